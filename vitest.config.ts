@@ -1,0 +1,31 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { defineConfig } from 'vitest/config'
+
+const conditions = ['@lamella/source', 'node', 'import', 'default']
+
+const packages = readdirSync('packages')
+  .filter((name) => existsSync(`packages/${name}/src`))
+  .map((name) => ({
+    extends: true as const,
+    root: `packages/${name}`,
+    test: { name, include: ['src/**/*.test.ts'] },
+  }))
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    environment: 'node',
+    setupFiles: [`${import.meta.dirname}/scripts/vitest-setup.ts`],
+    passWithNoTests: true,
+    coverage: {
+      provider: 'v8',
+      include: ['packages/*/src/**/*.ts'],
+      exclude: ['**/*.test.ts', '**/*.test-d.ts'],
+    },
+    projects: [
+      ...packages,
+      { extends: true, test: { name: 'scripts', include: ['scripts/*.test.ts'] } },
+    ],
+  },
+})

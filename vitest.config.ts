@@ -26,6 +26,20 @@ export default defineConfig({
     projects: [
       ...packages,
       { extends: true, test: { name: 'scripts', include: ['scripts/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'types',
+          include: [],
+          typecheck: {
+            enabled: true,
+            only: true,
+            include: ['packages/*/src/**/*.test-d.ts'],
+            tsconfig: 'tsconfig.json',
+            ignoreSourceErrors: true,
+          },
+        },
+      },
     ],
   },
 })

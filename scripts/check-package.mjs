@@ -1,0 +1,47 @@
+// Checks what a registry would get of the package in the current folder: its packed form.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const folder = mkdtempSync(join(tmpdir(), 'lamella-pack-'))
+try {
+  run('pnpm', 'pack', '--pack-destination', folder)
+  const tarball = join(folder, readdirSync(folder)[0])
+  run('publint', '--strict', tarball)
+  run('attw', tarball, '--profile', 'esm-only', '--format', 'ascii')
+
+  run('tar', '-xzf', tarball, '-C', folder)
+  const content = join(folder, 'package')
+  const files = readdirSync(content, { recursive: true }).map(String)
+  const manifest = readFileSync(join(content, 'package.json'), 'utf8')
+  demand(files.includes('LICENSE'), 'the packed package has no LICENSE')
+  demand(files.includes(join('src', 'index.ts')), 'the packed package has no sources')
+  demand(!files.some((file) => /\.test(-d)?\./.test(file)), 'the packed package has tests')
+  for (const word of ['@lamella/source', 'catalog:']) {
+    demand(!manifest.includes(word), `the packed manifest mentions ${word}`)
+  }
+  if (JSON.parse(manifest).name === '@lamella/core') {
+    for (const file of files.filter((name) => name.endsWith('.d.ts'))) {
+      const types = readFileSync(join(content, file), 'utf8')
+      demand(!/\bNodeJS\.|types="node"|'node:/.test(types), `${file} needs the types of Node`)
+    }
+  }
+} catch (error) {
+  console.error(error.message)
+  process.exitCode = 1
+} finally {
+  rmSync(folder, { recursive: true })
+}
+
+function run(command, ...args) {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  if (status === 0) return
+  throw new Error(`${command} ${args.join(' ')}\n${stdout ?? ''}${stderr ?? ''}`)
+}
+
+function demand(holds, message) {
+  if (holds) return
+  console.error(message)
+  process.exitCode = 1
+}

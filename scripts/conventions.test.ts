@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { rules, type Tree } from './conventions.ts'
+
+const notOurs = new Set(['.git', '.turbo', '.snippets', 'coverage', 'dist', 'node_modules'])
+
+/** For each rule, a file or a manifest that must not pass. */
+const offences: Record<keyof typeof rules, Record<string, string>> = {
+  'a package has its files': { 'packages/a/package.json': '{}' },
+  'a manifest says what a registry and a bundler need': {
+    'packages/a/package.json': '{ "name": "b" }',
+  },
+  'core is a plain caret peer of every other package': {
+    'packages/a/package.json': '{ "peerDependencies": { "@lamella/core": "workspace:^" } }',
+  },
+  'core depends on nothing': { 'packages/core/package.json': '{ "dependencies": { "zod": "4" } }' },
+  'core imports nothing from outside itself': {
+    'packages/core/src/a.ts': "import { z } from 'zod'",
+  },
+  'core runs without Node': { 'packages/core/src/a.ts': 'const home = process.env' },
+  'a package imports no sibling': {
+    'packages/a/src/a.ts': "export type { B } from '@lamella/openai'",
+  },
+  'everything is exported by name': { 'packages/a/src/a.ts': "export * from './b.ts'" },
+  'index.ts only lists exports': { 'packages/a/src/index.ts': 'export const a = 1' },
+  'a file is named after what it exports': { 'packages/a/src/utils.ts': '' },
+  'a file holds one idea': { 'packages/a/src/a.ts': 'a\n'.repeat(301) },
+  'no file knows the machine it was written on': { 'docs/a.md': `in ${homedir()}/lamella` },
+  'no file names the host of a registry': {
+    'pnpm-lock.yaml': 'tarball: https://example.com/a.tgz',
+  },
+}
+
+const repository = readTree('.')
+
+describe.each(Object.entries(rules))('%s', (name, rule) => {
+  test('holds in this repository', () => {
+    expect(rule(repository)).toEqual([])
+  })
+
+  test('is broken by an offence', () => {
+    const offence = new Map(Object.entries(offences[name as keyof typeof rules]))
+
+    expect(rule(offence)).not.toEqual([])
+  })
+})
+
+test.each([
+  ["import { a } from './b/c.ts'", 'core imports nothing from outside itself'],
+  ["await import('node:fs')", 'core imports nothing from outside itself'],
+  ["import '@lamella/testing'", 'core imports nothing from outside itself'],
+  ['new Uint8Array(Buffer.from(text))', 'core runs without Node'],
+  ['export default 1', 'everything is exported by name'],
+  ['export { a as default }', 'everything is exported by name'],
+] as const)('`%s` in core breaks "%s"', (text, name) => {
+  expect(rules[name](new Map([['packages/core/src/a.ts', text]]))).toHaveLength(1)
+})
+
+test('words in comments and names that only look alike break nothing', () => {
+  const text = `
+    // process.env is not read here; see import('node:fs')
+    /* export default */
+    await layer.process(context, callNext)
+    const inProcess = reprocess(1)
+    export { a } from './a.ts'`
+  const tree: Tree = new Map([['packages/core/src/a.ts', text]])
+
+  expect(rules['core runs without Node'](tree)).toEqual([])
+  expect(rules['core imports nothing from outside itself'](tree)).toEqual([])
+  expect(rules['everything is exported by name'](tree)).toEqual([])
+})
+
+test('tests may use the testing package, sources may not', () => {
+  const text = "import { a } from '@lamella/testing'"
+  const rule = rules['a package imports no sibling']
+
+  expect(rule(new Map([['packages/a/src/a.test.ts', text]]))).toEqual([])
+  expect(rule(new Map([['packages/a/src/a.ts', text]]))).toHaveLength(1)
+})
+
+function readTree(root: string): Map<string, string> {
+  const tree = new Map<string, string>()
+  const walk = (folder: string): void => {
+    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+      const path = join(folder, entry.name)
+      if (notOurs.has(entry.name)) continue
+      if (entry.isDirectory()) walk(path)
+      else if (entry.isFile()) tree.set(path, readFileSync(join(root, path), 'utf8'))
+    }
+  }
+  walk('.')
+  return tree
+}

@@ -1,0 +1,220 @@
+import { homedir } from 'node:os'
+import { basename } from 'node:path'
+
+/** The text files of a repository, by path from its root. */
+export type Tree = ReadonlyMap<string, string>
+
+/** Looks at a repository and returns a line for each place that breaks it. */
+export type Rule = (tree: Tree) => string[]
+
+const scope = '@lamella/'
+const coreName = `${scope}core`
+const packageFiles = [
+  'README.md',
+  'CHANGELOG.md',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'src/index.ts',
+]
+
+/** A package may build on these siblings, besides core. */
+const allowedSiblings = new Set(['azure-openai → openai'])
+
+export const rules = {
+  'a package has its files': (tree) =>
+    packagesOf(tree).flatMap(({ folder }) =>
+      packageFiles
+        .filter((file) => !tree.has(`${folder}/${file}`))
+        .map((file) => `${folder}: ${file} is missing`),
+    ),
+
+  'a manifest says what a registry and a bundler need': (tree) =>
+    packagesOf(tree).flatMap(({ folder, name, manifest }) =>
+      Object.entries({
+        name: manifest.name === `${scope}${name}`,
+        version: /^\d+\.\d+\.\d+$/.test(manifest.version ?? ''),
+        description: Boolean(manifest.description),
+        keywords: (manifest.keywords?.length ?? 0) > 0,
+        license: manifest.license === 'MIT',
+        type: manifest.type === 'module',
+        sideEffects: manifest.sideEffects === false,
+        'engines.node': manifest.engines?.node?.startsWith('>=22.') ?? false,
+        files: ['dist', 'src', '!src/**/*.test.ts', '!src/**/*.test-d.ts'].every((file) =>
+          manifest.files?.includes(file),
+        ),
+        exports: exportsAreRight(manifest),
+        'publishConfig.access': manifest.publishConfig?.access === 'public',
+        scripts: Boolean(manifest.scripts?.['build'] && manifest.scripts['pkgcheck']),
+      })
+        .filter(([, holds]) => !holds)
+        .map(([field]) => `${folder}/package.json: \`${field}\` is missing or not as in core`),
+    ),
+
+  'core is a plain caret peer of every other package': (tree) =>
+    packagesOf(tree)
+      .filter(({ name }) => name !== 'core')
+      .filter(
+        ({ manifest }) =>
+          !/^\^\d+\.\d+\.\d+$/.test(manifest.peerDependencies?.[coreName] ?? '') ||
+          manifest.devDependencies?.[coreName] !== 'workspace:*' ||
+          manifest.dependencies?.[coreName] !== undefined,
+      )
+      .map(({ folder }) => `${folder}/package.json: ${coreName} must be a peer such as ^1.0.0`),
+
+  'core depends on nothing': (tree) =>
+    packagesOf(tree)
+      .filter(({ name }) => name === 'core')
+      .flatMap(({ folder, manifest }) =>
+        [manifest.dependencies, manifest.peerDependencies, manifest.optionalDependencies]
+          .flatMap((dependencies) => Object.keys(dependencies ?? {}))
+          .map((dependency) => `${folder}/package.json: depends on ${dependency}`),
+      ),
+
+  'core imports nothing from outside itself': (tree) =>
+    sources(tree, 'core').flatMap(([path, text]) =>
+      imports(text)
+        .filter((specifier) => !/^\.\/[^/]+$/.test(specifier))
+        .map((specifier) => `${path}: imports ${specifier}`),
+    ),
+
+  'core runs without Node': (tree) =>
+    sources(tree, 'core').flatMap(([path, text]) =>
+      [...withoutComments(text).matchAll(/(?<![\w.'"`-])(process|Buffer|require|__dirname)[.(]/g)]
+        .map((match) => match[1])
+        .map((global) => `${path}: uses ${global}`),
+    ),
+
+  'a package imports no sibling': (tree) =>
+    sources(tree).flatMap(([path, text]) => {
+      const own = path.split('/')[1] ?? ''
+      return imports(text)
+        .filter((specifier) => specifier.startsWith(scope) || specifier.startsWith('../'))
+        .map((specifier) => specifier.slice(specifier.startsWith(scope) ? scope.length : 0))
+        .filter((sibling) => sibling !== 'core' && !allowedSiblings.has(`${own} → ${sibling}`))
+        .map((sibling) => `${path}: imports ${sibling}`)
+    }),
+
+  'everything is exported by name': (tree) =>
+    packageCode(tree).flatMap(([path, text]) =>
+      [...withoutComments(text).matchAll(/^export\s+(\*|default\b)|\bas default\b/gm)].map(
+        (match) => `${path}: ${match[0]}`,
+      ),
+    ),
+
+  'index.ts only lists exports': (tree) =>
+    packageCode(tree)
+      .filter(([path]) => path.endsWith('/index.ts'))
+      .filter(
+        ([, text]) =>
+          withoutComments(text)
+            .replace(/export\s+(type\s+)?\{[^{}]*\}\s+from\s+'\.\/[^']+';?/g, '')
+            .trim() !== '',
+      )
+      .map(([path]) => `${path}: holds more than \`export { … } from './…'\``),
+
+  'a file is named after what it exports': (tree) =>
+    code(tree)
+      .filter(
+        ([path]) =>
+          !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|config))?\.m?ts$/.test(basename(path)) ||
+          /^(utils?|helpers?|types|common|misc|shared)\./.test(basename(path)),
+      )
+      .map(([path]) => `${path}: not a name in kebab-case, or one that could hold anything`),
+
+  'a file holds one idea': (tree) =>
+    code(tree)
+      .map(([path, text]) => ({ path, lines: text.trimEnd().split('\n').length }))
+      .filter(({ path, lines }) => lines > (isTest(path) ? 500 : 300))
+      .map(({ path, lines }) => `${path}: ${lines} lines, at most ${isTest(path) ? 500 : 300}`),
+
+  'no file knows the machine it was written on': (tree) => {
+    const places = [process.cwd(), homedir()].filter((place) => place.length > 1)
+    return [...tree].flatMap(([path, text]) =>
+      places.filter((place) => text.includes(`${place}/`)).map((place) => `${path}: ${place}`),
+    )
+  },
+
+  'no file names the host of a registry': (tree) =>
+    [...tree].flatMap(([path, text]) => {
+      const host = path.endsWith('pnpm-lock.yaml')
+        ? /https?:\/\/|\btarball:/
+        : /https?:\/\/registry\./
+      return host.test(text) ? [`${path}: ${host.exec(text)?.[0]}`] : []
+    }),
+} satisfies Record<string, Rule>
+
+interface Manifest {
+  name?: string
+  version?: string
+  description?: string
+  keywords?: string[]
+  license?: string
+  type?: string
+  sideEffects?: boolean
+  engines?: { node?: string }
+  files?: string[]
+  exports?: Exports
+  publishConfig?: { access?: string; exports?: Exports }
+  scripts?: Record<string, string>
+  dependencies?: Record<string, string>
+  devDependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+}
+
+type Exports = Record<string, string | Record<string, string>>
+
+interface Package {
+  folder: string
+  name: string
+  manifest: Manifest
+}
+
+function packagesOf(tree: Tree): Package[] {
+  return [...tree].flatMap(([path, text]) => {
+    const [, folder, name] = /^(packages\/([^/]+))\/package\.json$/.exec(path) ?? []
+    if (folder === undefined || name === undefined) return []
+    const manifest: Manifest = JSON.parse(text)
+    return [{ folder, name, manifest }]
+  })
+}
+
+/** What is published must be what is in the workspace, less the condition that leads to sources. */
+function exportsAreRight({ exports, publishConfig }: Manifest): boolean {
+  const main = exports?.['.']
+  if (typeof main !== 'object' || main['@lamella/source'] !== './src/index.ts') return false
+  const published = JSON.stringify(exports, (key, value: unknown) =>
+    key === '@lamella/source' ? undefined : value,
+  )
+  return published === JSON.stringify(publishConfig?.exports)
+}
+
+function code(tree: Tree): [string, string][] {
+  return [...tree].filter(([path]) =>
+    /^(packages\/[^/]+\/src|scripts|examples)\/.*\.m?ts$/.test(path),
+  )
+}
+
+function packageCode(tree: Tree): [string, string][] {
+  return code(tree).filter(([path]) => path.startsWith('packages/'))
+}
+
+function sources(tree: Tree, name?: string): [string, string][] {
+  return packageCode(tree).filter(
+    ([path]) => !isTest(path) && (name === undefined || path.startsWith(`packages/${name}/`)),
+  )
+}
+
+function isTest(path: string): boolean {
+  return /\.test(-d)?\.ts$/.test(path)
+}
+
+function imports(text: string): string[] {
+  return [...withoutComments(text).matchAll(/\b(?:from|import|import\()\s*['"]([^'"]+)['"]/g)].map(
+    (match) => match[1] ?? '',
+  )
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+}

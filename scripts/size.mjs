@@ -1,0 +1,41 @@
+// Measures what core adds to an application: bundled from source, minified, gzipped.
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+
+const bundles = [
+  {
+    name: 'an agent, a tool and a layer',
+    limitBytes: 12_000,
+    source: `
+      import { Agent, chatMiddleware, tool } from '@lamella/core'
+      const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object' }, execute: () => Date.now() })
+      const note = chatMiddleware('note', async (context, callNext) => { await callNext(); console.log(context.result) })
+      export const agent = (client) => new Agent({ client, tools: [now], middleware: [note] })
+    `,
+  },
+  {
+    name: 'all that core exports',
+    limitBytes: 18_000,
+    source: `export * from '@lamella/core'`,
+  },
+]
+
+let over = false
+console.log('minified and gzipped, in bytes')
+for (const { name, source, limitBytes } of bundles) {
+  const { outputFiles } = await build({
+    stdin: { contents: source, resolveDir: 'examples' },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2023',
+    conditions: ['@lamella/source'],
+  })
+  const bytes = gzipSync(outputFiles[0].contents, { level: 9 }).length
+  over ||= bytes > limitBytes
+  const verdict = bytes > limitBytes ? 'OVER' : 'ok'
+  console.log(`${name.padEnd(30)} ${String(bytes).padStart(6)} of ${limitBytes}  ${verdict}`)
+}
+process.exit(over ? 1 : 0)

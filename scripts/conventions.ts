@@ -17,6 +17,9 @@ const packageFiles = [
   'src/index.ts',
 ]
 
+const nodeGlobals =
+  /(?<![\w.'"`-])(process\.(argv|cwd|emit|env|exit|hrtime|memoryUsage|nextTick|on|platform|std\w+|version\w*)|Buffer[.(]|require\(|setImmediate\(|__dirname|__filename)/g
+
 /** A package may build on these siblings, besides core. */
 const allowedSiblings = new Set(['azure-openai → openai'])
 
@@ -79,9 +82,7 @@ export const rules = {
 
   'core runs without Node': (tree) =>
     sources(tree, 'core').flatMap(([path, text]) =>
-      [...withoutComments(text).matchAll(/(?<![\w.'"`-])(process|Buffer|require|__dirname)[.(]/g)]
-        .map((match) => match[1])
-        .map((global) => `${path}: uses ${global}`),
+      [...withoutComments(text).matchAll(nodeGlobals)].map((match) => `${path}: uses ${match[0]}`),
     ),
 
   'a package imports no sibling': (tree) =>

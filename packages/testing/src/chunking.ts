@@ -1,0 +1,85 @@
+import type { ChatResponse, ChatResponseUpdate, Content } from '@lamella/core'
+import { toUpdates } from '@lamella/core'
+import { testRandom } from './test-random.ts'
+
+/**
+ * How a text is cut into pieces: at most so many characters each, `'char'` by character, `'word'`
+ * after each run of white space, `'whole'` not at all, `{ seed }` at random places (the same for the
+ * same seed), or by a function. None but the function splits a surrogate pair.
+ */
+export type Chunking =
+  | number
+  | 'char'
+  | 'word'
+  | 'whole'
+  | { readonly seed: number; readonly maxChars?: number | undefined }
+  | ((text: string) => readonly string[])
+
+/**
+ * Cuts a text into pieces that give the text again when joined.
+ * @throws RangeError for a size that is no whole number from 1 up, and for a function whose pieces
+ * do not give the text.
+ */
+export function cutText(text: string, chunking: Chunking): readonly string[] {
+  if (typeof chunking === 'function') {
+    const pieces = chunking(text)
+    if (pieces.join('') !== text) {
+      throw new RangeError('chunking: the pieces, joined, must give the text again')
+    }
+    return pieces
+  }
+  if (text === '' || chunking === 'whole') return [text]
+  if (chunking === 'word') return text.match(/\s*\S+\s*|\s+/gu) ?? [text]
+  if (typeof chunking === 'object') {
+    const { seed, maxChars = 12 } = chunking
+    const random = testRandom(seed)
+    return cutBySizes(text, () => 1 + Math.floor(random() * maxChars))
+  }
+  const size = chunking === 'char' ? 1 : chunking
+  if (!Number.isInteger(size) || size < 1) {
+    throw new RangeError(`chunking: a size must be a whole number from 1 up, got ${size}`)
+  }
+  return cutBySizes(text, () => size)
+}
+
+/** Replays a complete response as updates, with its texts and arguments cut. */
+export function cutResponse(response: ChatResponse, chunking: Chunking): ChatResponseUpdate[] {
+  let calls = 0
+  return toUpdates(response).flatMap((update) => {
+    if (update.contents.length === 0) return [update]
+    const { contents, ...rest } = update
+    return contents
+      .flatMap((content) =>
+        cutContent(content, chunking, content.type === 'function-call' ? calls++ : 0),
+      )
+      .map((content) => ({ ...rest, contents: [content] }))
+  })
+}
+
+function cutContent(content: Content, chunking: Chunking, index: number): readonly Content[] {
+  switch (content.type) {
+    case 'text':
+    case 'reasoning':
+    case 'refusal':
+      return cutText(content.text, chunking).map((text) => ({ ...content, text }))
+    case 'function-call':
+      return cutText(content.arguments, chunking).map((piece) => ({
+        ...content,
+        arguments: piece,
+        index,
+      }))
+    default:
+      return [content]
+  }
+}
+
+function cutBySizes(text: string, nextSize: () => number): readonly string[] {
+  const characters = [...text]
+  const pieces: string[] = []
+  for (let at = 0; at < characters.length; ) {
+    const size = nextSize()
+    pieces.push(characters.slice(at, at + size).join(''))
+    at += size
+  }
+  return pieces
+}

@@ -9,7 +9,7 @@ const steps = {
   format: ['biome', 'format', '--colors=off'],
   build: ['turbo', 'run', 'build'],
   packages: ['turbo', 'run', 'pkgcheck'],
-  unused: ['knip'],
+  unused: ['knip', '--no-config-hints'],
   size: ['node', 'scripts/size.mjs'],
   examples: ['node', 'scripts/run-examples.mjs'],
   snippets: ['node', 'scripts/check-snippets.ts'],

@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { rules, type Tree } from './conventions.ts'
 
-const notOurs = new Set(['.git', '.turbo', '.snippets', 'coverage', 'dist', 'node_modules'])
+const notOurs = new Set([
+  '.git',
+  '.turbo',
+  '.snippets',
+  'coverage',
+  'dist',
+  'node_modules',
+  'package-lock.json',
+])
 
 /** For each rule, a file or a manifest that must not pass. */
 const offences: Record<keyof typeof rules, Record<string, string>> = {

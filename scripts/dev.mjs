@@ -2,7 +2,7 @@
 // usage: node scripts/dev.mjs <task> [args...]
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const bin = join(root, 'node_modules', '.bin')
 const stamp = join(root, 'node_modules', '.lamella-installed')
+const npmState = join(root, 'node_modules', '.package-lock.json')
 const windows = process.platform === 'win32'
 
 const tasks = {
@@ -69,7 +70,10 @@ function manifestHash() {
 }
 
 function isInstalled() {
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === manifestHash()
+  // An `npm install` since then has undone what pnpm linked.
+  return (
+    !existsSync(npmState) && existsSync(stamp) && readFileSync(stamp, 'utf8') === manifestHash()
+  )
 }
 
 async function install(options) {
@@ -77,11 +81,12 @@ async function install(options) {
   env.PNPM_CONFIG_REGISTRY ??= npmConfig('registry')
   const cafile = npmConfig('cafile')
   if (cafile) env.PNPM_CONFIG_CAFILE ??= cafile
-  env.CI ??= '1' // pnpm asks nothing
   process.stderr.write('Installing dependencies (first run, or the manifests changed) ...\n')
   // Standard output belongs to the task.
   const stdio = ['ignore', process.stderr, process.stderr]
-  await runWithPnpm('pnpm', ['install', '--reporter=append-only', ...options], stdio)
+  const quiet = ['--reporter=append-only', '--config.confirmModulesPurge=false']
+  await runWithPnpm('pnpm', ['install', ...quiet, ...options], stdio)
+  rmSync(npmState, { force: true })
   writeFileSync(stamp, manifestHash())
 }
 

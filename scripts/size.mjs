@@ -32,7 +32,7 @@ for (const { name, source, limitBytes } of bundles) {
     platform: 'neutral',
     target: 'es2023',
     conditions: ['@lamella/source'],
-  })
+  }).catch(() => process.exit(1)) // esbuild has said why
   const bytes = gzipSync(outputFiles[0].contents, { level: 9 }).length
   over ||= bytes > limitBytes
   const verdict = bytes > limitBytes ? 'OVER' : 'ok'

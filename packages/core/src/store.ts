@@ -1,0 +1,160 @@
+import { LamellaError } from './lamella-error.ts'
+import type { SessionSnapshot } from './session.ts'
+
+/** How an entry is written. */
+export interface WriteOptions {
+  /** Milliseconds after which the entry is gone. @default it stays */
+  readonly ttlMs?: number | undefined
+}
+
+/**
+ * What caches, limiters, budgets and sessions keep their data in. Values are JSON: what is read is
+ * a copy of what was written. An entry that is missing or has expired reads as `undefined`.
+ */
+export interface KeyValueStore {
+  get(key: string): Promise<unknown>
+  /** Replaces the entry, and its time to live. */
+  set(key: string, value: unknown, options?: WriteOptions): Promise<void>
+  delete(key: string): Promise<void>
+  /**
+   * Adds to a number in one step and resolves to the sum; a missing entry counts as 0. `ttlMs` is
+   * that of a new entry: counting on does not prolong it.
+   */
+  increment(key: string, by: number, options?: WriteOptions): Promise<number>
+  /**
+   * Writes in one step only if the entry is `expected`, as JSON; `undefined` expects none. Resolves
+   * to whether it wrote.
+   */
+  compareAndSet(
+    key: string,
+    expected: unknown,
+    value: unknown,
+    options?: WriteOptions,
+  ): Promise<boolean>
+}
+
+export interface MemoryStoreOptions {
+  /**
+   * Beyond it, the entry that was not used for the longest time goes.
+   * @default 1000
+   */
+  readonly maxEntries?: number | undefined
+  /** Tells the time in milliseconds. @default the system's clock */
+  readonly clock?: { now(): number } | undefined
+}
+
+interface Entry {
+  readonly json: string
+  readonly expiresAt: number
+}
+
+/**
+ * Keeps entries in this process.
+ * @throws RangeError if `maxEntries` is not a whole number from 1 up
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
+  const { maxEntries = 1000, clock = Date } = options
+  if (!Number.isInteger(maxEntries) || maxEntries < 1) {
+    throw new RangeError(
+      `memoryStore: \`maxEntries\` must be a whole number from 1 up, got ${maxEntries}`,
+    )
+  }
+  // In order of use, the longest unused first.
+  const entries = new Map<string, Entry>()
+
+  const find = (key: string): Entry | undefined => {
+    const entry = entries.get(key)
+    if (entry === undefined) return undefined
+    entries.delete(key)
+    if (entry.expiresAt <= clock.now()) return undefined
+    entries.set(key, entry)
+    return entry
+  }
+
+  const write = (key: string, value: unknown, expiresAt: number): void => {
+    const json = toJson(value)
+    if (json === undefined) throw new TypeError('memoryStore: a value must be JSON')
+    entries.delete(key)
+    entries.set(key, { json, expiresAt })
+    if (entries.size > maxEntries) entries.delete(entries.keys().next().value!)
+  }
+
+  const expiry = (write?: WriteOptions): number => {
+    const { ttlMs = Infinity } = write ?? {}
+    if (!(ttlMs > 0)) throw new RangeError(`memoryStore: \`ttlMs\` must be above 0, got ${ttlMs}`)
+    return clock.now() + ttlMs
+  }
+
+  return {
+    async get(key) {
+      const entry = find(key)
+      return entry && JSON.parse(entry.json)
+    },
+    async set(key, value, options) {
+      write(key, value, expiry(options))
+    },
+    async delete(key) {
+      entries.delete(key)
+    },
+    async increment(key, by, options) {
+      const expiresAt = expiry(options)
+      const entry = find(key)
+      const before: unknown = entry ? JSON.parse(entry.json) : 0
+      if (typeof before !== 'number') {
+        throw new TypeError('memoryStore: `increment` needs an entry that is a number')
+      }
+      const sum = before + by
+      if (!Number.isFinite(sum)) {
+        throw new RangeError(`memoryStore: \`by\` must be a finite number, got ${by}`)
+      }
+      write(key, sum, entry?.expiresAt ?? expiresAt)
+      return sum
+    },
+    async compareAndSet(key, expected, value, options) {
+      const expiresAt = expiry(options)
+      if (find(key)?.json !== toJson(expected)) return false
+      write(key, value, expiresAt)
+      return true
+    },
+  }
+}
+
+/** Where conversations are kept between runs. */
+export interface SessionStore {
+  load(id: string): Promise<SessionSnapshot | undefined>
+  save(snapshot: SessionSnapshot): Promise<void>
+  delete(id: string): Promise<void>
+}
+
+export interface SessionStoreOptions extends WriteOptions {
+  /**
+   * Stands before a session's id in its key.
+   * @default 'session:'
+   */
+  readonly prefix?: string | undefined
+}
+
+/** Keeps sessions in any key-value store. A `ttlMs` counts from the last `save`. */
+export function sessionStore(
+  store: KeyValueStore,
+  options: SessionStoreOptions = {},
+): SessionStore {
+  const { prefix = 'session:', ttlMs } = options
+  return {
+    async load(id) {
+      const snapshot = (await store.get(prefix + id)) as SessionSnapshot | undefined
+      if (snapshot === undefined) return undefined
+      if (snapshot?.version !== 1 || snapshot.id !== id || !Array.isArray(snapshot.messages)) {
+        throw new LamellaError(`sessionStore: the entry of "${id}" is no session of version 1`, {
+          code: 'session_invalid',
+        })
+      }
+      return snapshot
+    },
+    save: (snapshot) => store.set(prefix + snapshot.id, snapshot, { ttlMs }),
+    delete: (id) => store.delete(prefix + id),
+  }
+}
+
+// Typed as if it always gave a string, which it does not for `undefined` and functions.
+const toJson = JSON.stringify as (value: unknown) => string | undefined

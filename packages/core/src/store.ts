@@ -71,7 +71,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
     return entry
   }
 
-  const write = (key: string, value: unknown, expiresAt: number): void => {
+  const put = (key: string, value: unknown, expiresAt: number): void => {
     const json = toJson(value)
     if (json === undefined) throw new TypeError('memoryStore: a value must be JSON')
     entries.delete(key)
@@ -79,8 +79,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
     if (entries.size > maxEntries) entries.delete(entries.keys().next().value!)
   }
 
-  const expiry = (write?: WriteOptions): number => {
-    const { ttlMs = Infinity } = write ?? {}
+  const expiry = ({ ttlMs = Infinity }: WriteOptions = {}): number => {
     if (!(ttlMs > 0)) throw new RangeError(`memoryStore: \`ttlMs\` must be above 0, got ${ttlMs}`)
     return clock.now() + ttlMs
   }
@@ -90,14 +89,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
       const entry = find(key)
       return entry && JSON.parse(entry.json)
     },
-    async set(key, value, options) {
-      write(key, value, expiry(options))
+    async set(key, value, written) {
+      put(key, value, expiry(written))
     },
     async delete(key) {
       entries.delete(key)
     },
-    async increment(key, by, options) {
-      const expiresAt = expiry(options)
+    async increment(key, by, written) {
+      const expiresAt = expiry(written)
       const entry = find(key)
       const before: unknown = entry ? JSON.parse(entry.json) : 0
       if (typeof before !== 'number') {
@@ -107,13 +106,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
       if (!Number.isFinite(sum)) {
         throw new RangeError(`memoryStore: \`by\` must be a finite number, got ${by}`)
       }
-      write(key, sum, entry?.expiresAt ?? expiresAt)
+      put(key, sum, entry?.expiresAt ?? expiresAt)
       return sum
     },
-    async compareAndSet(key, expected, value, options) {
-      const expiresAt = expiry(options)
+    async compareAndSet(key, expected, value, written) {
+      const expiresAt = expiry(written)
       if (find(key)?.json !== toJson(expected)) return false
-      write(key, value, expiresAt)
+      put(key, value, expiresAt)
       return true
     },
   }

@@ -61,7 +61,10 @@ function cutContent(content: Content, chunking: Chunking, index: number): readon
     case 'text':
     case 'reasoning':
     case 'refusal':
-      return cutText(content.text, chunking).map((text) => ({ ...content, text }))
+      return cutText(content.text, chunking).map((text, index, { length }) =>
+        // A fold adds annotations up, so that they may come once only.
+        index < length - 1 ? { ...content, text, annotations: undefined } : { ...content, text },
+      )
     case 'function-call':
       return cutText(content.arguments, chunking).map((piece) => ({
         ...content,

@@ -5,13 +5,12 @@ import type {
   ChatResponseUpdate,
   Usage,
 } from '@lamella/core'
-import { BaseChatClient, LamellaError, messageText } from '@lamella/core'
+import { BaseChatClient, foldUpdates, LamellaError, messageText } from '@lamella/core'
 import { abortable, untilAborted } from './abortable.ts'
 import type { Chunking } from './chunking.ts'
 import { cutResponse } from './chunking.ts'
 import type { Clock } from './clock.ts'
 import { systemClock } from './clock.ts'
-import { foldScripted } from './fold-scripted.ts'
 import { frozenCopy } from './frozen-copy.ts'
 import type {
   ReplyDefaults,
@@ -120,7 +119,7 @@ export class ScriptedClient extends BaseChatClient {
     if (!isScriptedStream(reply)) return toScriptedResponse(reply, defaults)
     const updates: ChatResponseUpdate[] = []
     for await (const update of this.#play(reply, defaults, signal)) updates.push(update)
-    return foldScripted(updates, defaults)
+    return foldUpdates(updates)
   }
 
   override async *stream(

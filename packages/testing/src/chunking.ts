@@ -61,7 +61,7 @@ function cutContent(content: Content, chunking: Chunking, index: number): readon
     case 'text':
     case 'reasoning':
     case 'refusal':
-      return cutText(content.text, chunking).map((text, index, { length }) =>
+      return cutText(content.text, chunking).map((text, position, { length }) =>
         // A fold adds annotations up, so that they may come once only.
         index < length - 1 ? { ...content, text, annotations: undefined } : { ...content, text },
       )

@@ -1,4 +1,4 @@
-import OpenAI from 'openai'
+import OpenAI, { BadRequestError } from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ModelServer, ModelServerOptions } from './model-server.ts'
 import { startModelServer } from './model-server.ts'
@@ -209,7 +209,7 @@ describe('over Chat Completions', () => {
 
     const refused = client.chat.completions.create(body as never)
 
-    await expect(refused).rejects.toThrow(OpenAI.BadRequestError)
+    await expect(refused).rejects.toThrow(BadRequestError)
     await expect(refused).rejects.toThrow(message)
   })
 })

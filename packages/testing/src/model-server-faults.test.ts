@@ -1,6 +1,6 @@
 import OpenAI, {
   APIConnectionError,
-  APIError,
+  type APIError,
   APIUserAbortError,
   AuthenticationError,
 } from 'openai'

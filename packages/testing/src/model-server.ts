@@ -14,6 +14,7 @@ export type {
   OfferedTool,
 } from './model-conversation.ts'
 export type { ModelServerFailure, ModelServerRequest } from './exchange.ts'
+export { scenarioServer } from './scenario-server.ts'
 
 export interface ModelServerOptions {
   /**

@@ -99,9 +99,10 @@ function earlierWords(turns: readonly ModelTurn[], question: string): string | u
 }
 
 function quote(reads: readonly ToolStep[], question: string): string {
+  const about = fileNames(question).reduce((text, name) => text.replace(name, ''), question)
   const found = reads
     .filter(({ result }) => !isFailedResult(result) && !isEmptyResult(result))
-    .map((step) => ({ file: readName(step), ...bestPassage(documentOf(step.result), question) }))
+    .map((step) => ({ file: readName(step), ...bestPassage(documentOf(step.result), about) }))
     .toSorted((left, right) => right.score - left.score)
   const [best] = found
   if (best === undefined) {

@@ -1,4 +1,4 @@
-import { contentWords, stem, stemsOf } from './question-words.ts'
+import { contentWords, stem, stemsOf, wordsOf } from './question-words.ts'
 
 export interface Passage {
   readonly text: string
@@ -7,8 +7,8 @@ export interface Passage {
 }
 
 /**
- * The passage of a document that has most to do with a question: rare words count more than common
- * ones, and the headings above a passage count a little.
+ * The passage of a document that has most to do with a question. Rare words count more than common
+ * ones, short passages more than long ones, and the headings above a passage a little.
  */
 export function bestPassage(document: string, question: string): Passage {
   const asked = contentWords(question).map(stem)
@@ -20,17 +20,19 @@ export function bestPassage(document: string, question: string): Passage {
     }),
   )
   let best: Passage = { text: '', score: 0 }
-  for (const { text, stems, headings } of passages) {
+  for (const { text, stems, headings, words } of passages) {
     let score = 0
     for (const word of asked) {
       if (stems.has(word)) score += weights.get(word) ?? 0
       if (headings.has(word)) score += 0.5
     }
+    score /= 1 + words / typicalWords
     if (score > best.score) best = { text: shorten(text), score }
   }
   return best
 }
 
+const typicalWords = 120
 const maxChars = 420
 
 /** Cuts a long text after the last sentence, or else the last word, that fits. */
@@ -46,24 +48,42 @@ interface Part {
   readonly text: string
   readonly stems: ReadonlySet<string>
   readonly headings: ReadonlySet<string>
+  readonly words: number
 }
+
+// Blank lines, list entries, table rows and headings divide Markdown into passages.
+const divider = /\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s|#|\|)|(?<=^#[^\n]*)\n|(?<=^\|[^\n]*)\n/mu
 
 function passagesOf(document: string): readonly Part[] {
   const parts: Part[] = []
   const path: string[] = []
-  for (const block of document.split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s|#)|(?<=^#[^\n]*)\n/mu)) {
+  for (const block of document.replace(/^```.*$/gmu, '').split(divider)) {
     const heading = /^(#+)\s+(.*)$/u.exec(block.trim())
     if (heading !== null) {
       path.length = heading[1]!.length - 1
       path.push(heading[2]!)
       continue
     }
-    const text = block
-      .replace(/\s+/gu, ' ')
-      .replace(/^(?:[-*]|\d+\.)\s+/u, '')
-      .trim()
+    const text = plainText(block)
     if (!/\p{L}{2}/u.test(text)) continue
-    parts.push({ text, stems: stemsOf(text), headings: stemsOf(path.join(' ')) })
+    const words = wordsOf(text)
+    parts.push({
+      text,
+      stems: new Set(words.map(stem)),
+      headings: stemsOf(path.join(' ')),
+      words: words.length,
+    })
   }
   return parts
+}
+
+function plainText(block: string): string {
+  const text = block.replace(/\s+/gu, ' ').trim()
+  if (!text.startsWith('|')) return text.replace(/^(?:[-*]|\d+\.)\s+/u, '')
+  return text
+    .replace(/^\||\|$/gu, '')
+    .split('|')
+    .map((cell) => cell.trim())
+    .filter((cell) => !/^:?-*:?$/u.test(cell))
+    .join(': ')
 }

@@ -4,17 +4,15 @@ const stopWords = new Set(
   our out over please shall she should so some such tell than that the their them then there these they
   this those to under up us was we were what when where which while who whom whose why will with would
   you your about explain describe give show say know need want there's what's mean means work works
-  happen happens get use used using`.split(/\s+/),
+  happen happens get use used using again whether try tries please does what`.split(/\s+/),
 )
 
-/** The words of a text, lower case, with compounds and camel case taken apart. */
+/** The words of a text, lower case. A compound such as `maxRetries` is followed by its parts. */
 export function wordsOf(text: string): string[] {
-  return (
-    text
-      .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+(?:'[\p{L}]+)?/gu) ?? []
-  )
+  return (text.match(/[\p{L}\p{N}]+(?:'[\p{L}]+)?/gu) ?? []).flatMap((word) => {
+    const parts = word.split(/(?<=\p{Ll})(?=\p{Lu})/u)
+    return [...(parts.length > 1 ? [word] : []), ...parts].map((part) => part.toLowerCase())
+  })
 }
 
 /** The words of a question that say what it is about, in order, each once. */

@@ -80,7 +80,10 @@ function valueFor(name: string, schema: JsonObject, question: string, numbers: n
 
 /** What a question is about, in its own words. */
 export function topic(question: string): string {
-  return contentWords(question).join(' ') || question.trim()
+  const words = (question.match(/[\p{L}\p{N}][\p{L}\p{N}'_-]*/gu) ?? []).filter(
+    (word) => contentWords(word).length > 0,
+  )
+  return [...new Set(words)].join(' ') || question.trim()
 }
 
 function chooseFromEnum(schema: JsonObject, question: string): unknown {

@@ -1,0 +1,281 @@
+import type { AgentResponseUpdate } from './agent-response.ts'
+import type { Content } from './content.ts'
+import type { Finding, GuardedPart, ReleasePolicy, ScanOptions, ScanWindow } from './held-text.ts'
+import { HeldText } from './held-text.ts'
+import { pieceOf, withPiece } from './text-piece.ts'
+import { isThenable } from './update-passage.ts'
+import type { TransformController, UpdateTransformer } from './update-transformer.ts'
+
+export interface HoldBackOptions<F extends Finding = Finding> extends ScanOptions<F> {
+  /**
+   * What is watched; all else waits behind held text that came before it.
+   * @default ['text']
+   */
+  readonly parts?: readonly GuardedPart[] | undefined
+  /**
+   * Finds what is to be replaced or to block. A block of the text as a whole is thrown. A promise is
+   * waited for; a scan that gave one is asked again only after 400 more characters, unless
+   * `checkEveryChars` says otherwise.
+   */
+  readonly scan: (
+    window: ScanWindow,
+  ) => readonly F[] | undefined | Promise<readonly F[] | undefined>
+  /** Nothing leaves before it resolves; the call fails with what it rejects with. */
+  readonly until?: Promise<unknown> | undefined
+}
+
+/**
+ * Holds text back until a guard has judged it: the one stage that output guards use. It loses and
+ * adds nothing, joins text without separators, keeps all parts in order, and comes to the same
+ * result however the text was cut. Text is judged by message, across other parts that stand in it.
+ */
+export function holdBackGate<F extends Finding = Finding>(
+  options: HoldBackOptions<F>,
+): UpdateTransformer<AgentResponseUpdate> {
+  return new HoldBackGate(options)
+}
+
+/** The policy that holds where several guards watch. `passthrough` if there are none. */
+export function strictest(policies: Iterable<ReleasePolicy>): ReleasePolicy {
+  let found = 0
+  for (const policy of policies) found = Math.max(found, byStrictness.indexOf(policy))
+  return byStrictness[found]!
+}
+
+const byStrictness: readonly ReleasePolicy[] = ['passthrough', 'window', 'sentence', 'full']
+
+/** A content in the queue. Without `text` it is not watched. */
+interface Part<F extends Finding> {
+  readonly content: Content
+  readonly text?: HeldText<F>
+  readonly start: number
+  readonly end: number
+  /** Up to where it has left. */
+  at: number
+}
+
+interface Item<F extends Finding> {
+  readonly update: AgentResponseUpdate
+  readonly parts: readonly Part<F>[]
+  readonly endsCall: boolean
+  /** Index of the first part that has not left. */
+  next: number
+  isChanged: boolean
+}
+
+class HoldBackGate<F extends Finding> implements UpdateTransformer<AgentResponseUpdate> {
+  readonly #options: HoldBackOptions<F>
+  readonly #watched: ReadonlySet<GuardedPart>
+  #isOpen = true
+  #failure: { readonly error: unknown } | undefined
+  #pace = 1
+  #queue: Item<F>[] = []
+  /** Texts that may go on. */
+  #growing = new Map<string, HeldText<F>>()
+  #unfinished: HeldText<F>[] = []
+  #messageId: string | undefined
+  #role: string | undefined
+  #atEnd = false
+  #releasedOfCall = false
+  #releasedOfRun = false
+
+  constructor(options: HoldBackOptions<F>) {
+    this.#options = options
+    this.#watched = new Set(options.parts ?? ['text'])
+    if (options.until === undefined) return
+    this.#isOpen = false
+    options.until.then(
+      () => {
+        this.#isOpen = true
+      },
+      (error: unknown) => {
+        this.#failure = { error }
+      },
+    )
+  }
+
+  start(): void {
+    this.#drop(0)
+    this.#atEnd = this.#releasedOfCall = this.#releasedOfRun = false
+  }
+
+  transform(
+    update: AgentResponseUpdate,
+    controller: TransformController<AgentResponseUpdate>,
+  ): void | Promise<void> {
+    // Someone may be waiting for the answer to an event: it never waits behind text.
+    if (update.event !== undefined && update.contents.length === 0) {
+      controller.enqueue(update)
+      return undefined
+    }
+    const { restart, scope, ...rest } = update
+    if (restart) this.#restart(scope, controller)
+    if (!restart) this.#take(update)
+    else if (Object.keys(rest).length > 1 || rest.contents.length > 0) this.#take(rest)
+    if (this.#options.release === 'passthrough') this.#release(controller)
+    return this.#scan(controller)
+  }
+
+  flush(controller: TransformController<AgentResponseUpdate>): void | Promise<void> {
+    this.#atEnd = true
+    this.#endMessage()
+    const scanning = this.#scan(controller)
+    if (this.#isOpen) return scanning
+    return Promise.all([scanning, this.#options.until]).then(() => this.#release(controller))
+  }
+
+  #take(update: AgentResponseUpdate): void {
+    const { contents, messageId } = update
+    const parts: Part<F>[] = []
+    let endsCall = false
+    if (contents.length > 0) {
+      const role = update.role ?? (contents[0]!.type === 'function-result' ? 'tool' : 'assistant')
+      const isOther =
+        (messageId && this.#messageId && messageId !== this.#messageId) || role !== this.#role
+      if (isOther) this.#endMessage()
+      this.#messageId = messageId || this.#messageId
+      this.#role = role
+      endsCall = role === 'tool'
+    }
+    for (const content of contents) {
+      // Thinking ends where something else begins, so that what follows does not wait behind it.
+      if (content.type !== 'reasoning' && content.type !== 'usage') this.#end('reasoning')
+      const text = this.#textOf(content)
+      const start = text?.end ?? 0
+      text?.append(pieceOf(content))
+      parts.push({ content, start, end: text?.end ?? 0, at: start, ...(text && { text }) })
+    }
+    this.#queue.push({ update, parts, endsCall, next: 0, isChanged: false })
+  }
+
+  /** The text that a content is a piece of, if it is watched. */
+  #textOf(content: Content): HeldText<F> | undefined {
+    const { type } = content
+    const part = type === 'function-call' ? 'arguments' : (type as GuardedPart)
+    if (!this.#watched.has(part)) return undefined
+    const callId = type === 'function-call' ? content.callId : undefined
+    const key = type === 'function-call' ? `call ${content.index ?? callId}` : part
+    let text = this.#growing.get(key)
+    if (text === undefined) {
+      text = new HeldText(part, callId, this.#options)
+      this.#growing.set(key, text)
+      this.#unfinished.push(text)
+    }
+    return text
+  }
+
+  #end(key: string): void {
+    const text = this.#growing.get(key)
+    if (text === undefined) return
+    text.closed = true
+    this.#growing.delete(key)
+  }
+
+  #endMessage(): void {
+    for (const key of this.#growing.keys()) this.#end(key)
+    this.#messageId = undefined
+  }
+
+  /** Scans what is due, then releases what may leave. */
+  #scan(controller: TransformController<AgentResponseUpdate>): void | Promise<void> {
+    for (const text of this.#unfinished) {
+      for (let due = text.due(this.#pace); due !== undefined; due = text.due(this.#pace)) {
+        const found = this.#options.scan(due)
+        if (isThenable(found)) {
+          this.#pace = asyncPaceChars
+          return found.then((findings) => {
+            text.apply(findings ?? [])
+            return this.#scan(controller)
+          })
+        }
+        text.apply(found ?? [])
+      }
+    }
+    if (this.#unfinished.some(({ isFinished }) => isFinished)) {
+      this.#unfinished = this.#unfinished.filter(({ isFinished }) => !isFinished)
+    }
+    this.#release(controller)
+    return undefined
+  }
+
+  #release(controller: TransformController<AgentResponseUpdate>): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+    if (!this.#isOpen) return
+    let gone = 0
+    while (gone < this.#queue.length && this.#leave(this.#queue[gone]!, controller)) gone++
+    this.#queue.splice(0, gone)
+  }
+
+  /** Lets go of what may leave of an item. Returns whether that is all of it. */
+  #leave(item: Item<F>, controller: TransformController<AgentResponseUpdate>): boolean {
+    const { update, parts } = item
+    const contents: Content[] = []
+    for (; item.next < parts.length; item.next++) {
+      const part = parts[item.next]!
+      const to = part.text ? Math.min(part.end, part.text.limit(this.#atEnd)) : part.end
+      if (to > part.at || to === part.end) {
+        const content = leaving(part, to)
+        if (content !== part.content) item.isChanged = true
+        if (content !== undefined) contents.push(content)
+      }
+      if (to < part.end) break
+    }
+    const isAll = item.next === parts.length
+    if (!isAll && contents.length === 0) return false
+    if (!isAll) item.isChanged = true
+    controller.enqueue(item.isChanged ? changed(update, contents, isAll) : update)
+    this.#releasedOfCall = !(isAll && item.endsCall)
+    this.#releasedOfRun = true
+    return isAll
+  }
+
+  #restart(
+    scope: 'call' | 'run' | undefined,
+    controller: TransformController<AgentResponseUpdate>,
+  ): void {
+    const kept = scope === 'run' ? 0 : this.#queue.findLastIndex(({ endsCall }) => endsCall) + 1
+    const wasReleased = scope === 'run' ? this.#releasedOfRun : this.#releasedOfCall
+    this.#drop(kept)
+    if (!wasReleased) return
+    controller.enqueue({ contents: [], restart: true, ...(scope && { scope }) })
+    this.#releasedOfCall = false
+    if (scope === 'run') this.#releasedOfRun = false
+  }
+
+  #drop(kept: number): void {
+    this.#queue.length = kept
+    this.#growing.clear()
+    this.#unfinished = []
+    this.#messageId = this.#role = undefined
+  }
+}
+
+const asyncPaceChars = 400
+
+/** What leaves of a part up to a position, or nothing if all of it was taken out. */
+function leaving<F extends Finding>(part: Part<F>, to: number): Content | undefined {
+  const { content, text: held, start, end, at } = part
+  if (held === undefined) return content
+  const piece = pieceOf(content)
+  const rendered = held.render(piece, start, at, to)
+  part.at = to
+  const isEdited = held.firstEdit < to
+  if (at === start && to === end && !isEdited && rendered === piece) return content
+  if (rendered === '' && piece !== '' && content.type !== 'function-call') return undefined
+  return withPiece(content, rendered, !isEdited && to === end)
+}
+
+// They tell of a whole update and go with the last part of it.
+const ofTheLast = ['finishReason', 'usage', 'metadata', 'event']
+
+/** An update with other contents, without the provider's own form of the old ones. */
+function changed(
+  update: AgentResponseUpdate,
+  contents: readonly Content[],
+  isLast: boolean,
+): AgentResponseUpdate {
+  const made: Record<string, unknown> = { ...update, contents }
+  delete made['raw']
+  if (!isLast) for (const key of ofTheLast) delete made[key]
+  return made as unknown as AgentResponseUpdate
+}

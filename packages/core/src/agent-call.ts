@@ -1,0 +1,116 @@
+import type { AgentContext } from './agent-context.ts'
+import type { Agent } from './agent.ts'
+import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from './agent-response.ts'
+import { registerTransformer, toChatResponse } from './chat-call.ts'
+import type { ChatOptions } from './chat-options.ts'
+import { toUpdates } from './chat-response.ts'
+import type { LayerContext } from './compose.ts'
+import { ContentCall } from './content-call.ts'
+import type { Message } from './message.ts'
+import type { ResponseFold } from './response-fold.ts'
+import type { Run } from './run.ts'
+import type { Session } from './session.ts'
+import type { ToolDefinition } from './tool.ts'
+import type { UpdatePassage } from './update-passage.ts'
+import type { UpdateTransformer } from './update-transformer.ts'
+
+/** One run, as the layers around it share it. */
+export class AgentCall extends ContentCall<AgentResponse> {
+  protected readonly restartUpdate: AgentResponseUpdate = { contents: [], restart: true, scope: 'run' }
+
+  protected get next(): UpdatePassage<AgentResponseUpdate> | undefined {
+    return undefined
+  }
+
+  protected updatesOf(result: AgentResponse): Iterable<AgentResponseUpdate> {
+    return toUpdates(result)
+  }
+
+  refold(result: AgentResponse, fold: ResponseFold): AgentResponse {
+    const { raw: _raw, value: _value, ...kept } = result
+    const { messages, text, functionCalls } = fold.response()
+    return { ...kept, messages, text, functionCalls }
+  }
+}
+
+/** The inputs of a run that its layers may edit. */
+export interface AgentInput {
+  readonly messages: readonly Message[]
+  readonly session: Session | undefined
+  readonly instructions: string | undefined
+  readonly options: ChatOptions
+  readonly tools: readonly ToolDefinition[]
+}
+
+export class AgentView implements AgentContext, LayerContext<AgentResponse> {
+  readonly call: AgentCall
+  readonly agent: Agent
+  readonly depth: number
+  inside: Promise<AgentResponse> | undefined = undefined
+  messages: readonly Message[]
+  session: Session | undefined
+  instructions: string | undefined
+  options: ChatOptions
+  tools: readonly ToolDefinition[]
+
+  constructor(call: AgentCall, agent: Agent, depth: number, input: AgentInput) {
+    this.call = call
+    this.agent = agent
+    this.depth = depth
+    this.messages = input.messages
+    this.session = input.session
+    this.instructions = input.instructions
+    this.options = input.options
+    this.tools = input.tools
+  }
+
+  derive(): this {
+    return new AgentView(this.call, this.agent, this.depth + 1, this) as this
+  }
+
+  get run(): Run {
+    return this.call.run
+  }
+
+  get metadata(): Record<string, unknown> {
+    return this.call.metadata
+  }
+
+  get signal(): AbortSignal {
+    return this.call.run.signal
+  }
+
+  get stream(): boolean {
+    return this.call.stream
+  }
+
+  get released(): boolean {
+    return this.call.released
+  }
+
+  get result(): AgentResponse | undefined {
+    return this.call.result
+  }
+
+  set result(value: AgentResponse | AgentResponseInit | string | undefined) {
+    this.call.result = value === undefined ? undefined : toAgentResponse(value, this.call.run)
+  }
+
+  transformUpdates(transformer: UpdateTransformer<AgentResponseUpdate>): void {
+    registerTransformer(this, transformer)
+  }
+}
+
+/** Accepts what a layer may put in place as the outcome of a run. */
+export function toAgentResponse(value: unknown, run: Run): AgentResponse {
+  if (typeof value === 'object' && value !== null && 'runId' in value && 'functionCalls' in value) {
+    return value as AgentResponse
+  }
+  return {
+    status: 'completed',
+    runId: run.id,
+    attempts: run.attempts,
+    pending: [],
+    ...toChatResponse(value),
+  }
+}

@@ -1,0 +1,252 @@
+import type { Agent, RunOptions } from './agent.ts'
+import { AgentCall, AgentView, toAgentResponse } from './agent-call.ts'
+import type { AgentResponse, AgentResponseUpdate, RunStatus } from './agent-response.ts'
+import { decisionsForResume, decisionsFrom } from './approvals.ts'
+import { chatPipeline } from './chat-call.ts'
+import { mergeChatOptions } from './chat-options.ts'
+import { toUpdates } from './chat-response.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import { checkCheckpoint, takeCheckpoint } from './checkpoint.ts'
+import { compose } from './compose.ts'
+import { functionPipeline } from './function-call.ts'
+import type { FunctionInvocationConfiguration, LoopConfiguration } from './function-invocation.ts'
+import { loopConfiguration } from './function-invocation.ts'
+import { runLoop } from './function-loop.ts'
+import { isPause } from './interrupts.ts'
+import type { Message, MessageInput } from './message.ts'
+import { toMessages } from './message.ts'
+import type { Layers } from './middleware.ts'
+import { sortLayers } from './middleware.ts'
+import { PumpSource } from './pump-source.ts'
+import { ResponseFold } from './response-fold.ts'
+import { ResponseStream } from './response-stream.ts'
+import type { RunInit } from './run.ts'
+import { Run } from './run.ts'
+import { attachOutcome } from './run-outcome.ts'
+import { LiveTools } from './run-tools.ts'
+import type { Session } from './session.ts'
+import { withValue } from './structured-output.ts'
+import type { BudgetExhausted, GuardrailTripped } from './termination.ts'
+import { isTermination } from './termination.ts'
+import type { Decision } from './tool-batch.ts'
+import { UpdateDrain } from './update-pump.ts'
+
+interface RunPlan {
+  readonly agent: Agent
+  readonly messages: readonly Message[]
+  readonly options: RunOptions & { readonly stream?: boolean | undefined }
+  readonly config: LoopConfiguration
+  readonly layers: Layers
+  readonly checkpoint?: Checkpoint | undefined
+  readonly answers?: Readonly<Record<string, unknown>> | undefined
+}
+
+type Started = Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse>
+
+export function startRun(agent: Agent, input: MessageInput, options: RunPlan['options']): Started {
+  return start({ ...plan(agent, options), messages: toMessages(input) })
+}
+
+export function resumeRun(
+  agent: Agent,
+  checkpoint: Checkpoint,
+  answers: Readonly<Record<string, unknown>>,
+  options: RunPlan['options'],
+): Started {
+  checkCheckpoint(checkpoint)
+  return start({ ...plan(agent, options), messages: checkpoint.input, checkpoint, answers })
+}
+
+/** Layers of all scopes, outermost first: the client's, the agent's, the run's. */
+export function layersOf(agent: Agent, options: RunOptions): Layers {
+  return sortLayers([agent.client.middleware, agent.middleware, options.middleware], 'agent')
+}
+
+export function configurationOf(
+  agent: Agent,
+  options: { readonly functionInvocation?: FunctionInvocationConfiguration | undefined },
+): LoopConfiguration {
+  return loopConfiguration(
+    options.functionInvocation === undefined
+      ? agent.functionInvocation
+      : { ...agent.functionInvocation, ...options.functionInvocation },
+  )
+}
+
+function plan(agent: Agent, options: RunPlan['options']): Omit<RunPlan, 'messages'> {
+  return { agent, options, config: configurationOf(agent, options), layers: layersOf(agent, options) }
+}
+
+function start(of: RunPlan): Started {
+  const { agent, options, checkpoint, answers } = of
+  const makeRun = (sink: RunInit['sink']): Run =>
+    new Run({ ...options, sink, id: options.runId, agentName: agent.name, checkpoint, answers })
+  const execute = (run: Run): Promise<AgentResponse> => executeRun(of, run)
+  if (options.stream === true) return new ResponseStream(new PumpSource(makeRun, execute))
+  return execute(makeRun(new UpdateDrain()))
+}
+
+async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
+  const { agent, options } = of
+  run.begin()
+  run.fallbackText = agent.fallbackText
+  const call = new AgentCall(run)
+  const runLayers = compose<AgentView, AgentResponse>(of.layers.agent, (view) => runInside(of, view))
+  try {
+    run.signal.throwIfAborted()
+    const view = new AgentView(call, agent, 0, {
+      messages: of.messages,
+      session: options.session,
+      instructions: joinInstructions(agent.instructions, options.instructions),
+      options: mergeChatOptions(agent.options, options.options),
+      tools: options.tools ?? noTools,
+    })
+    let response: AgentResponse
+    try {
+      response = await runLayers(view)
+    } catch (error) {
+      response = await endOnPurpose(of, run, call, error)
+    }
+    run.signal.throwIfAborted()
+    response = await withValue(response, view.options.responseFormat)
+    return close(of, run, response)
+  } catch (error) {
+    throw attachOutcome(error, run)
+  } finally {
+    run.release()
+  }
+}
+
+/** The innermost handler of a run: reads the context, then lets the loop work. */
+async function runInside({ agent, config, layers, answers }: RunPlan, view: AgentView): Promise<void> {
+  const { call, session, instructions, options } = view
+  const { run } = call
+  const { checkpoint, sink } = run
+  run.session = session
+  run.tools = toolsOf(agent, view, config)
+  if (checkpoint?.tools !== undefined) run.tools.restore(checkpoint.tools)
+  const served = options.conversationId ?? session?.conversationId
+  const history = served === undefined ? (session?.messages ?? noMessages) : noMessages
+  run.messages.begin(checkpoint?.conversation ?? [...history, ...view.messages])
+  const decided: ReadonlyMap<string, ReadonlyMap<string, Decision>> =
+    checkpoint === undefined
+      ? decisionsFrom(view.messages, run.messages.all, session, agent.approvals, run)
+      : decisionsForResume(checkpoint, answers ?? {}, agent.approvals)
+
+  const fold = new ResponseFold()
+  const passage = sink.streaming && call.hasTransformers(Infinity) ? call.open(Infinity, fold) : undefined
+  if (passage !== undefined) {
+    sink.outer = passage
+    run.partial = fold
+  }
+  const finished = run.finished.loop
+  if (finished !== undefined) run.finished.loop = undefined
+  const response =
+    finished ??
+    (await runLoop(run, {
+      client: agent.client,
+      instructions,
+      options,
+      config,
+      decided,
+      waiting: waitingFor(session, checkpoint),
+      callModel: chatPipeline(layers.chat),
+      callFunction: functionPipeline(layers.function),
+    }))
+  run.lastLoop = response
+  if (passage !== undefined && finished === undefined) {
+    await sink.drive([], passage)
+    call.settle(passage.changed ? call.refold(response, fold) : response)
+  } else if (sink.streaming && finished === undefined) {
+    call.settle(response)
+  } else {
+    const waiting = call.deliver(response, Infinity)
+    if (waiting !== undefined) await waiting
+  }
+}
+
+/** A termination that left the layers is an outcome, all else a failure. */
+async function endOnPurpose(
+  { agent, options }: RunPlan,
+  run: Run,
+  call: AgentCall,
+  error: unknown,
+): Promise<AgentResponse> {
+  if (isPause(error)) return ended(run, 'paused')
+  if (!isTermination(error)) throw error
+  if (error.code === 'guardrail_tripped') {
+    if ((options.onBlock ?? agent.onBlock) === 'throw') throw error
+    const { block } = error as GuardrailTripped
+    const blocked = { ...toAgentResponse(block.message || agent.blockMessage, run), status: 'blocked' as const, block }
+    return supersede(run, call, { ...blocked, usage: run.usage, finishReason: 'content-filter' })
+  }
+  const result = error.result === undefined ? call.result : toAgentResponse(error.result, run)
+  const status = error.code === 'budget_exhausted' ? 'budget_exhausted' : 'terminated'
+  const reason = status === 'terminated' ? error.message : (error as BudgetExhausted).budget
+  if (result === undefined) return { ...ended(run, status), reason }
+  call.result = result
+  await call.adopt(call.faultDepth(error))
+  return { ...call.result, status, reason }
+}
+
+/** A response of what had been done when a run ended without one. */
+function ended(run: Run, status: RunStatus): AgentResponse {
+  return { ...toAgentResponse({ messages: [...run.messages.added], usage: run.usage }, run), status }
+}
+
+/** Puts `response` in the place of whatever the caller has seen so far. */
+function supersede(run: Run, call: AgentCall, response: AgentResponse): AgentResponse {
+  const { sink } = run
+  sink.outer = undefined
+  run.partial = undefined
+  if (call.released) sink.push({ contents: [], restart: true, scope: 'run' })
+  for (const update of toUpdates(response)) sink.push(update)
+  return response
+}
+
+/** What happens once the layers have had their say: the session takes the run in, a pause gets its checkpoint. */
+function close({ agent, messages, options }: RunPlan, run: Run, given: AgentResponse): AgentResponse {
+  const { session } = run
+  const pending = given.status === 'paused' ? [...given.pending, ...run.interrupts.pending] : given.pending
+  let response: AgentResponse = { ...given, pending, usage: run.usage, attempts: run.attempts }
+  if (session !== undefined && kept.has(response.status)) {
+    session.messages = run.messages.history(response.messages)
+  }
+  if (response.status !== 'paused') return response
+  for (const request of pending) {
+    if (request.kind !== 'approval') continue
+    if (session === undefined) agent.approvals.remember(request.request)
+    else if (!session.pending.some(({ id }) => id === request.id)) session.pending = [...session.pending, request.request]
+  }
+  response = { ...response, checkpoint: takeCheckpoint(run, messages, pending, options.session) }
+  return response
+}
+
+/** What a blocked, failed or cut-off run said stays out of the session. */
+const kept: ReadonlySet<RunStatus> = new Set(['completed', 'terminated', 'max_iterations', 'paused'])
+const noTools: readonly never[] = Object.freeze([])
+const noMessages: readonly Message[] = Object.freeze([])
+
+function toolsOf(agent: Agent, { tools, options }: AgentView, config: LoopConfiguration): LiveTools {
+  const own = agent.tools
+  const more = options.tools
+  const all = tools.length === 0 && more === undefined ? own : [...own, ...tools, ...(more ?? [])]
+  return new LiveTools(all, config.additionalTools)
+}
+
+function waitingFor(session: Session | undefined, checkpoint: Checkpoint | undefined) {
+  const waiting = new Map()
+  for (const request of session?.pending ?? []) {
+    waiting.set(request.call.callId, { kind: 'approval', id: request.id, request })
+  }
+  for (const request of checkpoint?.pending ?? []) {
+    if (request.kind === 'approval') waiting.set(request.request.call.callId, request)
+    else if (request.kind === 'function-call') waiting.set(request.call.callId, request)
+  }
+  return waiting
+}
+
+function joinInstructions(base: string | undefined, more: string | undefined): string | undefined {
+  if (base === undefined || more === undefined || base === more) return more ?? base
+  return `${base}\n${more}`
+}

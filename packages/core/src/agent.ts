@@ -1,0 +1,175 @@
+import type { AgentResponse, AgentResponseUpdate } from './agent-response.ts'
+import { resumeRun, startRun } from './agent-run.ts'
+import type { AgentToolOptions } from './agent-tool.ts'
+import { agentTool } from './agent-tool.ts'
+import { ApprovalRegistry } from './approvals.ts'
+import type { ChatClient } from './chat-client.ts'
+import type { ChatOptions } from './chat-options.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import type { Explanation } from './explain.ts'
+import { explainRun } from './explain.ts'
+import type { FunctionInvocationConfiguration } from './function-invocation.ts'
+import { loopConfiguration } from './function-invocation.ts'
+import type { MessageInput } from './message.ts'
+import type { MiddlewareInput } from './middleware.ts'
+import { sortLayers } from './middleware.ts'
+import type { ResponseStream } from './response-stream.ts'
+import type { RunContext } from './run-context.ts'
+import type { RunEvent } from './run-events.ts'
+import type { Session, SessionSnapshot } from './session.ts'
+import { createSession } from './session.ts'
+import type { Tool, ToolDefinition } from './tool.ts'
+
+export interface AgentOptions {
+  readonly client: ChatClient
+  /** For logs, spans and other agents. */
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly instructions?: string | undefined
+  readonly tools?: readonly ToolDefinition[] | undefined
+  /** Layers of all levels, outermost first. They lie inside the client's and outside a run's. */
+  readonly middleware?: MiddlewareInput | undefined
+  /** Options of every model call. A run's own win. */
+  readonly options?: ChatOptions | undefined
+  readonly functionInvocation?: FunctionInvocationConfiguration | undefined
+  /**
+   * What a run does when a guard blocks it: resolve with status `blocked`, or reject.
+   * @default 'return'
+   */
+  readonly onBlock?: 'return' | 'throw' | undefined
+  /**
+   * What the user reads when a guard blocks, unless the guard has words of its own.
+   * @default 'I cannot help with this request.'
+   */
+  readonly blockMessage?: string | undefined
+  /**
+   * What the user reads when the last word of the model was a tool call that may not run.
+   * @default 'I could not finish this with the tools at hand.'
+   */
+  readonly fallbackText?: string | undefined
+}
+
+export interface RunOptions {
+  readonly session?: Session | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Besides the agent's own. */
+  readonly tools?: readonly ToolDefinition[] | undefined
+  /** Layers of this run, inside the agent's. */
+  readonly middleware?: MiddlewareInput | undefined
+  /** Appended to the agent's. */
+  readonly instructions?: string | undefined
+  readonly options?: ChatOptions | undefined
+  readonly functionInvocation?: FunctionInvocationConfiguration | undefined
+  readonly onBlock?: 'return' | 'throw' | undefined
+  /** Anything that layers and tools of this run need: a user, a database. Never shown to a model. */
+  readonly data?: unknown
+  /** @default a new id */
+  readonly runId?: string | undefined
+  /** The run whose tool starts this one. */
+  readonly parent?: RunContext | undefined
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+  /** Answers what a layer or tool asks by `run.request`; `undefined` leaves it to `stream.respond`. */
+  readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
+}
+
+/** A model with tools and layers. It holds configuration only: one agent serves any number of runs at once. */
+export class Agent {
+  readonly name: string | undefined
+  readonly description: string | undefined
+  readonly client: ChatClient
+  readonly instructions: string | undefined
+  readonly tools: readonly ToolDefinition[]
+  readonly options: ChatOptions | undefined
+  readonly functionInvocation: FunctionInvocationConfiguration | undefined
+  readonly onBlock: 'return' | 'throw'
+  readonly blockMessage: string
+  readonly fallbackText: string
+  /** Read anew at each run. */
+  middleware: MiddlewareInput
+  /** Approvals that runs without a session have asked for. */
+  readonly approvals: ApprovalRegistry = new ApprovalRegistry()
+
+  /** @throws TypeError or RangeError that names the option and the value */
+  constructor(options: AgentOptions) {
+    const { client, name, tools = [], middleware = [], onBlock = 'return' } = options
+    if (typeof client?.respond !== 'function' || typeof client.stream !== 'function') {
+      throw new TypeError('agent: `client` must be a chat client, with `respond` and `stream`')
+    }
+    if (onBlock !== 'return' && onBlock !== 'throw') {
+      throw new TypeError(`agent: \`onBlock\` must be 'return' or 'throw', got ${String(onBlock)}`)
+    }
+    if (!Array.isArray(tools)) throw new TypeError('agent: `tools` must be a list of tools')
+    sortLayers([middleware], 'agent')
+    loopConfiguration(options.functionInvocation)
+    this.name = name
+    this.description = options.description
+    this.client = client
+    this.instructions = options.instructions
+    this.tools = tools
+    this.middleware = middleware
+    this.options = options.options
+    this.functionInvocation = options.functionInvocation
+    this.onBlock = onBlock
+    this.blockMessage = options.blockMessage ?? 'I cannot help with this request.'
+    this.fallbackText = options.fallbackText ?? 'I could not finish this with the tools at hand.'
+  }
+
+  /**
+   * Runs the agent. Resolves for every intended end, see `status`; rejects for failures and aborts,
+   * with the error's `outcome` saying how far it got. With `stream: true` it returns a stream at
+   * once, which starts with the first pull.
+   */
+  run(
+    input: MessageInput,
+    options: RunOptions & { readonly stream: true },
+  ): ResponseStream<AgentResponseUpdate, AgentResponse>
+  run(
+    input: MessageInput,
+    options?: RunOptions & { readonly stream?: false | undefined },
+  ): Promise<AgentResponse>
+  run(
+    input: MessageInput,
+    options: RunOptions & { readonly stream?: boolean | undefined } = {},
+  ): Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse> {
+    return startRun(this, input, options)
+  }
+
+  /**
+   * Continues a paused run. `answers` maps ids of `response.pending` to answers: true, false or
+   * `{ approved, arguments, reason }` for an approval, the result for a declared tool, anything for
+   * an interrupt. What is not answered stays pending.
+   * @throws LamellaError `checkpoint_invalid`, or `approval_invalid` for an answer nobody asked for
+   */
+  resume(
+    checkpoint: Checkpoint,
+    answers: Readonly<Record<string, unknown>>,
+    options: RunOptions & { readonly stream: true },
+  ): ResponseStream<AgentResponseUpdate, AgentResponse>
+  resume(
+    checkpoint: Checkpoint,
+    answers: Readonly<Record<string, unknown>>,
+    options?: RunOptions & { readonly stream?: false | undefined },
+  ): Promise<AgentResponse>
+  resume(
+    checkpoint: Checkpoint,
+    answers: Readonly<Record<string, unknown>>,
+    options: RunOptions & { readonly stream?: boolean | undefined } = {},
+  ): Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse> {
+    return resumeRun(this, checkpoint, answers, options)
+  }
+
+  /** An empty session, or one from its snapshot. */
+  createSession(from?: Partial<Omit<SessionSnapshot, 'version'>>): Session {
+    return createSession(from)
+  }
+
+  /** A tool that runs this agent. */
+  asTool(options: AgentToolOptions = {}): Tool {
+    return agentTool(this, options)
+  }
+
+  /** What a run with this input would go through: layers, tools, settings. Nothing is called. */
+  explain(input: MessageInput, options: RunOptions = {}): Explanation {
+    return explainRun(this, input, options)
+  }
+}

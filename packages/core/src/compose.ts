@@ -1,0 +1,80 @@
+import { MiddlewareContractError } from './contract-error.ts'
+import { isThenable } from './update-passage.ts'
+
+/** What all layers of one call share. */
+export interface LayeredCall<Result> {
+  result: Result | undefined
+  /** Called before the inside of the layer at `depth` runs: what is registered further in is void. */
+  enter(depth: number): void
+  /** Called when a layer is done: takes in a result that the layer put in place itself. */
+  adopt(depth: number): void | Promise<void>
+  /** Told which layer an error left, from inside out. */
+  fail(error: unknown, depth: number): void
+}
+
+/** The view that one layer has of a call. Each layer has its own, so an edit is seen only inside. */
+export interface LayerContext<Result> {
+  readonly call: LayeredCall<Result>
+  /** 0 for the outermost layer. */
+  readonly depth: number
+  /** What its `callNext()` returned, while that is running. */
+  inside: Promise<Result> | undefined
+  /** A view for the next layer in, with the inputs as they are now. */
+  derive(): this
+}
+
+interface Layer<Context, Result> {
+  readonly name: string
+  process(context: Context, callNext: () => Promise<Result>): void | Promise<unknown>
+}
+
+/** Nests layers around a handler, the first one outermost. The handler puts the result on the call. */
+export function compose<Context extends LayerContext<Result>, Result>(
+  layers: readonly Layer<Context, Result>[],
+  handler: (context: Context) => Promise<void>,
+): (context: Context) => Promise<Result> {
+  function enter(context: Context, caller: Context | undefined): Promise<Result> {
+    const layer = layers[context.depth]
+    const { call, depth } = context
+    const leave = (error: unknown): never => {
+      if (caller !== undefined) caller.inside = undefined
+      call.fail(error, depth)
+      throw error
+    }
+    const finish = (): Result => {
+      if (call.result !== undefined) return call.result
+      const name = layer?.name ?? 'the innermost handler'
+      return leave(new MiddlewareContractError(name, 'neither set context.result nor let callNext() give one'))
+    }
+    const settle = (): Result | Promise<Result> => {
+      if (caller !== undefined) caller.inside = undefined
+      if (layer === undefined) return finish()
+      if (context.inside !== undefined) {
+        context.inside.catch(() => {})
+        leave(new MiddlewareContractError(layer.name, 'returned before its callNext() had settled; await it'))
+      }
+      const waiting = call.adopt(depth)
+      return waiting === undefined ? finish() : waiting.then(finish, leave)
+    }
+
+    let running: void | Promise<unknown>
+    try {
+      running = layer === undefined ? handler(context) : layer.process(context, () => callNext(layer, context))
+    } catch (error) {
+      running = Promise.reject(error)
+    }
+    return (isThenable(running) ? running : Promise.resolve()).then(settle, leave) as Promise<Result>
+  }
+
+  function callNext(layer: Layer<Context, Result>, context: Context): Promise<Result> {
+    if (context.inside !== undefined) {
+      return Promise.reject(
+        new MiddlewareContractError(layer.name, 'called callNext() while an earlier call was still running'),
+      )
+    }
+    context.call.enter(context.depth)
+    return (context.inside = enter(context.derive(), context))
+  }
+
+  return (context) => enter(context, undefined)
+}

@@ -1,0 +1,24 @@
+// Ids of messages, responses and runs need to be unique, not secret: a random prefix for each
+// process and a counter are both, and cost a tenth of a UUID. Ids that grant something
+// (approvals) are made by `createSecretId`.
+let prefix: string | undefined
+let counter = 0
+
+/** A unique id, such as `run_k3f9x2-1c`. It can be guessed. */
+export function createId(kind: string): string {
+  prefix ??= randomText(6)
+  return `${kind}_${prefix}-${(counter++).toString(36)}`
+}
+
+/** An id of 128 random bits, for what nobody may guess. */
+export function createSecretId(kind: string): string {
+  return `${kind}_${randomText(16)}`
+}
+
+function randomText(bytes: number): string {
+  let out = ''
+  for (const byte of crypto.getRandomValues(new Uint8Array(bytes))) {
+    out += byte.toString(16).padStart(2, '0')
+  }
+  return out
+}

@@ -1,0 +1,153 @@
+import type { LayerContext, LayeredCall } from './compose.ts'
+import { compose } from './compose.ts'
+import type { FunctionCallContent } from './content.ts'
+import type { FunctionInvocationContext } from './function-context.ts'
+import type { FunctionResult } from './function-result.ts'
+import { errorResult, toFunctionResult } from './function-result.ts'
+import { isPause } from './interrupts.ts'
+import { invokeTool } from './invoke-tool.ts'
+import type { FunctionMiddleware } from './middleware.ts'
+import type { Run } from './run.ts'
+import type { LiveTools } from './run-tools.ts'
+import type { Session } from './session.ts'
+import { endsRun, isTermination } from './termination.ts'
+import type { Tool, ToolDefinition } from './tool.ts'
+import { isToolError } from './tool-error.ts'
+
+/** One call that is ready to run: its arguments fit the schema. */
+export interface PreparedCall {
+  readonly call: FunctionCallContent
+  readonly tool: Tool
+  readonly arguments: Readonly<Record<string, unknown>>
+  /** What the approval said, where there was one. */
+  readonly metadata?: Record<string, unknown> | undefined
+}
+
+/** What a call came to, and whether a layer ends the loop with it. */
+export interface CallOutcome {
+  readonly result: FunctionResult
+  readonly terminates?: string | undefined
+}
+
+export type FunctionPipeline = (
+  run: Run,
+  prepared: PreparedCall,
+  signal: AbortSignal,
+  includeDetails: boolean,
+) => Promise<CallOutcome>
+
+/**
+ * Makes the function that runs one tool call through its layers. What the tool throws becomes a
+ * result; what a layer throws does not.
+ */
+export function functionPipeline(layers: readonly FunctionMiddleware[]): FunctionPipeline {
+  const runLayers = compose<FunctionView, FunctionResult>(layers, invokeTool)
+  return async (run, prepared, signal, includeDetails) => {
+    const call = new FunctionCall(run, prepared, signal)
+    try {
+      return { result: await runLayers(new FunctionView(call, 0, prepared.arguments, run.data)) }
+    } catch (error) {
+      if (endsRun(error) || isPause(error)) throw error
+      if (isTermination(error)) {
+        const given = error.result === undefined ? call.result : toFunctionResult(error.result)
+        return { result: given ?? toFunctionResult(undefined), terminates: error.message }
+      }
+      if (isToolError(error)) return { result: errorResult(error.reason, error.message, error.message) }
+      if (error !== call.toolFault?.error || signal.aborted) throw error
+      const detail = error instanceof Error ? error.message : String(error)
+      return { result: errorResult('tool_failed', detail, includeDetails ? detail : undefined) }
+    }
+  }
+}
+
+export class FunctionCall implements LayeredCall<FunctionResult> {
+  readonly run: Run
+  readonly prepared: PreparedCall
+  readonly runSignal: AbortSignal
+  signal: AbortSignal
+  result: FunctionResult | undefined
+  /** What the tool itself threw. */
+  toolFault: { readonly error: unknown } | undefined
+  #metadata: Record<string, unknown> | undefined
+
+  constructor(run: Run, prepared: PreparedCall, signal: AbortSignal) {
+    this.run = run
+    this.prepared = prepared
+    this.runSignal = this.signal = signal
+    this.#metadata = prepared.metadata
+  }
+
+  get metadata(): Record<string, unknown> {
+    return (this.#metadata ??= {})
+  }
+
+  enter(): void {
+    this.result = undefined
+  }
+
+  adopt(): void {}
+  fail(): void {}
+}
+
+export class FunctionView implements FunctionInvocationContext, LayerContext<FunctionResult> {
+  readonly call: FunctionCall
+  readonly depth: number
+  inside: Promise<FunctionResult> | undefined = undefined
+  arguments: Readonly<Record<string, unknown>>
+  data: unknown
+
+  constructor(call: FunctionCall, depth: number, args: Readonly<Record<string, unknown>>, data: unknown) {
+    this.call = call
+    this.depth = depth
+    this.arguments = args
+    this.data = data
+  }
+
+  derive(): this {
+    return new FunctionView(this.call, this.depth + 1, this.arguments, this.data) as this
+  }
+
+  get run(): Run {
+    return this.call.run
+  }
+
+  get metadata(): Record<string, unknown> {
+    return this.call.metadata
+  }
+
+  get signal(): AbortSignal {
+    return this.call.signal
+  }
+
+  get function(): Tool {
+    return this.call.prepared.tool
+  }
+
+  get callId(): string {
+    return this.call.prepared.call.callId
+  }
+
+  get session(): Session | undefined {
+    return this.call.run.session
+  }
+
+  get tools(): LiveTools {
+    return this.call.run.tools
+  }
+
+  get result(): FunctionResult | undefined {
+    return this.call.result
+  }
+
+  set result(value: unknown) {
+    this.call.result = value === undefined ? undefined : toFunctionResult(value)
+  }
+
+  addTools(...tools: readonly ToolDefinition[]): void {
+    this.tools.add(...tools)
+  }
+
+  removeTools(...tools: readonly (string | ToolDefinition)[]): void {
+    this.tools.remove(...tools)
+  }
+}

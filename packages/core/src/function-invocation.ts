@@ -1,0 +1,93 @@
+import type { ToolDefinition } from './tool.ts'
+
+/** How the loop of model calls and tool calls behaves. Each run takes a snapshot. */
+export interface FunctionInvocationConfiguration {
+  /**
+   * Whether calls are executed at all; otherwise they are returned as they are.
+   * @default true
+   */
+  readonly enabled?: boolean | undefined
+  /**
+   * Model calls that may lead to tool calls. After them comes one last call without tools.
+   * @default 40
+   */
+  readonly maxIterations?: number | undefined
+  /**
+   * Tool calls of one run. Checked before execution: a call that is over it gets a result that says so.
+   * @default no limit
+   */
+  readonly maxFunctionCalls?: number | undefined
+  /**
+   * Rounds in a row with a failed call, after which tools are off. 0 allows none.
+   * @default 3
+   */
+  readonly maxConsecutiveErrorsPerRequest?: number | undefined
+  /**
+   * Whether a call to a tool that does not exist fails the run, before anything of its batch runs.
+   * Otherwise the model reads an error.
+   * @default false
+   */
+  readonly terminateOnUnknownCalls?: boolean | undefined
+  /**
+   * Tools that can be called although the model is not shown them.
+   * @default []
+   */
+  readonly additionalTools?: readonly ToolDefinition[] | undefined
+  /**
+   * Whether the model reads what went wrong: messages of exceptions and validation.
+   * @default false
+   */
+  readonly includeDetailedErrors?: boolean | undefined
+  /**
+   * Tool calls that run at the same time.
+   * @default no limit
+   */
+  readonly maxConcurrency?: number | undefined
+}
+
+export interface LoopConfiguration extends FunctionInvocationConfiguration {
+  readonly enabled: boolean
+  readonly maxIterations: number
+  readonly maxFunctionCalls: number
+  readonly maxConsecutiveErrorsPerRequest: number
+  readonly terminateOnUnknownCalls: boolean
+  readonly additionalTools: readonly ToolDefinition[]
+  readonly includeDetailedErrors: boolean
+  readonly maxConcurrency: number
+}
+
+/** @throws RangeError that names the setting and its value */
+export function loopConfiguration(config: FunctionInvocationConfiguration = {}): LoopConfiguration {
+  const {
+    enabled = true,
+    maxIterations = 40,
+    maxFunctionCalls = Infinity,
+    maxConsecutiveErrorsPerRequest = 3,
+    terminateOnUnknownCalls = false,
+    additionalTools = [],
+    includeDetailedErrors = false,
+    maxConcurrency = Infinity,
+  } = config
+  atLeast(1, { maxIterations, maxFunctionCalls, maxConcurrency })
+  atLeast(0, { maxConsecutiveErrorsPerRequest })
+  return {
+    enabled,
+    maxIterations,
+    maxFunctionCalls,
+    maxConsecutiveErrorsPerRequest,
+    terminateOnUnknownCalls,
+    additionalTools,
+    includeDetailedErrors,
+    maxConcurrency,
+  }
+}
+
+function atLeast(least: number, settings: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(settings)) {
+    if (value !== Infinity && (!Number.isInteger(value) || value < least)) {
+      throw new RangeError(
+        `functionInvocation: \`${name}\` must be a whole number from ${least} up, got ${String(value)}`,
+      )
+    }
+  }
+}

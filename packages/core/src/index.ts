@@ -1,0 +1,115 @@
+export { Agent } from './agent.ts'
+export type { AgentOptions, RunOptions } from './agent.ts'
+export type { AgentContext } from './agent-context.ts'
+export type {
+  AgentResponse,
+  AgentResponseInit,
+  AgentResponseUpdate,
+  Attempt,
+  PendingRequest,
+  RunStatus,
+} from './agent-response.ts'
+export type { AgentToolOptions } from './agent-tool.ts'
+export { BaseChatClient } from './base-chat-client.ts'
+export type { ChatClientOptions } from './base-chat-client.ts'
+export type { ChatClient, ChatRequest, ContinuationReport, GetResponseOptions } from './chat-client.ts'
+export type { ChatContext } from './chat-context.ts'
+export type { ChatOptions, LoopState, ResponseFormat, ToolChoice } from './chat-options.ts'
+export { chatResponse, toUpdates } from './chat-response.ts'
+export type {
+  ChatResponse,
+  ChatResponseInit,
+  ChatResponseUpdate,
+  FinishReason,
+} from './chat-response.ts'
+export type { Checkpoint } from './checkpoint.ts'
+export type {
+  Annotation,
+  ApprovalRequestContent,
+  ApprovalResponseContent,
+  Content,
+  ContentFields,
+  DataContent,
+  ErrorContent,
+  FunctionCallContent,
+  FunctionError,
+  FunctionResultContent,
+  HostedContent,
+  Origin,
+  ReasoningContent,
+  RefusalContent,
+  TextContent,
+  UriContent,
+  UsageContent,
+} from './content.ts'
+export { text, textOf } from './content.ts'
+export { MiddlewareContractError } from './contract-error.ts'
+export { createId, createSecretId } from './create-id.ts'
+export type { Explanation } from './explain.ts'
+export type { FunctionInvocationContext } from './function-context.ts'
+export type { FunctionInvocationConfiguration } from './function-invocation.ts'
+export { errorResult, toFunctionResult } from './function-result.ts'
+export type { FunctionResult } from './function-result.ts'
+export { LamellaError } from './lamella-error.ts'
+export type { ErrorCode, LamellaErrorOptions } from './lamella-error.ts'
+export { message, messageText, toMessages } from './message.ts'
+export type { Message, MessageInit, MessageInput, Role } from './message.ts'
+export { agentMiddleware, chatMiddleware, functionMiddleware } from './middleware.ts'
+export type {
+  AgentMiddleware,
+  CallNext,
+  ChatMiddleware,
+  ClientMiddlewareInput,
+  FunctionMiddleware,
+  Middleware,
+  MiddlewareInput,
+} from './middleware.ts'
+export { isProviderError, ProviderError } from './provider-error.ts'
+export type { ProviderErrorKind, ProviderErrorOptions, RetryAdvice } from './provider-error.ts'
+export { foldUpdates, normalizeResponse } from './response-fold.ts'
+export { ResponseStream } from './response-stream.ts'
+export type { Finalizer, StreamOutcome } from './response-stream.ts'
+export type { RunContext, RunMessages, RunTools } from './run-context.ts'
+export type { RunEvent, RunEventInit, RunRequestInit } from './run-events.ts'
+export { outcomeOf } from './run-outcome.ts'
+export type { FailedOutcome } from './run-outcome.ts'
+export { defineState } from './run-state.ts'
+export type { RunState, StateCell, StateOptions } from './run-state.ts'
+export { createSession } from './session.ts'
+export type { Session, SessionSnapshot } from './session.ts'
+export type {
+  InferSchema,
+  JsonSchema,
+  Schema,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+} from './standard-schema.ts'
+export { memoryStore, sessionStore } from './store.ts'
+export type { KeyValueStore, SessionStore } from './store.ts'
+export type { StreamFold, StreamSource } from './stream-source.ts'
+export type { TextOptions } from './stream-views.ts'
+export { parseValue } from './structured-output.ts'
+export {
+  BudgetExhausted,
+  GuardrailTripped,
+  isTermination,
+  MiddlewareTermination,
+} from './termination.ts'
+export type { Block, TerminationOptions } from './termination.ts'
+export { hostedTool, tool } from './tool.ts'
+export type {
+  ApprovalPolicy,
+  ApprovalSubject,
+  HostedTool,
+  Tool,
+  ToolDefinition,
+  ToolOptions,
+} from './tool.ts'
+export { isToolError, ToolError } from './tool-error.ts'
+export type { TransformController, UpdateTransformer } from './update-transformer.ts'
+export { addUsage } from './usage.ts'
+export type { Usage } from './usage.ts'
+export { formatIssues, validate } from './validate.ts'
+export { visibleHistory } from './visible-history.ts'
+export { withMiddleware } from './with-middleware.ts'

@@ -1,0 +1,93 @@
+import type { Content, Origin } from './content.ts'
+import { textOf } from './content.ts'
+import { createId } from './create-id.ts'
+
+export type Role = 'system' | 'user' | 'assistant' | 'tool'
+
+/** One turn of a conversation: a plain, serialisable object. */
+export interface Message {
+  readonly id: string
+  readonly role: Role
+  readonly contents: readonly Content[]
+  readonly authorName?: string | undefined
+  /** ISO 8601. */
+  readonly createdAt?: string | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly origin?: Origin | undefined
+}
+
+/** A message whose id is still to be given. */
+export type MessageInit = Omit<Message, 'id' | 'contents'> & {
+  readonly id?: string | undefined
+  readonly contents: string | readonly Content[]
+}
+
+/** What is taken wherever messages are: a string, a content, a message, or a list of them. */
+export type MessageInput =
+  | string
+  | Content
+  | MessageInit
+  | readonly (string | Content | MessageInit)[]
+
+/** Makes a message, with an id of its own unless one is given. */
+export function message(role: Role, contents: string | Content | readonly Content[]): Message {
+  return { id: createId('msg'), role, contents: toContents(contents) }
+}
+
+/**
+ * Turns any accepted input into messages. Loose strings and contents that follow one another
+ * become one message of `looseRole`.
+ * @throws TypeError if an entry is none of these.
+ */
+export function toMessages(input: MessageInput, looseRole: Role = 'user'): readonly Message[] {
+  const messages: Message[] = []
+  let loose: Content[] | undefined
+  for (const entry of isList(input) ? input : [input]) {
+    if (isMessage(entry)) {
+      loose = undefined
+      messages.push(completeMessage(entry))
+      continue
+    }
+    const content = toContent(entry)
+    if (loose === undefined) {
+      loose = [content]
+      messages.push({ id: createId('msg'), role: looseRole, contents: loose })
+    } else {
+      loose.push(content)
+    }
+  }
+  return messages
+}
+
+/** The text parts of a message, joined without a separator. */
+export function messageText(of: Message): string {
+  return textOf(of.contents)
+}
+
+function completeMessage(entry: MessageInit): Message {
+  if (typeof entry.id === 'string' && Array.isArray(entry.contents)) return entry as Message
+  return { ...entry, id: entry.id ?? createId('msg'), contents: toContents(entry.contents) }
+}
+
+function toContents(contents: string | Content | readonly Content[]): readonly Content[] {
+  if (typeof contents === 'string') return [{ type: 'text', text: contents }]
+  return isList(contents) ? contents : [contents]
+}
+
+function toContent(entry: unknown): Content {
+  if (typeof entry === 'string') return { type: 'text', text: entry }
+  if (typeof entry === 'object' && entry !== null && typeof (entry as Content).type === 'string') {
+    return entry as Content
+  }
+  throw new TypeError(
+    `messages: expected a string, a content or a message, got ${entry === null ? 'null' : typeof entry}`,
+  )
+}
+
+function isMessage(entry: unknown): entry is MessageInit {
+  return typeof entry === 'object' && entry !== null && 'role' in entry && 'contents' in entry
+}
+
+function isList<T>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,140 @@
+import type { AgentContext } from './agent-context.ts'
+import type { AgentResponse } from './agent-response.ts'
+import type { ChatContext } from './chat-context.ts'
+import type { ChatResponse } from './chat-response.ts'
+import type { FunctionInvocationContext } from './function-context.ts'
+import type { FunctionResult } from './function-result.ts'
+
+/** Runs everything inside this layer and resolves to its result, which is also in `context.result`. */
+export type CallNext<Result> = () => Promise<Result>
+
+/** A layer around a whole run. */
+export interface AgentMiddleware {
+  readonly level: 'agent'
+  readonly name: string
+  process(context: AgentContext, callNext: CallNext<AgentResponse>): void | Promise<unknown>
+}
+
+/** A layer around every model call. */
+export interface ChatMiddleware {
+  readonly level: 'chat'
+  readonly name: string
+  process(context: ChatContext, callNext: CallNext<ChatResponse>): void | Promise<unknown>
+}
+
+/** A layer around every tool call. */
+export interface FunctionMiddleware {
+  readonly level: 'function'
+  readonly name: string
+  process(
+    context: FunctionInvocationContext,
+    callNext: CallNext<FunctionResult>,
+  ): void | Promise<unknown>
+}
+
+export type Middleware = AgentMiddleware | ChatMiddleware | FunctionMiddleware
+
+/** A middleware, or a list of them that may nest: a list is a feature with parts at several levels. */
+export type MiddlewareInput = Middleware | readonly MiddlewareInput[]
+
+/** The same for a client, which has no runs of its own. */
+export type ClientMiddlewareInput =
+  | ChatMiddleware
+  | FunctionMiddleware
+  | readonly ClientMiddlewareInput[]
+
+/** Makes a layer around a whole run from a function. */
+export function agentMiddleware(
+  name: string,
+  process: AgentMiddleware['process'],
+): AgentMiddleware {
+  return { level: 'agent', name, process }
+}
+
+/** Makes a layer around every model call from a function. */
+export function chatMiddleware(name: string, process: ChatMiddleware['process']): ChatMiddleware {
+  return { level: 'chat', name, process }
+}
+
+/** Makes a layer around every tool call from a function. */
+export function functionMiddleware(
+  name: string,
+  process: FunctionMiddleware['process'],
+): FunctionMiddleware {
+  return { level: 'function', name, process }
+}
+
+/** Middlewares by level, in list order. */
+export interface Layers {
+  readonly agent: readonly AgentMiddleware[]
+  readonly chat: readonly ChatMiddleware[]
+  readonly function: readonly FunctionMiddleware[]
+}
+
+export const noLayers: Layers = Object.freeze({ agent: [], chat: [], function: [] })
+
+/**
+ * Flattens lists and sorts them by level; earlier lists are further out.
+ * @throws TypeError for an entry that is no middleware, or of a level that `where` cannot run.
+ */
+export function sortLayers(
+  lists: readonly (MiddlewareInput | undefined)[],
+  where: string,
+  levels: readonly Middleware['level'][] = allLevels,
+): Layers {
+  let sorted: { agent: AgentMiddleware[]; chat: ChatMiddleware[]; function: FunctionMiddleware[] } | undefined
+  const visit = (entry: MiddlewareInput | undefined): void => {
+    if (entry === undefined) return
+    if (isList(entry)) {
+      for (const part of entry) visit(part)
+      return
+    }
+    checkMiddleware(entry, where, levels)
+    sorted ??= { agent: [], chat: [], function: [] }
+    ;(sorted[entry.level] as Middleware[]).push(entry)
+  }
+  for (const list of lists) visit(list)
+  return sorted ?? noLayers
+}
+
+const allLevels = ['agent', 'chat', 'function'] as const
+
+function isList(entry: MiddlewareInput): entry is readonly MiddlewareInput[] {
+  return Array.isArray(entry)
+}
+
+function checkMiddleware(
+  entry: unknown,
+  where: string,
+  levels: readonly Middleware['level'][],
+): asserts entry is Middleware {
+  const { level, name, process } = (entry ?? {}) as Partial<Middleware>
+  if (typeof process !== 'function' || typeof name !== 'string') {
+    throw new TypeError(
+      `${where}: \`middleware\` must hold objects with \`level\`, \`name\` and \`process\`, got ${describe(entry)}`,
+    )
+  }
+  if (!allLevels.includes(level as Middleware['level'])) {
+    throw new TypeError(
+      `${where}: middleware "${name}" has the unknown level ${JSON.stringify(level)}; known are agent, chat, function`,
+    )
+  }
+  if (!levels.includes(level as Middleware['level'])) {
+    throw new TypeError(
+      `${where}: middleware "${name}" is of level ${String(level)}, which does not run here (only ${levels.join(', ')})`,
+    )
+  }
+}
+
+function describe(entry: unknown): string {
+  if (entry === null) return 'null'
+  return typeof entry === 'function' ? 'a function (wrap it with agentMiddleware, chatMiddleware or functionMiddleware)' : typeof entry
+}
+
+/** The layers of a client, which may be of level chat and function only. */
+export function sortClientLayers(
+  list: ClientMiddlewareInput | undefined,
+): readonly (ChatMiddleware | FunctionMiddleware)[] {
+  const layers = sortLayers([list], 'client', ['chat', 'function'])
+  return [...layers.chat, ...layers.function]
+}

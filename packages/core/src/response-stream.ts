@@ -1,0 +1,290 @@
+import { LamellaError } from './lamella-error.ts'
+import type { StreamFold, StreamSource } from './stream-source.ts'
+import { DerivedSource, IterableSource, keepUpdates, LazySource } from './stream-source.ts'
+import { readableStream, serverSentEvents, tee, textPieces } from './stream-views.ts'
+import type { TextOptions } from './stream-views.ts'
+import type { Failure } from './update-pump.ts'
+
+type Awaitable<Value> = Value | Promise<Value>
+
+/** How a stream ended. */
+export type StreamOutcome<Final> =
+  | { readonly status: 'done'; readonly response: Final }
+  | {
+      readonly status: 'failed' | 'aborted'
+      readonly error: unknown
+      /** What had come through when it ended. */
+      readonly partial: Final | undefined
+    }
+
+/** Makes the final value of a stream from its updates (which are then kept), or from a fold. */
+export type Finalizer<Update, Final> =
+  | ((updates: readonly Update[]) => Awaitable<Final>)
+  | StreamFold<Update, Final>
+
+/**
+ * Updates on their way, and the final value they add up to. It starts with the first pull, is read
+ * once, and settles once. At its end: flush of the transforms → cleanup hooks → finalizer → result
+ * hooks → done; the inner stream of a derived one first.
+ */
+export class ResponseStream<Update, Final> implements AsyncIterable<Update>, AsyncDisposable {
+  readonly #source: StreamSource<Update, Final>
+  readonly #cleanupHooks: (() => unknown)[] = []
+  readonly #resultHooks: ((final: Final) => unknown)[] = []
+  readonly #transformHooks: ((update: Update) => unknown)[] = []
+  #fold: StreamFold<Update, Final> | undefined
+  #outcome: StreamOutcome<Final> | undefined
+  #ended: Promise<void> | undefined
+  #markEnded: (() => void) | undefined
+  #ending = false
+  #iterator: AsyncIterator<Update> | undefined
+  #drain: Promise<void> | undefined
+  #drained: Update[] | undefined
+
+  /** For makers of streams; `ResponseStream.from` is the usual way. */
+  constructor(source: StreamSource<Update, Final>) {
+    this.#source = source
+    source.onEnd = (failure) => this.#end(failure)
+  }
+
+  /** A stream over any iterable. Without a finalizer the final value is the list of updates. */
+  static from<Update>(source: AsyncIterable<Update> | Iterable<Update>): ResponseStream<Update, readonly Update[]>
+  static from<Update, Final>(
+    source: AsyncIterable<Update> | Iterable<Update>,
+    options: { readonly finalizer: Finalizer<Update, Final> },
+  ): ResponseStream<Update, Final>
+  static from<Update, Final>(
+    source: AsyncIterable<Update> | Iterable<Update>,
+    options?: { readonly finalizer: Finalizer<Update, Final> },
+  ): ResponseStream<Update, Final | readonly Update[]> {
+    const finalizer: Finalizer<Update, Final | readonly Update[]> =
+      options?.finalizer ?? ((updates) => updates)
+    return new ResponseStream(new IterableSource(source, toFold(finalizer)))
+  }
+
+  /** A stream that is still being made: a promise of one, or a function that is called on the first pull. */
+  static fromAwaitable<Update, Final>(
+    source:
+      | PromiseLike<ResponseStream<Update, Final>>
+      | (() => Awaitable<ResponseStream<Update, Final>>),
+  ): ResponseStream<Update, Final> {
+    return new ResponseStream(new LazySource(source))
+  }
+
+  /** @throws LamellaError `stream_consumed` if somebody reads already. */
+  [Symbol.asyncIterator](): AsyncIterator<Update> {
+    if (this.#iterator !== undefined || this.#drain !== undefined) {
+      throw new LamellaError('a stream can be read once; use tee() for two readers', {
+        code: 'stream_consumed',
+      })
+    }
+    this.#iterator = {
+      next: () => this.#next(),
+      return: async () => {
+        await this.cancel(new LamellaError('the consumer stopped reading', { code: 'aborted' }))
+        return { done: true, value: undefined }
+      },
+    }
+    return this.#iterator
+  }
+
+  /**
+   * The final value. Reads the stream to its end if nobody iterates. Many may await it; after a
+   * failure it rejects with that same error, always.
+   */
+  async finalResponse(): Promise<Final> {
+    const outcome = await this.outcome()
+    if (outcome.status === 'done') return outcome.response
+    throw outcome.error
+  }
+
+  /** How the stream ended, and what had come through. Never rejects. */
+  async outcome(): Promise<StreamOutcome<Final>> {
+    if (this.#outcome === undefined) await (this.#drain ??= this.#readToEnd())
+    return this.#outcome!
+  }
+
+  /** Ends the stream early: the request is aborted, the layers unwind, the cleanup hooks run. */
+  async cancel(reason: unknown = new LamellaError('the stream was cancelled', { code: 'aborted' })): Promise<void> {
+    if (this.#outcome !== undefined) return
+    await this.#source.cancel(reason)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.cancel()
+  }
+
+  /** Answers a request that came as an event. False if nobody waits for this id. */
+  respond(id: string, value: unknown): boolean {
+    return this.#source.respond?.(id, value) ?? false
+  }
+
+  /** One update for each update. The type changes, so a finalizer is needed. */
+  map<Mapped, MappedFinal>(
+    transform: (update: Update) => Awaitable<Mapped>,
+    finalizer: Finalizer<Mapped, MappedFinal>,
+  ): ResponseStream<Mapped, MappedFinal> {
+    return this.flatMap<Mapped, MappedFinal>(async (update) => [await transform(update)], finalizer)
+  }
+
+  /** None, one or many updates for each update. */
+  flatMap<Mapped, MappedFinal>(
+    transform: (update: Update) => Awaitable<Iterable<Mapped>>,
+    finalizer: Finalizer<Mapped, MappedFinal>,
+  ): ResponseStream<Mapped, MappedFinal> {
+    return new ResponseStream(new DerivedSource(this, transform, toFold(finalizer)))
+  }
+
+  /** The same updates with another final value, which is made from this stream's. */
+  withFinalizer<Other>(finalizer: (final: Final) => Awaitable<Other>): ResponseStream<Update, Other> {
+    const fold = { add: () => {}, finish: async () => finalizer(await this.finalResponse()) }
+    return new ResponseStream(new DerivedSource(this, (update) => [update], fold))
+  }
+
+  /** Replaces updates as they pass; `undefined` keeps one. What it returns is in the final value. */
+  withTransformHook(hook: (update: Update) => Awaitable<Update | undefined | null | void>): this {
+    this.#beforeEnd('a transform hook')
+    if (this.#transformHooks.length === 0) this.#fold = this.#source.fold?.()
+    this.#transformHooks.push(hook)
+    return this
+  }
+
+  /** Sees the final value and may replace it; `undefined` keeps it. */
+  withResultHook(hook: (final: Final) => Awaitable<Final | undefined | null | void>): this {
+    this.#beforeEnd('a result hook')
+    this.#resultHooks.push(hook)
+    return this
+  }
+
+  /** Runs once at the end, however the stream ends; at once if it has ended. */
+  withCleanupHook(hook: () => unknown): this {
+    if (this.#ending) void Promise.resolve(hook()).catch(() => {})
+    else this.#cleanupHooks.push(hook)
+    return this
+  }
+
+  /** The text as it comes. */
+  text(options?: TextOptions): AsyncIterable<string> {
+    return textPieces(this as AsyncIterable<unknown>, options)
+  }
+
+  toReadableStream(): ReadableStream<Update> {
+    return readableStream(this)
+  }
+
+  /** Server-sent events, ready to be the body of a `Response`. */
+  toSSE(): ReadableStream<Uint8Array> {
+    return serverSentEvents(this)
+  }
+
+  /** Two streams over this one. What the slower reader has not read yet is kept for it. */
+  tee(): [ResponseStream<Update, Final>, ResponseStream<Update, Final>] {
+    return tee(this).map((source) => new ResponseStream(source)) as [
+      ResponseStream<Update, Final>,
+      ResponseStream<Update, Final>,
+    ]
+  }
+
+  #next(): Promise<IteratorResult<Update>> {
+    if (this.#drained !== undefined) return this.#nextDrained(this.#drained)
+    if (this.#transformHooks.length > 0) return this.#nextHooked()
+    return this.#source.next()
+  }
+
+  async #nextHooked(): Promise<IteratorResult<Update>> {
+    const step = await this.#source.next()
+    if (step.done === true) return step
+    let update = step.value
+    try {
+      for (const hook of this.#transformHooks) update = ((await hook(update)) as Update) ?? update
+    } catch (error) {
+      await this.#source.cancel(error)
+      throw error
+    }
+    this.#fold?.add(update)
+    return { done: false, value: update }
+  }
+
+  async #nextDrained(drained: Update[]): Promise<IteratorResult<Update>> {
+    if (drained.length === 0) await this.#drain
+    if (drained.length > 0) return { done: false, value: drained.shift()! }
+    if (this.#outcome!.status !== 'done') throw this.#outcome!.error
+    return { done: true, value: undefined }
+  }
+
+  async #readToEnd(): Promise<void> {
+    // Whoever is about to iterate goes first.
+    await undefined
+    if (this.#iterator !== undefined && this.#source.busy) {
+      this.#ended ??= new Promise((resolve) => (this.#markEnded = resolve))
+      if (this.#outcome === undefined) await this.#ended
+      return
+    }
+    // A reader that paused finds what it has not read yet where it left off.
+    const kept: Update[] = []
+    try {
+      for (;;) {
+        const step = await this.#next()
+        if (step.done === true) break
+        if (this.#iterator === undefined) continue
+        kept.push(step.value)
+        this.#drained = kept
+      }
+    } catch {
+      // It is in the outcome.
+    }
+  }
+
+  #beforeEnd(what: string): void {
+    if (!this.#ending) return
+    throw new LamellaError(`${what} was added after the stream had ended`, { code: 'stream_consumed' })
+  }
+
+  async #end(failure: Failure | undefined): Promise<void> {
+    if (this.#ending) return
+    this.#ending = true
+    const broken: unknown[] = []
+    for (const hook of this.#cleanupHooks) {
+      try {
+        await hook()
+      } catch (error) {
+        broken.push(error)
+      }
+    }
+    this.#outcome = await this.#settle(failure, broken)
+    this.#markEnded?.()
+    if (failure === undefined && this.#outcome.status !== 'done') throw this.#outcome.error
+  }
+
+  async #settle(failure: Failure | undefined, broken: unknown[]): Promise<StreamOutcome<Final>> {
+    if (failure !== undefined) {
+      const status = LamellaError.is(failure.error, 'aborted') || isAbort(failure.error) ? 'aborted' : 'failed'
+      return { status, error: failure.error, partial: await this.#source.partial?.() }
+    }
+    let final: Final | undefined
+    try {
+      const own = await this.#source.final()
+      final = this.#fold === undefined ? own : await this.#fold.finish(own)
+    } catch (error) {
+      return { status: 'failed', error, partial: undefined }
+    }
+    for (const hook of this.#resultHooks) {
+      try {
+        final = ((await hook(final)) as Final) ?? final
+      } catch (error) {
+        broken.push(error)
+      }
+    }
+    if (broken.length === 0) return { status: 'done', response: final }
+    const error = broken.length === 1 ? broken[0] : new AggregateError(broken, 'hooks of a stream failed')
+    return { status: 'failed', error, partial: final }
+  }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}
+
+function toFold<Update, Final>(finalizer: Finalizer<Update, Final>): StreamFold<Update, Final> {
+  return typeof finalizer === 'function' ? keepUpdates(finalizer) : finalizer
+}

@@ -1,0 +1,226 @@
+import type { AgentResponse, AgentResponseInit, AgentResponseUpdate, Attempt } from './agent-response.ts'
+import type { LoopState } from './chat-options.ts'
+import type { ChatResponse } from './chat-response.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import { createId } from './create-id.ts'
+import type { FunctionResult } from './function-result.ts'
+import { Interrupts } from './interrupts.ts'
+import { LamellaError } from './lamella-error.ts'
+import type { ResponseFold } from './response-fold.ts'
+import type { RunContext } from './run-context.ts'
+import type { RunEvent, RunEventInit, RunRequestInit } from './run-events.ts'
+import { RunConversation } from './run-conversation.ts'
+import { RunRequests } from './run-requests.ts'
+import type { RunState } from './run-state.ts'
+import { StateCells } from './run-state.ts'
+import { LiveTools } from './run-tools.ts'
+import type { Session } from './session.ts'
+import type { UpdateSink } from './update-pump.ts'
+import type { Usage } from './usage.ts'
+import { addUsage } from './usage.ts'
+
+/** What a run is started with. */
+export interface RunInit {
+  readonly sink: UpdateSink<AgentResponseUpdate>
+  readonly id?: string | undefined
+  readonly agentName?: string | undefined
+  readonly session?: Session | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly parent?: RunContext | undefined
+  readonly data?: unknown
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+  readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
+  readonly checkpoint?: Checkpoint | undefined
+  readonly answers?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** One run, as the engine sees it. Layers see it as a `RunContext`. What few runs need is made when it is needed. */
+export class Run implements RunContext {
+  readonly id: string
+  readonly agentName: string | undefined
+  session: Session | undefined
+  readonly parent: RunContext | undefined
+  readonly depth: number
+  readonly data: unknown
+  readonly sink: UpdateSink<AgentResponseUpdate>
+  readonly signal: AbortSignal
+  readonly checkpoint: Checkpoint | undefined
+  iteration = 0
+  usage: Usage
+  attempts: readonly Attempt[] = noAttempts
+  loopState: LoopState = { iteration: 0, functionCalls: 0, consecutiveErrors: 0 }
+  tools: LiveTools = noTools
+  readonly messages: RunConversation = new RunConversation()
+  /** Text for the model's last word when its calls were dropped and nothing else was left. */
+  fallbackText: string | undefined
+  /** The response that is being folded. */
+  partial: ResponseFold | undefined
+  stopped: { readonly reason: string; readonly response?: AgentResponseInit | string | undefined } | undefined
+  /** What has finished while layers around it may still pause the run. */
+  lastModel: { readonly iteration: number; readonly response: ChatResponse } | undefined
+  lastLoop: AgentResponse | undefined
+  /** The assistant message whose calls a pause left open. */
+  pausedBatch: string | undefined
+  toolResults: Map<string, FunctionResult> | undefined
+  /** What had finished before the run was resumed, each to be used once. */
+  readonly finished: {
+    model?: Checkpoint['model']
+    loop?: AgentResponse | undefined
+    readonly toolResults: Map<string, FunctionResult>
+  }
+  /** Sub-agents that are paused, by the call that runs them. */
+  children: Readonly<Record<string, Checkpoint>>
+  readonly #init: RunInit
+  readonly #controller = new AbortController()
+  #holds: Promise<unknown>[] | undefined
+  #state: StateCells | undefined
+  #requests: RunRequests | undefined
+  #interrupts: Interrupts | undefined
+  #unlink: (() => void) | undefined
+
+  constructor(init: RunInit) {
+    const { checkpoint, parent } = init
+    this.#init = init
+    this.id = init.id ?? checkpoint?.runId ?? createId('run')
+    this.agentName = init.agentName
+    this.session = init.session
+    this.parent = parent
+    this.depth = parent === undefined ? 0 : parent.depth + 1
+    this.data = init.data
+    this.sink = init.sink
+    this.checkpoint = checkpoint
+    this.usage = checkpoint?.usage ?? noUsage
+    this.children = checkpoint?.children ?? noChildren
+    this.finished =
+      checkpoint === undefined
+        ? nothingFinished
+        : { model: checkpoint.model, loop: checkpoint.loop, toolResults: new Map(checkpoint.toolResults) }
+    this.signal = this.#controller.signal
+    if (checkpoint !== undefined) this.#restore(checkpoint)
+  }
+
+  get state(): RunState {
+    return (this.#state ??= new StateCells())
+  }
+
+  get interrupts(): Interrupts {
+    return (this.#interrupts ??= new Interrupts(this.checkpoint, this.#init.answers))
+  }
+
+  /** Whether anybody could abort this run while it is in one call. */
+  get abortable(): boolean {
+    return this.sink.streaming || this.#init.signal !== undefined
+  }
+
+  abort(reason: unknown): void {
+    this.#controller.abort(reason)
+  }
+
+  /** Begins to listen to the caller's signal. */
+  begin(): void {
+    const outer = this.#init.signal
+    if (outer === undefined) return
+    if (outer.aborted) {
+      this.abort(outer.reason)
+      return
+    }
+    const onAbort = (): void => this.abort(outer.reason)
+    outer.addEventListener('abort', onAbort)
+    this.#unlink = () => outer.removeEventListener('abort', onAbort)
+  }
+
+  /** Lets go of the caller's signal. */
+  release(): void {
+    this.#unlink?.()
+  }
+
+  /** Rejects as soon as the run is aborted, whether or not `work` listens to the signal. */
+  unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal = this.signal): Promise<Value> {
+    if (!this.abortable && signal === this.signal) return work
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => reject(signal.reason as Error)
+      if (signal.aborted) onAbort()
+      signal.addEventListener('abort', onAbort)
+      work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+    })
+  }
+
+  recordAttempt(attempt: Omit<Attempt, 'iteration'>): void {
+    this.attempts = [...this.attempts, { iteration: this.iteration, ...attempt }]
+  }
+
+  addUsage(usage: Usage): void {
+    this.usage = this.usage === noUsage ? usage : addUsage(this.usage, usage)
+  }
+
+  emit({ type, data }: RunEventInit): void {
+    this.#send({ type, data, runId: this.id })
+  }
+
+  request<Value>(request: RunRequestInit<Value>): Promise<Value> {
+    const { onRequest } = this.#init
+    if (!this.sink.streaming && onRequest === undefined) {
+      return Promise.reject(
+        new LamellaError(`nobody can answer the request "${request.type}": stream the run, or pass \`onRequest\``, {
+          code: 'run_failed',
+        }),
+      )
+    }
+    const requests = (this.#requests ??= new RunRequests())
+    return requests.ask(request, this.id, this.signal, (event) => {
+      this.#send(event)
+      if (onRequest === undefined) return
+      Promise.resolve(onRequest(event)).then(
+        (value) => value !== undefined && requests.respond(event.id, value),
+        // A caller that cannot answer leaves the question to its timeout.
+        () => {},
+      )
+    })
+  }
+
+  respond(id: string, value: unknown): boolean {
+    return this.#requests?.respond(id, value) ?? false
+  }
+
+  holdTools(verdict: Promise<unknown>): void {
+    verdict.catch(() => {})
+    ;(this.#holds ??= []).push(verdict)
+  }
+
+  /** Resolves when nothing holds the tools back any more. */
+  toolsAllowed(): Promise<unknown> | undefined {
+    return this.#holds === undefined ? undefined : Promise.all(this.#holds)
+  }
+
+  stop(reason: string, options: { readonly response?: AgentResponseInit | string | undefined } = {}): void {
+    this.stopped ??= { reason, response: options.response }
+  }
+
+  interrupt<Value>(payload: unknown): Promise<Value> {
+    return this.interrupts.ask(payload, this.iteration) as Promise<Value>
+  }
+
+  stateSnapshot(): Record<string, unknown> {
+    return this.#state?.snapshot() ?? {}
+  }
+
+  #send(event: RunEvent): void {
+    this.sink.push({ contents: [], event })
+    try {
+      this.#init.onEvent?.(event)
+    } catch {
+      // An observer cannot break what it observes.
+    }
+  }
+
+  #restore({ attempts, state }: Checkpoint): void {
+    this.attempts = attempts
+    if (Object.keys(state).length > 0) (this.#state = new StateCells()).restore(state)
+  }
+}
+
+const noChildren: Readonly<Record<string, Checkpoint>> = Object.freeze({})
+const nothingFinished = Object.freeze({ toolResults: new Map<string, FunctionResult>() })
+const noUsage: Usage = Object.freeze({})
+const noAttempts: readonly Attempt[] = Object.freeze([])
+const noTools = new LiveTools([])

@@ -1,0 +1,41 @@
+import type { ApprovalRequestContent } from './content.ts'
+import { createId } from './create-id.ts'
+import type { Message } from './message.ts'
+
+/** A session as JSON. */
+export interface SessionSnapshot {
+  readonly version: 1
+  readonly id: string
+  readonly conversationId?: string | undefined
+  readonly messages: readonly Message[]
+  readonly pending: readonly ApprovalRequestContent[]
+  readonly state: Readonly<Record<string, unknown>>
+}
+
+/** A conversation over several runs: its messages, and what is still open in it. */
+export interface Session {
+  readonly id: string
+  /** Set where the provider keeps the conversation. */
+  conversationId: string | undefined
+  messages: readonly Message[]
+  /** Approvals that were asked for and not answered yet, as they were recorded. */
+  pending: readonly ApprovalRequestContent[]
+  /** Values that outlive a run, by name. JSON. */
+  readonly state: Record<string, unknown>
+  toJSON(): SessionSnapshot
+}
+
+/** Makes an empty session, or one from its snapshot. */
+export function createSession(from: Partial<Omit<SessionSnapshot, 'version'>> = {}): Session {
+  return {
+    id: from.id ?? createId('session'),
+    conversationId: from.conversationId,
+    messages: from.messages ?? [],
+    pending: from.pending ?? [],
+    state: { ...from.state },
+    toJSON() {
+      const { id, conversationId, messages, pending, state } = this
+      return { version: 1, id, conversationId, messages, pending, state }
+    },
+  }
+}

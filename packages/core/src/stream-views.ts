@@ -1,0 +1,208 @@
+import { LamellaError } from './lamella-error.ts'
+import type { ResponseStream } from './response-stream.ts'
+import type { StreamSource } from './stream-source.ts'
+import type { Failure } from './update-pump.ts'
+
+export interface TextOptions {
+  /** What was shown so far is void: the text begins anew. */
+  readonly onRestart?: (() => void) | undefined
+}
+
+interface TextUpdate {
+  readonly contents?: readonly { readonly type: string; readonly text?: string }[]
+  readonly role?: string | undefined
+  readonly restart?: true | undefined
+  readonly scope?: 'call' | 'run' | undefined
+}
+
+/**
+ * The text of a stream as it comes. When a model call starts anew, a text that begins like the one
+ * already shown is continued; where it does not, the reader is told by `onRestart` and gets all of
+ * it again, or, without that option, an error, so that nobody is left with a wrong text.
+ */
+export async function* textPieces(
+  stream: AsyncIterable<unknown>,
+  options: TextOptions = {},
+): AsyncGenerator<string> {
+  let shown = ''
+  /** Where the text stands; behind the end of `shown` while a restart repeats what was shown. */
+  let position = 0
+  /** Where it stood when the running model call began. */
+  let mark = 0
+  const diverge = (): void => {
+    if (options.onRestart === undefined) throw restarted()
+    options.onRestart()
+  }
+  for await (const update of stream as AsyncIterable<TextUpdate>) {
+    if (update.restart === true) {
+      position = update.scope === 'run' ? 0 : mark
+      continue
+    }
+    if (update.role === 'tool') {
+      mark = position
+      continue
+    }
+    for (const content of update.contents ?? []) {
+      if (content.type !== 'text' || !content.text) continue
+      let piece = content.text
+      if (position < shown.length) {
+        const known = shown.slice(position, position + piece.length)
+        if (piece.startsWith(known)) {
+          position += known.length
+          piece = piece.slice(known.length)
+          if (piece === '') continue
+        } else {
+          diverge()
+          piece = shown.slice(0, position) + piece
+          shown = ''
+          position = 0
+        }
+      }
+      shown += piece
+      position = shown.length
+      yield piece
+    }
+  }
+  if (position === shown.length) return
+  diverge()
+  if (position > 0) yield shown.slice(0, position)
+}
+
+function restarted(): LamellaError {
+  return new LamellaError(
+    'the text began anew after part of it was shown: pass `onRestart` to text(), or read finalResponse()',
+    { code: 'stream_restarted' },
+  )
+}
+
+export function readableStream<Update>(stream: AsyncIterable<Update>): ReadableStream<Update> {
+  const iterator = stream[Symbol.asyncIterator]()
+  return new ReadableStream<Update>(
+    {
+      async pull(controller) {
+        const step = await iterator.next()
+        if (step.done === true) controller.close()
+        else controller.enqueue(step.value)
+      },
+      async cancel() {
+        await iterator.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/**
+ * One `update` event for each update (`restart` where the call begins anew), then one `done`, or an
+ * `error` with the code alone. SDK objects (`raw`) stay behind.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+export function serverSentEvents<Update>(stream: AsyncIterable<Update>): ReadableStream<Uint8Array> {
+  const iterator = stream[Symbol.asyncIterator]()
+  const encoder = new TextEncoder()
+  const event = (name: string, data: unknown): Uint8Array =>
+    encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data, withoutRaw)}\n\n`)
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await iterator.next()
+          if (done !== true) {
+            controller.enqueue(event((value as TextUpdate).restart === true ? 'restart' : 'update', value))
+            return
+          }
+          controller.enqueue(event('done', {}))
+        } catch (error) {
+          controller.enqueue(event('error', { code: LamellaError.is(error) ? error.code : 'run_failed' }))
+        }
+        controller.close()
+      },
+      async cancel() {
+        await iterator.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function withoutRaw(key: string, value: unknown): unknown {
+  return key === 'raw' ? undefined : value
+}
+
+/** Two sources over one stream: whoever asks first pulls, and the other finds the update kept. */
+export function tee<Update, Final>(
+  stream: ResponseStream<Update, Final>,
+): [StreamSource<Update, Final>, StreamSource<Update, Final>] {
+  const iterator = stream[Symbol.asyncIterator]()
+  const open = new Set<Branch<Update>>()
+  const makeSource = (): StreamSource<Update, Final> => {
+    const branch: Branch<Update> = { kept: [], pending: undefined }
+    open.add(branch)
+    let over: Promise<IteratorResult<Update>> | undefined
+    const finish = (failure: Failure | undefined): Promise<IteratorResult<Update>> => {
+      open.delete(branch)
+      over ??= source.onEnd(failure).then(() => {
+        if (failure !== undefined) throw failure.error
+        return { done: true, value: undefined }
+      })
+      return over
+    }
+    const pull = async (): Promise<IteratorResult<Update>> => {
+      branch.kept.length === 0 && (await pullForAll(iterator, open))
+      if (over !== undefined) return over
+      if (branch.kept.length > 0) return { done: false, value: branch.kept.shift()! }
+      const outcome = await stream.outcome()
+      return finish(outcome.status === 'done' ? undefined : { error: outcome.error })
+    }
+    const source: StreamSource<Update, Final> = {
+      onEnd: async () => {},
+      get busy() {
+        return branch.pending !== undefined
+      },
+      next() {
+        const turn = (branch.pending ?? Promise.resolve()).then(pull, pull)
+        const pending = turn.finally(() => {
+          if (branch.pending === pending) branch.pending = undefined
+        })
+        branch.pending = pending
+        return pending
+      },
+      async cancel(reason) {
+        await finish({ error: reason }).catch(() => {})
+        if (open.size === 0) await stream.cancel(reason)
+      },
+      final: () => stream.finalResponse(),
+      respond: (id, value) => stream.respond(id, value),
+    }
+    return source
+  }
+  return [makeSource(), makeSource()]
+}
+
+interface Branch<Update> {
+  readonly kept: Update[]
+  pending: Promise<unknown> | undefined
+}
+
+const pulls = new WeakMap<object, Promise<void>>()
+
+/** One pull at a time for all branches; its end or failure is in the stream's outcome. */
+function pullForAll<Update>(
+  iterator: AsyncIterator<Update>,
+  open: ReadonlySet<Branch<Update>>,
+): Promise<void> {
+  let running = pulls.get(iterator)
+  if (running === undefined) {
+    running = iterator
+      .next()
+      .then(
+        (step) => {
+          if (step.done !== true) for (const branch of open) branch.kept.push(step.value)
+        },
+        () => {},
+      )
+      .finally(() => pulls.delete(iterator))
+    pulls.set(iterator, running)
+  }
+  return running
+}

@@ -1,0 +1,222 @@
+import type { PendingRequest } from './agent-response.ts'
+import type { FunctionCallContent, FunctionResultContent } from './content.ts'
+import { createSecretId } from './create-id.ts'
+import type { CallOutcome, FunctionPipeline, PreparedCall } from './function-call.ts'
+import type { LoopConfiguration } from './function-invocation.ts'
+import type { FunctionResult } from './function-result.ts'
+import { errorResult, toFunctionResult, unknownToolResult } from './function-result.ts'
+import { isPause } from './interrupts.ts'
+import { checkArguments } from './invoke-tool.ts'
+import { LamellaError } from './lamella-error.ts'
+import { parseArguments } from './parse-arguments.ts'
+import type { Run } from './run.ts'
+import { runLimited } from './run-limited.ts'
+import type { Tool } from './tool.ts'
+import { isToolError } from './tool-error.ts'
+
+/** What was decided about a call that had been pending. */
+export type Decision =
+  | {
+      readonly approved: boolean
+      readonly arguments?: Readonly<Record<string, unknown>> | undefined
+      readonly reason?: string | undefined
+    }
+  | { readonly result: unknown }
+
+export interface Batch {
+  readonly calls: readonly FunctionCallContent[]
+  /** By call id. */
+  readonly decisions?: ReadonlyMap<string, Decision> | undefined
+  /** Requests that went out before for these calls, by call id; undecided ones stay as they are. */
+  readonly waiting?: ReadonlyMap<string, PendingRequest> | undefined
+  /** Tool calls that may still be executed in this run. */
+  readonly budget: number
+}
+
+export interface BatchOutcome {
+  /** In call order; calls that are pending have none. */
+  readonly results: readonly FunctionResultContent[]
+  readonly pending: readonly PendingRequest[]
+  readonly executed: number
+  readonly failed: boolean
+  /** Why a layer ended the loop, if one did. */
+  readonly terminates: string | undefined
+  /** A layer paused the run. */
+  readonly interrupted: boolean
+  /** The answer of the run, where a tool's result is to be it. */
+  readonly direct: FunctionResult | undefined
+}
+
+/** What is to happen with one call: it has its result, waits for somebody, or runs. */
+type Step =
+  | { readonly result: FunctionResult }
+  | { readonly pending: PendingRequest }
+  | { readonly run: PreparedCall }
+
+/** Executes the calls of one model response. */
+export async function runBatch(
+  run: Run,
+  batch: Batch,
+  pipeline: FunctionPipeline,
+  config: LoopConfiguration,
+): Promise<BatchOutcome> {
+  if (config.terminateOnUnknownCalls) refuseUnknown(run, batch.calls)
+  const held = run.toolsAllowed()
+  if (held !== undefined) await held
+
+  const outcomes: (CallOutcome | undefined)[] = new Array(batch.calls.length)
+  const pending: PendingRequest[] = []
+  const jobs: { readonly at: number; readonly prepared: PreparedCall }[] = []
+  const repeats: { readonly at: number; readonly of: number }[] = []
+  const seen = new Map<string, number>()
+  for (const [at, call] of batch.calls.entries()) {
+    const earlier = seen.get(call.callId)
+    if (earlier !== undefined) {
+      repeats.push({ at, of: earlier })
+      continue
+    }
+    seen.set(call.callId, at)
+    const decision = batch.decisions?.get(call.callId)
+    const waiting = decision === undefined ? batch.waiting?.get(call.callId) : undefined
+    const step = waiting === undefined ? await prepare(run, call, decision, config) : { pending: waiting }
+    if ('result' in step) outcomes[at] = { result: step.result }
+    else if ('pending' in step) pending.push(step.pending)
+    else if (jobs.length < batch.budget) jobs.push({ at, prepared: step.run })
+    else outcomes[at] = { result: errorResult('budget', 'the run may not call more tools') }
+  }
+
+  const interrupted = await runJobs(run, jobs, pipeline, config, outcomes)
+  for (const { at, of } of repeats) outcomes[at] = outcomes[of]
+  return summarize(run, batch.calls, outcomes, pending, jobs.length, interrupted)
+}
+
+async function prepare(
+  run: Run,
+  call: FunctionCallContent,
+  decision: Decision | undefined,
+  { includeDetailedErrors }: LoopConfiguration,
+): Promise<Step> {
+  const tool = run.tools.get(call.name)
+  if (tool?.type !== 'function') return { result: unknownToolResult(call.name) }
+  const parsed = parseArguments(call.arguments)
+  if (parsed.error !== undefined) {
+    return { result: errorResult('invalid_arguments', parsed.error, includeDetailedErrors ? parsed.error : undefined) }
+  }
+  const edited = decision !== undefined && 'approved' in decision ? decision.arguments : undefined
+  let args: Readonly<Record<string, unknown>>
+  try {
+    args = await checkArguments(tool, edited ?? parsed.value)
+  } catch (error) {
+    if (!isToolError(error)) throw error
+    return { result: errorResult('invalid_arguments', error.message, includeDetailedErrors ? error.message : undefined) }
+  }
+  return decision === undefined ? prepareNew(call, tool, args) : prepareDecided(call, tool, args, decision)
+}
+
+async function prepareNew(
+  call: FunctionCallContent,
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+): Promise<Step> {
+  if (tool.execute === undefined) {
+    return { pending: { kind: 'function-call', id: createSecretId('call'), call } }
+  }
+  const { approval } = tool
+  const asks =
+    typeof approval === 'function'
+      ? await approval({ callId: call.callId, arguments: args })
+      : approval === 'always'
+  if (!asks) return { run: { call, tool, arguments: args } }
+  const id = createSecretId('approval')
+  return { pending: { kind: 'approval', id, request: { type: 'approval-request', id, call } } }
+}
+
+function prepareDecided(
+  call: FunctionCallContent,
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  decision: Decision,
+): Step {
+  if ('result' in decision) return { result: toFunctionResult(decision.result) }
+  if (!decision.approved) {
+    return { result: errorResult('rejected', decision.reason ?? 'rejected', decision.reason) }
+  }
+  return { run: { call, tool, arguments: args, metadata: { approval: decision } } }
+}
+
+/** Runs what may run; true if a layer paused the run. */
+async function runJobs(
+  run: Run,
+  jobs: readonly { readonly at: number; readonly prepared: PreparedCall }[],
+  pipeline: FunctionPipeline,
+  { includeDetailedErrors, maxConcurrency }: LoopConfiguration,
+  outcomes: (CallOutcome | undefined)[],
+): Promise<boolean> {
+  if (jobs.length === 0) return false
+  let interrupted = false
+  const runOne = async (at: number, prepared: PreparedCall, signal: AbortSignal): Promise<void> => {
+    try {
+      outcomes[at] = await pipeline(run, prepared, signal, includeDetailedErrors)
+    } catch (error) {
+      if (!isPause(error)) throw error
+      interrupted = true
+    }
+  }
+  if (jobs.length === 1) {
+    await runOne(jobs[0]!.at, jobs[0]!.prepared, run.signal)
+    return interrupted
+  }
+  const work = jobs.map(({ at, prepared }) => ({
+    exclusive: prepared.tool.exclusive,
+    start: (signal: AbortSignal) => runOne(at, prepared, signal),
+  }))
+  await runLimited(work, maxConcurrency, run.signal)
+  return interrupted
+}
+
+function summarize(
+  run: Run,
+  calls: readonly FunctionCallContent[],
+  outcomes: readonly (CallOutcome | undefined)[],
+  pending: readonly PendingRequest[],
+  executed: number,
+  interrupted: boolean,
+): BatchOutcome {
+  const results: FunctionResultContent[] = []
+  let failed = false
+  let terminates: string | undefined
+  let direct: FunctionResult | undefined
+  for (const [at, call] of calls.entries()) {
+    const outcome = outcomes[at]
+    if (outcome === undefined) continue
+    const { contents, error } = outcome.result
+    const { callId, name, metadata } = call
+    results.push({
+      type: 'function-result',
+      callId,
+      name,
+      contents,
+      ...(error === undefined ? undefined : { error }),
+      ...(metadata === undefined ? undefined : { metadata }),
+    })
+    if (error !== undefined && countsAsError.has(error.code)) failed = true
+    terminates ??= outcome.terminates
+    if (error === undefined && run.tools.returnsDirect(name)) direct = outcome.result
+  }
+  return { results, pending, executed, failed, terminates, interrupted, direct }
+}
+
+const countsAsError: ReadonlySet<string> = new Set([
+  'tool_failed',
+  'invalid_arguments',
+  'unknown_tool',
+  'timeout',
+])
+
+function refuseUnknown(run: Run, calls: readonly FunctionCallContent[]): void {
+  const unknown = calls.find(({ name }) => run.tools.get(name)?.type !== 'function')
+  if (unknown === undefined) return
+  throw new LamellaError(`the model called "${unknown.name}", which is no tool of this run`, {
+    code: 'unknown_tool',
+  })
+}

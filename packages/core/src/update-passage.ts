@@ -1,0 +1,222 @@
+import type { TransformController, UpdateTransformer } from './update-transformer.ts'
+
+/** What a passage needs to know of the updates that go through it. */
+export interface PassingUpdate {
+  readonly contents: readonly unknown[]
+}
+
+/** Takes in what leaves a passage. */
+export interface UpdateFold<Update> {
+  add(update: Update): void
+  /** A model call begins: a restart goes back to here. */
+  mark?(): void
+}
+
+/**
+ * The way of one call's updates through the transforms of its layers, innermost first, into the
+ * fold and on to the next level out. It runs once per chunk, so the common case (every transform is
+ * synchronous and passes one update on) is one loop without an allocation.
+ */
+export class UpdatePassage<Update extends PassingUpdate> {
+  /** Whether content has left this passage. */
+  released = false
+  /** Whether a transform replaced, dropped or added anything. */
+  changed = false
+  /** Whether a transform ended the call's updates. */
+  terminated = false
+  /** Goes out first: what the call had released before is void. */
+  restart: Update | undefined
+  readonly #stages: readonly Stage<Update>[]
+  readonly #fold: UpdateFold<Update> | undefined
+  readonly #next: UpdatePassage<Update> | undefined
+  #controller = new Controller<Update>()
+  #flushFrom = 0
+  #started = false
+
+  /** `transformers` come innermost first. */
+  constructor(
+    transformers: readonly UpdateTransformer<Update>[],
+    fold?: UpdateFold<Update>,
+    next?: UpdatePassage<Update>,
+  ) {
+    this.#stages = transformers.map(toStage)
+    this.#fold = fold
+    this.#next = next
+  }
+
+  /**
+   * Begins the pass: the levels further out first, then what this call had released before is made
+   * void, then every transformer's `start`, outermost first, since each may already enqueue.
+   */
+  start(out: Update[]): void | Promise<void> {
+    if (this.#started) return undefined
+    this.#started = true
+    const waiting = this.#next?.start(out)
+    return waiting === undefined ? this.#announce(out) : waiting.then(() => this.#announce(out))
+  }
+
+  #announce(out: Update[]): void | Promise<void> {
+    const { restart } = this
+    let waiting: void | Promise<void> = undefined
+    if (restart === undefined) this.#next?.mark()
+    else if (this.#next === undefined) out.push(restart)
+    else waiting = this.#next.pass(restart, out)
+    const last = this.#stages.length - 1
+    return waiting === undefined ? this.#startFrom(last, out) : waiting.then(() => this.#startFrom(last, out))
+  }
+
+  #startFrom(index: number, out: Update[]): void | Promise<void> {
+    for (let at = index; at >= 0; at--) {
+      const stage = this.#stages[at]!
+      if (stage.start === undefined) continue
+      const waiting = this.#collect(stage.start(this.#ready()), at, undefined, out)
+      if (waiting !== undefined) return waiting.then(() => this.#startFrom(at - 1, out))
+    }
+    return undefined
+  }
+
+  /** Takes one update through all transforms. What leaves the outermost level lands in `out`. */
+  pass(update: Update, out: Update[]): void | Promise<void> {
+    return this.#passFrom(update, 0, out)
+  }
+
+  /** Runs every transformer's `flush`, innermost first. */
+  flush(out: Update[]): void | Promise<void> {
+    while (this.#flushFrom < this.#stages.length) {
+      const at = this.#flushFrom++
+      const stage = this.#stages[at]!
+      if (stage.flush === undefined) continue
+      const waiting = this.#collect(stage.flush(this.#ready()), at, undefined, out)
+      if (waiting !== undefined) return waiting.then(() => this.flush(out))
+    }
+    return undefined
+  }
+
+  /** A model call begins: what it releases may be made void by itself. */
+  mark(): void {
+    this.#fold?.mark?.()
+  }
+
+  /** Hands an update on without the transforms of this level. */
+  release(update: Update, out: Update[]): void | Promise<void> {
+    this.#fold?.add(update)
+    if (update.contents.length > 0) this.released = true
+    if (this.#next !== undefined) return this.#next.pass(update, out)
+    out.push(update)
+    return undefined
+  }
+
+  #ready(): Controller<Update> {
+    this.#controller.count = 0
+    return this.#controller
+  }
+
+  #passFrom(update: Update, from: number, out: Update[]): void | Promise<void> {
+    const stages = this.#stages
+    const controller = this.#controller
+    let current = update
+    for (let at = from; at < stages.length; at++) {
+      controller.count = 0
+      const waiting = stages[at]!.transform(current, controller)
+      if (waiting !== undefined || controller.count !== 1) {
+        return this.#collect(waiting, at, current, out)
+      }
+      const passed = controller.first!
+      if (passed !== current) {
+        this.changed = true
+        current = passed
+      }
+    }
+    return this.release(current, out)
+  }
+
+  /** All but the common case: none or several updates passed on, an end, or an async transform. */
+  #collect(
+    waiting: unknown,
+    at: number,
+    input: Update | undefined,
+    out: Update[],
+  ): void | Promise<void> {
+    const controller = this.#controller
+    if (!isThenable(waiting)) return this.#forward(controller, at, input, out)
+    // It may enqueue until its promise settles, so this controller is its own from here on.
+    this.#controller = new Controller<Update>()
+    return Promise.resolve(waiting).then(() => this.#forward(controller, at, input, out))
+  }
+
+  #forward(
+    controller: Controller<Update>,
+    at: number,
+    input: Update | undefined,
+    out: Update[],
+  ): void | Promise<void> {
+    const updates = controller.take()
+    if (controller.ended) {
+      controller.ended = false
+      this.terminated = true
+      this.#flushFrom = at + 1
+    }
+    if (updates.length === 1 ? updates[0] !== input : updates.length > 0 || input !== undefined) {
+      this.changed = true
+    }
+    return this.#passAll(updates, 0, at + 1, out)
+  }
+
+  #passAll(
+    updates: readonly Update[],
+    start: number,
+    from: number,
+    out: Update[],
+  ): void | Promise<void> {
+    for (let index = start; index < updates.length; index++) {
+      const waiting = this.#passFrom(updates[index]!, from, out)
+      if (waiting !== undefined) {
+        return waiting.then(() => this.#passAll(updates, index + 1, from, out))
+      }
+    }
+    return undefined
+  }
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
+}
+
+type Stage<Update> = UpdateTransformer<Update> &
+  Required<Pick<UpdateTransformer<Update>, 'transform'>>
+
+class Controller<Update> implements TransformController<Update> {
+  count = 0
+  first: Update | undefined
+  rest: Update[] | undefined
+  ended = false
+
+  enqueue(update: Update): void {
+    if (this.ended) return
+    if (this.count++ === 0) this.first = update
+    else (this.rest ??= []).push(update)
+  }
+
+  terminate(): void {
+    // A negative count is not 1, so the fast loop is left.
+    if (!this.ended) this.count = ~this.count
+    this.ended = true
+  }
+
+  take(): readonly Update[] {
+    const none = this.count === 0 || this.count === -1
+    const updates = none ? [] : [this.first!, ...(this.rest ?? [])]
+    this.count = 0
+    this.rest = undefined
+    return updates
+  }
+}
+
+function toStage<Update>(transformer: UpdateTransformer<Update>): Stage<Update> {
+  if (transformer.transform !== undefined) return transformer as Stage<Update>
+  return {
+    start: (controller) => transformer.start?.(controller),
+    transform: (update, controller) => controller.enqueue(update),
+    flush: (controller) => transformer.flush?.(controller),
+  }
+}

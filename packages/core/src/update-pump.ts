@@ -1,0 +1,294 @@
+import type { PassingUpdate, UpdatePassage } from './update-passage.ts'
+
+/** Where the updates of a call go: to a consumer who pulls them, or nowhere but into the fold. */
+export interface UpdateSink<Update extends PassingUpdate> {
+  readonly streaming: boolean
+  /** Updates with content that have reached the consumer. */
+  readonly delivered: number
+  /** Lets a source run through a passage to its end. Rejects with what the source or a transform throws. */
+  drive(
+    source: AsyncIterable<Update> | Iterable<Update>,
+    passage: UpdatePassage<Update>,
+  ): Promise<void>
+  /** What updates that were made elsewhere pass on their way out. */
+  outer: UpdatePassage<Update> | undefined
+  /** Adds an update that was made elsewhere. */
+  push(update: Update): void
+}
+
+/** Without a consumer, a source is driven at once. */
+export class UpdateDrain<Update extends PassingUpdate> implements UpdateSink<Update> {
+  readonly streaming = false
+  readonly delivered = 0
+  outer: UpdatePassage<Update> | undefined
+  readonly #discarded: Update[] = []
+
+  async drive(
+    source: AsyncIterable<Update> | Iterable<Update>,
+    passage: UpdatePassage<Update>,
+  ): Promise<void> {
+    const out = this.#discarded
+    await passage.start(out)
+    for await (const update of source) {
+      const waiting = passage.pass(update, out)
+      if (waiting !== undefined) await waiting
+      out.length = 0
+      if (passage.terminated) break
+    }
+    await passage.flush(out)
+    out.length = 0
+  }
+
+  push(): void {}
+}
+
+interface Drive<Update extends PassingUpdate> {
+  readonly source: AsyncIterable<Update> | Iterable<Update>
+  iterator: AsyncIterator<Update> | Iterator<Update> | undefined
+  readonly passage: UpdatePassage<Update>
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Moves updates from the source that is running to the consumer who pulls. There is no generator
+ * and no queue in between: a pull asks the source's iterator, runs the passage and delivers. When
+ * the source ends or fails, its drive settles and the layers go on, while the consumer's pull waits
+ * for what they do next: another source, or the end.
+ */
+export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Update> {
+  readonly streaming = true
+  delivered = 0
+  outer: UpdatePassage<Update> | undefined
+  readonly #work: () => Promise<void>
+  /** Runs once when all is over, before the consumer learns of it. */
+  onEnd: (failure: Failure | undefined) => Promise<void> = async () => {}
+  readonly #out: Update[] = []
+  #head = 0
+  readonly #inbox: Update[] = []
+  #drive: Drive<Update> | undefined
+  #begun: Promise<void> | undefined
+  #pulling = false
+  #parked: ((next: Promise<IteratorResult<Update>>) => void) | undefined
+  #waiting: ((next: Promise<IteratorResult<Update>>) => void)[] | undefined
+  #over: { readonly failure: Failure | undefined } | undefined
+  #last: Promise<IteratorResult<Update>> | undefined
+  /** Something broke while no source was running: the next drive learns of it. */
+  #fault: Failure | undefined
+
+  /** `work` starts with the first pull. */
+  constructor(work: () => Promise<void>) {
+    this.#work = work
+  }
+
+  drive(
+    source: AsyncIterable<Update> | Iterable<Update>,
+    passage: UpdatePassage<Update>,
+  ): Promise<void> {
+    if (this.#fault !== undefined) return Promise.reject(this.#fault.error)
+    return new Promise((resolve, reject) => {
+      this.#drive = { source, iterator: undefined, passage, resolve, reject }
+      this.#wake()
+    })
+  }
+
+  push(update: Update): void {
+    this.#inbox.push(update)
+    this.#wake()
+  }
+
+  get busy(): boolean {
+    return this.#pulling
+  }
+
+  next(): Promise<IteratorResult<Update>> {
+    // A consumer that asks again before it was answered waits its turn.
+    if (this.#pulling) return new Promise((resolve) => (this.#waiting ??= []).push(resolve))
+    this.#pulling = true
+    if (this.#begun === undefined) this.#begin()
+    return this.#pull()
+  }
+
+  /** Stops the running source; the work learns of it by its drive rejecting. Resolves when all is over. */
+  async cancel(reason: unknown): Promise<void> {
+    if (this.#begun === undefined) {
+      this.#begun = Promise.resolve()
+      this.#over = { failure: { error: reason } }
+    }
+    if (this.#over === undefined) this.#breakOff({ error: reason }, true)
+    await this.#begun
+    await (this.#last ??= this.#finish()).catch(() => {})
+  }
+
+  #begin(): void {
+    this.#begun = this.#work().then(
+      () => this.#settle(undefined),
+      (error: unknown) => this.#settle({ error }),
+    )
+  }
+
+  #settle(failure: Failure | undefined): void {
+    this.#over = { failure }
+    this.#wake()
+  }
+
+  readonly #pull = (): Promise<IteratorResult<Update>> => {
+    if (this.#head < this.#out.length) return Promise.resolve({ done: false, value: this.#take() })
+    if (this.#inbox.length > 0) return this.#pullInbox()
+    const drive = this.#drive
+    if (drive !== undefined) {
+      try {
+        if (drive.iterator === undefined) return this.#start(drive)
+        const step = drive.iterator.next()
+        return (step instanceof Promise ? step : Promise.resolve(step)).then(this.#onStep, this.#onFault)
+      } catch (error) {
+        return this.#onFault(error)
+      }
+    }
+    if (this.#over !== undefined) {
+      this.#free()
+      return (this.#last ??= this.#finish())
+    }
+    return new Promise((resolve) => {
+      this.#parked = resolve
+    })
+  }
+
+  /** Whatever was made before the source began has gone out by now. */
+  #start(drive: Drive<Update>): Promise<IteratorResult<Update>> {
+    drive.iterator = iteratorOf(drive.source)
+    const waiting = drive.passage.start(this.#out)
+    return waiting === undefined ? this.#pull() : waiting.then(this.#pull, this.#onFault)
+  }
+
+  readonly #onStep = (
+    step: IteratorResult<Update>,
+  ): IteratorResult<Update> | Promise<IteratorResult<Update>> => {
+    const drive = this.#drive
+    if (drive === undefined) return this.#pull()
+    try {
+      if (step.done === true) return this.#sourceEnded(drive)
+      const waiting = drive.passage.pass(step.value, this.#out)
+      if (waiting !== undefined) return waiting.then(this.#afterPass, this.#onFault)
+      if (drive.passage.terminated) return this.#afterPass()
+    } catch (error) {
+      return this.#onFault(error)
+    }
+    if (this.#head === this.#out.length) return this.#pull()
+    step.value = this.#take()
+    return step
+  }
+
+  readonly #afterPass = (): Promise<IteratorResult<Update>> => {
+    const drive = this.#drive
+    if (drive?.passage.terminated === true) {
+      closeIterator(drive.iterator)
+      return this.#sourceEnded(drive)
+    }
+    return this.#pull()
+  }
+
+  #sourceEnded(drive: Drive<Update>): Promise<IteratorResult<Update>> {
+    const done = (): Promise<IteratorResult<Update>> => {
+      if (this.#drive === drive) {
+        this.#drive = undefined
+        drive.resolve()
+      }
+      return this.#pull()
+    }
+    try {
+      const waiting = drive.passage.flush(this.#out)
+      return waiting === undefined ? done() : waiting.then(done, this.#onFault)
+    } catch (error) {
+      return this.#onFault(error)
+    }
+  }
+
+  readonly #onFault = (error: unknown): Promise<IteratorResult<Update>> => {
+    this.#breakOff({ error }, this.#drive === undefined)
+    return this.#pull()
+  }
+
+  /** Ends the running source with a failure; `lasting` failures also meet every drive to come. */
+  #breakOff(failure: Failure, lasting: boolean): void {
+    if (lasting) this.#fault ??= failure
+    const drive = this.#drive
+    if (drive === undefined) return
+    this.#drive = undefined
+    closeIterator(drive.iterator)
+    drive.reject(failure.error)
+  }
+
+  #pullInbox(): Promise<IteratorResult<Update>> {
+    const update = this.#inbox.shift()!
+    try {
+      const waiting = this.#passOuter(update)
+      return waiting === undefined ? this.#pull() : waiting.then(this.#pull, this.#onFault)
+    } catch (error) {
+      return this.#onFault(error)
+    }
+  }
+
+  #passOuter(update: Update): void | Promise<void> {
+    const broken = this.#fault ?? this.#over?.failure
+    // After a failure events still reach the caller; content does not.
+    if (broken !== undefined ? update.contents.length === 0 : this.outer === undefined) {
+      this.#out.push(update)
+    } else if (broken === undefined) {
+      const outer = this.outer!
+      const waiting = outer.start(this.#out)
+      return waiting === undefined
+        ? outer.pass(update, this.#out)
+        : waiting.then(() => outer.pass(update, this.#out))
+    }
+    return undefined
+  }
+
+  #take(): Update {
+    const update = this.#out[this.#head++]!
+    if (this.#head === this.#out.length) this.#head = this.#out.length = 0
+    if (update.contents.length > 0) this.delivered++
+    this.#free()
+    return update
+  }
+
+  #free(): void {
+    this.#pulling = false
+    const next = this.#waiting?.shift()
+    if (next !== undefined) next(this.next())
+  }
+
+  #wake(): void {
+    const parked = this.#parked
+    if (parked === undefined) return
+    this.#parked = undefined
+    parked(this.#pull())
+  }
+
+  async #finish(): Promise<IteratorResult<Update>> {
+    const failure = this.#over?.failure
+    await this.onEnd(failure)
+    if (failure !== undefined) throw failure.error
+    return { done: true, value: undefined }
+  }
+}
+
+/** Holds what was thrown, since anything can be, also `undefined`. */
+export interface Failure {
+  readonly error: unknown
+}
+
+function iteratorOf<Update>(
+  source: AsyncIterable<Update> | Iterable<Update>,
+): AsyncIterator<Update> | Iterator<Update> {
+  return Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
+}
+
+/** Tells a source that nobody reads on. What it throws while closing is of no interest any more. */
+function closeIterator(iterator: AsyncIterator<unknown> | Iterator<unknown> | undefined): void {
+  try {
+    Promise.resolve(iterator?.return?.()).catch(() => {})
+  } catch {
+    // A closing source has nothing to say.
+  }
+}

@@ -1,0 +1,43 @@
+import { BaseChatClient } from './base-chat-client.ts'
+import type { ChatClient, ChatRequest, ContinuationReport } from './chat-client.ts'
+import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
+import type { Message } from './message.ts'
+import type { ClientMiddlewareInput } from './middleware.ts'
+
+/**
+ * The same client with layers around every call, for use with or without an agent. Layers that it
+ * has already lie inside the new ones.
+ */
+export function withMiddleware(
+  client: ChatClient,
+  ...middleware: readonly ClientMiddlewareInput[]
+): ChatClient {
+  return new LayeredClient(client, [...middleware, ...client.middleware])
+}
+
+class LayeredClient extends BaseChatClient {
+  readonly provider: string
+  readonly #inner: ChatClient
+
+  constructor(inner: ChatClient, middleware: ClientMiddlewareInput) {
+    super({ model: inner.model, middleware })
+    this.provider = inner.provider
+    this.#inner = inner
+  }
+
+  respond(request: ChatRequest): Promise<ChatResponse> {
+    return this.#inner.respond(request)
+  }
+
+  stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
+    return this.#inner.stream(request)
+  }
+
+  prepareHistory(messages: readonly Message[]): readonly Message[] {
+    return this.#inner.prepareHistory?.(messages) ?? messages
+  }
+
+  canContinue(messages: readonly Message[]): ContinuationReport {
+    return this.#inner.canContinue?.(messages) ?? { ok: true, losses: [] }
+  }
+}

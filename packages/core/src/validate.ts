@@ -1,0 +1,43 @@
+import { validateJsonSchema } from './json-schema.ts'
+import type { Schema, StandardIssue, StandardResult } from './standard-schema.ts'
+import { isStandardSchema } from './standard-schema.ts'
+
+/**
+ * Checks a value against any schema. The result is a promise only if the schema's own is one. A
+ * schema that throws, as a transform may, makes an issue of it. A JSON Schema gives the value back
+ * as it is. Never throws.
+ */
+export function validate<Output>(
+  schema: Schema<Output>,
+  value: unknown,
+): StandardResult<Output> | Promise<StandardResult<Output>> {
+  if (!isStandardSchema(schema)) {
+    const issues = validateJsonSchema(schema, value)
+    return issues.length > 0 ? { issues } : { value: value as Output }
+  }
+  try {
+    const result = schema['~standard'].validate(value)
+    return 'then' in result ? result.then(undefined, failed) : result
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/**
+ * Issues in one line for a person or a model: where and what, never the values that were received
+ * (as far as the schema's own messages hold to that).
+ */
+export function formatIssues(issues: readonly StandardIssue[]): string {
+  const shown = issues.slice(0, 10).map(({ path = [], message }) => {
+    const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
+    return keys.length > 0 ? `${keys.join('.')}: ${message}` : message
+  })
+  const more = issues.length - shown.length
+  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '')
+}
+
+function failed(error: unknown): { readonly issues: readonly StandardIssue[] } {
+  // Not its message: `JSON.parse`, for one, quotes what it was given.
+  const name = error instanceof Error ? error.name : typeof error
+  return { issues: [{ message: `cannot be checked: the schema threw ${name}` }] }
+}

@@ -1,0 +1,256 @@
+import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
+import { contentFields } from './chat-response.ts'
+import type { Content, FunctionCallContent } from './content.ts'
+import type { ContentFold } from './content-fold.ts'
+import { agree } from './content-fold.ts'
+import type { Message } from './message.ts'
+import { MessageFold } from './message-fold.ts'
+import type { Usage } from './usage.ts'
+import { addUsage } from './usage.ts'
+
+/** What is known of the response as a whole. Replaced, never changed, so that a mark may keep it. */
+interface Facts {
+  readonly id?: ChatResponse['id']
+  readonly conversationId?: ChatResponse['conversationId']
+  readonly model?: ChatResponse['model']
+  readonly finishReason?: ChatResponse['finishReason']
+  readonly metadata?: ChatResponse['metadata']
+  /** As the updates of this model call told it; a later update tells it anew. */
+  readonly usage?: Usage | undefined
+  /** The sum of what usage contents and earlier model calls told. */
+  readonly spent: Usage
+}
+
+/** An update made from a message here, which tells where the message is from. */
+type OwnUpdate = ChatResponseUpdate & Pick<Message, 'origin'>
+
+interface Mark {
+  readonly messages: number
+  readonly facts: Facts
+}
+
+const start: Mark = { messages: 0, facts: { spent: {} } }
+
+/**
+ * Builds the response from updates as they pass. It keeps the folded content, not the updates.
+ *
+ * An update belongs to the message it names, else to the one before it, unless its role differs.
+ * Its metadata belongs to the message if it names one or has contents, else to the response.
+ */
+export class ResponseFold {
+  #messages: MessageFold[] = []
+  #open: MessageFold | undefined
+  #facts = start.facts
+  #mark = start
+  #isMarked = false
+  /** Messages before this one have their tool results: ids that come again are of something else. */
+  #turn = 0
+
+  /** Takes in an update. Of two that tell the same thing, the later one holds. */
+  add(update: ChatResponseUpdate): void {
+    if (!this.#isKnown(update)) this.#learn(update)
+    const open = this.#open!
+    const { contents } = update
+    if (contents.length === 1 && open.append(contents[0]!)) return
+    for (const content of contents) this.#addContent(open, content)
+    if (contents.length > 0 && open === this.#messages.at(-1) && open.hasResults) {
+      const here = this.#endTurn()
+      if (!this.#isMarked) this.#mark = here
+    }
+  }
+
+  /** The messages so far. */
+  messages(): readonly Message[] {
+    return this.#messages.map((fold) => fold.finish()).filter((message) => message !== undefined)
+  }
+
+  /**
+   * The response so far. What no update told is taken from `base`, but for its content and `raw`,
+   * which may hold what a layer has taken out.
+   */
+  response(base: Partial<ChatResponse> = {}): ChatResponse {
+    const { raw: _, ...rest } = base
+    const { usage, spent, metadata, ...told } = this.#facts
+    const messages = this.messages()
+    return {
+      ...rest,
+      ...told,
+      messages,
+      ...contentFields(messages),
+      usage: { ...base.usage, ...addUsage(spent, usage) },
+      metadata: { ...base.metadata, ...metadata },
+    }
+  }
+
+  /** Forgets everything. */
+  reset(): void {
+    this.#mark = start
+    this.#isMarked = false
+    this.#restart()
+  }
+
+  /**
+   * Says that a model call begins here, which is what a later update with `restart` goes back to.
+   * Without any mark that is the last message of tool results, or the start.
+   */
+  mark(): void {
+    this.#mark = this.#endTurn()
+    this.#isMarked = true
+    this.#open = undefined
+  }
+
+  #isKnown(update: ChatResponseUpdate): boolean {
+    const open = this.#open
+    const facts = this.#facts
+    return (
+      open !== undefined &&
+      open.role !== 'tool' &&
+      isSame(update.messageId, open.id) &&
+      isSame(update.role, open.role) &&
+      isSame(update.authorName, open.fields.authorName) &&
+      isSame(update.createdAt, open.fields.createdAt) &&
+      isSame(update.responseId, facts.id) &&
+      isSame(update.conversationId, facts.conversationId) &&
+      isSame(update.model, facts.model) &&
+      isSame(update.finishReason, facts.finishReason) &&
+      update.usage === undefined &&
+      update.metadata === undefined &&
+      update.restart === undefined
+    )
+  }
+
+  #learn(update: ChatResponseUpdate): void {
+    if (update.restart && update.scope === 'run') this.reset()
+    else if (update.restart) this.#restart()
+
+    const open = (this.#open = this.#messageFor(update))
+    const { messageId, authorName, createdAt, origin } = update as OwnUpdate
+    if (messageId) open.id = messageId
+    open.fields = { ...open.fields, ...defined({ authorName, createdAt, origin }) }
+
+    const { responseId: id, conversationId, model, finishReason, usage, metadata } = update
+    const facts = { ...this.#facts, ...defined({ id, conversationId, model, finishReason }) }
+    if (usage) facts.usage = { ...facts.usage, ...defined(usage) }
+    if (metadata) {
+      const owner: { metadata?: Message['metadata'] } =
+        messageId || update.contents.length > 0 ? open.fields : facts
+      owner.metadata = { ...owner.metadata, ...metadata }
+    }
+    this.#facts = facts
+  }
+
+  #messageFor({ messageId, role, contents }: ChatResponseUpdate): MessageFold {
+    const open = this.#open
+    const isOpen =
+      open !== undefined &&
+      agree(messageId, open.id) &&
+      (role === undefined
+        ? open.role !== 'tool' || messageId || contents.every(isResult)
+        : role === open.role)
+    if (messageId && !(isOpen && messageId === open.id)) {
+      const first = this.#isMarked ? this.#mark.messages : 0
+      const named = this.#messages.findLast(
+        (message, at) =>
+          message.id === messageId &&
+          agree(role, message.role) &&
+          at >= (message.role === 'tool' ? first : this.#turn),
+      )
+      if (named !== undefined) return named
+    }
+    if (isOpen) return open
+    const message = new MessageFold(role ?? 'assistant')
+    this.#messages.push(message)
+    return message
+  }
+
+  #addContent(open: MessageFold, content: Content): void {
+    if (content.type === 'usage') {
+      this.#facts = { ...this.#facts, spent: addUsage(this.#facts.spent, content.usage) }
+    } else {
+      const call = content.type === 'function-call' && this.#callFor(open, content)
+      if (call) call.merge(content)
+      else open.add(content)
+    }
+  }
+
+  #callFor(open: MessageFold, fragment: FunctionCallContent): ContentFold | undefined {
+    for (let at = this.#messages.length; fragment.callId && --at >= this.#turn; ) {
+      const call = this.#messages[at]!.callWithId(fragment)
+      if (call !== undefined) return call
+    }
+    return open.callWithoutId(fragment)
+  }
+
+  #endTurn(): Mark {
+    const { usage, ...facts } = this.#facts
+    if (usage) this.#facts = { ...facts, spent: addUsage(facts.spent, usage) }
+    this.#turn = this.#messages.length
+    return { messages: this.#turn, facts: this.#facts }
+  }
+
+  #restart(): void {
+    const { messages, facts } = this.#mark
+    this.#messages.length = messages
+    this.#facts = facts
+    this.#turn = messages
+    this.#open = undefined
+  }
+}
+
+/** The response that updates make up. */
+export function foldUpdates(updates: Iterable<ChatResponseUpdate>): ChatResponse {
+  const fold = new ResponseFold()
+  for (const update of updates) fold.add(update)
+  return fold.response()
+}
+
+/**
+ * A response in the form that its own updates fold to: adjacent text joined, nothing empty, `text`
+ * and `functionCalls` as the messages have them. The same object if it is in that form.
+ */
+export function normalizeResponse(response: ChatResponse): ChatResponse {
+  const fold = new ResponseFold()
+  for (const message of response.messages) {
+    const update: OwnUpdate = { ...message, messageId: message.id }
+    fold.add(update)
+  }
+  const folded = fold.messages()
+  const isUnchanged = hasSame(
+    folded,
+    response.messages,
+    (now, was) => now.id === was.id && hasSame(now.contents, was.contents, Object.is),
+  )
+  const messages = isUnchanged ? response.messages : folded
+  const fields = contentFields(messages)
+  if (
+    isUnchanged &&
+    fields.text === response.text &&
+    hasSame(fields.functionCalls, response.functionCalls, Object.is)
+  ) {
+    return response
+  }
+  const usage = addUsage(response.usage, fold.response().usage)
+  return { ...response, messages, ...fields, usage }
+}
+
+function isResult({ type }: Content): boolean {
+  return type === 'function-result'
+}
+
+function isSame(told: unknown, known: unknown): boolean {
+  return told === undefined || told === known
+}
+
+function hasSame<T>(
+  left: readonly T[],
+  right: readonly T[],
+  isEqual: (a: T, b: T) => boolean,
+): boolean {
+  return left.length === right.length && left.every((entry, at) => isEqual(entry, right[at]!))
+}
+
+function defined<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const known: { [K in keyof T]?: NonNullable<T[K]> } = {}
+  for (const key in fields) if (fields[key] != null) known[key] = fields[key]
+  return known
+}

@@ -131,7 +131,7 @@ describe('a call without a result', () => {
   const sentences: Record<FunctionError['code'], string> = {
     tool_failed: 'Error: Function failed.',
     invalid_arguments: 'Error: Argument parsing failed.',
-    unknown_tool: 'Error: ECONNREFUSED 10.0.0.7',
+    unknown_tool: 'Error: Requested function not found.',
     timeout: 'Error: Function timed out.',
     rejected: 'Error: Tool call invocation was rejected by user.',
     denied: 'Error: Tool call invocation was denied by policy.',

@@ -26,27 +26,29 @@ export function toFunctionResult(value: unknown): FunctionResult {
 }
 
 /**
- * The result of a call that gave none. The model reads a fixed sentence for each code, followed by
- * `detail`, which is for what it may know; `message` is for the application.
+ * The result of a call that gave none. The model reads a sentence that is fixed by `code`, followed
+ * by `detail`; `message` is for the application.
  */
 export function errorResult(
   code: FunctionError['code'],
   message: string,
   detail?: string,
 ): FunctionResult {
-  const sentence = `Error: ${sentences[code] ?? message}`
-  return {
-    contents: [text(detail ? `${sentence} ${detail}` : sentence)],
-    error: { code, message },
-  }
+  return failure(code, message, detail ? `${sentences[code]} ${detail}` : sentences[code])
 }
 
 /** The result of a call to a tool that there is none of. */
 export function unknownToolResult(name: string): FunctionResult {
-  return errorResult('unknown_tool', `Requested function "${name}" not found.`)
+  const message = `Requested function "${name}" not found.`
+  return failure('unknown_tool', message, message)
 }
 
-const sentences: { readonly [Code in FunctionError['code']]?: string } = {
+function failure(code: FunctionError['code'], message: string, sentence: string): FunctionResult {
+  return { contents: [text(`Error: ${sentence}`)], error: { code, message } }
+}
+
+const sentences: Readonly<Record<FunctionError['code'], string>> = {
+  unknown_tool: 'Requested function not found.',
   tool_failed: 'Function failed.',
   invalid_arguments: 'Argument parsing failed.',
   timeout: 'Function timed out.',

@@ -263,4 +263,15 @@ describe('a snapshot', () => {
 
     expect(names(after.visible)).toBe('bc')
   })
+
+  test('shows what was shown of the tools that are not advertised, and no others', () => {
+    const before = new LiveTools([a], [b])
+    before.show('b')
+
+    const after = new LiveTools([a], [b, c])
+    after.restore(before.snapshot())
+
+    expect(names(after.visible)).toBe('ab')
+    expect(names(after.executable)).toBe('abc')
+  })
 })

@@ -120,11 +120,15 @@ export class LiveTools implements RunTools {
     }
   }
 
-  /** Takes a snapshot over. The tools themselves are not in it; those that are missing are ignored. */
-  restore(snapshot: RunToolsSnapshot): void {
-    this.#visible = snapshot.visible.flatMap((name) => this.#byName.get(name) ?? [])
-    this.#withheld = new Map(snapshot.withheld)
-    this.#returnDirect = new Map(snapshot.returnDirect)
+  /**
+   * Takes a snapshot over. The tools themselves are not in it; those that are missing are ignored,
+   * and what it does not show stays withheld.
+   */
+  restore({ visible, withheld, returnDirect }: RunToolsSnapshot): void {
+    this.#visible = visible.flatMap((name) => this.#byName.get(name) ?? [])
+    for (const name of visible) this.#withheld.delete(name)
+    this.#withheld = new Map([...this.#withheld, ...withheld])
+    this.#returnDirect = new Map(returnDirect)
     this.#version++
   }
 

@@ -65,7 +65,7 @@ export function toJsonSchema(schema: Schema, subject = 'schema'): JsonSchema {
   }
   const reason = cause instanceof Error ? cause.message : `${vendor} does not describe it`
   throw new TypeError(
-    `${subject} has a schema that cannot be shown to a model (${reason}): pass a JSON Schema as \`jsonSchema\` too`,
+    `${subject} cannot be shown to a model (${reason}): pass its \`jsonSchema\` too`,
     { cause },
   )
 }

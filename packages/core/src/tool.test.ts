@@ -108,7 +108,7 @@ describe('a tool', () => {
     const dated = z.object({ day: z.date() })
 
     expect(() => tool({ ...options, parameters: mute })).toThrow(
-      /^tool: `get_weather` .*acme does not describe it.*`jsonSchema`/,
+      /^tool: `parameters` of "get_weather" .*acme does not describe it.*`jsonSchema`/,
     )
     expect(() => tool({ ...options, parameters: dated })).toThrow(/Date cannot be .*`jsonSchema`/)
     const jsonSchema = { type: 'object', properties: { day: { type: 'string' } } }

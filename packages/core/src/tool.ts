@@ -117,7 +117,8 @@ export function tool<Parameters extends Schema = JsonSchema>(
   if (timeoutMs !== undefined && !isTimer) {
     throw wrong('tool: `timeoutMs` must be more than 0 and less than 2 ** 31', timeoutMs, 'number')
   }
-  const jsonSchema = options.jsonSchema ?? toJsonSchema(parameters, `tool: \`${name}\``)
+  const jsonSchema =
+    options.jsonSchema ?? toJsonSchema(parameters, `tool: \`parameters\` of "${name}"`)
   if (jsonSchema['type'] !== 'object') {
     const option = options.jsonSchema === undefined ? 'parameters' : 'jsonSchema'
     const rule = "must have `type: 'object'` at the top"

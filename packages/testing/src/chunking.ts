@@ -63,7 +63,7 @@ function cutContent(content: Content, chunking: Chunking, index: number): readon
     case 'refusal':
       return cutText(content.text, chunking).map((text, position, { length }) =>
         // A fold adds annotations up, so that they may come once only.
-        index < length - 1 ? { ...content, text, annotations: undefined } : { ...content, text },
+        position < length - 1 ? { ...content, text, annotations: undefined } : { ...content, text },
       )
     case 'function-call':
       return cutText(content.arguments, chunking).map((piece) => ({

@@ -20,3 +20,17 @@ export type { ContractCheck, ContractSuite, TestRunner } from './contract-suite.
 export { chatClientContract } from './chat-client-contract.ts'
 export type { ChatClientContractOptions } from './chat-client-contract.ts'
 export type { ClientHarness, ClientScenario } from './client-scenario.ts'
+export { runAgentMiddleware, runChatMiddleware, runFunctionMiddleware } from './run-middleware.ts'
+export type {
+  AgentMiddlewareRunOptions,
+  ChatMiddlewareRunOptions,
+  FunctionMiddlewareRunOptions,
+  InnerRun,
+  InnerToolCall,
+  MiddlewareRun,
+  MiddlewareRunOptions,
+} from './run-middleware.ts'
+export { assertChunkInvariant } from './chunk-invariance.ts'
+export type { ChunkInvarianceOptions } from './chunk-invariance.ts'
+export { middlewareContract } from './middleware-contract.ts'
+export type { MiddlewareContractOptions } from './middleware-contract.ts'

@@ -1,0 +1,272 @@
+import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
+import { createId } from '@lamella/core'
+import { CompletionCalls } from './completions-calls.ts'
+import { InBandFailure } from './openai-error.ts'
+import { toUsage } from './openai-usage.ts'
+import { toAnnotation, toCitations } from './responses-items.ts'
+import type { MapperContext } from './responses-updates.ts'
+import type { UpdateMapper } from './stream-guard.ts'
+import type { WireObject } from './wire.ts'
+import { listOf, record, stringOf } from './wire.ts'
+
+/** Where servers put their thinking. The first that is there counts: some send the same in two. */
+const thoughtFields = ['reasoning_content', 'reasoning'] as const
+
+/**
+ * Makes updates of the chunks of Chat Completions, and of a whole completion by the same code. Of
+ * several choices, only the first is read.
+ */
+export class CompletionsUpdates implements UpdateMapper {
+  /** Usage comes after the answer: only `[DONE]` or the end of the body says that nothing follows. */
+  readonly isOver = false
+  readonly #context: MapperContext
+  readonly #calls = new CompletionCalls()
+  #origin: Origin
+  #messageId = ''
+  #responseId: string | undefined
+  #model: string | undefined
+  #finishReason: FinishReason | undefined
+  #hasBegun = false
+  #hasSaid = false
+  #hasRefused = false
+  #hasCited = false
+  #thoughtId: string | undefined
+  #details: WireObject[] | undefined
+
+  constructor(context: MapperContext) {
+    this.#context = context
+    this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
+  }
+
+  end(hasDoneMarker: boolean): boolean {
+    return hasDoneMarker || this.#finishReason !== undefined
+  }
+
+  /** Appends the updates of a completion that came in one piece. */
+  whole(completion: WireObject, updates: ChatResponseUpdate[]): void {
+    const choice = record(firstChoice(completion))
+    this.#begin(completion, updates)
+    if (choice['error']) throw new InBandFailure(choice['error'])
+    this.#delta(record(choice['message']), updates)
+    this.#facts(completion, choice, updates)
+  }
+
+  map(value: unknown, updates: ChatResponseUpdate[]): void {
+    const chunk = record(value)
+    const choice = record(firstChoice(chunk))
+    if (!this.#hasBegun) {
+      // Azure sends the verdict on the prompt first, in a chunk without id and choice.
+      if (stringOf(chunk['id']) === undefined && listOf(chunk['choices']).length === 0) {
+        return this.#extras(chunk, updates)
+      }
+      this.#begin(chunk, updates)
+    }
+    this.#delta(record(choice['delta']), updates)
+    const { finish_reason: finish, error } = choice
+    if (error) throw new InBandFailure(error)
+    if (finish || chunk['usage'] || this.#context.metadataOf !== undefined || hasCitations(chunk)) {
+      this.#facts(chunk, choice, updates)
+    }
+  }
+
+  #begin(payload: WireObject, updates: ChatResponseUpdate[]): void {
+    this.#hasBegun = true
+    this.#responseId = stringOf(payload['id'])
+    this.#messageId = this.#responseId ?? createId('msg')
+    this.#model = stringOf(payload['model'])
+    if (this.#origin.model === undefined && this.#model) {
+      this.#origin = { ...this.#origin, model: this.#model }
+    }
+    const { created } = payload
+    updates.push({
+      contents: [],
+      role: 'assistant',
+      messageId: this.#messageId,
+      ...(this.#responseId && { responseId: this.#responseId }),
+      ...(this.#model && { model: this.#model }),
+      ...(typeof created === 'number' &&
+        created > 0 && { createdAt: new Date(created * 1000).toISOString() }),
+    })
+  }
+
+  #delta(delta: WireObject, updates: ChatResponseUpdate[]): void {
+    const { content, refusal, tool_calls: calls, function_call: legacy, audio, annotations } = delta
+    for (const field of thoughtFields) {
+      const thought = delta[field]
+      if (typeof thought === 'string' && thought !== '') {
+        this.#think(thought, field, updates)
+        break
+      }
+    }
+    if (delta['reasoning_details']) this.#keepDetails(listOf(delta['reasoning_details']))
+    if (typeof content === 'string') this.#say(content, updates)
+    else if (content) this.#sayParts(listOf(content), updates)
+    if (typeof refusal === 'string' && refusal !== '') {
+      this.#hasRefused = true
+      this.#emit(updates, { type: 'refusal', text: refusal })
+    }
+    if (calls || legacy) {
+      for (const call of this.#calls.add(calls ?? [{ function: legacy }], this.#origin)) {
+        this.#endThought(updates)
+        this.#emit(updates, call)
+      }
+    }
+    if (audio) this.#hear(record(audio), updates)
+    if (annotations) this.#cite(listOf(annotations).map((annotation) => toAnnotation(annotation)), updates)
+  }
+
+  #say(text: string, updates: ChatResponseUpdate[]): void {
+    if (text === '') return
+    if (this.#hasSaid) {
+      updates.push({ contents: [{ type: 'text', text }], messageId: this.#messageId })
+      return
+    }
+    this.#hasSaid = true
+    this.#endThought(updates)
+    this.#emit(updates, { type: 'text', text, origin: this.#origin })
+  }
+
+  /** Mistral answers in parts, its thinking among them. */
+  #sayParts(parts: readonly unknown[], updates: ChatResponseUpdate[]): void {
+    for (const value of parts) {
+      const part = record(value)
+      if (part['type'] === 'thinking') {
+        for (const thought of listOf(part['thinking'])) {
+          this.#think(stringOf(record(thought)['text']) ?? '', undefined, updates)
+        }
+      } else if (part['type'] === 'refusal') {
+        this.#delta({ refusal: part['refusal'] }, updates)
+      } else {
+        this.#say(stringOf(part['text']) ?? '', updates)
+      }
+    }
+  }
+
+  #think(text: string, field: string | undefined, updates: ChatResponseUpdate[]): void {
+    if (text === '') return
+    const id = this.#thoughtId
+    if (id !== undefined) {
+      this.#emit(updates, { type: 'reasoning', text, id, kind: 'raw' })
+      return
+    }
+    this.#thoughtId = `${this.#messageId}-reasoning`
+    const thought: Content = { type: 'reasoning', text, id: this.#thoughtId, kind: 'raw', origin: this.#origin }
+    this.#emit(updates, field === undefined ? thought : { ...thought, providerData: { field } })
+  }
+
+  /** OpenRouter's form of signed thinking: pieces by index, to be sent back whole. */
+  #keepDetails(details: readonly unknown[]): void {
+    this.#details ??= []
+    for (const value of details) {
+      const piece = record(value)
+      const known = this.#details.findIndex(
+        (kept) => kept['index'] !== undefined && kept['index'] === piece['index'] && kept['type'] === piece['type'],
+      )
+      if (known === -1) this.#details.push({ ...piece })
+      else this.#details[known] = joined(this.#details[known]!, piece)
+    }
+  }
+
+  #endThought(updates: ChatResponseUpdate[]): void {
+    if (this.#details === undefined) return
+    const details = this.#details
+    this.#details = undefined
+    this.#emit(updates, {
+      type: 'reasoning',
+      text: '',
+      id: (this.#thoughtId ??= `${this.#messageId}-reasoning`),
+      origin: this.#origin,
+      providerData: { field: 'reasoning_details', details },
+    })
+  }
+
+  #hear({ id, data, transcript, expires_at: expiresAt }: WireObject, updates: ChatResponseUpdate[]): void {
+    const bytes = stringOf(data)
+    const said = stringOf(transcript)
+    if (bytes === undefined && said === undefined) return
+    this.#emit(updates, {
+      type: 'data',
+      mediaType: 'audio/*',
+      data: bytes ?? '',
+      origin: this.#origin,
+      ...(said !== undefined && { metadata: { transcript: said } }),
+      providerData: { type: 'audio', itemId: id, expiresAt },
+    })
+  }
+
+  #cite(annotations: Content['annotations'] & object, updates: ChatResponseUpdate[]): void {
+    if (annotations.length > 0) this.#emit(updates, { type: 'text', text: '', annotations })
+  }
+
+  /** What is known of the response as a whole: each when it is told. */
+  #facts(payload: WireObject, choice: WireObject, updates: ChatResponseUpdate[]): void {
+    const finish = stringOf(choice['finish_reason'])
+    if (finish !== undefined) {
+      this.#finishReason = this.#toFinishReason(finish)
+      this.#endThought(updates)
+    }
+    const usage = toUsage(payload['usage'])
+    const responseId = stringOf(payload['id'])
+    const model = stringOf(payload['model'])
+    if (!this.#hasCited && hasCitations(payload) && finish !== undefined) {
+      this.#hasCited = true
+      this.#cite(toCitations(payload['citations']), updates)
+    }
+    updates.push({
+      contents: [],
+      ...(responseId && responseId !== this.#responseId && { responseId }),
+      ...(model && model !== this.#model && { model }),
+      ...(finish !== undefined && { finishReason: this.#finishReason }),
+      ...(usage && { usage }),
+    })
+    this.#extras(payload, updates)
+  }
+
+  #extras(payload: WireObject, updates: ChatResponseUpdate[]): void {
+    const tier = stringOf(payload['service_tier'])
+    const metadata = { ...(tier && { serviceTier: tier }), ...this.#context.metadataOf?.(payload) }
+    if (Object.keys(metadata).length > 0) updates.push({ contents: [], metadata })
+  }
+
+  #toFinishReason(reason: string): FinishReason {
+    switch (reason) {
+      case 'length':
+        return 'length'
+      case 'content_filter':
+        return 'content-filter'
+      case 'tool_calls':
+      case 'function_call':
+        return 'tool-calls'
+      case 'stop':
+        // A call that was asked for by name ends with `stop`.
+        if (this.#calls.count > 0) return 'tool-calls'
+        return this.#hasRefused ? 'refusal' : 'stop'
+      default:
+        return reason
+    }
+  }
+
+  #emit(updates: ChatResponseUpdate[], content: Content): void {
+    updates.push({ contents: [content], messageId: this.#messageId })
+  }
+}
+
+function firstChoice({ choices }: WireObject): unknown {
+  const all = listOf(choices)
+  return all.length < 2 ? (record(all[0])['index'] ? undefined : all[0]) : all.find((choice) => !record(choice)['index'])
+}
+
+function hasCitations({ citations }: WireObject): boolean {
+  return Array.isArray(citations) && citations.length > 0
+}
+
+function joined(kept: WireObject, piece: WireObject): WireObject {
+  const whole: Record<string, unknown> = { ...kept }
+  for (const [field, value] of Object.entries(piece)) {
+    const grows = field === 'text' || field === 'summary' || field === 'data'
+    const had = whole[field]
+    if (grows && typeof had === 'string' && typeof value === 'string') whole[field] = had + value
+    else if (value != null) whole[field] = value
+  }
+  return whole
+}

@@ -1,0 +1,6 @@
+export { OpenAIChatClient } from './openai-chat-client.ts'
+export { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
+export type { OpenAIChatCompletionsClientOptions } from './openai-chat-completions-client.ts'
+export type { MaxTokensField } from './completions-request.ts'
+export type { OpenAIClientOptions } from './openai-connection.ts'
+export type { OpenAIProviderOptions } from './openai-provider-options.ts'

@@ -1,0 +1,125 @@
+import type { ChatRequest, ChatResponse, ChatResponseUpdate } from '@lamella/core'
+import { foldUpdates, ProviderError } from '@lamella/core'
+import type { OpenAI } from 'openai'
+import type { FailureContext } from './openai-error.ts'
+import { toProviderError } from './openai-error.ts'
+import type { Connection } from './openai-connection.ts'
+import type { OpenAIProviderOptions } from './openai-provider-options.ts'
+import { readProviderOptions } from './openai-provider-options.ts'
+import type { MapperContext } from './responses-updates.ts'
+import type { UpdateMapper } from './stream-guard.ts'
+import { guardStream } from './stream-guard.ts'
+import type { WireObject } from './wire.ts'
+import { readWhole } from './whole-response.ts'
+
+/** Makes updates of whole answers, too. */
+export interface AnswerMapper extends UpdateMapper {
+  /** Throws what the answer reports as an error, after the updates that it has for all that. */
+  whole(answer: WireObject, updates: ChatResponseUpdate[]): void
+}
+
+/** What one API adds to a call. */
+export interface OpenAICall {
+  readonly connection: Connection
+  readonly request: ChatRequest
+  readonly model: string | undefined
+  readonly body: Readonly<Record<string, unknown>>
+  readonly replay: FailureContext['replay']
+  readonly metadataOf: MapperContext['metadataOf']
+  readonly post: (
+    client: OpenAI,
+    body: Readonly<Record<string, unknown>>,
+    options: OpenAI.RequestOptions,
+  ) => Promise<Response>
+  readonly mapper: (context: MapperContext) => AnswerMapper
+}
+
+/** A call whose answer comes in one piece. */
+export async function callWhole(call: OpenAICall): Promise<ChatResponse> {
+  const { connection, request } = call
+  const failure = failureContext(call)
+  const raw = await readWhole({
+    open: (signal) => send(call, call.body, signal),
+    signal: request.signal,
+    failure,
+    bodyTimeoutMs: connection.idleTimeoutMs,
+  })
+  const updates: ChatResponseUpdate[] = []
+  try {
+    call.mapper(mapperContext(call)).whole(raw, updates)
+  } catch (error) {
+    throw toProviderError(error, { ...failure, partial: foldUpdates(updates) })
+  }
+  return { ...foldUpdates(updates), raw }
+}
+
+/** A call whose answer is streamed. Nothing is sent before the first pull. */
+export function callStreamed(
+  call: OpenAICall,
+  streaming: Readonly<Record<string, unknown>>,
+): AsyncIterable<ChatResponseUpdate> {
+  const { connection, request } = call
+  return guardStream({
+    open: (signal) => send(call, { ...call.body, ...streaming }, signal),
+    signal: request.signal,
+    mapper: () => call.mapper(mapperContext(call)),
+    failure: failureContext(call),
+    timeouts: connection,
+  })
+}
+
+/** The model of a call and its provider options, both checked. */
+export function callOptions(
+  request: ChatRequest,
+  { provider }: Connection,
+  clientModel: string | undefined,
+): { readonly model: string | undefined; readonly own: OpenAIProviderOptions } {
+  const own = readProviderOptions(request, provider)
+  const model = request.options.model ?? clientModel
+  const { extraBody = {} } = own
+  if (!model && extraBody['model'] === undefined && extraBody['prompt'] === undefined) {
+    throw new ProviderError(`${provider}: no model; pass \`model\` to the client or the call`, {
+      kind: 'invalid_request',
+      provider,
+    })
+  }
+  return { model, own }
+}
+
+async function send(
+  { connection, request, post }: OpenAICall,
+  body: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { transportRetries } = request.options
+  const { extraHeaders } = readProviderOptions(request, connection.provider)
+  return post(connection.client, body, {
+    signal,
+    ...(transportRetries !== undefined && { maxRetries: transportRetries }),
+    ...(extraHeaders !== undefined && { headers: extraHeaders }),
+  })
+}
+
+function mapperContext({ connection, request, model, metadataOf }: OpenAICall): MapperContext {
+  const { conversationId } = request.options
+  return { provider: connection.provider, model, conversationId, metadataOf }
+}
+
+function failureContext({ connection, request, replay }: OpenAICall): FailureContext {
+  const { client, provider } = connection
+  return {
+    provider,
+    replay,
+    confidential: { key: client.apiKey ?? undefined, texts: () => textsOf(request) },
+  }
+}
+
+function textsOf({ messages, instructions = '' }: ChatRequest): readonly string[] {
+  const texts = [instructions]
+  const take = (value: unknown): void => {
+    if (typeof value === 'string') texts.push(value)
+    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(take)
+  }
+  for (const { contents } of messages) take(contents)
+  return texts.filter((text) => text !== '')
+}

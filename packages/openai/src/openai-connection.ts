@@ -1,0 +1,100 @@
+import type { ChatClientOptions } from '@lamella/core'
+import type { ClientOptions } from 'openai'
+import { OpenAI } from 'openai'
+
+/** Options of both clients. */
+export interface OpenAIClientOptions extends ChatClientOptions {
+  /**
+   * The key, or a function that is asked for one before each request.
+   * @default the variable `OPENAI_API_KEY`; none is needed where `baseURL` is another server's
+   */
+  readonly apiKey?: string | (() => Promise<string>) | undefined
+  /** @default the variable `OPENAI_BASE_URL`, else OpenAI's own */
+  readonly baseURL?: string | undefined
+  /** @default the variable `OPENAI_ORG_ID` */
+  readonly organization?: string | undefined
+  /** @default the variable `OPENAI_PROJECT_ID` */
+  readonly project?: string | undefined
+  /** Who answers: the origin of contents, and a second key of `providerOptions`. @default 'openai' */
+  readonly provider?: string | undefined
+  /**
+   * Milliseconds from the request to the first update of a stream, the SDK's repeats included.
+   * `Infinity` waits for ever.
+   * @default 600_000
+   */
+  readonly firstUpdateTimeoutMs?: number | undefined
+  /**
+   * Milliseconds without any data while a stream is waited for; also for the body of a whole answer,
+   * once its headers are there. `Infinity` waits for ever.
+   * @default 300_000
+   */
+  readonly idleTimeoutMs?: number | undefined
+  /** Milliseconds until an answer's headers, per attempt of the SDK. @default 600_000, the SDK's own */
+  readonly timeoutMs?: number | undefined
+  readonly fetch?: ClientOptions['fetch']
+  /** Headers of every request. */
+  readonly defaultHeaders?: Readonly<Record<string, string>> | undefined
+  /** An OpenAI client of one's own. Excludes the options that would make one. */
+  readonly client?: OpenAI | undefined
+}
+
+/** What a client needs to know besides the SDK's client. */
+export interface Connection {
+  readonly client: OpenAI
+  readonly provider: string
+  readonly firstUpdateTimeoutMs: number
+  readonly idleTimeoutMs: number
+}
+
+// Sent to servers that need no key, which the SDK does not know.
+const noKey = 'none'
+
+const connecting = [
+  'apiKey',
+  'baseURL',
+  'organization',
+  'project',
+  'timeoutMs',
+  'fetch',
+  'defaultHeaders',
+] as const
+
+/** Checks the options and makes the SDK's client. `owner` is the class that is named in errors. */
+export function connect(owner: string, options: OpenAIClientOptions): Connection {
+  const { provider = 'openai', firstUpdateTimeoutMs = 600_000, idleTimeoutMs = 300_000 } = options
+  if (provider === '') throw new TypeError(`${owner}: \`provider\` must not be empty`)
+  for (const [name, ms] of Object.entries({ firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs: options.timeoutMs })) {
+    if (ms !== undefined && !(ms > 0)) {
+      throw new RangeError(`${owner}: \`${name}\` must be more than 0 milliseconds, got ${ms}`)
+    }
+  }
+  return { client: sdkClient(owner, options), provider, firstUpdateTimeoutMs, idleTimeoutMs }
+}
+
+function sdkClient(owner: string, options: OpenAIClientOptions): OpenAI {
+  const { client, baseURL = environment('OPENAI_BASE_URL'), timeoutMs } = options
+  if (client !== undefined) {
+    const clash = connecting.find((name) => options[name] !== undefined)
+    if (clash === undefined) return client
+    throw new TypeError(`${owner}: \`${clash}\` belongs to the \`client\` that was given`)
+  }
+  const apiKey = options.apiKey || environment('OPENAI_API_KEY') || (baseURL ? noKey : undefined)
+  if (apiKey === undefined) {
+    throw new TypeError(
+      `${owner}: no API key; pass \`apiKey\` or set the variable OPENAI_API_KEY`,
+    )
+  }
+  return new OpenAI({
+    apiKey,
+    ...(baseURL && { baseURL }),
+    ...(options.organization !== undefined && { organization: options.organization }),
+    ...(options.project !== undefined && { project: options.project }),
+    ...(timeoutMs !== undefined && { timeout: Math.min(timeoutMs, 2 ** 31 - 1) }),
+    ...(options.fetch !== undefined && { fetch: options.fetch }),
+    ...(options.defaultHeaders !== undefined && { defaultHeaders: options.defaultHeaders }),
+  })
+}
+
+function environment(name: string): string | undefined {
+  return globalThis.process?.env?.[name]?.trim() || undefined
+}

@@ -1,0 +1,29 @@
+import type { Usage } from '@lamella/core'
+import type { WireObject } from './wire.ts'
+import { record } from './wire.ts'
+
+/** The counts of a response of either API, or nothing where there are none. */
+export function toUsage(usage: unknown): Usage | undefined {
+  const counts = record(usage)
+  const input = record(counts['input_tokens_details'] ?? counts['prompt_tokens_details'])
+  const output = record(counts['output_tokens_details'] ?? counts['completion_tokens_details'])
+  const known = {
+    ...count('inputTokens', counts, 'input_tokens', 'prompt_tokens'),
+    ...count('outputTokens', counts, 'output_tokens', 'completion_tokens'),
+    ...count('totalTokens', counts, 'total_tokens'),
+    ...count('cachedInputTokens', input, 'cached_tokens'),
+    ...count('cacheWriteTokens', input, 'cache_write_tokens'),
+    ...count('reasoningTokens', output, 'reasoning_tokens'),
+    ...(input['audio_tokens'] ? count('inputAudioTokens', input, 'audio_tokens') : undefined),
+    ...(output['audio_tokens'] ? count('outputAudioTokens', output, 'audio_tokens') : undefined),
+  }
+  return Object.keys(known).length > 0 ? known : undefined
+}
+
+function count(name: string, counts: WireObject, ...fields: readonly string[]): Usage {
+  for (const field of fields) {
+    const value = counts[field]
+    if (typeof value === 'number' && Number.isFinite(value)) return { [name]: value }
+  }
+  return {}
+}

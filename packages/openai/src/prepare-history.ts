@@ -1,0 +1,153 @@
+import type { Content, FunctionResultContent, Message } from '@lamella/core'
+import { CallIds } from './call-ids.ts'
+import { Losses } from './losses.ts'
+import type { Home } from './own-content.ts'
+import { ownContent } from './own-content.ts'
+
+export interface HistoryRules extends Home {
+  readonly longestCallId: number
+  /** The provider holds what came before: results may answer calls that are not here. */
+  readonly isContinued: boolean
+}
+
+export interface PreparedHistory {
+  readonly messages: readonly Message[]
+  readonly losses: readonly string[]
+}
+
+/**
+ * Makes any history valid for an OpenAI API: nothing empty, nothing that only another provider
+ * understands, every call with one legal id and one result right behind its turn.
+ */
+export function prepareHistory(messages: readonly Message[], rules: HistoryRules): PreparedHistory {
+  const losses = new Losses()
+  const own = messages.map((message) => ownMessage(message, rules, losses))
+  const paired = pairCalls(own, rules, losses)
+  return { messages: paired.filter(({ contents }) => contents.length > 0), losses: losses.toList() }
+}
+
+function ownMessage(message: Message, rules: HistoryRules, losses: Losses): Message {
+  const contents: Content[] = []
+  let isChanged = false
+  for (const content of message.contents) {
+    const own = ownContent(content, content.origin ?? message.origin, rules, losses)
+    if (own !== undefined) contents.push(own)
+    isChanged ||= own !== content
+  }
+  return isChanged ? { ...message, contents } : message
+}
+
+function pairCalls(
+  messages: readonly Message[],
+  rules: HistoryRules,
+  losses: Losses,
+): readonly Message[] {
+  const { results, strays } = match(messages)
+  const ids = new CallIds(rules.longestCallId)
+  const paired: Message[] = []
+  let answers: FunctionResultContent[] = []
+  const endTurn = (): void => {
+    if (answers.length === 0) return
+    const { id } = paired.at(-1)!
+    paired.push({ id: `${id}-results`, role: 'tool', contents: answers })
+    answers = []
+  }
+
+  for (const message of messages) {
+    const contents = message.contents.filter((content) => content.type !== 'function-result')
+    const loose = message.contents.filter((content) => isStray(content, strays))
+    if (!rules.isContinued) {
+      for (const _ of loose) losses.add('a result without its call is left out')
+    }
+    if (message.role !== 'assistant') {
+      endTurn()
+      if (loose.length > 0 && rules.isContinued) {
+        paired.push({ ...message, role: 'tool', contents: loose })
+      }
+      if (contents.length > 0) {
+        // A tool message holds results. What else stands there is for the model to read.
+        paired.push({ ...message, role: message.role === 'tool' ? 'user' : message.role, contents })
+      }
+      continue
+    }
+
+    const said: Content[] = []
+    let isChanged = contents.length < message.contents.length
+    for (const content of contents) {
+      if (content.type !== 'function-call') {
+        said.push(content)
+        continue
+      }
+      const result = results.get(content)?.shift()
+      if (result === undefined && content.informational) {
+        isChanged = true
+        continue
+      }
+      const isOwn = (content.origin ?? message.origin)?.provider === rules.provider
+      const callId = ids.legal(content.callId, isOwn)
+      if (callId !== content.callId) losses.add('an id of a call is rewritten')
+      if (result === undefined) losses.add('a call without a result is answered with a note')
+      isChanged ||= callId !== content.callId
+      said.push(callId === content.callId ? content : { ...content, callId })
+      answers.push(result === undefined ? noResult(callId) : { ...result, callId })
+    }
+    paired.push(isChanged ? { ...message, contents: said } : message)
+  }
+  endTurn()
+  return paired
+}
+
+interface Matches {
+  /** The results of each call: one for each time that it stands in the history. */
+  readonly results: ReadonlyMap<Content, (FunctionResultContent | undefined)[]>
+  readonly strays: ReadonlySet<Content>
+}
+
+/**
+ * Which result answers which call. Ids may come again in later turns (Bedrock counts calls from 0 in
+ * every response): then a call that had no result by that time has none.
+ */
+function match(messages: readonly Message[]): Matches {
+  interface Call {
+    readonly turn: number
+    readonly slots: (FunctionResultContent | undefined)[]
+    readonly slot: number
+  }
+  const results = new Map<Content, (FunctionResultContent | undefined)[]>()
+  const strays = new Set<Content>()
+  const open = new Map<string, Call[]>()
+  let turn = 0
+  let isTurn = false
+  for (const { role, contents } of messages) {
+    if (role === 'assistant' && !isTurn) turn++
+    isTurn = role === 'assistant'
+    for (const content of contents) {
+      if (content.type === 'function-call') {
+        const slots = results.get(content) ?? []
+        results.set(content, slots)
+        const waiting = (open.get(content.callId) ?? []).filter((call) => call.turn === turn)
+        waiting.push({ turn, slots, slot: slots.push(undefined) - 1 })
+        open.set(content.callId, waiting)
+      } else if (content.type === 'function-result') {
+        const call = open.get(content.callId)?.shift()
+        if (call === undefined) strays.add(content)
+        else call.slots[call.slot] = content
+      }
+    }
+  }
+  return { results, strays }
+}
+
+function isStray(content: Content, strays: ReadonlySet<Content>): content is FunctionResultContent {
+  return content.type === 'function-result' && strays.has(content)
+}
+
+function noResult(callId: string): FunctionResultContent {
+  const note = 'No result of this call was recorded.'
+  return {
+    type: 'function-result',
+    callId,
+    contents: [{ type: 'text', text: note }],
+    error: { code: 'cancelled', message: note },
+  }
+}

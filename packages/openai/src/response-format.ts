@@ -1,0 +1,40 @@
+import type { JsonSchema, ResponseFormat, Schema, StandardSchema } from '@lamella/core'
+import { strictSchema } from './strict-schema.ts'
+
+/** A schema as both APIs take it. */
+export interface NamedSchema {
+  readonly name: string
+  readonly schema: JsonSchema
+  readonly strict: boolean
+}
+
+/**
+ * The schema of a response format. It is sent as strict if OpenAI accepts it so, unless the format
+ * says otherwise; a schema that is not accepted is sent as a hint, and the answer is checked here.
+ */
+export function namedSchema(format: Exclude<ResponseFormat, string>): NamedSchema {
+  const schema = shownSchema(format.schema)
+  const { title } = schema
+  const name = legalName(format.name ?? (typeof title === 'string' ? title : '')) || 'response'
+  if (format.strict === false) return { name, schema, strict: false }
+  const strict = strictSchema(schema)
+  if (strict !== undefined) return { name, schema: strict, strict: true }
+  return { name, schema, strict: format.strict ?? false }
+}
+
+/** A name of letters, digits, `_` and `-`, at most 64 of them. */
+export function legalName(name: string): string {
+  return /^[\w-]{1,64}$/.test(name) ? name : name.replace(/[^\w-]+/g, '_').slice(0, 64)
+}
+
+function shownSchema(schema: Schema): JsonSchema {
+  if (!('~standard' in schema)) return schema
+  const { vendor, jsonSchema } = (schema as StandardSchema)['~standard']
+  if (jsonSchema === undefined) {
+    throw new TypeError(
+      `responseFormat: a schema of ${vendor} has no JSON Schema of itself; pass a JSON Schema`,
+    )
+  }
+  const { $schema: _dialect, ...described } = jsonSchema.input({ target: 'draft-2020-12' })
+  return described
+}

@@ -1,0 +1,47 @@
+import type { Content, DataContent, UriContent } from '@lamella/core'
+import { fileName, fileSource } from './file-source.ts'
+import { stringOf } from './wire.ts'
+
+/** The parts of a user's message or of a tool's result. */
+export function inputParts(contents: readonly Content[]): unknown[] {
+  return contents.flatMap((content) => inputPart(content) ?? [])
+}
+
+/** A lone text as it is, anything else as a list of parts. */
+export function inputContent(contents: readonly Content[]): unknown {
+  const parts = inputParts(contents)
+  const [only] = contents
+  return parts.length === 1 && contents.length === 1 && only?.type === 'text' ? only.text : parts
+}
+
+/** What the model reads of a tool's result: text as one string, unless there are images or files. */
+export function outputContent(contents: readonly Content[]): unknown {
+  if (contents.every(({ type }) => !isFile(type))) {
+    return contents.map((content) => (content.type === 'text' ? content.text : '')).join('')
+  }
+  return inputParts(contents)
+}
+
+export function isFile(type: Content['type']): boolean {
+  return type === 'data' || type === 'uri'
+}
+
+function inputPart(content: Content): unknown {
+  if (content.type === 'text') {
+    return content.text === '' ? undefined : { type: 'input_text', text: content.text }
+  }
+  if (content.type === 'refusal') return { type: 'input_text', text: content.text }
+  return content.type === 'data' || content.type === 'uri' ? filePart(content) : undefined
+}
+
+function filePart(content: DataContent | UriContent): unknown {
+  const source = fileSource(content)
+  const { kind, url, fileId, base64 } = source
+  const detail = stringOf(content.metadata?.['detail'])
+  if (kind === 'image') {
+    return { type: 'input_image', image_url: url, detail: detail ?? 'auto' }
+  }
+  if (fileId !== undefined) return { type: 'input_file', file_id: fileId }
+  if (base64 === undefined) return { type: 'input_file', file_url: url }
+  return { type: 'input_file', filename: fileName(source), file_data: url }
+}

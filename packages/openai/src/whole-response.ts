@@ -1,0 +1,77 @@
+import type { FailureContext } from './openai-error.ts'
+import { failed, InBandFailure, toProviderError } from './openai-error.ts'
+import type { WireObject } from './wire.ts'
+import { record, stringOf } from './wire.ts'
+
+export interface WholeCall {
+  /** Sends the request and resolves when the answer's headers are there. */
+  readonly open: (signal: AbortSignal) => Promise<Response>
+  readonly signal: AbortSignal
+  readonly failure: FailureContext
+  /** How long the body may take once the headers are there. */
+  readonly bodyTimeoutMs: number
+}
+
+/** The JSON object that a call answers with. An abort rejects at once with the signal's reason. */
+export function readWhole(call: WholeCall): Promise<WireObject> {
+  const { signal, failure, bodyTimeoutMs } = call
+  if (signal.aborted) return Promise.reject(signal.reason)
+  return new Promise((resolve, reject) => {
+    const transport = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const stop = (error: unknown): void => {
+      reject(error)
+      transport.abort(error)
+    }
+    const onAbort = (): void => stop(signal.reason)
+    const receive = async (): Promise<WireObject> => {
+      const response = await call.open(transport.signal)
+      if (bodyTimeoutMs !== Infinity) {
+        const words = `no complete answer within ${bodyTimeoutMs} ms of its headers`
+        timer = setTimeout(() => stop(failed('timeout', failure, { words })), bodyTimeoutMs)
+        timer.unref?.()
+      }
+      return parse(await response.text(), failure)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    receive()
+      .then(resolve, (error: unknown) => reject(toProviderError(error, failure)))
+      .finally(() => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', onAbort)
+      })
+  })
+}
+
+function parse(text: string, failure: FailureContext): WireObject {
+  const answer = parseObject(text)
+  const isAnswer = answer !== undefined && ('choices' in answer || 'output' in answer)
+  if (!isAnswer) throw unreadable(text, 'JSON', failure)
+  return answer
+}
+
+/** What to make of an answer that is not what was asked for. */
+export function unreadable(text: string, wanted: string, failure: FailureContext): unknown {
+  const answer = parseObject(text)
+  const { error } = answer ?? {}
+  if (error) return new InBandFailure(error)
+  if (answer && !('choices' in answer || 'output' in answer)) {
+    const { code, message, detail } = answer
+    if (code ?? message ?? detail) return new InBandFailure({ code, message: message ?? stringOf(detail) })
+  }
+  if (text.trim() === '') return failed('server', failure, { words: `the answer is empty instead of ${wanted}` })
+  const isPage = /^\s*</.test(text)
+  const words = isPage
+    ? `the answer is a web page instead of ${wanted}: is \`baseURL\` right?`
+    : `the answer is ${answer ? 'JSON' : 'text'} instead of ${wanted}`
+  return failed('server', failure, { words, retryable: !isPage && !answer })
+}
+
+function parseObject(text: string): WireObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? record(value) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -160,7 +160,7 @@ function readName({ call, result }: ToolStep): string {
 function documentOf(result: string): string {
   const parsed = parseJson(result)
   if (typeof parsed === 'string') return parsed
-  const { content, text, body } = asRecord(parsed) as Readonly<Record<string, unknown>>
+  const { content, text, body } = asRecord(parsed)
   return asString(content) || asString(text) || asString(body) || readable(result)
 }
 

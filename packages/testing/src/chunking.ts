@@ -77,7 +77,7 @@ function cutContent(content: Content, chunking: Chunking, index: number): readon
 }
 
 function cutBySizes(text: string, nextSize: () => number): readonly string[] {
-  const characters = [...text]
+  const characters = Array.from(text)
   const pieces: string[] = []
   for (let at = 0; at < characters.length; ) {
     const size = nextSize()

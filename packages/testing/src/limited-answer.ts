@@ -3,7 +3,7 @@ import type { ModelAnswer, ModelConversation, ModelUsage } from './model-convers
 const charsPerToken = 4
 
 /** A rough count that is the same everywhere: a token for every four characters begun. */
-export function estimateTokens(text: string): number {
+function estimateTokens(text: string): number {
   return Math.ceil(text.length / charsPerToken)
 }
 

@@ -18,7 +18,7 @@ function replaceWord(word: string, by: string): ChatMiddleware {
         const contents = update.contents.flatMap((content): readonly Content[] => {
           if (content.type !== 'text') return [content]
           held = (held + content.text).replaceAll(word, by)
-          const keep = [...word].findIndex((_, cut) =>
+          const keep = Array.from(word).findIndex((_, cut) =>
             held.endsWith(word.slice(0, word.length - cut)),
           )
           const size = keep === -1 ? 0 : word.length - keep

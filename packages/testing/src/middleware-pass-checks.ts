@@ -24,13 +24,14 @@ export function middlewarePassChecks(input: {
       run: async () => {
         const parts = partsOf(make().middleware)
         demand(parts.length > 0, 'there must be a middleware')
-        for (const { name, level, process } of parts) {
+        for (const part of parts) {
+          const { name, level } = part
           demand(
             typeof name === 'string' && /^\S+$/u.test(name),
             `a name must be one word, got "${name}"`,
           )
           demand(['agent', 'chat', 'function'].includes(level), `the level "${level}" is not known`)
-          demand(typeof process === 'function', `"${name}" must have a method \`process\``)
+          demand(typeof part.process === 'function', `"${name}" must have a method \`process\``)
         }
         const names = parts.map(({ name, level }) => `${level} ${name}`)
         demandSame(names.length, new Set(names).size, 'the number of different names')

@@ -112,5 +112,5 @@ export async function withTime<T>(clock: TestClock, work: Promise<T>): Promise<T
 }
 
 function layer(level: Level, name: string, process: Inside): Middleware {
-  return { level, name, process } as Middleware
+  return { level, name, process }
 }

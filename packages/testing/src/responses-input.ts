@@ -13,12 +13,12 @@ export function inputItems(
   body: WireObject,
   stored: ReadonlyMap<string, readonly unknown[]>,
 ): readonly unknown[] {
-  const { input, previous_response_id: previous } = body as Readonly<Record<string, unknown>>
+  const { input, previous_response_id: previous } = body
   const own = typeof input === 'string' ? [{ role: 'user', content: input }] : asList(input)
   if (previous === undefined || previous === null) return own
-  const earlier = stored.get(String(previous))
+  const earlier = stored.get(asString(previous))
   if (earlier !== undefined) return [...earlier, ...own]
-  throw new WireRejection(400, `Previous response with id '${String(previous)}' not found.`, {
+  throw new WireRejection(400, `Previous response with id '${asString(previous)}' not found.`, {
     code: 'previous_response_not_found',
     param: 'previous_response_id',
   })
@@ -33,7 +33,7 @@ export function readTurns(items: readonly unknown[]): {
   const turns: ModelTurn[] = []
   const open = new Set<string>()
   for (const item of items.map(asRecord)) {
-    const { type = 'message', role, content } = item as Readonly<Record<string, unknown>>
+    const { type = 'message', role, content } = item
     const text = textOfParts(content)
     if (type === 'function_call') {
       const call = readCall(item['call_id'], item, 'input')

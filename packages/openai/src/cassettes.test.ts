@@ -23,7 +23,12 @@ interface Expected {
   readonly refusal?: string | null
   readonly annotations?: readonly { type: string; url: string | null }[]
   readonly choices?: readonly { text: string; finishReason: string }[]
-  readonly error?: { kind: string; status: number | null; code: string | null; requestId: string | null }
+  readonly error?: {
+    kind: string
+    status: number | null
+    code: string | null
+    requestId: string | null
+  }
   readonly partial?: { text: string; reasoningText: string }
 }
 
@@ -140,7 +145,10 @@ function expectTruth(result: Result, truth: Truth): void {
     const { text, functionCalls } = result.response
     if (truth.text !== undefined) expect(text).toBe(truth.text)
     if (truth.toolCalls !== undefined) {
-      const calls = functionCalls.map((call) => ({ name: call.name, arguments: JSON.parse(call.arguments) }))
+      const calls = functionCalls.map((call) => ({
+        name: call.name,
+        arguments: JSON.parse(call.arguments),
+      }))
       expect(calls).toEqual(truth.toolCalls)
     }
     if (truth.rawArguments !== undefined) {
@@ -191,8 +199,12 @@ function expectAnswer(result: Result, expected: Expected): void {
   if (expected.usage === null) expect(response.usage).toEqual({})
   if (expected.reasoningText !== undefined) expect(thoughtOf(response)).toBe(expected.reasoningText)
   if (expected.reasoningEncrypted !== undefined) {
-    const sealed = contents.flatMap((each) => (each.type === 'reasoning' && each.protected ? [each.protected] : []))
-    expect(sealed.map(({ length }) => length)).toEqual(expected.reasoningEncrypted.map(({ length }) => length))
+    const sealed = contents.flatMap((each) =>
+      each.type === 'reasoning' && each.protected ? [each.protected] : [],
+    )
+    expect(sealed.map(({ length }) => length)).toEqual(
+      expected.reasoningEncrypted.map(({ length }) => length),
+    )
   }
   const refusal = contents.map((each) => (each.type === 'refusal' ? each.text : '')).join('')
   expect(refusal).toBe(expected.refusal ?? '')
@@ -217,7 +229,10 @@ function thoughtOf(response: ChatResponse): string {
     .join('')
 }
 
-function finishOf({ finishReason, finishDetail, choices }: Expected, response: ChatResponse): FinishReason | undefined {
+function finishOf(
+  { finishReason, finishDetail, choices }: Expected,
+  response: ChatResponse,
+): FinishReason | undefined {
   const raw = finishReason ?? choices?.[0]?.finishReason
   switch (raw) {
     case 'completed':

@@ -51,7 +51,10 @@ export class CompletionCalls {
     call.held += text
     if (call.name === '') return undefined
     call.isTold = true
-    const providerData = { ...(isFreeText && { type: 'custom' }), ...(Object.keys(extra).length > 0 && { extra }) }
+    const providerData = {
+      ...(isFreeText && { type: 'custom' }),
+      ...(Object.keys(extra).length > 0 && { extra }),
+    }
     return {
       type: 'function-call',
       ...at,

@@ -25,21 +25,27 @@ export function toMessageParams(
         const { callId: id, contents: result, error } = content
         const text = textOfAll(result) || (error ? `The tool failed: ${error.code}.` : '')
         const files = result.filter(isFile)
-        const note = text === '' && files.length > 0 ? 'The result is shown in the next message.' : text
+        const note =
+          text === '' && files.length > 0 ? 'The result is shown in the next message.' : text
         params.push({ role: 'tool', tool_call_id: id, content: note })
         shown.push(...files)
       }
       continue
     }
     const parts = role === 'user' ? [...shown, ...contents] : contents
-    if (shown.length > 0 && role !== 'user') params.push({ role: 'user', content: userContent(shown) })
+    if (shown.length > 0 && role !== 'user')
+      params.push({ role: 'user', content: userContent(shown) })
     shown = []
     if (role === 'assistant') {
       const param = assistantParam(contents, at > lastUser)
       if (param !== undefined) addAssistant(params, param)
       shown = contents.filter((content) => isFile(content) && !isOwnAudio(content))
     } else {
-      params.push({ role, content: role === 'user' ? userContent(parts) : textOfAll(parts), ...named(message) })
+      params.push({
+        role,
+        content: role === 'user' ? userContent(parts) : textOfAll(parts),
+        ...named(message),
+      })
     }
   }
   if (shown.length > 0) params.push({ role: 'user', content: userContent(shown) })
@@ -55,13 +61,16 @@ function assistantParam(contents: readonly Content[], isRecent: boolean): Param 
   const calls: unknown[] = []
   for (const content of contents) {
     const data = record(content.providerData)
-    if (content.type === 'function-call') calls.push(callParam(content.callId, content.name, content.arguments, data))
+    if (content.type === 'function-call')
+      calls.push(callParam(content.callId, content.name, content.arguments, data))
     else if (content.type === 'refusal') addRefusal(param, content.text)
     else if (content.type === 'reasoning' && isRecent) addThought(param, content.text, data)
     else if (isOwnAudio(content)) param['audio'] = { id: data['itemId'] }
   }
   if (calls.length > 0) param['tool_calls'] = calls
-  return param['content'] === null && calls.length === 0 && param['audio'] === undefined ? undefined : param
+  return param['content'] === null && calls.length === 0 && param['audio'] === undefined
+    ? undefined
+    : param
 }
 
 /** Two assistant messages in a row are one where the first has calls: their results must follow at once. */
@@ -75,7 +84,9 @@ function addAssistant(params: Param[], param: Param): void {
   const calls = [...listOf(last['tool_calls']), ...listOf(param['tool_calls'])]
   const content = contents.every((each) => typeof each === 'string')
     ? contents.join('') || null
-    : contents.flatMap((each) => (typeof each === 'string' ? [{ type: 'text', text: each }] : listOf(each)))
+    : contents.flatMap((each) =>
+        typeof each === 'string' ? [{ type: 'text', text: each }] : listOf(each),
+      )
   params[params.length - 1] = { ...last, ...param, content, tool_calls: calls }
 }
 
@@ -106,7 +117,8 @@ function userContent(contents: readonly Content[]): unknown {
 }
 
 function userPart(content: Content): Param | undefined {
-  if (content.type === 'text' || content.type === 'refusal') return { type: 'text', text: content.text }
+  if (content.type === 'text' || content.type === 'refusal')
+    return { type: 'text', text: content.text }
   return isFile(content) ? filePart(content) : undefined
 }
 

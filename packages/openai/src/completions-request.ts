@@ -67,6 +67,7 @@ function formatParam({ options: { responseFormat } }: ChatRequest): unknown {
 /** OpenAI's own models refuse the old name, many other servers do not know the new one. */
 function tokensField(field: MaxTokensField, model: string | undefined): string {
   if (field !== 'auto') return field
-  const isOpenAIModel = model === undefined || /^(?:ft:)?(?:openai\/)?(?:gpt-|o\d|chatgpt|codex)/.test(model)
+  const isOpenAIModel =
+    model === undefined || /^(?:ft:)?(?:openai\/)?(?:gpt-|o\d|chatgpt|codex)/.test(model)
   return isOpenAIModel && !/gpt-oss/.test(model ?? '') ? 'max_completion_tokens' : 'max_tokens'
 }

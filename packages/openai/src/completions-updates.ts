@@ -1,11 +1,11 @@
 import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
 import { CompletionCalls } from './completions-calls.ts'
+import { CompletionThoughts } from './completions-thoughts.ts'
 import { InBandFailure } from './openai-error.ts'
 import { toUsage } from './openai-usage.ts'
-import { toAnnotation, toCitations } from './responses-items.ts'
-import type { MapperContext } from './responses-updates.ts'
-import type { UpdateMapper } from './stream-guard.ts'
+import { toAnnotation, toCitations } from './to-annotation.ts'
+import type { AnswerMapper, MapperContext } from './answer-mapper.ts'
 import type { WireObject } from './wire.ts'
 import { listOf, record, stringOf } from './wire.ts'
 
@@ -16,11 +16,12 @@ const thoughtFields = ['reasoning_content', 'reasoning'] as const
  * Makes updates of the chunks of Chat Completions, and of a whole completion by the same code. Of
  * several choices, only the first is read.
  */
-export class CompletionsUpdates implements UpdateMapper {
+export class CompletionsUpdates implements AnswerMapper {
   /** Usage comes after the answer: only `[DONE]` or the end of the body says that nothing follows. */
   readonly isOver = false
   readonly #context: MapperContext
   readonly #calls = new CompletionCalls()
+  readonly #thoughts = new CompletionThoughts()
   #origin: Origin
   #messageId = ''
   #responseId: string | undefined
@@ -29,9 +30,6 @@ export class CompletionsUpdates implements UpdateMapper {
   #hasBegun = false
   #hasSaid = false
   #hasRefused = false
-  #hasCited = false
-  #thoughtId: string | undefined
-  #details: WireObject[] | undefined
 
   constructor(context: MapperContext) {
     this.#context = context
@@ -64,9 +62,8 @@ export class CompletionsUpdates implements UpdateMapper {
     this.#delta(record(choice['delta']), updates)
     const { finish_reason: finish, error } = choice
     if (error) throw new InBandFailure(error)
-    if (finish || chunk['usage'] || this.#context.metadataOf !== undefined || hasCitations(chunk)) {
-      this.#facts(chunk, choice, updates)
-    }
+    if (finish || chunk['usage']) this.#facts(chunk, choice, updates)
+    else this.#extras(chunk, updates)
   }
 
   #begin(payload: WireObject, updates: ChatResponseUpdate[]): void {
@@ -98,7 +95,7 @@ export class CompletionsUpdates implements UpdateMapper {
         break
       }
     }
-    if (delta['reasoning_details']) this.#keepDetails(listOf(delta['reasoning_details']))
+    if (delta['reasoning_details']) this.#thoughts.keepDetails(delta['reasoning_details'])
     if (typeof content === 'string') this.#say(content, updates)
     else if (content) this.#sayParts(listOf(content), updates)
     if (typeof refusal === 'string' && refusal !== '') {
@@ -112,7 +109,11 @@ export class CompletionsUpdates implements UpdateMapper {
       }
     }
     if (audio) this.#hear(record(audio), updates)
-    if (annotations) this.#cite(listOf(annotations).map((annotation) => toAnnotation(annotation)), updates)
+    if (annotations)
+      this.#cite(
+        listOf(annotations).map((annotation) => toAnnotation(annotation)),
+        updates,
+      )
   }
 
   #say(text: string, updates: ChatResponseUpdate[]): void {
@@ -144,49 +145,24 @@ export class CompletionsUpdates implements UpdateMapper {
 
   #think(text: string, field: string | undefined, updates: ChatResponseUpdate[]): void {
     if (text === '') return
-    const id = this.#thoughtId
-    if (id !== undefined) {
-      this.#emit(updates, { type: 'reasoning', text, id, kind: 'raw' })
-      return
-    }
-    this.#thoughtId = `${this.#messageId}-reasoning`
-    const thought: Content = { type: 'reasoning', text, id: this.#thoughtId, kind: 'raw', origin: this.#origin }
-    this.#emit(updates, field === undefined ? thought : { ...thought, providerData: { field } })
-  }
-
-  /** OpenRouter's form of signed thinking: pieces by index, to be sent back whole. */
-  #keepDetails(details: readonly unknown[]): void {
-    this.#details ??= []
-    for (const value of details) {
-      const piece = record(value)
-      const known = this.#details.findIndex(
-        (kept) => kept['index'] !== undefined && kept['index'] === piece['index'] && kept['type'] === piece['type'],
-      )
-      if (known === -1) this.#details.push({ ...piece })
-      else this.#details[known] = joined(this.#details[known]!, piece)
-    }
+    this.#emit(updates, this.#thoughts.add(text, field, this.#messageId, this.#origin))
   }
 
   #endThought(updates: ChatResponseUpdate[]): void {
-    if (this.#details === undefined) return
-    const details = this.#details
-    this.#details = undefined
-    this.#emit(updates, {
-      type: 'reasoning',
-      text: '',
-      id: (this.#thoughtId ??= `${this.#messageId}-reasoning`),
-      origin: this.#origin,
-      providerData: { field: 'reasoning_details', details },
-    })
+    const end = this.#thoughts.end(this.#messageId, this.#origin)
+    if (end !== undefined) this.#emit(updates, end)
   }
 
-  #hear({ id, data, transcript, expires_at: expiresAt }: WireObject, updates: ChatResponseUpdate[]): void {
+  #hear(
+    { id, data, transcript, expires_at: expiresAt }: WireObject,
+    updates: ChatResponseUpdate[],
+  ): void {
     const bytes = stringOf(data)
     const said = stringOf(transcript)
     if (bytes === undefined && said === undefined) return
     this.#emit(updates, {
       type: 'data',
-      mediaType: 'audio/*',
+      mediaType: `audio/${this.#context.audioFormat ?? '*'}`,
       data: bytes ?? '',
       origin: this.#origin,
       ...(said !== undefined && { metadata: { transcript: said } }),
@@ -208,24 +184,22 @@ export class CompletionsUpdates implements UpdateMapper {
     const usage = toUsage(payload['usage'])
     const responseId = stringOf(payload['id'])
     const model = stringOf(payload['model'])
-    if (!this.#hasCited && hasCitations(payload) && finish !== undefined) {
-      this.#hasCited = true
-      this.#cite(toCitations(payload['citations']), updates)
-    }
+    const tier = stringOf(payload['service_tier'])
+    if (finish !== undefined) this.#cite(toCitations(payload['citations']), updates)
     updates.push({
       contents: [],
       ...(responseId && responseId !== this.#responseId && { responseId }),
       ...(model && model !== this.#model && { model }),
       ...(finish !== undefined && { finishReason: this.#finishReason }),
       ...(usage && { usage }),
+      ...(tier && { metadata: { serviceTier: tier } }),
     })
     this.#extras(payload, updates)
   }
 
   #extras(payload: WireObject, updates: ChatResponseUpdate[]): void {
-    const tier = stringOf(payload['service_tier'])
-    const metadata = { ...(tier && { serviceTier: tier }), ...this.#context.metadataOf?.(payload) }
-    if (Object.keys(metadata).length > 0) updates.push({ contents: [], metadata })
+    const metadata = this.#context.metadataOf?.(payload)
+    if (metadata !== undefined) updates.push({ contents: [], metadata })
   }
 
   #toFinishReason(reason: string): FinishReason {
@@ -253,20 +227,9 @@ export class CompletionsUpdates implements UpdateMapper {
 
 function firstChoice({ choices }: WireObject): unknown {
   const all = listOf(choices)
-  return all.length < 2 ? (record(all[0])['index'] ? undefined : all[0]) : all.find((choice) => !record(choice)['index'])
-}
-
-function hasCitations({ citations }: WireObject): boolean {
-  return Array.isArray(citations) && citations.length > 0
-}
-
-function joined(kept: WireObject, piece: WireObject): WireObject {
-  const whole: Record<string, unknown> = { ...kept }
-  for (const [field, value] of Object.entries(piece)) {
-    const grows = field === 'text' || field === 'summary' || field === 'data'
-    const had = whole[field]
-    if (grows && typeof had === 'string' && typeof value === 'string') whole[field] = had + value
-    else if (value != null) whole[field] = value
-  }
-  return whole
+  return all.length < 2
+    ? record(all[0])['index']
+      ? undefined
+      : all[0]
+    : all.find((choice) => !record(choice)['index'])
 }

@@ -8,6 +8,8 @@ export class Losses {
 
   /** One sentence for each kind, such as `reasoning of anthropic is left out (3 times)`. */
   toList(): readonly string[] {
-    return [...this.#counts].map(([what, count]) => (count === 1 ? what : `${what} (${count} times)`))
+    return [...this.#counts].map(([what, count]) =>
+      count === 1 ? what : `${what} (${count} times)`,
+    )
   }
 }

@@ -6,17 +6,11 @@ import { toProviderError } from './openai-error.ts'
 import type { Connection } from './openai-connection.ts'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { readProviderOptions } from './openai-provider-options.ts'
-import type { MapperContext } from './responses-updates.ts'
-import type { UpdateMapper } from './stream-guard.ts'
+import type { AnswerMapper, MapperContext } from './answer-mapper.ts'
 import { guardStream } from './stream-guard.ts'
 import type { WireObject } from './wire.ts'
+import { record, stringOf } from './wire.ts'
 import { readWhole } from './whole-response.ts'
-
-/** Makes updates of whole answers, too. */
-export interface AnswerMapper extends UpdateMapper {
-  /** Throws what the answer reports as an error, after the updates that it has for all that. */
-  whole(answer: WireObject, updates: ChatResponseUpdate[]): void
-}
 
 /** What one API adds to a call. */
 export interface OpenAICall {
@@ -100,9 +94,16 @@ async function send(
   })
 }
 
-function mapperContext({ connection, request, model, metadataOf }: OpenAICall): MapperContext {
+function mapperContext({
+  connection,
+  request,
+  model,
+  body,
+  metadataOf,
+}: OpenAICall): MapperContext {
   const { conversationId } = request.options
-  return { provider: connection.provider, model, conversationId, metadataOf }
+  const audioFormat = stringOf(record(body['audio'])['format'])
+  return { provider: connection.provider, model, conversationId, audioFormat, metadataOf }
 }
 
 function failureContext({ connection, request, replay }: OpenAICall): FailureContext {

@@ -53,7 +53,9 @@ export class OpenAIChatClient extends BaseChatClient {
   }
 
   /** What a subclass reads from a response, for the metadata of the answer. */
-  protected metadataOf?(payload: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined
+  protected metadataOf?(
+    payload: Readonly<Record<string, unknown>>,
+  ): Readonly<Record<string, unknown>> | undefined
 
   #prepare(messages: readonly Message[]): PreparedHistory {
     const { provider, model } = this

@@ -75,7 +75,9 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
   }
 
   /** What a subclass reads from a completion or a chunk, for the metadata of the answer. */
-  protected metadataOf?(payload: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined
+  protected metadataOf?(
+    payload: Readonly<Record<string, unknown>>,
+  ): Readonly<Record<string, unknown>> | undefined
 
   #prepare(messages: readonly Message[]): PreparedHistory {
     const { provider, model } = this

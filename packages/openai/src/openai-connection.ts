@@ -63,7 +63,11 @@ const connecting = [
 export function connect(owner: string, options: OpenAIClientOptions): Connection {
   const { provider = 'openai', firstUpdateTimeoutMs = 600_000, idleTimeoutMs = 300_000 } = options
   if (provider === '') throw new TypeError(`${owner}: \`provider\` must not be empty`)
-  for (const [name, ms] of Object.entries({ firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs: options.timeoutMs })) {
+  for (const [name, ms] of Object.entries({
+    firstUpdateTimeoutMs,
+    idleTimeoutMs,
+    timeoutMs: options.timeoutMs,
+  })) {
     if (ms !== undefined && !(ms > 0)) {
       throw new RangeError(`${owner}: \`${name}\` must be more than 0 milliseconds, got ${ms}`)
     }
@@ -80,9 +84,7 @@ function sdkClient(owner: string, options: OpenAIClientOptions): OpenAI {
   }
   const apiKey = options.apiKey || environment('OPENAI_API_KEY') || (baseURL ? noKey : undefined)
   if (apiKey === undefined) {
-    throw new TypeError(
-      `${owner}: no API key; pass \`apiKey\` or set the variable OPENAI_API_KEY`,
-    )
+    throw new TypeError(`${owner}: no API key; pass \`apiKey\` or set the variable OPENAI_API_KEY`)
   }
   return new OpenAI({
     apiKey,

@@ -32,7 +32,8 @@ export interface FailureContext {
 /** Makes a `ProviderError` of what the SDK or the network raised. What is neither stays as it is. */
 export function toProviderError(error: unknown, context: FailureContext): unknown {
   if (isProviderError(error)) return error
-  if (error instanceof InBandFailure) return reported(error.report, undefined, error.headers, context)
+  if (error instanceof InBandFailure)
+    return reported(error.report, undefined, error.headers, context)
   const { status, headers, error: report, message } = record(error)
   if (typeof status === 'number' && isA(error, OpenAIError)) {
     return reported(report ?? stringOf(message), status, headers as HeaderReader, context)
@@ -76,13 +77,16 @@ function reported(
 ): ProviderError {
   const facts = factsOf(report)
   // Routers report the status of the provider behind them as the code of an error inside a 200.
-  const status = httpStatus ?? (/^[45]\d\d$/.test(facts.code ?? '') ? Number(facts.code) : undefined)
+  const status =
+    httpStatus ?? (/^[45]\d\d$/.test(facts.code ?? '') ? Number(facts.code) : undefined)
   const { kind, retryable } = kindOfReport(facts, status) ?? kindOfStatus(status)
   const advice = kind === 'quota' ? null : (headers?.get('x-should-retry') ?? null)
   const afterMs = retryAfterMs(headers, { rateLimited: kind === 'rate_limit', ...facts })
   const { code, type, param, message } = facts
   const shown = [status, safeName(code) ?? safeName(type), param && `param ${param}`]
-  const known = shown.filter((part, at) => part !== undefined && (at === 0 || `${part}` !== `${status}`))
+  const known = shown.filter(
+    (part, at) => part !== undefined && (at === 0 || `${part}` !== `${status}`),
+  )
   return new ProviderError(
     `${provider}: ${phrases[kind]}${known.length > 0 ? ` (${known.join(', ')})` : ''}`,
     {
@@ -118,7 +122,10 @@ function factsOf(report: unknown): ErrorFacts {
   }
 }
 
-function detailsOf(report: unknown, facts: ErrorFacts): Readonly<Record<string, unknown>> | undefined {
+function detailsOf(
+  report: unknown,
+  facts: ErrorFacts,
+): Readonly<Record<string, unknown>> | undefined {
   const { code, type, param, message } = facts
   const { innererror, content_filter_result: direct, content_filters: list } = record(report)
   const contentFilter = record(innererror)['content_filter_result'] ?? direct ?? list
@@ -174,7 +181,9 @@ function codeOf(error: unknown): string | undefined {
 
 function isTransportError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  return codeOf(error) !== undefined || /^(terminated|fetch failed|network error)/i.test(error.message)
+  return (
+    codeOf(error) !== undefined || /^(terminated|fetch failed|network error)/i.test(error.message)
+  )
 }
 
 function isTimeout(error: unknown): boolean {
@@ -184,7 +193,11 @@ function isTimeout(error: unknown): boolean {
 /** Two copies of the SDK may be installed, and then `instanceof` knows only one of them. */
 function isA(error: unknown, base: abstract new (...args: never) => Error): boolean {
   if (error instanceof base) return true
-  for (let at: unknown = error; at !== null && typeof at === 'object'; at = Object.getPrototypeOf(at)) {
+  for (
+    let at: unknown = error;
+    at !== null && typeof at === 'object';
+    at = Object.getPrototypeOf(at)
+  ) {
     if (at.constructor?.name === base.name) return true
   }
   return false

@@ -1,5 +1,4 @@
 import type { ChatRequest } from '@lamella/core'
-import { record } from './wire.ts'
 
 /**
  * What only OpenAI knows, given per call as `providerOptions: { openai: { … } }`. A type and not an
@@ -66,7 +65,7 @@ export function readProviderOptions(
   if (openai === undefined && own === undefined) return {}
   const merged = { ...openai, ...own }
   for (const [name, value] of Object.entries(merged)) {
-    const type = Object.hasOwn(known, name) ? record(known)[name] : undefined
+    const type = Object.hasOwn(known, name) ? known[name as keyof OpenAIProviderOptions] : undefined
     const place = `providerOptions.${own !== undefined && name in own ? provider : 'openai'}`
     if (type === undefined) {
       throw new TypeError(
@@ -74,7 +73,8 @@ export function readProviderOptions(
       )
     }
     if (value !== undefined && (typeof value !== type || value === null)) {
-      throw new TypeError(`${place}: \`${name}\` must be of type ${type}, got ${String(value)}`)
+      const got = value === null ? 'null' : typeof value
+      throw new TypeError(`${place}: \`${name}\` must be of type ${type}, got ${got}`)
     }
   }
   return merged

@@ -33,7 +33,10 @@ export function toInput(messages: readonly Message[]): Item[] {
       if (role === 'system') showFiles()
       const raw = contents.flatMap((content) => passedThrough(content) ?? [])
       items.push(...raw)
-      const parts = [...shown, ...contents.filter((content) => passedThrough(content) === undefined)]
+      const parts = [
+        ...shown,
+        ...contents.filter((content) => passedThrough(content) === undefined),
+      ]
       shown = []
       if (inputParts(parts).length > 0) items.push({ role, content: inputContent(parts) })
     }
@@ -44,7 +47,9 @@ export function toInput(messages: readonly Message[]): Item[] {
 
 function toolItem(content: Content, freeTextCalls: ReadonlySet<string>): Item[] {
   if (content.type !== 'function-result') return passedThrough(content) ?? []
-  const type = freeTextCalls.has(content.callId) ? 'custom_tool_call_output' : 'function_call_output'
+  const type = freeTextCalls.has(content.callId)
+    ? 'custom_tool_call_output'
+    : 'function_call_output'
   return [{ type, call_id: content.callId, output: resultOutput(content) }]
 }
 
@@ -61,7 +66,10 @@ function assistantItems(turn: readonly Content[], freeTextCalls: Set<string>): I
     const data = record(content.providerData)
     // Nothing with an id may come without the reasoning that it came from.
     const reasoningId = stringOf(data['reasoningId'])
-    const id = reasoningId === undefined || reasoningId === sentReasoning ? stringOf(data['itemId']) : undefined
+    const id =
+      reasoningId === undefined || reasoningId === sentReasoning
+        ? stringOf(data['itemId'])
+        : undefined
     switch (content.type) {
       case 'reasoning': {
         const parts = reasoningAt(turn, at)
@@ -146,7 +154,8 @@ function reasoningItem(parts: readonly ReasoningContent[]): Item | undefined {
   const sealed = parts.find((part) => part.protected !== undefined)?.protected
   const raw = parts.filter(({ kind, text }) => kind === 'raw' && text !== '')
   // Without its content, OpenAI can only look it up, if it kept it.
-  if (id === undefined || (sealed === undefined && raw.length === 0 && data['stored'] !== true)) return undefined
+  if (id === undefined || (sealed === undefined && raw.length === 0 && data['stored'] !== true))
+    return undefined
   return {
     type: 'reasoning',
     id,

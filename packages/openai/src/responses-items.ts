@@ -1,6 +1,6 @@
-import type { Annotation, Content, Origin } from '@lamella/core'
+import type { Content, Origin } from '@lamella/core'
 import type { WireObject } from './wire.ts'
-import { listOf, record, stringOf } from './wire.ts'
+import { stringOf } from './wire.ts'
 
 /** What is known of an output item besides what it says itself. */
 export interface ItemPlace {
@@ -48,34 +48,4 @@ export function itemContent(item: WireObject, { origin, reasoningId }: ItemPlace
     origin,
     ...(reasoningId && { providerData: { reasoningId } }),
   }
-}
-
-/** A citation of either API, with its offsets moved by where its part begins. */
-export function toAnnotation(value: unknown, offset = 0): Annotation {
-  const { type, ...rest } = record(value)
-  // Chat Completions puts the fields in an object called as the type.
-  const { url, title, filename, start_index: start, end_index: end, index, ...more } = {
-    ...rest,
-    ...record(rest[String(type)]),
-  }
-  delete more[String(type)]
-  const uri = stringOf(url)
-  const label = stringOf(title) ?? stringOf(filename)
-  const from = typeof start === 'number' ? start : index
-  return {
-    type: stringOf(type) ?? 'citation',
-    ...(uri !== undefined && { uri }),
-    ...(label !== undefined && { title: label }),
-    ...(typeof from === 'number' && { start: from + offset }),
-    ...(typeof end === 'number' && { end: end + offset }),
-    ...(Object.keys(more).length > 0 && { metadata: more }),
-  }
-}
-
-/** A list of URLs beside the answer (Perplexity): citations of the whole. */
-export function toCitations(urls: unknown): readonly Annotation[] {
-  return listOf(urls).flatMap((url) => {
-    const uri = stringOf(url) ?? stringOf(record(url)['url'])
-    return uri === undefined ? [] : [{ type: 'url_citation', uri }]
-  })
 }

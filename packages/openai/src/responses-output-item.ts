@@ -1,6 +1,7 @@
 import type { Content, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
-import { itemContent, toAnnotation } from './responses-items.ts'
+import { itemContent } from './responses-items.ts'
+import { toAnnotation } from './to-annotation.ts'
 import type { WireObject } from './wire.ts'
 import { listOf, record, stringOf } from './wire.ts'
 
@@ -20,15 +21,21 @@ export interface OutputItemInit {
 
 export type Piece = 'text' | 'refusal' | 'summary' | 'raw' | 'arguments'
 
+/** How much of a part has been sent. */
+interface Part {
+  readonly kind: Piece
+  readonly index: number
+  length: number
+}
+
 /** One item of a response on its way: makes contents of its pieces, each with only what is new. */
 export class OutputItem {
   isFinished = false
   annotationCount = 0
   readonly messageId: string
   readonly #init: OutputItemInit
-  /** What has been sent of each part. */
-  readonly #sent = new Map<string, number>()
-  #lastKey = ''
+  readonly #parts: Part[] = []
+  #last: Part | undefined
   #thoughtId: string | undefined
   #call: { readonly callId: string; readonly name: string } | undefined
 
@@ -52,22 +59,36 @@ export class OutputItem {
 
   /** A piece of a part, or nothing where it cannot be told yet of what it is a piece. */
   piece(kind: Piece, text: string, part: unknown): Content | undefined {
-    const key = kind === 'arguments' ? kind : `${kind}${String(part ?? 0)}`
-    const sent = this.#sent.get(key)
     if (kind === 'arguments') {
       if (this.#call === undefined) return undefined
-      this.#sent.set(key, (sent ?? 0) + text.length)
+      this.#count(kind, 0, text.length)
       return { type: 'function-call', ...this.#call, arguments: text, index: this.#init.callIndex }
     }
-    this.#sent.set(key, (sent ?? 0) + text.length)
-    const isNew = key !== this.#lastKey
-    this.#lastKey = key
+    const isNew = this.#count(kind, part, text.length)
     if (kind === 'text' || kind === 'refusal') {
       return isNew ? { type: kind, text, ...this.#own() } : { type: kind, text }
     }
     if (isNew) this.#nextThought()
     const thought = { type: 'reasoning' as const, text, id: this.#thoughtId, kind }
     return isNew ? { ...thought, ...this.#own() } : thought
+  }
+
+  /** Whether another part than the last one goes on here. */
+  #count(kind: Piece, index: unknown, length: number): boolean {
+    const at = typeof index === 'number' ? index : 0
+    if (this.#last?.kind === kind && this.#last.index === at) {
+      this.#last.length += length
+      return false
+    }
+    let part = this.#part(kind, at)
+    if (part === undefined) this.#parts.push((part = { kind, index: at, length: 0 }))
+    part.length += length
+    this.#last = part
+    return true
+  }
+
+  #part(kind: Piece, index: number): Part | undefined {
+    return this.#parts.find((part) => part.kind === kind && part.index === index)
   }
 
   /** What the finished item has that its pieces had not. */
@@ -83,8 +104,8 @@ export class OutputItem {
   /** Where a part of the message begins in its text. */
   offsetOf(part: unknown): number {
     let offset = 0
-    for (const [key, length] of this.#sent) {
-      if (key.startsWith('text') && Number(key.slice(4)) < Number(part ?? 0)) offset += length
+    for (const { kind, index, length } of this.#parts) {
+      if (kind === 'text' && index < Number(part ?? 0)) offset += length
     }
     return offset
   }
@@ -95,7 +116,7 @@ export class OutputItem {
     if (name === undefined || this.#call !== undefined) return []
     this.#call = { callId, name }
     const text = stringOf(wire['input'] ?? wire['arguments']) ?? ''
-    this.#sent.set('arguments', text.length)
+    this.#count('arguments', 0, text.length)
     const { namespace, caller, async: isAsync } = wire
     const isFreeText = this.#init.type === 'custom_tool_call'
     const extra = {
@@ -118,7 +139,7 @@ export class OutputItem {
 
   #finishCall(wire: WireObject): Content[] {
     const started = this.#startCall(wire)
-    const rest = this.#unsent('arguments', wire['input'] ?? wire['arguments'])
+    const rest = this.#unsent('arguments', 0, wire['input'] ?? wire['arguments'])
     const more = rest === '' ? undefined : this.piece('arguments', rest, 0)
     return more === undefined ? started : [...started, more]
   }
@@ -129,7 +150,7 @@ export class OutputItem {
     for (const [index, value] of listOf(wire['content']).entries()) {
       const part = record(value)
       const kind = part['type'] === 'refusal' ? 'refusal' : 'text'
-      const rest = this.#unsent(`${kind}${index}`, part['text'] ?? part['refusal'])
+      const rest = this.#unsent(kind, index, part['text'] ?? part['refusal'])
       const more = rest === '' ? undefined : this.piece(kind, rest, index)
       if (more !== undefined) contents.push(more)
       const offset = this.offsetOf(index)
@@ -149,7 +170,7 @@ export class OutputItem {
       ['raw', wire['content']],
     ] as const) {
       for (const [index, part] of listOf(parts).entries()) {
-        const rest = this.#unsent(`${kind}${index}`, record(part)['text'])
+        const rest = this.#unsent(kind, index, record(part)['text'])
         const more = rest === '' ? undefined : this.piece(kind, rest, index)
         if (more !== undefined) contents.push(more)
       }
@@ -168,14 +189,14 @@ export class OutputItem {
     return contents
   }
 
-  #unsent(key: string, whole: unknown): string {
-    return typeof whole === 'string' ? whole.slice(this.#sent.get(key) ?? 0) : ''
+  #unsent(kind: Piece, index: number, whole: unknown): string {
+    return typeof whole === 'string' ? whole.slice(this.#part(kind, index)?.length ?? 0) : ''
   }
 
   /** Parts of one item have ids of their own, so that they do not run into one another. */
   #nextThought(): void {
     const { id = '' } = this.#init
-    const count = this.#sent.size
+    const count = this.#parts.length
     this.#thoughtId = count === 1 ? id : `${id}#${count}`
   }
 

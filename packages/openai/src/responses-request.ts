@@ -41,7 +41,9 @@ export function responsesBody(
       max_output_tokens: options.maxOutputTokens,
       temperature: options.temperature,
       top_p: options.topP,
-      reasoning: options.reasoning && defined({ effort: options.reasoning.effort, summary: options.reasoning.summary }),
+      reasoning:
+        options.reasoning &&
+        defined({ effort: options.reasoning.effort, summary: options.reasoning.summary }),
       text: textParams(request, own),
       metadata: options.metadata,
       user: options.user,
@@ -75,7 +77,9 @@ function textParams(
         : responseFormat === 'json'
           ? { type: 'json_object' }
           : { type: 'json_schema', ...namedSchema(responseFormat) }
-  return format === undefined && verbosity === undefined ? undefined : defined({ format, verbosity })
+  return format === undefined && verbosity === undefined
+    ? undefined
+    : defined({ format, verbosity })
 }
 
 /** Other models refuse to be asked for encrypted reasoning. */
@@ -93,7 +97,14 @@ export function isReasoningModel(model: string): boolean {
  * call, and remote tools act on the world.
  */
 export function responsesReplay(body: Readonly<Record<string, unknown>>): 'safe' | 'unsafe' {
-  const acts = new Set(['mcp', 'computer', 'computer_use_preview', 'shell', 'local_shell', 'code_interpreter'])
+  const acts = new Set([
+    'mcp',
+    'computer',
+    'computer_use_preview',
+    'shell',
+    'local_shell',
+    'code_interpreter',
+  ])
   const tools = Array.isArray(body['tools']) ? body['tools'] : []
   const isActing = tools.some((tool: unknown) => acts.has(String(record(tool)['type'])))
   return isActing || body['conversation'] || body['background'] ? 'unsafe' : 'safe'

@@ -1,28 +1,19 @@
 import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
+import type { AnswerMapper, MapperContext } from './answer-mapper.ts'
 import { InBandFailure } from './openai-error.ts'
 import { toUsage } from './openai-usage.ts'
-import { toAnnotation } from './responses-items.ts'
+import { toAnnotation } from './to-annotation.ts'
 import type { Piece } from './responses-output-item.ts'
 import { OutputItem } from './responses-output-item.ts'
-import type { UpdateMapper } from './stream-guard.ts'
 import type { WireObject } from './wire.ts'
 import { listOf, record, stringOf } from './wire.ts'
-
-export interface MapperContext {
-  readonly provider: string
-  /** As it was asked for: the name under which it will be asked again. */
-  readonly model: string | undefined
-  readonly conversationId: string | undefined
-  /** What a subclass reads from a response or an event, for the metadata of the answer. */
-  readonly metadataOf?: ((payload: WireObject) => Readonly<Record<string, unknown>> | undefined) | undefined
-}
 
 /**
  * Makes updates of the events of the Responses API, and of a whole response by the same code. Items
  * are told apart by `output_index`: some servers change the ids from event to event.
  */
-export class ResponsesUpdates implements UpdateMapper {
+export class ResponsesUpdates implements AnswerMapper {
   isOver = false
   readonly #context: MapperContext
   readonly #items = new Map<unknown, OutputItem>()
@@ -105,7 +96,8 @@ export class ResponsesUpdates implements UpdateMapper {
       messageId: this.#currentMessageId,
       ...(responseId && { responseId }),
       ...(model && { model }),
-      ...(typeof created === 'number' && created > 0 && { createdAt: new Date(created * 1000).toISOString() }),
+      ...(typeof created === 'number' &&
+        created > 0 && { createdAt: new Date(created * 1000).toISOString() }),
     })
   }
 

@@ -1,28 +1,14 @@
 import type { ChatResponseUpdate } from '@lamella/core'
+import type { UpdateMapper } from './answer-mapper.ts'
 import { ArrivedUpdates } from './arrived-updates.ts'
 import type { FailureContext } from './openai-error.ts'
 import { failed, InBandFailure, toProviderError } from './openai-error.ts'
 import type { SseEvent } from './sse-events.ts'
 import { SseReader } from './sse-events.ts'
+import type { StreamTimeouts } from './stall-timer.ts'
+import { StallTimer } from './stall-timer.ts'
 import { unreadable } from './whole-response.ts'
 import { record } from './wire.ts'
-
-/** Makes updates of the events of one API. */
-export interface UpdateMapper {
-  /** Appends what is new in this event. Throws an `InBandFailure` for what is an error. */
-  map(event: unknown, updates: ChatResponseUpdate[]): void
-  /** Whether nothing can follow the events so far. */
-  readonly isOver: boolean
-  /** The body has ended. Returns false if the answer has not. */
-  end(hasDoneMarker: boolean): boolean
-}
-
-export interface StreamTimeouts {
-  /** From the first pull to the first update, the SDK's own repeats included. */
-  readonly firstUpdateTimeoutMs: number
-  /** Without a byte, while an update is waited for. */
-  readonly idleTimeoutMs: number
-}
 
 export interface GuardedCall {
   /** Sends the request and resolves when the answer's headers are there. */
@@ -47,7 +33,11 @@ type Step = IteratorResult<ChatResponseUpdate, undefined>
 interface Pull {
   readonly resolve: (step: Step) => void
   readonly reject: (error: unknown) => void
-  readonly ended: Promise<Step>
+  readonly settled: Promise<Step>
+}
+
+interface Failure {
+  readonly error: unknown
 }
 
 /** Why the stream is no answer, in words. The error is made when all that arrived is known. */
@@ -66,21 +56,21 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   readonly #mapper: UpdateMapper
   readonly #transport = new AbortController()
   readonly #arrived = new ArrivedUpdates()
+  readonly #timer: StallTimer
   #updates: ChatResponseUpdate[] = []
   #next = 0
   #reader: SseReader | undefined
   #pull: Pull | undefined
   #isStarted = false
   #isOver = false
-  #failure: { readonly error: unknown } | undefined
-  #hasUpdates = false
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #startedAt = 0
-  #aliveAt = 0
+  #failure: Failure | undefined
 
   constructor(call: GuardedCall) {
     this.#call = call
     this.#mapper = call.mapper()
+    this.#timer = new StallTimer(call.timeouts, (words) => {
+      this.#stop({ error: failed('timeout', this.#context(), { words }) })
+    })
   }
 
   next(): Promise<Step> {
@@ -92,19 +82,19 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
     if (this.#isOver) return this.#end()
     if (this.#pull !== undefined) {
       const again = (): Promise<Step> => this.next()
-      return this.#pull.ended.then(again, again)
+      return this.#pull.settled.then(again, again)
     }
-    let pull: Omit<Pull, 'ended'>
-    const ended = new Promise<Step>((resolve, reject) => {
-      pull = { resolve, reject }
+    let settle: Omit<Pull, 'settled'>
+    const settled = new Promise<Step>((resolve, reject) => {
+      settle = { resolve, reject }
     })
-    this.#pull = { ...pull!, ended }
+    this.#pull = { ...settle!, settled }
     this.#start()
-    if (!this.#isOver) {
-      this.#watch()
+    if (this.#pull !== undefined) {
+      this.#timer.wait()
       void this.#fill()
     }
-    return ended
+    return settled
   }
 
   async return(): Promise<Step> {
@@ -115,7 +105,6 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   #start(): void {
     if (this.#isStarted) return
     this.#isStarted = true
-    this.#startedAt = performance.now()
     const { signal } = this.#call
     if (signal.aborted) this.#onAbort()
     else signal.addEventListener('abort', this.#onAbort, { once: true })
@@ -133,7 +122,6 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
       this.#reader ??= await this.#open()
       while (!this.#isOver && this.#updates.length === 0) {
         const events = await this.#reader.read()
-        this.#aliveAt = performance.now()
         if (this.#isOver) return
         this.#take(events ?? this.#reader.rest(), events === undefined)
       }
@@ -154,47 +142,38 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   }
 
   #take(events: readonly SseEvent[], isEnd: boolean): void {
-    const mapper = this.#mapper
     const updates = this.#updates
     try {
       for (const event of events) {
-        if (event.data === '[DONE]') return this.#finish(true)
-        mapper.map(this.#parse(event, isEnd), updates)
-        if (mapper.isOver) return this.#finish(false)
+        if (event.data === '[DONE]') {
+          this.#finish(true)
+          return
+        }
+        this.#mapper.map(parse(event, isEnd), updates)
+        if (this.#mapper.isOver) break
       }
-      if (isEnd) this.#finish(false)
+      if (isEnd || this.#mapper.isOver) this.#finish(false)
     } finally {
       for (const update of updates) this.#arrived.add(update)
-      if (updates.length > 0 && !this.#hasUpdates) {
-        this.#hasUpdates = true
-        this.#unwatch()
-      }
+      this.#timer.alive(updates.length > 0)
     }
-  }
-
-  #parse({ event, data }: SseEvent, isEnd: boolean): unknown {
-    let value: unknown
-    try {
-      value = JSON.parse(data)
-    } catch {
-      // Without the parser's error: its message quotes the text.
-      throw new Break(isEnd ? 'the stream broke off inside an event' : 'the stream has an event that is not JSON')
-    }
-    const { error } = record(value)
-    if (error) throw new InBandFailure(error)
-    if (event === 'error') throw new InBandFailure(value)
-    return value
   }
 
   #finish(hasDoneMarker: boolean): void {
     if (!this.#mapper.end(hasDoneMarker)) throw new Break('the stream broke off before its end')
     this.#isOver = true
-    this.#unwatch()
+    this.#timer.stop()
     void this.#reader?.release()
   }
 
   /** The updates before a failure are still handed out. */
   #fail(cause: unknown): void {
+    // A connection that fails behind the end of the answer has failed too late to matter.
+    if (!(cause instanceof Break) && !(cause instanceof InBandFailure) && this.#mapper.end(false)) {
+      this.#isOver = true
+      this.#timer.stop()
+      return
+    }
     this.#isOver = true
     const context = this.#context()
     const error =
@@ -202,7 +181,7 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
         ? failed('truncated_stream', context, { words: cause.words })
         : toProviderError(cause, context)
     this.#failure = { error }
-    this.#unwatch()
+    this.#timer.stop()
     this.#transport.abort()
   }
 
@@ -212,28 +191,30 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   }
 
   /** Ends at once: nothing that was read is handed out any more. */
-  #stop(failure: { readonly error: unknown } | undefined): void {
-    if (this.#isOver && this.#updates.length === this.#next) return
+  #stop(failure: Failure | undefined): void {
+    if (this.#isOver && this.#updates.length === this.#next && this.#failure === undefined) return
     this.#isOver = true
     this.#updates = []
     this.#next = 0
     this.#failure = failure
-    this.#unwatch()
+    this.#timer.stop()
     this.#transport.abort(failure?.error)
     void this.#reader?.cancel(failure?.error)
     if (this.#pull !== undefined) this.#settle()
+    else if (failure === undefined) void this.#end()
   }
 
   #settle(): void {
     const pull = this.#pull!
     this.#pull = undefined
+    this.#timer.rest()
     const update = this.#updates[this.#next]
-    if (update !== undefined) {
-      this.#next++
-      pull.resolve({ done: false, value: update })
-    } else {
+    if (update === undefined) {
       this.#end().then(pull.resolve, pull.reject)
+      return
     }
+    this.#next++
+    pull.resolve({ done: false, value: update })
   }
 
   /** A failure is told once; then the stream is over like any other. */
@@ -243,42 +224,21 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
     this.#call.signal.removeEventListener('abort', this.#onAbort)
     return failure === undefined ? Promise.resolve(done) : Promise.reject(failure.error)
   }
+}
 
-  /** One timer for the whole stream, which looks again when it was too early. */
-  #watch(): void {
-    this.#aliveAt = performance.now()
-    this.#timer ??= this.#timerIn(this.#limitMs)
+function parse({ event, data }: SseEvent, isEnd: boolean): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(data)
+  } catch {
+    // Without the parser's error: its message quotes the text.
+    const words = isEnd
+      ? 'the stream broke off inside an event'
+      : 'an event of the stream is not JSON'
+    throw new Break(words)
   }
-
-  #timerIn(ms: number): ReturnType<typeof setTimeout> | undefined {
-    if (ms === Infinity) return undefined
-    const timer = setTimeout(this.#look, Math.max(1, ms))
-    timer.unref?.()
-    return timer
-  }
-
-  readonly #look = (): void => {
-    this.#timer = undefined
-    if (this.#pull === undefined) return
-    const since = this.#hasUpdates ? this.#aliveAt : this.#startedAt
-    const leftMs = since + this.#limitMs - performance.now()
-    if (leftMs > 0) {
-      this.#timer = this.#timerIn(leftMs)
-      return
-    }
-    const words = this.#hasUpdates
-      ? `no data for ${this.#limitMs} ms`
-      : `no answer within ${this.#limitMs} ms`
-    this.#stop({ error: failed('timeout', this.#context(), { words }) })
-  }
-
-  get #limitMs(): number {
-    const { firstUpdateTimeoutMs, idleTimeoutMs } = this.#call.timeouts
-    return this.#hasUpdates ? idleTimeoutMs : firstUpdateTimeoutMs
-  }
-
-  #unwatch(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-  }
+  const { error } = record(value)
+  if (error) throw new InBandFailure(error)
+  if (event === 'error') throw new InBandFailure(value)
+  return value
 }

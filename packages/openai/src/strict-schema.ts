@@ -73,7 +73,8 @@ function strictPart(
   depth: number,
   count: { properties: number },
 ): JsonSchema | undefined {
-  if (typeof part !== 'object' || part === null || Array.isArray(part) || depth > deepest) return undefined
+  if (typeof part !== 'object' || part === null || Array.isArray(part) || depth > deepest)
+    return undefined
   const strict: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(part)) {
     if (annotations.has(keyword)) continue
@@ -87,7 +88,8 @@ function strictPart(
     const names = Object.keys(record(strict['properties']))
     const required = strict['required']
     const all = Array.isArray(required) ? new Set(required) : new Set()
-    if (names.some((name) => !all.has(name)) || strict['additionalProperties'] === true) return undefined
+    if (names.some((name) => !all.has(name)) || strict['additionalProperties'] === true)
+      return undefined
     count.properties += names.length
     strict['properties'] ??= {}
     strict['required'] = names
@@ -132,5 +134,9 @@ function strictValue(
 }
 
 function isObjectSchema({ type, properties }: Readonly<Record<string, unknown>>): boolean {
-  return type === 'object' || (Array.isArray(type) && type.includes('object')) || properties !== undefined
+  return (
+    type === 'object' ||
+    (Array.isArray(type) && type.includes('object')) ||
+    properties !== undefined
+  )
 }

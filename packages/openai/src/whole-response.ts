@@ -57,9 +57,11 @@ export function unreadable(text: string, wanted: string, failure: FailureContext
   if (error) return new InBandFailure(error)
   if (answer && !('choices' in answer || 'output' in answer)) {
     const { code, message, detail } = answer
-    if (code ?? message ?? detail) return new InBandFailure({ code, message: message ?? stringOf(detail) })
+    if (code ?? message ?? detail)
+      return new InBandFailure({ code, message: message ?? stringOf(detail) })
   }
-  if (text.trim() === '') return failed('server', failure, { words: `the answer is empty instead of ${wanted}` })
+  if (text.trim() === '')
+    return failed('server', failure, { words: `the answer is empty instead of ${wanted}` })
   const isPage = /^\s*</.test(text)
   const words = isPage
     ? `the answer is a web page instead of ${wanted}: is \`baseURL\` right?`
@@ -70,7 +72,9 @@ export function unreadable(text: string, wanted: string, failure: FailureContext
 function parseObject(text: string): WireObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? record(value) : undefined
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? record(value)
+      : undefined
   } catch {
     return undefined
   }

@@ -1,0 +1,31 @@
+import type { ChatResponseUpdate } from '@lamella/core'
+import type { WireObject } from './wire.ts'
+
+export interface MapperContext {
+  readonly provider: string
+  /** As it was asked for: the name under which it will be asked again. */
+  readonly model: string | undefined
+  readonly conversationId: string | undefined
+  /** Of spoken answers, which do not say it themselves. */
+  readonly audioFormat?: string | undefined
+  /** What a subclass reads from a response or an event, for the metadata of the answer. */
+  readonly metadataOf?:
+    | ((payload: WireObject) => Readonly<Record<string, unknown>> | undefined)
+    | undefined
+}
+
+/** Makes updates of the events of one API. */
+export interface UpdateMapper {
+  /** Appends what is new in this event. Throws an `InBandFailure` for what is an error. */
+  map(event: unknown, updates: ChatResponseUpdate[]): void
+  /** Whether nothing can follow the events so far. */
+  readonly isOver: boolean
+  /** The body has ended. Returns false if the answer has not. */
+  end(hasDoneMarker: boolean): boolean
+}
+
+/** Makes updates of whole answers, too. */
+export interface AnswerMapper extends UpdateMapper {
+  /** Throws what the answer reports as an error, after the updates that it has for all that. */
+  whole(answer: WireObject, updates: ChatResponseUpdate[]): void
+}

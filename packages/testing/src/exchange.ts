@@ -5,48 +5,13 @@ import { systemClock } from './clock.ts'
 import { asList, asRecord, parseJson } from './json-access.ts'
 import { estimateUsage, limitedAnswer } from './limited-answer.ts'
 import type { ModelAnswer, ModelConversation } from './model-conversation.ts'
+import type { ModelServerFailure } from './model-server-failure.ts'
+import type { ModelServerRequest } from './model-server-request.ts'
 import { inputItems } from './responses-input.ts'
 import { responsesApi } from './responses-api.ts'
 import type { WireApi, WireObject, WireReply } from './wire-api.ts'
 import { standInModel } from './wire-api.ts'
 import { usualRejection, WireRejection } from './wire-rejection.ts'
-
-/** What goes wrong with one request. */
-export interface ModelServerFailure {
-  /** Answers with this status, and unless `body` says otherwise, with OpenAI's usual error. */
-  readonly status?: number | undefined
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  /** JSON, or a text that is sent as it is. */
-  readonly body?: unknown
-  /** Milliseconds before the answer begins, besides `latencyMs`. */
-  readonly delayMs?: number | undefined
-  /** The connection is closed without an answer. */
-  readonly disconnect?: boolean | undefined
-  /** The connection breaks after so many events of a stream, or in the middle of a plain answer. */
-  readonly cutAfterEvents?: number | undefined
-  /** The same, but it ends as if all were well. */
-  readonly endAfterEvents?: number | undefined
-  /** After so many events nothing more comes, and the connection stays open. */
-  readonly stallAfterEvents?: number | undefined
-  /** An error follows inside the stream. A plain answer has status 500. */
-  readonly errorAfterEvents?: number | undefined
-}
-
-/** A request that the server got. */
-export interface ModelServerRequest {
-  /** 0 for the first. */
-  readonly index: number
-  readonly method: string
-  /** With its query. */
-  readonly path: string
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The parsed JSON, or `undefined` where there was none. */
-  readonly body: unknown
-  /** What it was answered with, from when the answer begins. */
-  readonly status: number | undefined
-  /** `left`: the client went away before the answer was complete. */
-  readonly outcome: 'open' | 'answered' | 'cut' | 'left'
-}
 
 /** What exchanges of one server share. */
 export interface ExchangeSettings {

@@ -2,8 +2,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answer as standInAnswer } from './answer.ts'
 import type { ModelAnswer, ModelConversation } from './model-conversation.ts'
-import type { ModelServerFailure, ModelServerRequest } from './exchange.ts'
 import { Exchange } from './exchange.ts'
+import type { ModelServerFailure } from './model-server-failure.ts'
+import type { ModelServerRequest } from './model-server-request.ts'
 
 export type {
   ModelAnswer,
@@ -13,7 +14,8 @@ export type {
   ModelUsage,
   OfferedTool,
 } from './model-conversation.ts'
-export type { ModelServerFailure, ModelServerRequest } from './exchange.ts'
+export type { ModelServerFailure } from './model-server-failure.ts'
+export type { ModelServerRequest } from './model-server-request.ts'
 export { scenarioServer } from './scenario-server.ts'
 
 export interface ModelServerOptions {

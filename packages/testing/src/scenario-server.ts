@@ -1,5 +1,6 @@
 import type { ClientScenario } from './client-scenario.ts'
-import type { ModelServerFailure, ModelServerRequest } from './exchange.ts'
+import type { ModelServerFailure } from './model-server-failure.ts'
+import type { ModelServerRequest } from './model-server-request.ts'
 import type { ModelServerOptions } from './model-server.ts'
 
 /** Options with which the model server plays a scenario of the chat client contract. */

@@ -90,23 +90,17 @@ function pieceOf(content: Content): string {
 }
 
 function mergeFields(content: Content, next: Content): Content {
-  const had = content as Fields
-  let merged: Record<string, unknown> | undefined
+  let merged = content as Fields
   for (const key of Object.keys(next)) {
-    const value = (next as Fields)[key]
+    const had = merged[key]
+    let value = (next as Fields)[key]
     if (value === undefined || key === 'text' || key === 'arguments') continue
-    if (key === 'annotations') {
-      merged = {
-        ...(merged ?? had),
-        annotations: [...(had.annotations ?? []), ...next.annotations!],
-      }
-    } else if (key === 'metadata') {
-      merged = { ...(merged ?? had), metadata: { ...had.metadata, ...next.metadata } }
-    } else if (had[key] !== value && (isMissing(had[key]) || isReplaced(key, next))) {
-      merged = { ...(merged ?? had), [key]: value }
-    }
+    if (key === 'annotations') value = [...(merged.annotations ?? []), ...next.annotations!]
+    else if (key === 'metadata') value = { ...merged.metadata, ...next.metadata }
+    else if (value === had || !(isMissing(had) || isReplaced(key, next))) continue
+    merged = { ...merged, [key]: value }
   }
-  return (merged as Content | undefined) ?? content
+  return merged
 }
 
 // A signature comes when the thinking or the call is complete, and then it is of the whole.

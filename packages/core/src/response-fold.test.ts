@@ -132,6 +132,16 @@ describe('messages', () => {
     ])
   })
 
+  test('a message that stays empty does not part the one around it', () => {
+    const { messages } = foldUpdates([
+      { contents: [say('a')], messageId: 'm1', role: 'assistant' },
+      { contents: [], messageId: 'm1', role: 'tool' },
+      { contents: [say('b')], messageId: 'm1', role: 'assistant' },
+    ])
+
+    expect(messages).toEqual([{ id: 'm1', role: 'assistant', contents: [say('ab')] }])
+  })
+
   test('the last author and time told hold, and metadata is merged', () => {
     const { messages } = foldUpdates([
       { contents: [say('a')], authorName: 'A', createdAt: 'then', metadata: { x: 1, y: 1 } },
@@ -212,6 +222,17 @@ describe('text', () => {
         },
       ],
     ])
+  })
+
+  test.each([
+    { annotations: [{ type: 'one' }] },
+    { metadata: { x: 1 } },
+    { origin: { provider: 'p' } },
+    { providerData: 'signature' },
+  ])('%o is not missed on a piece of text', (mark) => {
+    const contents = contentsOf([update(say('a')), update(say('b', mark)), update(say('c'))])
+
+    expect(contents).toEqual([[say('abc', mark)]])
   })
 
   test('empty text is dropped unless something hangs on it', () => {
@@ -435,15 +456,43 @@ describe('the response', () => {
     })
   })
 
+  test.each([
+    { responseId: 'new' },
+    { conversationId: 'new' },
+    { model: 'new' },
+    { finishReason: 'new' },
+    { authorName: 'new' },
+    { createdAt: 'new' },
+    { metadata: { x: 'new' } },
+    { usage: { outputTokens: 1 } },
+  ])('%o is not missed on a piece of text', (fact) => {
+    const plain = { contents: [say('a')], messageId: 'm1' }
+
+    const folded = foldUpdates([plain, { ...plain, ...fact }, plain])
+
+    const known = foldUpdates([{ ...plain, ...fact }, plain, plain])
+    expect(folded).toEqual(known)
+    expect(folded).not.toEqual(foldUpdates([plain, plain, plain]))
+  })
+
   test('usage of updates is told anew, usage contents add up, and both are counted', () => {
     const { usage, messages } = foldUpdates([
       { contents: [say('a')], usage: { inputTokens: 10, outputTokens: 1 } },
       { contents: [{ type: 'usage', usage: { outputTokens: 100, searches: 1 } }] },
       { contents: [{ type: 'usage', usage: { searches: 1 } }], usage: { outputTokens: 2 } },
+      { contents: [], usage: { inputTokens: undefined } },
     ])
 
     expect(usage).toEqual({ inputTokens: 10, outputTokens: 102, searches: 2 })
     expect(messages[0]!.contents).toEqual([say('a')])
+  })
+
+  test('a model call that tells its usage before its text counts it once', () => {
+    const early: ChatResponseUpdate = { contents: [], usage: { inputTokens: 20 } }
+
+    const { usage } = foldUpdates([results, early, { ...early, contents: [say('4')] }])
+
+    expect(usage).toEqual({ inputTokens: 20 })
   })
 
   test('each model call of a run counts its own usage', () => {
@@ -541,6 +590,51 @@ describe('restart', () => {
     expect(usage).toEqual({})
   })
 
+  test('results that come in late stay where they are, and what follows them is dropped', () => {
+    const late: ChatResponseUpdate = { ...results, contents: [{ ...result, callId: 'c2' }] }
+    const dropped: ChatResponseUpdate = {
+      contents: [say('dropped')],
+      role: 'assistant',
+      model: 'm',
+    }
+
+    const { messages, model } = foldUpdates([
+      results,
+      dropped,
+      late,
+      { contents: [], restart: true },
+    ])
+
+    expect(messages.map(({ contents }) => contents)).toEqual([[result, ...late.contents]])
+    expect(model).toBeUndefined()
+  })
+
+  test('what results cost is kept', () => {
+    const cost: Content = { type: 'usage', usage: { outputTokens: 7 } }
+
+    const { usage } = foldUpdates([
+      { ...results, contents: [result, cost] },
+      { ...results, contents: [cost] },
+      { contents: [cost], role: 'assistant' },
+      { contents: [], restart: true },
+    ])
+
+    expect(usage).toEqual({ outputTokens: 14 })
+  })
+
+  test('results are kept though a message that began after them stays empty', () => {
+    const begun: ChatResponseUpdate = { contents: [], role: 'tool', messageId: 't1' }
+
+    const { messages } = foldUpdates([
+      begun,
+      { ...begun, messageId: 't2' },
+      results,
+      { contents: [], restart: true },
+    ])
+
+    expect(messages.map(({ id }) => id)).toEqual(['t1'])
+  })
+
   test('without a mark or tool results it drops everything', () => {
     const response = foldUpdates([{ contents: [say('dropped')], model: 'small' }, again])
 
@@ -606,9 +700,12 @@ describe('restart', () => {
       metadata: { x: 1 },
     })
 
+    fold.mark()
     fold.reset()
 
     expect(fold.response()).toEqual(chatResponse({ messages: [] }))
+    for (const entry of [results, update(say('dropped')), again]) fold.add(entry)
+    expect(fold.messages().map(({ role }) => role)).toEqual(['tool', 'assistant'])
   })
 })
 

@@ -34,8 +34,12 @@ const start: Mark = { messages: 0, facts: { spent: {} } }
 /**
  * Builds the response from updates as they pass. It keeps the folded content, not the updates.
  *
- * An update belongs to the message it names, else to the one before it, unless its role differs.
- * Its metadata belongs to the message if it names one or has contents, else to the response.
+ * - An update belongs to the message it names, else to the one before it, unless its role differs.
+ *   Its metadata belongs to the message if it names one or has contents, else to the response.
+ * - Text, refusals and reasoning are joined with what is right before them in the message.
+ * - A fragment of a call belongs to the call with its id, else to that with its index in the
+ *   message; with neither, to the part before it. Calls with tool results are complete.
+ * - Usage of updates is told anew within a model call; usage contents and model calls add up.
  */
 export class ResponseFold {
   #messages: MessageFold[] = []
@@ -53,8 +57,11 @@ export class ResponseFold {
     const { contents } = update
     if (contents.length === 1 && open.append(contents[0]!)) return
     for (const content of contents) this.#addContent(open, content)
-    if (contents.length > 0 && open === this.#messages.at(-1) && open.hasResults) {
-      const here = this.#endTurn()
+    if (contents.length > 0 && open.hasResults) {
+      const end = this.#messages.indexOf(open) + 1
+      // Late results of an earlier turn: the present one goes on.
+      if (end < this.#messages.length && end <= this.#turn) return
+      const here = this.#endTurn(end)
       if (!this.#isMarked) this.#mark = here
     }
   }
@@ -94,7 +101,7 @@ export class ResponseFold {
    * Without any mark that is the last message of tool results, or the start.
    */
   mark(): void {
-    this.#mark = this.#endTurn()
+    this.#mark = this.#endTurn(this.#messages.length)
     this.#isMarked = true
     this.#open = undefined
   }
@@ -181,11 +188,11 @@ export class ResponseFold {
     return open.callWithoutId(fragment)
   }
 
-  #endTurn(): Mark {
+  #endTurn(messages: number): Mark {
     const { usage, ...facts } = this.#facts
     if (usage) this.#facts = { ...facts, spent: addUsage(facts.spent, usage) }
-    this.#turn = this.#messages.length
-    return { messages: this.#turn, facts: this.#facts }
+    this.#turn = messages
+    return { messages, facts: this.#facts }
   }
 
   #restart(): void {

@@ -49,6 +49,12 @@ export interface ScanOptions<F extends Finding = Finding> {
    */
   readonly checkEveryChars?: number | undefined
   /**
+   * Lets everything leave at once. It is scanned as `release` says, and findings are told and not
+   * applied.
+   * @default true for `passthrough`, otherwise false
+   */
+  readonly observe?: boolean | undefined
+  /**
    * Told of each finding once, in the order of the text, as soon as more text cannot change it. May
    * throw to block.
    */
@@ -167,9 +173,11 @@ export class HeldText<F extends Finding> {
 
   /** Up to where the text may leave. `atEnd`: nothing more comes from any text. */
   limit(atEnd: boolean): number {
+    if (observes(this.#options)) {
+      return this.closed ? this.end : this.#base + beforePair(this.#text, this.#text.length)
+    }
     switch (this.#options.release) {
       case 'passthrough':
-        return this.closed ? this.end : this.#base + beforePair(this.#text, this.#text.length)
       case 'window':
         return this.#decided
       case 'sentence':
@@ -227,12 +235,17 @@ export class HeldText<F extends Finding> {
   }
 
   #edit(start: number, end: number, replacement: string): void {
-    if (this.#options.release === 'passthrough') return
+    if (observes(this.#options)) return
     const last = this.#edits.at(-1)
     if (last !== undefined && start < last.end) last.end = Math.max(last.end, end)
     else this.#edits.push({ start, end, replacement })
     this.firstEdit = Math.min(this.firstEdit, start)
   }
+}
+
+/** Whether a guard with these options only watches. */
+export function observes({ release, observe }: ScanOptions<never>): boolean {
+  return observe ?? release === 'passthrough'
 }
 
 /** An index that cannot part a surrogate pair, whatever comes. */

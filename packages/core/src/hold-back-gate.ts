@@ -1,7 +1,7 @@
 import type { AgentResponseUpdate } from './agent-response.ts'
 import type { Content } from './content.ts'
 import type { Finding, GuardedPart, ReleasePolicy, ScanOptions, ScanWindow } from './held-text.ts'
-import { HeldText } from './held-text.ts'
+import { HeldText, observes } from './held-text.ts'
 import { pieceOf, withPiece } from './text-piece.ts'
 import { isThenable } from './update-passage.ts'
 import type { TransformController, UpdateTransformer } from './update-transformer.ts'
@@ -112,7 +112,7 @@ class HoldBackGate<F extends Finding> implements UpdateTransformer<AgentResponse
     if (restart) this.#restart(scope, controller)
     if (!restart) this.#take(update)
     else if (Object.keys(rest).length > 1 || rest.contents.length > 0) this.#take(rest)
-    if (this.#options.release === 'passthrough') this.#release(controller)
+    if (observes(this.#options)) this.#release(controller)
     return this.#scan(controller)
   }
 

@@ -1,0 +1,292 @@
+import type { AgentContext } from './agent-context.ts'
+import type { ChatContext } from './chat-context.ts'
+import type { FunctionInvocationContext } from './function-context.ts'
+import type { Finding } from './held-text.ts'
+import { isPause } from './interrupts.ts'
+import { LamellaError } from './lamella-error.ts'
+import type { RunContext } from './run-context.ts'
+import type { Block } from './termination.ts'
+import { GuardrailTripped, isTermination } from './termination.ts'
+import { isThenable } from './update-passage.ts'
+import type { GuardStage, GuardStatus, GuardSubject, Verdict, VerdictSpan } from './verdict.ts'
+import { checkVerdict } from './verdict.ts'
+
+/** What a guard did. */
+export interface GuardEvent {
+  readonly guardrail: string
+  readonly stage: GuardStage
+  readonly status: GuardStatus
+  readonly category?: string | undefined
+  readonly severity?: number | undefined
+  /** Only with `includeContent`. */
+  readonly match?: string | undefined
+  /** Why the guard itself failed. */
+  readonly error?: unknown
+}
+
+export type GuardedContext = AgentContext | ChatContext | FunctionInvocationContext
+
+/** What a check may use. */
+export interface CheckContext {
+  readonly run: RunContext
+  /** Aborted when the run is, and when the check has taken too long. */
+  readonly signal: AbortSignal
+  /** The call that the guard stands around. */
+  readonly layer: GuardedContext
+}
+
+export interface GuardOptions {
+  /** Unique in a pipeline. */
+  readonly name: string
+  readonly check: (subject: GuardSubject, context: CheckContext) => Verdict | Promise<Verdict>
+  /**
+   * `shadow` reports what it would do and does nothing.
+   * @default 'enforce'
+   */
+  readonly mode?: 'enforce' | 'shadow' | 'off' | undefined
+  /**
+   * Whether the guard works for a call.
+   * @default always
+   */
+  readonly when?: ((context: GuardedContext) => boolean | Promise<boolean>) | undefined
+  /**
+   * What happens when the guard itself fails or takes too long: the run is blocked, or goes on.
+   * @default 'closed'
+   */
+  readonly onError?: 'closed' | 'open' | undefined
+  /**
+   * What happens with a part that the guard cannot read.
+   * @default 'block'
+   */
+  readonly unsupported?: 'block' | 'allow' | undefined
+  /** @default 5000 */
+  readonly timeoutMs?: number | undefined
+  /**
+   * What the user reads of a block.
+   * @default the agent's own sentence
+   */
+  readonly blockMessage?: string | undefined
+  /** Told of every check. What it throws is dropped. */
+  readonly onEvent?: ((event: GuardEvent) => void) | undefined
+  /**
+   * Whether `onEvent` is told what matched. Events of the run never are.
+   * @default false
+   */
+  readonly includeContent?: boolean | undefined
+}
+
+/** Where a guard stands. */
+export interface GuardPlace {
+  readonly level: Block['level']
+  readonly layer: GuardedContext
+  /** What a file is part of. */
+  readonly side: Block['stage']
+}
+
+/** Asks a check, and deals with whatever can go wrong with it. It holds no data of a run. */
+export class Guard {
+  readonly name: string
+  readonly isShadow: boolean
+  readonly #options: GuardOptions
+
+  constructor(options: GuardOptions) {
+    this.name = options.name
+    this.isShadow = options.mode === 'shadow'
+    this.#options = options
+  }
+
+  async applies(place: GuardPlace, stage: GuardStage): Promise<boolean> {
+    try {
+      return (await this.#options.when?.(place.layer)) ?? true
+    } catch (error) {
+      this.fail(error, place, stage)
+      return false
+    }
+  }
+
+  /** The verdict, or nothing where the check failed and the run is to go on all the same. */
+  ask(
+    subject: GuardSubject,
+    place: GuardPlace,
+  ): Verdict | undefined | Promise<Verdict | undefined> {
+    const scope = new CheckScope(place.layer)
+    try {
+      const given = this.#options.check(subject, scope)
+      if (!isThenable(given)) return this.#read(given, subject, place)
+      return scope.within(given, this.#options.timeoutMs ?? 5000, this.name).then(
+        (verdict) => this.#tryRead(verdict, subject, place),
+        (error: unknown) => this.fail(error, place, subject.stage),
+      )
+    } catch (error) {
+      return this.fail(error, place, subject.stage)
+    }
+  }
+
+  /** Throws what the run is to end with when the guard itself fails, unless it fails open. */
+  fail(error: unknown, place: GuardPlace, stage: GuardStage): undefined {
+    if (place.layer.signal.aborted || isControl(error)) throw error
+    this.report('error', stage, { category: 'guardrail_error' }, place, { error })
+    if (this.isShadow || this.#options.onError === 'open') return undefined
+    throw this.tripped(stage, { category: 'guardrail_error' }, place, error)
+  }
+
+  report(
+    status: GuardStatus,
+    stage: GuardStage,
+    { category, severity }: Pick<Verdict, 'category' | 'severity'>,
+    place: GuardPlace,
+    more: { readonly match?: string | undefined; readonly error?: unknown } = {},
+  ): void {
+    const { onEvent, includeContent } = this.#options
+    if (status === 'passed' && onEvent === undefined) return
+    const data: GuardEvent = {
+      guardrail: this.name,
+      stage,
+      status: this.isShadow && status !== 'passed' && status !== 'error' ? 'shadow' : status,
+      ...(category !== undefined && { category }),
+      ...(severity !== undefined && { severity }),
+    }
+    if (status !== 'passed') place.layer.run.emit({ type: 'guardrail', data })
+    const { match, ...rest } = more
+    try {
+      onEvent?.({ ...data, ...rest, ...(includeContent && match !== undefined && { match }) })
+    } catch {
+      // An observer cannot break what it observes.
+    }
+  }
+
+  tripped(
+    stage: GuardStage,
+    { category = 'policy', message }: Pick<Verdict, 'category' | 'message'>,
+    { level, side }: GuardPlace,
+    cause?: unknown,
+  ): GuardrailTripped {
+    return new GuardrailTripped(
+      {
+        guardrail: this.name,
+        level,
+        stage: stage === 'file' ? side : (blockStages[stage] ?? (stage as Block['stage'])),
+        category,
+        message: message ?? this.#options.blockMessage ?? '',
+      },
+      { cause },
+    )
+  }
+
+  /** The verdict on something that the guard cannot read. */
+  unreadable(subject: GuardSubject, place: GuardPlace): Verdict | undefined {
+    return this.#read({ action: 'unsupported' }, subject, place)
+  }
+
+  /** What a verdict asks to replace in a text. */
+  findings({ spans, replacement = '' }: Verdict, text: string): readonly (Finding & VerdictSpan)[] {
+    const found = spans?.length ? spans : [{ start: 0, end: text.length }]
+    return found.map((span) => ({ replacement, ...span }))
+  }
+
+  /**
+   * Acts on the verdict about something complete: throws if it is to be blocked, returns what is to
+   * be replaced if anything is. What the model is reading already cannot be replaced: it is blocked.
+   */
+  conclude(
+    verdict: Verdict | undefined,
+    subject: GuardSubject,
+    place: GuardPlace,
+    isReadOnly = false,
+  ): readonly Finding[] | undefined {
+    if (verdict === undefined) return undefined
+    const { action } = verdict
+    const { stage, text } = subject
+    const isReplaced = action === 'replace' && !isReadOnly
+    const status =
+      action === 'allow'
+        ? 'passed'
+        : action === 'flag'
+          ? 'flagged'
+          : isReplaced
+            ? 'replaced'
+            : 'blocked'
+    const found = this.findings(verdict, text)
+    const match = found.map(({ start, end }) => text.slice(start, end)).join('\n')
+    this.report(status, stage, verdict, place, { match })
+    if (this.isShadow) return undefined
+    if (status === 'blocked') throw this.tripped(stage, verdict, place)
+    return isReplaced ? found : undefined
+  }
+
+  #tryRead(verdict: Verdict, subject: GuardSubject, place: GuardPlace): Verdict | undefined {
+    try {
+      return this.#read(verdict, subject, place)
+    } catch (error) {
+      return this.fail(error, place, subject.stage)
+    }
+  }
+
+  #read(verdict: Verdict, subject: GuardSubject, place: GuardPlace): Verdict | undefined {
+    checkVerdict(this.name, verdict, subject.text.length)
+    if (verdict.action !== 'unsupported') return verdict
+    const { category = 'unsupported' } = verdict
+    if (this.#options.unsupported !== 'allow') return { ...verdict, action: 'block', category }
+    this.report('error', subject.stage, { ...verdict, category }, place)
+    return undefined
+  }
+}
+
+const blockStages: { readonly [Stage in GuardStage]?: Block['stage'] } = {
+  instructions: 'input',
+  reasoning: 'output',
+}
+
+/** What is thrown to steer a run is not a guard's failure. */
+function isControl(error: unknown): boolean {
+  return (
+    isTermination(error) ||
+    isPause(error) ||
+    LamellaError.is(error, 'aborted') ||
+    (error as { name?: unknown } | undefined)?.name === 'AbortError'
+  )
+}
+
+/** The context of one check. Its signal is made when it is asked for. */
+class CheckScope implements CheckContext {
+  readonly layer: GuardedContext
+  #controller: AbortController | undefined
+  #signal: AbortSignal | undefined
+
+  constructor(layer: GuardedContext) {
+    this.layer = layer
+  }
+
+  get run(): RunContext {
+    return this.layer.run
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    return (this.#signal ??= AbortSignal.any([this.layer.signal, this.#controller.signal]))
+  }
+
+  within(verdict: PromiseLike<Verdict>, timeoutMs: number, name: string): Promise<Verdict> {
+    const { signal } = this.layer
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let onAbort = (): void => {}
+    const settled = new Promise<Verdict>((resolve, reject) => {
+      onAbort = () => reject(signal.reason as Error)
+      timer = setTimeout(() => {
+        const error = new LamellaError(
+          `guardrail "${name}" gave no verdict within ${timeoutMs} ms`,
+          { code: 'guardrail_timeout' },
+        )
+        reject(error)
+        this.#controller?.abort(error)
+      }, timeoutMs)
+      signal.addEventListener('abort', onAbort)
+      if (signal.aborted) onAbort()
+      verdict.then(resolve, reject)
+    })
+    return settled.finally(() => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    })
+  }
+}

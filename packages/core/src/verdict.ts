@@ -1,0 +1,92 @@
+import type { Content } from './content.ts'
+import type { Role } from './message.ts'
+
+/** What a guard looks at. */
+export type GuardStage =
+  | 'input'
+  | 'output'
+  | 'arguments'
+  | 'result'
+  | 'instructions'
+  | 'reasoning'
+  | 'file'
+
+/** What a check is to judge. */
+export interface GuardSubject {
+  readonly stage: GuardStage
+  /** Everything readable, joined without separators; arguments as JSON. Empty for files. */
+  readonly text: string
+  /** Text that stands right before and was judged already. Matches do not begin in it. */
+  readonly before?: string | undefined
+  readonly contents?: readonly Content[] | undefined
+  readonly role?: Role | undefined
+  readonly toolName?: string | undefined
+  readonly callId?: string | undefined
+  /** Whether the text ends here. */
+  readonly final: boolean
+}
+
+/** A stretch of the subject's text. */
+export interface VerdictSpan {
+  readonly start: number
+  readonly end: number
+  /** @default the verdict's */
+  readonly replacement?: string | undefined
+}
+
+/** What a check comes to. */
+export interface Verdict {
+  /**
+   * `retry` asks the model again: with `feedback` as a message of the user, or as the result of the
+   * call. `unsupported` says that the guard cannot read this.
+   */
+  readonly action: 'allow' | 'flag' | 'block' | 'replace' | 'retry' | 'unsupported'
+  readonly category?: string | undefined
+  /** From 0 to 1. */
+  readonly severity?: number | undefined
+  /** @default all of the text */
+  readonly spans?: readonly VerdictSpan[] | undefined
+  /** @default '' */
+  readonly replacement?: string | undefined
+  /** What the user may read of a block. */
+  readonly message?: string | undefined
+  readonly feedback?: string | undefined
+}
+
+/** What a guard did. In shadow mode everything but `passed` and `error` is `shadow`. */
+export type GuardStatus =
+  | 'passed'
+  | 'flagged'
+  | 'blocked'
+  | 'replaced'
+  | 'retry'
+  | 'error'
+  | 'shadow'
+
+const actions: ReadonlySet<unknown> = new Set([
+  'allow',
+  'flag',
+  'block',
+  'replace',
+  'retry',
+  'unsupported',
+] satisfies Verdict['action'][])
+
+/**
+ * A broken verdict is a broken guard, and never a pass.
+ * @throws TypeError for a verdict without a known action, RangeError for a span outside the text
+ */
+export function checkVerdict(name: string, verdict: Verdict | undefined, length: number): void {
+  if (!actions.has(verdict?.action)) {
+    throw new TypeError(
+      `guardrail "${name}": \`check\` must give a verdict with a known \`action\``,
+    )
+  }
+  for (const { start, end } of verdict?.spans ?? []) {
+    if (!(start >= 0 && start < end && end <= length)) {
+      throw new RangeError(
+        `guardrail "${name}": a span from ${start} to ${end} is not in the text of ${length} characters`,
+      )
+    }
+  }
+}

@@ -8,7 +8,6 @@ import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { readProviderOptions } from './openai-provider-options.ts'
 import type { AnswerMapper, MapperContext } from './answer-mapper.ts'
 import { guardStream } from './stream-guard.ts'
-import type { WireObject } from './wire.ts'
 import { record, stringOf } from './wire.ts'
 import { readWhole } from './whole-response.ts'
 

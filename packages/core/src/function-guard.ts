@@ -1,7 +1,8 @@
+import type { Content } from './content.ts'
+import { text, textOf } from './content.ts'
 import type { FunctionInvocationContext } from './function-context.ts'
 import type { FunctionResult } from './function-result.ts'
 import { errorResult } from './function-result.ts'
-import { text, textOf } from './content.ts'
 import type { Guard, GuardPlace } from './guard.ts'
 import { editContents, readableText } from './guarded-contents.ts'
 import { checkFiles } from './input-guard.ts'
@@ -14,23 +15,54 @@ import type { GuardStage, GuardSubject } from './verdict.ts'
 export function functionGuard(guard: Guard, stages: ReadonlySet<GuardStage>): FunctionMiddleware {
   return functionMiddleware(guard.name, async (context, callNext) => {
     const place: GuardPlace = { level: 'function', layer: context, side: 'result' }
-    const isWanted = await guard.applies(place, stages.has('arguments') ? 'arguments' : 'result')
-    if (isWanted && stages.has('arguments')) {
-      const refused = await checkArguments(guard, context, place)
+    const about = { toolName: context.function.name, callId: context.callId }
+    if (!(await guard.applies(place, 'arguments'))) {
+      await callNext()
+      return
+    }
+    if (stages.has('arguments')) {
+      const refused = await checkArguments(guard, context, place, about)
       if (refused !== undefined) {
         context.result = refused
         return
       }
     }
     const result = await callNext()
-    if (!isWanted) return
-    const checked = await checkResult(guard, stages, result, place, aboutCall(context))
-    if (checked !== result) context.result = checked
+    let checked: readonly Content[] | FunctionResult = result.contents
+    if (stages.has('result')) {
+      checked = await checkPart(guard, checked, place, { ...about, stage: 'result', role: 'tool' })
+    }
+    if ('contents' in checked) {
+      context.result = checked
+      return
+    }
+    if (stages.has('file'))
+      checked = await checkFiles(guard, checked, place, { ...about, role: 'tool' })
+    if (checked === result.contents) return
+    // What the tool returned, and what it threw, may say what was taken out.
+    const { error } = result
+    const message = textOf(checked)
+    context.result = { contents: checked, ...(error && { error: { ...error, message } }) }
   })
 }
 
-function aboutCall(context: FunctionInvocationContext): Pick<GuardSubject, 'toolName' | 'callId'> {
-  return { toolName: context.function.name, callId: context.callId }
+/** Contents with what was to be replaced in them, or the result of a call that is refused. */
+async function checkPart(
+  guard: Guard,
+  contents: readonly Content[],
+  place: GuardPlace,
+  about: Omit<GuardSubject, 'text' | 'final'>,
+): Promise<readonly Content[] | FunctionResult> {
+  const subject: GuardSubject = { contents, ...about, text: readableText(contents), final: true }
+  if (subject.text === '') return contents
+  const verdict = await guard.ask(subject, place)
+  if (verdict?.action === 'retry') {
+    guard.report('retry', subject.stage, verdict, place, { match: subject.text })
+    if (guard.isShadow) return contents
+    return errorResult('denied', verdict.category ?? 'policy', verdict.feedback ?? verdict.message)
+  }
+  const findings = guard.conclude(verdict, subject, place)
+  return findings === undefined ? contents : editContents(contents, findings)
 }
 
 /** Returns the result of a call that is not to run. */
@@ -38,6 +70,7 @@ async function checkArguments(
   guard: Guard,
   context: FunctionInvocationContext,
   place: GuardPlace,
+  about: Pick<GuardSubject, 'toolName' | 'callId'>,
 ): Promise<FunctionResult | undefined> {
   const stage = 'arguments'
   let json: string
@@ -46,58 +79,14 @@ async function checkArguments(
   } catch (error) {
     return guard.fail(error, place, stage)
   }
-  const subject: GuardSubject = { ...aboutCall(context), stage, text: json, final: true }
-  const verdict = await guard.ask(subject, place)
-  if (verdict?.action === 'retry') {
-    guard.report('retry', stage, verdict, place, { match: json })
-    return guard.isShadow
-      ? undefined
-      : refusal(verdict.category, verdict.feedback ?? verdict.message)
-  }
-  const findings = guard.conclude(verdict, subject, place)
-  if (findings === undefined) return undefined
-  const edited = parseArguments(textOf(editContents([text(json)], findings)))
+  const given = [text(json)]
+  const checked = await checkPart(guard, given, place, { ...about, stage })
+  if ('contents' in checked) return checked
+  if (checked === given) return undefined
+  const edited = parseArguments(textOf(checked))
   // Something was found, so what cannot be repaired is blocked.
-  if (edited.value === undefined) throw guard.tripped(stage, verdict ?? {}, place)
+  if (edited.value === undefined)
+    throw guard.tripped(stage, { category: 'broken_arguments' }, place)
   context.arguments = edited.value
   return undefined
-}
-
-async function checkResult(
-  guard: Guard,
-  stages: ReadonlySet<GuardStage>,
-  result: FunctionResult,
-  place: GuardPlace,
-  about: Partial<GuardSubject>,
-): Promise<FunctionResult> {
-  const stage = 'result'
-  const role = 'tool'
-  let { contents } = result
-  if (stages.has(stage)) {
-    const subject: GuardSubject = {
-      ...about,
-      role,
-      stage,
-      text: readableText(contents),
-      contents,
-      final: true,
-    }
-    const verdict = subject.text === '' ? undefined : await guard.ask(subject, place)
-    if (verdict?.action === 'retry') {
-      guard.report('retry', stage, verdict, place, { match: subject.text })
-      if (!guard.isShadow) return refusal(verdict.category, verdict.feedback ?? verdict.message)
-    } else {
-      const findings = guard.conclude(verdict, subject, place)
-      if (findings !== undefined) contents = editContents(contents, findings)
-    }
-  }
-  if (stages.has('file')) contents = await checkFiles(guard, contents, place, { ...about, role })
-  if (contents === result.contents) return result
-  // What the tool returned, and what it threw, may say what was taken out.
-  const { error } = result
-  return { contents, ...(error && { error: { ...error, message: textOf(contents) } }) }
-}
-
-function refusal(category = 'policy', feedback?: string): FunctionResult {
-  return errorResult('denied', category, feedback)
 }

@@ -1,5 +1,6 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import type { ScriptedClient, ScriptedStep } from '@lamella/testing'
+import { getEventListeners } from 'node:events'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { CheckContext, GuardEvent } from './guard.ts'
 import type { GuardrailOptions } from './guardrail.ts'
@@ -121,9 +122,15 @@ describe('a guard that fails', () => {
 
   test('leaves no timer and no listener behind', async () => {
     vi.useFakeTimers()
+    const listeners: number[] = []
+    const check: Check = async (_, { layer }) => {
+      listeners.push(getEventListeners(layer.signal, 'abort').length)
+      return { action: 'allow' }
+    }
 
-    await run({ check: async () => ({ action: 'allow' }) })
+    await run({ applyTo: ['input', 'instructions', 'output'], check })
 
+    expect(listeners).toEqual([0, 0])
     expect(vi.getTimerCount()).toBe(0)
   })
 })
@@ -157,11 +164,19 @@ describe('what steers a run is not a failure of the guard', () => {
 
   test('an abort ends a check that waits, also where it fails open', async () => {
     const controller = new AbortController()
+    const told: GuardEvent[] = []
     const check: Check = () => new Promise(() => controller.abort(new Error('gone')))
-    const middleware = guardrail({ name: 'g', applyTo: ['input'], check, onError: 'open' })
+    const middleware = guardrail({
+      name: 'g',
+      applyTo: ['input'],
+      check,
+      onError: 'open',
+      onEvent: (event) => void told.push(event),
+    })
     const agent = new Agent({ client: scriptedClient(['x']), middleware })
 
     await expect(agent.run('Hello', { signal: controller.signal })).rejects.toThrow('gone')
+    expect(told).toEqual([])
   })
 })
 
@@ -208,6 +223,24 @@ describe('events', () => {
     })
 
     expect(response.status).toBe('completed')
+  })
+
+  test('of text as a whole come once for each category, however often it is checked', async () => {
+    const check: Check = () => ({ action: 'flag', category: 'odd' })
+    const middleware = guardrail({
+      name: 'g',
+      applyTo: ['output'],
+      check,
+      stream: { holdChars: 2 },
+    })
+    const client = scriptedClient(['word by word by word'])
+    const events: RunEvent[] = []
+
+    await new Agent({ client, middleware })
+      .run('Hello', { stream: true, onEvent: (event) => void events.push(event) })
+      .finalResponse()
+
+    expect(statuses(events)).toEqual(['flagged'])
   })
 
   test('of a match in a stream come once, in order, with chunks of any size', async () => {

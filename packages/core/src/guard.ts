@@ -110,15 +110,17 @@ export class Guard {
     place: GuardPlace,
   ): Verdict | undefined | Promise<Verdict | undefined> {
     const scope = new CheckScope(place.layer)
+    const read = (verdict: Verdict): Verdict | undefined => this.#read(verdict, subject, place)
+    const fail = (error: unknown): undefined => this.fail(error, place, subject.stage)
     try {
       const given = this.#options.check(subject, scope)
-      if (!isThenable(given)) return this.#read(given, subject, place)
-      return scope.within(given, this.#options.timeoutMs ?? 5000, this.name).then(
-        (verdict) => this.#tryRead(verdict, subject, place),
-        (error: unknown) => this.fail(error, place, subject.stage),
-      )
+      if (!isThenable(given)) return read(given)
+      return scope
+        .within(given, this.#options.timeoutMs ?? 5000, this.name)
+        .then(read)
+        .catch(fail)
     } catch (error) {
-      return this.fail(error, place, subject.stage)
+      return fail(error)
     }
   }
 
@@ -181,7 +183,7 @@ export class Guard {
   /** What a verdict asks to replace in a text. */
   findings({ spans, replacement = '' }: Verdict, text: string): readonly (Finding & VerdictSpan)[] {
     const found = spans?.length ? spans : [{ start: 0, end: text.length }]
-    return found.map((span) => ({ replacement, ...span }))
+    return found.map((span) => ({ ...span, replacement: span.replacement ?? replacement }))
   }
 
   /**
@@ -198,28 +200,13 @@ export class Guard {
     const { action } = verdict
     const { stage, text } = subject
     const isReplaced = action === 'replace' && !isReadOnly
-    const status =
-      action === 'allow'
-        ? 'passed'
-        : action === 'flag'
-          ? 'flagged'
-          : isReplaced
-            ? 'replaced'
-            : 'blocked'
+    const status = isReplaced ? 'replaced' : (harmless[action] ?? 'blocked')
     const found = this.findings(verdict, text)
     const match = found.map(({ start, end }) => text.slice(start, end)).join('\n')
     this.report(status, stage, verdict, place, { match })
     if (this.isShadow) return undefined
     if (status === 'blocked') throw this.tripped(stage, verdict, place)
     return isReplaced ? found : undefined
-  }
-
-  #tryRead(verdict: Verdict, subject: GuardSubject, place: GuardPlace): Verdict | undefined {
-    try {
-      return this.#read(verdict, subject, place)
-    } catch (error) {
-      return this.fail(error, place, subject.stage)
-    }
   }
 
   #read(verdict: Verdict, subject: GuardSubject, place: GuardPlace): Verdict | undefined {
@@ -230,6 +217,12 @@ export class Guard {
     this.report('error', subject.stage, { ...verdict, category }, place)
     return undefined
   }
+}
+
+/** What a verdict comes to that stops nothing. */
+export const harmless: { readonly [Action in Verdict['action']]?: GuardStatus } = {
+  allow: 'passed',
+  flag: 'flagged',
 }
 
 const blockStages: { readonly [Stage in GuardStage]?: Block['stage'] } = {

@@ -182,6 +182,28 @@ describe.each([
       expect(messageText(client.requests[0]!.messages[0]!)).toBe('the secret')
     })
 
+    test('instructions that stay the same are checked once in a run', async () => {
+      let checks = 0
+      const guard = guardrail({
+        name: 'g',
+        level: 'chat',
+        applyTo: ['instructions'],
+        check: (subject) => {
+          checks++
+          return words('replace')(subject)
+        },
+      })
+
+      const { client } = await run(stream, guard, {
+        instructions: 'Keep the secret.',
+        steps: [callFunction('notes'), 'Done.'],
+        tools: [notes],
+      })
+
+      expect(checks).toBe(1)
+      expect(client.requests[1]?.instructions).toBe('Keep the ***.')
+    })
+
     test('a file is judged as a file, and may become a text', async () => {
       const guard = guardrail({
         name: 'g',
@@ -291,6 +313,40 @@ describe.each([
       ])
     })
 
+    test('a part that nobody knows is blocked unless the guard lets it pass', async () => {
+      const steps = [['Look: ', { type: 'hologram' } as unknown as Content]]
+      const make = (unsupported?: 'allow'): MiddlewareInput =>
+        guardrail({ name: 'g', applyTo: ['output'], check: words('block'), unsupported })
+
+      const closed = await run(stream, make(), { steps })
+      const open = await run(stream, make('allow'), { steps })
+
+      expect(closed.response.block).toMatchObject({ stage: 'output', category: 'unsupported' })
+      expect(open.response.messages[0]?.contents).toHaveLength(2)
+    })
+
+    test('a file that the model makes may become a text', async () => {
+      const guard = guardrail({
+        name: 'g',
+        applyTo: ['file'],
+        check: ({ role }) => ({ action: 'replace', replacement: `[${role}]` }),
+      })
+
+      const { response } = await run(stream, guard, { steps: [['See: ', image]] })
+
+      expect(response.text).toBe('See: [assistant]')
+    })
+
+    test('a refusal is output too', async () => {
+      const guard = guardrail({ name: 'g', applyTo: ['output'], check: words('replace') })
+
+      const { response } = await run(stream, guard, {
+        steps: [[{ type: 'refusal', text: 'No secret.' }]],
+      })
+
+      expect(response.messages[0]?.contents).toEqual([{ type: 'refusal', text: 'No ***.' }])
+    })
+
     test('a file that the model makes is checked where files are named', async () => {
       const guard = guardrail({
         name: 'g',
@@ -360,6 +416,40 @@ describe.each([
       expect([response.text, seen]).toEqual(['a ***', 'a ***'])
     })
 
+    test('a check may be async', async () => {
+      const judge = words('replace')
+      const guard = guardrail({
+        name: 'g',
+        applyTo: ['input', 'output'],
+        check: async (subject) => judge(subject),
+        stream: { release: 'sentence' },
+      })
+
+      const { seen, client } = await run(stream, guard, {
+        input: 'a secret',
+        steps: ['No. A secret.'],
+      })
+
+      expect(messageText(client.requests[0]!.messages[0]!)).toBe('a ***')
+      expect(seen).toBe('No. A ***.')
+    })
+
+    test('a span without a replacement of its own has that of the verdict', async () => {
+      const spans = [
+        { start: 0, end: 3, replacement: undefined },
+        { start: 4, end: 10, replacement: 'A' },
+      ]
+      const guard = guardrail({
+        name: 'g',
+        applyTo: ['output'],
+        check: () => ({ action: 'replace', spans, replacement: '***' }),
+      })
+
+      const { response } = await run(stream, guard)
+
+      expect(response.text).toBe('*** A.')
+    })
+
     test('a verdict without spans is about all of the text', async () => {
       const guard = guardrail({
         name: 'g',
@@ -370,95 +460,6 @@ describe.each([
       const { response } = await run(stream, guard)
 
       expect(response.text).toBe('Hm.')
-    })
-  })
-
-  describe('on tool calls', () => {
-    const calling: Setup = {
-      steps: [callFunction('notes', { about: 'my secret' }), 'Done.'],
-      tools: [notes],
-    }
-
-    test('blocked arguments never reach the tool', async () => {
-      let ran = false
-      const guarded = tool({ name: 'notes', description: 'x', execute: () => (ran = true) })
-      const guard = guardrail({ name: 'g', applyTo: ['arguments'], check: words('block') })
-
-      const { response } = await run(stream, guard, { ...calling, tools: [guarded] })
-
-      expect(ran).toBe(false)
-      expect(response.block).toMatchObject({ level: 'function', stage: 'arguments' })
-    })
-
-    test('replaced arguments are what the tool gets, replaced results what the model reads', async () => {
-      const guard = guardrail({
-        name: 'g',
-        applyTo: ['arguments', 'result'],
-        check: words('replace'),
-      })
-
-      const { client } = await run(stream, guard, calling)
-
-      expect(resultOf(client)).toMatchObject({ contents: [text('notes about my ***: a ***')] })
-    })
-
-    test('arguments that a replacement breaks are blocked', async () => {
-      const guard = guardrail({
-        name: 'g',
-        applyTo: ['arguments'],
-        check: words('replace', { replacement: '"' }),
-      })
-
-      const { response } = await run(stream, guard, calling)
-
-      expect(response.status).toBe('blocked')
-    })
-
-    test.each(['arguments', 'result'] as const)(
-      'a retry of %s tells the model why',
-      async (stage) => {
-        const guard = guardrail({
-          name: 'g',
-          applyTo: [stage],
-          check: words('retry', { feedback: 'Ask for less.' }),
-        })
-
-        const { response, client } = await run(stream, guard, calling)
-
-        expect(response.status).toBe('completed')
-        expect(JSON.stringify(resultOf(client))).toContain('Ask for less.')
-        expect(resultOf(client)).toMatchObject({ error: { code: 'denied' } })
-        expect(JSON.stringify(resultOf(client))).not.toContain('a secret')
-      },
-    )
-
-    test('what a tool threw does not say what was taken out of its result', async () => {
-      const failing = tool({
-        name: 'notes',
-        description: 'x',
-        execute: () => ({
-          contents: [text('the secret')],
-          error: { code: 'tool_failed', message: 'no secret' },
-        }),
-      })
-      const guard = guardrail({ name: 'g', applyTo: ['result'], check: words('replace') })
-
-      const { client, response } = await run(stream, guard, { ...calling, tools: [failing] })
-
-      expect(resultOf(client)).toMatchObject({
-        contents: [text('the ***')],
-        error: { message: 'the ***' },
-      })
-      expect(JSON.stringify(response.messages.slice(1))).not.toContain('secret')
-    })
-
-    test('files in results are checked where files are named', async () => {
-      const camera = tool({ name: 'notes', description: 'x', execute: () => [image] })
-      const guard = guardrail({ name: 'g', applyTo: ['file'], check: () => ({ action: 'block' }) })
-
-      const { response } = await run(stream, guard, { ...calling, tools: [camera] })
-
-      expect(response.block).toMatchObject({ level: 'function', stage: 'result' })
     })
   })
 })
@@ -490,7 +491,3 @@ test('a streamed answer and a plain one come to the same, whatever is in them', 
     { numRuns: 100 },
   )
 })
-
-function resultOf(client: ScriptedClient): Content | undefined {
-  return client.requests[1]?.messages.findLast(({ role }) => role === 'tool')?.contents[0]
-}

@@ -413,14 +413,28 @@ describe('a gate that waits for a promise', () => {
     const until = new Promise<void>((settle) => {
       resolve = settle
     })
-    const options: HoldBackOptions = { release: 'passthrough', scan: () => [], until }
+    const gate = holdBackGate({ release: 'passthrough', scan: () => [], until })
+    const left: Update[] = []
+    const controller = { enqueue: (update: Update) => void left.push(update), terminate: () => {} }
 
-    const driving = drive(options, [say('one '), say('two')])
-    await Promise.resolve()
+    await gate.transform?.(say('one '), controller)
+    const flushing = gate.flush?.(controller)
+    await new Promise((settle) => setTimeout(settle, 0))
+    const before = textIn(left)
     resolve()
-    const { updates } = await driving
+    await flushing
 
-    expect(textIn(updates)).toBe('one two')
+    expect(before).toBe('')
+    expect(textIn(left)).toBe('one ')
+  })
+
+  test('lets pass what comes after it has resolved', async () => {
+    const { steps } = await drive(
+      { release: 'passthrough', scan: () => [], until: Promise.resolve() },
+      [say('one '), say('two')],
+    )
+
+    expect(steps.at(-1)).toBe('one two')
   })
 
   test('fails with what it rejects with, and nothing has left', async () => {

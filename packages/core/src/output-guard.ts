@@ -3,6 +3,7 @@ import type { AgentResponseUpdate } from './agent-response.ts'
 import type { ChatContext } from './chat-context.ts'
 import type { Content } from './content.ts'
 import type { Guard, GuardPlace } from './guard.ts'
+import { harmless } from './guard.ts'
 import { isFile, isUnknown } from './guarded-contents.ts'
 import type { Finding, GuardedPart, ReleasePolicy, ScanOptions, ScanWindow } from './held-text.ts'
 import { holdBackGate } from './hold-back-gate.ts'
@@ -121,12 +122,10 @@ export function outputGuard(
 
 const askAgain = 'That answer was not acceptable. Please answer again.'
 
-/** What an output guard does about a verdict. */
+/** What an output guard does about a verdict. What has left cannot be replaced. */
 function statusOf({ action }: Verdict, release: ReleasePolicy): GuardStatus {
-  if (action === 'allow') return 'passed'
-  // What has left cannot be replaced.
-  if (action === 'flag' || (action === 'replace' && release === 'passthrough')) return 'flagged'
-  return action === 'replace' ? 'replaced' : 'blocked'
+  if (action !== 'replace') return harmless[action] ?? 'blocked'
+  return release === 'passthrough' ? 'flagged' : 'replaced'
 }
 
 function subjectOf({ part, text, from, final }: ScanWindow): GuardSubject {

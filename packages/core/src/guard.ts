@@ -1,10 +1,8 @@
-import type { AgentContext } from './agent-context.ts'
-import type { ChatContext } from './chat-context.ts'
-import type { FunctionInvocationContext } from './function-context.ts'
+import type { CheckContext, GuardedContext } from './check-scope.ts'
+import { CheckScope } from './check-scope.ts'
 import type { Finding } from './held-text.ts'
 import { isPause } from './interrupts.ts'
 import { LamellaError } from './lamella-error.ts'
-import type { RunContext } from './run-context.ts'
 import type { Block } from './termination.ts'
 import { GuardrailTripped, isTermination } from './termination.ts'
 import { isThenable } from './update-passage.ts'
@@ -22,17 +20,6 @@ export interface GuardEvent {
   readonly match?: string | undefined
   /** Why the guard itself failed. */
   readonly error?: unknown
-}
-
-export type GuardedContext = AgentContext | ChatContext | FunctionInvocationContext
-
-/** What a check may use. */
-export interface CheckContext {
-  readonly run: RunContext
-  /** Aborted when the run is, and when the check has taken too long. */
-  readonly signal: AbortSignal
-  /** The call that the guard stands around. */
-  readonly layer: GuardedContext
 }
 
 export interface GuardOptions {
@@ -238,48 +225,4 @@ function isControl(error: unknown): boolean {
     LamellaError.is(error, 'aborted') ||
     (error as { name?: unknown } | undefined)?.name === 'AbortError'
   )
-}
-
-/** The context of one check. Its signal is made when it is asked for. */
-class CheckScope implements CheckContext {
-  readonly layer: GuardedContext
-  #controller: AbortController | undefined
-  #signal: AbortSignal | undefined
-
-  constructor(layer: GuardedContext) {
-    this.layer = layer
-  }
-
-  get run(): RunContext {
-    return this.layer.run
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController()
-    return (this.#signal ??= AbortSignal.any([this.layer.signal, this.#controller.signal]))
-  }
-
-  within(verdict: PromiseLike<Verdict>, timeoutMs: number, name: string): Promise<Verdict> {
-    const { signal } = this.layer
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let onAbort = (): void => {}
-    const settled = new Promise<Verdict>((resolve, reject) => {
-      onAbort = () => reject(signal.reason as Error)
-      timer = setTimeout(() => {
-        const error = new LamellaError(
-          `guardrail "${name}" gave no verdict within ${timeoutMs} ms`,
-          { code: 'guardrail_timeout' },
-        )
-        reject(error)
-        this.#controller?.abort(error)
-      }, timeoutMs)
-      signal.addEventListener('abort', onAbort)
-      if (signal.aborted) onAbort()
-      verdict.then(resolve, reject)
-    })
-    return settled.finally(() => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-    })
-  }
 }

@@ -105,8 +105,7 @@ class HoldBackGate<F extends Finding> implements UpdateTransformer<AgentResponse
   ): void | Promise<void> {
     // Someone may be waiting for the answer to an event: it never waits behind text.
     if (update.event !== undefined && update.contents.length === 0) {
-      controller.enqueue(update)
-      return undefined
+      return controller.enqueue(update)
     }
     const { restart, scope, ...rest } = update
     if (restart) this.#restart(scope, controller)

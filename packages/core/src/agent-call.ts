@@ -1,13 +1,13 @@
 import type { AgentContext } from './agent-context.ts'
 import type { Agent } from './agent.ts'
 import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from './agent-response.ts'
-import { registerTransformer, toChatResponse } from './chat-call.ts'
-import type { ChatOptions } from './chat-options.ts'
+import { toChatResponse } from './chat-call.ts'
+import type { ChatOptions, ResponseFormat } from './chat-options.ts'
 import { toUpdates } from './chat-response.ts'
 import type { LayerContext } from './compose.ts'
 import { ContentCall } from './content-call.ts'
 import type { Message } from './message.ts'
-import type { ResponseFold } from './response-fold.ts'
+import { ResponseFold } from './response-fold.ts'
 import type { Run } from './run.ts'
 import type { Session } from './session.ts'
 import type { ToolDefinition } from './tool.ts'
@@ -17,6 +17,41 @@ import type { UpdateTransformer } from './update-transformer.ts'
 /** One run, as the layers around it share it. */
 export class AgentCall extends ContentCall<AgentResponse> {
   protected readonly restartUpdate: AgentResponseUpdate = { contents: [], restart: true, scope: 'run' }
+  /** What the innermost layer asked for. */
+  responseFormat: ResponseFormat | undefined
+  #loop: { readonly passage: UpdatePassage<AgentResponseUpdate>; readonly fold: ResponseFold } | undefined
+
+  override get released(): boolean {
+    return this.run.sink.delivered > 0
+  }
+
+  /** Called when the loop begins: what it brings forth goes through the transforms of all layers. */
+  begin(): void {
+    const { run } = this
+    const isNeeded = this.stream && (this.hasTransformers(Infinity) || this.mustRestart)
+    const fold = isNeeded ? new ResponseFold() : undefined
+    this.#loop = fold && { fold, passage: this.open(Infinity, fold) }
+    run.sink.outer = this.#loop?.passage
+    run.partial = fold
+  }
+
+  /** Takes in what the loop came to. */
+  async conclude(response: AgentResponse): Promise<void> {
+    const loop = this.#loop
+    this.#loop = undefined
+    if (loop === undefined) {
+      if (this.stream) this.settle(response)
+      else await this.deliver(response, Infinity)
+      return
+    }
+    const { passage, fold } = loop
+    await this.run.sink.drive([], passage)
+    this.settle(passage.changed ? this.refold(response, fold) : response)
+  }
+
+  protected override get mustRestart(): boolean {
+    return super.mustRestart || this.run.sink.released
+  }
 
   protected get next(): UpdatePassage<AgentResponseUpdate> | undefined {
     return undefined
@@ -97,7 +132,7 @@ export class AgentView implements AgentContext, LayerContext<AgentResponse> {
   }
 
   transformUpdates(transformer: UpdateTransformer<AgentResponseUpdate>): void {
-    registerTransformer(this, transformer)
+    this.call.register(transformer, this.depth)
   }
 }
 

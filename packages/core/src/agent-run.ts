@@ -18,7 +18,6 @@ import { toMessages } from './message.ts'
 import type { Layers } from './middleware.ts'
 import { sortLayers } from './middleware.ts'
 import { PumpSource } from './pump-source.ts'
-import { ResponseFold } from './response-fold.ts'
 import { ResponseStream } from './response-stream.ts'
 import type { RunInit } from './run.ts'
 import { Run } from './run.ts'
@@ -29,7 +28,7 @@ import { withValue } from './structured-output.ts'
 import type { BudgetExhausted, GuardrailTripped } from './termination.ts'
 import { isTermination } from './termination.ts'
 import type { Decision } from './tool-batch.ts'
-import { UpdateDrain } from './update-pump.ts'
+import { UpdateDrain } from './update-drain.ts'
 
 interface RunPlan {
   readonly agent: Agent
@@ -90,7 +89,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   const { agent, options } = of
   run.begin()
   run.fallbackText = agent.fallbackText
-  const call = new AgentCall(run)
+  const call = new AgentCall(run, of.layers.agent)
   const runLayers = compose<AgentView, AgentResponse>(of.layers.agent, (view) => runInside(of, view))
   try {
     run.signal.throwIfAborted()
@@ -108,7 +107,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       response = await endOnPurpose(of, run, call, error)
     }
     run.signal.throwIfAborted()
-    response = await withValue(response, view.options.responseFormat)
+    response = await withValue(response, call.responseFormat ?? view.options.responseFormat)
     return close(of, run, response)
   } catch (error) {
     throw attachOutcome(error, run)
@@ -121,7 +120,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
 async function runInside({ agent, config, layers, answers }: RunPlan, view: AgentView): Promise<void> {
   const { call, session, instructions, options } = view
   const { run } = call
-  const { checkpoint, sink } = run
+  const { checkpoint } = run
   run.session = session
   run.tools = toolsOf(agent, view, config)
   if (checkpoint?.tools !== undefined) run.tools.restore(checkpoint.tools)
@@ -133,36 +132,27 @@ async function runInside({ agent, config, layers, answers }: RunPlan, view: Agen
       ? decisionsFrom(view.messages, run.messages.all, session, agent.approvals, run)
       : decisionsForResume(checkpoint, answers ?? {}, agent.approvals)
 
-  const fold = new ResponseFold()
-  const passage = sink.streaming && call.hasTransformers(Infinity) ? call.open(Infinity, fold) : undefined
-  if (passage !== undefined) {
-    sink.outer = passage
-    run.partial = fold
-  }
+  call.responseFormat = options.responseFormat
   const finished = run.finished.loop
-  if (finished !== undefined) run.finished.loop = undefined
-  const response =
-    finished ??
-    (await runLoop(run, {
-      client: agent.client,
-      instructions,
-      options,
-      config,
-      decided,
-      waiting: waitingFor(session, checkpoint),
-      callModel: chatPipeline(layers.chat),
-      callFunction: functionPipeline(layers.function),
-    }))
-  run.lastLoop = response
-  if (passage !== undefined && finished === undefined) {
-    await sink.drive([], passage)
-    call.settle(passage.changed ? call.refold(response, fold) : response)
-  } else if (sink.streaming && finished === undefined) {
-    call.settle(response)
-  } else {
-    const waiting = call.deliver(response, Infinity)
-    if (waiting !== undefined) await waiting
+  if (finished !== undefined) {
+    run.finished.loop = undefined
+    run.lastLoop = finished
+    await call.deliver(finished, Infinity)
+    return
   }
+  call.begin()
+  const response = await runLoop(run, {
+    client: agent.client,
+    instructions,
+    options,
+    config,
+    decided,
+    waiting: waitingFor(session, checkpoint),
+    callModel: chatPipeline(layers.chat),
+    callFunction: functionPipeline(layers.function),
+  })
+  run.lastLoop = response
+  await call.conclude(response)
 }
 
 /** A termination that left the layers is an outcome, all else a failure. */
@@ -172,7 +162,7 @@ async function endOnPurpose(
   call: AgentCall,
   error: unknown,
 ): Promise<AgentResponse> {
-  if (isPause(error)) return ended(run, 'paused')
+  if (isPause(error)) return ended(run, call, 'paused')
   if (!isTermination(error)) throw error
   if (error.code === 'guardrail_tripped') {
     if ((options.onBlock ?? agent.onBlock) === 'throw') throw error
@@ -183,15 +173,17 @@ async function endOnPurpose(
   const result = error.result === undefined ? call.result : toAgentResponse(error.result, run)
   const status = error.code === 'budget_exhausted' ? 'budget_exhausted' : 'terminated'
   const reason = status === 'terminated' ? error.message : (error as BudgetExhausted).budget
-  if (result === undefined) return { ...ended(run, status), reason }
+  if (result === undefined) return { ...(await ended(run, call, status)), reason }
   call.result = result
   await call.adopt(call.faultDepth(error))
   return { ...call.result, status, reason }
 }
 
 /** A response of what had been done when a run ended without one. */
-function ended(run: Run, status: RunStatus): AgentResponse {
-  return { ...toAgentResponse({ messages: [...run.messages.added], usage: run.usage }, run), status }
+async function ended(run: Run, call: AgentCall, status: RunStatus): Promise<AgentResponse> {
+  const response = toAgentResponse({ messages: [...run.messages.added], usage: run.usage }, run)
+  await call.conclude({ ...response, status })
+  return call.result!
 }
 
 /** Puts `response` in the place of whatever the caller has seen so far. */

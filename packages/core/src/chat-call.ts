@@ -7,8 +7,9 @@ import { chatResponse, toUpdates } from './chat-response.ts'
 import type { LayerContext } from './compose.ts'
 import { compose } from './compose.ts'
 import { ContentCall } from './content-call.ts'
-import { MiddlewareContractError } from './contract-error.ts'
 import { dropCalls } from './drop-calls.ts'
+import { isPause } from './interrupts.ts'
+import { LamellaError } from './lamella-error.ts'
 import type { Message } from './message.ts'
 import type { ChatMiddleware } from './middleware.ts'
 import { isProviderError } from './provider-error.ts'
@@ -32,13 +33,13 @@ export function chatPipeline(
 ): (run: Run, input: ChatCallInput) => Promise<ChatResponse> {
   const runLayers = compose<ChatView, ChatResponse>(layers, callClient)
   return async (run, input) => {
-    const call = new ChatCall(run, input.client)
+    const call = new ChatCall(run, layers, input.client)
     try {
       return await runLayers(new ChatView(call, 0, input))
     } catch (error) {
-      if (!isTermination(error) || endsRun(error)) throw error
+      if (!isTermination(error) || endsRun(error)) throw call.withdraw(error)
       const result = error.result === undefined ? call.result : toChatResponse(error.result)
-      if (result === undefined) throw error
+      if (result === undefined) throw call.withdraw(error)
       call.result = result
       await call.adopt(call.faultDepth(error))
       return call.result
@@ -51,13 +52,28 @@ class ChatCall extends ContentCall<ChatResponse> {
   readonly client: ChatClient
   protected readonly restartUpdate: AgentResponseUpdate = { contents: [], restart: true }
 
-  constructor(run: Run, client: ChatClient) {
-    super(run)
+  constructor(run: Run, layers: readonly ChatMiddleware[], client: ChatClient) {
+    super(run, layers)
     this.client = client
   }
 
   protected get next(): UpdatePassage<AgentResponseUpdate> | undefined {
     return this.run.sink.outer
+  }
+
+  /** The run ends without what this call has shown, unless it fails: then the caller keeps what came. */
+  withdraw(error: unknown): unknown {
+    const isBlocked = LamellaError.is(error, 'guardrail_tripped')
+    if (this.mustRestart && (isPause(error) || (isTermination(error) && !isBlocked))) {
+      this.run.sink.push(this.restartUpdate)
+    }
+    return error
+  }
+
+  override settle(result: ChatResponse): void {
+    super.settle(result)
+    const { run } = this
+    if (run.sink.outer === undefined) run.partial = undefined
   }
 
   protected updatesOf(result: ChatResponse): Iterable<AgentResponseUpdate> {
@@ -125,19 +141,8 @@ class ChatView implements ChatContext, LayerContext<ChatResponse> {
   }
 
   transformUpdates(transformer: UpdateTransformer<ChatResponseUpdate>): void {
-    registerTransformer(this, transformer)
+    this.call.register(transformer as UpdateTransformer<AgentResponseUpdate>, this.depth)
   }
-}
-
-/** Registers a transformer for the layer that `view` belongs to. */
-export function registerTransformer(
-  view: LayerContext<unknown> & { readonly call: { register(transformer: UpdateTransformer<AgentResponseUpdate>, depth: number): void } },
-  transformer: UpdateTransformer<ChatResponseUpdate>,
-): void {
-  if (view.inside !== undefined) {
-    throw new MiddlewareContractError(`at depth ${view.depth}`, 'called transformUpdates() after callNext(); register before')
-  }
-  view.call.register(transformer as UpdateTransformer<AgentResponseUpdate>, view.depth)
 }
 
 /** Accepts what a layer may put in place as a response. */
@@ -170,14 +175,16 @@ async function callClient(context: ChatView): Promise<void> {
   if (request.options.toolChoice === 'none') call.register(dropCalls(run.fallbackText), context.depth)
   // A layer may have put another client in place. Its own layers run too.
   const layered = client !== call.client && client.middleware.length > 0
+  const { turn } = call
+  const fold = new ResponseFold()
   try {
     if (call.stream) {
-      const fold = new ResponseFold()
       const source = layered ? client.getResponse([...request.messages], { ...callOptions(request), stream: true }) : client.stream(request)
       const passage = call.open(Infinity, fold)
-      run.partial = fold
+      // Where the run's own layers have transforms, what came through those is all that may show.
+      if (run.sink.outer === undefined) run.partial = fold
       await run.sink.drive(source, passage)
-      run.partial = undefined
+      if (passage.next?.terminated === true) run.stop(cutShort)
       const response = fold.response()
       run.addUsage(response.usage)
       call.settle(response)
@@ -186,17 +193,21 @@ async function callClient(context: ChatView): Promise<void> {
         layered ? client.getResponse([...request.messages], callOptions(request)) : client.respond(request),
       )
       run.addUsage(response.usage)
+      if (turn !== call.turn) throw new LamellaError('nobody waits for this call any more', { code: 'aborted' })
       const waiting = call.deliver(response, Infinity)
       if (waiting !== undefined) await waiting
     }
   } catch (error) {
     const partial = isProviderError(error) ? error.partial : undefined
-    const cost = partial?.usage ?? run.partial?.response().usage
+    const cost = partial?.usage ?? (call.stream ? fold.response().usage : undefined)
     if (cost !== undefined) run.addUsage(cost)
     throw error
   }
   run.lastModel = { iteration: run.iteration, response: call.result! }
 }
+
+/** Why a run stops when a transform of its own layers has ended its updates. */
+export const cutShort = 'a transform ended the updates of the run'
 
 function callOptions({ options, instructions, signal }: ChatRequest) {
   return { ...options, instructions, signal }

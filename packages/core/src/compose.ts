@@ -10,6 +10,8 @@ export interface LayeredCall<Result> {
   adopt(depth: number): void | Promise<void>
   /** Told which layer an error left, from inside out. */
   fail(error: unknown, depth: number): void
+  /** Called when a layer has left while its `callNext()` was still running: nobody waits for that any more. */
+  abandon(error: unknown): void
 }
 
 /** The view that one layer has of a call. Each layer has its own, so an edit is seen only inside. */
@@ -19,6 +21,8 @@ export interface LayerContext<Result> {
   readonly depth: number
   /** What its `callNext()` returned, while that is running. */
   inside: Promise<Result> | undefined
+  /** How the layer broke the rules, which holds even if it swallows the error. */
+  broken?: MiddlewareContractError
   /** A view for the next layer in, with the inputs as they are now. */
   derive(): this
 }
@@ -37,20 +41,29 @@ export function compose<Context extends LayerContext<Result>, Result>(
     const layer = layers[context.depth]
     const { call, depth } = context
     const leave = (error: unknown): never => {
+      if (context.inside !== undefined) {
+        context.inside.catch(() => {})
+        call.abandon(error)
+      }
+      context.inside = over
       if (caller !== undefined) caller.inside = undefined
       call.fail(error, depth)
       throw error
     }
     const finish = (): Result => {
-      if (call.result !== undefined) return call.result
-      const name = layer?.name ?? 'the innermost handler'
-      return leave(new MiddlewareContractError(name, 'neither set context.result nor let callNext() give one'))
+      const { result } = call
+      if (result === undefined) {
+        const name = layer?.name ?? 'the innermost handler'
+        return leave(new MiddlewareContractError(name, 'neither set context.result nor let callNext() give one'))
+      }
+      context.inside = over
+      if (caller !== undefined) caller.inside = undefined
+      return result
     }
     const settle = (): Result | Promise<Result> => {
-      if (caller !== undefined) caller.inside = undefined
       if (layer === undefined) return finish()
+      if (context.broken !== undefined) leave(context.broken)
       if (context.inside !== undefined) {
-        context.inside.catch(() => {})
         leave(new MiddlewareContractError(layer.name, 'returned before its callNext() had settled; await it'))
       }
       const waiting = call.adopt(depth)
@@ -67,14 +80,26 @@ export function compose<Context extends LayerContext<Result>, Result>(
   }
 
   function callNext(layer: Layer<Context, Result>, context: Context): Promise<Result> {
-    if (context.inside !== undefined) {
-      return Promise.reject(
-        new MiddlewareContractError(layer.name, 'called callNext() while an earlier call was still running'),
-      )
-    }
+    if (context.inside !== undefined) return refuse(layer, context)
     context.call.enter(context.depth)
     return (context.inside = enter(context.derive(), context))
   }
 
   return (context) => enter(context, undefined)
+}
+
+/** In the place of what is inside a layer that has left: nothing runs there any more. */
+const over: Promise<never> = new Promise(() => {})
+
+function refuse<Result>({ name }: { readonly name: string }, context: LayerContext<Result>): Promise<never> {
+  const problem =
+    context.inside === over
+      ? 'called callNext() after it had returned'
+      : 'called callNext() while an earlier call was still running'
+  const error = new MiddlewareContractError(name, problem)
+  context.broken = error
+  const refused = Promise.reject(error)
+  // The layer may have let go of the promise; the error reaches the caller all the same.
+  refused.catch(() => {})
+  return refused
 }

@@ -1,6 +1,7 @@
 import type { AgentResponseUpdate } from './agent-response.ts'
 import type { ChatResponse } from './chat-response.ts'
 import type { LayeredCall } from './compose.ts'
+import { MiddlewareContractError } from './contract-error.ts'
 import { normalizeResponse, ResponseFold } from './response-fold.ts'
 import type { Run } from './run.ts'
 import { UpdatePassage } from './update-passage.ts'
@@ -14,16 +15,27 @@ import type { UpdateTransformer } from './update-transformer.ts'
 export abstract class ContentCall<Result extends ChatResponse> implements LayeredCall<Result> {
   readonly run: Run
   result: Result | undefined
+  /** Rises whenever what is inside begins anew or nobody waits for it any more. */
+  turn = 0
+  readonly #layers: readonly { readonly name: string }[]
   #metadata: Record<string, unknown> | undefined
   #transformers: { readonly depth: number; readonly transformer: UpdateTransformer<AgentResponseUpdate> }[] | undefined
+  /** How deep the layer lies that called its `callNext()` last. */
+  #entered = -1
   #passage: UpdatePassage<AgentResponseUpdate> | undefined
+  /** Whether content of a pass before this one has reached the caller. */
+  #releasedBefore = false
   #settled: Result | undefined
-  #deliveredBefore: number
+  /** The pass that `#settled` came through. */
+  #settledBy: UpdatePassage<AgentResponseUpdate> | undefined
+  /** What had settled before: it has passed the transforms too. */
+  #earlier: Result[] | undefined
   #fault: { readonly error: unknown; readonly depth: number } | undefined
 
-  constructor(run: Run) {
+  /** `layers` are named where one breaks the rules. */
+  constructor(run: Run, layers: readonly { readonly name: string }[]) {
     this.run = run
-    this.#deliveredBefore = run.sink.delivered
+    this.#layers = layers
   }
 
   get metadata(): Record<string, unknown> {
@@ -35,14 +47,24 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
   }
 
   get released(): boolean {
-    return this.run.sink.delivered > this.#deliveredBefore
+    const passage = this.#passage
+    if (passage === undefined || this.#releasedBefore) return this.#releasedBefore
+    return passage.released && this.run.sink.delivered > passage.deliveredBefore
   }
 
   register(transformer: UpdateTransformer<AgentResponseUpdate>, depth: number): void {
+    if (depth <= this.#entered) {
+      throw new MiddlewareContractError(
+        this.#layers[depth]!.name,
+        'called transformUpdates() after callNext(); register before',
+      )
+    }
     ;(this.#transformers ??= []).push({ depth, transformer })
   }
 
   enter(depth: number): void {
+    this.turn++
+    this.#entered = depth
     this.result = undefined
     const transformers = this.#transformers
     while (transformers !== undefined && transformers.length > 0 && transformers.at(-1)!.depth > depth) {
@@ -59,15 +81,27 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
     return this.#fault?.error === error ? this.#fault!.depth : 0
   }
 
+  abandon(error: unknown): void {
+    this.turn++
+    this.run.sink.breakOff(error)
+  }
+
   adopt(depth: number): void | Promise<void> {
     const { result } = this
-    if (result === undefined || result === this.#settled) return undefined
-    // The content is the same, so it has passed the transforms already.
-    if (result.messages === this.#settled?.messages) {
-      this.#settled = result
+    if (result === undefined || result === this.#settled) {
+      return result === undefined || this.#isShown ? undefined : this.deliver(result, 0)
+    }
+    // Content that has passed the transforms does not pass them again.
+    const { messages } = result
+    const isSettled = messages === this.#settled?.messages
+    if (isSettled && this.#isShown) {
+      this.settle(normalizeResponse(result) as Result)
       return undefined
     }
-    return this.deliver(result, depth)
+    if (isSettled || this.#earlier?.some((earlier) => earlier.messages === messages)) {
+      return this.deliver(result, 0)
+    }
+    return this.deliver(withoutRaw(result), depth)
   }
 
   /** Lets a plain result through the transforms of the layers outside `depth`. */
@@ -77,15 +111,18 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
       this.settle(plain)
       return undefined
     }
+    const { turn } = this
     const fold = new ResponseFold()
     const passage = this.open(depth, fold)
-    return this.run.sink
-      .drive(this.updatesOf(plain), passage)
-      .then(() => this.settle(passage.changed ? this.refold(plain, fold) : plain))
+    return this.run.sink.drive(this.updatesOf(plain), passage).then(() => {
+      if (turn === this.turn) this.settle(passage.changed ? this.refold(plain, fold) : plain)
+    })
   }
 
   settle(result: Result): void {
+    if (this.#settled !== undefined) (this.#earlier ??= []).push(this.#settled)
     this.result = this.#settled = result
+    this.#settledBy = this.#passage
   }
 
   hasTransformers(depth: number): boolean {
@@ -100,9 +137,21 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
       if (registered[index]!.depth < depth) transformers.push(registered[index]!.transformer)
     }
     const passage = new UpdatePassage(transformers, fold, this.next)
-    if (this.#passage?.released === true) passage.restart = this.restartUpdate
+    if (this.mustRestart) passage.restart = this.restartUpdate
+    this.#releasedBefore = this.released
     this.#passage = passage
     return passage
+  }
+
+  /** Whether something went out that a new pass makes void. */
+  protected get mustRestart(): boolean {
+    const passage = this.#passage
+    return passage !== undefined && (passage.released || (passage.restart !== undefined && !passage.started))
+  }
+
+  /** Whether the caller has what `#settled` holds, and no later pass has made it void. */
+  get #isShown(): boolean {
+    return this.#settledBy === this.#passage || !this.#passage!.started
   }
 
   /** The level further out, where there is one. */
@@ -112,4 +161,11 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
   protected abstract updatesOf(result: Result): Iterable<AgentResponseUpdate>
   /** `result` with the content that came through the transforms. */
   abstract refold(result: Result, fold: ResponseFold): Result
+}
+
+/** What the SDK returned is not what a layer put in place. */
+function withoutRaw<Result extends ChatResponse>(result: Result): Result {
+  if (result.raw === undefined) return result
+  const { raw: _raw, ...kept } = result
+  return kept as Result
 }

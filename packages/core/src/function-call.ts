@@ -87,6 +87,7 @@ export class FunctionCall implements LayeredCall<FunctionResult> {
 
   adopt(): void {}
   fail(): void {}
+  abandon(): void {}
 }
 
 export class FunctionView implements FunctionInvocationContext, LayerContext<FunctionResult> {

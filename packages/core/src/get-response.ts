@@ -9,7 +9,7 @@ import { ResponseStream } from './response-stream.ts'
 import { Run } from './run.ts'
 import { attachOutcome } from './run-outcome.ts'
 import { withValue } from './structured-output.ts'
-import { UpdateDrain } from './update-pump.ts'
+import { UpdateDrain } from './update-drain.ts'
 
 /** One model call through a client's layers, without an agent around it. */
 export function getResponse(

@@ -3,6 +3,9 @@ import type { TransformController, UpdateTransformer } from './update-transforme
 /** What a passage needs to know of the updates that go through it. */
 export interface PassingUpdate {
   readonly contents: readonly unknown[]
+  /** The provider's own form of the contents, gone as soon as a transform made another update of it. */
+  readonly raw?: unknown
+  readonly restart?: true | undefined
 }
 
 /** Takes in what leaves a passage. */
@@ -26,12 +29,16 @@ export class UpdatePassage<Update extends PassingUpdate> {
   terminated = false
   /** Goes out first: what the call had released before is void. */
   restart: Update | undefined
+  started = false
+  /** How many updates had reached the consumer when this pass began. */
+  deliveredBefore = 0
+  readonly next: UpdatePassage<Update> | undefined
   readonly #stages: readonly Stage<Update>[]
   readonly #fold: UpdateFold<Update> | undefined
-  readonly #next: UpdatePassage<Update> | undefined
   #controller = new Controller<Update>()
   #flushFrom = 0
-  #started = false
+  /** Whether content has left this passage since a call further in began. */
+  #releasedOfCall = false
 
   /** `transformers` come innermost first. */
   constructor(
@@ -41,7 +48,7 @@ export class UpdatePassage<Update extends PassingUpdate> {
   ) {
     this.#stages = transformers.map(toStage)
     this.#fold = fold
-    this.#next = next
+    this.next = next
   }
 
   /**
@@ -49,20 +56,35 @@ export class UpdatePassage<Update extends PassingUpdate> {
    * void, then every transformer's `start`, outermost first, since each may already enqueue.
    */
   start(out: Update[]): void | Promise<void> {
-    if (this.#started) return undefined
-    this.#started = true
-    const waiting = this.#next?.start(out)
+    if (this.started) return undefined
+    this.started = true
+    const waiting = this.next?.start(out)
     return waiting === undefined ? this.#announce(out) : waiting.then(() => this.#announce(out))
   }
 
   #announce(out: Update[]): void | Promise<void> {
-    const { restart } = this
+    const { restart, next } = this
     let waiting: void | Promise<void> = undefined
-    if (restart === undefined) this.#next?.mark()
-    else if (this.#next === undefined) out.push(restart)
-    else waiting = this.#next.pass(restart, out)
+    if (restart === undefined) next?.mark()
+    else if (next === undefined) out.push(restart)
+    else waiting = next.supersede(restart, out)
     const last = this.#stages.length - 1
     return waiting === undefined ? this.#startFrom(last, out) : waiting.then(() => this.#startFrom(last, out))
+  }
+
+  /** Lets the transforms know of a restart further in; it goes on even if one of them drops it. */
+  supersede(restart: Update, out: Update[]): void | Promise<void> {
+    const from = out.length
+    const check = (): void => {
+      if (!this.#releasedOfCall) return
+      if (!out.slice(from).some((update) => update.restart === true)) {
+        this.#fold?.add(restart)
+        out.push(restart)
+      }
+      this.#releasedOfCall = false
+    }
+    const waiting = this.pass(restart, out)
+    return waiting === undefined ? check() : waiting.then(check)
   }
 
   #startFrom(index: number, out: Update[]): void | Promise<void> {
@@ -77,7 +99,7 @@ export class UpdatePassage<Update extends PassingUpdate> {
 
   /** Takes one update through all transforms. What leaves the outermost level lands in `out`. */
   pass(update: Update, out: Update[]): void | Promise<void> {
-    return this.#passFrom(update, 0, out)
+    return this.terminated ? undefined : this.#passFrom(update, 0, out)
   }
 
   /** Runs every transformer's `flush`, innermost first. */
@@ -95,15 +117,30 @@ export class UpdatePassage<Update extends PassingUpdate> {
   /** A model call begins: what it releases may be made void by itself. */
   mark(): void {
     this.#fold?.mark?.()
+    this.#releasedOfCall = false
   }
 
   /** Hands an update on without the transforms of this level. */
   release(update: Update, out: Update[]): void | Promise<void> {
     this.#fold?.add(update)
-    if (update.contents.length > 0) this.released = true
-    if (this.#next !== undefined) return this.#next.pass(update, out)
-    out.push(update)
-    return undefined
+    if (update.contents.length > 0) this.released = this.#releasedOfCall = true
+    const { next } = this
+    if (next === undefined) {
+      out.push(update)
+      return undefined
+    }
+    const waiting = next.pass(update, out)
+    if (waiting === undefined && !next.terminated) return undefined
+    const check = (): void => {
+      if (next.terminated) this.#end(this.#stages.length)
+    }
+    return waiting === undefined ? check() : waiting.then(check)
+  }
+
+  /** Nothing reaches the stages before this one any more. */
+  #end(stage: number): void {
+    this.terminated = true
+    this.#flushFrom = stage
   }
 
   #ready(): Controller<Update> {
@@ -124,7 +161,7 @@ export class UpdatePassage<Update extends PassingUpdate> {
       const passed = controller.first!
       if (passed !== current) {
         this.changed = true
-        current = passed
+        current = passed.raw === undefined ? passed : withoutRaw(passed)
       }
     }
     return this.release(current, out)
@@ -153,11 +190,14 @@ export class UpdatePassage<Update extends PassingUpdate> {
     const updates = controller.take()
     if (controller.ended) {
       controller.ended = false
-      this.terminated = true
-      this.#flushFrom = at + 1
+      this.#end(at + 1)
     }
     if (updates.length === 1 ? updates[0] !== input : updates.length > 0 || input !== undefined) {
       this.changed = true
+      for (let index = 0; index < updates.length; index++) {
+        const update = updates[index]!
+        if (update !== input && update.raw !== undefined) updates[index] = withoutRaw(update)
+      }
     }
     return this.#passAll(updates, 0, at + 1, out)
   }
@@ -169,6 +209,7 @@ export class UpdatePassage<Update extends PassingUpdate> {
     out: Update[],
   ): void | Promise<void> {
     for (let index = start; index < updates.length; index++) {
+      if (this.terminated && from < this.#flushFrom) return undefined
       const waiting = this.#passFrom(updates[index]!, from, out)
       if (waiting !== undefined) {
         return waiting.then(() => this.#passAll(updates, index + 1, from, out))
@@ -176,6 +217,10 @@ export class UpdatePassage<Update extends PassingUpdate> {
     }
     return undefined
   }
+}
+
+function withoutRaw<Update extends PassingUpdate>(update: Update): Update {
+  return { ...update, raw: undefined }
 }
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
@@ -203,7 +248,7 @@ class Controller<Update> implements TransformController<Update> {
     this.ended = true
   }
 
-  take(): readonly Update[] {
+  take(): Update[] {
     const none = this.count === 0 || this.count === -1
     const updates = none ? [] : [this.first!, ...(this.rest ?? [])]
     this.count = 0

@@ -14,32 +14,10 @@ export interface UpdateSink<Update extends PassingUpdate> {
   outer: UpdatePassage<Update> | undefined
   /** Adds an update that was made elsewhere. */
   push(update: Update): void
-}
-
-/** Without a consumer, a source is driven at once. */
-export class UpdateDrain<Update extends PassingUpdate> implements UpdateSink<Update> {
-  readonly streaming = false
-  readonly delivered = 0
-  outer: UpdatePassage<Update> | undefined
-  readonly #discarded: Update[] = []
-
-  async drive(
-    source: AsyncIterable<Update> | Iterable<Update>,
-    passage: UpdatePassage<Update>,
-  ): Promise<void> {
-    const out = this.#discarded
-    await passage.start(out)
-    for await (const update of source) {
-      const waiting = passage.pass(update, out)
-      if (waiting !== undefined) await waiting
-      out.length = 0
-      if (passage.terminated) break
-    }
-    await passage.flush(out)
-    out.length = 0
-  }
-
-  push(): void {}
+  /** Whether content has reached the consumer or is on its way. */
+  readonly released: boolean
+  /** Closes the running source, if there is one: its drive rejects. */
+  breakOff(error: unknown): void
 }
 
 interface Drive<Update extends PassingUpdate> {
@@ -65,7 +43,7 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   onEnd: (failure: Failure | undefined) => Promise<void> = async () => {}
   readonly #out: Update[] = []
   #head = 0
-  readonly #inbox: Update[] = []
+  readonly #inbox: { readonly update: Update; readonly outer: UpdatePassage<Update> | undefined }[] = []
   #drive: Drive<Update> | undefined
   #begun: Promise<void> | undefined
   #pulling = false
@@ -75,6 +53,8 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   #last: Promise<IteratorResult<Update>> | undefined
   /** Something broke while no source was running: the next drive learns of it. */
   #fault: Failure | undefined
+  /** Every drive to come learns of this. */
+  #cancelled: Failure | undefined
 
   /** `work` starts with the first pull. */
   constructor(work: () => Promise<void>) {
@@ -85,7 +65,9 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
     source: AsyncIterable<Update> | Iterable<Update>,
     passage: UpdatePassage<Update>,
   ): Promise<void> {
-    if (this.#fault !== undefined) return Promise.reject(this.#fault.error)
+    const broken = this.#cancelled ?? this.#fault
+    this.#fault = undefined
+    if (broken !== undefined) return Promise.reject(broken.error)
     return new Promise((resolve, reject) => {
       this.#drive = { source, iterator: undefined, passage, resolve, reject }
       this.#wake()
@@ -93,8 +75,24 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   }
 
   push(update: Update): void {
-    this.#inbox.push(update)
+    this.#inbox.push({ update, outer: this.outer })
     this.#wake()
+  }
+
+  get released(): boolean {
+    return (
+      this.delivered > 0 ||
+      this.#out.some(hasContent) ||
+      this.#inbox.some(({ update }) => hasContent(update))
+    )
+  }
+
+  breakOff(error: unknown): void {
+    const drive = this.#drive
+    if (drive === undefined) return
+    this.#drive = undefined
+    closeIterator(drive.iterator)
+    drive.reject(error)
   }
 
   get busy(): boolean {
@@ -115,7 +113,11 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
       this.#begun = Promise.resolve()
       this.#over = { failure: { error: reason } }
     }
-    if (this.#over === undefined) this.#breakOff({ error: reason }, true)
+    if (this.#over === undefined) {
+      this.#cancelled ??= { error: reason }
+      this.#head = this.#out.length = 0
+      this.breakOff(reason)
+    }
     await this.#begun
     await (this.#last ??= this.#finish()).catch(() => {})
   }
@@ -128,7 +130,9 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   }
 
   #settle(failure: Failure | undefined): void {
-    this.#over = { failure }
+    const broken = this.#cancelled ?? this.#fault
+    this.#over = { failure: failure ?? broken }
+    this.breakOff(failure?.error)
     this.#wake()
   }
 
@@ -157,6 +161,7 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   /** Whatever was made before the source began has gone out by now. */
   #start(drive: Drive<Update>): Promise<IteratorResult<Update>> {
     drive.iterator = iteratorOf(drive.source)
+    drive.passage.deliveredBefore = this.delivered
     const waiting = drive.passage.start(this.#out)
     return waiting === undefined ? this.#pull() : waiting.then(this.#pull, this.#onFault)
   }
@@ -205,43 +210,36 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   }
 
   readonly #onFault = (error: unknown): Promise<IteratorResult<Update>> => {
-    this.#breakOff({ error }, this.#drive === undefined)
+    if (this.#drive === undefined) this.#fault ??= { error }
+    else this.breakOff(error)
     return this.#pull()
   }
 
-  /** Ends the running source with a failure; `lasting` failures also meet every drive to come. */
-  #breakOff(failure: Failure, lasting: boolean): void {
-    if (lasting) this.#fault ??= failure
-    const drive = this.#drive
-    if (drive === undefined) return
-    this.#drive = undefined
-    closeIterator(drive.iterator)
-    drive.reject(failure.error)
-  }
-
   #pullInbox(): Promise<IteratorResult<Update>> {
-    const update = this.#inbox.shift()!
+    const { update, outer } = this.#inbox.shift()!
     try {
-      const waiting = this.#passOuter(update)
+      const waiting = this.#passOuter(update, outer)
       return waiting === undefined ? this.#pull() : waiting.then(this.#pull, this.#onFault)
     } catch (error) {
       return this.#onFault(error)
     }
   }
 
-  #passOuter(update: Update): void | Promise<void> {
-    const broken = this.#fault ?? this.#over?.failure
+  #passOuter(update: Update, outer: UpdatePassage<Update> | undefined): void | Promise<void> {
+    const broken = this.#cancelled ?? this.#fault ?? this.#over?.failure
     // After a failure events still reach the caller; content does not.
-    if (broken !== undefined ? update.contents.length === 0 : this.outer === undefined) {
-      this.#out.push(update)
-    } else if (broken === undefined) {
-      const outer = this.outer!
-      const waiting = outer.start(this.#out)
-      return waiting === undefined
-        ? outer.pass(update, this.#out)
-        : waiting.then(() => outer.pass(update, this.#out))
+    if (broken !== undefined || outer?.terminated === true) {
+      if (!hasContent(update)) this.#out.push(update)
+      return undefined
     }
-    return undefined
+    if (outer === undefined) {
+      this.#out.push(update)
+      return undefined
+    }
+    const pass = (): void | Promise<void> =>
+      update.restart === true ? outer.supersede(update, this.#out) : outer.pass(update, this.#out)
+    const waiting = outer.start(this.#out)
+    return waiting === undefined ? pass() : waiting.then(pass)
   }
 
   #take(): Update {
@@ -276,6 +274,10 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
 /** Holds what was thrown, since anything can be, also `undefined`. */
 export interface Failure {
   readonly error: unknown
+}
+
+function hasContent({ contents }: PassingUpdate): boolean {
+  return contents.length > 0
 }
 
 function iteratorOf<Update>(

@@ -216,6 +216,7 @@ export function foldUpdates(updates: Iterable<ChatResponseUpdate>): ChatResponse
  * and `functionCalls` as the messages have them. The same object if it is in that form.
  */
 export function normalizeResponse(response: ChatResponse): ChatResponse {
+  if (isPlainlyNormal(response)) return response
   const fold = new ResponseFold()
   for (const message of response.messages) {
     const update: OwnUpdate = { ...message, messageId: message.id }
@@ -238,6 +239,30 @@ export function normalizeResponse(response: ChatResponse): ChatResponse {
   }
   const usage = addUsage(response.usage, fold.response().usage)
   return { ...response, messages, ...fields, usage }
+}
+
+/** A quick look that knows the usual answers: some text, some calls. What it does not know is folded. */
+function isPlainlyNormal({ messages, text, functionCalls }: ChatResponse): boolean {
+  let joined = ''
+  let calls = 0
+  for (const [at, { id, role, contents }] of messages.entries()) {
+    if (!id || role !== 'assistant' || contents.length === 0) return false
+    if (messages.findIndex((message) => message.id === id) !== at) return false
+    let previous: Content['type'] | undefined
+    for (const content of contents) {
+      const { type } = content
+      if (type === 'text') {
+        if (content.text === '' || previous === 'text') return false
+        joined += content.text
+      } else if (type === 'function-call') {
+        const { callId, index } = content
+        if (!callId || index !== undefined || functionCalls[calls] !== content) return false
+        if (functionCalls.findIndex((call) => call.callId === callId) !== calls++) return false
+      } else return false
+      previous = type
+    }
+  }
+  return joined === text && calls === functionCalls.length
 }
 
 function isResult({ type }: Content): boolean {

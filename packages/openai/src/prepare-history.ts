@@ -30,11 +30,20 @@ function ownMessage(message: Message, rules: HistoryRules, losses: Losses): Mess
   const contents: Content[] = []
   let isChanged = false
   for (const content of message.contents) {
-    const own = ownContent(content, content.origin ?? message.origin, rules, losses)
+    const own = isMisplaced(content, message, losses)
+      ? undefined
+      : ownContent(content, content.origin ?? message.origin, rules, losses)
     if (own !== undefined) contents.push(own)
     isChanged ||= own !== content
   }
   return isChanged ? { ...message, contents } : message
+}
+
+/** Only the assistant thinks and calls. */
+function isMisplaced({ type }: Content, { role }: Message, losses: Losses): boolean {
+  if (role === 'assistant' || (type !== 'function-call' && type !== 'reasoning')) return false
+  losses.add(`a ${type} in a message of role ${role} is left out`)
+  return true
 }
 
 function pairCalls(

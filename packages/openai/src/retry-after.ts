@@ -37,7 +37,8 @@ function inSecondsOrDate(headers: HeaderReader, now: number): number | undefined
   if (value === null) return undefined
   const seconds = nonNegative(value)
   if (seconds !== undefined) return seconds * 1000
-  const date = Date.parse(value)
+  // `-1` is a date to the parser, too.
+  const date = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 

@@ -1,12 +1,13 @@
 import type { Agent, RunOptions } from './agent.ts'
 import { AgentCall, AgentView, toAgentResponse } from './agent-call.ts'
 import type { AgentResponse, AgentResponseUpdate, RunStatus } from './agent-response.ts'
-import { decisionsForResume, decisionsFrom } from './approvals.ts'
+import { decisionsForResume, decisionsFrom, waitingIn } from './approvals.ts'
 import { chatPipeline } from './chat-call.ts'
 import { mergeChatOptions } from './chat-options.ts'
 import { toUpdates } from './chat-response.ts'
 import type { Checkpoint } from './checkpoint.ts'
-import { checkCheckpoint, takeCheckpoint } from './checkpoint.ts'
+import { checkCheckpoint } from './checkpoint.ts'
+import { closeRun } from './close-run.ts'
 import { compose } from './compose.ts'
 import { functionPipeline } from './function-call.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from './function-invocation.ts'
@@ -21,13 +22,12 @@ import { PumpSource } from './pump-source.ts'
 import { ResponseStream } from './response-stream.ts'
 import type { RunInit } from './run.ts'
 import { Run } from './run.ts'
+import { endingOf } from './run-ending.ts'
 import { attachOutcome } from './run-outcome.ts'
 import { LiveTools } from './run-tools.ts'
-import type { Session } from './session.ts'
 import { withValue } from './structured-output.ts'
-import type { BudgetExhausted, GuardrailTripped } from './termination.ts'
+import type { GuardrailTripped } from './termination.ts'
 import { isTermination } from './termination.ts'
-import type { Decision } from './tool-batch.ts'
 import { UpdateDrain } from './update-drain.ts'
 
 interface RunPlan {
@@ -52,7 +52,7 @@ export function resumeRun(
   answers: Readonly<Record<string, unknown>>,
   options: RunPlan['options'],
 ): Started {
-  checkCheckpoint(checkpoint)
+  checkCheckpoint(checkpoint, options.session)
   return start({ ...plan(agent, options), messages: checkpoint.input, checkpoint, answers })
 }
 
@@ -73,7 +73,12 @@ export function configurationOf(
 }
 
 function plan(agent: Agent, options: RunPlan['options']): Omit<RunPlan, 'messages'> {
-  return { agent, options, config: configurationOf(agent, options), layers: layersOf(agent, options) }
+  return {
+    agent,
+    options,
+    config: configurationOf(agent, options),
+    layers: layersOf(agent, options),
+  }
 }
 
 function start(of: RunPlan): Started {
@@ -90,7 +95,9 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   run.begin()
   run.fallbackText = agent.fallbackText
   const call = new AgentCall(run, of.layers.agent)
-  const runLayers = compose<AgentView, AgentResponse>(of.layers.agent, (view) => runInside(of, view))
+  const runLayers = compose<AgentView, AgentResponse>(of.layers.agent, (view) =>
+    runInside(of, view),
+  )
   try {
     run.signal.throwIfAborted()
     const view = new AgentView(call, agent, 0, {
@@ -108,35 +115,47 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     }
     run.signal.throwIfAborted()
     response = await withValue(response, call.responseFormat ?? view.options.responseFormat)
-    return close(of, run, response)
+    return closeRun(agent, of.messages, run, response)
   } catch (error) {
-    throw attachOutcome(error, run)
+    throw attachOutcome(error, run, call.hasTransformers(Infinity))
   } finally {
     run.release()
   }
 }
 
 /** The innermost handler of a run: reads the context, then lets the loop work. */
-async function runInside({ agent, config, layers, answers }: RunPlan, view: AgentView): Promise<void> {
+async function runInside(
+  { agent, config, layers, answers }: RunPlan,
+  view: AgentView,
+): Promise<void> {
   const { call, session, instructions, options } = view
   const { run } = call
   const { checkpoint } = run
   run.session = session
   run.tools = toolsOf(agent, view, config)
   if (checkpoint?.tools !== undefined) run.tools.restore(checkpoint.tools)
-  const served = options.conversationId ?? session?.conversationId
-  const history = served === undefined ? (session?.messages ?? noMessages) : noMessages
-  run.messages.begin(checkpoint?.conversation ?? [...history, ...view.messages])
-  const decided: ReadonlyMap<string, ReadonlyMap<string, Decision>> =
+  run.conversationId =
+    options.conversationId ?? checkpoint?.conversationId ?? session?.conversationId
+  const history = session?.messages ?? noMessages
+  if (checkpoint?.conversation === undefined) {
+    run.sent = run.conversationId === undefined ? 0 : history.length
+    run.messages.begin([...history, ...view.messages])
+  } else {
+    run.sent = checkpoint.sent
+    run.iteration = Math.max(0, checkpoint.iteration - 1)
+    run.messages.begin(checkpoint.conversation)
+  }
+  run.decided ??=
     checkpoint === undefined
       ? decisionsFrom(view.messages, run.messages.all, session, agent.approvals, run)
-      : decisionsForResume(checkpoint, answers ?? {}, agent.approvals)
+      : decisionsForResume(checkpoint, answers ?? {}, session, agent.approvals)
 
   call.responseFormat = options.responseFormat
   const finished = run.finished.loop
   if (finished !== undefined) {
     run.finished.loop = undefined
     run.lastLoop = finished
+    run.held = new Map(checkpoint!.held.map(([id, decisions]) => [id, new Map(decisions)]))
     await call.deliver(finished, Infinity)
     return
   }
@@ -146,8 +165,8 @@ async function runInside({ agent, config, layers, answers }: RunPlan, view: Agen
     instructions,
     options,
     config,
-    decided,
-    waiting: waitingFor(session, checkpoint),
+    decided: run.decided,
+    waitingIn: (group) => waitingIn(group, checkpoint, session, agent.approvals),
     callModel: chatPipeline(layers.chat),
     callFunction: functionPipeline(layers.function),
   })
@@ -167,12 +186,15 @@ async function endOnPurpose(
   if (error.code === 'guardrail_tripped') {
     if ((options.onBlock ?? agent.onBlock) === 'throw') throw error
     const { block } = error as GuardrailTripped
-    const blocked = { ...toAgentResponse(block.message || agent.blockMessage, run), status: 'blocked' as const, block }
+    const blocked = {
+      ...toAgentResponse(block.message || agent.blockMessage, run),
+      status: 'blocked' as const,
+      block,
+    }
     return supersede(run, call, { ...blocked, usage: run.usage, finishReason: 'content-filter' })
   }
   const result = error.result === undefined ? call.result : toAgentResponse(error.result, run)
-  const status = error.code === 'budget_exhausted' ? 'budget_exhausted' : 'terminated'
-  const reason = status === 'terminated' ? error.message : (error as BudgetExhausted).budget
+  const { status, reason } = endingOf(error)
   if (result === undefined) return { ...(await ended(run, call, status)), reason }
   call.result = result
   await call.adopt(call.faultDepth(error))
@@ -196,46 +218,18 @@ function supersede(run: Run, call: AgentCall, response: AgentResponse): AgentRes
   return response
 }
 
-/** What happens once the layers have had their say: the session takes the run in, a pause gets its checkpoint. */
-function close({ agent, messages, options }: RunPlan, run: Run, given: AgentResponse): AgentResponse {
-  const { session } = run
-  const pending = given.status === 'paused' ? [...given.pending, ...run.interrupts.pending] : given.pending
-  let response: AgentResponse = { ...given, pending, usage: run.usage, attempts: run.attempts }
-  if (session !== undefined && kept.has(response.status)) {
-    session.messages = run.messages.history(response.messages)
-  }
-  if (response.status !== 'paused') return response
-  for (const request of pending) {
-    if (request.kind !== 'approval') continue
-    if (session === undefined) agent.approvals.remember(request.request)
-    else if (!session.pending.some(({ id }) => id === request.id)) session.pending = [...session.pending, request.request]
-  }
-  response = { ...response, checkpoint: takeCheckpoint(run, messages, pending, options.session) }
-  return response
-}
-
-/** What a blocked, failed or cut-off run said stays out of the session. */
-const kept: ReadonlySet<RunStatus> = new Set(['completed', 'terminated', 'max_iterations', 'paused'])
 const noTools: readonly never[] = Object.freeze([])
 const noMessages: readonly Message[] = Object.freeze([])
 
-function toolsOf(agent: Agent, { tools, options }: AgentView, config: LoopConfiguration): LiveTools {
+function toolsOf(
+  agent: Agent,
+  { tools, options }: AgentView,
+  config: LoopConfiguration,
+): LiveTools {
   const own = agent.tools
   const more = options.tools
   const all = tools.length === 0 && more === undefined ? own : [...own, ...tools, ...(more ?? [])]
   return new LiveTools(all, config.additionalTools)
-}
-
-function waitingFor(session: Session | undefined, checkpoint: Checkpoint | undefined) {
-  const waiting = new Map()
-  for (const request of session?.pending ?? []) {
-    waiting.set(request.call.callId, { kind: 'approval', id: request.id, request })
-  }
-  for (const request of checkpoint?.pending ?? []) {
-    if (request.kind === 'approval') waiting.set(request.request.call.callId, request)
-    else if (request.kind === 'function-call') waiting.set(request.call.callId, request)
-  }
-  return waiting
 }
 
 function joinInstructions(base: string | undefined, more: string | undefined): string | undefined {

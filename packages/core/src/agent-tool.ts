@@ -1,10 +1,15 @@
 import type { Agent } from './agent.ts'
-import type { AgentResponse, AgentResponseUpdate } from './agent-response.ts'
+import type { AgentResponseUpdate } from './agent-response.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { FunctionInvocationContext } from './function-context.ts'
 import type { Run } from './run.ts'
+import type { RunEvent } from './run-events.ts'
+import { outcomeOf } from './run-outcome.ts'
+import type { Session } from './session.ts'
+import { createSession } from './session.ts'
 import type { ApprovalPolicy, Tool } from './tool.ts'
 import { tool } from './tool.ts'
+import type { Usage } from './usage.ts'
 
 /** Options of `agent.asTool`. */
 export interface AgentToolOptions {
@@ -20,7 +25,7 @@ export interface AgentToolOptions {
   readonly argumentDescription?: string | undefined
   readonly approval?: ApprovalPolicy | undefined
   /**
-   * Whether the sub-agent works on the session of the run that calls it.
+   * Whether the sub-agent has the `state` of the caller's session. Its messages are its own.
    * @default false
    */
   readonly shareSession?: boolean | undefined
@@ -28,11 +33,15 @@ export interface AgentToolOptions {
   readonly onUpdate?: ((update: AgentResponseUpdate) => void | Promise<void>) | undefined
 }
 
-/** Makes a tool of an agent. It runs with the caller's signal and data, and its usage counts for the caller. */
+/**
+ * Makes a tool of an agent. It runs with the caller's signal and data; its usage counts for the
+ * caller, and its events and questions reach the caller's caller.
+ */
 export function agentTool(agent: Agent, options: AgentToolOptions): Tool {
   const { argument = 'task', argumentDescription = 'What to do, in full.', onUpdate } = options
   const name = options.name ?? agent.name?.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
-  if (name === undefined) throw new TypeError('asTool: `name` must be given for an agent without one')
+  if (name === undefined)
+    throw new TypeError('asTool: `name` must be given for an agent without one')
   return tool({
     name,
     description: options.description ?? agent.description ?? '',
@@ -44,34 +53,55 @@ export function agentTool(agent: Agent, options: AgentToolOptions): Tool {
     },
     approval: options.approval,
     async execute(args, context) {
-      const session = options.shareSession === true ? context.session : undefined
-      const shared = { signal: context.signal, parent: context.run, data: context.data, session, stream: true } as const
-      const paused = (context.run as Run).children[context.callId]
+      const run = context.run as Run
+      const session = options.shareSession === true ? childSession(context.session) : undefined
+      const shared = {
+        signal: context.signal,
+        parent: run,
+        data: context.data,
+        session,
+        stream: true,
+        onEvent: ({ type, data, id }: RunEvent) => id === undefined && run.emit({ type, data }),
+        onRequest: ({ type, data }: RunEvent) => run.request({ type, data }),
+      } as const
+      const paused = run.children[context.callId]
+      const answers = paused && (await ask(context, agent, paused))
       const stream =
         paused === undefined
           ? agent.run(String(args[argument]), shared)
-          : agent.resume(paused, await ask(context, agent, paused), shared)
-      if (onUpdate !== undefined) for await (const update of stream) await onUpdate(update)
-      const response = await stream.finalResponse()
-      context.run.addUsage(response.usage)
-      if (response.status === 'paused') return passOn(context, agent, response)
-      return response.text
+          : agent.resume(paused, answers!, shared)
+      try {
+        if (onUpdate !== undefined) for await (const update of stream) await onUpdate(update)
+        const response = await stream.finalResponse()
+        run.addUsage(since(response.usage, paused?.usage))
+        const { [context.callId]: _finished, ...children } = run.children
+        const { checkpoint } = response
+        run.children =
+          checkpoint === undefined ? children : { ...children, [context.callId]: checkpoint }
+        return checkpoint === undefined ? response.text : await ask(context, agent, checkpoint)
+      } catch (error) {
+        const usage = outcomeOf(error)?.usage
+        if (usage !== undefined) run.addUsage(since(usage, paused?.usage))
+        throw error
+      }
     },
   })
 }
 
-/** What pauses a sub-agent pauses its caller. */
-async function passOn(
-  context: FunctionInvocationContext,
-  agent: Agent,
-  response: AgentResponse,
-): Promise<never> {
-  const run = context.run as Run
-  const checkpoint = response.checkpoint!
-  run.children = { ...run.children, [context.callId]: checkpoint }
-  return (await ask(context, agent, checkpoint)) as never
+/** What was counted before the sub-agent paused was counted for the caller then. */
+function since(usage: Usage, before: Usage = {}): Usage {
+  const rest = Object.entries(usage).map(([counter, count = 0]) => [
+    counter,
+    count - (before[counter] ?? 0),
+  ])
+  return Object.fromEntries(rest) as Usage
 }
 
+function childSession(session: Session | undefined): Session | undefined {
+  return session && { ...createSession(), state: session.state }
+}
+
+/** What pauses a sub-agent pauses its caller. */
 function ask(
   context: FunctionInvocationContext,
   agent: Agent,

@@ -1,13 +1,16 @@
 import type { PendingRequest } from './agent-response.ts'
+import { groupOfCall } from './call-group.ts'
 import type { Checkpoint } from './checkpoint.ts'
-import type { ApprovalRequestContent, ApprovalResponseContent } from './content.ts'
+import type {
+  ApprovalRequestContent,
+  ApprovalResponseContent,
+  FunctionCallContent,
+} from './content.ts'
 import { LamellaError } from './lamella-error.ts'
 import type { Message } from './message.ts'
 import type { Run } from './run.ts'
 import type { Session } from './session.ts'
-import type { Decision } from './tool-batch.ts'
-
-type Decided = Map<string, Map<string, Decision>>
+import type { Decision, Decisions } from './tool-batch.ts'
 
 /**
  * Approvals that an agent has asked for and that were not answered yet. An answer counts only if it
@@ -23,18 +26,19 @@ export class ApprovalRegistry {
     if (this.#open.size > maxRemembered) this.#open.delete(this.#open.keys().next().value!)
   }
 
-  take(id: string): ApprovalRequestContent | undefined {
-    const request = this.#open.get(id)
-    this.#open.delete(id)
-    return request
+  find(id: string): ApprovalRequestContent | undefined {
+    return this.#open.get(id)
   }
 
-  /** Marks an answer as given; false if it had been given before. */
-  use(id: string): boolean {
-    if (this.#used.has(id)) return false
+  isUsed(id: string): boolean {
+    return this.#used.has(id)
+  }
+
+  /** Marks a request as answered. */
+  use(id: string): void {
+    this.#open.delete(id)
     this.#used.add(id)
     if (this.#used.size > maxRemembered) this.#used.delete(this.#used.values().next().value!)
-    return true
   }
 }
 
@@ -47,95 +51,126 @@ export function decisionsFrom(
   session: Session | undefined,
   registry: ApprovalRegistry,
   run: Run,
-): Decided {
-  const decided: Decided = new Map()
+): ReadonlyMap<string, Decisions> {
+  let decided: Map<string, Decisions> | undefined
   for (const { contents } of input) {
     for (const content of contents) {
       if (content.type !== 'approval-response' || content.hosted === true) continue
-      const request = takeRequest(content.id, session, registry)
-      const holder = request && holderOf(request, conversation)
-      if (request === undefined || holder === undefined) {
+      const request = openRequest(content.id, session, registry)
+      const group = request && groupOfCall(conversation, request.call)
+      if (request === undefined || group === undefined) {
         run.emit({ type: 'approval-ignored', data: { id: content.id } })
         continue
       }
-      decide(decided, holder.id, request.call.callId, toDecision(content))
+      use(request.id, session, registry)
+      decide((decided ??= new Map()), group.id, request.call, toDecision(content))
     }
   }
-  return decided
+  return decided ?? nothingDecided
 }
 
 /**
- * What answers to a checkpoint decide, by message and call.
- * @throws LamellaError `approval_invalid` for an answer to something that is not pending, or was answered
+ * What answers to a checkpoint decide, by group and call.
+ * @throws LamellaError `approval_invalid` for an answer to something that is not pending, or was
+ * answered, or is none; then no answer is taken
  */
 export function decisionsForResume(
-  checkpoint: Checkpoint,
+  { pending, held, conversation = [] }: Checkpoint,
   answers: Readonly<Record<string, unknown>>,
+  session: Session | undefined,
   registry: ApprovalRegistry,
-): Decided {
-  const pending = new Map(checkpoint.pending.map((request) => [request.id, request]))
+): ReadonlyMap<string, Decisions> {
+  const decided = new Map<string, Decisions>()
+  for (const [id, decisions] of held) decided.set(id, new Map(decisions))
   for (const id of Object.keys(answers)) {
-    if (!pending.has(id)) throw new LamellaError(`resume: nothing pending has the id "${id}"`, { code: 'approval_invalid' })
-    if (!registry.use(id)) throw new LamellaError(`resume: the request "${id}" was answered before`, { code: 'approval_invalid' })
+    const request = pending.find((entry) => entry.id === id)
+    if (request === undefined) throw invalid(`nothing pending has the id "${id}"`)
+    if (registry.isUsed(id)) throw invalid(`the request "${id}" was answered before`)
+    const call = callOf(request)
+    if (call === undefined) continue
+    const group = groupOfCall(conversation, call)
+    if (group !== undefined) decide(decided, group.id, call, answerToDecision(request, answers[id]))
   }
-  const decided: Decided = new Map()
-  if (checkpoint.batch === undefined) return decided
-  decided.set(checkpoint.batch, new Map())
-  for (const [id, request] of pending) {
-    if (request.kind === 'interrupt' || !Object.hasOwn(answers, id)) continue
-    const call = request.kind === 'approval' ? request.request.call : request.call
-    registry.take(id)
-    decide(decided, checkpoint.batch, call.callId, answerToDecision(request, answers[id]))
-  }
+  for (const id of Object.keys(answers)) use(id, session, registry)
   return decided
 }
 
-function decide(decided: Decided, messageId: string, callId: string, decision: Decision): void {
-  const calls = decided.get(messageId) ?? new Map<string, Decision>()
-  calls.set(callId, decision)
-  decided.set(messageId, calls)
+/** Requests for the calls of a group that were made before and are still open, by call id. */
+export function waitingIn(
+  group: readonly Message[],
+  checkpoint: Checkpoint | undefined,
+  session: Session | undefined,
+  registry: ApprovalRegistry,
+): ReadonlyMap<string, PendingRequest> {
+  const waiting = new Map<string, PendingRequest>()
+  for (const request of checkpoint?.pending ?? []) {
+    if (request.kind === 'function-call') waiting.set(request.call.callId, request)
+  }
+  for (const { contents } of group) {
+    for (const content of contents) {
+      if (content.type !== 'approval-request' || content.hosted === true) continue
+      const { id } = content
+      const known = checkpoint?.pending.find((entry) => entry.id === id)
+      const request = openRequest(id, session, registry)
+      if (known !== undefined && !registry.isUsed(id)) waiting.set(content.call.callId, known)
+      else if (request !== undefined)
+        waiting.set(request.call.callId, { kind: 'approval', id, request })
+    }
+  }
+  return waiting
 }
 
-function takeRequest(
+function openRequest(
   id: string,
   session: Session | undefined,
   registry: ApprovalRegistry,
 ): ApprovalRequestContent | undefined {
-  const remembered = registry.take(id)
-  const recorded = session?.pending.find((request) => request.id === id)
-  if (session !== undefined && recorded !== undefined) {
-    session.pending = session.pending.filter((request) => request !== recorded)
-  }
-  const request = session === undefined ? remembered : recorded
-  return request !== undefined && registry.use(id) ? request : undefined
+  if (session === undefined) return registry.find(id)
+  return registry.isUsed(id) ? undefined : session.pending.find((request) => request.id === id)
 }
 
-/** The message that holds the request's call, still without a result. */
-function holderOf(request: ApprovalRequestContent, conversation: readonly Message[]): Message | undefined {
-  return conversation.findLast(({ contents }) =>
-    contents.some(
-      (content) =>
-        content.type === 'function-call' &&
-        content.callId === request.call.callId &&
-        content.name === request.call.name &&
-        content.arguments === request.call.arguments,
-    ),
-  )
+function use(id: string, session: Session | undefined, registry: ApprovalRegistry): void {
+  registry.use(id)
+  if (session?.pending.some((request) => request.id === id) !== true) return
+  session.pending = session.pending.filter((request) => request.id !== id)
 }
 
-function toDecision({ approved, arguments: edited, reason }: ApprovalResponseContent): Decision {
-  return { approved, arguments: edited, reason }
+function decide(
+  decided: Map<string, Decisions>,
+  groupId: string,
+  { callId }: FunctionCallContent,
+  decision: Decision,
+): void {
+  const calls = decided.get(groupId) ?? new Map<string, Decision>()
+  calls.set(callId, decision)
+  decided.set(groupId, calls)
+}
+
+function callOf(request: PendingRequest): FunctionCallContent | undefined {
+  if (request.kind === 'interrupt') return undefined
+  return request.kind === 'approval' ? request.request.call : request.call
+}
+
+function toDecision({
+  approved,
+  arguments: edited,
+  reason,
+}: Partial<ApprovalResponseContent>): Decision {
+  return { approved: approved === true, arguments: edited, reason }
 }
 
 function answerToDecision(request: PendingRequest, answer: unknown): Decision {
   if (request.kind === 'function-call') return { result: answer }
   if (typeof answer === 'boolean') return { approved: answer }
-  const { approved, arguments: edited, reason } = (answer ?? {}) as Partial<ApprovalResponseContent>
-  if (typeof approved !== 'boolean') {
-    throw new LamellaError(
-      `resume: the answer to an approval is true, false or { approved, arguments?, reason? }, got ${typeof answer}`,
-      { code: 'approval_invalid' },
-    )
-  }
-  return { approved, arguments: edited, reason }
+  const given = (answer ?? {}) as Partial<ApprovalResponseContent>
+  if (typeof given.approved === 'boolean') return toDecision(given)
+  throw invalid(
+    `the answer to an approval is true, false or { approved, arguments?, reason? }, got ${typeof answer}`,
+  )
 }
+
+function invalid(problem: string): LamellaError {
+  return new LamellaError(`resume: ${problem}`, { code: 'approval_invalid' })
+}
+
+const nothingDecided: ReadonlyMap<string, Decisions> = new Map()

@@ -162,6 +162,7 @@ async function callClient(context: ChatView): Promise<void> {
   const { model } = run.finished
   if (model !== undefined && model.iteration === run.iteration) {
     run.finished.model = undefined
+    run.lastModel = model
     const waiting = call.deliver(model.response, 0)
     if (waiting !== undefined) await waiting
     return

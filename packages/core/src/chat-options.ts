@@ -22,7 +22,11 @@ export interface LoopState {
 export type ResponseFormat =
   | 'text'
   | 'json'
-  | { readonly schema: Schema; readonly name?: string | undefined; readonly strict?: boolean | undefined }
+  | {
+      readonly schema: Schema
+      readonly name?: string | undefined
+      readonly strict?: boolean | undefined
+    }
 
 /**
  * Options of a model call. An interface, so that packages may add their own per-call options by
@@ -53,7 +57,10 @@ export interface ChatOptions {
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined
 }
 
-/** Lays `over` over `base`. What `over` leaves undefined stays; provider options merge by provider. */
+/**
+ * Lays `over` over `base`. What `over` leaves undefined stays; tools and metadata are joined, and
+ * provider options by provider.
+ */
 export function mergeChatOptions(
   base: ChatOptions | undefined,
   over: ChatOptions | undefined,
@@ -62,6 +69,12 @@ export function mergeChatOptions(
   const merged: Record<string, unknown> = { ...base }
   for (const key of Object.keys(over) as (keyof ChatOptions)[]) {
     if (over[key] !== undefined) merged[key] = over[key]
+  }
+  if (base.tools !== undefined && over.tools !== undefined) {
+    merged['tools'] = [...new Set([...base.tools, ...over.tools])]
+  }
+  if (base.metadata !== undefined && over.metadata !== undefined) {
+    merged['metadata'] = { ...base.metadata, ...over.metadata }
   }
   if (base.providerOptions !== undefined && over.providerOptions !== undefined) {
     const providers: Record<string, Readonly<Record<string, unknown>>> = { ...base.providerOptions }

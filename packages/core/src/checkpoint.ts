@@ -2,11 +2,13 @@ import type { AgentResponse, Attempt, PendingRequest } from './agent-response.ts
 import type { ChatResponse } from './chat-response.ts'
 import { createSecretId } from './create-id.ts'
 import type { FunctionResult } from './function-result.ts'
+import { jsonCopy } from './json-copy.ts'
 import { LamellaError } from './lamella-error.ts'
 import type { Message } from './message.ts'
 import type { Run } from './run.ts'
 import type { RunToolsSnapshot } from './run-tools.ts'
 import type { Session } from './session.ts'
+import type { Decision } from './tool-batch.ts'
 import type { Usage } from './usage.ts'
 
 /**
@@ -21,9 +23,11 @@ export interface Checkpoint {
   readonly sessionId?: string | undefined
   /** The input of the run. */
   readonly input: readonly Message[]
-  /** The conversation up to here, history and input included. */
-  readonly conversation: readonly Message[]
+  /** The conversation up to here, history and input included. Missing if the loop had not begun. */
+  readonly conversation?: readonly Message[] | undefined
   readonly conversationId?: string | undefined
+  /** How many of these messages a provider that keeps the conversation has seen. */
+  readonly sent: number
   readonly iteration: number
   readonly functionCalls: number
   readonly consecutiveErrors: number
@@ -34,8 +38,11 @@ export interface Checkpoint {
   readonly answers: Readonly<Record<string, unknown>>
   readonly state: Readonly<Record<string, unknown>>
   readonly tools?: RunToolsSnapshot | undefined
-  /** The assistant message whose calls are being worked on. */
-  readonly batch?: string | undefined
+  /** Groups of calls that are open, with what was decided already, by call id. */
+  readonly held: readonly (readonly [
+    id: string,
+    decisions: readonly (readonly [callId: string, Decision])[],
+  ])[]
   /** Finished work that a layer still held in its hands. */
   readonly model?: { readonly iteration: number; readonly response: ChatResponse } | undefined
   readonly toolResults: readonly (readonly [callId: string, result: FunctionResult])[]
@@ -49,18 +56,21 @@ export function takeCheckpoint(
   run: Run,
   input: readonly Message[],
   pending: readonly PendingRequest[],
-  session: Session | undefined,
 ): Checkpoint {
+  const { messages, finished } = run
   const interrupted = pending.some(({ kind }) => kind === 'interrupt')
-  return {
+  const model =
+    run.lastModel?.iteration === run.loopState.iteration ? run.lastModel : finished.model
+  return jsonCopy({
     version: 1,
     id: createSecretId('checkpoint'),
     runId: run.id,
     agentName: run.agentName,
-    sessionId: session?.id,
+    sessionId: run.session?.id,
     input,
-    conversation: run.messages.all,
-    conversationId: session?.conversationId,
+    conversation: messages.begun ? messages.all : undefined,
+    conversationId: run.conversationId,
+    sent: run.sent,
     ...run.loopState,
     usage: run.usage,
     attempts: run.attempts,
@@ -68,23 +78,47 @@ export function takeCheckpoint(
     answers: run.interrupts.answers,
     state: run.stateSnapshot(),
     tools: run.tools.snapshot(),
-    batch: run.pausedBatch,
-    model: interrupted && run.lastModel?.iteration === run.loopState.iteration ? run.lastModel : undefined,
-    toolResults: [...(run.toolResults ?? [])],
-    loop: interrupted ? run.lastLoop : undefined,
+    held: [...(run.held ?? [])].map(([id, decisions]) => [id, [...decisions]] as const),
+    model:
+      interrupted && model !== undefined
+        ? { ...model, response: plain(model.response) }
+        : undefined,
+    toolResults: interrupted
+      ? [...finished.toolResults, ...(run.toolResults ?? [])].map(
+          ([callId, { contents, error }]) => [callId, { contents, error }] as const,
+        )
+      : [],
+    loop: interrupted && run.lastLoop !== undefined ? plain(run.lastLoop) : undefined,
     children: run.children,
+  })
+}
+
+/** Without what is no JSON. */
+function plain<Response extends ChatResponse>({
+  raw: _raw,
+  value: _value,
+  ...response
+}: Response): Response {
+  return response as Response
+}
+
+/** @throws LamellaError `checkpoint_invalid` for what is no checkpoint, one of a later version or of another session */
+export function checkCheckpoint(
+  value: unknown,
+  session: Session | undefined,
+): asserts value is Checkpoint {
+  const { version, runId, sessionId, input, pending } = (value ?? {}) as Partial<Checkpoint>
+  if (typeof runId !== 'string' || !Array.isArray(input) || !Array.isArray(pending)) {
+    throw invalid('this is no checkpoint')
+  }
+  if (version !== 1) {
+    throw invalid(`the checkpoint has version ${String(version)}, this version reads 1`)
+  }
+  if (session !== undefined && sessionId !== undefined && session.id !== sessionId) {
+    throw invalid(`the checkpoint is of the session "${sessionId}", not of "${session.id}"`)
   }
 }
 
-/** @throws LamellaError `checkpoint_invalid` for what is no checkpoint, or one of a later version */
-export function checkCheckpoint(value: unknown): asserts value is Checkpoint {
-  const { version, runId, conversation, pending } = (value ?? {}) as Partial<Checkpoint>
-  if (typeof runId !== 'string' || !Array.isArray(conversation) || !Array.isArray(pending)) {
-    throw new LamellaError('resume: this is no checkpoint', { code: 'checkpoint_invalid' })
-  }
-  if (version !== 1) {
-    throw new LamellaError(`resume: the checkpoint has version ${String(version)}, this version reads 1`, {
-      code: 'checkpoint_invalid',
-    })
-  }
+function invalid(problem: string): LamellaError {
+  return new LamellaError(`resume: ${problem}`, { code: 'checkpoint_invalid' })
 }

@@ -6,11 +6,13 @@ import type { FunctionResult } from './function-result.ts'
 import { errorResult, toFunctionResult } from './function-result.ts'
 import { isPause } from './interrupts.ts'
 import { invokeTool } from './invoke-tool.ts'
+import { LamellaError } from './lamella-error.ts'
 import type { FunctionMiddleware } from './middleware.ts'
 import type { Run } from './run.ts'
 import type { LiveTools } from './run-tools.ts'
 import type { Session } from './session.ts'
-import { endsRun, isTermination } from './termination.ts'
+import type { MiddlewareTermination } from './termination.ts'
+import { isTermination } from './termination.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
 import { isToolError } from './tool-error.ts'
 
@@ -23,10 +25,10 @@ export interface PreparedCall {
   readonly metadata?: Record<string, unknown> | undefined
 }
 
-/** What a call came to, and whether a layer ends the loop with it. */
+/** What a call came to, and what ends the loop with it, if a layer does. */
 export interface CallOutcome {
   readonly result: FunctionResult
-  readonly terminates?: string | undefined
+  readonly terminates?: MiddlewareTermination | undefined
 }
 
 export type FunctionPipeline = (
@@ -47,17 +49,23 @@ export function functionPipeline(layers: readonly FunctionMiddleware[]): Functio
     try {
       return { result: await runLayers(new FunctionView(call, 0, prepared.arguments, run.data)) }
     } catch (error) {
-      if (endsRun(error) || isPause(error)) throw error
-      if (isTermination(error)) {
-        const given = error.result === undefined ? call.result : toFunctionResult(error.result)
-        return { result: given ?? toFunctionResult(undefined), terminates: error.message }
-      }
-      if (isToolError(error)) return { result: errorResult(error.reason, error.message, error.message) }
+      if (isPause(error) || LamellaError.is(error, 'guardrail_tripped')) throw error
+      if (isTermination(error)) return { result: resultOf(error, call), terminates: error }
+      if (isToolError(error))
+        return { result: errorResult(error.reason, error.message, error.message) }
       if (error !== call.toolFault?.error || signal.aborted) throw error
       const detail = error instanceof Error ? error.message : String(error)
       return { result: errorResult('tool_failed', detail, includeDetails ? detail : undefined) }
     }
   }
+}
+
+function resultOf(error: MiddlewareTermination, { result }: FunctionCall): FunctionResult {
+  if (error.result !== undefined) return toFunctionResult(error.result)
+  if (result !== undefined) return result
+  return LamellaError.is(error, 'budget_exhausted')
+    ? errorResult('budget', error.message)
+    : toFunctionResult(undefined)
 }
 
 export class FunctionCall implements LayeredCall<FunctionResult> {
@@ -97,7 +105,12 @@ export class FunctionView implements FunctionInvocationContext, LayerContext<Fun
   arguments: Readonly<Record<string, unknown>>
   data: unknown
 
-  constructor(call: FunctionCall, depth: number, args: Readonly<Record<string, unknown>>, data: unknown) {
+  constructor(
+    call: FunctionCall,
+    depth: number,
+    args: Readonly<Record<string, unknown>>,
+    data: unknown,
+  ) {
     this.call = call
     this.depth = depth
     this.arguments = args

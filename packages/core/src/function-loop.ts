@@ -1,19 +1,23 @@
-import type { AgentResponse, PendingRequest, RunStatus } from './agent-response.ts'
+import type { AgentResponse, PendingRequest } from './agent-response.ts'
+import { callGroup } from './call-group.ts'
 import type { ChatClient } from './chat-client.ts'
 import type { ChatCallInput } from './chat-call.ts'
+import { toChatResponse } from './chat-call.ts'
 import type { ChatOptions, ToolChoice } from './chat-options.ts'
 import type { ChatResponse } from './chat-response.ts'
-import { chatResponse, contentFields } from './chat-response.ts'
-import type { Content, FunctionCallContent } from './content.ts'
+import { contentFields } from './chat-response.ts'
+import type { Content, FunctionCallContent, FunctionResultContent } from './content.ts'
 import { createId } from './create-id.ts'
 import type { FunctionPipeline } from './function-call.ts'
 import type { LoopConfiguration } from './function-invocation.ts'
-import { errorResult } from './function-result.ts'
+import { isPause } from './interrupts.ts'
 import type { Message } from './message.ts'
-import { toMessages } from './message.ts'
-import { openCalls } from './open-calls.ts'
+import { cancelledResults, openCalls } from './open-calls.ts'
 import type { Run } from './run.ts'
-import type { BatchOutcome, Decision } from './tool-batch.ts'
+import type { RunEnding } from './run-ending.ts'
+import { endingOf } from './run-ending.ts'
+import { isTermination } from './termination.ts'
+import type { Batch, BatchOutcome, Decisions } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
 import { visibleHistory } from './visible-history.ts'
 
@@ -25,23 +29,23 @@ export interface LoopInput {
   readonly config: LoopConfiguration
   readonly callModel: (run: Run, input: ChatCallInput) => Promise<ChatResponse>
   readonly callFunction: FunctionPipeline
-  /** Decisions about calls of earlier runs, by the assistant message that holds them. */
-  readonly decided: ReadonlyMap<string, ReadonlyMap<string, Decision>>
-  /** Requests of earlier runs that are still open, by call id. */
-  readonly waiting: ReadonlyMap<string, PendingRequest>
+  /** Decisions about calls of earlier runs, by the id of their group. */
+  readonly decided: ReadonlyMap<string, Decisions>
+  /** Requests of earlier runs that are still open, for calls of a group. */
+  readonly waitingIn: (messages: readonly Message[]) => ReadonlyMap<string, PendingRequest>
 }
 
 /** Model call, tool calls, model call … until there is an answer or a reason to stop. */
 export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse> {
   const loop = new FunctionLoop(run, input)
-  for (const [messageId, decisions] of input.decided) {
-    const ended = await loop.continueBatch(messageId, decisions)
-    if (ended !== undefined) return ended
+  let ending: RunEnding | undefined
+  try {
+    if (input.decided.size > 0) ending = await loop.resume()
+    while (ending === undefined) ending = await loop.turn()
+  } catch (error) {
+    ending = loop.endedBy(error)
   }
-  for (;;) {
-    const ended = await loop.turn()
-    if (ended !== undefined) return ended
-  }
+  return loop.finish(ending)
 }
 
 class FunctionLoop {
@@ -50,12 +54,9 @@ class FunctionLoop {
   #iteration: number
   #functionCalls: number
   #consecutiveErrors: number
-  #conversationId: string | undefined
-  /** With a conversation at the provider: how many messages it has seen. */
-  #sent = 0
   #last: ChatResponse | undefined
-  /** Why tools are off, once they are. */
-  #toolsOff: string | undefined
+  /** During tool calls: which, and the id of their group. */
+  #working: { readonly id: string; readonly batch: Omit<Batch, 'budget'> } | undefined
 
   constructor(run: Run, input: LoopInput) {
     this.#run = run
@@ -64,167 +65,63 @@ class FunctionLoop {
     this.#iteration = checkpoint?.iteration ?? 0
     this.#functionCalls = checkpoint?.functionCalls ?? 0
     this.#consecutiveErrors = checkpoint?.consecutiveErrors ?? 0
-    this.#conversationId = input.options.conversationId ?? checkpoint?.conversationId ?? run.session?.conversationId
     this.#note()
   }
 
-  /** One model call and what follows from it; the response if the run is over. */
-  async turn(): Promise<AgentResponse | undefined> {
+  /** Goes on with calls of earlier runs, now that something was decided about them. */
+  async resume(): Promise<RunEnding | undefined> {
+    const run = this.#run
+    let ending: RunEnding | undefined
+    const pending: PendingRequest[] = []
+    for (const [id, decisions] of this.#input.decided) {
+      const group = callGroup(run.messages.all, id)
+      if (group === undefined || group.open.length === 0) continue
+      if (ending?.status === 'terminated' || ending?.status === 'budget_exhausted') {
+        const calls = group.open.filter(({ callId }) => decisions.has(callId))
+        this.#addResults(cancelledResults(calls, 'the run ended'), group.id)
+        continue
+      }
+      const waiting = this.#input.waitingIn(group.messages)
+      const oneByOne = run.checkpoint?.pending.some(({ kind }) => kind === 'interrupt')
+      const next = await this.#work(group.id, { calls: group.open, decisions, waiting, oneByOne })
+      pending.push(...(next?.pending ?? []))
+      if (ending === undefined || next?.status !== 'completed') ending = next ?? ending
+    }
+    return ending?.status === 'paused' ? { ...ending, pending } : ending
+  }
+
+  /** One model call and what follows from it. */
+  async turn(): Promise<RunEnding | undefined> {
     const run = this.#run
     const { config, options } = this.#input
-    if (this.#toolsOff === undefined && this.#iteration >= config.maxIterations) this.#toolsOff = 'max_iterations'
-    const off = this.#toolsOff !== undefined
-    const response = await this.#callModel(off ? { ...options, toolChoice: 'none' } : options)
+    if (run.stopped !== undefined) return this.#stop([])
+    const limit = this.#limit()
+    const response = await this.#callModel(
+      limit === undefined ? options : { ...options, toolChoice: 'none' },
+    )
     const calls = openCalls(response.messages)
     if (run.stopped !== undefined) return this.#stop(calls)
-    if (calls.length === 0) return this.#finish(this.#status())
-    if (off || !config.enabled) {
-      if (off) this.#refuse(calls, 'tools are off')
-      return this.#finish(this.#status())
+    if (calls.length > 0 && limit === undefined && config.enabled) {
+      return this.#work(lastWithCalls(response.messages).id, { calls })
     }
-    const message = lastWithCalls(response.messages)
-    return this.#work(message.id, calls, undefined, isRequired(options.toolChoice))
+    if (limit !== undefined) this.#addResults(cancelledResults(calls, 'tools are off'))
+    return { status: limit === 'max_iterations' ? limit : 'completed', reason: limit }
   }
 
-  /** Goes on with calls of an earlier run, now that something was decided about them. */
-  async continueBatch(
-    messageId: string,
-    decisions: ReadonlyMap<string, Decision>,
-  ): Promise<AgentResponse | undefined> {
-    const { all } = this.#run.messages
-    const message = all.find(({ id }) => id === messageId)
-    if (message === undefined) return undefined
-    const calls = openCalls(all.slice(all.indexOf(message))).filter(({ callId }) =>
-      message.contents.some((content) => content.type === 'function-call' && content.callId === callId),
-    )
-    return this.#work(messageId, calls, decisions, isRequired(this.#input.options.toolChoice))
-  }
-
-  async #callModel(options: ChatOptions): Promise<ChatResponse> {
-    const run = this.#run
-    const { client, instructions, callModel } = this.#input
-    run.iteration = this.#iteration
-    this.#note()
-    const { all } = run.messages
-    const messages = this.#conversationId === undefined ? all.slice() : all.slice(this.#sent)
-    const tools = run.tools.visible
-    const response = await callModel(run, {
-      client,
-      instructions,
-      messages: visibleHistory(messages),
-      options:
-        tools === options.tools && this.#conversationId === options.conversationId
-          ? options
-          : { ...options, ...(tools.length > 0 && { tools }), conversationId: this.#conversationId },
-    })
-    run.signal.throwIfAborted()
-    this.#iteration++
-    this.#last = response
-    if (response.conversationId !== undefined) {
-      this.#conversationId = response.conversationId
-      if (run.session !== undefined) run.session.conversationId = response.conversationId
+  /** A termination or a pause that left the layers of a call ends the run here; all else is thrown on. */
+  endedBy(error: unknown): RunEnding {
+    const { id, batch } = this.#working ?? {}
+    if (isPause(error)) {
+      if (id !== undefined) this.#hold(id, batch!.decisions)
+      return { status: 'paused' }
     }
-    run.messages.add(response.messages)
-    this.#sent = run.messages.all.length
-    return response
+    if (!isTermination(error) || error.code === 'guardrail_tripped') throw error
+    if (id !== undefined) this.#addResults(cancelledResults(batch!.calls, 'the run ended'), id)
+    if (error.result !== undefined) this.#addAll(toChatResponse(error.result).messages)
+    return endingOf(error)
   }
 
-  async #work(
-    messageId: string,
-    calls: readonly FunctionCallContent[],
-    decisions: ReadonlyMap<string, Decision> | undefined,
-    required: boolean,
-  ): Promise<AgentResponse | undefined> {
-    const run = this.#run
-    const { config, callFunction } = this.#input
-    const budget = config.maxFunctionCalls - this.#functionCalls
-    const outcome = await runBatch(run, { calls, decisions, waiting: this.#input.waiting, budget }, callFunction, config)
-    this.#functionCalls += outcome.executed
-    this.#addResults(outcome, messageId)
-    this.#countErrors(outcome)
-    if (outcome.pending.length > 0 || outcome.interrupted) return this.#pause(messageId, outcome.pending)
-    run.toolResults = undefined
-    if (outcome.terminates !== undefined) return this.#finish('terminated', outcome.terminates)
-    if (run.stopped !== undefined) return this.#stop([])
-    if (outcome.direct !== undefined) return this.#answerDirectly(outcome.direct.contents)
-    return required ? this.#finish('completed') : undefined
-  }
-
-  #addResults({ results }: BatchOutcome, messageId: string): void {
-    if (results.length === 0) return
-    const message: Message = { id: createId('msg'), role: 'tool', contents: results }
-    const { messages } = this.#run
-    const last = messages.all.at(-1)
-    // Results stand behind their calls, also when the talk has gone on since.
-    if (last === undefined || last.id === messageId || last.role === 'tool' || messages.added.length > 0) messages.add([message])
-    else messages.insertAfter(lastOfGroup(messages.all, messageId), message)
-    this.#show(message)
-  }
-
-  #countErrors({ failed, executed, results }: BatchOutcome): void {
-    const { maxConsecutiveErrorsPerRequest, maxFunctionCalls } = this.#input.config
-    if (results.length > 0) this.#consecutiveErrors = failed ? this.#consecutiveErrors + 1 : 0
-    if (failed && this.#consecutiveErrors >= Math.max(1, maxConsecutiveErrorsPerRequest)) {
-      this.#toolsOff ??= 'max_consecutive_errors'
-    }
-    const refused = results.some(({ error }) => error?.code === 'budget')
-    if (refused || (executed > 0 && this.#functionCalls >= maxFunctionCalls)) this.#toolsOff ??= 'max_function_calls'
-  }
-
-  #pause(messageId: string, pending: readonly PendingRequest[]): AgentResponse {
-    const requests: Content[] = []
-    for (const entry of pending) {
-      if (entry.kind === 'approval' && !this.#input.waiting.has(entry.request.call.callId)) requests.push(entry.request)
-    }
-    if (requests.length > 0) {
-      const message = this.#run.messages.all.find(({ id }) => id === messageId)!
-      this.#run.messages.replace({ ...message, contents: [...message.contents, ...requests] })
-      this.#run.sink.push({ contents: requests, role: 'assistant', messageId })
-    }
-    this.#run.pausedBatch = messageId
-    return { ...this.#finish('paused'), pending }
-  }
-
-  #answerDirectly(contents: readonly Content[]): AgentResponse {
-    this.#add({ id: createId('msg'), role: 'assistant', contents })
-    return this.#finish('completed', 'return_direct')
-  }
-
-  #stop(calls: readonly FunctionCallContent[]): AgentResponse {
-    const { reason, response } = this.#run.stopped!
-    this.#refuse(calls, 'the run was stopped')
-    if (response !== undefined) {
-      const messages = typeof response === 'string' ? toMessages(response, 'assistant') : chatResponse(response).messages
-      for (const message of messages) this.#add(message)
-    }
-    return this.#finish('terminated', reason)
-  }
-
-  /** Calls that will not run get a result too, so that the transcript stays valid. */
-  #refuse(calls: readonly FunctionCallContent[], why: string): void {
-    if (calls.length === 0) return
-    const { contents, error } = errorResult('cancelled', why)
-    this.#add({
-      id: createId('msg'),
-      role: 'tool',
-      contents: calls.map(({ callId, name }) => ({ type: 'function-result', callId, name, contents, error })),
-    })
-  }
-
-  #add(message: Message): void {
-    this.#run.messages.add([message])
-    this.#show(message)
-  }
-
-  #show({ id, role, contents }: Message): void {
-    this.#run.sink.push({ contents, role, messageId: id })
-  }
-
-  #status(): RunStatus {
-    return this.#toolsOff === 'max_iterations' ? 'max_iterations' : 'completed'
-  }
-
-  #finish(status: RunStatus, reason: string | undefined = this.#toolsOff): AgentResponse {
+  finish({ status, reason, pending = [] }: RunEnding): AgentResponse {
     this.#note()
     const run = this.#run
     const { id, finishReason, model, metadata = {} } = this.#last ?? {}
@@ -236,14 +133,141 @@ class FunctionLoop {
       usage: run.usage,
       finishReason,
       model,
-      conversationId: this.#conversationId,
+      conversationId: run.conversationId,
       metadata,
       status,
       runId: run.id,
       attempts: run.attempts,
-      pending: [],
+      pending: status === 'paused' ? [...pending, ...run.interrupts.pending] : pending,
       ...(reason === undefined ? undefined : { reason }),
     }
+  }
+
+  /** Why tools are off, if they are. */
+  #limit(): 'max_consecutive_errors' | 'max_function_calls' | 'max_iterations' | undefined {
+    const { maxConsecutiveErrorsPerRequest, maxFunctionCalls, maxIterations } = this.#input.config
+    if (this.#consecutiveErrors >= Math.max(1, maxConsecutiveErrorsPerRequest))
+      return 'max_consecutive_errors'
+    if (this.#functionCalls >= maxFunctionCalls) return 'max_function_calls'
+    return this.#iteration >= maxIterations ? 'max_iterations' : undefined
+  }
+
+  async #callModel(options: ChatOptions): Promise<ChatResponse> {
+    const run = this.#run
+    const { client, instructions, callModel } = this.#input
+    run.iteration = this.#iteration
+    this.#note()
+    const { conversationId } = run
+    const messages = visibleHistory(
+      run.messages.all.slice(),
+      conversationId === undefined ? 0 : run.sent,
+    )
+    const tools = run.tools.visible
+    const response = await callModel(run, {
+      client,
+      instructions,
+      messages,
+      options:
+        tools === options.tools && conversationId === options.conversationId
+          ? options
+          : { ...options, ...(tools.length > 0 && { tools }), conversationId },
+    })
+    run.signal.throwIfAborted()
+    this.#iteration++
+    this.#last = response
+    if (response.conversationId !== undefined) {
+      run.conversationId = response.conversationId
+      if (run.session !== undefined) run.session.conversationId = response.conversationId
+    }
+    run.messages.add(response.messages)
+    run.sent = run.messages.all.length
+    return response
+  }
+
+  async #work(id: string, batch: Omit<Batch, 'budget'>): Promise<RunEnding | undefined> {
+    const run = this.#run
+    const { config, callFunction, options } = this.#input
+    this.#working = { id, batch }
+    const budget = config.maxFunctionCalls - this.#functionCalls
+    const outcome = await runBatch(run, { ...batch, budget }, callFunction, config)
+    this.#working = undefined
+    this.#count(outcome)
+    const { results, pending, terminates, direct } = outcome
+    const waits = pending.length > 0 || outcome.interrupted
+    // Another pass of the run takes what was decided as done.
+    for (const { callId, contents, error } of results)
+      batch.decisions?.set(callId, { result: { contents, error } })
+    if (waits) {
+      this.#hold(id, batch.decisions, results)
+      this.#ask(id, pending, batch.waiting)
+    }
+    this.#addResults(results, id)
+    if (waits) return { status: 'paused', pending }
+    run.toolResults = undefined
+    if (terminates !== undefined) return endingOf(terminates)
+    if (run.stopped !== undefined) return this.#stop([])
+    if (direct !== undefined) {
+      this.#addAll([{ id: createId('msg'), role: 'assistant', contents: direct.contents }])
+      return { status: 'completed', reason: 'return_direct' }
+    }
+    return isRequired(options.toolChoice) ? { status: 'completed' } : undefined
+  }
+
+  #count({ results, executed, failed }: BatchOutcome): void {
+    this.#functionCalls += executed
+    if (results.length > 0) this.#consecutiveErrors = failed ? this.#consecutiveErrors + 1 : 0
+  }
+
+  /** Keeps what was decided about calls that are still open. */
+  #hold(
+    id: string,
+    decisions: Decisions | undefined,
+    results: readonly FunctionResultContent[] = [],
+  ): void {
+    const open = new Map(decisions)
+    for (const { callId } of results) open.delete(callId)
+    ;(this.#run.held ??= new Map()).set(id, open)
+  }
+
+  /** Writes down what is to be decided, at the calls it is about. */
+  #ask(id: string, pending: readonly PendingRequest[], waiting: Batch['waiting']): void {
+    const { messages, sink } = this.#run
+    const requests: Content[] = []
+    for (const entry of pending) {
+      if (entry.kind === 'approval' && waiting?.get(entry.request.call.callId) !== entry)
+        requests.push(entry.request)
+    }
+    const message = messages.all.findLast((entry) => entry.id === id)
+    if (requests.length === 0 || message === undefined) return
+    messages.replace({ ...message, contents: [...message.contents, ...requests] })
+    sink.push({ contents: requests, role: 'assistant', messageId: id })
+  }
+
+  /** Results stand behind their calls, also when the talk has gone on since. */
+  #addResults(results: readonly FunctionResultContent[], groupId?: string): void {
+    if (results.length === 0) return
+    const { messages, conversationId, sent, sink } = this.#run
+    const { all } = messages
+    const message: Message = { id: createId('msg'), role: 'tool', contents: results }
+    const group =
+      groupId === undefined || all.at(-1)?.id === groupId ? undefined : callGroup(all, groupId)
+    const end = group?.end ?? all.length
+    // What a provider that keeps the conversation has seen lies behind.
+    messages.insert(conversationId === undefined ? end : Math.max(end, sent), message)
+    sink.push({ contents: results, role: 'tool', messageId: message.id })
+  }
+
+  #stop(calls: readonly FunctionCallContent[]): RunEnding {
+    const { reason, response } = this.#run.stopped!
+    this.#addResults(cancelledResults(calls, 'the run was stopped'))
+    if (response !== undefined) this.#addAll(toChatResponse(response).messages)
+    return { status: 'terminated', reason }
+  }
+
+  #addAll(messages: readonly Message[]): void {
+    this.#run.messages.add(messages)
+    for (const { id, role, contents } of messages)
+      this.#run.sink.push({ contents, role, messageId: id })
   }
 
   #note(): void {
@@ -256,16 +280,12 @@ class FunctionLoop {
 }
 
 function isRequired(toolChoice: ChatOptions['toolChoice']): boolean {
-  return toolChoice === 'required' || (typeof toolChoice === 'object' && (toolChoice as ToolChoice & object).mode === 'required')
+  return (
+    toolChoice === 'required' ||
+    (typeof toolChoice === 'object' && (toolChoice as ToolChoice & object).mode === 'required')
+  )
 }
 
 function lastWithCalls(messages: readonly Message[]): Message {
   return messages.findLast(({ contents }) => contents.some(({ type }) => type === 'function-call'))!
-}
-
-/** The last message of the calls' group: the calls themselves, or results that follow them. */
-function lastOfGroup(messages: readonly Message[], messageId: string): string {
-  let at = messages.findIndex(({ id }) => id === messageId)
-  while (messages[at + 1]?.role === 'tool') at++
-  return messages[at]!.id
 }

@@ -3,10 +3,15 @@ import type { Checkpoint } from './checkpoint.ts'
 import { createSecretId } from './create-id.ts'
 import { LamellaError } from './lamella-error.ts'
 
+type Question = Extract<PendingRequest, { kind: 'interrupt' }>
+
 /** Leaves all layers to pause the run. Never to be caught for good: rethrow it. */
 export class RunPaused extends LamellaError {
-  constructor() {
+  readonly request: Question
+
+  constructor(request: Question) {
     super('the run is paused; layers must let this pass', { code: 'run_paused' })
+    this.request = request
   }
 
   override get name(): string {
@@ -15,14 +20,17 @@ export class RunPaused extends LamellaError {
 }
 
 /**
- * The questions that layers pause a run for. A question is known by what it asks and how often the
- * same was asked before, so that a layer that is entered again finds its answer.
+ * The questions that layers pause a run for. A question is known by where it is asked (a model call,
+ * a tool call), what it asks and how often the same was asked there before, so that a layer that is
+ * entered again finds its answer.
  */
 export class Interrupts {
   readonly #answers: Record<string, unknown>
   readonly #asked = new Map<string, number>()
   readonly #known: readonly PendingRequest[]
-  readonly pending: PendingRequest[] = []
+  readonly pending: Question[] = []
+  /** The tool call whose layers are running, where only one does. */
+  scope: string | undefined
 
   constructor(checkpoint: Checkpoint | undefined, given: Readonly<Record<string, unknown>> = {}) {
     this.#known = checkpoint?.pending ?? []
@@ -40,17 +48,37 @@ export class Interrupts {
   }
 
   async ask(payload: unknown, iteration: number): Promise<unknown> {
-    const question = `${iteration}:${JSON.stringify(payload)}`
+    const question = `${this.scope ?? iteration}:${JSON.stringify(payload)}`
     const count = this.#asked.get(question) ?? 0
     this.#asked.set(question, count + 1)
     const address = `${question}#${count}`
     if (Object.hasOwn(this.#answers, address)) return this.#answers[address]
-    const known = this.#known.find((request) => request.kind === 'interrupt' && request.address === address)
-    this.pending.push(known ?? { kind: 'interrupt', id: createSecretId('interrupt'), payload, address })
-    throw new RunPaused()
+    const known = this.#known.find((request) => (request as Partial<Question>).address === address)
+    const request = (known ?? {
+      kind: 'interrupt',
+      id: createSecretId('interrupt'),
+      payload,
+      address,
+    }) as Question
+    this.pending.push(request)
+    throw new RunPaused(request)
+  }
+
+  /**
+   * Says from which tool call a pause came: of those that run side by side nobody knows while they
+   * ask. The call will ask again when it runs again, alone.
+   */
+  claim({ request }: RunPaused, callId: string): void {
+    const at = this.pending.indexOf(request)
+    if (at < 0 || this.scope !== undefined) return
+    const question = request.address.slice(
+      request.address.indexOf(':'),
+      request.address.lastIndexOf('#'),
+    )
+    this.pending[at] = { ...request, address: `${callId}${question}#0` }
   }
 }
 
-export function isPause(error: unknown): boolean {
+export function isPause(error: unknown): error is RunPaused {
   return LamellaError.is(error, 'run_paused')
 }

@@ -16,6 +16,7 @@ export async function invokeTool(context: FunctionView): Promise<void> {
   if (finished !== undefined) {
     run.finished.toolResults.delete(callId)
     call.result = finished
+    ;(run.toolResults ??= new Map()).set(callId, finished)
     return
   }
   let args = context.arguments

@@ -9,6 +9,7 @@ export class RunConversation implements RunMessages {
   /** Added before the last rewrite: the rewritten list speaks for them. */
   #absorbed: Set<string> | undefined
   #added: Message[] = []
+  #begun = false
 
   get all(): readonly Message[] {
     return this.#all
@@ -19,9 +20,17 @@ export class RunConversation implements RunMessages {
     return this.#added
   }
 
+  /** Whether `begin` was called. */
+  get begun(): boolean {
+    return this.#begun
+  }
+
   begin(messages: readonly Message[]): void {
+    this.#begun = true
     this.#base = messages
     this.#all = [...messages]
+    this.#added = []
+    this.#absorbed = undefined
   }
 
   add(messages: readonly Message[]): void {
@@ -31,20 +40,23 @@ export class RunConversation implements RunMessages {
     }
   }
 
-  /** Puts a changed message in the place of the one with its id. */
+  /** Puts a changed message in the place of the last one with its id. */
   replace(changed: Message): void {
-    const swap = (entry: Message): Message => (entry.id === changed.id ? changed : entry)
+    const old = this.#all.findLast(({ id }) => id === changed.id)
+    const swap = (entry: Message): Message => (entry === old ? changed : entry)
     this.#all = this.#all.map(swap)
     this.#added = this.#added.map(swap)
     this.#base = this.#base.map(swap)
   }
 
-  /** Inserts a message right behind another one, which stood there before the run. */
-  insertAfter(id: string, entry: Message): void {
-    const insert = (list: readonly Message[]): Message[] =>
-      list.flatMap((each) => (each.id === id ? [each, entry] : [each]))
-    this.#base = insert(this.#base)
-    this.#all = insert(this.#all)
+  /** Adds a message, not at the end but at `index`, among those that stood there before the run. */
+  insert(index: number, entry: Message): void {
+    if (index > this.#base.length || index === this.#all.length) {
+      this.add([entry])
+      return
+    }
+    this.#base = this.#base.toSpliced(index, 0, entry)
+    this.#all.splice(index, 0, entry)
     this.#added.push(entry)
     ;(this.#absorbed ??= new Set()).add(entry.id)
   }
@@ -57,10 +69,10 @@ export class RunConversation implements RunMessages {
     for (const { id } of this.#added) absorbed.add(id)
   }
 
-  /** What a session keeps when the run's final response holds `messages`. */
-  history(messages: readonly Message[]): readonly Message[] {
+  /** What a session keeps when the run's final response holds `messages`; `between` came before those. */
+  history(messages: readonly Message[], between: readonly Message[]): readonly Message[] {
     const absorbed = this.#absorbed
     const kept = absorbed === undefined ? messages : messages.filter(({ id }) => !absorbed.has(id))
-    return [...this.#base, ...kept]
+    return [...this.#base, ...between, ...kept]
   }
 }

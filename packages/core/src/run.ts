@@ -1,4 +1,9 @@
-import type { AgentResponse, AgentResponseInit, AgentResponseUpdate, Attempt } from './agent-response.ts'
+import type {
+  AgentResponse,
+  AgentResponseInit,
+  AgentResponseUpdate,
+  Attempt,
+} from './agent-response.ts'
 import type { LoopState } from './chat-options.ts'
 import type { ChatResponse } from './chat-response.ts'
 import type { Checkpoint } from './checkpoint.ts'
@@ -15,6 +20,7 @@ import type { RunState } from './run-state.ts'
 import { StateCells } from './run-state.ts'
 import { LiveTools } from './run-tools.ts'
 import type { Session } from './session.ts'
+import type { Decisions } from './tool-batch.ts'
 import type { UpdateSink } from './update-pump.ts'
 import type { Usage } from './usage.ts'
 import { addUsage } from './usage.ts'
@@ -55,12 +61,19 @@ export class Run implements RunContext {
   fallbackText: string | undefined
   /** The response that is being folded. */
   partial: ResponseFold | undefined
-  stopped: { readonly reason: string; readonly response?: AgentResponseInit | string | undefined } | undefined
+  stopped:
+    | { readonly reason: string; readonly response?: AgentResponseInit | string | undefined }
+    | undefined
   /** What has finished while layers around it may still pause the run. */
   lastModel: { readonly iteration: number; readonly response: ChatResponse } | undefined
   lastLoop: AgentResponse | undefined
-  /** The assistant message whose calls a pause left open. */
-  pausedBatch: string | undefined
+  /** Groups of calls that a pause left open, with what had been decided about them. */
+  held: Map<string, Decisions> | undefined
+  /** Decisions about calls of earlier runs, which are asked for once. */
+  decided: ReadonlyMap<string, Decisions> | undefined
+  /** The provider's name for a conversation it keeps, and how many of the messages it has seen. */
+  conversationId: string | undefined
+  sent = 0
   toolResults: Map<string, FunctionResult> | undefined
   /** What had finished before the run was resumed, each to be used once. */
   readonly finished: {
@@ -94,7 +107,11 @@ export class Run implements RunContext {
     this.finished =
       checkpoint === undefined
         ? nothingFinished
-        : { model: checkpoint.model, loop: checkpoint.loop, toolResults: new Map(checkpoint.toolResults) }
+        : {
+            model: checkpoint.model,
+            loop: checkpoint.loop,
+            toolResults: new Map(checkpoint.toolResults),
+          }
     this.signal = this.#controller.signal
     if (checkpoint !== undefined) this.#restore(checkpoint)
   }
@@ -161,19 +178,23 @@ export class Run implements RunContext {
     const { onRequest } = this.#init
     if (!this.sink.streaming && onRequest === undefined) {
       return Promise.reject(
-        new LamellaError(`nobody can answer the request "${request.type}": stream the run, or pass \`onRequest\``, {
-          code: 'run_failed',
-        }),
+        new LamellaError(
+          `nobody can answer the request "${request.type}": stream the run, or pass \`onRequest\``,
+          {
+            code: 'run_failed',
+          },
+        ),
       )
     }
     const requests = (this.#requests ??= new RunRequests())
     return requests.ask(request, this.id, this.signal, (event) => {
       this.#send(event)
       if (onRequest === undefined) return
-      Promise.resolve(onRequest(event)).then(
+      const answer = (async () => onRequest(event))()
+      answer.then(
         (value) => value !== undefined && requests.respond(event.id, value),
-        // A caller that cannot answer leaves the question to its timeout.
-        () => {},
+        // A caller that cannot answer fails the question.
+        () => requests.respond(event.id, answer),
       )
     })
   }
@@ -192,7 +213,10 @@ export class Run implements RunContext {
     return this.#holds === undefined ? undefined : Promise.all(this.#holds)
   }
 
-  stop(reason: string, options: { readonly response?: AgentResponseInit | string | undefined } = {}): void {
+  stop(
+    reason: string,
+    options: { readonly response?: AgentResponseInit | string | undefined } = {},
+  ): void {
     this.stopped ??= { reason, response: options.response }
   }
 

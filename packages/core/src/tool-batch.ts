@@ -12,6 +12,7 @@ import { parseArguments } from './parse-arguments.ts'
 import type { Run } from './run.ts'
 import { runLimited } from './run-limited.ts'
 import type { Tool } from './tool.ts'
+import type { MiddlewareTermination } from './termination.ts'
 import { isToolError } from './tool-error.ts'
 
 /** What was decided about a call that had been pending. */
@@ -23,14 +24,18 @@ export type Decision =
     }
   | { readonly result: unknown }
 
+/** By call id. */
+export type Decisions = Map<string, Decision>
+
 export interface Batch {
   readonly calls: readonly FunctionCallContent[]
-  /** By call id. */
-  readonly decisions?: ReadonlyMap<string, Decision> | undefined
+  readonly decisions?: Decisions | undefined
   /** Requests that went out before for these calls, by call id; undecided ones stay as they are. */
   readonly waiting?: ReadonlyMap<string, PendingRequest> | undefined
   /** Tool calls that may still be executed in this run. */
   readonly budget: number
+  /** Layers of these calls asked before the run was resumed: one at a time, so that each gets its answer. */
+  readonly oneByOne?: boolean | undefined
 }
 
 export interface BatchOutcome {
@@ -39,8 +44,8 @@ export interface BatchOutcome {
   readonly pending: readonly PendingRequest[]
   readonly executed: number
   readonly failed: boolean
-  /** Why a layer ended the loop, if one did. */
-  readonly terminates: string | undefined
+  /** What ended the loop, if a layer did. */
+  readonly terminates: MiddlewareTermination | undefined
   /** A layer paused the run. */
   readonly interrupted: boolean
   /** The answer of the run, where a tool's result is to be it. */
@@ -62,7 +67,7 @@ export async function runBatch(
 ): Promise<BatchOutcome> {
   if (config.terminateOnUnknownCalls) refuseUnknown(run, batch.calls)
   const held = run.toolsAllowed()
-  if (held !== undefined) await held
+  if (held !== undefined) await run.unlessAborted(held)
 
   const outcomes: (CallOutcome | undefined)[] = new Array(batch.calls.length)
   const pending: PendingRequest[] = []
@@ -78,16 +83,20 @@ export async function runBatch(
     seen.set(call.callId, at)
     const decision = batch.decisions?.get(call.callId)
     const waiting = decision === undefined ? batch.waiting?.get(call.callId) : undefined
-    const step = waiting === undefined ? await prepare(run, call, decision, config) : { pending: waiting }
+    const step =
+      waiting === undefined ? await prepare(run, call, decision, config) : { pending: waiting }
     if ('result' in step) outcomes[at] = { result: step.result }
     else if ('pending' in step) pending.push(step.pending)
     else if (jobs.length < batch.budget) jobs.push({ at, prepared: step.run })
     else outcomes[at] = { result: errorResult('budget', 'the run may not call more tools') }
   }
 
-  const interrupted = await runJobs(run, jobs, pipeline, config, outcomes)
+  const interrupted = await runJobs(run, jobs, batch.oneByOne === true, pipeline, config, outcomes)
+  const executed = interrupted
+    ? jobs.filter(({ at }) => outcomes[at] !== undefined).length
+    : jobs.length
   for (const { at, of } of repeats) outcomes[at] = outcomes[of]
-  return summarize(run, batch.calls, outcomes, pending, jobs.length, interrupted)
+  return summarize(run, batch.calls, outcomes, { pending, executed, interrupted })
 }
 
 async function prepare(
@@ -96,11 +105,20 @@ async function prepare(
   decision: Decision | undefined,
   { includeDetailedErrors }: LoopConfiguration,
 ): Promise<Step> {
+  if (decision !== undefined && 'approved' in decision && !decision.approved) {
+    return { result: errorResult('rejected', decision.reason ?? 'rejected', decision.reason) }
+  }
   const tool = run.tools.get(call.name)
   if (tool?.type !== 'function') return { result: unknownToolResult(call.name) }
   const parsed = parseArguments(call.arguments)
   if (parsed.error !== undefined) {
-    return { result: errorResult('invalid_arguments', parsed.error, includeDetailedErrors ? parsed.error : undefined) }
+    return {
+      result: errorResult(
+        'invalid_arguments',
+        parsed.error,
+        includeDetailedErrors ? parsed.error : undefined,
+      ),
+    }
   }
   const edited = decision !== undefined && 'approved' in decision ? decision.arguments : undefined
   let args: Readonly<Record<string, unknown>>
@@ -108,9 +126,17 @@ async function prepare(
     args = await checkArguments(tool, edited ?? parsed.value)
   } catch (error) {
     if (!isToolError(error)) throw error
-    return { result: errorResult('invalid_arguments', error.message, includeDetailedErrors ? error.message : undefined) }
+    return {
+      result: errorResult(
+        'invalid_arguments',
+        error.message,
+        includeDetailedErrors ? error.message : undefined,
+      ),
+    }
   }
-  return decision === undefined ? prepareNew(call, tool, args) : prepareDecided(call, tool, args, decision)
+  if (decision === undefined) return prepareNew(call, tool, args)
+  if ('result' in decision) return { result: toFunctionResult(decision.result) }
+  return { run: { call, tool, arguments: args, metadata: { approval: decision } } }
 }
 
 async function prepareNew(
@@ -131,23 +157,11 @@ async function prepareNew(
   return { pending: { kind: 'approval', id, request: { type: 'approval-request', id, call } } }
 }
 
-function prepareDecided(
-  call: FunctionCallContent,
-  tool: Tool,
-  args: Readonly<Record<string, unknown>>,
-  decision: Decision,
-): Step {
-  if ('result' in decision) return { result: toFunctionResult(decision.result) }
-  if (!decision.approved) {
-    return { result: errorResult('rejected', decision.reason ?? 'rejected', decision.reason) }
-  }
-  return { run: { call, tool, arguments: args, metadata: { approval: decision } } }
-}
-
 /** Runs what may run; true if a layer paused the run. */
 async function runJobs(
   run: Run,
   jobs: readonly { readonly at: number; readonly prepared: PreparedCall }[],
+  oneByOne: boolean,
   pipeline: FunctionPipeline,
   { includeDetailedErrors, maxConcurrency }: LoopConfiguration,
   outcomes: (CallOutcome | undefined)[],
@@ -155,11 +169,16 @@ async function runJobs(
   if (jobs.length === 0) return false
   let interrupted = false
   const runOne = async (at: number, prepared: PreparedCall, signal: AbortSignal): Promise<void> => {
+    const { callId } = prepared.call
+    if (oneByOne) run.interrupts.scope = callId
     try {
       outcomes[at] = await pipeline(run, prepared, signal, includeDetailedErrors)
     } catch (error) {
       if (!isPause(error)) throw error
       interrupted = true
+      run.interrupts.claim(error, callId)
+    } finally {
+      if (oneByOne) run.interrupts.scope = undefined
     }
   }
   if (jobs.length === 1) {
@@ -170,24 +189,23 @@ async function runJobs(
     exclusive: prepared.tool.exclusive,
     start: (signal: AbortSignal) => runOne(at, prepared, signal),
   }))
-  await runLimited(work, maxConcurrency, run.signal)
+  await runLimited(work, oneByOne ? 1 : maxConcurrency, run.signal)
   return interrupted
 }
 
 function summarize(
   run: Run,
   calls: readonly FunctionCallContent[],
-  outcomes: readonly (CallOutcome | undefined)[],
-  pending: readonly PendingRequest[],
-  executed: number,
-  interrupted: boolean,
+  outcomes: (CallOutcome | undefined)[],
+  of: Pick<BatchOutcome, 'pending' | 'executed' | 'interrupted'>,
 ): BatchOutcome {
   const results: FunctionResultContent[] = []
+  const terminates = outcomes.find((outcome) => outcome?.terminates !== undefined)?.terminates
+  const ends = terminates !== undefined || run.stopped !== undefined
   let failed = false
-  let terminates: string | undefined
   let direct: FunctionResult | undefined
   for (const [at, call] of calls.entries()) {
-    const outcome = outcomes[at]
+    const outcome = outcomes[at] ?? (ends ? cancelled : undefined)
     if (outcome === undefined) continue
     const { contents, error } = outcome.result
     const { callId, name, metadata } = call
@@ -200,11 +218,23 @@ function summarize(
       ...(metadata === undefined ? undefined : { metadata }),
     })
     if (error !== undefined && countsAsError.has(error.code)) failed = true
-    terminates ??= outcome.terminates
     if (error === undefined && run.tools.returnsDirect(name)) direct = outcome.result
   }
-  return { results, pending, executed, failed, terminates, interrupted, direct }
+  if (ends)
+    return {
+      results,
+      pending: [],
+      executed: of.executed,
+      failed,
+      terminates,
+      interrupted: false,
+      direct,
+    }
+  return { ...of, results, failed, terminates, direct }
 }
+
+/** What waits for somebody when the run ends waits no more. */
+const cancelled: CallOutcome = { result: errorResult('cancelled', 'the run ended') }
 
 const countsAsError: ReadonlySet<string> = new Set([
   'tool_failed',

@@ -1,0 +1,68 @@
+import type { Agent } from './agent.ts'
+import type { AgentResponse, PendingRequest, RunStatus } from './agent-response.ts'
+import { takeCheckpoint } from './checkpoint.ts'
+import { createId } from './create-id.ts'
+import type { Message } from './message.ts'
+import { cancelledResults, openCalls } from './open-calls.ts'
+import type { Run } from './run.ts'
+import type { Session } from './session.ts'
+
+/** What happens once the layers have had their say: the session takes the run in, a pause gets its checkpoint. */
+export function closeRun(
+  agent: Agent,
+  input: readonly Message[],
+  run: Run,
+  given: AgentResponse,
+): AgentResponse {
+  const { session } = run
+  const paused = given.status === 'paused'
+  const pending = paused ? union(given.pending, run.interrupts.pending) : noPending
+  const settled = paused || given.pending.length === 0 ? given : withdrawn(given, run)
+  const response: AgentResponse = { ...settled, pending, usage: run.usage, attempts: run.attempts }
+  const { begun } = run.messages
+  if (session !== undefined && (paused ? begun : kept.has(response.status))) {
+    if (!begun) run.messages.begin([...session.messages, ...input])
+    session.messages = run.messages.history(response.messages, talkedSince(run, session))
+  }
+  if (!paused) return response
+  for (const request of pending) {
+    if (request.kind !== 'approval') continue
+    if (session === undefined) agent.approvals.remember(request.request)
+    else if (!session.pending.some(({ id }) => id === request.id))
+      session.pending = [...session.pending, request.request]
+  }
+  return { ...response, checkpoint: takeCheckpoint(run, input, pending) }
+}
+
+/** What was asked for by a run that a layer then ended is asked for no more. */
+function withdrawn(response: AgentResponse, { sink }: Run): AgentResponse {
+  const calls = openCalls(response.messages)
+  if (calls.length === 0) return response
+  const message: Message = {
+    id: createId('msg'),
+    role: 'tool',
+    contents: cancelledResults(calls, 'the run ended'),
+  }
+  sink.outer = undefined
+  sink.push({ ...message, messageId: message.id })
+  return { ...response, messages: [...response.messages, message] }
+}
+
+function union(
+  pending: readonly PendingRequest[],
+  more: readonly PendingRequest[],
+): readonly PendingRequest[] {
+  return [...pending, ...more.filter(({ id }) => pending.every((request) => request.id !== id))]
+}
+
+/** What others have added to the session while this run was paused. */
+function talkedSince({ checkpoint }: Run, session: Session): readonly Message[] {
+  if (checkpoint?.conversation === undefined) return noMessages
+  const known = new Set(checkpoint.conversation.map(({ id }) => id))
+  return session.messages.filter(({ id }) => !known.has(id))
+}
+
+/** What a blocked, failed or cut-off run said stays out of the session. */
+const kept: ReadonlySet<RunStatus> = new Set(['completed', 'terminated', 'max_iterations'])
+const noMessages: readonly Message[] = Object.freeze([])
+const noPending: readonly PendingRequest[] = Object.freeze([])

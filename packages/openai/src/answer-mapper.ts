@@ -6,6 +6,8 @@ export interface MapperContext {
   /** As it was asked for: the name under which it will be asked again. */
   readonly model: string | undefined
   readonly conversationId: string | undefined
+  /** Options of the call that the API has no field for. */
+  readonly ignored: readonly string[]
   /** Of spoken answers, which do not say it themselves. */
   readonly audioFormat?: string | undefined
   /** What a subclass reads from a response or an event, for the metadata of the answer. */
@@ -28,4 +30,11 @@ export interface UpdateMapper {
 export interface AnswerMapper extends UpdateMapper {
   /** Throws what the answer reports as an error, after the updates that it has for all that. */
   whole(answer: WireObject, updates: ChatResponseUpdate[]): void
+}
+
+/** What the caller may want to know of options that had no effect. */
+export function ignoredOptions({ ignored }: MapperContext): {
+  readonly ignoredOptions?: readonly string[]
+} {
+  return ignored.length > 0 ? { ignoredOptions: ignored } : {}
 }

@@ -166,6 +166,22 @@ test('signed thinking of OpenRouter is put together from its pieces', async () =
   ])
 })
 
+test.each([
+  ['`[DONE]`', completionsSse([{ choices: [{ index: 0, delta: { content: 'A' } }] }])],
+  [
+    'the count of usage',
+    completionsSse([
+      { id: '', choices: [{ index: 0, delta: { content: 'A' }, finish_reason: '' }] },
+      { id: '', choices: [], usage: { prompt_tokens: 1 } },
+    ]).replace('data: [DONE]\n\n', ''),
+  ],
+])('a server that gives no reason ends with %s', async (_, sse) => {
+  const response = await streamed(sse)
+
+  expect(response).toMatchObject({ text: 'A' })
+  expect(response.finishReason).toBeUndefined()
+})
+
 test('parallel calls with the same index are told apart by their ids', async () => {
   const chunk = (calls: object[], finish: string | null = null) => ({
     id: 'x',

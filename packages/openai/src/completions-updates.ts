@@ -6,6 +6,7 @@ import { InBandFailure } from './openai-error.ts'
 import { toUsage } from './openai-usage.ts'
 import { toAnnotation, toCitations } from './to-annotation.ts'
 import type { AnswerMapper, MapperContext } from './answer-mapper.ts'
+import { ignoredOptions } from './answer-mapper.ts'
 import type { WireObject } from './wire.ts'
 import { listOf, record, stringOf } from './wire.ts'
 
@@ -28,6 +29,7 @@ export class CompletionsUpdates implements AnswerMapper {
   #model: string | undefined
   #finishReason: FinishReason | undefined
   #hasBegun = false
+  #hasFinalUsage = false
   #hasSaid = false
   #hasRefused = false
 
@@ -36,8 +38,10 @@ export class CompletionsUpdates implements AnswerMapper {
     this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
   }
 
+  /** Not all servers give a reason; `[DONE]` and the count of usage come after the answer, too. */
   end(hasDoneMarker: boolean): boolean {
-    return hasDoneMarker || this.#finishReason !== undefined
+    const isEnded = hasDoneMarker || this.#finishReason !== undefined || this.#hasFinalUsage
+    return this.#hasBegun && isEnded
   }
 
   /** Appends the updates of a completion that came in one piece. */
@@ -62,6 +66,7 @@ export class CompletionsUpdates implements AnswerMapper {
     this.#delta(record(choice['delta']), updates)
     const { finish_reason: finish, error } = choice
     if (error) throw new InBandFailure(error)
+    if (chunk['usage'] && listOf(chunk['choices']).length === 0) this.#hasFinalUsage = true
     if (finish || chunk['usage']) this.#facts(chunk, choice, updates)
     else this.#extras(chunk, updates)
   }
@@ -186,13 +191,17 @@ export class CompletionsUpdates implements AnswerMapper {
     const model = stringOf(payload['model'])
     const tier = stringOf(payload['service_tier'])
     if (finish !== undefined) this.#cite(toCitations(payload['citations']), updates)
+    const metadata = {
+      ...(tier && { serviceTier: tier }),
+      ...(finish !== undefined && ignoredOptions(this.#context)),
+    }
     updates.push({
       contents: [],
       ...(responseId && responseId !== this.#responseId && { responseId }),
       ...(model && model !== this.#model && { model }),
       ...(finish !== undefined && { finishReason: this.#finishReason }),
       ...(usage && { usage }),
-      ...(tier && { metadata: { serviceTier: tier } }),
+      ...(Object.keys(metadata).length > 0 && { metadata }),
     })
     this.#extras(payload, updates)
   }

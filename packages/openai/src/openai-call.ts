@@ -1,4 +1,4 @@
-import type { ChatRequest, ChatResponse, ChatResponseUpdate } from '@lamella/core'
+import type { ChatOptions, ChatRequest, ChatResponse, ChatResponseUpdate } from '@lamella/core'
 import { foldUpdates, ProviderError } from '@lamella/core'
 import type { OpenAI } from 'openai'
 import type { FailureContext } from './openai-error.ts'
@@ -18,6 +18,8 @@ export interface OpenAICall {
   readonly model: string | undefined
   readonly body: Readonly<Record<string, unknown>>
   readonly replay: FailureContext['replay']
+  /** Options that this API has no field for. */
+  readonly unknownOptions: readonly (keyof ChatOptions)[]
   readonly metadataOf: MapperContext['metadataOf']
   readonly post: (
     client: OpenAI,
@@ -94,6 +96,7 @@ async function send(
 }
 
 function mapperContext({
+  unknownOptions,
   connection,
   request,
   model,
@@ -101,8 +104,9 @@ function mapperContext({
   metadataOf,
 }: OpenAICall): MapperContext {
   const { conversationId } = request.options
+  const ignored = unknownOptions.filter((name) => request.options[name] !== undefined)
   const audioFormat = stringOf(record(body['audio'])['format'])
-  return { provider: connection.provider, model, conversationId, audioFormat, metadataOf }
+  return { provider: connection.provider, model, conversationId, ignored, audioFormat, metadataOf }
 }
 
 function failureContext({ connection, request, replay }: OpenAICall): FailureContext {

@@ -70,6 +70,7 @@ export class OpenAIChatClient extends BaseChatClient {
       model: request.options.model ?? this.model,
       body,
       replay: responsesReplay(body),
+      unknownOptions: ['stop', 'seed'],
       metadataOf: this.metadataOf?.bind(this),
       post: (client, sent, options) => client.responses.create(sent, options).asResponse(),
       mapper: (context) => new ResponsesUpdates(context),

@@ -91,6 +91,7 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
       model: request.options.model ?? this.model,
       body: this.requestBody(request),
       replay: 'safe',
+      unknownOptions: ['conversationId'],
       metadataOf: this.metadataOf?.bind(this),
       post: (client, sent, options) =>
         client.chat.completions

@@ -111,6 +111,15 @@ test('every option has its field', async () => {
   })
 })
 
+test('options that the API has no field for are told, not lost', async () => {
+  const request = clientRequest('Hi', { stop: ['END'], seed: 7, topP: 1 })
+
+  expect((await client.respond(request)).metadata).toMatchObject({
+    ignoredOptions: ['stop', 'seed'],
+  })
+  expect((await client.respond(clientRequest())).metadata).not.toHaveProperty('ignoredOptions')
+})
+
 test('extra headers go with their request', async () => {
   await sent('Hi', openai({ extraHeaders: { 'x-team': 'a' } }))
 

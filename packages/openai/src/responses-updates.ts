@@ -1,6 +1,7 @@
 import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
 import type { AnswerMapper, MapperContext } from './answer-mapper.ts'
+import { ignoredOptions } from './answer-mapper.ts'
 import { InBandFailure } from './openai-error.ts'
 import { toUsage } from './openai-usage.ts'
 import { toAnnotation } from './to-annotation.ts'
@@ -147,6 +148,7 @@ export class ResponsesUpdates implements AnswerMapper {
     const metadata = {
       ...(tier && { serviceTier: tier }),
       ...(isRunning && { status }),
+      ...ignoredOptions(this.#context),
       ...this.#context.metadataOf?.(response),
     }
     const finishReason = this.#finishReason(status, response)

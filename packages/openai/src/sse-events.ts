@@ -19,6 +19,7 @@ export class SseReader {
   #event = ''
   #data: string | undefined
   #atStart = true
+  #isForeign = false
 
   constructor(body: ReadableStream<Uint8Array>) {
     this.#reader = body.getReader()
@@ -28,6 +29,11 @@ export class SseReader {
   async read(): Promise<SseEvent[] | undefined> {
     const { done, value } = await this.#reader.read()
     return done ? undefined : this.#feed(this.#decoder.decode(value, { stream: true }))
+  }
+
+  /** Whether there were lines that no event stream has. */
+  get isForeign(): boolean {
+    return this.#isForeign
   }
 
   /** An event that the body ended in. Servers forget the blank line after the last one. */
@@ -90,6 +96,7 @@ export class SseReader {
     if (value.startsWith(' ')) value = value.slice(1)
     if (field === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
     else if (field === 'event') this.#event = value
+    else if (field !== 'id' && field !== 'retry') this.#isForeign = true
   }
 }
 

@@ -160,7 +160,12 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   }
 
   #finish(hasDoneMarker: boolean): void {
-    if (!this.#mapper.end(hasDoneMarker)) throw new Break('the stream broke off before its end')
+    if (!this.#mapper.end(hasDoneMarker)) {
+      if (this.#arrived.isEmpty && this.#reader?.isForeign) {
+        throw unreadable('text', 'a stream', this.#call.failure)
+      }
+      throw new Break('the stream broke off before its end')
+    }
     this.#isOver = true
     this.#timer.stop()
     void this.#reader?.release()

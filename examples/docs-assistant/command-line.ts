@@ -1,0 +1,45 @@
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+
+export const usageText = `npm start -- [--folder PATH] [question]
+
+Answers questions about the documents of a folder: by default the README.md files and docs/ of this
+repository. In a terminal and without a question it is a chat; without either it shows a short tour.
+
+  --folder PATH     another folder
+  --help            this text
+
+  OPENAI_API_KEY    uses a real model instead of the stand-in
+  OPENAI_BASE_URL   any OpenAI-compatible server, with or without a key
+  OPENAI_MODEL      the model`
+
+export interface CommandLine {
+  /** Absolute. */
+  readonly folder: string | undefined
+  readonly question: string | undefined
+  readonly help: boolean
+}
+
+/** @throws Error that names the option */
+export function readCommandLine(args: readonly string[]): CommandLine {
+  const options = { folder: { type: 'string' }, help: { type: 'boolean' } } as const
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
+  const words: string[] = []
+  let folder: string | undefined
+  let help = false
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value)
+    if (token.kind !== 'option') continue
+    if (token.name === 'help') help = true
+    else if (token.name !== 'folder')
+      throw new Error(`unknown option ${token.rawName}, expected --folder PATH or --help`)
+    else if (!token.value) throw new Error('--folder needs a path')
+    else folder = fromUsersFolder(token.value)
+  }
+  return { folder, help, question: words.join(' ').trim() || undefined }
+}
+
+/** npm runs scripts at the root of the repository, and says where the user was. */
+function fromUsersFolder(path: string): string {
+  return resolve(process.env['INIT_CWD'] ?? '.', path)
+}

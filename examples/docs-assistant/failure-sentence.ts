@@ -1,0 +1,24 @@
+import { isProviderError } from '@lamella/core'
+import type { ChosenModel } from './chosen-model.ts'
+import { failureText } from './in-words.ts'
+
+/** What a user can do about a failure, in one sentence. */
+export function failureSentence(error: unknown, model: ChosenModel): string {
+  const { address, name, hasKey } = model
+  if (!isProviderError(error)) return failureText(error)
+  const status = error.status === undefined ? '' : ` (${error.status})`
+  switch (error.kind) {
+    case 'auth':
+      return hasKey
+        ? `${address} does not accept the key${status}: check OPENAI_API_KEY`
+        : `${address} asks for a key${status}: set OPENAI_API_KEY`
+    case 'not_found':
+      return `${address} has no model "${name}"${status}: check OPENAI_MODEL and OPENAI_BASE_URL`
+    case 'network': {
+      const code = error.details?.['code']
+      return `${address} cannot be reached${typeof code === 'string' ? ` (${code})` : ''}: check OPENAI_BASE_URL`
+    }
+    default:
+      return failureText(error)
+  }
+}

@@ -1,0 +1,109 @@
+import { stripVTControlCharacters, styleText } from 'node:util'
+import type { Explanation } from '@lamella/core'
+import { inSeconds } from './in-words.ts'
+import type { LayerStep } from './layer-step.ts'
+
+type Style = Parameters<typeof styleText>[0]
+
+const marks = { in: '→', out: '←', failed: '✕', again: '↻', stopped: '✕' } as const
+const markStyles = {
+  in: 'dim',
+  out: 'dim',
+  failed: 'red',
+  again: 'yellow',
+  stopped: 'red',
+} as const
+const levels = { agent: 'run', chat: 'model', function: 'tool' } as const
+const levelStyles = { agent: 'magenta', chat: 'cyan', function: 'green' } as const
+
+/** Writes a run to the terminal: what the layers do, indented by how deep they lie, and the answer. */
+export class Screen {
+  readonly #output: NodeJS.WriteStream
+  readonly #isColoured: boolean
+  /** How deep each layer lies in the onion, and at which level. */
+  readonly #places = new Map<string, { depth: number; level: keyof typeof levels }>()
+  #stepWidth = 0
+  /** What stands last on the screen. */
+  #last: 'nothing' | 'line' | 'blank' | 'answer' = 'nothing'
+
+  constructor(output: NodeJS.WriteStream) {
+    this.#output = output
+    this.#isColoured = output.isTTY && !process.env['NO_COLOR'] && output.hasColors()
+  }
+
+  /** Prints the onion, and remembers where each layer of it lies. */
+  onion({ agent, chat, function: functions, tools }: Explanation, model: string): void {
+    const chains = {
+      agent: [agent, 'the loop'],
+      chat: [chat, model],
+      function: [functions, tools.join(', ')],
+    } as const
+    for (const level of ['agent', 'chat', 'function'] as const) {
+      const [names, core] = chains[level]
+      const outside = level === 'agent' ? 0 : agent.length
+      for (const [index, layer] of names.entries()) {
+        const depth = outside + index
+        this.#places.set(layer, { depth, level })
+        this.#stepWidth = Math.max(this.#stepWidth, 2 * depth + 2 + layer.length)
+      }
+      const chain = [...names.map((name) => this.style(levelStyles[level], name)), core].join(' → ')
+      this.line(`${levels[level].padEnd(9)}${chain}`)
+    }
+  }
+
+  /** One step of one layer, as one line. */
+  step({ layer, mark, text, elapsedMs }: LayerStep): void {
+    if (this.#last === 'answer') this.blank()
+    const { depth, level } = this.#places.get(layer) ?? { depth: 0, level: 'agent' }
+    const time = elapsedMs === undefined ? '' : inSeconds(elapsedMs)
+    const room = this.#width - this.#stepWidth - 21
+    const label = this.style('dim', `${levels[level].padEnd(7)}${'│ '.repeat(depth)}`)
+    const name = `${this.style(markStyles[mark], marks[mark])} ${this.style(levelStyles[level], layer)}`
+    const gap = ' '.repeat(this.#stepWidth - 2 * depth - layer.length)
+    const words = fit(text, room)
+    const said = this.style(mark === 'in' || mark === 'out' ? 'dim' : markStyles[mark], words)
+    const end = time === '' ? '' : this.style('dim', time.padStart(room - words.length + 10))
+    this.line(`${label}${name}${gap}${said}${end}`)
+  }
+
+  /** A piece of the answer. */
+  answer(piece: string): void {
+    if (piece === '') return
+    if (this.#last === 'line') this.blank()
+    this.#output.write(printable(piece))
+    this.#last = 'answer'
+  }
+
+  /** A line of its own. */
+  line(text: string): void {
+    if (this.#last === 'answer') this.#output.write('\n')
+    this.#output.write(`${text}\n`)
+    this.#last = 'line'
+  }
+
+  /** Ends what stands there with an empty line, unless there is one. */
+  blank(): void {
+    if (this.#last === 'blank' || this.#last === 'nothing') return
+    this.#output.write(this.#last === 'answer' ? '\n\n' : '\n')
+    this.#last = 'blank'
+  }
+
+  style(style: Style, text: string): string {
+    return this.#isColoured ? styleText(style, text, { validateStream: false }) : text
+  }
+
+  get #width(): number {
+    return Math.max(72, Math.min(this.#output.columns ?? 110, 110))
+  }
+}
+
+/** One line of at most `room` characters. */
+function fit(text: string, room: number): string {
+  const line = printable(text).replace(/\s+/gu, ' ')
+  return line.length > room ? `${line.slice(0, room - 1)}…` : line
+}
+
+/** Without what could command a terminal: models and documents may say anything. */
+function printable(text: string): string {
+  return stripVTControlCharacters(text).replace(/[^\P{Cc}\n\t]/gu, '')
+}

@@ -4,8 +4,8 @@ import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from './ag
 import { toChatResponse } from './chat-call.ts'
 import type { ChatOptions, ResponseFormat } from './chat-options.ts'
 import { toUpdates } from './chat-response.ts'
-import type { LayerContext } from './compose.ts'
 import { ContentCall } from './content-call.ts'
+import type { LayerContext } from './layered-call.ts'
 import type { Message } from './message.ts'
 import { ResponseFold } from './response-fold.ts'
 import type { Run } from './run.ts'
@@ -16,10 +16,16 @@ import type { UpdateTransformer } from './update-transformer.ts'
 
 /** One run, as the layers around it share it. */
 export class AgentCall extends ContentCall<AgentResponse> {
-  protected readonly restartUpdate: AgentResponseUpdate = { contents: [], restart: true, scope: 'run' }
+  protected readonly restartUpdate: AgentResponseUpdate = {
+    contents: [],
+    restart: true,
+    scope: 'run',
+  }
   /** What the innermost layer asked for. */
   responseFormat: ResponseFormat | undefined
-  #loop: { readonly passage: UpdatePassage<AgentResponseUpdate>; readonly fold: ResponseFold } | undefined
+  #loop:
+    | { readonly passage: UpdatePassage<AgentResponseUpdate>; readonly fold: ResponseFold }
+    | undefined
 
   override get released(): boolean {
     return this.run.sink.delivered > 0

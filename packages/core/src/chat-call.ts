@@ -4,12 +4,12 @@ import type { ChatContext } from './chat-context.ts'
 import type { ChatOptions } from './chat-options.ts'
 import type { ChatResponse, ChatResponseInit, ChatResponseUpdate } from './chat-response.ts'
 import { chatResponse, toUpdates } from './chat-response.ts'
-import type { LayerContext } from './compose.ts'
 import { compose } from './compose.ts'
 import { ContentCall } from './content-call.ts'
 import { dropCalls } from './drop-calls.ts'
 import { isPause } from './interrupts.ts'
 import { LamellaError } from './lamella-error.ts'
+import type { LayerContext } from './layered-call.ts'
 import type { Message } from './message.ts'
 import type { ChatMiddleware } from './middleware.ts'
 import { isProviderError } from './provider-error.ts'
@@ -150,9 +150,13 @@ export function toChatResponse(value: unknown): ChatResponse {
   if (typeof value === 'string') return chatResponse(value)
   if (typeof value === 'object' && value !== null && 'messages' in value) {
     const response = value as ChatResponse | ChatResponseInit
-    return 'functionCalls' in response && 'usage' in response ? (response as ChatResponse) : chatResponse(response)
+    return 'functionCalls' in response && 'usage' in response
+      ? (response as ChatResponse)
+      : chatResponse(response)
   }
-  throw new TypeError(`context.result: expected a response or a string, got ${value === null ? 'null' : typeof value}`)
+  throw new TypeError(
+    `context.result: expected a response or a string, got ${value === null ? 'null' : typeof value}`,
+  )
 }
 
 /** The innermost handler: reads the context, calls the provider, counts what it cost. */
@@ -173,14 +177,17 @@ async function callClient(context: ChatView): Promise<void> {
     options: resolveToolChoice(context.options, run),
     signal: run.signal,
   }
-  if (request.options.toolChoice === 'none') call.register(dropCalls(run.fallbackText), context.depth)
+  if (request.options.toolChoice === 'none')
+    call.register(dropCalls(run.fallbackText), context.depth)
   // A layer may have put another client in place. Its own layers run too.
   const layered = client !== call.client && client.middleware.length > 0
   const { turn } = call
   const fold = new ResponseFold()
   try {
     if (call.stream) {
-      const source = layered ? client.getResponse([...request.messages], { ...callOptions(request), stream: true }) : client.stream(request)
+      const source = layered
+        ? client.getResponse([...request.messages], { ...callOptions(request), stream: true })
+        : client.stream(request)
       const passage = call.open(Infinity, fold)
       // Where the run's own layers have transforms, what came through those is all that may show.
       if (run.sink.outer === undefined) run.partial = fold
@@ -191,10 +198,13 @@ async function callClient(context: ChatView): Promise<void> {
       call.settle(response)
     } else {
       const response = await run.unlessAborted(
-        layered ? client.getResponse([...request.messages], callOptions(request)) : client.respond(request),
+        layered
+          ? client.getResponse([...request.messages], callOptions(request))
+          : client.respond(request),
       )
       run.addUsage(response.usage)
-      if (turn !== call.turn) throw new LamellaError('nobody waits for this call any more', { code: 'aborted' })
+      if (turn !== call.turn)
+        throw new LamellaError('nobody waits for this call any more', { code: 'aborted' })
       const waiting = call.deliver(response, Infinity)
       if (waiting !== undefined) await waiting
     }

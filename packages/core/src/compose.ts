@@ -1,31 +1,6 @@
 import { MiddlewareContractError } from './contract-error.ts'
+import type { LayerContext } from './layered-call.ts'
 import { isThenable } from './update-passage.ts'
-
-/** What all layers of one call share. */
-export interface LayeredCall<Result> {
-  result: Result | undefined
-  /** Called before the inside of the layer at `depth` runs: what is registered further in is void. */
-  enter(depth: number): void
-  /** Called when a layer is done: takes in a result that the layer put in place itself. */
-  adopt(depth: number): void | Promise<void>
-  /** Told which layer an error left, from inside out. */
-  fail(error: unknown, depth: number): void
-  /** Called when a layer has left while its `callNext()` was still running: nobody waits for that any more. */
-  abandon(error: unknown): void
-}
-
-/** The view that one layer has of a call. Each layer has its own, so an edit is seen only inside. */
-export interface LayerContext<Result> {
-  readonly call: LayeredCall<Result>
-  /** 0 for the outermost layer. */
-  readonly depth: number
-  /** What its `callNext()` returned, while that is running. */
-  inside: Promise<Result> | undefined
-  /** How the layer broke the rules, which holds even if it swallows the error. */
-  broken?: MiddlewareContractError
-  /** A view for the next layer in, with the inputs as they are now. */
-  derive(): this
-}
 
 interface Layer<Context, Result> {
   readonly name: string
@@ -54,7 +29,12 @@ export function compose<Context extends LayerContext<Result>, Result>(
       const { result } = call
       if (result === undefined) {
         const name = layer?.name ?? 'the innermost handler'
-        return leave(new MiddlewareContractError(name, 'neither set context.result nor let callNext() give one'))
+        return leave(
+          new MiddlewareContractError(
+            name,
+            'neither set context.result nor let callNext() give one',
+          ),
+        )
       }
       context.inside = over
       if (caller !== undefined) caller.inside = undefined
@@ -64,7 +44,12 @@ export function compose<Context extends LayerContext<Result>, Result>(
       if (layer === undefined) return finish()
       if (context.broken !== undefined) leave(context.broken)
       if (context.inside !== undefined) {
-        leave(new MiddlewareContractError(layer.name, 'returned before its callNext() had settled; await it'))
+        leave(
+          new MiddlewareContractError(
+            layer.name,
+            'returned before its callNext() had settled; await it',
+          ),
+        )
       }
       const waiting = call.adopt(depth)
       return waiting === undefined ? finish() : waiting.then(finish, leave)
@@ -72,11 +57,17 @@ export function compose<Context extends LayerContext<Result>, Result>(
 
     let running: void | Promise<unknown>
     try {
-      running = layer === undefined ? handler(context) : layer.process(context, () => callNext(layer, context))
+      running =
+        layer === undefined
+          ? handler(context)
+          : layer.process(context, () => callNext(layer, context))
     } catch (error) {
       running = Promise.reject(error)
     }
-    return (isThenable(running) ? running : Promise.resolve()).then(settle, leave) as Promise<Result>
+    return (isThenable(running) ? running : Promise.resolve()).then(
+      settle,
+      leave,
+    ) as Promise<Result>
   }
 
   function callNext(layer: Layer<Context, Result>, context: Context): Promise<Result> {
@@ -91,7 +82,10 @@ export function compose<Context extends LayerContext<Result>, Result>(
 /** In the place of what is inside a layer that has left: nothing runs there any more. */
 const over: Promise<never> = new Promise(() => {})
 
-function refuse<Result>({ name }: { readonly name: string }, context: LayerContext<Result>): Promise<never> {
+function refuse<Result>(
+  { name }: { readonly name: string },
+  context: LayerContext<Result>,
+): Promise<never> {
   const problem =
     context.inside === over
       ? 'called callNext() after it had returned'

@@ -1,7 +1,7 @@
 import type { AgentResponseUpdate } from './agent-response.ts'
 import type { ChatResponse } from './chat-response.ts'
-import type { LayeredCall } from './compose.ts'
 import { MiddlewareContractError } from './contract-error.ts'
+import type { LayeredCall } from './layered-call.ts'
 import { normalizeResponse, ResponseFold } from './response-fold.ts'
 import type { Run } from './run.ts'
 import { UpdatePassage } from './update-passage.ts'
@@ -19,7 +19,9 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
   turn = 0
   readonly #layers: readonly { readonly name: string }[]
   #metadata: Record<string, unknown> | undefined
-  #transformers: { readonly depth: number; readonly transformer: UpdateTransformer<AgentResponseUpdate> }[] | undefined
+  #transformers:
+    | { readonly depth: number; readonly transformer: UpdateTransformer<AgentResponseUpdate> }[]
+    | undefined
   /** How deep the layer lies that called its `callNext()` last. */
   #entered = -1
   #passage: UpdatePassage<AgentResponseUpdate> | undefined
@@ -67,7 +69,11 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
     this.#entered = depth
     this.result = undefined
     const transformers = this.#transformers
-    while (transformers !== undefined && transformers.length > 0 && transformers.at(-1)!.depth > depth) {
+    while (
+      transformers !== undefined &&
+      transformers.length > 0 &&
+      transformers.at(-1)!.depth > depth
+    ) {
       transformers.pop()
     }
   }
@@ -126,7 +132,9 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
   }
 
   hasTransformers(depth: number): boolean {
-    return this.#transformers !== undefined && this.#transformers.some((entry) => entry.depth < depth)
+    return (
+      this.#transformers !== undefined && this.#transformers.some((entry) => entry.depth < depth)
+    )
   }
 
   /** Begins a pass through the transforms of the layers outside `depth`. */
@@ -146,7 +154,10 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
   /** Whether something went out that a new pass makes void. */
   protected get mustRestart(): boolean {
     const passage = this.#passage
-    return passage !== undefined && (passage.released || (passage.restart !== undefined && !passage.started))
+    return (
+      passage !== undefined &&
+      (passage.released || (passage.restart !== undefined && !passage.started))
+    )
   }
 
   /** Whether the caller has what `#settled` holds, and no later pass has made it void. */

@@ -17,7 +17,9 @@ export function getResponse(
   input: MessageInput,
   { instructions, signal, stream, ...options }: GetResponseOptions,
 ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
-  const callModel = chatPipeline(sortLayers([client.middleware], 'client', ['chat', 'function']).chat)
+  const callModel = chatPipeline(
+    sortLayers([client.middleware], 'client', ['chat', 'function']).chat,
+  )
   const execute = async (run: Run): Promise<ChatResponse> => {
     run.begin()
     try {

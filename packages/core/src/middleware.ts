@@ -82,7 +82,9 @@ export function sortLayers(
   where: string,
   levels: readonly Middleware['level'][] = allLevels,
 ): Layers {
-  let sorted: { agent: AgentMiddleware[]; chat: ChatMiddleware[]; function: FunctionMiddleware[] } | undefined
+  let sorted:
+    | { agent: AgentMiddleware[]; chat: ChatMiddleware[]; function: FunctionMiddleware[] }
+    | undefined
   const visit = (entry: MiddlewareInput | undefined): void => {
     if (entry === undefined) return
     if (isList(entry)) {
@@ -128,7 +130,9 @@ function checkMiddleware(
 
 function describe(entry: unknown): string {
   if (entry === null) return 'null'
-  return typeof entry === 'function' ? 'a function (wrap it with agentMiddleware, chatMiddleware or functionMiddleware)' : typeof entry
+  return typeof entry === 'function'
+    ? 'a function (wrap it with agentMiddleware, chatMiddleware or functionMiddleware)'
+    : typeof entry
 }
 
 /** The layers of a client, which may be of level chat and function only. */

@@ -1,25 +1,36 @@
-import type { AgentResponseUpdate } from './agent-response.ts'
+import type { AgentResponse, AgentResponseUpdate } from './agent-response.ts'
 import type { ChatResponse } from './chat-response.ts'
+import { chatResponse } from './chat-response.ts'
 import { ResponseFold } from './response-fold.ts'
 import type { Run, RunInit } from './run.ts'
+import type { FailedOutcome } from './run-outcome.ts'
+import { attachOutcome, outcomeOf } from './run-outcome.ts'
 import type { StreamFold, StreamSource } from './stream-source.ts'
 import type { Failure } from './update-pump.ts'
 import { UpdatePump } from './update-pump.ts'
 
 /** Connects a run to the stream that its caller reads. The run starts with the first pull. */
-export class PumpSource<Response extends ChatResponse> implements StreamSource<AgentResponseUpdate, Response> {
+export class PumpSource<Response extends ChatResponse>
+  implements StreamSource<AgentResponseUpdate, Response>
+{
+  readonly foldsAnew = true
   readonly #pump: UpdatePump<AgentResponseUpdate>
   readonly #run: Run
   #response: Response | undefined
+  #outcome: FailedOutcome | undefined
 
-  constructor(
-    makeRun: (sink: RunInit['sink']) => Run,
-    execute: (run: Run) => Promise<Response>,
-  ) {
+  constructor(makeRun: (sink: RunInit['sink']) => Run, execute: (run: Run) => Promise<Response>) {
     this.#pump = new UpdatePump(async () => {
       const run = this.#run
       run.signal.addEventListener('abort', () => void this.#pump.cancel(run.signal.reason))
-      this.#response = await execute(run)
+      try {
+        this.#response = await execute(run)
+      } catch (error) {
+        // What was thrown may be no object, or be thrown by other runs too.
+        this.#outcome =
+          outcomeOf(error) ?? outcomeOf(attachOutcome({}, run, run.sink.outer !== undefined))
+        throw error
+      }
     })
     this.#run = makeRun(this.#pump)
   }
@@ -45,8 +56,16 @@ export class PumpSource<Response extends ChatResponse> implements StreamSource<A
     return this.#response!
   }
 
-  partial(): Response | undefined {
-    return this.#run.partial?.response() as Response | undefined
+  partial(): Partial<Response> | undefined {
+    const { messages, usage, attempts } = this.#outcome ?? noOutcome
+    if (messages.length === 0) return undefined
+    const { id, model } = this.#run.partial?.response() ?? {}
+    const partial: Partial<AgentResponse> = {
+      ...chatResponse({ id, model, messages, usage }),
+      runId: this.#run.id,
+      attempts,
+    }
+    return partial as Partial<Response>
   }
 
   fold(): StreamFold<AgentResponseUpdate, Response> {
@@ -65,3 +84,5 @@ export class PumpSource<Response extends ChatResponse> implements StreamSource<A
     return this.#run.respond(id, value)
   }
 }
+
+const noOutcome = { messages: [], usage: {}, attempts: [] } satisfies Partial<FailedOutcome>

@@ -1,26 +1,16 @@
+import { KeptUpdates } from './kept-updates.ts'
 import { LamellaError } from './lamella-error.ts'
-import type { StreamFold, StreamSource } from './stream-source.ts'
-import { DerivedSource, IterableSource, keepUpdates, LazySource } from './stream-source.ts'
+import type { StreamMaker } from './lazy-source.ts'
+import { LazySource } from './lazy-source.ts'
+import type { StreamOutcome } from './stream-outcome.ts'
+import { endedBy } from './stream-outcome.ts'
+import type { Finalizer, StreamFold, StreamSource } from './stream-source.ts'
+import { DerivedSource, FinalizedSource, IterableSource, toFold } from './stream-source.ts'
 import { readableStream, serverSentEvents, tee, textPieces } from './stream-views.ts'
 import type { TextOptions } from './stream-views.ts'
 import type { Failure } from './update-pump.ts'
 
 type Awaitable<Value> = Value | Promise<Value>
-
-/** How a stream ended. */
-export type StreamOutcome<Final> =
-  | { readonly status: 'done'; readonly response: Final }
-  | {
-      readonly status: 'failed' | 'aborted'
-      readonly error: unknown
-      /** What had come through when it ended. */
-      readonly partial: Final | undefined
-    }
-
-/** Makes the final value of a stream from its updates (which are then kept), or from a fold. */
-export type Finalizer<Update, Final> =
-  | ((updates: readonly Update[]) => Awaitable<Final>)
-  | StreamFold<Update, Final>
 
 /**
  * Updates on their way, and the final value they add up to. It starts with the first pull, is read
@@ -36,10 +26,14 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   #outcome: StreamOutcome<Final> | undefined
   #ended: Promise<void> | undefined
   #markEnded: (() => void) | undefined
-  #ending = false
+  #isEnding = false
   #iterator: AsyncIterator<Update> | undefined
   #drain: Promise<void> | undefined
-  #drained: Update[] | undefined
+  #isDraining = false
+  #kept: KeptUpdates<Update> | undefined
+  #hasBegun = false
+  /** The hooks' turn: an update at a time. */
+  #turn: Promise<unknown> | undefined
 
   /** For makers of streams; `ResponseStream.from` is the usual way. */
   constructor(source: StreamSource<Update, Final>) {
@@ -48,7 +42,9 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   }
 
   /** A stream over any iterable. Without a finalizer the final value is the list of updates. */
-  static from<Update>(source: AsyncIterable<Update> | Iterable<Update>): ResponseStream<Update, readonly Update[]>
+  static from<Update>(
+    source: AsyncIterable<Update> | Iterable<Update>,
+  ): ResponseStream<Update, readonly Update[]>
   static from<Update, Final>(
     source: AsyncIterable<Update> | Iterable<Update>,
     options: { readonly finalizer: Finalizer<Update, Final> },
@@ -64,23 +60,31 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
 
   /** A stream that is still being made: a promise of one, or a function that is called on the first pull. */
   static fromAwaitable<Update, Final>(
-    source:
-      | PromiseLike<ResponseStream<Update, Final>>
-      | (() => Awaitable<ResponseStream<Update, Final>>),
+    source: StreamMaker<Update, Final>,
   ): ResponseStream<Update, Final> {
-    return new ResponseStream(new LazySource(source))
+    return new ResponseStream(new LazySource(source, ResponseStream.#foldOf))
+  }
+
+  static #foldOf<Update, Final>(of: ResponseStream<Update, Final>): StreamFold<Update, Final> {
+    const { foldsAnew, fold } = of.#source
+    if (fold === undefined || (of.#fold !== undefined && foldsAnew !== true)) {
+      throw new TypeError(
+        'a transform hook has no way into the final value of this stream; use map()',
+      )
+    }
+    return fold.call(of.#source)
   }
 
   /** @throws LamellaError `stream_consumed` if somebody reads already. */
   [Symbol.asyncIterator](): AsyncIterator<Update> {
-    if (this.#iterator !== undefined || this.#drain !== undefined) {
-      throw new LamellaError('a stream can be read once; use tee() for two readers', {
-        code: 'stream_consumed',
-      })
+    if (this.#iterator !== undefined || this.#isDraining) {
+      throw consumed('a stream can be read once; use tee() for two readers')
     }
+    let hasReturned = false
     this.#iterator = {
-      next: () => this.#next(),
+      next: () => (hasReturned ? Promise.resolve({ done: true, value: undefined }) : this.#next()),
       return: async () => {
+        hasReturned = true
         await this.cancel(new LamellaError('the consumer stopped reading', { code: 'aborted' }))
         return { done: true, value: undefined }
       },
@@ -105,9 +109,10 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   }
 
   /** Ends the stream early: the request is aborted, the layers unwind, the cleanup hooks run. */
-  async cancel(reason: unknown = new LamellaError('the stream was cancelled', { code: 'aborted' })): Promise<void> {
-    if (this.#outcome !== undefined) return
-    await this.#source.cancel(reason)
+  async cancel(
+    reason: unknown = new LamellaError('the stream was cancelled', { code: 'aborted' }),
+  ): Promise<void> {
+    if (!this.#isEnding) await this.#source.cancel(reason)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -136,15 +141,17 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   }
 
   /** The same updates with another final value, which is made from this stream's. */
-  withFinalizer<Other>(finalizer: (final: Final) => Awaitable<Other>): ResponseStream<Update, Other> {
-    const fold = { add: () => {}, finish: async () => finalizer(await this.finalResponse()) }
-    return new ResponseStream(new DerivedSource(this, (update) => [update], fold))
+  withFinalizer<Other>(
+    finalizer: (final: Final) => Awaitable<Other>,
+  ): ResponseStream<Update, Other> {
+    return new ResponseStream(new FinalizedSource(this, finalizer, ResponseStream.#foldOf))
   }
 
   /** Replaces updates as they pass; `undefined` keeps one. What it returns is in the final value. */
   withTransformHook(hook: (update: Update) => Awaitable<Update | undefined | null | void>): this {
     this.#beforeEnd('a transform hook')
-    if (this.#transformHooks.length === 0) this.#fold = this.#source.fold?.()
+    if (this.#hasBegun) throw consumed('a transform hook was added after reading had begun')
+    this.#fold ??= ResponseStream.#foldOf(this)
     this.#transformHooks.push(hook)
     return this
   }
@@ -158,7 +165,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
 
   /** Runs once at the end, however the stream ends; at once if it has ended. */
   withCleanupHook(hook: () => unknown): this {
-    if (this.#ending) void Promise.resolve(hook()).catch(() => {})
+    if (this.#isEnding) void Promise.resolve(hook()).catch(() => {})
     else this.#cleanupHooks.push(hook)
     return this
   }
@@ -179,70 +186,76 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
 
   /** Two streams over this one. What the slower reader has not read yet is kept for it. */
   tee(): [ResponseStream<Update, Final>, ResponseStream<Update, Final>] {
-    return tee(this).map((source) => new ResponseStream(source)) as [
-      ResponseStream<Update, Final>,
-      ResponseStream<Update, Final>,
-    ]
+    const fold = this.#source.foldsAnew === true ? () => this.#source.fold!() : undefined
+    const [first, second] = tee(this, fold)
+    return [new ResponseStream(first), new ResponseStream(second)]
   }
 
   #next(): Promise<IteratorResult<Update>> {
-    if (this.#drained !== undefined) return this.#nextDrained(this.#drained)
-    if (this.#transformHooks.length > 0) return this.#nextHooked()
-    return this.#source.next()
+    return this.#kept === undefined ? this.#pull() : this.#kept.next()
   }
 
-  async #nextHooked(): Promise<IteratorResult<Update>> {
+  #pull(): Promise<IteratorResult<Update>> {
+    this.#hasBegun = true
+    if (this.#fold === undefined) return this.#source.next()
+    const step = (): Promise<IteratorResult<Update>> => this.#pullHooked(this.#fold!)
+    const turn = this.#turn === undefined ? step() : this.#turn.then(step, step)
+    this.#turn = turn
+    const settled = (): void => {
+      if (this.#turn === turn) this.#turn = undefined
+    }
+    turn.then(settled, settled)
+    return turn
+  }
+
+  async #pullHooked(fold: StreamFold<Update, Final>): Promise<IteratorResult<Update>> {
     const step = await this.#source.next()
     if (step.done === true) return step
     let update = step.value
     try {
       for (const hook of this.#transformHooks) update = ((await hook(update)) as Update) ?? update
+      fold.add(update)
     } catch (error) {
       await this.#source.cancel(error)
       throw error
     }
-    this.#fold?.add(update)
     return { done: false, value: update }
-  }
-
-  async #nextDrained(drained: Update[]): Promise<IteratorResult<Update>> {
-    if (drained.length === 0) await this.#drain
-    if (drained.length > 0) return { done: false, value: drained.shift()! }
-    if (this.#outcome!.status !== 'done') throw this.#outcome!.error
-    return { done: true, value: undefined }
   }
 
   async #readToEnd(): Promise<void> {
     // Whoever is about to iterate goes first.
     await undefined
-    if (this.#iterator !== undefined && this.#source.busy) {
+    if (this.#iterator !== undefined && (this.#source.busy || this.#turn !== undefined)) {
       this.#ended ??= new Promise((resolve) => (this.#markEnded = resolve))
       if (this.#outcome === undefined) await this.#ended
       return
     }
+    this.#isDraining = true
     // A reader that paused finds what it has not read yet where it left off.
-    const kept: Update[] = []
-    try {
-      for (;;) {
-        const step = await this.#next()
-        if (step.done === true) break
-        if (this.#iterator === undefined) continue
-        kept.push(step.value)
-        this.#drained = kept
+    const kept = this.#iterator && (this.#kept = new KeptUpdates())
+    for (;;) {
+      const pull = this.#pull()
+      try {
+        const step = await pull
+        if (step.done !== true) {
+          kept?.add(step.value)
+          continue
+        }
+      } catch {
+        // It is in the outcome.
       }
-    } catch {
-      // It is in the outcome.
+      kept?.end(pull)
+      return
     }
   }
 
   #beforeEnd(what: string): void {
-    if (!this.#ending) return
-    throw new LamellaError(`${what} was added after the stream had ended`, { code: 'stream_consumed' })
+    if (this.#isEnding) throw consumed(`${what} was added after the stream had ended`)
   }
 
   async #end(failure: Failure | undefined): Promise<void> {
-    if (this.#ending) return
-    this.#ending = true
+    if (this.#isEnding) return
+    this.#isEnding = true
     const broken: unknown[] = []
     for (const hook of this.#cleanupHooks) {
       try {
@@ -257,10 +270,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   }
 
   async #settle(failure: Failure | undefined, broken: unknown[]): Promise<StreamOutcome<Final>> {
-    if (failure !== undefined) {
-      const status = LamellaError.is(failure.error, 'aborted') || isAbort(failure.error) ? 'aborted' : 'failed'
-      return { status, error: failure.error, partial: await this.#source.partial?.() }
-    }
+    if (failure !== undefined) return endedBy(failure.error, await this.#source.partial?.())
     let final: Final | undefined
     try {
       const own = await this.#source.final()
@@ -276,15 +286,12 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
       }
     }
     if (broken.length === 0) return { status: 'done', response: final }
-    const error = broken.length === 1 ? broken[0] : new AggregateError(broken, 'hooks of a stream failed')
+    const error =
+      broken.length === 1 ? broken[0] : new AggregateError(broken, 'hooks of a stream failed')
     return { status: 'failed', error, partial: final }
   }
 }
 
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError'
-}
-
-function toFold<Update, Final>(finalizer: Finalizer<Update, Final>): StreamFold<Update, Final> {
-  return typeof finalizer === 'function' ? keepUpdates(finalizer) : finalizer
+function consumed(message: string): LamellaError {
+  return new LamellaError(message, { code: 'stream_consumed' })
 }

@@ -15,72 +15,90 @@ export interface StreamSource<Update, Final> {
   /** Whether a pull is on its way. */
   readonly busy: boolean
   next(): Promise<IteratorResult<Update>>
+  /** Resolves when all is over. */
   cancel(reason: unknown): Promise<void>
   final(): Final | Promise<Final>
   /** What had come through when the source failed. */
-  partial?(): Final | undefined | Promise<Final | undefined>
-  /** How updates that a hook replaced become the final value again. */
+  partial?(): Partial<Final> | undefined | Promise<Partial<Final> | undefined>
+  /** How updates that a hook replaced become the final value; the source leaves that to this fold. */
   fold?(): StreamFold<Update, Final>
+  /** Whether `fold` can be asked several times, each time for a fold of its own. */
+  readonly foldsAnew?: boolean
   respond?(id: string, value: unknown): boolean
 }
 
-/** A fold that keeps every update and hands the list to a function. */
-export function keepUpdates<Update, Final>(
-  finalizer: (updates: readonly Update[]) => Final | Promise<Final>,
+/** Makes the final value of a stream from its updates (which are then kept), or from a fold. */
+export type Finalizer<Update, Final> =
+  | ((updates: readonly Update[]) => Final | Promise<Final>)
+  | StreamFold<Update, Final>
+
+export function toFold<Update, Final>(
+  finalizer: Finalizer<Update, Final>,
 ): StreamFold<Update, Final> {
+  if (typeof finalizer !== 'function') return finalizer
   const updates: Update[] = []
   return { add: (update) => void updates.push(update), finish: () => finalizer(updates) }
 }
 
-abstract class PulledSource<Update, Final> implements StreamSource<Update, Final> {
+/** Pulls one update at a time; a cancel lets go of a pull that never comes back. */
+export abstract class PulledSource<Update, Final> implements StreamSource<Update, Final> {
   onEnd: (failure: Failure | undefined) => Promise<void> = async () => {}
   #pending: Promise<IteratorResult<Update>> | undefined
   #over: Promise<IteratorResult<Update>> | undefined
+  /** Lets go of the pull that is on its way. */
+  #letGo: ((over: Promise<IteratorResult<Update>>) => void) | undefined
 
   get busy(): boolean {
     return this.#pending !== undefined
   }
 
   next(): Promise<IteratorResult<Update>> {
-    const turn = (this.#pending ?? Promise.resolve()).then(
-      () => this.#step(),
-      () => this.#step(),
-    )
-    const pending = turn.finally(() => {
+    const step = (): Promise<IteratorResult<Update>> => this.#over ?? this.#step()
+    const pending = (this.#pending ?? Promise.resolve()).then(step, step)
+    const settled = (): void => {
       if (this.#pending === pending) this.#pending = undefined
-    })
+    }
     this.#pending = pending
+    pending.then(settled, settled)
     return pending
   }
 
   async cancel(reason: unknown): Promise<void> {
-    if (this.#over !== undefined) return
-    const closing = this.close(reason)
-    await this.#finish({ error: reason }).catch(() => {})
-    await closing
+    if (this.#over === undefined) {
+      const closing = this.close(reason, this.#letGo !== undefined)
+      const over = closing.then(
+        () => this.#end({ error: reason }),
+        () => this.#end({ error: reason }),
+      )
+      this.#over = over
+      this.#letGo?.(over)
+    }
+    await this.#over.catch(() => {})
   }
 
   protected abstract pull(): Promise<IteratorResult<Update>>
-  protected abstract close(reason: unknown): Promise<void>
+  /** While it is being pulled, a source may not be able to close: then this does not wait for it. */
+  protected abstract close(reason: unknown, isPulling: boolean): Promise<void>
   abstract final(): Final | Promise<Final>
 
-  async #step(): Promise<IteratorResult<Update>> {
-    if (this.#over !== undefined) return this.#over
-    let step: IteratorResult<Update>
-    try {
-      step = await this.pull()
-    } catch (error) {
-      return this.#finish({ error })
-    }
-    return step.done === true ? this.#finish(undefined) : (this.#over ?? step)
+  #step(): Promise<IteratorResult<Update>> {
+    return new Promise((resolve) => {
+      this.#letGo = resolve
+      const settle = (step: IteratorResult<Update> | Promise<IteratorResult<Update>>): void => {
+        this.#letGo = undefined
+        resolve(step)
+      }
+      this.pull().then(
+        (step) => settle(step.done === true ? (this.#over ??= this.#end(undefined)) : step),
+        (error: unknown) => settle((this.#over ??= this.#end({ error }))),
+      )
+    })
   }
 
-  #finish(failure: Failure | undefined): Promise<IteratorResult<Update>> {
-    this.#over ??= this.onEnd(failure).then(() => {
-      if (failure !== undefined) throw failure.error
-      return { done: true, value: undefined }
-    })
-    return this.#over
+  async #end(failure: Failure | undefined): Promise<IteratorResult<Update>> {
+    await this.onEnd(failure)
+    if (failure !== undefined) throw failure.error
+    return { done: true, value: undefined }
   }
 }
 
@@ -88,26 +106,22 @@ abstract class PulledSource<Update, Final> implements StreamSource<Update, Final
 export class IterableSource<Update, Final> extends PulledSource<Update, Final> {
   readonly #iterable: AsyncIterable<Update> | Iterable<Update>
   readonly #fold: StreamFold<Update, Final>
-  #hooked = false
+  #isHooked = false
   #iterator: AsyncIterator<Update> | Iterator<Update> | undefined
 
-  constructor(
-    iterable: AsyncIterable<Update> | Iterable<Update>,
-    fold: StreamFold<Update, Final>,
-  ) {
+  constructor(iterable: AsyncIterable<Update> | Iterable<Update>, fold: StreamFold<Update, Final>) {
     super()
     this.#iterable = iterable
     this.#fold = fold
   }
 
-  /** A stream with transform hooks folds what they made of the updates. */
   fold(): StreamFold<Update, Final> {
-    this.#hooked = true
+    this.#isHooked = true
     return this.#fold
   }
 
   final(): Final | Promise<Final> {
-    return this.#hooked ? (undefined as Final) : this.#fold.finish()
+    return this.#isHooked ? (undefined as Final) : this.#fold.finish()
   }
 
   protected async pull(): Promise<IteratorResult<Update>> {
@@ -116,12 +130,28 @@ export class IterableSource<Update, Final> extends PulledSource<Update, Final> {
         ? this.#iterable[Symbol.asyncIterator]()
         : this.#iterable[Symbol.iterator]()
     const step = await this.#iterator.next()
-    if (step.done !== true && !this.#hooked) this.#fold.add(step.value)
+    if (step.done === true || this.#isHooked) return step
+    try {
+      this.#fold.add(step.value)
+    } catch (error) {
+      await this.#return()
+      throw error
+    }
     return step
   }
 
-  protected async close(): Promise<void> {
-    await this.#iterator?.return?.()
+  protected async close(_reason: unknown, isPulling: boolean): Promise<void> {
+    const returning = this.#return()
+    if (!isPulling) await returning
+  }
+
+  /** What a source throws while closing is of no interest any more. */
+  async #return(): Promise<void> {
+    try {
+      await this.#iterator?.return?.()
+    } catch {
+      // See above.
+    }
   }
 }
 
@@ -142,8 +172,9 @@ export class DerivedSource<Inner, InnerFinal, Update, Final> extends IterableSou
     return this.#inner.respond(id, value)
   }
 
-  protected override async close(reason?: unknown): Promise<void> {
+  protected override async close(reason: unknown, isPulling: boolean): Promise<void> {
     await this.#inner.cancel(reason)
+    await super.close(reason, isPulling)
   }
 }
 
@@ -154,42 +185,39 @@ async function* flatten<Inner, Update>(
   for await (const update of inner) yield* await transform(update)
 }
 
-/** Reads a stream that is made on the first pull. */
-export class LazySource<Update, Final> extends PulledSource<Update, Final> {
-  readonly #make:
-    | PromiseLike<ResponseStream<Update, Final>>
-    | (() => ResponseStream<Update, Final> | Promise<ResponseStream<Update, Final>>)
-  #inner: ResponseStream<Update, Final> | undefined
-  #iterator: AsyncIterator<Update> | undefined
+/** Reads another stream as it is and makes another final value of its own. */
+export class FinalizedSource<Update, InnerFinal, Final> extends DerivedSource<
+  Update,
+  InnerFinal,
+  Update,
+  Final
+> {
+  readonly #finish: (final: InnerFinal | Promise<InnerFinal>) => Promise<Final>
+  readonly #inner: ResponseStream<Update, InnerFinal>
+  readonly #foldOf: (inner: ResponseStream<Update, InnerFinal>) => StreamFold<Update, InnerFinal>
 
   constructor(
-    make:
-      | PromiseLike<ResponseStream<Update, Final>>
-      | (() => ResponseStream<Update, Final> | Promise<ResponseStream<Update, Final>>),
+    inner: ResponseStream<Update, InnerFinal>,
+    finalizer: (final: InnerFinal) => Final | Promise<Final>,
+    foldOf: (inner: ResponseStream<Update, InnerFinal>) => StreamFold<Update, InnerFinal>,
   ) {
-    super()
-    this.#make = make
-    // Its rejection belongs to whoever reads first, not to the process.
-    if (typeof make !== 'function') make.then(undefined, () => {})
+    const finish = async (final: InnerFinal | Promise<InnerFinal>): Promise<Final> =>
+      finalizer(await final)
+    super(inner, (update) => [update], {
+      add: () => {},
+      finish: () => finish(inner.finalResponse()),
+    })
+    this.#inner = inner
+    this.#finish = finish
+    this.#foldOf = foldOf
   }
 
-  async final(): Promise<Final> {
-    return this.#inner!.finalResponse()
-  }
-
-  respond(id: string, value: unknown): boolean {
-    return this.#inner?.respond(id, value) ?? false
-  }
-
-  protected async pull(): Promise<IteratorResult<Update>> {
-    if (this.#iterator === undefined) {
-      this.#inner = await (typeof this.#make === 'function' ? this.#make() : this.#make)
-      this.#iterator = this.#inner[Symbol.asyncIterator]()
+  override fold(): StreamFold<Update, Final> {
+    super.fold()
+    const fold = this.#foldOf(this.#inner)
+    return {
+      add: (update) => fold.add(update),
+      finish: async () => this.#finish(fold.finish(await this.#inner.finalResponse())),
     }
-    return this.#iterator.next()
-  }
-
-  protected async close(reason: unknown): Promise<void> {
-    await this.#inner?.cancel(reason)
   }
 }

@@ -1,6 +1,6 @@
 import { LamellaError } from './lamella-error.ts'
 import type { ResponseStream } from './response-stream.ts'
-import type { StreamSource } from './stream-source.ts'
+import type { StreamFold, StreamSource } from './stream-source.ts'
 import type { Failure } from './update-pump.ts'
 
 export interface TextOptions {
@@ -42,6 +42,7 @@ export async function* textPieces(
       mark = position
       continue
     }
+    if (update.role === 'user' || update.role === 'system') continue
     for (const content of update.contents ?? []) {
       if (content.type !== 'text' || !content.text) continue
       let piece = content.text
@@ -75,7 +76,9 @@ function restarted(): LamellaError {
   )
 }
 
-export function readableStream<Update>(stream: AsyncIterable<Update>): ReadableStream<Update> {
+export function readableStream<Update, Final>(
+  stream: ResponseStream<Update, Final>,
+): ReadableStream<Update> {
   const iterator = stream[Symbol.asyncIterator]()
   return new ReadableStream<Update>(
     {
@@ -84,9 +87,7 @@ export function readableStream<Update>(stream: AsyncIterable<Update>): ReadableS
         if (step.done === true) controller.close()
         else controller.enqueue(step.value)
       },
-      async cancel() {
-        await iterator.return?.()
-      },
+      cancel: (reason) => stream.cancel(reason),
     },
     { highWaterMark: 0 },
   )
@@ -97,7 +98,9 @@ export function readableStream<Update>(stream: AsyncIterable<Update>): ReadableS
  * `error` with the code alone. SDK objects (`raw`) stay behind.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
-export function serverSentEvents<Update>(stream: AsyncIterable<Update>): ReadableStream<Uint8Array> {
+export function serverSentEvents<Update, Final>(
+  stream: ResponseStream<Update, Final>,
+): ReadableStream<Uint8Array> {
   const iterator = stream[Symbol.asyncIterator]()
   const encoder = new TextEncoder()
   const event = (name: string, data: unknown): Uint8Array =>
@@ -108,18 +111,21 @@ export function serverSentEvents<Update>(stream: AsyncIterable<Update>): Readabl
         try {
           const { done, value } = await iterator.next()
           if (done !== true) {
-            controller.enqueue(event((value as TextUpdate).restart === true ? 'restart' : 'update', value))
+            controller.enqueue(
+              event((value as TextUpdate).restart === true ? 'restart' : 'update', value),
+            )
             return
           }
           controller.enqueue(event('done', {}))
         } catch (error) {
-          controller.enqueue(event('error', { code: LamellaError.is(error) ? error.code : 'run_failed' }))
+          await stream.cancel(error)
+          controller.enqueue(
+            event('error', { code: LamellaError.is(error) ? error.code : 'run_failed' }),
+          )
         }
         controller.close()
       },
-      async cancel() {
-        await iterator.return?.()
-      },
+      cancel: (reason) => stream.cancel(reason),
     },
     { highWaterMark: 0 },
   )
@@ -132,6 +138,7 @@ function withoutRaw(key: string, value: unknown): unknown {
 /** Two sources over one stream: whoever asks first pulls, and the other finds the update kept. */
 export function tee<Update, Final>(
   stream: ResponseStream<Update, Final>,
+  fold: (() => StreamFold<Update, Final>) | undefined,
 ): [StreamSource<Update, Final>, StreamSource<Update, Final>] {
   const iterator = stream[Symbol.asyncIterator]()
   const open = new Set<Branch<Update>>()
@@ -139,6 +146,7 @@ export function tee<Update, Final>(
     const branch: Branch<Update> = { kept: [], pending: undefined }
     open.add(branch)
     let over: Promise<IteratorResult<Update>> | undefined
+    let partial: Partial<Final> | undefined
     const finish = (failure: Failure | undefined): Promise<IteratorResult<Update>> => {
       open.delete(branch)
       over ??= source.onEnd(failure).then(() => {
@@ -152,7 +160,9 @@ export function tee<Update, Final>(
       if (over !== undefined) return over
       if (branch.kept.length > 0) return { done: false, value: branch.kept.shift()! }
       const outcome = await stream.outcome()
-      return finish(outcome.status === 'done' ? undefined : { error: outcome.error })
+      if (outcome.status === 'done') return finish(undefined)
+      partial = outcome.partial
+      return finish({ error: outcome.error })
     }
     const source: StreamSource<Update, Final> = {
       onEnd: async () => {},
@@ -172,6 +182,9 @@ export function tee<Update, Final>(
         if (open.size === 0) await stream.cancel(reason)
       },
       final: () => stream.finalResponse(),
+      partial: () => partial,
+      foldsAnew: true,
+      ...(fold && { fold }),
       respond: (id, value) => stream.respond(id, value),
     }
     return source

@@ -69,7 +69,9 @@ export class UpdatePassage<Update extends PassingUpdate> {
     else if (next === undefined) out.push(restart)
     else waiting = next.supersede(restart, out)
     const last = this.#stages.length - 1
-    return waiting === undefined ? this.#startFrom(last, out) : waiting.then(() => this.#startFrom(last, out))
+    return waiting === undefined
+      ? this.#startFrom(last, out)
+      : waiting.then(() => this.#startFrom(last, out))
   }
 
   /** Lets the transforms know of a restart further in; it goes on even if one of them drops it. */

@@ -1,3 +1,4 @@
+import { closeIterator, iteratorOf } from './source-iterator.ts'
 import type { PassingUpdate, UpdatePassage } from './update-passage.ts'
 
 /** Where the updates of a call go: to a consumer who pulls them, or nowhere but into the fold. */
@@ -43,7 +44,10 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   onEnd: (failure: Failure | undefined) => Promise<void> = async () => {}
   readonly #out: Update[] = []
   #head = 0
-  readonly #inbox: { readonly update: Update; readonly outer: UpdatePassage<Update> | undefined }[] = []
+  readonly #inbox: {
+    readonly update: Update
+    readonly outer: UpdatePassage<Update> | undefined
+  }[] = []
   #drive: Drive<Update> | undefined
   #begun: Promise<void> | undefined
   #pulling = false
@@ -144,7 +148,10 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
       try {
         if (drive.iterator === undefined) return this.#start(drive)
         const step = drive.iterator.next()
-        return (step instanceof Promise ? step : Promise.resolve(step)).then(this.#onStep, this.#onFault)
+        return (step instanceof Promise ? step : Promise.resolve(step)).then(
+          this.#onStep,
+          this.#onFault,
+        )
       } catch (error) {
         return this.#onFault(error)
       }
@@ -278,19 +285,4 @@ export interface Failure {
 
 function hasContent({ contents }: PassingUpdate): boolean {
   return contents.length > 0
-}
-
-function iteratorOf<Update>(
-  source: AsyncIterable<Update> | Iterable<Update>,
-): AsyncIterator<Update> | Iterator<Update> {
-  return Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
-}
-
-/** Tells a source that nobody reads on. What it throws while closing is of no interest any more. */
-function closeIterator(iterator: AsyncIterator<unknown> | Iterator<unknown> | undefined): void {
-  try {
-    Promise.resolve(iterator?.return?.()).catch(() => {})
-  } catch {
-    // A closing source has nothing to say.
-  }
 }

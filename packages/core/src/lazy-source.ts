@@ -1,0 +1,69 @@
+import type { ResponseStream } from './response-stream.ts'
+import type { StreamFold } from './stream-source.ts'
+import { PulledSource } from './stream-source.ts'
+
+/** A stream that is still being made. */
+export type StreamMaker<Update, Final> =
+  | PromiseLike<ResponseStream<Update, Final>>
+  | (() => ResponseStream<Update, Final> | Promise<ResponseStream<Update, Final>>)
+
+/** Reads a stream that is made on the first pull. */
+export class LazySource<Update, Final> extends PulledSource<Update, Final> {
+  readonly #make: StreamMaker<Update, Final>
+  readonly #foldOf: (inner: ResponseStream<Update, Final>) => StreamFold<Update, Final>
+  #inner: ResponseStream<Update, Final> | undefined
+  #iterator: AsyncIterator<Update> | undefined
+  #closed: { readonly reason: unknown } | undefined
+
+  constructor(
+    make: StreamMaker<Update, Final>,
+    foldOf: (inner: ResponseStream<Update, Final>) => StreamFold<Update, Final>,
+  ) {
+    super()
+    this.#make = make
+    this.#foldOf = foldOf
+    // Its rejection belongs to whoever reads first, not to the process.
+    if (typeof make !== 'function') make.then(undefined, () => {})
+  }
+
+  final(): Promise<Final> {
+    return this.#inner!.finalResponse()
+  }
+
+  async partial(): Promise<Partial<Final> | undefined> {
+    const outcome = await this.#inner?.outcome()
+    return outcome === undefined || outcome.status === 'done' ? undefined : outcome.partial
+  }
+
+  fold(): StreamFold<Update, Final> {
+    let fold: StreamFold<Update, Final> | undefined
+    return {
+      add: (update) => {
+        fold ??= this.#foldOf(this.#inner!)
+        fold.add(update)
+      },
+      finish: (base) => (fold === undefined ? base! : fold.finish(base)),
+    }
+  }
+
+  respond(id: string, value: unknown): boolean {
+    return this.#inner?.respond(id, value) ?? false
+  }
+
+  protected async pull(): Promise<IteratorResult<Update>> {
+    if (this.#iterator === undefined) {
+      this.#inner = await (typeof this.#make === 'function' ? this.#make() : this.#make)
+      if (this.#closed !== undefined) {
+        await this.#inner.cancel(this.#closed.reason)
+        throw this.#closed.reason
+      }
+      this.#iterator = this.#inner[Symbol.asyncIterator]()
+    }
+    return this.#iterator.next()
+  }
+
+  protected async close(reason: unknown): Promise<void> {
+    this.#closed = { reason }
+    await this.#inner?.cancel(reason)
+  }
+}

@@ -1,0 +1,124 @@
+import type { ChatClient } from '@lamella/core'
+import { Agent, chatMiddleware, tool } from '@lamella/core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { completionsRecording } from '../fixtures/completions-recording.ts'
+import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { responsesRecording } from '../fixtures/responses-recording.ts'
+import { OpenAIChatClient } from './openai-chat-client.ts'
+import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
+import type { OpenAIClientOptions } from './openai-connection.ts'
+
+let server: RawServer
+beforeAll(async () => {
+  server = await RawServer.start()
+})
+afterAll(() => server.stop())
+
+const weather = tool({
+  name: 'get_weather',
+  description: 'Tells the weather.',
+  parameters: z.object({ city: z.string() }),
+  execute: ({ city }) => `rain in ${city}`,
+})
+const json = '{"city":"Porto","rain":true}'
+const reasoning = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'sealed' }
+const item = {
+  id: 'fc_1',
+  type: 'function_call',
+  call_id: 'call_1',
+  name: 'get_weather',
+  arguments: '{"city":"Porto"}',
+}
+const call = {
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'get_weather', arguments: '{"city":"Porto"}' },
+}
+
+const apis = [
+  {
+    name: 'Responses',
+    Client: OpenAIChatClient,
+    rounds: [
+      responsesRecording([reasoning, item]),
+      responsesRecording([
+        {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: json, annotations: [] }],
+        },
+      ]),
+    ],
+    second: {
+      input: [
+        { role: 'user', content: 'Weather in Porto?' },
+        reasoning,
+        item,
+        { type: 'function_call_output', call_id: 'call_1', output: 'rain in Porto' },
+      ],
+    },
+  },
+  {
+    name: 'Chat Completions',
+    Client: OpenAIChatCompletionsClient,
+    rounds: [
+      completionsRecording({ content: null, tool_calls: [call] }, { finish: 'tool_calls' }),
+      completionsRecording({ content: json }),
+    ],
+    second: {
+      messages: [
+        { role: 'user', content: 'Weather in Porto?' },
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'call_1', content: 'rain in Porto' },
+      ],
+    },
+  },
+]
+
+describe.each(apis)('an agent on $name', ({ Client, rounds, second }) => {
+  const open = (options: OpenAIClientOptions = {}): ChatClient =>
+    new Client({ apiKey: 'test-key', baseURL: server.url, model: 'gpt-5-mini', ...options })
+  const play = (): void => {
+    let round = 0
+    server.received.length = 0
+    server.handler = (response, request) => {
+      const { whole, sse } = rounds[round++]!
+      return answer(request.body.stream ? sse : whole)(response, request)
+    }
+  }
+
+  test.each(['whole', 'streamed'])('runs its tools and gives a typed answer, %s', async (mode) => {
+    play()
+    const schema = z.object({ city: z.string(), rain: z.boolean() })
+    const agent = new Agent({
+      client: open(),
+      tools: [weather],
+      options: { responseFormat: { schema } },
+    })
+
+    const response = await (mode === 'whole'
+      ? agent.run('Weather in Porto?')
+      : agent.run('Weather in Porto?', { stream: true }).finalResponse())
+
+    expect(response.value).toEqual({ city: 'Porto', rain: true })
+    expect(response.usage).toMatchObject({ inputTokens: 40, outputTokens: 24 })
+    expect(server.received[1]!.body).toMatchObject(second)
+  })
+
+  test('a layer of the client sees every model call', async () => {
+    play()
+    const seen: unknown[] = []
+    const spy = chatMiddleware('spy', async (context, callNext) => {
+      await callNext()
+      seen.push(context.result?.finishReason)
+    })
+
+    await new Agent({ client: open({ middleware: [spy] }), tools: [weather] }).run(
+      'Weather in Porto?',
+    )
+
+    expect(seen).toEqual(['tool-calls', 'stop'])
+  })
+})

@@ -10,7 +10,7 @@ import { chooseModel } from './docs-assistant/chosen-model.ts'
 import { readCommandLine, usageText } from './docs-assistant/command-line.ts'
 import { DocsFolder } from './docs-assistant/docs-folder.ts'
 import {
-  insideFolder,
+  inFolder,
   inputGuard,
   modelLog,
   retry,
@@ -19,7 +19,7 @@ import {
 } from './docs-assistant/docs-layers.ts'
 import { docsTools } from './docs-assistant/docs-tools.ts'
 import { failureSentence } from './docs-assistant/failure-sentence.ts'
-import { count } from './docs-assistant/in-words.ts'
+import { count, isAbort } from './docs-assistant/in-words.ts'
 import { pipedQuestion } from './docs-assistant/piped-question.ts'
 import { Screen } from './docs-assistant/screen.ts'
 
@@ -37,7 +37,7 @@ function createAssistant(model: ChosenModel, folder: DocsFolder): Agent {
       'the file that your answer is from. Say so when the documents do not tell. Be brief, in plain text.',
     tools: docsTools(folder),
     // The first of each level is the outermost.
-    middleware: [timing, inputGuard, retry, modelLog, toolLog, insideFolder(folder)],
+    middleware: [timing, inputGuard, retry, modelLog, toolLog, inFolder(folder)],
   })
 }
 
@@ -49,8 +49,8 @@ async function main(): Promise<void> {
   }
   const { stdin, stdout } = process
   const folder = path === undefined ? await ownDocs() : await DocsFolder.open(path)
-  const files = await folder.list()
-  if (files.length === 0) throw new Error(`there are no documents in ${folder.root}`)
+  const { length: documents } = await folder.list()
+  if (documents === 0) throw new Error(`there are no documents in ${folder.root}`)
   const question = asked ?? (await pipedQuestion(stdin))
 
   await using model = await chooseModel(process.env, stdout.isTTY)
@@ -59,48 +59,43 @@ async function main(): Promise<void> {
   const totals = new Totals()
   const explainFailure = (error: unknown): string => failureSentence(error, model)
 
-  screen.line(
-    `${screen.style('bold', 'Lamella docs assistant')}: ${count(files.length, 'document')} in ${folder.root}`,
-  )
+  const title = screen.style('bold', 'Lamella docs assistant')
+  screen.line(`${title}: ${count(documents, 'document')} in ${folder.root}`)
   for (const note of model.notes) screen.line(note)
   screen.blank()
-  screen.line(
-    screen.style('dim', 'Layers, the outermost first: → their code before callNext(), ← after it.'),
-  )
+  screen.hint('Layers, the outermost first: → their code before callNext(), ← after it.')
   screen.onion(agent.explain(''), model.name)
+  screen.blank()
 
   try {
-    if (question === undefined && stdin.isTTY && stdout.isTTY) {
-      screen.blank()
-      screen.line(
-        screen.style(
-          'dim',
-          'Ask about the documents. Ctrl-C stops an answer; exit, Ctrl-D or Ctrl-C at the prompt leaves.',
-        ),
-      )
-      await chat(agent, { screen, totals, explainFailure })
-    } else {
-      const stop = new AbortController()
-      process.once('SIGINT', () => stop.abort(new DOMException('stopped', 'AbortError')))
-      for (const each of question === undefined ? tour : [question]) {
-        screen.blank()
-        screen.line(screen.style('bold', `› ${each}`))
-        screen.blank()
-        await answer(agent, each, { screen, totals, signal: stop.signal })
-      }
-    }
+    if (question !== undefined) await answerAll([question])
+    else if (stdin.isTTY && stdout.isTTY) await chat(agent, { screen, totals, explainFailure })
+    else await answerAll(tour)
   } catch (error) {
     throw new Error(explainFailure(error), { cause: error })
   } finally {
     screen.blank()
     screen.line(`Usage: ${String(totals)}`)
   }
+
+  async function answerAll(questions: readonly string[]): Promise<void> {
+    const stop = new AbortController()
+    process.once('SIGINT', () => stop.abort())
+    for (const each of questions) {
+      screen.blank()
+      screen.line(screen.style('bold', `› ${each}`))
+      screen.blank()
+      await answer(agent, each, { screen, totals, signal: stop.signal })
+    }
+  }
 }
 
 /** The README.md files of this repository, and its docs. */
 function ownDocs(): Promise<DocsFolder> {
   const root = dirname(dirname(fileURLToPath(import.meta.url)))
-  return DocsFolder.open(root, { includes: (path) => /(?:^|\/)README\.md$|^docs\//u.test(path) })
+  return DocsFolder.open(root, {
+    includes: (path) => /(?:^|\/)README\.md$|^docs\/.*\.md$/u.test(path),
+  })
 }
 
 // A reader that has seen enough, such as `head`, is no failure.
@@ -112,8 +107,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   await main()
 } catch (error) {
-  process.stderr.write(
-    `docs-assistant: ${error instanceof Error ? error.message : String(error)}\n`,
-  )
-  process.exitCode = 1
+  const { message, cause } = error as Error
+  process.stderr.write(`docs-assistant: ${message}\n`)
+  process.exitCode = isAbort(cause) ? 130 : 1
 }

@@ -33,7 +33,7 @@ export async function answer(
   const stream = agent.run(question, { stream: true, session, signal })
   try {
     for await (const update of stream) {
-      if (update.restart === true) screen.line(screen.style('dim', '(the answer begins anew)'))
+      if (update.restart === true) screen.hint('(the answer begins anew)')
       const step = stepOf(update.event)
       if (step !== undefined) {
         screen.step(step)

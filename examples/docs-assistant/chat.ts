@@ -19,16 +19,17 @@ export async function chat(
   const session = agent.createSession()
   const history: string[] = []
   let hasAnswered = false
+  screen.hint('Ctrl-C stops an answer; exit, Ctrl-D, or Ctrl-C at the prompt leaves.')
   for (;;) {
     screen.blank()
     const question = await askUser(history)
+    screen.line('')
     if (question === undefined || /^(?:exit|quit)$/iu.test(question)) return
     if (question === '') continue
-    screen.line('')
     const stop = new AbortController()
     const onInterrupt = (): void => {
       if (stop.signal.aborted) process.exit(130)
-      stop.abort(new DOMException('stopped', 'AbortError'))
+      stop.abort()
     }
     process.on('SIGINT', onInterrupt)
     try {
@@ -37,7 +38,7 @@ export async function chat(
     } catch (error) {
       // Before anything worked, it is the set-up that is wrong.
       if (!stop.signal.aborted && !hasAnswered) throw error
-      screen.line(screen.style('yellow', stop.signal.aborted ? 'stopped' : explainFailure(error)))
+      screen.line(screen.style('yellow', explainFailure(error)))
     } finally {
       process.off('SIGINT', onInterrupt)
     }
@@ -68,7 +69,6 @@ function askUser(history: string[]): Promise<string | undefined> {
       else reader.write(null, { ctrl: true, name: 'u' })
     })
     reader.on('close', () => {
-      if (hasLeft) stdout.write('\n')
       resolve(hasLeft ? undefined : lines.join('\n').trim())
     })
     reader.prompt()

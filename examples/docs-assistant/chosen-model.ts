@@ -45,9 +45,8 @@ export async function chooseModel(
 
 /** A server on this machine that speaks the same protocol, so that the agent is the same. */
 async function standIn(isWatched: boolean): Promise<ChosenModel> {
-  const message = 'staged, to show the retry'
   const server = await startModelServer({
-    failures: [{ status: 503, body: { error: { message } } }],
+    failures: [{ status: 503, body: { error: { message: 'staged' } } }],
     chunkDelayMs: isWatched ? 30 : 0,
   })
   const model = 'lamella-stand-in'

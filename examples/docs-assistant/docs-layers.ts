@@ -49,7 +49,7 @@ export const inputGuard = agentMiddleware('input-guard', async (context, callNex
     report(context, {
       layer: 'input-guard',
       mark: 'stopped',
-      text: `${category}: the run ends here, no model is called`,
+      text: `${category}: no model is called`,
     })
     throw new GuardrailTripped({
       guardrail: 'input-guard',
@@ -105,7 +105,7 @@ export const modelLog = chatMiddleware('model-log', async (context, callNext) =>
 
 function answered({ functionCalls, usage }: ChatResponse): string {
   const names = functionCalls.map(({ name }) => name).join(', ')
-  return `${names === '' ? 'it answers' : `it asks for ${names}`} · ${tokens(usage)}`
+  return `${names === '' ? 'answers' : `asks for ${names}`} · ${tokens(usage, '')}`
 }
 
 /** Around each tool call: the call with its arguments, and a short result. */
@@ -140,20 +140,20 @@ function inShort({ value, contents }: FunctionResult): string {
 }
 
 /** Around each tool call: a path may not lead out of the folder, whatever tool it is for. */
-export function insideFolder(folder: DocsFolder): FunctionMiddleware {
-  return functionMiddleware('inside-folder', async (context, callNext) => {
+export function inFolder(folder: DocsFolder): FunctionMiddleware {
+  return functionMiddleware('in-folder', async (context, callNext) => {
     const { path } = context.arguments
     if (typeof path === 'string') {
       if (!(await folder.contains(path))) {
         report(context, {
-          layer: 'inside-folder',
+          layer: 'in-folder',
           mark: 'stopped',
           text: `${path} leads out of the folder`,
         })
         // The model reads this as the result of its call, and the run goes on.
         throw new ToolError(`${path} is outside the folder`, { reason: 'denied' })
       }
-      report(context, { layer: 'inside-folder', mark: 'in', text: `${path} is inside` })
+      report(context, { layer: 'in-folder', mark: 'in', text: `${path} is inside` })
     }
     await callNext()
   })

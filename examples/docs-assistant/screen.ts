@@ -56,8 +56,8 @@ export class Screen {
     if (this.#last === 'answer') this.blank()
     const { depth, level } = this.#places.get(layer) ?? { depth: 0, level: 'agent' }
     const time = elapsedMs === undefined ? '' : inSeconds(elapsedMs)
-    const room = this.#width - this.#stepWidth - 21
-    const label = this.style('dim', `${levels[level].padEnd(7)}${'│ '.repeat(depth)}`)
+    const room = this.#width - this.#stepWidth - 18
+    const label = this.style('dim', `${levels[level].padEnd(6)}${'│ '.repeat(depth)}`)
     const name = `${this.style(markStyles[mark], marks[mark])} ${this.style(levelStyles[level], layer)}`
     const gap = ' '.repeat(this.#stepWidth - 2 * depth - layer.length)
     const words = fit(text, room)
@@ -79,6 +79,11 @@ export class Screen {
     if (this.#last === 'answer') this.#output.write('\n')
     this.#output.write(`${text}\n`)
     this.#last = 'line'
+  }
+
+  /** A line that explains the screen itself. */
+  hint(text: string): void {
+    this.line(this.style('dim', text))
   }
 
   /** Ends what stands there with an empty line, unless there is one. */

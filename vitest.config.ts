@@ -21,7 +21,7 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],
-      exclude: ['**/*.test.ts', '**/*.test-d.ts'],
+      exclude: ['**/*.test.ts', '**/*.test-d.ts', '**/*.test-helper.ts'],
     },
     projects: [
       ...packages,

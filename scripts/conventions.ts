@@ -117,7 +117,7 @@ export const rules = {
     code(tree)
       .filter(
         ([path]) =>
-          !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|config))?\.m?ts$/.test(basename(path)) ||
+          !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|test-helper|config))?\.m?ts$/.test(basename(path)) ||
           /^(utils?|helpers?|types|common|misc|shared)\./.test(basename(path)),
       )
       .map(([path]) => `${path}: not a name in kebab-case, or one that could hold anything`),
@@ -207,7 +207,7 @@ function sources(tree: Tree, name?: string): [string, string][] {
 }
 
 function isTest(path: string): boolean {
-  return /\.test(-d)?\.ts$/.test(path)
+  return /\.test(-d|-helper)?\.ts$/.test(path)
 }
 
 function imports(text: string): string[] {

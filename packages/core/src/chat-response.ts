@@ -89,7 +89,8 @@ export function contentFields(
 /** Replays a complete response as updates: one for each message, and one with what is known at the end. */
 export function toUpdates(response: ChatResponse): readonly ChatResponseUpdate[] {
   const updates: ChatResponseUpdate[] = []
-  for (const { id, role, contents, authorName, createdAt, metadata } of response.messages) {
+  const messages = tellCallsApart(response.messages)
+  for (const { id, role, contents, authorName, createdAt, metadata } of messages) {
     const update: ChatResponseUpdate = { contents, role, messageId: id }
     updates.push(
       authorName === undefined && createdAt === undefined && metadata === undefined
@@ -106,6 +107,22 @@ export function toUpdates(response: ChatResponse): readonly ChatResponseUpdate[]
     usage: response.usage,
   })
   return updates
+}
+
+/** Complete calls that have one id are counted, so that no fold takes them for pieces of one call. */
+export function tellCallsApart(messages: readonly Message[]): readonly Message[] {
+  const ids = new Set<string>()
+  let calls = 0
+  for (const { contents } of messages) {
+    for (const content of contents) {
+      if (content.type === 'function-call' && ids.size === calls++) ids.add(content.callId)
+    }
+  }
+  if (ids.size === calls) return messages
+  let index = 0
+  const count = (content: Content): Content =>
+    content.type === 'function-call' ? { ...content, index: index++ } : content
+  return messages.map((entry) => ({ ...entry, contents: entry.contents.map(count) }))
 }
 
 const noCalls: readonly FunctionCallContent[] = Object.freeze([])

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ChatResponseUpdate } from './chat-response.ts'
-import { chatResponse, toUpdates } from './chat-response.ts'
+import { chatResponse, tellCallsApart, toUpdates } from './chat-response.ts'
 import type { Content, FunctionCallContent } from './content.ts'
 import type { Message, Role } from './message.ts'
 import { foldUpdates, normalizeResponse, ResponseFold } from './response-fold.ts'
@@ -126,7 +126,7 @@ function piecesOf(content: Content, places: readonly number[]): Content[] {
     const last = { informational, annotations, metadata, providerData }
     const { type, callId } = first
     return cut(whole, places).map((piece, nth, all) => ({
-      ...(nth === 0 ? first : { type, callId, name: '' }),
+      ...(nth === 0 ? first : { type, callId, name: '', index: first.index }),
       ...(nth === all.length - 1 && last),
       arguments: piece,
     }))
@@ -156,7 +156,7 @@ describe('however the messages of a response are cut into updates', () => {
     fc.assert(
       fc.property(messageLists, cuts, choices, (given, cutAt, choice) => {
         const updates: ChatResponseUpdate[] = []
-        for (const { id, role, contents, ...rest } of given) {
+        for (const { id, role, contents, ...rest } of tellCallsApart(given)) {
           const name = { messageId: id, role }
           updates.push({ ...rest, ...name, contents: [] })
           let batch: Content[] = []

@@ -1,5 +1,5 @@
 import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
-import { contentFields } from './chat-response.ts'
+import { contentFields, tellCallsApart } from './chat-response.ts'
 import type { Content, FunctionCallContent } from './content.ts'
 import type { ContentFold } from './content-fold.ts'
 import { agree } from './content-fold.ts'
@@ -218,7 +218,7 @@ export function foldUpdates(updates: Iterable<ChatResponseUpdate>): ChatResponse
 export function normalizeResponse(response: ChatResponse): ChatResponse {
   if (isPlainlyNormal(response)) return response
   const fold = new ResponseFold()
-  for (const message of response.messages) {
+  for (const message of tellCallsApart(response.messages)) {
     const update: OwnUpdate = { ...message, messageId: message.id }
     fold.add(update)
   }
@@ -226,7 +226,7 @@ export function normalizeResponse(response: ChatResponse): ChatResponse {
   const isUnchanged = hasSame(
     folded,
     response.messages,
-    (now, was) => now.id === was.id && hasSame(now.contents, was.contents, Object.is),
+    (now, was) => now.id === was.id && hasSame(now.contents, was.contents, isSameContent),
   )
   const messages = isUnchanged ? response.messages : folded
   const fields = contentFields(messages)
@@ -271,6 +271,13 @@ function isResult({ type }: Content): boolean {
 
 function isSame(told: unknown, known: unknown): boolean {
   return told === undefined || told === known
+}
+
+/** A call that was counted while it was folded is a copy of what it was. */
+function isSameContent(now: Content, was: Content): boolean {
+  if (now === was) return true
+  if (now.type !== 'function-call' || was.type !== 'function-call') return false
+  return was.index === undefined && now.callId === was.callId && now.arguments === was.arguments
 }
 
 function hasSame<T>(

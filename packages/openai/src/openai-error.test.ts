@@ -219,6 +219,18 @@ describe.each(apis)('$api', ({ Client }) => {
     }
   })
 
+  test.each([
+    ['<html>nginx</html>', 'a web page instead of JSON'],
+    ['upstream connect error', 'upstream connect error'],
+    ['', undefined],
+  ])('the cause of a failure with the body %j is %j', async (body, words) => {
+    server.handler = answer(body, { status: 502, headers: { 'content-type': 'text/plain' } })
+
+    const failure = (await failureOf(new Client(open()).respond(clientRequest()))) as ProviderError
+
+    expect((failure.cause as Error | undefined)?.message).toBe(words)
+  })
+
   test('a server that does not answer the door is a network error', async () => {
     const gone = await RawServer.start()
     const client = new Client(open({ baseURL: gone.url }))

@@ -36,7 +36,7 @@ export function toProviderError(error: unknown, context: FailureContext): unknow
     return reported(error.report, undefined, error.headers, context)
   const { status, headers, error: report, message } = record(error)
   if (typeof status === 'number' && isA(error, OpenAIError)) {
-    return reported(report ?? stringOf(message), status, headers as HeaderReader, context)
+    return reported(report ?? bodyText(message), status, headers as HeaderReader, context)
   }
   if (isA(error, APIConnectionTimeoutError)) return failed('timeout', context, { cause: error })
   if (isA(error, APIConnectionError) || isTransportError(error)) {
@@ -157,6 +157,12 @@ const phrases: Readonly<Record<ProviderErrorKind, string>> = {
 }
 
 const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
+
+/** The body of an error that is no JSON, which the SDK puts behind the status. */
+function bodyText(message: unknown): string | undefined {
+  const text = stringOf(message)?.replace(/^\d{3} /, '')
+  return text === 'status code (no body)' ? undefined : text
+}
 
 function requestId(headers: HeaderReader | undefined): string | undefined {
   for (const name of ['x-request-id', 'apim-request-id', 'request-id']) {

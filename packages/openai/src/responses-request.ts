@@ -88,7 +88,7 @@ function isReasoning(model: string | undefined, { reasoning }: ChatRequest['opti
   return isReasoningModel(model ?? '')
 }
 
-export function isReasoningModel(model: string): boolean {
+function isReasoningModel(model: string): boolean {
   return /^(?:.*[/.])?(?:o\d|gpt-(?:[5-9]|\d\d)|codex)/.test(model) && !/chat/.test(model)
 }
 

@@ -26,6 +26,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   #loop:
     | { readonly passage: UpdatePassage<AgentResponseUpdate>; readonly fold: ResponseFold }
     | undefined
+  #isRunning = false
 
   override get released(): boolean {
     return this.run.sink.delivered > 0
@@ -34,6 +35,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   /** Called when the loop begins: what it brings forth goes through the transforms of all layers. */
   begin(): void {
     const { run } = this
+    this.#isRunning = true
     const isNeeded = this.stream && (this.hasTransformers(Infinity) || this.mustRestart)
     const fold = isNeeded ? new ResponseFold() : undefined
     this.#loop = fold && { fold, passage: this.open(Infinity, fold) }
@@ -44,12 +46,11 @@ export class AgentCall extends ContentCall<AgentResponse> {
   /** Takes in what the loop came to. */
   async conclude(response: AgentResponse): Promise<void> {
     const loop = this.#loop
+    const wasStreamed = this.stream && this.#isRunning
     this.#loop = undefined
-    if (loop === undefined) {
-      if (this.stream) this.settle(response)
-      else await this.deliver(response, Infinity)
-      return
-    }
+    this.#isRunning = false
+    if (!wasStreamed) return this.deliver(response, Infinity)
+    if (loop === undefined) return this.settle(response)
     const { passage, fold } = loop
     await this.run.sink.drive([], passage)
     this.settle(passage.changed ? this.refold(response, fold) : response)

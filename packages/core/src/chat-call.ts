@@ -141,7 +141,7 @@ class ChatView implements ChatContext, LayerContext<ChatResponse> {
   }
 
   transformUpdates(transformer: UpdateTransformer<ChatResponseUpdate>): void {
-    this.call.register(transformer as UpdateTransformer<AgentResponseUpdate>, this.depth)
+    this.call.register(transformer, this.depth)
   }
 }
 
@@ -150,13 +150,15 @@ export function toChatResponse(value: unknown): ChatResponse {
   if (typeof value === 'string') return chatResponse(value)
   if (typeof value === 'object' && value !== null && 'messages' in value) {
     const response = value as ChatResponse | ChatResponseInit
-    return 'functionCalls' in response && 'usage' in response
-      ? (response as ChatResponse)
-      : chatResponse(response)
+    return isComplete(response) ? response : chatResponse(response)
   }
   throw new TypeError(
     `context.result: expected a response or a string, got ${value === null ? 'null' : typeof value}`,
   )
+}
+
+function isComplete(response: ChatResponse | ChatResponseInit): response is ChatResponse {
+  return 'functionCalls' in response && 'usage' in response && Array.isArray(response.messages)
 }
 
 /** The innermost handler: reads the context, calls the provider, counts what it cost. */

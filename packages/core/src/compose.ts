@@ -64,10 +64,8 @@ export function compose<Context extends LayerContext<Result>, Result>(
     } catch (error) {
       running = Promise.reject(error)
     }
-    return (isThenable(running) ? running : Promise.resolve()).then(
-      settle,
-      leave,
-    ) as Promise<Result>
+    const settled: Promise<unknown> = isThenable(running) ? running : Promise.resolve()
+    return settled.then<Result>(settle, leave)
   }
 
   function callNext(layer: Layer<Context, Result>, context: Context): Promise<Result> {

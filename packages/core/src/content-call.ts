@@ -68,14 +68,8 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
     this.turn++
     this.#entered = depth
     this.result = undefined
-    const transformers = this.#transformers
-    while (
-      transformers !== undefined &&
-      transformers.length > 0 &&
-      transformers.at(-1)!.depth > depth
-    ) {
-      transformers.pop()
-    }
+    const kept = this.#transformers?.findLastIndex((entry) => entry.depth <= depth)
+    if (kept !== undefined) this.#transformers!.length = kept + 1
   }
 
   fail(error: unknown, depth: number): void {

@@ -1,45 +1,60 @@
 import type { AgentResponseUpdate } from './agent-response.ts'
 import type { Content } from './content.ts'
+import { createId } from './create-id.ts'
 import type { UpdateTransformer } from './update-transformer.ts'
 
 /**
  * Enforces `toolChoice: 'none'`: calls that this process would have to run are dropped, whatever
  * the provider sent. If nothing that a person can see is left, `fallbackText` takes its place.
  */
-export function dropCalls(fallbackText: string | undefined): UpdateTransformer<AgentResponseUpdate> {
+export function dropCalls(
+  fallbackText: string | undefined,
+): UpdateTransformer<AgentResponseUpdate> {
   let visible = false
   let dropped = false
-  let last: AgentResponseUpdate | undefined
+  let messageId: string | undefined
   return {
     start() {
       visible = dropped = false
-      last = undefined
+      messageId = undefined
     },
     transform(update, controller) {
-      last = update
+      messageId = update.messageId ?? messageId
       const kept = update.contents.filter((content) => !isLocal(content))
       if (kept.length < update.contents.length) dropped = true
       if (!visible) visible = kept.some(isVisible)
       if (kept.length === update.contents.length) controller.enqueue(finish(update, dropped))
-      else if (kept.length > 0 || hasMore(update)) controller.enqueue(finish({ ...update, contents: kept }, dropped))
+      else if (kept.length > 0 || hasMore(update))
+        controller.enqueue(finish({ ...update, contents: kept }, dropped))
     },
     flush(controller) {
       if (visible || fallbackText === undefined) return
       controller.enqueue({
         contents: [{ type: 'text', text: fallbackText }],
         role: 'assistant',
-        ...(last?.messageId === undefined ? undefined : { messageId: last.messageId }),
+        messageId: messageId ?? createId('msg'),
       })
     },
   }
 }
 
 function finish(update: AgentResponseUpdate, dropped: boolean): AgentResponseUpdate {
-  return dropped && update.finishReason === 'tool-calls' ? { ...update, finishReason: 'stop' } : update
+  return dropped && update.finishReason === 'tool-calls'
+    ? { ...update, finishReason: 'stop' }
+    : update
 }
 
-function hasMore({ finishReason, usage, event, model, responseId, conversationId }: AgentResponseUpdate): boolean {
-  return [finishReason, usage, event, model, responseId, conversationId].some((field) => field !== undefined)
+function hasMore({
+  finishReason,
+  usage,
+  event,
+  model,
+  responseId,
+  conversationId,
+}: AgentResponseUpdate): boolean {
+  return [finishReason, usage, event, model, responseId, conversationId].some(
+    (field) => field !== undefined,
+  )
 }
 
 function isLocal(content: Content): boolean {

@@ -62,17 +62,17 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   static fromAwaitable<Update, Final>(
     source: StreamMaker<Update, Final>,
   ): ResponseStream<Update, Final> {
-    return new ResponseStream(new LazySource(source, ResponseStream.#foldOf))
+    return new ResponseStream(new LazySource(source, (inner) => ResponseStream.#foldOf(inner)))
   }
 
   static #foldOf<Update, Final>(of: ResponseStream<Update, Final>): StreamFold<Update, Final> {
-    const { foldsAnew, fold } = of.#source
-    if (fold === undefined || (of.#fold !== undefined && foldsAnew !== true)) {
+    const source = of.#source
+    if (source.fold === undefined || (of.#fold !== undefined && source.foldsAnew !== true)) {
       throw new TypeError(
         'a transform hook has no way into the final value of this stream; use map()',
       )
     }
-    return fold.call(of.#source)
+    return source.fold()
   }
 
   /** @throws LamellaError `stream_consumed` if somebody reads already. */
@@ -144,7 +144,9 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   withFinalizer<Other>(
     finalizer: (final: Final) => Awaitable<Other>,
   ): ResponseStream<Update, Other> {
-    return new ResponseStream(new FinalizedSource(this, finalizer, ResponseStream.#foldOf))
+    return new ResponseStream(
+      new FinalizedSource(this, finalizer, (inner) => ResponseStream.#foldOf(inner)),
+    )
   }
 
   /** Replaces updates as they pass; `undefined` keeps one. What it returns is in the final value. */
@@ -224,7 +226,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
 
   async #readToEnd(): Promise<void> {
     // Whoever is about to iterate goes first.
-    await undefined
+    await Promise.resolve()
     if (this.#iterator !== undefined && (this.#source.busy || this.#turn !== undefined)) {
       this.#ended ??= new Promise((resolve) => (this.#markEnded = resolve))
       if (this.#outcome === undefined) await this.#ended

@@ -35,7 +35,8 @@ export async function* textPieces(
   }
   for await (const update of stream as AsyncIterable<TextUpdate>) {
     if (update.restart === true) {
-      position = update.scope === 'run' ? 0 : mark
+      if (update.scope === 'run') mark = 0
+      position = mark
       continue
     }
     if (update.role === 'tool') {
@@ -156,7 +157,7 @@ export function tee<Update, Final>(
       return over
     }
     const pull = async (): Promise<IteratorResult<Update>> => {
-      branch.kept.length === 0 && (await pullForAll(iterator, open))
+      if (branch.kept.length === 0) await pullForAll(iterator, open)
       if (over !== undefined) return over
       if (branch.kept.length > 0) return { done: false, value: branch.kept.shift()! }
       const outcome = await stream.outcome()

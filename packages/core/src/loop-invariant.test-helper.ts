@@ -137,11 +137,10 @@ export function comparable(response: AgentResponse): unknown {
 
 /** What a promise or a stream fails with. */
 export async function failureOf(
-  running: PromiseLike<unknown> | AsyncIterable<unknown>,
+  running: Promise<unknown> | ResponseStream<unknown, unknown>,
 ): Promise<Error> {
   try {
-    if (Symbol.asyncIterator in running) for await (const _update of running);
-    else await running
+    await (running instanceof Promise ? running : running.finalResponse())
   } catch (error) {
     return error as Error
   }

@@ -100,7 +100,7 @@ describe.each(modes)('tools that run side by side, $name', ({ stream }) => {
     })
     const agent = make(['waits', 'breaks'], [waits, breaks], {}, [guard])
 
-    const error = await failureOf(stream ? agent.run('Go', { stream }) : agent.run('Go'))
+    const error = await failureOf(play(agent, 'Go', { stream }))
 
     expect(error.message).toBe('guard is broken')
     expect(log).toEqual(['breaks left', 'aborted', 'waits left'])
@@ -115,7 +115,7 @@ describe.each(modes)('tools that run side by side, $name', ({ stream }) => {
     })
     const agent = make(['deaf', 'breaks'], [deaf, breaks], {}, [guard])
 
-    const error = await failureOf(stream ? agent.run('Go', { stream }) : agent.run('Go'))
+    const error = await failureOf(play(agent, 'Go', { stream }))
 
     expect(error.message).toBe('guard is broken')
   })
@@ -133,7 +133,7 @@ describe.each(modes)('tools that run side by side, $name', ({ stream }) => {
     })
     const agent = make(['work', 'work', 'work'], [work], { maxConcurrency: 1 }, [guard])
 
-    await failureOf(stream ? agent.run('Go', { stream }) : agent.run('Go'))
+    await failureOf(play(agent, 'Go', { stream }))
 
     expect(began).toEqual(['c1'])
   })
@@ -158,10 +158,7 @@ describe.each(modes)('tools that run side by side, $name', ({ stream }) => {
     const controller = new AbortController()
     const reason = new Error('the user left')
 
-    const options = { signal: controller.signal }
-    const failing = failureOf(
-      stream ? agent.run('Go', { ...options, stream }) : agent.run('Go', options),
-    )
+    const failing = failureOf(play(agent, 'Go', { signal: controller.signal, stream }))
     await began
     controller.abort(reason)
 
@@ -175,9 +172,7 @@ describe.each(modes)('tools that run side by side, $name', ({ stream }) => {
     const agent = new Agent({ client })
     const signal = AbortSignal.abort(new Error('too late'))
 
-    const error = await failureOf(
-      stream ? agent.run('Go', { signal, stream }) : agent.run('Go', { signal }),
-    )
+    const error = await failureOf(play(agent, 'Go', { signal, stream }))
 
     expect(error.message).toBe('too late')
     expect(client.requests).toEqual([])

@@ -173,7 +173,7 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
         terminateOnUnknownCalls: true,
       })
 
-      const error = await failureOf(stream ? agent.run('Go', { stream }) : agent.run('Go'))
+      const error = await failureOf(play(agent, 'Go', { stream }))
 
       expect(LamellaError.is(error, 'unknown_tool')).toBe(true)
       expect(error.message).toContain('"ghost"')
@@ -264,7 +264,7 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
       })
       const { agent, client, ran } = make([good('c1')], {}, [broken])
 
-      const error = await failureOf(stream ? agent.run('Go', { stream }) : agent.run('Go'))
+      const error = await failureOf(play(agent, 'Go', { stream }))
 
       expect(error.message).toBe('guard is broken')
       expect(ran).toEqual([])
@@ -279,7 +279,7 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
       })
       const { agent, ran } = make([good('c1')], {}, [broken])
 
-      const error = await failureOf(stream ? agent.run('Go', { stream }) : agent.run('Go'))
+      const error = await failureOf(play(agent, 'Go', { stream }))
 
       expect([error.message, ran]).toEqual(['guard is broken', ['good 1']])
     })
@@ -324,7 +324,7 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
       })
       const { agent } = make([bad('c1')], {}, [wrap])
 
-      const error = await failureOf(stream ? agent.run('Go', { stream }) : agent.run('Go'))
+      const error = await failureOf(play(agent, 'Go', { stream }))
 
       expect(error.message).toBe('wrapped')
     })
@@ -333,7 +333,7 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
   it('a model call that fails tells what was done before it', async () => {
     const { agent } = make([good('c1'), new Error('the network is down')])
 
-    const error = await failureOf(stream ? agent.run('Go', { stream }) : agent.run('Go'))
+    const error = await failureOf(play(agent, 'Go', { stream }))
 
     expect(error.message).toBe('the network is down')
     expect(outline(outcomeOf(error)!.messages)).toEqual(['assistant: good(c1)', 'tool: c1 = fine'])
@@ -353,7 +353,7 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
     })
     const agent = new Agent({ client, tools: [gated] })
 
-    const error = await failureOf(stream ? agent.run('Go', { stream }) : agent.run('Go'))
+    const error = await failureOf(play(agent, 'Go', { stream }))
 
     expect([error.message, ran]).toEqual(['no policy', []])
   })

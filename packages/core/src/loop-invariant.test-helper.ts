@@ -135,12 +135,10 @@ export function comparable(response: AgentResponse): unknown {
   )
 }
 
-/** What a promise or a stream fails with. */
-export async function failureOf(
-  running: Promise<unknown> | ResponseStream<unknown, unknown>,
-): Promise<Error> {
+/** What a run fails with. */
+export async function failureOf(running: Promise<unknown>): Promise<Error> {
   try {
-    await (running instanceof Promise ? running : running.finalResponse())
+    await running
   } catch (error) {
     return error as Error
   }

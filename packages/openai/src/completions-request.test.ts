@@ -249,6 +249,39 @@ test('two messages of one turn are one where a call stands in the first', async 
   ])
 })
 
+test('what the assistant shows is shown by the user, before what the user says next', async () => {
+  const image: Content = { type: 'data', mediaType: 'image/png', data: 'AAAA' }
+  const shown = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+
+  const { messages } = await sent([
+    message('assistant', [text('Here.'), image]),
+    message('system', 'Be brief.'),
+    message('assistant', [image, { type: 'refusal', text: 'No.' }]),
+    message('user', 'Make it blue.'),
+  ])
+
+  expect(messages).toEqual([
+    { role: 'assistant', content: 'Here.' },
+    { role: 'user', content: [shown] },
+    { role: 'system', content: 'Be brief.' },
+    { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
+    { role: 'user', content: [shown, { type: 'text', text: 'Make it blue.' }] },
+  ])
+})
+
+test('a refusal behind a call joins its message', async () => {
+  const { messages } = await sent([
+    message('assistant', [text('Hm. '), call('a')]),
+    message('assistant', [{ type: 'refusal', text: 'No.' }]),
+    message('tool', [result('a', [text('1')])]),
+  ])
+
+  expect(messages[0].content).toEqual([
+    { type: 'text', text: 'Hm. ' },
+    { type: 'refusal', refusal: 'No.' },
+  ])
+})
+
 test('names of authors go along where the API takes them', async () => {
   const { messages } = await sent([
     { ...message('user', 'Hi'), authorName: 'ada' },

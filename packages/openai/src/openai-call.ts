@@ -118,12 +118,15 @@ function failureContext({ connection, request, replay }: OpenAICall): FailureCon
   }
 }
 
+/** What was said in the conversation. Bytes of files are no text that an error would quote. */
 function textsOf({ messages, instructions = '' }: ChatRequest): readonly string[] {
   const texts = [instructions]
   const take = (value: unknown): void => {
     if (typeof value === 'string') texts.push(value)
-    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(take)
+    else if (typeof value === 'object' && value !== null && record(value)['type'] !== 'data') {
+      Object.values(value).forEach(take)
+    }
   }
   for (const { contents } of messages) take(contents)
-  return texts.filter((text) => text !== '')
+  return texts
 }

@@ -177,6 +177,18 @@ test('free-text calls, images and approvals of remote tools have forms of their 
   ])
 })
 
+test('text and a refusal of one message stay one message', async () => {
+  const both = {
+    ...said,
+    content: [
+      { type: 'output_text', text: 'Well. ', annotations: [] },
+      { type: 'refusal', refusal: 'No.' },
+    ],
+  }
+
+  expect((await sent(await history([both]))).input).toEqual([both])
+})
+
 test('what a hosted tool had only begun is left out', async () => {
   const half: Content = {
     type: 'hosted',

@@ -126,6 +126,14 @@ test('extra headers go with their request', async () => {
   expect(server.last.headers['x-team']).toBe('a')
 })
 
+test('a provider option of the wrong type is an error, too', async () => {
+  const options = { providerOptions: { openai: { store: 'yes' } } }
+
+  expect(String(await failureOf(client.respond(clientRequest('Hi', options))))).toBe(
+    'TypeError: providerOptions.openai: `store` must be of type boolean, got string',
+  )
+})
+
 test('an unknown provider option is an error that names it', async () => {
   const options = { providerOptions: { openai: { serviceteir: 'flex' } } }
 
@@ -360,6 +368,20 @@ test('a tool may answer with text, with images, or with nothing but an error', a
       ],
     },
     { type: 'function_call_output', call_id: 'c', output: 'The tool failed: timeout.' },
+  ])
+})
+
+test('instructions in the middle stay where they are', async () => {
+  const { input } = await sent([
+    message('user', 'Hi'),
+    message('system', 'Be brief.'),
+    message('user', 'Ho'),
+  ])
+
+  expect(input).toEqual([
+    { role: 'user', content: 'Hi' },
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Ho' },
   ])
 })
 

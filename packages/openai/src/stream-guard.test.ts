@@ -33,7 +33,7 @@ const apis = [
 ]
 const eventStream = { 'content-type': 'text/event-stream' }
 
-describe.each(apis)('$name', ({ Client, recording }) => {
+describe.each(apis)('$name', ({ name, Client, recording }) => {
   const open = (options: OpenAIClientOptions = {}) =>
     new Client({ apiKey: 'test-key', baseURL: server.url, model: 'm', ...options })
   const { sse } = recording
@@ -147,6 +147,40 @@ describe.each(apis)('$name', ({ Client, recording }) => {
 
     expect(await failure).toMatchObject({ kind: 'server' })
     expect(foldUpdates(updates).text).toBe('The')
+  })
+
+  test('pulls at the same time are answered one after the other', async () => {
+    server.handler = answer(sse)
+    const iterator = open().stream(clientRequest())[Symbol.asyncIterator]()
+
+    const steps = await Promise.all([
+      iterator.next(),
+      iterator.next(),
+      iterator.next(),
+      iterator.next(),
+    ])
+
+    const updates = steps.flatMap((step) => (step.done === true ? [] : [step.value]))
+    expect(foldUpdates(updates).text).toBe('The Douro')
+  })
+
+  test('however long the stream was, all of it is in the partial answer', async () => {
+    const long = 'x'.repeat(9000)
+    const said = { ...item, content: [{ type: 'output_text', text: long, annotations: [] }] }
+    const whole =
+      name === 'Responses'
+        ? responsesRecording([said]).sse
+        : completionsRecording({ content: long }).sse
+    const end = whole.lastIndexOf(
+      '\n\n',
+      whole.search(name === 'Responses' ? 'output_item.done' : '"stop"'),
+    )
+    server.handler = answer(whole.slice(0, end + 2))
+
+    const error = (await failureOf(open().stream(clientRequest()))) as ProviderError
+
+    expect(error.partial!.text).toBe(long)
+    expect(error.partial!.messages).toHaveLength(1)
   })
 
   test('a stream without its end is truncated', async () => {
@@ -281,6 +315,20 @@ describe.each(apis)('$name', ({ Client, recording }) => {
       expect.arrayContaining(add.mock.calls.map(([, listener]) => listener)),
     )
   })
+})
+
+test('a connection that is cut behind the finish reason is cut too late to matter', async () => {
+  const { sse } = completionsRecording({ content: 'Done.' })
+  const upToEnd = sse.slice(0, sse.indexOf('\n\n', sse.indexOf('"finish_reason":"stop"')) + 2)
+  server.handler = (response) => {
+    response.writeHead(200, eventStream)
+    response.write(upToEnd, () => response.destroy())
+  }
+  const client = new OpenAIChatCompletionsClient({ apiKey: 'k', baseURL: server.url, model: 'm' })
+
+  const response = foldUpdates(await collect(client.stream(clientRequest())))
+
+  expect(response).toMatchObject({ text: 'Done.', finishReason: 'stop' })
 })
 
 test('a failure inside a response keeps what was said and what it cost', async () => {

@@ -1,4 +1,4 @@
-import type { Agent, AgentResponse, Session, Usage } from '@lamella/core'
+import type { Agent, AgentResponse, Content, Session, Usage } from '@lamella/core'
 import { addUsage, outcomeOf } from '@lamella/core'
 import { count, tokens } from './in-words.ts'
 import { stepOf } from './layer-step.ts'
@@ -41,10 +41,7 @@ export async function answer(
         if (step.layer === 'model-log' && step.mark === 'in') totals.modelCalls++
         if (step.layer === 'model-log' && step.mark === 'failed') totals.failedCalls++
       }
-      if (update.role === 'tool') continue
-      for (const content of update.contents) {
-        if (content.type === 'text' || content.type === 'refusal') screen.answer(content.text)
-      }
+      for (const content of update.contents) show(content, screen)
     }
     const response = await stream.finalResponse()
     totals.usage = addUsage(totals.usage, response.usage)
@@ -61,4 +58,13 @@ export async function answer(
     screen.blank()
     throw error
   }
+}
+
+function show(content: Content, screen: Screen): void {
+  if (content.type === 'text' || content.type === 'refusal') screen.answer(content.text)
+  if (content.type !== 'function-result') return
+  const { code, message } = content.error ?? {}
+  // These never reach a tool, nor the layers around it.
+  if (code !== 'unknown_tool' && code !== 'invalid_arguments') return
+  screen.hint(`${content.name ?? 'a tool'} was not called: ${message}`)
 }

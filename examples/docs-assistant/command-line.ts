@@ -36,6 +36,10 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     else if (!token.value) throw new Error('--folder needs a path')
     else folder = fromUsersFolder(token.value)
   }
+  // Without a `--` before it, npm takes the option for itself, and leaves its value among the words.
+  const taken = process.env['npm_config_folder']
+  if (taken && folder === undefined)
+    folder = fromUsersFolder(taken === 'true' ? (words.shift() ?? '.') : taken)
   return { folder, help, question: words.join(' ').trim() || undefined }
 }
 

@@ -16,7 +16,10 @@ export function failureSentence(error: unknown, model: ChosenModel): string {
       return `${address} has no model "${name}"${status}: check OPENAI_MODEL and OPENAI_BASE_URL`
     case 'network': {
       const code = error.details?.['code']
-      return `${address} cannot be reached${typeof code === 'string' ? ` (${code})` : ''}: check OPENAI_BASE_URL`
+      const why = typeof code === 'string' ? ` (${code})` : ''
+      return error.partial === undefined
+        ? `${address} cannot be reached${why}: check OPENAI_BASE_URL`
+        : `the connection to ${address} broke off during the answer${why}`
     }
     default:
       return failureText(error)

@@ -1,0 +1,48 @@
+// Calling callNext() again runs everything inside a layer once more. A retry is a loop around it, and it
+// reads only what the provider's error says, whichever provider it is. Here a real server fails twice.
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, chatMiddleware, isProviderError } from '@lamella/core'
+import { OpenAIChatCompletionsClient } from '@lamella/openai'
+import { startModelServer } from '@lamella/testing/model-server'
+
+const maxRetries = 2
+
+const retry = chatMiddleware('retry', async (context, callNext) => {
+  // One owner of retries: the provider's SDK is told to make none.
+  context.options = { ...context.options, transportRetries: 0 }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await callNext()
+      return
+    } catch (error) {
+      if (!isProviderError(error) || !error.retry.retryable || attempt > maxRetries) throw error
+      // What has reached the reader cannot be unsaid.
+      if (context.released) throw error
+      const delayMs = error.retry.afterMs ?? 10 * 2 ** attempt
+      console.log(`${error.message}: again in ${delayMs} ms`)
+      context.run.recordAttempt({ status: 'failed', reason: error.kind, delayMs })
+      await delay(delayMs, undefined, { signal: context.signal })
+    }
+  }
+})
+
+await using server = await startModelServer({
+  failures: [{ status: 503 }, { status: 429, headers: { 'retry-after-ms': '30' } }],
+})
+const client = new OpenAIChatCompletionsClient({
+  baseURL: server.baseURL,
+  model: 'lamella-stand-in',
+})
+const agent = new Agent({ client, middleware: [retry] })
+const response = await agent.run('Hello!')
+
+console.log(response.text)
+console.log(response.attempts)
+assert.equal(response.status, 'completed')
+assert.equal(server.requests.length, 3)
+assert.deepEqual(
+  response.attempts.map(({ reason }) => reason),
+  ['overloaded', 'rate_limit'],
+)
+assert.equal(response.attempts[1]?.delayMs, 30)

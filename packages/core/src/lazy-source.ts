@@ -1,4 +1,5 @@
 import type { ResponseStream } from './response-stream.ts'
+import type { StreamFailure } from './stream-outcome.ts'
 import type { StreamFold } from './stream-source.ts'
 import { PulledSource } from './stream-source.ts'
 
@@ -30,9 +31,9 @@ export class LazySource<Update, Final> extends PulledSource<Update, Final> {
     return this.#inner!.finalResponse()
   }
 
-  async partial(): Promise<Partial<Final> | undefined> {
+  protected override async innerFailure(): Promise<StreamFailure<Final> | undefined> {
     const outcome = await this.#inner?.outcome()
-    return outcome === undefined || outcome.status === 'done' ? undefined : outcome.partial
+    return outcome === undefined || outcome.status === 'done' ? undefined : outcome
   }
 
   fold(): StreamFold<Update, Final> {

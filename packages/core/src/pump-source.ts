@@ -5,6 +5,8 @@ import { ResponseFold } from './response-fold.ts'
 import type { Run, RunInit } from './run.ts'
 import type { FailedOutcome } from './run-outcome.ts'
 import { attachOutcome, outcomeOf } from './run-outcome.ts'
+import type { StreamFailure } from './stream-outcome.ts'
+import { endedBy } from './stream-outcome.ts'
 import type { StreamFold, StreamSource } from './stream-source.ts'
 import type { Failure } from './update-pump.ts'
 import { UpdatePump } from './update-pump.ts'
@@ -56,7 +58,11 @@ export class PumpSource<Response extends ChatResponse>
     return this.#response!
   }
 
-  partial(): Partial<Response> | undefined {
+  failure(error: unknown): StreamFailure<Response> {
+    return endedBy(error, { isAborted: this.#run.signal.aborted, partial: this.#partial() })
+  }
+
+  #partial(): Partial<Response> | undefined {
     const { messages, usage, attempts } = this.#outcome ?? noOutcome
     if (messages.length === 0) return undefined
     const { id, model } = this.#run.partial?.response() ?? {}

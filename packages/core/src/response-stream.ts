@@ -2,12 +2,13 @@ import { KeptUpdates } from './kept-updates.ts'
 import { LamellaError } from './lamella-error.ts'
 import type { StreamMaker } from './lazy-source.ts'
 import { LazySource } from './lazy-source.ts'
-import type { StreamOutcome } from './stream-outcome.ts'
+import type { StreamFailure, StreamOutcome } from './stream-outcome.ts'
 import { endedBy } from './stream-outcome.ts'
 import type { Finalizer, StreamFold, StreamSource } from './stream-source.ts'
 import { DerivedSource, FinalizedSource, IterableSource, toFold } from './stream-source.ts'
 import { readableStream, serverSentEvents, tee, textPieces } from './stream-views.ts'
 import type { TextOptions } from './stream-views.ts'
+import { TransformHooks } from './transform-hooks.ts'
 import type { Failure } from './update-pump.ts'
 
 type Awaitable<Value> = Value | Promise<Value>
@@ -21,8 +22,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   readonly #source: StreamSource<Update, Final>
   readonly #cleanupHooks: (() => unknown)[] = []
   readonly #resultHooks: ((final: Final) => unknown)[] = []
-  readonly #transformHooks: ((update: Update) => unknown)[] = []
-  #fold: StreamFold<Update, Final> | undefined
+  #hooked: TransformHooks<Update, Final> | undefined
   #outcome: StreamOutcome<Final> | undefined
   #ended: Promise<void> | undefined
   #markEnded: (() => void) | undefined
@@ -32,8 +32,6 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   #isDraining = false
   #kept: KeptUpdates<Update> | undefined
   #hasBegun = false
-  /** The hooks' turn: an update at a time. */
-  #turn: Promise<unknown> | undefined
 
   /** For makers of streams; `ResponseStream.from` is the usual way. */
   constructor(source: StreamSource<Update, Final>) {
@@ -67,7 +65,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
 
   static #foldOf<Update, Final>(of: ResponseStream<Update, Final>): StreamFold<Update, Final> {
     const source = of.#source
-    if (source.fold === undefined || (of.#fold !== undefined && source.foldsAnew !== true)) {
+    if (source.fold === undefined || (of.#hooked !== undefined && source.foldsAnew !== true)) {
       throw new TypeError(
         'a transform hook has no way into the final value of this stream; use map()',
       )
@@ -153,8 +151,8 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   withTransformHook(hook: (update: Update) => Awaitable<Update | undefined | null | void>): this {
     this.#beforeEnd('a transform hook')
     if (this.#hasBegun) throw consumed('a transform hook was added after reading had begun')
-    this.#fold ??= ResponseStream.#foldOf(this)
-    this.#transformHooks.push(hook)
+    this.#hooked ??= new TransformHooks(this.#source, ResponseStream.#foldOf(this))
+    this.#hooked.add(hook)
     return this
   }
 
@@ -199,35 +197,13 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
 
   #pull(): Promise<IteratorResult<Update>> {
     this.#hasBegun = true
-    if (this.#fold === undefined) return this.#source.next()
-    const step = (): Promise<IteratorResult<Update>> => this.#pullHooked(this.#fold!)
-    const turn = this.#turn === undefined ? step() : this.#turn.then(step, step)
-    this.#turn = turn
-    const settled = (): void => {
-      if (this.#turn === turn) this.#turn = undefined
-    }
-    turn.then(settled, settled)
-    return turn
-  }
-
-  async #pullHooked(fold: StreamFold<Update, Final>): Promise<IteratorResult<Update>> {
-    const step = await this.#source.next()
-    if (step.done === true) return step
-    let update = step.value
-    try {
-      for (const hook of this.#transformHooks) update = ((await hook(update)) as Update) ?? update
-      fold.add(update)
-    } catch (error) {
-      await this.#source.cancel(error)
-      throw error
-    }
-    return { done: false, value: update }
+    return this.#hooked === undefined ? this.#source.next() : this.#hooked.next()
   }
 
   async #readToEnd(): Promise<void> {
     // Whoever is about to iterate goes first.
     await Promise.resolve()
-    if (this.#iterator !== undefined && (this.#source.busy || this.#turn !== undefined)) {
+    if (this.#iterator !== undefined && (this.#source.busy || this.#hooked?.busy)) {
       this.#ended ??= new Promise((resolve) => (this.#markEnded = resolve))
       if (this.#outcome === undefined) await this.#ended
       return
@@ -272,13 +248,13 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   }
 
   async #settle(failure: Failure | undefined, broken: unknown[]): Promise<StreamOutcome<Final>> {
-    if (failure !== undefined) return endedBy(failure.error, await this.#source.partial?.())
+    if (failure !== undefined) return this.#fail(failure.error)
     let final: Final | undefined
     try {
       const own = await this.#source.final()
-      final = this.#fold === undefined ? own : await this.#fold.finish(own)
+      final = this.#hooked === undefined ? own : await this.#hooked.fold.finish(own)
     } catch (error) {
-      return { status: 'failed', error, partial: undefined }
+      return endedBy(error, { isAborted: false })
     }
     for (const hook of this.#resultHooks) {
       try {
@@ -290,7 +266,12 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     if (broken.length === 0) return { status: 'done', response: final }
     const error =
       broken.length === 1 ? broken[0] : new AggregateError(broken, 'hooks of a stream failed')
-    return { status: 'failed', error, partial: final }
+    return endedBy(error, { isAborted: false, partial: final })
+  }
+
+  async #fail(error: unknown): Promise<StreamFailure<Final>> {
+    const failure = (await this.#source.failure?.(error)) ?? endedBy(error)
+    return this.#hooked?.fault?.error === error ? { ...failure, status: 'failed' } : failure
   }
 }
 

@@ -1,4 +1,7 @@
+import { LamellaError } from './lamella-error.ts'
 import type { ResponseStream } from './response-stream.ts'
+import type { StreamFailure } from './stream-outcome.ts'
+import { endedBy } from './stream-outcome.ts'
 import type { Failure } from './update-pump.ts'
 
 /** Builds a final value from updates as they pass. */
@@ -18,8 +21,8 @@ export interface StreamSource<Update, Final> {
   /** Resolves when all is over. */
   cancel(reason: unknown): Promise<void>
   final(): Final | Promise<Final>
-  /** What had come through when the source failed. */
-  partial?(): Partial<Final> | undefined | Promise<Partial<Final> | undefined>
+  /** How it ended with an error; without it the error alone tells. */
+  failure?(error: unknown): StreamFailure<Final> | Promise<StreamFailure<Final>>
   /** How updates that a hook replaced become the final value; the source leaves that to this fold. */
   fold?(): StreamFold<Update, Final>
   /** Whether `fold` can be asked several times, each time for a fold of its own. */
@@ -47,6 +50,7 @@ export abstract class PulledSource<Update, Final> implements StreamSource<Update
   #over: Promise<IteratorResult<Update>> | undefined
   /** Lets go of the pull that is on its way. */
   #letGo: ((over: Promise<IteratorResult<Update>>) => void) | undefined
+  #isCancelled = false
 
   get busy(): boolean {
     return this.#pending !== undefined
@@ -65,6 +69,7 @@ export abstract class PulledSource<Update, Final> implements StreamSource<Update
 
   async cancel(reason: unknown): Promise<void> {
     if (this.#over === undefined) {
+      this.#isCancelled = true
       const closing = this.close(reason, this.#letGo !== undefined)
       const over = closing.then(
         () => this.#end({ error: reason }),
@@ -74,6 +79,18 @@ export abstract class PulledSource<Update, Final> implements StreamSource<Update
       this.#letGo?.(over)
     }
     await this.#over.catch(() => {})
+  }
+
+  async failure(error: unknown): Promise<StreamFailure<Final>> {
+    // An inner stream that somebody else reads has not ended.
+    const inner = LamellaError.is(error, 'stream_consumed') ? undefined : await this.innerFailure()
+    if (inner !== undefined && inner.error === error) return inner
+    return endedBy(error, this.#isCancelled ? { isAborted: true } : {})
+  }
+
+  /** How the stream ended that this one is made from. */
+  protected innerFailure(): Promise<StreamFailure<Final> | undefined> {
+    return Promise.resolve(undefined)
   }
 
   protected abstract pull(): Promise<IteratorResult<Update>>
@@ -170,6 +187,11 @@ export class DerivedSource<Inner, InnerFinal, Update, Final> extends IterableSou
 
   respond(id: string, value: unknown): boolean {
     return this.#inner.respond(id, value)
+  }
+
+  protected override async innerFailure(): Promise<StreamFailure<Final> | undefined> {
+    const outcome = await this.#inner.outcome()
+    return outcome.status === 'done' ? undefined : { ...outcome, partial: undefined }
   }
 
   protected override async close(reason: unknown, isPulling: boolean): Promise<void> {

@@ -1,5 +1,7 @@
 import { LamellaError } from './lamella-error.ts'
 import type { ResponseStream } from './response-stream.ts'
+import type { StreamFailure } from './stream-outcome.ts'
+import { endedBy } from './stream-outcome.ts'
 import type { StreamFold, StreamSource } from './stream-source.ts'
 import type { Failure } from './update-pump.ts'
 
@@ -147,7 +149,7 @@ export function tee<Update, Final>(
     const branch: Branch<Update> = { kept: [], pending: undefined }
     open.add(branch)
     let over: Promise<IteratorResult<Update>> | undefined
-    let partial: Partial<Final> | undefined
+    let failure: StreamFailure<Final> | undefined
     const finish = (failure: Failure | undefined): Promise<IteratorResult<Update>> => {
       open.delete(branch)
       over ??= source.onEnd(failure).then(() => {
@@ -162,7 +164,7 @@ export function tee<Update, Final>(
       if (branch.kept.length > 0) return { done: false, value: branch.kept.shift()! }
       const outcome = await stream.outcome()
       if (outcome.status === 'done') return finish(undefined)
-      partial = outcome.partial
+      failure = outcome
       return finish({ error: outcome.error })
     }
     const source: StreamSource<Update, Final> = {
@@ -183,7 +185,7 @@ export function tee<Update, Final>(
         if (open.size === 0) await stream.cancel(reason)
       },
       final: () => stream.finalResponse(),
-      partial: () => partial,
+      failure: (error) => failure ?? endedBy(error, { isAborted: true }),
       foldsAnew: true,
       ...(fold && { fold }),
       respond: (id, value) => stream.respond(id, value),

@@ -127,15 +127,19 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   }
 
   #begin(): void {
-    this.#begun = this.#work().then(
-      () => this.#settle(undefined),
-      (error: unknown) => this.#settle({ error }),
-    )
+    // It may be cancelled before its first await.
+    let markSettled!: () => void
+    this.#begun = new Promise((resolve) => (markSettled = resolve))
+    this.#work()
+      .then(
+        () => this.#settle(undefined),
+        (error: unknown) => this.#settle({ error }),
+      )
+      .then(markSettled)
   }
 
   #settle(failure: Failure | undefined): void {
-    const broken = this.#cancelled ?? this.#fault
-    this.#over = { failure: failure ?? broken }
+    this.#over = { failure: this.#cancelled ?? failure ?? this.#fault }
     this.breakOff(failure?.error)
     this.#wake()
   }

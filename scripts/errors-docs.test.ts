@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 
 const sources = globSync('packages/*/src/**/*.ts')
-  .filter((path) => !/\.test(-d)?\.ts$/.test(path))
+  .filter((path) => !/\.test(-d|-helper)?\.ts$/.test(path))
   .map((path) => withoutComments(readFileSync(path, 'utf8')))
 const classes = errorClasses(sources)
 const markdown = readFileSync('docs/errors.md', 'utf8')

@@ -31,6 +31,9 @@ export async function chooseModel(
   if (url === null || !/^https?:$/u.test(url.protocol)) {
     throw new Error('OPENAI_BASE_URL is no address such as http://localhost:11434/v1')
   }
+  if (url.username !== '' || url.password !== '') {
+    throw new Error('OPENAI_BASE_URL must not hold credentials: set OPENAI_API_KEY')
+  }
   const model = env['OPENAI_MODEL']?.trim() || defaultModel
   const address = url.origin + url.pathname
   return {

@@ -18,7 +18,7 @@ export function failureSentence(error: unknown, model: ChosenModel): string {
       const code = error.details?.['code']
       const why = typeof code === 'string' ? ` (${code})` : ''
       return error.partial === undefined
-        ? `${address} cannot be reached${why}: check OPENAI_BASE_URL`
+        ? `${address} cannot be reached${why}: check OPENAI_BASE_URL and the network`
         : `the connection to ${address} broke off during the answer${why}`
     }
     default:

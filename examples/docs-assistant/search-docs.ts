@@ -10,14 +10,19 @@ export interface Passage {
 }
 
 interface Section extends Passage {
-  readonly words: readonly string[]
-  readonly headingWords: ReadonlySet<string>
+  readonly prose: readonly string[]
+  readonly code: ReadonlySet<string>
+  /** Words of the path, and of the heading. */
+  readonly titles: readonly ReadonlySet<string>[]
 }
 
 const maxPassages = 6
 const maxPassageChars = 700
 
-/** The sections of all documents that fit a query best: rare words count more, and words of a heading. */
+/**
+ * The sections of all documents that fit a query best. Rare words count more than common ones, words
+ * of the heading and the path more than those of the text, and code counts little.
+ */
 export async function searchDocs(folder: DocsFolder, query: string): Promise<readonly Passage[]> {
   const sections: Section[] = []
   for (const path of await folder.list()) {
@@ -26,16 +31,17 @@ export async function searchDocs(folder: DocsFolder, query: string): Promise<rea
     sections.push(...sectionsOf(path, text))
   }
 
-  const asked = [...new Set(wordsOf(query))]
-  const weights = asked.map((word) => {
-    const holders = sections.filter(({ words }) => words.includes(word)).length
-    return Math.log(1 + sections.length / (holders + 1))
+  const asked = [...new Set(wordsOf(query))].map((word) => {
+    const holders = sections.filter(({ prose }) => prose.includes(word)).length
+    return { word, weight: Math.log(1 + sections.length / (holders + 1)) }
   })
-  const score = ({ words, headingWords }: Section): number =>
-    asked.reduce((sum, word, index) => {
-      const count = words.filter((each) => each === word).length
-      const inHeading = headingWords.has(word) ? 1 : 0
-      return sum + weights[index]! * (count / (count + 1 + words.length / 200) + inHeading)
+  const score = ({ prose, code, titles }: Section): number =>
+    asked.reduce((sum, { word, weight }) => {
+      const count = prose.filter((each) => each === word).length
+      const inProse = count / (count + 1 + prose.length / 200)
+      const inTitles = titles.filter((title) => title.has(word)).length * 0.7
+      const inCode = code.has(word) ? 0.2 : 0
+      return sum + weight * (inProse + inTitles + inCode)
     }, 0)
 
   return sections
@@ -57,16 +63,18 @@ function sectionsOf(path: string, document: string): readonly Section[] {
   let heading = path
   let start = 1
   let lines: string[] = []
-  let inCode = false
+  let isCode = false
   const close = (): void => {
     const text = lines.join('\n').trim()
-    const headingWords = new Set(wordsOf(heading))
-    if (text !== '')
-      sections.push({ path, line: start, heading, text, headingWords, words: wordsOf(text) })
+    if (text === '') return
+    const prose = wordsOf(text.replace(codeBlock, ' '))
+    const code = new Set(wordsOf((text.match(codeBlock) ?? []).join(' ')))
+    const titles = [new Set(wordsOf(path)), new Set(wordsOf(heading))]
+    sections.push({ path, line: start, heading, text, prose, code, titles })
   }
   for (const [index, line] of document.split(/\r?\n/u).entries()) {
-    if (line.startsWith('```')) inCode = !inCode
-    const title = inCode ? undefined : /^#{1,6}\s+(.*)$/u.exec(line)?.[1]
+    if (line.startsWith('```')) isCode = !isCode
+    const title = isCode ? undefined : /^#{1,6}\s+(.*)$/u.exec(line)?.[1]
     if (title === undefined) {
       lines.push(line)
       continue
@@ -79,6 +87,8 @@ function sectionsOf(path: string, document: string): readonly Section[] {
   close()
   return sections
 }
+
+const codeBlock = /^```[^]*?^```/gmu
 
 /** The words of a text without their usual English endings, so that `streams` finds `streaming`. */
 function wordsOf(text: string): string[] {

@@ -11,6 +11,7 @@ import type {
   PendingRequest,
   ResponseStream,
   RunOptions,
+  Session,
 } from './index.ts'
 import { foldUpdates, textOf } from './index.ts'
 
@@ -33,10 +34,8 @@ export function play(
   { stream, ...options }: RunOptions & { readonly stream: boolean },
 ): Promise<Played> {
   const before = options.session?.messages ?? []
-  return check(
-    stream ? agent.run(input, { ...options, stream }) : agent.run(input, options),
-    before,
-  )
+  const running = stream ? agent.run(input, { ...options, stream }) : agent.run(input, options)
+  return check(running, before, options.session)
 }
 
 /** The same for a run that is resumed, from a checkpoint that went through JSON. */
@@ -47,28 +46,30 @@ export function playOn(
   { stream, ...options }: RunOptions & { readonly stream: boolean },
 ): Promise<Played> {
   const copy = JSON.parse(JSON.stringify(checkpoint)) as Checkpoint
-  return check(
-    stream
-      ? agent.resume(copy, answers, { ...options, stream })
-      : agent.resume(copy, answers, options),
-    copy.conversation ?? [],
-  )
+  const running = stream
+    ? agent.resume(copy, answers, { ...options, stream })
+    : agent.resume(copy, answers, options)
+  return check(running, copy.conversation ?? [], options.session)
 }
 
 async function check(
   running: Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse>,
   before: readonly Message[],
+  session: Session | undefined,
 ): Promise<Played> {
   const updates: AgentResponseUpdate[] = []
-  if (running instanceof Promise) {
-    const response = await running
-    expectPaired([...before, ...response.messages], response.pending)
-    return { response, updates }
+  if (Symbol.asyncIterator in running) for await (const update of running) updates.push(update)
+  const response = await (running instanceof Promise ? running : running.finalResponse())
+  const recorded = session?.pending ?? []
+  const open: PendingRequest[] = [...response.pending]
+  for (const request of recorded) {
+    const { id } = request
+    if (open.every((entry) => entry.id !== id)) open.push({ kind: 'approval', id, request })
   }
-  for await (const update of running) updates.push(update)
-  const response = await running.finalResponse()
-  expectPaired([...before, ...response.messages], response.pending)
-  expect(foldUpdates(updates).messages).toEqual(response.messages)
+  expectPaired([...before, ...response.messages], open)
+  if (!(running instanceof Promise)) {
+    expect(foldUpdates(updates).messages).toEqual(response.messages)
+  }
   return { response, updates }
 }
 

@@ -86,6 +86,18 @@ describe.each(Object.entries(recordings))('%s', (_name, recording) => {
   })
 })
 
+test.each([
+  [1_767_225_600, '2026-01-01T00:00:00.000Z'],
+  [1_767_225_600_000, '2026-01-01T00:00:00.000Z'],
+  [0, undefined],
+  [1e20, undefined],
+  ['yesterday', undefined],
+])('a completion of the time %j was made at %s', async (created, createdAt) => {
+  const response = await whole(completionsRecording({ content: 'Hi.' }, { created }))
+
+  expect(response.messages[0]!.createdAt).toBe(createdAt)
+})
+
 test('a completion says all that is known of it', async () => {
   expect(await whole(recordings['text']!)).toMatchObject({
     id: 'chatcmpl-1',

@@ -8,7 +8,7 @@ import { toAnnotation, toCitations } from './to-annotation.ts'
 import type { AnswerMapper, MapperContext } from './answer-mapper.ts'
 import { ignoredOptions } from './answer-mapper.ts'
 import type { WireObject } from './wire.ts'
-import { listOf, record, stringOf } from './wire.ts'
+import { isoTime, listOf, record, stringOf } from './wire.ts'
 
 /** Where servers put their thinking. The first that is there counts: some send the same in two. */
 const thoughtFields = ['reasoning_content', 'reasoning'] as const
@@ -79,15 +79,14 @@ export class CompletionsUpdates implements AnswerMapper {
     if (this.#origin.model === undefined && this.#model) {
       this.#origin = { ...this.#origin, model: this.#model }
     }
-    const { created } = payload
+    const createdAt = isoTime(payload['created'])
     updates.push({
       contents: [],
       role: 'assistant',
       messageId: this.#messageId,
       ...(this.#responseId && { responseId: this.#responseId }),
       ...(this.#model && { model: this.#model }),
-      ...(typeof created === 'number' &&
-        created > 0 && { createdAt: new Date(created * 1000).toISOString() }),
+      ...(createdAt && { createdAt }),
     })
   }
 

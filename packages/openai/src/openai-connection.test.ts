@@ -106,6 +106,12 @@ test('another server needs no key', async () => {
   expect(headers.get('authorization')).toBe('Bearer none')
 })
 
+test('limits that no timer can count are no limits', async () => {
+  const limits = { firstUpdateTimeoutMs: 2 ** 40, idleTimeoutMs: 2 ** 40, timeoutMs: Infinity }
+
+  await expect(requestOf({ apiKey: 'k', ...limits })).resolves.toBeDefined()
+})
+
 test('`timeoutMs` is the time of an attempt until its headers', async () => {
   const server = await RawServer.start(() => {})
   const client = new OpenAIChatClient({

@@ -1,6 +1,7 @@
 import type { ChatClientOptions } from '@lamella/core'
 import type { ClientOptions } from 'openai'
 import { OpenAI } from 'openai'
+import { longestTimerMs } from './stall-timer.ts'
 
 /** Options of both clients. */
 export interface OpenAIClientOptions extends ChatClientOptions {
@@ -91,7 +92,7 @@ function sdkClient(owner: string, options: OpenAIClientOptions): OpenAI {
     ...(baseURL && { baseURL }),
     ...(options.organization !== undefined && { organization: options.organization }),
     ...(options.project !== undefined && { project: options.project }),
-    ...(timeoutMs !== undefined && { timeout: Math.min(timeoutMs, 2 ** 31 - 1) }),
+    ...(timeoutMs !== undefined && { timeout: Math.min(timeoutMs, longestTimerMs) }),
     ...(options.fetch !== undefined && { fetch: options.fetch }),
     ...(options.defaultHeaders !== undefined && { defaultHeaders: options.defaultHeaders }),
   })

@@ -8,7 +8,7 @@ import { toAnnotation } from './to-annotation.ts'
 import type { Piece } from './responses-output-item.ts'
 import { OutputItem } from './responses-output-item.ts'
 import type { WireObject } from './wire.ts'
-import { listOf, record, stringOf } from './wire.ts'
+import { isoTime, listOf, record, stringOf } from './wire.ts'
 
 /**
  * Makes updates of the events of the Responses API, and of a whole response by the same code. Items
@@ -87,7 +87,7 @@ export class ResponsesUpdates implements AnswerMapper {
     this.#hasBegun = true
     const responseId = stringOf(response['id'])
     const model = stringOf(response['model'])
-    const { created_at: created } = response
+    const createdAt = isoTime(response['created_at'])
     this.#messageId = responseId
     this.#isStored = response['store'] === true
     if (this.#origin.model === undefined && model) this.#origin = { ...this.#origin, model }
@@ -97,8 +97,7 @@ export class ResponsesUpdates implements AnswerMapper {
       messageId: this.#currentMessageId,
       ...(responseId && { responseId }),
       ...(model && { model }),
-      ...(typeof created === 'number' &&
-        created > 0 && { createdAt: new Date(created * 1000).toISOString() }),
+      ...(createdAt && { createdAt }),
     })
   }
 

@@ -6,7 +6,7 @@ export interface StreamTimeouts {
 }
 
 // Timers count milliseconds in 31 bits; what is longer fires at once.
-const longestMs = 2 ** 31 - 1
+export const longestTimerMs: number = 2 ** 31 - 1
 
 /**
  * Says when a stream has stalled. One timer serves the whole stream: it looks again when it was too
@@ -58,7 +58,7 @@ export class StallTimer {
 
   #start(ms: number): ReturnType<typeof setTimeout> | undefined {
     if (ms === Infinity) return undefined
-    const timer = setTimeout(this.#look, Math.min(Math.max(1, ms), longestMs))
+    const timer = setTimeout(this.#look, Math.min(Math.max(1, ms), longestTimerMs))
     timer.unref?.()
     return timer
   }

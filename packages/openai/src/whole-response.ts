@@ -1,5 +1,6 @@
 import type { FailureContext } from './openai-error.ts'
 import { failed, InBandFailure, toProviderError } from './openai-error.ts'
+import { longestTimerMs } from './stall-timer.ts'
 import type { WireObject } from './wire.ts'
 import { record, stringOf } from './wire.ts'
 
@@ -28,7 +29,8 @@ export function readWhole(call: WholeCall): Promise<WireObject> {
       const response = await call.open(transport.signal)
       if (bodyTimeoutMs !== Infinity) {
         const words = `no complete answer within ${bodyTimeoutMs} ms of its headers`
-        timer = setTimeout(() => stop(failed('timeout', failure, { words })), bodyTimeoutMs)
+        const stall = (): void => stop(failed('timeout', failure, { words }))
+        timer = setTimeout(stall, Math.min(bodyTimeoutMs, longestTimerMs))
         timer.unref?.()
       }
       return parse(await response.text(), failure)

@@ -143,7 +143,7 @@ async function runInside(
   } else {
     run.sent = checkpoint.sent
     run.iteration = Math.max(0, checkpoint.iteration - 1)
-    run.messages.begin(checkpoint.conversation)
+    run.messages.begin(checkpoint.conversation, checkpoint.loop?.absorbed)
   }
   run.decided ??=
     checkpoint === undefined
@@ -153,10 +153,11 @@ async function runInside(
   call.responseFormat = options.responseFormat
   const finished = run.finished.loop
   if (finished !== undefined) {
+    const { response, absorbed } = finished
     run.finished.loop = undefined
-    run.lastLoop = finished
-    run.held = new Map(checkpoint!.held.map(([id, decisions]) => [id, new Map(decisions)]))
-    await call.deliver(finished, Infinity)
+    run.lastLoop = response
+    run.messages.add(response.messages.filter(({ id }) => !absorbed.includes(id)))
+    await call.deliver(response, Infinity)
     return
   }
   call.begin()

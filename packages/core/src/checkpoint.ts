@@ -23,7 +23,10 @@ export interface Checkpoint {
   readonly sessionId?: string | undefined
   /** The input of the run. */
   readonly input: readonly Message[]
-  /** The conversation up to here, history and input included. Missing if the loop had not begun. */
+  /**
+   * The conversation up to here, history and input included; without what the run added, if the
+   * loop is over. Missing if it had not begun.
+   */
   readonly conversation?: readonly Message[] | undefined
   readonly conversationId?: string | undefined
   /** How many of these messages a provider that keeps the conversation has seen. */
@@ -46,7 +49,9 @@ export interface Checkpoint {
   /** Finished work that a layer still held in its hands. */
   readonly model?: { readonly iteration: number; readonly response: ChatResponse } | undefined
   readonly toolResults: readonly (readonly [callId: string, result: FunctionResult])[]
-  readonly loop?: AgentResponse | undefined
+  readonly loop?:
+    | { readonly response: AgentResponse; readonly absorbed: readonly string[] }
+    | undefined
   /** Sub-agents that are paused too, by the id of the call that runs them. */
   readonly children: Readonly<Record<string, Checkpoint>>
 }
@@ -57,26 +62,35 @@ export function takeCheckpoint(
   input: readonly Message[],
   pending: readonly PendingRequest[],
 ): Checkpoint {
-  const { messages, finished } = run
+  const { messages, finished, lastLoop, checkpoint } = run
+  const id = createSecretId('checkpoint')
+  const { usage, attempts } = run
+  const { answers } = run.interrupts
+  const state = run.stateSnapshot()
+  if (checkpoint !== undefined && !messages.begun) {
+    return { ...checkpoint, id, pending, answers, state, usage, attempts }
+  }
   const interrupted = pending.some(({ kind }) => kind === 'interrupt')
   const model =
     run.lastModel?.iteration === run.loopState.iteration ? run.lastModel : finished.model
+  const loop = interrupted && lastLoop?.status !== 'paused' ? lastLoop : undefined
+  const { ground } = messages
   return jsonCopy({
     version: 1,
-    id: createSecretId('checkpoint'),
+    id,
     runId: run.id,
     agentName: run.agentName,
     sessionId: run.session?.id,
     input,
-    conversation: messages.begun ? messages.all : undefined,
+    conversation: loop ? ground.base : messages.begun ? messages.all : undefined,
     conversationId: run.conversationId,
     sent: run.sent,
     ...run.loopState,
-    usage: run.usage,
-    attempts: run.attempts,
+    usage,
+    attempts,
     pending,
-    answers: run.interrupts.answers,
-    state: run.stateSnapshot(),
+    answers,
+    state,
     tools: run.tools.snapshot(),
     held: [...(run.held ?? [])].map(([id, decisions]) => [id, [...decisions]] as const),
     model:
@@ -88,7 +102,7 @@ export function takeCheckpoint(
           ([callId, { contents, error }]) => [callId, { contents, error }] as const,
         )
       : [],
-    loop: interrupted && run.lastLoop !== undefined ? plain(run.lastLoop) : undefined,
+    loop: loop && { response: plain(loop), absorbed: ground.absorbed },
     children: run.children,
   })
 }

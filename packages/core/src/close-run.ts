@@ -16,7 +16,7 @@ export function closeRun(
 ): AgentResponse {
   const { session } = run
   const paused = given.status === 'paused'
-  const pending = paused ? union(given.pending, run.interrupts.pending) : noPending
+  const pending = paused ? pendingOf(run, given) : noPending
   const settled = paused || given.pending.length === 0 ? given : withdrawn(given, run)
   const response: AgentResponse = { ...settled, pending, usage: run.usage, attempts: run.attempts }
   const { begun } = run.messages
@@ -48,17 +48,28 @@ function withdrawn(response: AgentResponse, { sink }: Run): AgentResponse {
   return { ...response, messages: [...response.messages, message] }
 }
 
-function union(
-  pending: readonly PendingRequest[],
-  more: readonly PendingRequest[],
-): readonly PendingRequest[] {
-  return [...pending, ...more.filter(({ id }) => pending.every((request) => request.id !== id))]
+/** What the loop waits for, what layers around it do, and what nobody came to in a resumed run. */
+function pendingOf(run: Run, given: AgentResponse): readonly PendingRequest[] {
+  const { lastLoop, checkpoint, interrupts, messages } = run
+  const all = new Map<string, PendingRequest>()
+  const add = (request: PendingRequest): unknown => all.set(request.id, request)
+  given.pending.forEach(add)
+  if (lastLoop?.status === 'paused') lastLoop.pending.forEach(add)
+  if (!messages.begun) {
+    for (const request of checkpoint?.pending ?? []) {
+      if (request.kind !== 'interrupt' || !Object.hasOwn(interrupts.answers, request.address))
+        add(request)
+    }
+  }
+  interrupts.pending.forEach(add)
+  return [...all.values()]
 }
 
 /** What others have added to the session while this run was paused. */
 function talkedSince({ checkpoint }: Run, session: Session): readonly Message[] {
   if (checkpoint?.conversation === undefined) return noMessages
-  const known = new Set(checkpoint.conversation.map(({ id }) => id))
+  const { conversation, loop } = checkpoint
+  const known = new Set([...conversation, ...(loop?.response.messages ?? [])].map(({ id }) => id))
   return session.messages.filter(({ id }) => !known.has(id))
 }
 

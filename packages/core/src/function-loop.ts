@@ -124,6 +124,7 @@ class FunctionLoop {
   finish({ status, reason, pending = [] }: RunEnding): AgentResponse {
     this.#note()
     const run = this.#run
+    run.place = 'run'
     const { id, finishReason, model, metadata = {} } = this.#last ?? {}
     const messages = [...run.messages.added]
     return {
@@ -155,7 +156,7 @@ class FunctionLoop {
   async #callModel(options: ChatOptions): Promise<ChatResponse> {
     const run = this.#run
     const { client, instructions, callModel } = this.#input
-    run.iteration = this.#iteration
+    run.iteration = run.place = this.#iteration
     this.#note()
     const { conversationId } = run
     const messages = visibleHistory(

@@ -29,8 +29,6 @@ export class Interrupts {
   readonly #asked = new Map<string, number>()
   readonly #known: readonly PendingRequest[]
   readonly pending: Question[] = []
-  /** The tool call whose layers are running, where only one does. */
-  scope: string | undefined
 
   constructor(checkpoint: Checkpoint | undefined, given: Readonly<Record<string, unknown>> = {}) {
     this.#known = checkpoint?.pending ?? []
@@ -47,8 +45,9 @@ export class Interrupts {
     return this.#answers
   }
 
-  async ask(payload: unknown, iteration: number): Promise<unknown> {
-    const question = `${this.scope ?? iteration}:${JSON.stringify(payload)}`
+  /** `place` is where it is asked: `run`, the number of a model call, or the id of a tool call. */
+  async ask(payload: unknown, place: string | number): Promise<unknown> {
+    const question = `${place}:${JSON.stringify(payload)}`
     const count = this.#asked.get(question) ?? 0
     this.#asked.set(question, count + 1)
     const address = `${question}#${count}`
@@ -70,11 +69,9 @@ export class Interrupts {
    */
   claim({ request }: RunPaused, callId: string): void {
     const at = this.pending.indexOf(request)
-    if (at < 0 || this.scope !== undefined) return
-    const question = request.address.slice(
-      request.address.indexOf(':'),
-      request.address.lastIndexOf('#'),
-    )
+    if (at < 0) return
+    const { address } = request
+    const question = address.slice(address.indexOf(':'), address.lastIndexOf('#'))
     this.pending[at] = { ...request, address: `${callId}${question}#0` }
   }
 }

@@ -25,12 +25,17 @@ export class RunConversation implements RunMessages {
     return this.#begun
   }
 
-  begin(messages: readonly Message[]): void {
+  /** What a finished run stands on, and which of its messages that speaks for. */
+  get ground(): { readonly base: readonly Message[]; readonly absorbed: readonly string[] } {
+    return { base: this.#base, absorbed: [...(this.#absorbed ?? [])] }
+  }
+
+  begin(messages: readonly Message[], absorbed?: readonly string[]): void {
     this.#begun = true
     this.#base = messages
     this.#all = [...messages]
     this.#added = []
-    this.#absorbed = undefined
+    this.#absorbed = absorbed && new Set(absorbed)
   }
 
   add(messages: readonly Message[]): void {

@@ -52,6 +52,8 @@ export class Run implements RunContext {
   readonly signal: AbortSignal
   readonly checkpoint: Checkpoint | undefined
   iteration = 0
+  /** Where layers are running: around the run, or inside of a model call or a tool call of it. */
+  place: string | number = 'run'
   usage: Usage
   attempts: readonly Attempt[] = noAttempts
   loopState: LoopState = { iteration: 0, functionCalls: 0, consecutiveErrors: 0 }
@@ -78,7 +80,7 @@ export class Run implements RunContext {
   /** What had finished before the run was resumed, each to be used once. */
   readonly finished: {
     model?: Checkpoint['model']
-    loop?: AgentResponse | undefined
+    loop?: Checkpoint['loop']
     readonly toolResults: Map<string, FunctionResult>
   }
   /** Sub-agents that are paused, by the call that runs them. */
@@ -221,7 +223,7 @@ export class Run implements RunContext {
   }
 
   interrupt<Value>(payload: unknown): Promise<Value> {
-    return this.interrupts.ask(payload, this.iteration) as Promise<Value>
+    return this.interrupts.ask(payload, this.place) as Promise<Value>
   }
 
   stateSnapshot(): Record<string, unknown> {
@@ -237,8 +239,10 @@ export class Run implements RunContext {
     }
   }
 
-  #restore({ attempts, state }: Checkpoint): void {
+  #restore(checkpoint: Checkpoint): void {
+    const { attempts, state, iteration, functionCalls, consecutiveErrors } = checkpoint
     this.attempts = attempts
+    this.loopState = { iteration, functionCalls, consecutiveErrors }
     if (Object.keys(state).length > 0) (this.#state = new StateCells()).restore(state)
   }
 }

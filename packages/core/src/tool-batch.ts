@@ -170,15 +170,13 @@ async function runJobs(
   let interrupted = false
   const runOne = async (at: number, prepared: PreparedCall, signal: AbortSignal): Promise<void> => {
     const { callId } = prepared.call
-    if (oneByOne) run.interrupts.scope = callId
+    if (oneByOne) run.place = callId
     try {
       outcomes[at] = await pipeline(run, prepared, signal, includeDetailedErrors)
     } catch (error) {
       if (!isPause(error)) throw error
       interrupted = true
-      run.interrupts.claim(error, callId)
-    } finally {
-      if (oneByOne) run.interrupts.scope = undefined
+      if (!oneByOne) run.interrupts.claim(error, callId)
     }
   }
   if (jobs.length === 1) {

@@ -35,7 +35,7 @@ export function chatPipeline(
   return async (run, input) => {
     const call = new ChatCall(run, layers, input.client)
     try {
-      return await runLayers(new ChatView(call, 0, input))
+      return await runLayers(new ChatView(call, 0, input, run.signal))
     } catch (error) {
       if (!isTermination(error) || endsRun(error)) throw call.withdraw(error)
       const result = error.result === undefined ? call.result : toChatResponse(error.result)
@@ -94,18 +94,20 @@ class ChatView implements ChatContext, LayerContext<ChatResponse> {
   messages: readonly Message[]
   instructions: string | undefined
   options: ChatOptions
+  signal: AbortSignal
 
-  constructor(call: ChatCall, depth: number, input: ChatCallInput) {
+  constructor(call: ChatCall, depth: number, input: ChatCallInput, signal: AbortSignal) {
     this.call = call
     this.depth = depth
     this.client = input.client
     this.messages = input.messages
     this.instructions = input.instructions
     this.options = input.options
+    this.signal = signal
   }
 
   derive(): this {
-    return new ChatView(this.call, this.depth + 1, this) as this
+    return new ChatView(this.call, this.depth + 1, this, this.signal) as this
   }
 
   get run(): Run {
@@ -114,10 +116,6 @@ class ChatView implements ChatContext, LayerContext<ChatResponse> {
 
   get metadata(): Record<string, unknown> {
     return this.call.metadata
-  }
-
-  get signal(): AbortSignal {
-    return this.call.run.signal
   }
 
   get stream(): boolean {
@@ -177,7 +175,7 @@ async function callClient(context: ChatView): Promise<void> {
     messages: context.messages,
     instructions: context.instructions,
     options: resolveToolChoice(context.options, run),
-    signal: run.signal,
+    signal: context.signal,
   }
   if (request.options.toolChoice === 'none')
     call.register(dropCalls(run.fallbackText), context.depth)
@@ -203,6 +201,7 @@ async function callClient(context: ChatView): Promise<void> {
         layered
           ? client.getResponse([...request.messages], callOptions(request))
           : client.respond(request),
+        request.signal,
       )
       run.addUsage(response.usage)
       if (turn !== call.turn)

@@ -13,7 +13,11 @@ export interface ChatContext {
   readonly run: RunContext
   /** A free bag of this call, shared by its layers. */
   readonly metadata: Record<string, unknown>
-  readonly signal: AbortSignal
+  /**
+   * Aborted when the run ends early. A layer that may give up on a call, such as a timeout, puts one
+   * of its own in place (`AbortSignal.any([context.signal, own])`), so that the request ends too.
+   */
+  signal: AbortSignal
   /** Whether the caller asked for a stream. No layer needs to know. */
   readonly stream: boolean
   /** 0 for the first model call of the run. */

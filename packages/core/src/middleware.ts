@@ -129,10 +129,18 @@ function checkMiddleware(
 }
 
 function describe(entry: unknown): string {
-  if (entry === null) return 'null'
-  return typeof entry === 'function'
-    ? 'a function (wrap it with agentMiddleware, chatMiddleware or functionMiddleware)'
-    : typeof entry
+  switch (typeof entry) {
+    case 'function':
+      return 'a function (wrap it with agentMiddleware, chatMiddleware or functionMiddleware)'
+    case 'object':
+      return entry === null
+        ? 'null'
+        : `an object with ${Object.keys(entry).join(', ') || 'nothing'}`
+    case 'string':
+      return `the string ${JSON.stringify(entry)}`
+    default:
+      return `the ${typeof entry} ${String(entry)}`
+  }
 }
 
 /** The layers of a client, which may be of level chat and function only. */

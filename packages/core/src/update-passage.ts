@@ -139,6 +139,11 @@ export class UpdatePassage<Update extends PassingUpdate> {
     return waiting === undefined ? check() : waiting.then(check)
   }
 
+  /** Nothing comes through any more. */
+  close(): void {
+    this.#end(Infinity)
+  }
+
   /** Nothing reaches the stages before this one any more. */
   #end(stage: number): void {
     this.terminated = true

@@ -49,6 +49,8 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
     readonly outer: UpdatePassage<Update> | undefined
   }[] = []
   #drive: Drive<Update> | undefined
+  /** The one that the step on its way was asked of. */
+  #asked: Drive<Update> | undefined
   #begun: Promise<void> | undefined
   #pulling = false
   #parked: ((next: Promise<IteratorResult<Update>>) => void) | undefined
@@ -95,6 +97,7 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
     const drive = this.#drive
     if (drive === undefined) return
     this.#drive = undefined
+    drive.passage.close()
     closeIterator(drive.iterator)
     drive.reject(error)
   }
@@ -130,7 +133,7 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
     // It may be cancelled before its first await.
     let markSettled!: () => void
     this.#begun = new Promise((resolve) => (markSettled = resolve))
-    this.#work()
+    void this.#work()
       .then(
         () => this.#settle(undefined),
         (error: unknown) => this.#settle({ error }),
@@ -151,10 +154,11 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
     if (drive !== undefined) {
       try {
         if (drive.iterator === undefined) return this.#start(drive)
+        this.#asked = drive
         const step = drive.iterator.next()
         return (step instanceof Promise ? step : Promise.resolve(step)).then(
           this.#onStep,
-          this.#onFault,
+          this.#onStepFault,
         )
       } catch (error) {
         return this.#onFault(error)
@@ -171,21 +175,23 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
 
   /** Whatever was made before the source began has gone out by now. */
   #start(drive: Drive<Update>): Promise<IteratorResult<Update>> {
+    this.#asked = drive
     drive.iterator = iteratorOf(drive.source)
     drive.passage.deliveredBefore = this.delivered
     const waiting = drive.passage.start(this.#out)
-    return waiting === undefined ? this.#pull() : waiting.then(this.#pull, this.#onFault)
+    return waiting === undefined ? this.#pull() : waiting.then(this.#pull, this.#onStepFault)
   }
 
   readonly #onStep = (
     step: IteratorResult<Update>,
   ): IteratorResult<Update> | Promise<IteratorResult<Update>> => {
     const drive = this.#drive
-    if (drive === undefined) return this.#pull()
+    // It may have been broken off, and another one begun, while this step was on its way.
+    if (drive === undefined || drive !== this.#asked) return this.#pull()
     try {
       if (step.done === true) return this.#sourceEnded(drive)
       const waiting = drive.passage.pass(step.value, this.#out)
-      if (waiting !== undefined) return waiting.then(this.#afterPass, this.#onFault)
+      if (waiting !== undefined) return waiting.then(this.#afterPass, this.#onStepFault)
       if (drive.passage.terminated) return this.#afterPass()
     } catch (error) {
       return this.#onFault(error)
@@ -214,11 +220,14 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
     }
     try {
       const waiting = drive.passage.flush(this.#out)
-      return waiting === undefined ? done() : waiting.then(done, this.#onFault)
+      return waiting === undefined ? done() : waiting.then(done, this.#onStepFault)
     } catch (error) {
       return this.#onFault(error)
     }
   }
+
+  readonly #onStepFault = (error: unknown): Promise<IteratorResult<Update>> =>
+    this.#drive === this.#asked ? this.#onFault(error) : this.#pull()
 
   readonly #onFault = (error: unknown): Promise<IteratorResult<Update>> => {
     if (this.#drive === undefined) this.#fault ??= { error }

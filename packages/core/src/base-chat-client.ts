@@ -1,3 +1,5 @@
+import type { ChatPipeline } from './chat-call.ts'
+import { chatPipeline } from './chat-call.ts'
 import type { ChatClient, ChatRequest, GetResponseOptions } from './chat-client.ts'
 import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
 import { getResponse } from './get-response.ts'
@@ -20,6 +22,8 @@ export abstract class BaseChatClient implements ChatClient {
   readonly model: string | undefined
   readonly middleware: readonly (ChatMiddleware | FunctionMiddleware)[]
 
+  #callModel: ChatPipeline | undefined
+
   constructor(options: ChatClientOptions = {}) {
     this.model = options.model
     this.middleware = sortClientLayers(options.middleware)
@@ -40,6 +44,11 @@ export abstract class BaseChatClient implements ChatClient {
     input: MessageInput,
     options: GetResponseOptions = {},
   ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
-    return getResponse(this, input, options)
+    this.#callModel ??= chatPipeline(this.middleware.filter(isChatLayer))
+    return getResponse(this, this.#callModel, input, options)
   }
+}
+
+function isChatLayer(layer: ChatMiddleware | FunctionMiddleware): layer is ChatMiddleware {
+  return layer.level === 'chat'
 }

@@ -27,10 +27,10 @@ export interface ChatCallInput {
   readonly options: ChatOptions
 }
 
+export type ChatPipeline = (run: Run, input: ChatCallInput) => Promise<ChatResponse>
+
 /** Makes the function that runs one model call through its layers. */
-export function chatPipeline(
-  layers: readonly ChatMiddleware[],
-): (run: Run, input: ChatCallInput) => Promise<ChatResponse> {
+export function chatPipeline(layers: readonly ChatMiddleware[]): ChatPipeline {
   const runLayers = compose<ChatView, ChatResponse>(layers, callClient)
   return async (run, input) => {
     const call = new ChatCall(run, layers, input.client)

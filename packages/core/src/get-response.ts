@@ -1,9 +1,8 @@
-import { chatPipeline } from './chat-call.ts'
+import type { ChatPipeline } from './chat-call.ts'
 import type { ChatClient, GetResponseOptions } from './chat-client.ts'
 import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
 import type { MessageInput } from './message.ts'
 import { toMessages } from './message.ts'
-import { sortLayers } from './middleware.ts'
 import { PumpSource } from './pump-source.ts'
 import { ResponseStream } from './response-stream.ts'
 import { Run } from './run.ts'
@@ -11,22 +10,21 @@ import { attachOutcome } from './run-outcome.ts'
 import { withValue } from './structured-output.ts'
 import { UpdateDrain } from './update-drain.ts'
 
-/** One model call through a client's layers, without an agent around it. */
+/** One model call through the layers of `callModel`, without an agent around it. */
 export function getResponse(
   client: ChatClient,
+  callModel: ChatPipeline,
   input: MessageInput,
   { instructions, signal, stream, ...options }: GetResponseOptions,
 ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
-  const callModel = chatPipeline(
-    sortLayers([client.middleware], 'client', ['chat', 'function']).chat,
-  )
   const execute = async (run: Run): Promise<ChatResponse> => {
     run.begin()
     try {
       run.signal.throwIfAborted()
       const messages = toMessages(input)
       const response = await callModel(run, { client, messages, instructions, options })
-      return await withValue(response, options.responseFormat)
+      const { responseFormat } = options
+      return responseFormat === undefined ? response : await withValue(response, responseFormat)
     } catch (error) {
       throw attachOutcome(error, run)
     } finally {

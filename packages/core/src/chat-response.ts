@@ -1,4 +1,4 @@
-import type { Content, FunctionCallContent } from './content.ts'
+import type { Content, FunctionCallContent, Origin } from './content.ts'
 import { textOf } from './content.ts'
 import type { Message, MessageInput, Role } from './message.ts'
 import { toMessages } from './message.ts'
@@ -52,6 +52,8 @@ export interface ChatResponseUpdate {
   readonly finishReason?: FinishReason | undefined
   readonly usage?: Usage | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Where the message is from. */
+  readonly origin?: Origin | undefined
   readonly raw?: unknown
   /**
    * What came before is void. From a model call: everything since the last tool results (or the
@@ -74,55 +76,29 @@ export function chatResponse<Value = unknown>(
 export function contentFields(
   messages: readonly Message[],
 ): Pick<ChatResponse, 'text' | 'functionCalls'> {
-  let text = ''
-  let functionCalls: FunctionCallContent[] | undefined
-  for (const entry of messages) {
-    if (entry.role !== 'assistant') continue
-    text += textOf(entry.contents)
-    for (const content of entry.contents) {
-      if (content.type === 'function-call') (functionCalls ??= []).push(content)
-    }
-  }
-  return { text, functionCalls: functionCalls ?? noCalls }
+  const said = messages.flatMap(({ role, contents }) => (role === 'assistant' ? contents : []))
+  return { text: textOf(said), functionCalls: said.filter(isCall) }
 }
 
-/** Replays a complete response as updates: one for each message, and one with what is known at the end. */
+/**
+ * Replays a complete response as updates: one for each message, and one with what is known at the
+ * end. Calls are counted, so that no fold takes two of one id for pieces of one call.
+ */
 export function toUpdates(response: ChatResponse): readonly ChatResponseUpdate[] {
-  const updates: ChatResponseUpdate[] = []
-  const messages = tellCallsApart(response.messages)
-  for (const { id, role, contents, authorName, createdAt, metadata } of messages) {
-    const update: ChatResponseUpdate = { contents, role, messageId: id }
-    updates.push(
-      authorName === undefined && createdAt === undefined && metadata === undefined
-        ? update
-        : { ...update, authorName, createdAt, metadata },
-    )
-  }
-  updates.push({
-    contents: [],
-    responseId: response.id,
-    conversationId: response.conversationId,
-    model: response.model,
-    finishReason: response.finishReason,
-    usage: response.usage,
-  })
-  return updates
-}
-
-/** Complete calls that have one id are counted, so that no fold takes them for pieces of one call. */
-export function tellCallsApart(messages: readonly Message[]): readonly Message[] {
-  const ids = new Set<string>()
-  let calls = 0
-  for (const { contents } of messages) {
-    for (const content of contents) {
-      if (content.type === 'function-call' && ids.size === calls++) ids.add(content.callId)
-    }
-  }
-  if (ids.size === calls) return messages
+  const { messages, id: responseId, conversationId, model, finishReason, usage } = response
   let index = 0
   const count = (content: Content): Content =>
-    content.type === 'function-call' ? { ...content, index: index++ } : content
-  return messages.map((entry) => ({ ...entry, contents: entry.contents.map(count) }))
+    isCall(content) ? { ...content, index: index++ } : content
+  return [
+    ...messages.map(({ id: messageId, contents, ...rest }) => ({
+      ...rest,
+      messageId,
+      contents: contents.map(count),
+    })),
+    { contents: [], responseId, conversationId, model, finishReason, usage },
+  ]
 }
 
-const noCalls: readonly FunctionCallContent[] = Object.freeze([])
+function isCall(content: Content): content is FunctionCallContent {
+  return content.type === 'function-call'
+}

@@ -1,112 +1,98 @@
 import type { Content } from './content.ts'
 import { createId } from './create-id.ts'
+import { pieceOf, textField } from './text-piece.ts'
 
-type Fields = Content & Readonly<Record<string, unknown>>
-
-// A string grown piece by piece is a tree of a node each; made flat this often, it is its text only.
-const flattenEvery = 1024
+export type Fields = Content & Readonly<Record<string, unknown>>
 
 /** One part of a message while its pieces arrive. */
-export class ContentFold {
+export interface ContentFold {
   /** All but the text, which is stale here once pieces were added. */
   content: Content
-  #text: string
-  #recent = ''
-  #count = 0
-  #generatedId: string | undefined
+  text: string
+  /** What is to be added to the text, and of how many pieces it is. */
+  recent: string
+  count: number
+  /** The id that is given to a call without one. */
+  callId?: string
+}
 
-  constructor(content: Content) {
-    this.content = content
-    this.#text = pieceOf(content)
-  }
+// A string grown piece by piece is a tree of a node each; joined this often, it is its text only.
+const mostPieces = 1024
 
-  /** Whether there is nothing in it that a reader or a provider could miss. */
-  get isEmpty(): boolean {
-    if (!isText(this.content) || this.#text !== '' || this.#recent !== '') return false
-    const { annotations, metadata, providerData, id, protected: sealed } = this.content as Fields
-    return !(annotations || metadata || providerData || id || sealed)
-  }
+export function foldContent(content: Content): ContentFold {
+  return { content, text: pieceOf(content), recent: '', count: 0 }
+}
 
-  append(piece: string): void {
-    this.#recent += piece
-    if (++this.#count === flattenEvery) this.#join()
-  }
-
-  merge(next: Content): void {
-    this.content = mergeFields(this.content, next)
-    this.append(pieceOf(next))
-  }
-
-  finish(): Content {
-    this.#join()
-    const { content } = this
-    if (content.type === 'function-call') {
-      const { index, ...call } = content
-      if (index === undefined && call.callId && call.arguments === this.#text) return content
-      const callId = call.callId || (this.#generatedId ??= createId('call'))
-      return { ...call, callId, arguments: this.#text }
-    }
-    return isText(content) && content.text !== this.#text
-      ? { ...content, text: this.#text }
-      : content
-  }
-
-  #join(): void {
-    // Engines flatten a string to read from it.
-    this.#recent.charCodeAt(0)
-    this.#text += this.#recent
-    this.#recent = ''
-    this.#count = 0
+/** Adds what came of the part. Hosted work is told as a whole each time. */
+export function mergeContent(part: ContentFold, next: Content): void {
+  if (next.type === 'hosted') part.content = next
+  else {
+    const field = textField(next)
+    appendText(part, pieceOf(next))
+    const keys = Object.keys(next).filter((key) => key !== field)
+    part.content = merged(part.content, next, keys)
   }
 }
 
-/** Whether `next`, right after `content`, is more of the same text. */
-export function continues(content: Content, next: Content): boolean {
+export function appendText(part: ContentFold, piece: string): void {
+  part.recent += piece
+  if (++part.count > mostPieces) joinPieces(part)
+}
+
+/** The part as it is so far: the content that it began with, if nothing was added. */
+export function finishContent(part: ContentFold): Content {
+  const text = joinPieces(part)
+  const { content } = part
+  const isSame = text === pieceOf(content)
+  if (content.type === 'function-call') {
+    const { index, ...call } = content
+    if (isSame && index === undefined && call.callId) return content
+    const callId = call.callId || (part.callId ??= createId('call'))
+    return { ...call, callId, arguments: text }
+  }
+  return isSame ? content : ({ ...content, text } as Content)
+}
+
+/** Whether there is nothing in it that a reader or a provider could miss. */
+export function isEmpty(part: ContentFold): boolean {
   return (
-    content.type === next.type &&
-    isText(next) &&
-    agree((content as Fields)['id'], (next as Fields)['id']) &&
-    agree((content as Fields)['kind'], (next as Fields)['kind'])
+    textField(part.content) === 'text' &&
+    joinPieces(part) === '' &&
+    !whatHangsOn.some((key) => (part.content as Fields)[key])
   )
 }
+
+const whatHangsOn = ['annotations', 'metadata', 'providerData', 'id', 'protected']
 
 /** Whether two fields can be told of the same thing: equal, or one of them not known. */
 export function agree(left: unknown, right: unknown): boolean {
-  return left === right || isMissing(left) || isMissing(right)
+  return left === right || (left ?? '') === '' || (right ?? '') === ''
 }
 
-function isText(content: Content): content is Extract<Content, { text: string }> {
-  const { type } = content
-  return type === 'text' || type === 'reasoning' || type === 'refusal'
-}
-
-function isMissing(value: unknown): boolean {
-  return value === undefined || value === '' || value === false
-}
-
-function pieceOf(content: Content): string {
-  if (content.type === 'function-call') return content.arguments
-  return isText(content) ? content.text : ''
-}
-
-function mergeFields(content: Content, next: Content): Content {
-  let merged = content as Fields
-  for (const key of Object.keys(next)) {
-    const had = merged[key]
-    let value = (next as Fields)[key]
-    if (value === undefined || key === 'text' || key === 'arguments') continue
-    if (key === 'annotations') value = [...(merged.annotations ?? []), ...next.annotations!]
-    else if (key === 'metadata') value = { ...merged.metadata, ...next.metadata }
-    else if (value === had || !(isMissing(had) || isReplaced(key, next))) continue
-    merged = { ...merged, [key]: value }
+/** `known` with what `news` tells: lists are collected, metadata is merged, the rest is replaced. */
+export function merged<T extends object>(
+  known: T,
+  news: object,
+  keys: string[] = Object.keys(news),
+): T {
+  let all = known as Record<string, unknown>
+  for (const key of keys) {
+    let value = (news as Record<string, unknown>)[key]
+    const had = all[key]
+    if (value == null || value === had || (value === '' && had != null)) continue
+    if (Array.isArray(value)) value = [...((had as unknown[]) ?? []), ...value]
+    if (key === 'metadata') value = { ...(had as object), ...(value as object) }
+    // Not assigned, which is something else for a key that is named `__proto__`.
+    all = { ...all, [key]: value }
   }
-  return merged
+  return all as T
 }
 
-// A signature comes when the thinking or the call is complete, and then it is of the whole.
-function isReplaced(key: string, { type }: Content): boolean {
-  return (
-    key === 'protected' ||
-    (key === 'providerData' && (type === 'reasoning' || type === 'function-call'))
-  )
+function joinPieces(part: ContentFold): string {
+  // Engines flatten a string to read from it.
+  part.recent.charCodeAt(0)
+  part.text += part.recent
+  part.recent = ''
+  part.count = 0
+  return part.text
 }

@@ -159,10 +159,6 @@ export function text(value: string): TextContent {
 
 /** The text parts of a list of contents, joined without a separator. */
 export function textOf(contents: readonly Content[]): string {
-  if (contents.length === 1) {
-    const only = contents[0]!
-    return only.type === 'text' ? only.text : ''
-  }
   let joined = ''
   for (const content of contents) if (content.type === 'text') joined += content.text
   return joined

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ChatResponseUpdate } from './chat-response.ts'
-import { chatResponse, tellCallsApart, toUpdates } from './chat-response.ts'
+import { chatResponse, toUpdates } from './chat-response.ts'
 import type { Content, FunctionCallContent } from './content.ts'
 import type { Message, Role } from './message.ts'
 import { foldUpdates, normalizeResponse, ResponseFold } from './response-fold.ts'
@@ -156,13 +156,15 @@ describe('however the messages of a response are cut into updates', () => {
     fc.assert(
       fc.property(messageLists, cuts, choices, (given, cutAt, choice) => {
         const updates: ChatResponseUpdate[] = []
-        for (const { id, role, contents, ...rest } of tellCallsApart(given)) {
+        let calls = 0
+        for (const { id, role, contents, ...rest } of given) {
           const name = { messageId: id, role }
           updates.push({ ...rest, ...name, contents: [] })
           let batch: Content[] = []
-          for (const piece of contents.flatMap((content) =>
-            piecesOf(content, cutAt.next().value),
-          )) {
+          const counted = contents.map((content) =>
+            content.type === 'function-call' ? { ...content, index: calls++ } : content,
+          )
+          for (const piece of counted.flatMap((content) => piecesOf(content, cutAt.next().value))) {
             batch.push(piece)
             if (choice.next().value) continue
             const isNamed = role === 'tool' || choice.next().value

@@ -197,7 +197,7 @@ describe('text', () => {
     expect(contents).toEqual([[say('ab'), { ...add, arguments: '{} ' }, say('cd')]])
   })
 
-  test('joined text keeps what the first part said and collects annotations and metadata', () => {
+  test('joined text holds what was told last and collects annotations and metadata', () => {
     const origin = { provider: 'p' }
 
     const contents = contentsOf([
@@ -217,7 +217,7 @@ describe('text', () => {
           text: 'ab',
           annotations: [{ type: 'one' }, { type: 'two' }, { type: 'three' }],
           metadata: { x: 1, y: 2 },
-          providerData: 'first',
+          providerData: 'second',
           origin,
         },
       ],
@@ -668,7 +668,7 @@ describe('restart', () => {
     fold.mark()
     fold.add({ contents: [say('two')], messageId: 'm1' })
 
-    expect(fold.messages().map(({ id, contents }) => [id, contents])).toEqual([
+    expect(fold.response().messages.map(({ id, contents }) => [id, contents])).toEqual([
       ['m1', [say('one')]],
       ['m1', [say('two')]],
     ])
@@ -691,7 +691,7 @@ describe('restart', () => {
     })
   })
 
-  test('reset begins anew', () => {
+  test('a restart of the run forgets marks', () => {
     const fold = new ResponseFold()
     fold.add({
       contents: [say('a')],
@@ -701,11 +701,11 @@ describe('restart', () => {
     })
 
     fold.mark()
-    fold.reset()
+    fold.add({ contents: [], restart: true, scope: 'run' })
 
     expect(fold.response()).toEqual(chatResponse({ messages: [] }))
     for (const entry of [results, update(say('dropped')), again]) fold.add(entry)
-    expect(fold.messages().map(({ role }) => role)).toEqual(['tool', 'assistant'])
+    expect(fold.response().messages.map(({ role }) => role)).toEqual(['tool', 'assistant'])
   })
 })
 

@@ -1,29 +1,44 @@
 import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
-import { contentFields, tellCallsApart } from './chat-response.ts'
-import type { Content, FunctionCallContent } from './content.ts'
-import type { ContentFold } from './content-fold.ts'
-import { agree } from './content-fold.ts'
-import type { Message } from './message.ts'
-import { MessageFold } from './message-fold.ts'
+import { contentFields, toUpdates } from './chat-response.ts'
+import type { Content, TextContent } from './content.ts'
+import type { ContentFold, Fields } from './content-fold.ts'
+import {
+  agree,
+  appendText,
+  finishContent,
+  foldContent,
+  isEmpty,
+  mergeContent,
+  merged,
+} from './content-fold.ts'
+import { createId } from './create-id.ts'
+import type { Message, Role } from './message.ts'
+import { textField } from './text-piece.ts'
 import type { Usage } from './usage.ts'
 import { addUsage } from './usage.ts'
 
 /** What is known of the response as a whole. Replaced, never changed, so that a mark may keep it. */
-interface Facts {
-  readonly id?: ChatResponse['id']
-  readonly conversationId?: ChatResponse['conversationId']
-  readonly model?: ChatResponse['model']
-  readonly finishReason?: ChatResponse['finishReason']
-  readonly metadata?: ChatResponse['metadata']
+interface Facts
+  extends Pick<ChatResponse, 'id' | 'conversationId' | 'model' | 'finishReason'>,
+    Partial<Pick<ChatResponse, 'metadata'>> {
   /** As the updates of this model call told it; a later update tells it anew. */
-  readonly usage?: Usage | undefined
+  readonly usage?: Usage
   /** The sum of what usage contents and earlier model calls told. */
   readonly spent: Usage
 }
 
-/** An update made from a message here, which tells where the message is from. */
-type OwnUpdate = ChatResponseUpdate & Pick<Message, 'origin'>
+/** One message while its parts arrive. */
+interface MessageFold {
+  readonly role: Role
+  readonly parts: ContentFold[]
+  /** Missing until an update tells it. */
+  id?: string
+  /** The id that is given to a message without one. */
+  ownId?: string
+  fields: Omit<Message, 'id' | 'role' | 'contents'>
+}
 
+/** A place to go back to. */
 interface Mark {
   readonly messages: number
   readonly facts: Facts
@@ -42,33 +57,26 @@ const start: Mark = { messages: 0, facts: { spent: {} } }
  * - Usage of updates is told anew within a model call; usage contents and model calls add up.
  */
 export class ResponseFold {
-  #messages: MessageFold[] = []
+  readonly #messages: MessageFold[] = []
   #open: MessageFold | undefined
+  /** The last update that told more than contents. */
+  #told!: ChatResponseUpdate
   #facts = start.facts
-  #mark = start
-  #isMarked = false
-  /** Messages before this one have their tool results: ids that come again are of something else. */
-  #turn = 0
+  #mark: Mark | undefined
+  /** The end of the last tool results. Ids from before it that come again are of something else. */
+  #turn = start
 
   /** Takes in an update. Of two that tell the same thing, the later one holds. */
   add(update: ChatResponseUpdate): void {
-    if (!this.#isKnown(update)) this.#learn(update)
+    if (this.#isNews(update)) this.#learn(update)
     const open = this.#open!
     const { contents } = update
-    if (contents.length === 1 && open.append(contents[0]!)) return
     for (const content of contents) this.#addContent(open, content)
-    if (contents.length > 0 && open.hasResults) {
+    if (open.role === 'tool' && contents.length > 0 && !open.parts.every(isEmpty)) {
       const end = this.#messages.indexOf(open) + 1
-      // Late results of an earlier turn: the present one goes on.
-      if (end < this.#messages.length && end <= this.#turn) return
-      const here = this.#endTurn(end)
-      if (!this.#isMarked) this.#mark = here
+      // Late results of an earlier turn do not end the present one.
+      if (end > this.#turn.messages || end === this.#messages.length) this.#endTurn(end)
     }
-  }
-
-  /** The messages so far. */
-  messages(): readonly Message[] {
-    return this.#messages.map((fold) => fold.finish()).filter((message) => message !== undefined)
   }
 
   /**
@@ -78,7 +86,12 @@ export class ResponseFold {
   response(base: Partial<ChatResponse> = {}): ChatResponse {
     const { raw: _, ...rest } = base
     const { usage, spent, metadata, ...told } = this.#facts
-    const messages = this.messages()
+    const messages = this.#messages.flatMap((message): Message[] => {
+      const contents = message.parts.filter((part) => !isEmpty(part)).map(finishContent)
+      if (contents.length === 0) return []
+      const id = message.id ?? (message.ownId ??= createId('msg'))
+      return [{ id, role: message.role, contents, ...message.fields }]
+    })
     return {
       ...rest,
       ...told,
@@ -89,117 +102,119 @@ export class ResponseFold {
     }
   }
 
-  /** Forgets everything. */
-  reset(): void {
-    this.#mark = start
-    this.#isMarked = false
-    this.#restart()
-  }
-
   /**
    * Says that a model call begins here, which is what a later update with `restart` goes back to.
    * Without any mark that is the last message of tool results, or the start.
    */
   mark(): void {
     this.#mark = this.#endTurn(this.#messages.length)
-    this.#isMarked = true
     this.#open = undefined
   }
 
-  #isKnown(update: ChatResponseUpdate): boolean {
-    const open = this.#open
-    const facts = this.#facts
+  #isNews(update: ChatResponseUpdate): boolean {
+    const told = this.#told
     return (
-      open !== undefined &&
-      open.role !== 'tool' &&
-      isSame(update.messageId, open.id) &&
-      isSame(update.role, open.role) &&
-      isSame(update.authorName, open.fields.authorName) &&
-      isSame(update.createdAt, open.fields.createdAt) &&
-      isSame(update.responseId, facts.id) &&
-      isSame(update.conversationId, facts.conversationId) &&
-      isSame(update.model, facts.model) &&
-      isSame(update.finishReason, facts.finishReason) &&
-      update.usage === undefined &&
-      update.metadata === undefined &&
-      update.restart === undefined
+      this.#open === undefined ||
+      this.#open.role === 'tool' ||
+      isOther(update.messageId, told.messageId) ||
+      isOther(update.role, told.role) ||
+      isOther(update.responseId, told.responseId) ||
+      isOther(update.model, told.model) ||
+      isOther(update.createdAt, told.createdAt) ||
+      (update.finishReason ??
+        update.usage ??
+        update.metadata ??
+        update.restart ??
+        update.authorName ??
+        update.conversationId ??
+        update.origin) !== undefined
     )
   }
 
   #learn(update: ChatResponseUpdate): void {
-    if (update.restart && update.scope === 'run') this.reset()
-    else if (update.restart) this.#restart()
-
+    this.#told = update
+    if (update.restart) this.#restart(update.scope)
+    const { messageId, responseId, usage, contents } = update
     const open = (this.#open = this.#messageFor(update))
-    const { messageId, authorName, createdAt, origin } = update as OwnUpdate
     if (messageId) open.id = messageId
-    open.fields = { ...open.fields, ...defined({ authorName, createdAt, origin }) }
-
-    const { responseId: id, conversationId, model, finishReason, usage, metadata } = update
-    const facts = { ...this.#facts, ...defined({ id, conversationId, model, finishReason }) }
-    if (usage) facts.usage = { ...facts.usage, ...defined(usage) }
-    if (metadata) {
-      const owner: { metadata?: Message['metadata'] } =
-        messageId || update.contents.length > 0 ? open.fields : facts
-      owner.metadata = { ...owner.metadata, ...metadata }
-    }
-    this.#facts = facts
+    const isOfMessage = messageId || contents.length > 0
+    const ofMessage = ['authorName', 'createdAt', 'origin']
+    const ofAll = ['id', 'conversationId', 'model', 'finishReason']
+    ;(isOfMessage ? ofMessage : ofAll).push('metadata')
+    open.fields = merged(open.fields, update, ofMessage)
+    this.#facts = merged(this.#facts, { ...update, id: responseId }, ofAll)
+    if (usage) this.#facts = { ...this.#facts, usage: merged(this.#facts.usage ?? {}, usage) }
   }
 
   #messageFor({ messageId, role, contents }: ChatResponseUpdate): MessageFold {
+    const messages = this.#messages
+    const named = messages.findLast(
+      ({ id, role: its }, at) =>
+        messageId &&
+        id === messageId &&
+        its === (role ?? its) &&
+        at >= ((its === 'tool' ? this.#mark : this.#turn)?.messages ?? 0),
+    )
+    if (named) return named
     const open = this.#open
     const isOpen =
-      open !== undefined &&
+      open &&
       agree(messageId, open.id) &&
-      (role === undefined
-        ? open.role !== 'tool' || messageId || contents.every(isResult)
-        : role === open.role)
-    if (messageId && !(isOpen && messageId === open.id)) {
-      const first = this.#isMarked ? this.#mark.messages : 0
-      const named = this.#messages.findLast(
-        (message, at) =>
-          message.id === messageId &&
-          agree(role, message.role) &&
-          at >= (message.role === 'tool' ? first : this.#turn),
-      )
-      if (named !== undefined) return named
-    }
-    if (isOpen) return open
-    const message = new MessageFold(role ?? 'assistant')
-    this.#messages.push(message)
-    return message
+      (role ? role === open.role : open.role !== 'tool' || contents.every(isResult))
+    if (!isOpen) messages.push({ role: role ?? 'assistant', parts: [], fields: {} })
+    return isOpen ? open : messages.at(-1)!
   }
 
   #addContent(open: MessageFold, content: Content): void {
+    const { parts } = open
+    const last = parts.at(-1)
+    if (last?.content.type === 'text' && isPlainText(content)) return appendText(last, content.text)
     if (content.type === 'usage') {
       this.#facts = { ...this.#facts, spent: addUsage(this.#facts.spent, content.usage) }
-    } else {
-      const call = content.type === 'function-call' && this.#callFor(open, content)
-      if (call) call.merge(content)
-      else open.add(content)
+      return
     }
+    const isMore = last && continues(last.content, content)
+    const known = isMore ? last : this.#knownPart(parts, content)
+    if (known) mergeContent(known, content)
+    else if (last && isEmpty(last)) {
+      parts.pop()
+      this.#addContent(open, content)
+    } else parts.push(foldContent(content))
   }
 
-  #callFor(open: MessageFold, fragment: FunctionCallContent): ContentFold | undefined {
-    for (let at = this.#messages.length; fragment.callId && --at >= this.#turn; ) {
-      const call = this.#messages[at]!.callWithId(fragment)
-      if (call !== undefined) return call
-    }
-    return open.callWithoutId(fragment)
+  /** The part that a content is about: the hosted work of its id, or the call that it is from. */
+  #knownPart(parts: readonly ContentFold[], content: Content): ContentFold | '' | undefined {
+    const { type } = content
+    const find = (among: readonly ContentFold[], isIt: (was: Fields) => boolean) =>
+      among.findLast((part) => part.content.type === type && isIt(part.content as Fields))
+    if (type === 'hosted') return content.id && find(parts, ({ id }) => id === content.id)
+    if (type !== 'function-call') return undefined
+    const { callId, index, name } = content
+    const ofTurn = this.#messages.slice(this.#turn.messages).flatMap((message) => message.parts)
+    return (
+      (callId && find(ofTurn, (was) => was.callId === callId && agree(was.index, index))) ||
+      find(
+        index === undefined ? parts.slice(-1) : parts,
+        (was) =>
+          was.index === (index ?? was.index) && agree(was.callId, callId) && agree(was.name, name),
+      )
+    )
   }
 
   #endTurn(messages: number): Mark {
     const { usage, ...facts } = this.#facts
-    if (usage) this.#facts = { ...facts, spent: addUsage(facts.spent, usage) }
-    this.#turn = messages
-    return { messages, facts: this.#facts }
+    this.#facts = { ...facts, spent: addUsage(facts.spent, usage) }
+    return (this.#turn = { messages, facts: this.#facts })
   }
 
-  #restart(): void {
-    const { messages, facts } = this.#mark
+  #restart(scope: ChatResponseUpdate['scope']): void {
+    if (scope === 'run') {
+      this.#mark = undefined
+      this.#turn = start
+    }
+    const { messages, facts } = (this.#turn = this.#mark ?? this.#turn)
     this.#messages.length = messages
     this.#facts = facts
-    this.#turn = messages
     this.#open = undefined
   }
 }
@@ -216,80 +231,62 @@ export function foldUpdates(updates: Iterable<ChatResponseUpdate>): ChatResponse
  * and `functionCalls` as the messages have them. The same object if it is in that form.
  */
 export function normalizeResponse(response: ChatResponse): ChatResponse {
-  if (isPlainlyNormal(response)) return response
-  const fold = new ResponseFold()
-  for (const message of tellCallsApart(response.messages)) {
-    const update: OwnUpdate = { ...message, messageId: message.id }
-    fold.add(update)
-  }
-  const folded = fold.messages()
-  const isUnchanged = hasSame(
-    folded,
-    response.messages,
-    (now, was) => now.id === was.id && hasSame(now.contents, was.contents, isSameContent),
-  )
-  const messages = isUnchanged ? response.messages : folded
-  const fields = contentFields(messages)
-  if (
-    isUnchanged &&
-    fields.text === response.text &&
-    hasSame(fields.functionCalls, response.functionCalls, Object.is)
-  ) {
-    return response
-  }
-  const usage = addUsage(response.usage, fold.response().usage)
-  return { ...response, messages, ...fields, usage }
+  const { messages, usage } = isNormal(response.messages)
+    ? response
+    : foldUpdates(toUpdates(response))
+  const { text, functionCalls } = contentFields(messages)
+  return messages === response.messages &&
+    text === response.text &&
+    functionCalls.length === response.functionCalls.length &&
+    functionCalls.every((call, at) => call === response.functionCalls[at])
+    ? response
+    : { ...response, messages, text, functionCalls, usage }
 }
 
-/** A quick look that knows the usual answers: some text, some calls. What it does not know is folded. */
-function isPlainlyNormal({ messages, text, functionCalls }: ChatResponse): boolean {
-  let joined = ''
-  let calls = 0
-  for (const [at, { id, role, contents }] of messages.entries()) {
-    if (!id || role !== 'assistant' || contents.length === 0) return false
-    if (messages.findIndex((message) => message.id === id) !== at) return false
-    let previous: Content['type'] | undefined
-    for (const content of contents) {
-      const { type } = content
-      if (type === 'text') {
-        if (content.text === '' || previous === 'text') return false
-        joined += content.text
-      } else if (type === 'function-call') {
-        const { callId, index } = content
-        if (!callId || index !== undefined || functionCalls[calls] !== content) return false
-        if (functionCalls.findIndex((call) => call.callId === callId) !== calls++) return false
-      } else return false
-      previous = type
-    }
-  }
-  return joined === text && calls === functionCalls.length
+/** Whether nothing in messages is to be joined, dropped or named. */
+function isNormal(messages: readonly Message[]): boolean {
+  const ids = new Set<string>()
+  const isNew = (id: string): boolean => ids.size < ids.add(id).size
+  let turn = 0
+  return messages.every(({ id, role, contents }) => {
+    const name = role === 'tool' ? `${++turn && role} ${id}` : `${role} ${turn} ${id}`
+    return (
+      id &&
+      isNew(name) &&
+      contents.length > 0 &&
+      contents.every((content, at) => {
+        if (content.type === 'function-call') return content.callId && content.index === undefined
+        if (content.type === 'hosted') return !content.id || isNew(`${name} ${content.id}`)
+        const isMore = at > 0 && continues(contents[at - 1]!, content)
+        return !isMore && content.type !== 'usage' && !isEmpty(foldContent(content))
+      })
+    )
+  })
+}
+
+/** Whether a content tells nothing but text. */
+function isPlainText(content: Content): content is TextContent {
+  return (
+    content.type === 'text' &&
+    (content.annotations ?? content.metadata ?? content.origin ?? content.providerData) ===
+      undefined
+  )
+}
+
+/** Whether `next`, right after `content`, is more of the same text. */
+function continues(content: Content, next: Content): boolean {
+  return (
+    content.type === next.type &&
+    textField(next) === 'text' &&
+    agree((content as Fields)['id'], (next as Fields)['id']) &&
+    agree((content as Fields)['kind'], (next as Fields)['kind'])
+  )
+}
+
+function isOther(value: unknown, told: unknown): boolean {
+  return value !== undefined && value !== told
 }
 
 function isResult({ type }: Content): boolean {
   return type === 'function-result'
-}
-
-function isSame(told: unknown, known: unknown): boolean {
-  return told === undefined || told === known
-}
-
-/** A call that was counted while it was folded is a copy of what it was. */
-function isSameContent(now: Content, was: Content): boolean {
-  if (now === was) return true
-  if (now.type !== 'function-call' || was.type !== 'function-call') return false
-  return was.index === undefined && now.callId === was.callId && now.arguments === was.arguments
-}
-
-function hasSame<T>(
-  left: readonly T[],
-  right: readonly T[],
-  isEqual: (a: T, b: T) => boolean,
-): boolean {
-  return left.length === right.length && left.every((entry, at) => isEqual(entry, right[at]!))
-}
-
-function defined<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  const known: { [K in keyof T]?: NonNullable<T[K]> } = {}
-  for (const key in fields) if (fields[key] != null) known[key] = fields[key]
-  return known
 }

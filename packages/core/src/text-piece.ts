@@ -4,15 +4,21 @@ import type { Content } from './content.ts'
 // the provider's copy would tell what was taken out, and a signature would not fit.
 const ofTheWhole = ['annotations', 'providerData', 'protected']
 
-/** The text of a content that has one. */
+/** The field that holds the text of a content, if it has one. */
+export function textField({ type }: Content): 'text' | 'arguments' | undefined {
+  if (type === 'text' || type === 'reasoning' || type === 'refusal') return 'text'
+  return type === 'function-call' ? 'arguments' : undefined
+}
+
+/** The text of a content, if it has one. */
 export function pieceOf(content: Content): string {
-  return content.type === 'function-call' ? content.arguments : (content as { text: string }).text
+  const field = textField(content)
+  return field === undefined ? '' : (content as unknown as Record<typeof field, string>)[field]
 }
 
 /** The same content with another text. What only fits all of its text stays if `isWhole`. */
 export function withPiece(content: Content, piece: string, isWhole: boolean): Content {
-  const field = content.type === 'function-call' ? 'arguments' : 'text'
-  const made: Record<string, unknown> = { ...content, [field]: piece }
+  const made: Record<string, unknown> = { ...content, [textField(content)!]: piece }
   if (!isWhole) for (const key of ofTheWhole) delete made[key]
   return made as unknown as Content
 }

@@ -42,7 +42,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     ])
   })
 
-  it('it survives JSON, another process and another agent with the same tools', async () => {
+  it('what is pending survives JSON, another process and another agent with the same tools', async () => {
     const { agent, session } = make([gated('c1')])
     const { response: asked } = await play(agent, 'Go', { session, stream })
     const later = make(['Done.'])

@@ -63,12 +63,12 @@ export function takeCheckpoint(
   pending: readonly PendingRequest[],
 ): Checkpoint {
   const { messages, finished, lastLoop, checkpoint } = run
-  const id = createSecretId('checkpoint')
+  const checkpointId = createSecretId('checkpoint')
   const { usage, attempts } = run
   const { answers } = run.interrupts
   const state = run.stateSnapshot()
   if (checkpoint !== undefined && !messages.begun) {
-    return { ...checkpoint, id, pending, answers, state, usage, attempts }
+    return { ...checkpoint, id: checkpointId, pending, answers, state, usage, attempts }
   }
   const interrupted = pending.some(({ kind }) => kind === 'interrupt')
   const model =
@@ -77,7 +77,7 @@ export function takeCheckpoint(
   const { ground } = messages
   return jsonCopy({
     version: 1,
-    id,
+    id: checkpointId,
     runId: run.id,
     agentName: run.agentName,
     sessionId: run.session?.id,

@@ -36,7 +36,7 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
     level: Level,
     when: 'before' | 'after',
     log: unknown[],
-    only = (_: { run: RunContext }) => true,
+    only: (context: { run: RunContext }) => boolean = () => true,
   ): Middleware {
     const process = async (
       context: { run: RunContext },
@@ -52,7 +52,7 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
       if (when === 'after') await ask()
       log.push('done')
     }
-    return { level, name: 'asking', process } as Middleware
+    return { level, name: 'asking', process }
   }
 
   const round =

@@ -1,7 +1,7 @@
 interface Work {
   /** Runs while nothing else does. */
   readonly exclusive: boolean
-  start(signal: AbortSignal): Promise<void>
+  readonly start: (signal: AbortSignal) => Promise<void>
 }
 
 /**
@@ -21,7 +21,8 @@ export async function runLimited(
   let failure: { readonly error: unknown } | undefined
   try {
     for (const { exclusive, start } of work) {
-      while (running.size > 0 && (exclusive || running.size >= limit)) await Promise.race(running)
+      const most = exclusive ? 1 : limit
+      while (running.size >= most) await Promise.race(running)
       if (controller.signal.aborted) break
       const one = start(controller.signal)
         .catch((error: unknown) => {

@@ -17,7 +17,7 @@ try {
   const manifest = readFileSync(join(content, 'package.json'), 'utf8')
   demand(files.includes('LICENSE'), 'the packed package has no LICENSE')
   demand(files.includes(join('src', 'index.ts')), 'the packed package has no sources')
-  demand(!files.some((file) => /\.test(-d)?\./.test(file)), 'the packed package has tests')
+  demand(!files.some((file) => /\.test(-d|-helper)?\./.test(file)), 'the packed package has tests')
   for (const word of ['@lamella/source', 'catalog:']) {
     demand(!manifest.includes(word), `the packed manifest mentions ${word}`)
   }

@@ -89,6 +89,24 @@ test('tests may use the testing package, sources may not', () => {
   expect(rule(new Map([['packages/a/src/a.ts', text]]))).toHaveLength(1)
 })
 
+test.each([
+  ['retry.ts', true],
+  ['retry.test.ts', true],
+  ['retry.property.test.ts', true],
+  ['memory.node.test.ts', true],
+  ['tool.test-d.ts', true],
+  ['modes.test-helper.ts', true],
+  ['Retry.ts', false],
+  ['retry.helper.ts', false],
+  ['retry.property.ts', false],
+  ['types.ts', false],
+  ['utils.test.ts', false],
+])('%s is a name for a file: %s', (name, isName) => {
+  const tree: Tree = new Map([[`packages/a/src/${name}`, '']])
+
+  expect(rules['a file is named after what it exports'](tree)).toHaveLength(isName ? 0 : 1)
+})
+
 function readTree(root: string): Map<string, string> {
   const tree = new Map<string, string>()
   const walk = (folder: string): void => {

@@ -20,6 +20,9 @@ const packageFiles = [
 const nodeGlobals =
   /(?<![\w.'"`-])(process\.(argv|cwd|emit|env|exit|hrtime|memoryUsage|nextTick|on|platform|std\w+|version\w*)|Buffer[.(]|require\(|setImmediate\(|__dirname|__filename)/g
 
+const fileName =
+  /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|test-helper|property\.test|node\.test|config))?\.m?ts$/
+
 /** A package may build on these siblings, besides core. */
 const allowedSiblings = new Set(['azure-openai → openai'])
 
@@ -117,7 +120,7 @@ export const rules = {
     code(tree)
       .filter(
         ([path]) =>
-          !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|test-helper|config))?\.m?ts$/.test(basename(path)) ||
+          !fileName.test(basename(path)) ||
           /^(utils?|helpers?|types|common|misc|shared)\./.test(basename(path)),
       )
       .map(([path]) => `${path}: not a name in kebab-case, or one that could hold anything`),

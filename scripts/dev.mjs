@@ -20,7 +20,6 @@ const tasks = {
   check: () => runWithPnpm('node', ['scripts/check.mjs', ...args]),
   bench: () => script('bench/run.mjs'),
   size: () => script('scripts/size.mjs'),
-  eval: () => script('scripts/eval.ts', '--conditions=@lamella/source'),
   lint: () => run('node', ['scripts/check.mjs', 'lint', 'format']),
   format: () => run('biome', ['format', '--write', '--colors=off', ...args]),
   changeset: () => run('changeset', args),

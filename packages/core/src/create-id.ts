@@ -6,19 +6,16 @@ let counter = 0
 
 /** A unique id, such as `run_k3f9x2-1c`. It can be guessed. */
 export function createId(kind: string): string {
-  prefix ??= randomText(6)
+  prefix ??= randomText(2).slice(4)
   return `${kind}_${prefix}-${(counter++).toString(36)}`
 }
 
 /** An id of 128 random bits, for what nobody may guess. */
 export function createSecretId(kind: string): string {
-  return `${kind}_${randomText(16)}`
+  return `${kind}_${randomText(4)}`
 }
 
-function randomText(bytes: number): string {
-  let out = ''
-  for (const byte of crypto.getRandomValues(new Uint8Array(bytes))) {
-    out += byte.toString(16).padStart(2, '0')
-  }
-  return out
+function randomText(words: number): string {
+  const random = crypto.getRandomValues(new Uint32Array(words))
+  return Array.from(random, (word) => word.toString(16).padStart(8, '0')).join('')
 }

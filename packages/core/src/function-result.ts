@@ -1,5 +1,6 @@
 import type { Content, FunctionError } from './content.ts'
 import { text } from './content.ts'
+import { isObject } from './is-object.ts'
 
 /** What a tool call came to: contents that the model reads, and the error if there was one. */
 export interface FunctionResult {
@@ -21,7 +22,7 @@ export function toFunctionResult(value: unknown): FunctionResult {
     const parts: unknown[] = Array.isArray(value) && value.some(isPart) ? [...value] : [value]
     return { contents: parts.map((part) => (isPart(part) ? part : text(textFor(part)))), value }
   } catch {
-    return { contents: [text(stringFor(value))], value }
+    return { contents: [text(textFor(value))], value }
   }
 }
 
@@ -34,7 +35,7 @@ export function errorResult(
   message: string,
   detail?: string,
 ): FunctionResult {
-  return failure(code, message, detail ? `${sentences[code]} ${detail}` : sentences[code])
+  return failure(code, message, [sentences[code], detail].filter(Boolean).join(' '))
 }
 
 /** The result of a call to a tool that there is none of. */
@@ -60,25 +61,19 @@ const sentences: Readonly<Record<FunctionError['code'], string>> = {
 
 /** The parts that a tool may return. All others belong to the model or to the loop. */
 function isPart(value: unknown): value is Content {
-  if (typeof value !== 'object' || value === null) return false
-  const part = value as Record<string, unknown>
-  switch (part['type']) {
-    case 'text':
-      return typeof part['text'] === 'string'
-    case 'uri':
-      return typeof part['uri'] === 'string'
-    case 'data':
-      return (
-        typeof part['mediaType'] === 'string' &&
-        (typeof part['data'] === 'string' || part['data'] instanceof Uint8Array)
-      )
-    default:
-      return false
-  }
+  if (!isObject(value)) return false
+  const { type, text: words, uri, mediaType, data } = value
+  return (
+    (type === 'text' && typeof words === 'string') ||
+    (type === 'uri' && typeof uri === 'string') ||
+    (type === 'data' &&
+      typeof mediaType === 'string' &&
+      (typeof data === 'string' || data instanceof Uint8Array))
+  )
 }
 
 function isFunctionResult(value: unknown): value is FunctionResult {
-  if (typeof value !== 'object' || value === null) return false
+  if (!isObject(value)) return false
   const { contents, value: _value, error, ...others } = value as Partial<FunctionResult>
   return (
     Array.isArray(contents) &&
@@ -92,17 +87,13 @@ function isFunctionResult(value: unknown): value is FunctionResult {
 function textFor(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''
-  try {
-    return JSON.stringify(value) ?? stringFor(value)
-  } catch {
-    return stringFor(value)
+  for (const write of [JSON.stringify, String] as const) {
+    try {
+      const written: string | undefined = write(value)
+      if (written !== undefined) return written
+    } catch {
+      // The next one may.
+    }
   }
-}
-
-function stringFor(value: unknown): string {
-  try {
-    return String(value)
-  } catch {
-    return `[${typeof value}]`
-  }
+  return `[${typeof value}]`
 }

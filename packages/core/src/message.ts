@@ -1,6 +1,7 @@
 import type { Content, Origin } from './content.ts'
 import { textOf } from './content.ts'
 import { createId } from './create-id.ts'
+import { isObject } from './is-object.ts'
 
 export type Role = 'system' | 'user' | 'assistant' | 'tool'
 
@@ -44,16 +45,13 @@ export function toMessages(input: MessageInput, looseRole: Role = 'user'): reado
   let loose: Content[] | undefined
   for (const entry of isList(input) ? input : [input]) {
     if (isMessage(entry)) {
-      loose = undefined
       messages.push(completeMessage(entry))
-      continue
-    }
-    const content = toContent(entry)
-    if (loose === undefined) {
-      loose = [content]
+      loose = undefined
+    } else if (loose === undefined) {
+      loose = [toContent(entry)]
       messages.push({ id: createId('msg'), role: looseRole, contents: loose })
     } else {
-      loose.push(content)
+      loose.push(toContent(entry))
     }
   }
   return messages
@@ -70,22 +68,18 @@ function completeMessage(entry: MessageInit): Message {
 }
 
 function toContents(contents: string | Content | readonly Content[]): readonly Content[] {
-  if (typeof contents === 'string') return [{ type: 'text', text: contents }]
-  return isList(contents) ? contents : [contents]
+  return isList(contents) ? contents : [toContent(contents)]
 }
 
-function toContent(entry: unknown): Content {
+function toContent(entry: string | Content): Content {
   if (typeof entry === 'string') return { type: 'text', text: entry }
-  if (typeof entry === 'object' && entry !== null && typeof (entry as Content).type === 'string') {
-    return entry as Content
-  }
-  throw new TypeError(
-    `messages: expected a string, a content or a message, got ${entry === null ? 'null' : typeof entry}`,
-  )
+  if (typeof entry?.type === 'string') return entry
+  const got = entry === null ? 'null' : typeof entry
+  throw new TypeError(`messages: expected a string, a content or a message, got ${got}`)
 }
 
-function isMessage(entry: unknown): entry is MessageInit {
-  return typeof entry === 'object' && entry !== null && 'role' in entry && 'contents' in entry
+function isMessage(entry: string | Content | MessageInit): entry is MessageInit {
+  return isObject(entry) && 'role' in entry && 'contents' in entry
 }
 
 function isList<T>(value: T | readonly T[]): value is readonly T[] {

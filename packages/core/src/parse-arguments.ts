@@ -1,3 +1,5 @@
+import { isObject } from './is-object.ts'
+
 export type ParsedArguments =
   | { readonly value: Record<string, unknown>; readonly error?: undefined }
   | { readonly error: string; readonly value?: undefined }
@@ -8,12 +10,9 @@ export type ParsedArguments =
  * `JSON.parse` makes it: copy it with a spread, never with `object[key] =`.
  */
 export function parseArguments(text: string): ParsedArguments {
-  if (text.trim() === '') return { value: {} }
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? { value: value as Record<string, unknown> }
-      : { error: 'the arguments are not a JSON object' }
+    const value: unknown = JSON.parse(text.trim() || '{}')
+    return isObject(value) ? { value } : { error: 'the arguments are not a JSON object' }
   } catch {
     // The parser's own message quotes the text.
     return { error: 'the arguments are not valid JSON' }

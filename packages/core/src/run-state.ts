@@ -15,7 +15,22 @@ export interface StateOptions<T> {
 }
 
 /** A value that each run has one of. */
-export type StateCell<T> = Readonly<StateOptions<T>>
+export interface StateCell<T> extends Readonly<StateOptions<T>> {
+  /** Finds or makes the cell's place among those of a run. A run without cells ships no checks. */
+  readonly '~slot': (slots: Slots) => Slot
+}
+
+/** Where a run keeps the value of a cell, or of a snapshot whose cell nobody has asked for yet. */
+interface Slot {
+  readonly cell?: StateCell<unknown>
+  value: unknown
+  /** What becomes of a new value. */
+  readonly check?: (value: unknown) => unknown
+  /** The value for a snapshot, if it goes into one. */
+  readonly save?: (() => unknown) | undefined
+}
+
+type Slots = Map<string, Slot>
 
 /** The values of one run, by cell. */
 export interface RunState {
@@ -38,76 +53,68 @@ export interface RunState {
 export function defineState<T>(options: StateOptions<T>): StateCell<T> {
   const { name, initial, schema } = options
   if (typeof name !== 'string' || name === '') {
-    throw new TypeError(
-      `defineState: \`name\` must be a string that is not empty, got ${String(name)}`,
-    )
+    throw new TypeError(`defineState: \`name\` must be a string that is not empty, got ${name}`)
   }
   if (typeof initial !== 'function') {
     throw new TypeError(
       `defineState: \`initial\` of "${name}" must be a function, got ${typeof initial}`,
     )
   }
-  return Object.freeze({ name, initial, schema })
+  const cell: StateCell<T> = { name, initial, schema, '~slot': (slots) => slotOf(cell, slots) }
+  return Object.freeze(cell)
 }
 
-interface Slot {
-  readonly cell: StateCell<unknown>
-  value: unknown
+function slotOf<T>(cell: StateCell<T>, slots: Slots): Slot {
+  const { name, schema } = cell
+  const known = slots.get(name)
+  if (known?.cell === cell) return known
+  if (known?.cell !== undefined) {
+    throw new LamellaError(
+      `state "${name}" is defined twice in this run; give each cell its own name`,
+      { code: 'state_conflict' },
+    )
+  }
+  const restored = known !== undefined && schema !== undefined
+  const slot: Slot = {
+    cell,
+    value: check(cell, restored ? known.value : cell.initial()),
+    check: (value) => check(cell, value),
+    save: schema && (() => copy(cell, slot.value)),
+  }
+  slots.set(name, slot)
+  return slot
 }
 
-/** The state of one run. Nothing is allocated before it is used. */
+/** The state of one run. */
 export class StateCells implements RunState {
-  #slots: Map<string, Slot> | undefined
-  /** Values of a snapshot whose cells nobody has asked for yet. */
-  #restored: Map<string, unknown> | undefined
+  #slots: Slots = new Map()
 
   get<T>(cell: StateCell<T>): T {
-    return this.#slot(cell).value as T
+    return cell['~slot'](this.#slots).value as T
   }
 
   update<T>(cell: StateCell<T>, updater: (value: T) => T): T {
-    const slot = this.#slot(cell)
-    const value = check(cell, updater(slot.value as T))
-    slot.value = value
-    return value as T
+    const slot = cell['~slot'](this.#slots)
+    slot.value = slot.check!(updater(slot.value as T))
+    return slot.value as T
   }
 
   snapshot(): Record<string, unknown> {
-    const values = new Map(this.#restored)
-    for (const [name, { cell, value }] of this.#slots ?? []) {
-      if (cell.schema === undefined) continue
-      // It may have been changed in place since it was set.
-      checkJson(cell, value)
-      values.set(name, JSON.parse(JSON.stringify(value)))
-    }
-    return Object.fromEntries(values)
+    const saved = [...this.#slots].filter(([, { save }]) => save)
+    return Object.fromEntries(saved.map(([name, { save }]) => [name, save!()]))
   }
 
   restore(snapshot: Readonly<Record<string, unknown>>): void {
-    this.#slots = undefined
-    this.#restored = new Map(Object.entries(snapshot))
+    this.#slots = new Map(
+      Object.entries(snapshot).map(([name, value]) => [name, { value, save: () => value }]),
+    )
   }
+}
 
-  #slot<T>(cell: StateCell<T>): Slot {
-    const { name } = cell
-    const slots = (this.#slots ??= new Map())
-    const known = slots.get(name)
-    if (known !== undefined) {
-      if (known.cell === cell) return known
-      throw new LamellaError(
-        `state "${name}" is defined twice in this run; give each cell its own name`,
-        {
-          code: 'state_conflict',
-        },
-      )
-    }
-    const restored = cell.schema !== undefined && this.#restored?.has(name) === true
-    const value = check(cell, restored ? this.#restored?.get(name) : cell.initial())
-    this.#restored?.delete(name)
-    const slot: Slot = { cell, value }
-    slots.set(name, slot)
-    return slot
-  }
+/** As JSON: it may have been changed in place since it was set. */
+function copy(cell: StateCell<unknown>, value: unknown): unknown {
+  checkJson(cell, value)
+  return JSON.parse(JSON.stringify(value))
 }
 
 /** What the schema makes of a value. Messages name the cell and never the value. */

@@ -16,14 +16,12 @@ export interface RunToolsSnapshot {
  * the prompt caches of providers warm.
  */
 export class LiveTools implements RunTools {
-  /** In the order of `executable`. */
-  readonly #byName = new Map<string, ToolDefinition>()
-  #withheld = new Map<string, 'hidden' | 'deferred'>()
-  #returnDirect = new Map<string, boolean>()
-  #executable: readonly ToolDefinition[] | undefined
+  #executable: readonly ToolDefinition[]
   #visible: readonly ToolDefinition[]
-  #visibleVersion = 0
-  #version = 0
+  /** Whether `#visible` may be out of date. */
+  #changed = false
+  #withheld: ReadonlyMap<string, 'hidden' | 'deferred'> = nothing
+  #returnDirect: ReadonlyMap<string, boolean> = nothing
 
   /**
    * `tools` is what the model is shown, used as it is while nothing changes; `unadvertised` is
@@ -31,90 +29,85 @@ export class LiveTools implements RunTools {
    * @throws LamellaError `tool_conflict` if two different tools have one name
    */
   constructor(tools: readonly ToolDefinition[], unadvertised: readonly ToolDefinition[] = []) {
-    this.#register(tools)
-    this.#visible = this.#byName.size === tools.length ? tools : [...this.#byName.values()]
-    this.#executable = this.#visible
-    if (unadvertised.length > 0) {
-      for (const { name } of this.#register(unadvertised)) this.#withheld.set(name, 'hidden')
-      this.#executable = undefined
-    }
-  }
-
-  /** Increases with every change. */
-  get version(): number {
-    return this.#version
+    this.#visible = this.#executable = distinct(tools)
+    if (unadvertised.length === 0) return
+    this.#executable = distinct([...tools, ...unadvertised])
+    this.#withhold(this.#executable.slice(this.#visible.length).map(nameOf), 'hidden')
   }
 
   get executable(): readonly ToolDefinition[] {
-    return (this.#executable ??= [...this.#byName.values()])
+    return this.#executable
   }
 
   get visible(): readonly ToolDefinition[] {
-    if (this.#visibleVersion !== this.#version) {
-      this.#visibleVersion = this.#version
+    if (this.#changed) {
+      this.#changed = false
       const before = this.#visible
-      const added = new Set(this.executable.filter(({ name }) => !this.#withheld.has(name)))
-      const kept = before.filter((tool) => added.delete(tool))
-      if (kept.length < before.length || added.size > 0) this.#visible = [...kept, ...added]
+      const shown = new Set(this.#executable.filter(({ name }) => !this.#withheld.has(name)))
+      const kept = before.filter((tool) => shown.has(tool))
+      if (kept.length < before.length || kept.length < shown.size) {
+        this.#visible = [...new Set([...kept, ...shown])]
+      }
     }
     return this.#visible
   }
 
   get deferred(): readonly ToolDefinition[] {
-    return this.executable.filter(({ name }) => this.#withheld.get(name) === 'deferred')
+    return this.#executable.filter(({ name }) => this.#withheld.get(name) === 'deferred')
   }
 
   [Symbol.iterator](): Iterator<ToolDefinition> {
-    return this.executable[Symbol.iterator]()
+    return this.#executable.values()
   }
 
   get(name: string): ToolDefinition | undefined {
-    return this.#byName.get(name)
+    return this.#executable.find((tool) => tool.name === name)
   }
 
   add(...tools: readonly ToolDefinition[]): void {
-    if (this.#register(tools).length > 0) this.#relist()
+    const all = distinct([...this.#executable, ...tools])
+    if (all.length === this.#executable.length) return
+    this.#executable = all
+    this.#changed = true
   }
 
   remove(...tools: readonly (string | ToolDefinition)[]): void {
-    for (const tool of tools) {
-      const name = typeof tool === 'string' ? tool : tool.name
-      const found = this.#byName.get(name)
-      if (found === undefined || (found !== tool && name !== tool)) continue
-      this.#byName.delete(name)
-      this.#withheld.delete(name)
-      this.#returnDirect.delete(name)
-      this.#relist()
-    }
+    const gone = new Set(tools)
+    const isGone = (tool: ToolDefinition): boolean => gone.has(tool) || gone.has(tool.name)
+    const names = this.#executable.filter(isGone).map(nameOf)
+    if (names.length === 0) return
+    this.#executable = this.#executable.filter((tool) => !isGone(tool))
+    this.#returnDirect = new Map([...this.#returnDirect].filter(([name]) => !names.includes(name)))
+    this.show(...names)
   }
 
   /** Also holds for a tool of that name that is added later. */
   hide(...names: readonly string[]): void {
-    for (const name of names) this.#set(this.#withheld, name, 'hidden')
+    this.#withhold(names, 'hidden')
   }
 
   show(...names: readonly string[]): void {
-    for (const name of names) if (this.#withheld.delete(name)) this.#version++
+    this.#withhold(names)
   }
 
   /** Also holds for a tool of that name that is added later. */
   defer(...names: readonly string[]): void {
-    for (const name of names) this.#set(this.#withheld, name, 'deferred')
+    this.#withhold(names, 'deferred')
   }
 
   setReturnDirect(name: string, value: boolean): void {
-    this.#set(this.#returnDirect, name, value)
+    this.#returnDirect = new Map(this.#returnDirect).set(name, value)
   }
 
   /** Whether the tool's result is the answer of the run: what was set last, else what the tool says. */
   returnsDirect(name: string): boolean {
-    const tool = this.#byName.get(name)
+    const tool = this.get(name)
     return this.#returnDirect.get(name) ?? (tool?.type === 'function' && tool.returnDirect)
   }
 
   snapshot(): RunToolsSnapshot {
     return {
-      visible: this.visible.map(({ name }) => name),
+      visible: this.visible.map(nameOf),
       withheld: [...this.#withheld],
       returnDirect: [...this.#returnDirect],
     }
@@ -125,39 +118,51 @@ export class LiveTools implements RunTools {
    * and what it does not show stays withheld.
    */
   restore({ visible, withheld, returnDirect }: RunToolsSnapshot): void {
-    this.#visible = visible.flatMap((name) => this.#byName.get(name) ?? [])
-    for (const name of visible) this.#withheld.delete(name)
+    this.#visible = visible.flatMap((name) => this.get(name) ?? [])
+    this.show(...visible)
     this.#withheld = new Map([...this.#withheld, ...withheld])
     this.#returnDirect = new Map(returnDirect)
-    this.#version++
   }
 
-  /** Takes in all of them or none, and returns the new ones. */
-  #register(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
-    const added: ToolDefinition[] = []
-    for (const tool of tools) {
-      const known = this.#byName.get(tool.name)
-      if (known === tool) continue
-      if (known !== undefined) {
-        for (const { name } of added) this.#byName.delete(name)
-        throw new LamellaError(`two different tools are named "${tool.name}"`, {
-          code: 'tool_conflict',
-        })
-      }
-      this.#byName.set(tool.name, tool)
-      added.push(tool)
+  #withhold(names: readonly string[], how?: 'hidden' | 'deferred'): void {
+    const withheld = new Map(this.#withheld)
+    for (const name of names) {
+      if (how === undefined) withheld.delete(name)
+      else withheld.set(name, how)
     }
-    return added
+    this.#withheld = withheld
+    this.#changed = true
   }
+}
 
-  #relist(): void {
-    this.#executable = undefined
-    this.#version++
-  }
+const nothing: ReadonlyMap<string, never> = new Map<string, never>()
 
-  #set<Value>(map: Map<string, Value>, name: string, value: Value): void {
-    if (map.get(name) === value) return
-    map.set(name, value)
-    this.#version++
+/** Lists that were found to be without repetition, as they were then. */
+const checked = new WeakMap<readonly ToolDefinition[], readonly ToolDefinition[]>()
+
+/**
+ * Each tool once: the list itself where it has no repetition.
+ * @throws LamellaError `tool_conflict` if two different tools have one name
+ */
+function distinct(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
+  const before = checked.get(tools)
+  if (before?.length === tools.length && before.every((tool, at) => tool === tools[at]))
+    return tools
+  const byName = new Map<string, ToolDefinition>()
+  for (const tool of tools) {
+    if ((byName.get(tool.name) ?? tool) !== tool) {
+      throw new LamellaError(`two different tools are named "${tool.name}"`, {
+        code: 'tool_conflict',
+      })
+    }
+    byName.set(tool.name, tool)
   }
+  const each = [...byName.values()]
+  if (each.length < tools.length) return each
+  checked.set(tools, each)
+  return tools
+}
+
+function nameOf({ name }: ToolDefinition): string {
+  return name
 }

@@ -39,11 +39,7 @@ export type InferSchema<S> =
 
 /** Whether a schema validates by itself, as those of zod, valibot and arktype do. */
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
-  return (
-    (typeof schema === 'object' || typeof schema === 'function') &&
-    schema !== null &&
-    '~standard' in schema
-  )
+  return schema === Object(schema) && '~standard' in (schema as object)
 }
 
 /**
@@ -54,7 +50,7 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
 export function toJsonSchema(schema: Schema, subject = 'schema'): JsonSchema {
   if (!isStandardSchema(schema)) return schema
   const { vendor, jsonSchema } = schema['~standard']
-  let cause: unknown
+  let cause: unknown = new Error(`${vendor} does not describe it`)
   for (const target of jsonSchema ? ['draft-2020-12', 'draft-07'] : []) {
     try {
       const { $schema: _dialect, ...described } = jsonSchema!.input({ target })
@@ -63,9 +59,8 @@ export function toJsonSchema(schema: Schema, subject = 'schema'): JsonSchema {
       cause = error
     }
   }
-  const reason = cause instanceof Error ? cause.message : `${vendor} does not describe it`
   throw new TypeError(
-    `${subject} cannot be shown to a model (${reason}): pass its \`jsonSchema\` too`,
+    `${subject} cannot be shown to a model (${(cause as Error).message}): pass its \`jsonSchema\` too`,
     { cause },
   )
 }

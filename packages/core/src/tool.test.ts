@@ -146,7 +146,10 @@ describe('a tool that would not work is refused when it is made', () => {
     [{ timeoutMs: Number.NaN }, 'got NaN'],
     [{ timeoutMs: Infinity }, 'got Infinity'],
     [{ timeoutMs: 2 ** 31 }, 'got 2147483648'],
-    [{ parameters: { type: 'string' } }, "the schema in `parameters` must have `type: 'object'`"],
+    [
+      { parameters: { type: 'string' } },
+      '`parameters` of "get_weather" must have `type: \'object\'`',
+    ],
   ]
 
   test.each(typeErrors)('%o: a value of another type', (wrong, message) => {

@@ -1,6 +1,7 @@
 import type { FunctionInvocationContext } from './function-context.ts'
+import { isObject } from './is-object.ts'
 import type { InferSchema, JsonSchema, Schema } from './standard-schema.ts'
-import { isStandardSchema, toJsonSchema } from './standard-schema.ts'
+import { toJsonSchema } from './standard-schema.ts'
 
 /** What is known of a call when it is decided whether a person must approve it. */
 export interface ApprovalSubject {
@@ -97,33 +98,23 @@ export function tool<Parameters extends Schema = JsonSchema>(
   const { name, description, execute, approval = 'never', timeoutMs, metadata } = options
   const parameters: Schema = options.parameters ?? options.jsonSchema ?? noParameters
 
-  if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name)) {
-    throw wrong('tool: `name` must be 1 to 64 letters, digits, `_` or `-`', name, 'string')
-  }
-  if (typeof description !== 'string') {
-    throw wrong('tool: `description` must be a string', description)
-  }
-  if (typeof parameters !== 'object' && !isStandardSchema(parameters)) {
-    throw wrong('tool: `parameters` must be a Standard Schema or a JSON Schema', parameters)
-  }
-  if (execute !== undefined && typeof execute !== 'function') {
-    throw wrong('tool: `execute` must be a function', execute)
-  }
-  if (approval !== 'never' && approval !== 'always' && typeof approval !== 'function') {
-    throw wrong("tool: `approval` must be 'never', 'always' or a function", approval, 'string')
-  }
+  const isName = typeof name === 'string' && /^[\w-]{1,64}$/.test(name)
+  check(isName, 'tool: `name`', 'be 1 to 64 letters, digits, `_` or `-`', name, 'string')
+  check(typeof description === 'string', 'tool: `description`', 'be a string', description)
+  const isSchema = parameters === Object(parameters)
+  check(isSchema, 'tool: `parameters`', 'be a Standard Schema or a JSON Schema', parameters)
+  const isRun = execute === undefined || typeof execute === 'function'
+  check(isRun, 'tool: `execute`', 'be a function', execute)
+  const isPolicy = approval === 'never' || approval === 'always' || typeof approval === 'function'
+  check(isPolicy, 'tool: `approval`', "be 'never', 'always' or a function", approval, 'string')
   // Timers count milliseconds in 31 bits; what is longer fires at once.
   const isTimer = typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs < 2 ** 31
-  if (timeoutMs !== undefined && !isTimer) {
-    throw wrong('tool: `timeoutMs` must be more than 0 and less than 2 ** 31', timeoutMs, 'number')
-  }
-  const jsonSchema =
-    options.jsonSchema ?? toJsonSchema(parameters, `tool: \`parameters\` of "${name}"`)
-  if (jsonSchema['type'] !== 'object') {
-    const option = options.jsonSchema === undefined ? 'parameters' : 'jsonSchema'
-    const rule = "must have `type: 'object'` at the top"
-    throw wrong(`tool: the schema in \`${option}\` ${rule}`, jsonSchema['type'], 'string')
-  }
+  const isTime = timeoutMs === undefined || isTimer
+  check(isTime, 'tool: `timeoutMs`', 'be more than 0 and less than 2 ** 31', timeoutMs, 'number')
+  const source = `tool: \`${options.jsonSchema ? 'jsonSchema' : 'parameters'}\` of "${name}"`
+  const jsonSchema = options.jsonSchema ?? toJsonSchema(parameters, source)
+  const { type } = jsonSchema
+  check(type === 'object', source, "have `type: 'object'` at the top", type, 'string')
 
   return Object.freeze({
     type: 'function',
@@ -134,10 +125,10 @@ export function tool<Parameters extends Schema = JsonSchema>(
     execute: execute as Tool['execute'],
     approval,
     timeoutMs,
-    returnDirect: options.returnDirect ?? false,
-    idempotent: options.idempotent ?? false,
-    readOnly: options.readOnly ?? false,
-    exclusive: options.exclusive ?? false,
+    returnDirect: options.returnDirect === true,
+    idempotent: options.idempotent === true,
+    readOnly: options.readOnly === true,
+    exclusive: options.exclusive === true,
     metadata,
   })
 }
@@ -150,20 +141,18 @@ export function hostedTool(
   name: string,
   definition: Readonly<Record<string, unknown>>,
 ): HostedTool {
-  if (typeof name !== 'string' || name === '') {
-    throw wrong('hostedTool: `name` must be a string that is not empty', name, 'string')
-  }
-  if (typeof definition !== 'object' || definition === null || Array.isArray(definition)) {
-    throw wrong('hostedTool: `definition` must be an object', definition)
-  }
+  const isName = typeof name === 'string' && name !== ''
+  check(isName, 'hostedTool: `name`', 'be a string that is not empty', name, 'string')
+  check(isObject(definition), 'hostedTool: `definition`', 'be an object', definition)
   return Object.freeze({ type: 'hosted', name, definition })
 }
 
 const noParameters: JsonSchema = Object.freeze({ type: 'object', properties: Object.freeze({}) })
 
-/** A RangeError for a value of the right type, a TypeError for any other. */
-function wrong(rule: string, value: unknown, type?: string): Error {
+/** @throws RangeError for a value of the right type, TypeError for any other */
+function check(ok: boolean, option: string, rule: string, value: unknown, type?: string): void {
+  if (ok) return
   const Kind = typeof value === type ? RangeError : TypeError
-  const got = typeof value === 'object' && value !== null ? 'an object' : String(value)
-  return new Kind(`${rule}, got ${typeof value === 'string' ? `"${value}"` : got}`)
+  const got = value === Object(value) ? 'an object' : String(value)
+  throw new Kind(`${option} must ${rule}, got ${typeof value === 'string' ? `"${value}"` : got}`)
 }

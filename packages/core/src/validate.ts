@@ -28,12 +28,12 @@ export function validate<Output>(
  * (as far as the schema's own messages hold to that).
  */
 export function formatIssues(issues: readonly StandardIssue[]): string {
-  const shown = issues.slice(0, 10).map(({ path = [], message }) => {
+  const lines = issues.slice(0, 10).map(({ path = [], message }) => {
     const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
-    return keys.length > 0 ? `${keys.join('.')}: ${message}` : message
+    return [...(keys.length > 0 ? [keys.join('.')] : []), message].join(': ')
   })
-  const more = issues.length - shown.length
-  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '')
+  if (issues.length > 10) lines.push(`and ${issues.length - 10} more`)
+  return lines.join('; ')
 }
 
 function failed(error: unknown): { readonly issues: readonly StandardIssue[] } {

@@ -45,9 +45,7 @@ export class PumpSource<Response extends ChatResponse>
     return this.#pump.busy
   }
 
-  next(): Promise<IteratorResult<AgentResponseUpdate>> {
-    return this.#pump.next()
-  }
+  readonly next = (): Promise<IteratorResult<AgentResponseUpdate>> => this.#pump.next()
 
   async cancel(reason: unknown): Promise<void> {
     this.#run.abort(reason)

@@ -32,6 +32,8 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   #isDraining = false
   #kept: KeptUpdates<Update> | undefined
   #hasBegun = false
+  /** Whether a reader gets what the source gives: nothing was kept for it, and no hook is in between. */
+  #isPlain = false
 
   /** For makers of streams; `ResponseStream.from` is the usual way. */
   constructor(source: StreamSource<Update, Final>) {
@@ -79,10 +81,15 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
       throw consumed('a stream can be read once; use tee() for two readers')
     }
     let hasReturned = false
+    const source = this.#source
     this.#iterator = {
-      next: () => (hasReturned ? Promise.resolve({ done: true, value: undefined }) : this.#next()),
+      next: () => {
+        if (this.#isPlain) return source.next()
+        return hasReturned ? Promise.resolve({ done: true, value: undefined }) : this.#next()
+      },
       return: async () => {
         hasReturned = true
+        this.#isPlain = false
         await this.cancel(new LamellaError('the consumer stopped reading', { code: 'aborted' }))
         return { done: true, value: undefined }
       },
@@ -197,6 +204,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
 
   #pull(): Promise<IteratorResult<Update>> {
     this.#hasBegun = true
+    this.#isPlain = this.#hooked === undefined && this.#kept === undefined
     return this.#hooked === undefined ? this.#source.next() : this.#hooked.next()
   }
 
@@ -211,6 +219,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     this.#isDraining = true
     // A reader that paused finds what it has not read yet where it left off.
     const kept = this.#iterator && (this.#kept = new KeptUpdates())
+    this.#isPlain = false
     for (;;) {
       const pull = this.#pull()
       try {

@@ -37,6 +37,10 @@ export class UpdatePassage<Update extends PassingUpdate> {
   readonly #fold: UpdateFold<Update> | undefined
   #controller = new Controller<Update>()
   #flushFrom = 0
+  /** Where and with what `quick` had to stop. */
+  #stalledAt = -1
+  #stalledWith: Update | undefined
+  #stalledFor: unknown
   /** Whether content has left this passage since a call further in began. */
   #releasedOfCall = false
 
@@ -104,6 +108,49 @@ export class UpdatePassage<Update extends PassingUpdate> {
     return this.terminated ? undefined : this.#passFrom(update, 0, out)
   }
 
+  /**
+   * The common case of `pass`: what comes out of the outermost level if that is one update and
+   * nothing has to be waited for. Otherwise nothing, and `finish` goes on from there.
+   */
+  quick(update: Update, from = 0): Update | undefined {
+    const stages = this.#stages
+    const controller = this.#controller
+    let current = update
+    for (let at = from; at < stages.length; at++) {
+      controller.count = 0
+      const waiting = stages[at]!.transform(current, controller)
+      if (waiting !== undefined || controller.count !== 1) {
+        this.#stalledAt = at
+        this.#stalledWith = current
+        this.#stalledFor = waiting
+        return undefined
+      }
+      const passed = controller.first!
+      if (passed !== current) {
+        this.changed = true
+        current = passed.raw === undefined ? passed : withoutRaw(passed)
+      }
+    }
+    this.#fold?.add(current)
+    if (current.contents.length > 0) this.released = this.#releasedOfCall = true
+    const { next } = this
+    return next === undefined ? current : next.terminated ? undefined : next.quick(current)
+  }
+
+  finish(out: Update[]): void | Promise<void> {
+    const at = this.#stalledAt
+    const { next } = this
+    if (at >= 0) {
+      this.#stalledAt = -1
+      return this.#collect(this.#stalledFor, at, this.#stalledWith, out)
+    }
+    const waiting = next!.terminated ? undefined : next!.finish(out)
+    const check = (): void => {
+      if (next!.terminated) this.#end(this.#stages.length)
+    }
+    return waiting === undefined ? check() : waiting.then(check)
+  }
+
   /** Runs every transformer's `flush`, innermost first. */
   flush(out: Update[]): void | Promise<void> {
     while (this.#flushFrom < this.#stages.length) {
@@ -120,23 +167,6 @@ export class UpdatePassage<Update extends PassingUpdate> {
   mark(): void {
     this.#fold?.mark?.()
     this.#releasedOfCall = false
-  }
-
-  /** Hands an update on without the transforms of this level. */
-  release(update: Update, out: Update[]): void | Promise<void> {
-    this.#fold?.add(update)
-    if (update.contents.length > 0) this.released = this.#releasedOfCall = true
-    const { next } = this
-    if (next === undefined) {
-      out.push(update)
-      return undefined
-    }
-    const waiting = next.pass(update, out)
-    if (waiting === undefined && !next.terminated) return undefined
-    const check = (): void => {
-      if (next.terminated) this.#end(this.#stages.length)
-    }
-    return waiting === undefined ? check() : waiting.then(check)
   }
 
   /** Nothing comes through any more. */
@@ -156,22 +186,10 @@ export class UpdatePassage<Update extends PassingUpdate> {
   }
 
   #passFrom(update: Update, from: number, out: Update[]): void | Promise<void> {
-    const stages = this.#stages
-    const controller = this.#controller
-    let current = update
-    for (let at = from; at < stages.length; at++) {
-      controller.count = 0
-      const waiting = stages[at]!.transform(current, controller)
-      if (waiting !== undefined || controller.count !== 1) {
-        return this.#collect(waiting, at, current, out)
-      }
-      const passed = controller.first!
-      if (passed !== current) {
-        this.changed = true
-        current = passed.raw === undefined ? passed : withoutRaw(passed)
-      }
-    }
-    return this.release(current, out)
+    const passed = this.quick(update, from)
+    if (passed === undefined) return this.finish(out)
+    out.push(passed)
+    return undefined
   }
 
   /** All but the common case: none or several updates passed on, an end, or an async transform. */
@@ -245,8 +263,8 @@ class Controller<Update> implements TransformController<Update> {
 
   enqueue(update: Update): void {
     if (this.ended) return
-    if (this.count++ === 0) this.first = update
-    else (this.rest ??= []).push(update)
+    if (this.count++ !== 0) (this.rest ??= []).push(update)
+    else if (this.first !== update) this.first = update
   }
 
   terminate(): void {

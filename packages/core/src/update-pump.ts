@@ -51,6 +51,8 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   #drive: Drive<Update> | undefined
   /** The one that the step on its way was asked of. */
   #asked: Drive<Update> | undefined
+  /** The running source, once it has begun and if it answers with promises. */
+  #live: AsyncIterator<Update> | undefined
   #begun: Promise<void> | undefined
   #pulling = false
   #parked: ((next: Promise<IteratorResult<Update>>) => void) | undefined
@@ -75,6 +77,7 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
     this.#fault = undefined
     if (broken !== undefined) return Promise.reject(broken.error)
     return new Promise((resolve, reject) => {
+      this.#live = undefined
       this.#drive = { source, iterator: undefined, passage, resolve, reject }
       this.#wake()
     })
@@ -96,7 +99,7 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   breakOff(error: unknown): void {
     const drive = this.#drive
     if (drive === undefined) return
-    this.#drive = undefined
+    this.#drive = this.#live = undefined
     drive.passage.close()
     closeIterator(drive.iterator)
     drive.reject(error)
@@ -107,6 +110,19 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   }
 
   next(): Promise<IteratorResult<Update>> {
+    const source = this.#live
+    if (source === undefined || this.#pulling || this.#out.length > 0 || this.#inbox.length > 0) {
+      return this.#nextSlowly()
+    }
+    this.#pulling = true
+    try {
+      return source.next().then(this.#onStep, this.#onStepFault)
+    } catch (error) {
+      return this.#onFault(error)
+    }
+  }
+
+  #nextSlowly(): Promise<IteratorResult<Update>> {
     // A consumer that asks again before it was answered waits its turn.
     if (this.#pulling) return new Promise((resolve) => (this.#waiting ??= []).push(resolve))
     this.#pulling = true
@@ -177,6 +193,7 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   #start(drive: Drive<Update>): Promise<IteratorResult<Update>> {
     this.#asked = drive
     drive.iterator = iteratorOf(drive.source)
+    if (Symbol.asyncIterator in drive.source) this.#live = drive.iterator as AsyncIterator<Update>
     drive.passage.deliveredBefore = this.delivered
     const waiting = drive.passage.start(this.#out)
     return waiting === undefined ? this.#pull() : waiting.then(this.#pull, this.#onStepFault)
@@ -190,7 +207,16 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
     if (drive === undefined || drive !== this.#asked) return this.#pull()
     try {
       if (step.done === true) return this.#sourceEnded(drive)
-      const waiting = drive.passage.pass(step.value, this.#out)
+      const { passage } = drive
+      const passed = passage.terminated ? undefined : passage.quick(step.value)
+      if (passed !== undefined) {
+        if (passed.contents.length > 0) this.delivered++
+        this.#pulling = false
+        if (this.#waiting !== undefined) this.#free()
+        step.value = passed
+        return step
+      }
+      const waiting = passage.finish(this.#out)
       if (waiting !== undefined) return waiting.then(this.#afterPass, this.#onStepFault)
       if (drive.passage.terminated) return this.#afterPass()
     } catch (error) {
@@ -213,7 +239,7 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   #sourceEnded(drive: Drive<Update>): Promise<IteratorResult<Update>> {
     const done = (): Promise<IteratorResult<Update>> => {
       if (this.#drive === drive) {
-        this.#drive = undefined
+        this.#drive = this.#live = undefined
         drive.resolve()
       }
       return this.#pull()

@@ -252,11 +252,11 @@ describe.each(modes)('approvals without a session, $name', ({ stream }) => {
 
   it('the layers of the call see the answer', async () => {
     const seen: unknown[] = []
-    const look = functionMiddleware('look', async ({ metadata }, callNext) => {
+    const watch = functionMiddleware('watch', async ({ metadata }, callNext) => {
       seen.push(metadata['approval'])
       await callNext()
     })
-    const { agent } = make([pay(5, 'c1'), 'Paid.'], {}, [look])
+    const { agent } = make([pay(5, 'c1'), 'Paid.'], {}, [watch])
     const { response: asked } = await play(agent, start, { stream })
 
     await play(agent, [start, ...asked.messages, answers(asked, [true], { reason: 'ok' })], {

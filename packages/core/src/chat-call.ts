@@ -210,9 +210,9 @@ async function callClient(context: ChatView): Promise<void> {
       if (waiting !== undefined) await waiting
     }
   } catch (error) {
-    const partial = isProviderError(error) ? error.partial : undefined
-    const cost = partial?.usage ?? (call.stream ? fold.response().usage : undefined)
-    if (cost !== undefined) run.addUsage(cost)
+    const told = (isProviderError(error) ? error.partial : undefined) ?? fold.response()
+    run.addUsage(told.usage)
+    if (told.messages.length > 0 && told.usage.totalTokens === undefined) run.usageEstimated = true
     throw error
   }
   run.lastModel = { iteration: run.iteration, response: call.result! }

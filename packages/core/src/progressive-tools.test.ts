@@ -181,7 +181,7 @@ describe.each(modes)('returnDirect, $name', ({ stream }) => {
     const other = tool({
       name: 'other',
       description: '',
-      execute: ({}, { run }) => run.tools.setReturnDirect('answer', true),
+      execute: (_, { run }) => run.tools.setReturnDirect('answer', true),
     })
     return { client, agent: new Agent({ client, tools: [answer, other] }) }
   }

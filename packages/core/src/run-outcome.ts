@@ -25,15 +25,14 @@ export function attachOutcome(error: unknown, run: Run, isTransformed = false): 
   const isBlocked = LamellaError.is(error, 'guardrail_tripped')
   if (isBlocked) run.partial = undefined
   if (typeof error !== 'object' || error === null || !Object.isExtensible(error)) return error
-  const partial = run.partial?.response()
+  const partial = run.partial?.response().messages ?? []
+  const isWhole = isTransformed || run.sink.outer !== undefined
   const outcome: FailedOutcome = {
     status: isBlocked ? 'blocked' : run.signal.aborted ? 'aborted' : 'failed',
     runId: run.id,
-    messages: isBlocked
-      ? []
-      : [...(isTransformed ? [] : run.messages.added), ...(partial?.messages ?? [])],
+    messages: isBlocked ? [] : isWhole ? partial : [...run.messages.added, ...partial],
     usage: run.usage,
-    usageEstimated: partial !== undefined && partial.usage.totalTokens === undefined,
+    usageEstimated: run.usageEstimated,
     attempts: run.attempts,
   }
   // An error of a run inside this one, or one that was thrown before, is now about this run.

@@ -55,6 +55,8 @@ export class Run implements RunContext {
   /** Where layers are running: around the run, or inside of a model call or a tool call of it. */
   place: string | number = 'run'
   usage: Usage
+  /** Whether a provider did not report what a call has cost. */
+  usageEstimated = false
   attempts: readonly Attempt[] = noAttempts
   loopState: LoopState = { iteration: 0, functionCalls: 0, consecutiveErrors: 0 }
   tools: LiveTools = noTools

@@ -93,9 +93,8 @@ describe('progress in a stream', () => {
       },
     })
     const client = scriptedClient([callFunction('slow', {}, 'c1'), 'Done.'])
-    const iterator = new Agent({ client, tools: [slow] })
-      .run('Go', { stream: true })
-      [Symbol.asyncIterator]()
+    const run = new Agent({ client, tools: [slow] }).run('Go', { stream: true })
+    const iterator = run[Symbol.asyncIterator]()
 
     let update: AgentResponseUpdate | undefined
     do update = (await iterator.next()).value as AgentResponseUpdate

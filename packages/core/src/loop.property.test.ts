@@ -1,4 +1,4 @@
-import type { ScriptedStep } from '@lamella/testing'
+import type { ScriptedReply } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -62,7 +62,7 @@ interface Counts {
 
 function make({ rounds, config, ids }: Script): { readonly agent: Agent; readonly counts: Counts } {
   const counts: Counts = { executed: new Map(), running: 0, most: 0, modelCalls: 0 }
-  const steps: ScriptedStep[] = rounds.map((round, index) =>
+  const steps: ScriptedReply[] = rounds.map((round, index) =>
     round.map((kind, at) =>
       callFunction(
         kind === 'badArgs' ? 'good' : kind,
@@ -165,8 +165,8 @@ describe('whatever the model calls, and whatever the limits', () => {
 
         const { response } = await play(agent, 'Go', { stream: true })
 
-        if (response.status === 'terminated') expect(response.messages.at(-1)?.role).toBe('tool')
-        else expect(response.text).not.toBe('')
+        const { status, messages, text } = response
+        expect(status === 'terminated' ? messages.at(-1)?.role === 'tool' : text !== '').toBe(true)
         expect(resultsOf(response.messages)).toHaveLength(response.functionCalls.length)
       }),
     )

@@ -2,7 +2,7 @@ import type { ChatOptions, ChatRequest, ChatResponse, ChatResponseUpdate } from 
 import { foldUpdates, ProviderError } from '@lamella/core'
 import type { OpenAI } from 'openai'
 import type { FailureContext } from './openai-error.ts'
-import { toProviderError } from './openai-error.ts'
+import { toProviderError, toRequestError } from './openai-error.ts'
 import type { Connection } from './openai-connection.ts'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { readProviderOptions } from './openai-provider-options.ts'
@@ -82,17 +82,22 @@ export function callOptions(
 }
 
 async function send(
-  { connection, request, post }: OpenAICall,
+  call: OpenAICall,
   body: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<Response> {
+  const { connection, request, post } = call
   const { transportRetries } = request.options
   const { extraHeaders } = readProviderOptions(request, connection.provider)
-  return post(connection.client, body, {
-    signal,
-    ...(transportRetries !== undefined && { maxRetries: transportRetries }),
-    ...(extraHeaders !== undefined && { headers: extraHeaders }),
-  })
+  try {
+    return await post(connection.client, body, {
+      signal,
+      ...(transportRetries !== undefined && { maxRetries: transportRetries }),
+      ...(extraHeaders !== undefined && { headers: extraHeaders }),
+    })
+  } catch (error) {
+    throw toRequestError(error, failureContext(call))
+  }
 }
 
 function mapperContext({
@@ -114,7 +119,13 @@ function failureContext({ connection, request, replay }: OpenAICall): FailureCon
   return {
     provider,
     replay,
-    confidential: { key: client.apiKey ?? undefined, texts: () => textsOf(request) },
+    confidential: {
+      // A function that gives out keys is asked later.
+      get key() {
+        return client.apiKey ?? undefined
+      },
+      texts: () => textsOf(request),
+    },
   }
 }
 

@@ -48,6 +48,51 @@ describe.each([
     expect(make).toThrow(`${name}: ${words}`)
   })
 
+  const secret = 'sesame-that-nobody-may-see'
+  const character = 'holds a character that no header can carry, such as a line break'
+  test.each([
+    [{ apiKey: `${secret}\nx` }, `the API key ${character}`],
+    [{ apiKey: `${secret}\u0000` }, `the API key ${character}`],
+    [{ apiKey: `${secret}…` }, `the API key ${character}`],
+    [{ organization: `${secret}\r\nx: y` }, `\`organization\` ${character}`],
+    [{ project: `${secret}\n.` }, `\`project\` ${character}`],
+    [
+      { defaultHeaders: { 'x-team': `${secret}\n.` } },
+      `\`defaultHeaders\`: the value of "x-team" ${character}`,
+    ],
+    [
+      { baseURL: `http://user:${secret}@localhost/v1` },
+      '`baseURL` must not hold a user name or password; send them in `defaultHeaders`',
+    ],
+    [
+      { baseURL: `http://${secret}@localhost/v1` },
+      '`baseURL` must not hold a user name or password; send them in `defaultHeaders`',
+    ],
+  ])('refuses %j without repeating it', (options, words) => {
+    expect(() => new Client({ apiKey: 'k', ...options })).toThrow(
+      new TypeError(`${name}: ${words}`),
+    )
+  })
+
+  test.each([
+    `/${secret}`,
+    `localhost:80/${secret}`,
+    `ftp://host/${secret}`,
+    `http://host:99999/${secret}`,
+  ])('refuses the address %j without repeating it', (baseURL) => {
+    expect(() => new Client({ apiKey: 'k', baseURL })).toThrow(
+      new TypeError(
+        `${name}: \`baseURL\` must be a whole address that begins with http:// or https://`,
+      ),
+    )
+  })
+
+  test('refuses a key of the environment that no header can carry', () => {
+    vi.stubEnv('OPENAI_API_KEY', `${secret}\nx`)
+
+    expect(() => new Client()).toThrow(new TypeError(`${name}: the API key ${character}`))
+  })
+
   test('a client of one’s own excludes what would make another', () => {
     const client = new OpenAI({ apiKey: 'k' })
 
@@ -98,6 +143,14 @@ test('options come before the environment', async () => {
   expect(headers.get('openai-organization')).toBe('o')
   expect(headers.get('openai-project')).toBe('p')
   expect(headers.get('x-team')).toBe('a')
+})
+
+test('white space around a key is no part of it', async () => {
+  for (const apiKey of [' from-a-file\n', async () => ' from-a-file\n']) {
+    const { headers } = await requestOf({ apiKey })
+
+    expect(headers.get('authorization')).toBe('Bearer from-a-file')
+  }
 })
 
 test('another server needs no key', async () => {

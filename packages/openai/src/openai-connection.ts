@@ -1,6 +1,8 @@
 import type { ChatClientOptions } from '@lamella/core'
+import { ProviderError } from '@lamella/core'
 import type { ClientOptions } from 'openai'
 import { OpenAI } from 'openai'
+import { checkAddress, checkHeader, isHeaderValue, unfitForHeader } from './check-connection.ts'
 import { longestTimerMs } from './stall-timer.ts'
 
 /** Options of both clients. */
@@ -73,22 +75,25 @@ export function connect(owner: string, options: OpenAIClientOptions): Connection
       throw new RangeError(`${owner}: \`${name}\` must be more than 0 milliseconds, got ${ms}`)
     }
   }
-  return { client: sdkClient(owner, options), provider, firstUpdateTimeoutMs, idleTimeoutMs }
+  const client = sdkClient(owner, provider, options)
+  return { client, provider, firstUpdateTimeoutMs, idleTimeoutMs }
 }
 
-function sdkClient(owner: string, options: OpenAIClientOptions): OpenAI {
+function sdkClient(owner: string, provider: string, options: OpenAIClientOptions): OpenAI {
   const { client, baseURL = environment('OPENAI_BASE_URL'), timeoutMs } = options
   if (client !== undefined) {
     const clash = connecting.find((name) => options[name] !== undefined)
     if (clash === undefined) return client
     throw new TypeError(`${owner}: \`${clash}\` belongs to the \`client\` that was given`)
   }
-  const apiKey = options.apiKey || environment('OPENAI_API_KEY') || (baseURL ? noKey : undefined)
+  const given = typeof options.apiKey === 'string' ? options.apiKey.trim() : options.apiKey
+  const apiKey = given || environment('OPENAI_API_KEY') || (baseURL ? noKey : undefined)
   if (apiKey === undefined) {
     throw new TypeError(`${owner}: no API key; pass \`apiKey\` or set the variable OPENAI_API_KEY`)
   }
+  checkValues(owner, apiKey, baseURL, options)
   return new OpenAI({
-    apiKey,
+    apiKey: typeof apiKey === 'string' ? apiKey : () => keyFrom(apiKey, provider),
     ...(baseURL && { baseURL }),
     ...(options.organization !== undefined && { organization: options.organization }),
     ...(options.project !== undefined && { project: options.project }),
@@ -96,6 +101,29 @@ function sdkClient(owner: string, options: OpenAIClientOptions): OpenAI {
     ...(options.fetch !== undefined && { fetch: options.fetch }),
     ...(options.defaultHeaders !== undefined && { defaultHeaders: options.defaultHeaders }),
   })
+}
+
+/** What fetch would refuse with a message that quotes it is refused here, without a quote. */
+function checkValues(
+  owner: string,
+  apiKey: OpenAIClientOptions['apiKey'],
+  baseURL: string | undefined,
+  { organization, project, defaultHeaders = {} }: OpenAIClientOptions,
+): void {
+  if (typeof apiKey === 'string') checkHeader(`${owner}: the API key`, apiKey)
+  if (baseURL) checkAddress(`${owner}: \`baseURL\``, baseURL)
+  checkHeader(`${owner}: \`organization\``, organization)
+  checkHeader(`${owner}: \`project\``, project)
+  for (const [name, value] of Object.entries(defaultHeaders)) {
+    checkHeader(`${owner}: \`defaultHeaders\`: the value of ${JSON.stringify(name)}`, value)
+  }
+}
+
+async function keyFrom(apiKey: () => Promise<string>, provider: string): Promise<string> {
+  const given: unknown = await apiKey()
+  const key = typeof given === 'string' ? given.trim() : ''
+  if (isHeaderValue(key)) return key
+  throw new ProviderError(`${provider}: the API key ${unfitForHeader}`, { kind: 'auth', provider })
 }
 
 function environment(name: string): string | undefined {

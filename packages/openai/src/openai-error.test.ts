@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import type { ProviderError } from '@lamella/core'
 import { isProviderError, message } from '@lamella/core'
+import { OpenAI } from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientRequest, failureOf } from '../fixtures/client-request.ts'
 import { answer, RawServer } from '../fixtures/raw-server.ts'
@@ -24,6 +25,11 @@ const apis = [
   { api: 'Responses', Client: OpenAIChatClient },
   { api: 'Chat Completions', Client: OpenAIChatCompletionsClient },
 ]
+
+const unsendable = {
+  kind: 'invalid_request',
+  message: 'openai: the request cannot be sent: its address or one of its headers is not valid',
+}
 
 const error = (code: string | null, type = 'invalid_request_error', text = 'Sorry.') => ({
   error: { message: text, type, param: null, code },
@@ -251,6 +257,94 @@ describe.each(apis)('$api', ({ Client }) => {
 
     expect(failure).toMatchObject({ kind: 'auth', retry: { retryable: false } })
     expect(inspect(failure, { depth: 9 })).not.toContain(key)
+  })
+
+  test('a function’s key that no header can carry is named without the key', async () => {
+    const client = new Client(open({ apiKey: async () => `${key}\nx` }))
+
+    for (const work of [client.respond(clientRequest()), client.stream(clientRequest())]) {
+      const failure = await failureOf(work)
+
+      expect(failure).toMatchObject({
+        kind: 'auth',
+        message:
+          'openai: the API key holds a character that no header can carry, such as a line break',
+        retry: { retryable: false, replay: 'safe' },
+      })
+      expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain(key)
+    }
+  })
+
+  test.each([
+    [
+      'a key',
+      () => ({ client: new OpenAI({ apiKey: `${key}\nx`, baseURL: server.url }) }),
+      {
+        kind: 'auth',
+        message:
+          'openai: the API key holds a character that no header can carry, such as a line break',
+      },
+    ],
+    [
+      'a header',
+      () => ({
+        client: new OpenAI({
+          apiKey: 'k',
+          baseURL: server.url,
+          defaultHeaders: { 'x-a': `${key}\n.` },
+        }),
+      }),
+      unsendable,
+    ],
+    [
+      'a password in the address',
+      () => ({ client: new OpenAI({ apiKey: 'k', baseURL: `http://user:${key}@localhost/v1` }) }),
+      unsendable,
+    ],
+    [
+      'an address that is none',
+      () => ({ client: new OpenAI({ apiKey: 'k', baseURL: `/v1?key=${key}` }) }),
+      unsendable,
+    ],
+    [
+      'a port that fetch never calls',
+      () => open({ baseURL: `http://127.0.0.1:6000/v1?key=${key}` }),
+      unsendable,
+    ],
+  ])(
+    '%s that can never be sent is no reason to repeat, and stays unsaid',
+    async (_, options, expected) => {
+      const client = new Client({ model: 'm', ...options() })
+
+      for (const work of [client.respond(clientRequest()), client.stream(clientRequest())]) {
+        const failure = await failureOf(work)
+
+        expect(failure).toMatchObject({ ...expected, retry: { retryable: false, replay: 'safe' } })
+        expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain(key)
+      }
+    },
+  )
+
+  test('a header of one call that cannot be sent is not repeated', async () => {
+    const extraHeaders = { 'x-a': `${key}\n.` }
+    const request = clientRequest('Hi', { providerOptions: { openai: { extraHeaders } } })
+
+    const failure = await failureOf(new Client(open()).respond(request))
+
+    expect(failure).toMatchObject(unsendable)
+    expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain(key)
+  })
+
+  test('a key in the words of a fetch that failed is taken out', async () => {
+    const fetch = (): Promise<Response> => Promise.reject(new Error(`proxy refused ${key} at last`))
+
+    const failure = (await failureOf(
+      new Client(open({ fetch })).respond(clientRequest()),
+    )) as ProviderError
+
+    expect(failure.kind).toBe('network')
+    expect((failure.cause as Error).message).toBe('proxy refused [key] at last')
+    expect(inspect(failure, { depth: 9, showHidden: true })).not.toContain(key)
   })
 
   test('the SDK repeats twice unless told otherwise', async () => {

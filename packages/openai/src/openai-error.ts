@@ -1,6 +1,7 @@
 import type { ChatResponse, ProviderErrorKind } from '@lamella/core'
 import { isProviderError, ProviderError } from '@lamella/core'
 import { APIConnectionError, APIConnectionTimeoutError, OpenAIError } from 'openai'
+import { isHeaderValue, unfitForHeader } from './check-connection.ts'
 import type { ErrorFacts } from './error-kind.ts'
 import { kindOfReport, kindOfStatus } from './error-kind.ts'
 import type { Confidential } from './provider-words.ts'
@@ -39,18 +40,41 @@ export function toProviderError(error: unknown, context: FailureContext): unknow
     return reported(report ?? bodyText(message), status, headers as HeaderReader, context)
   }
   if (isA(error, APIConnectionTimeoutError)) return failed('timeout', context, { cause: error })
+  if (neverPasses(error)) return unsendable(context)
   if (isA(error, APIConnectionError) || isTransportError(error)) {
     return failed(isTimeout(error) ? 'timeout' : 'network', context, { cause: error })
   }
   // What is left of the SDK's errors are credentials that could not be had.
-  if (isA(error, OpenAIError)) return failed('auth', context)
+  if (isA(error, OpenAIError)) {
+    const { cause } = record(error)
+    return isProviderError(cause) ? cause : failed('auth', context)
+  }
   return error
+}
+
+/**
+ * Like `toProviderError`, for what was raised before there was an answer: what neither the SDK nor
+ * the network explains is a header or an address that cannot be sent.
+ */
+export function toRequestError(error: unknown, context: FailureContext): unknown {
+  const known = toProviderError(error, context)
+  return isProviderError(known) ? known : unsendable(context)
+}
+
+/** Without the cause: its message quotes the header or the address. */
+function unsendable(failure: FailureContext): ProviderError {
+  const context: FailureContext = { ...failure, replay: 'safe' }
+  if (!isHeaderValue(failure.confidential.key ?? '')) {
+    return failed('auth', context, { words: `the API key ${unfitForHeader}` })
+  }
+  const words = 'the request cannot be sent: its address or one of its headers is not valid'
+  return failed('invalid_request', context, { words })
 }
 
 /** A failure that only this side knows of. */
 export function failed(
   kind: ProviderErrorKind,
-  { provider, replay, partial }: FailureContext,
+  { provider, replay, confidential, partial }: FailureContext,
   more: { readonly words?: string; readonly cause?: unknown; readonly retryable?: boolean } = {},
 ): ProviderError {
   const { words = phrases[kind], cause, retryable } = more
@@ -65,7 +89,8 @@ export function failed(
     ...(code !== undefined && { details: { code } }),
     ...(partial !== undefined && { partial }),
     // What a function that gives out credentials failed with may hold them.
-    ...(cause instanceof Error && kind !== 'auth' && { cause: transportCause(cause) }),
+    ...(cause instanceof Error &&
+      kind !== 'auth' && { cause: transportCause(cause, confidential) }),
   })
 }
 
@@ -173,8 +198,26 @@ function requestId(headers: HeaderReader | undefined): string | undefined {
 }
 
 /** The innermost error: the SDK's own around it holds headers. */
-function transportCause(error: Error): Error {
-  return error.cause instanceof Error ? transportCause(error.cause) : error
+function transportCause(error: Error, confidential: Confidential): Error {
+  if (error.cause instanceof Error) return transportCause(error.cause, confidential)
+  const { key = '' } = confidential
+  // What is shorter is no secret but a stand-in for one, such as `none`.
+  const isClean = key.length < 8 || !`${error.message} ${error.stack}`.includes(key)
+  return isClean ? error : new Error(providerWords(error.message, confidential))
+}
+
+// Of Node's fetch, which knows these reasons by their words only. A port may be one that it never calls.
+const refusals =
+  /^(bad port|unknown scheme|not implemented|invalid url|failed to parse url|request cannot be constructed|url scheme must be)|\b(invalid header value|ByteString)\b/i
+
+/** Whether fetch refused to send it, and always will. */
+function neverPasses(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (refusals.test(at.message) || /^ERR_INVALID_(URL|CHAR)/.test(String(record(at)['code']))) {
+      return true
+    }
+  }
+  return false
 }
 
 function codeOf(error: unknown): string | undefined {

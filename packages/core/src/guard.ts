@@ -68,6 +68,10 @@ export interface GuardPlace {
   readonly layer: GuardedContext
   /** What a file is part of. */
   readonly side: Block['stage']
+  /** What becomes of a verdict that something is to be replaced. */
+  readonly replaced: GuardStatus
+  /** What a `retry` leads to, where it does not block. */
+  readonly onRetry?: ((verdict: Verdict) => void) | undefined
 }
 
 /** Asks a check, and deals with whatever can go wrong with it. It holds no data of a run. */
@@ -86,7 +90,7 @@ export class Guard {
     try {
       return (await this.#options.when?.(place.layer)) ?? true
     } catch (error) {
-      this.fail(error, place, stage)
+      this.fail(error, stage, place)
       return false
     }
   }
@@ -96,27 +100,36 @@ export class Guard {
     subject: GuardSubject,
     place: GuardPlace,
   ): Verdict | undefined | Promise<Verdict | undefined> {
-    const scope = new CheckScope(place.layer)
-    const read = (verdict: Verdict): Verdict | undefined => this.#read(verdict, subject, place)
-    const fail = (error: unknown): undefined => this.fail(error, place, subject.stage)
+    const { check, timeoutMs = 5000 } = this.#options
+    const read = (verdict: Verdict): Verdict | undefined => this.read(verdict, subject, place)
+    const fail = (error: unknown): undefined => this.fail(error, subject.stage, place)
     try {
-      const given = this.#options.check(subject, scope)
-      if (!isThenable(given)) return read(given)
-      return scope
-        .within(given, this.#options.timeoutMs ?? 5000, this.name)
-        .then(read)
-        .catch(fail)
+      const scope = new CheckScope(place.layer)
+      const given = check(subject, scope)
+      return isThenable(given)
+        ? scope.within(given, timeoutMs, this.name).then(read).catch(fail)
+        : read(given)
     } catch (error) {
       return fail(error)
     }
   }
 
+  /** Takes in a verdict. */
+  read(verdict: Verdict, subject: GuardSubject, place: GuardPlace): Verdict | undefined {
+    checkVerdict(this.name, verdict, subject.text.length)
+    if (verdict.action !== 'unsupported') return verdict
+    const { category = 'unsupported' } = verdict
+    if (this.#options.unsupported !== 'allow') return { ...verdict, action: 'block', category }
+    this.report('error', subject.stage, { ...verdict, category }, place)
+    return undefined
+  }
+
   /** Throws what the run is to end with when the guard itself fails, unless it fails open. */
-  fail(error: unknown, place: GuardPlace, stage: GuardStage): undefined {
+  fail(error: unknown, stage: GuardStage, place: GuardPlace): undefined {
     if (place.layer.signal.aborted || isControl(error)) throw error
-    this.report('error', stage, { category: 'guardrail_error' }, place, { error })
-    if (this.isShadow || this.#options.onError === 'open') return undefined
-    throw this.tripped(stage, { category: 'guardrail_error' }, place, error)
+    const verdict = { category: 'guardrail_error' }
+    this.report('error', stage, verdict, place, { error })
+    if (this.#options.onError !== 'open') this.trip(stage, verdict, place, error)
   }
 
   report(
@@ -124,10 +137,9 @@ export class Guard {
     stage: GuardStage,
     { category, severity }: Pick<Verdict, 'category' | 'severity'>,
     place: GuardPlace,
-    more: { readonly match?: string | undefined; readonly error?: unknown } = {},
+    { match, ...more }: Pick<GuardEvent, 'match' | 'error'> = {},
   ): void {
     const { onEvent, includeContent } = this.#options
-    if (status === 'passed' && onEvent === undefined) return
     const data: GuardEvent = {
       guardrail: this.name,
       stage,
@@ -136,12 +148,16 @@ export class Guard {
       ...(severity !== undefined && { severity }),
     }
     if (status !== 'passed') place.layer.run.emit({ type: 'guardrail', data })
-    const { match, ...rest } = more
     try {
-      onEvent?.({ ...data, ...rest, ...(includeContent && match !== undefined && { match }) })
+      onEvent?.({ ...data, ...more, ...(includeContent && match !== undefined && { match }) })
     } catch {
       // An observer cannot break what it observes.
     }
+  }
+
+  /** Throws what the run is to end with, but not in shadow mode. */
+  trip(...about: Parameters<Guard['tripped']>): void {
+    if (!this.isShadow) throw this.tripped(...about)
   }
 
   tripped(
@@ -150,21 +166,14 @@ export class Guard {
     { level, side }: GuardPlace,
     cause?: unknown,
   ): GuardrailTripped {
-    return new GuardrailTripped(
-      {
-        guardrail: this.name,
-        level,
-        stage: stage === 'file' ? side : (blockStages[stage] ?? (stage as Block['stage'])),
-        category,
-        message: message ?? this.#options.blockMessage ?? '',
-      },
-      { cause },
-    )
-  }
-
-  /** The verdict on something that the guard cannot read. */
-  unreadable(subject: GuardSubject, place: GuardPlace): Verdict | undefined {
-    return this.#read({ action: 'unsupported' }, subject, place)
+    const block: Block = {
+      guardrail: this.name,
+      level,
+      stage: stage === 'arguments' || stage === 'result' ? stage : side,
+      category,
+      message: message ?? this.#options.blockMessage ?? '',
+    }
+    return new GuardrailTripped(block, { cause })
   }
 
   /** What a verdict asks to replace in a text. */
@@ -175,46 +184,31 @@ export class Guard {
 
   /**
    * Acts on the verdict about something complete: throws if it is to be blocked, returns what is to
-   * be replaced if anything is. What the model is reading already cannot be replaced: it is blocked.
+   * be replaced if anything is.
    */
   conclude(
     verdict: Verdict | undefined,
-    subject: GuardSubject,
+    { stage, text }: GuardSubject,
     place: GuardPlace,
-    isReadOnly = false,
   ): readonly Finding[] | undefined {
     if (verdict === undefined) return undefined
-    const { action } = verdict
-    const { stage, text } = subject
-    const isReplaced = action === 'replace' && !isReadOnly
-    const status = isReplaced ? 'replaced' : (harmless[action] ?? 'blocked')
+    const { replaced, onRetry } = place
+    const isRetried = verdict.action === 'retry' && onRetry !== undefined
+    const status = isRetried ? 'retry' : statusOf(verdict, replaced)
     const found = this.findings(verdict, text)
     const match = found.map(({ start, end }) => text.slice(start, end)).join('\n')
     this.report(status, stage, verdict, place, { match })
     if (this.isShadow) return undefined
-    if (status === 'blocked') throw this.tripped(stage, verdict, place)
-    return isReplaced ? found : undefined
-  }
-
-  #read(verdict: Verdict, subject: GuardSubject, place: GuardPlace): Verdict | undefined {
-    checkVerdict(this.name, verdict, subject.text.length)
-    if (verdict.action !== 'unsupported') return verdict
-    const { category = 'unsupported' } = verdict
-    if (this.#options.unsupported !== 'allow') return { ...verdict, action: 'block', category }
-    this.report('error', subject.stage, { ...verdict, category }, place)
-    return undefined
+    if (isRetried) onRetry(verdict)
+    if (status === 'blocked') this.trip(stage, verdict, place)
+    return status === 'replaced' ? found : undefined
   }
 }
 
-/** What a verdict comes to that stops nothing. */
-export const harmless: { readonly [Action in Verdict['action']]?: GuardStatus } = {
-  allow: 'passed',
-  flag: 'flagged',
-}
-
-const blockStages: { readonly [Stage in GuardStage]?: Block['stage'] } = {
-  instructions: 'input',
-  reasoning: 'output',
+/** What a guard does about a verdict. */
+export function statusOf({ action }: Verdict, replaced: GuardStatus): GuardStatus {
+  if (action === 'replace') return replaced
+  return action === 'allow' ? 'passed' : action === 'flag' ? 'flagged' : 'blocked'
 }
 
 /** What is thrown to steer a run is not a guard's failure. */

@@ -1,10 +1,11 @@
 import type { AgentContext } from './agent-context.ts'
 import type { ChatContext } from './chat-context.ts'
+import { checkOptions, wrongOption } from './check-options.ts'
 import { functionGuard } from './function-guard.ts'
 import type { GuardOptions, GuardPlace } from './guard.ts'
 import { Guard } from './guard.ts'
 import type { ReleasePolicy } from './held-text.ts'
-import { holdBackGate } from './hold-back-gate.ts'
+import { byStrictness, holdBackGate } from './hold-back-gate.ts'
 import { inputGuard } from './input-guard.ts'
 import type { Role } from './message.ts'
 import type { AgentMiddleware, ChatMiddleware, FunctionMiddleware } from './middleware.ts'
@@ -77,126 +78,76 @@ export type GuardrailLayer<Level extends 'agent' | 'chat'> =
 export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
   options: GuardrailOptions<Level>,
 ): readonly GuardrailLayer<Level>[] {
-  checkOptions(options)
-  if (options.mode === 'off') return []
-  const stages = new Set(options.applyTo)
+  checkGuardrail(options)
+  const { applyTo, execution, level: given, maxRetries = 1, messages = 'new', mode } = options
+  if (mode === 'off') return []
   const guard = new Guard(options)
-  const layers: (AgentMiddleware | ChatMiddleware | FunctionMiddleware)[] = []
-  for (const level of ['agent', 'chat'] as const) {
-    const inputs =
-      (options.level ?? 'agent') === level ? only(stages, 'input', 'instructions', 'file') : none
-    const outputs =
-      (options.level ?? 'chat') === level ? only(stages, 'output', 'reasoning', 'file') : none
-    if (inputs.size === 0 && outputs.size === 0) continue
-    const process = contentLayer(guard, options, level, inputs, outputs)
-    layers.push(
-      level === 'agent'
-        ? agentMiddleware(guard.name, process)
-        : chatMiddleware(guard.name, process),
-    )
+  const only = (...stages: GuardStage[]): readonly GuardStage[] =>
+    stages.filter((stage) => applyTo.includes(stage))
+  const isParallel = execution === 'parallel'
+  const {
+    pending,
+    holdChars,
+    release = pending || holdChars !== undefined ? 'window' : 'full',
+  } = options.stream ?? {}
+  const stream = { ...options.stream, release }
+
+  const processAt = (level: 'agent' | 'chat') => {
+    const inputs = (given ?? 'agent') === level ? only('input', 'instructions', 'file') : []
+    const outputs = (given ?? 'chat') === level ? only('output', 'reasoning', 'file') : []
+    if (inputs.length + outputs.length === 0) return undefined
+    const roles = options.roles ?? (level === 'agent' ? ['user', 'assistant', 'tool'] : ['user'])
+    const checkInput = inputGuard(guard, { stages: inputs, messages, roles })
+    const callGuarded = outputGuard(guard, { stages: outputs, stream, maxRetries })
+
+    return async (context: AgentContext | ChatContext, callNext: () => Promise<unknown>) => {
+      const place: GuardPlace = {
+        level,
+        layer: context,
+        side: 'input',
+        // The model is reading already.
+        replaced: isParallel ? 'blocked' : 'replaced',
+      }
+      if (!(await guard.applies(place, inputs[0] ?? outputs[0]!))) {
+        await callNext()
+        return
+      }
+      let verdict: Promise<void> | undefined
+      if (inputs.length > 0) {
+        verdict = checkInput(context, place)
+        if (isParallel) {
+          context.run.holdTools(verdict)
+          context.transformUpdates(
+            holdBackGate({ release: 'passthrough', parts: [], scan: noFindings, until: verdict }),
+          )
+        } else await verdict
+      }
+      if (outputs.length === 0) await callNext()
+      else await callGuarded(context, { ...place, side: 'output', replaced: 'replaced' }, callNext)
+      await verdict
+    }
   }
-  const calls = only(stages, 'arguments', 'result', 'file')
-  if (calls.size > 0) layers.push(functionGuard(guard, calls))
+
+  const layers: (AgentMiddleware | ChatMiddleware | FunctionMiddleware)[] = []
+  const atAgent = processAt('agent')
+  const atChat = processAt('chat')
+  if (atAgent) layers.push(agentMiddleware(guard.name, atAgent))
+  if (atChat) layers.push(chatMiddleware(guard.name, atChat))
+  const calls = only('arguments', 'result', 'file')
+  if (calls.length > 0) layers.push(functionGuard(guard, calls))
   return layers as GuardrailLayer<Level>[]
 }
 
-function contentLayer(
-  guard: Guard,
-  options: GuardrailOptions,
-  level: 'agent' | 'chat',
-  inputs: ReadonlySet<GuardStage>,
-  outputs: ReadonlySet<GuardStage>,
-): (context: AgentContext | ChatContext, callNext: () => Promise<unknown>) => Promise<void> {
-  const isParallel = options.execution === 'parallel'
-  const roles = options.roles ?? (level === 'agent' ? ['user', 'assistant', 'tool'] : ['user'])
-  const checkInput = inputGuard(guard, {
-    stages: inputs,
-    messages: options.messages ?? 'new',
-    roles,
-    isReadOnly: isParallel,
-  })
-  const { stream = {} } = options
-  const hasWindow = stream.pending !== undefined || stream.holdChars !== undefined
-  const callGuarded = outputGuard(guard, {
-    stages: outputs,
-    stream: { ...stream, release: stream.release ?? (hasWindow ? 'window' : 'full') },
-    maxRetries: options.maxRetries ?? 1,
-  })
+const noFindings = (): undefined => undefined
 
-  return async (context, callNext) => {
-    const place: GuardPlace = { level, layer: context, side: 'input' }
-    const first: GuardStage = inputs.size > 0 ? 'input' : 'output'
-    if (!(await guard.applies(place, first))) {
-      await callNext()
-      return
-    }
-    let verdict: Promise<void> | undefined
-    if (inputs.size > 0) {
-      verdict = checkInput(context, place)
-      if (isParallel) {
-        context.run.holdTools(verdict)
-        context.transformUpdates(
-          holdBackGate({
-            release: 'passthrough',
-            parts: [],
-            scan: () => undefined,
-            until: verdict,
-          }),
-        )
-      } else {
-        await verdict
-      }
-    }
-    if (outputs.size > 0) await callGuarded(context, { ...place, side: 'output' }, callNext)
-    else await callNext()
-    await verdict
+const stageNames = ['input', 'output', 'arguments', 'result', 'instructions', 'reasoning', 'file']
+
+function checkGuardrail(options: GuardrailOptions): void {
+  const { name, check, applyTo } = options
+  const demand = (isRight: unknown, option: string, rule: string, value: unknown): void => {
+    if (!isRight) throw wrongOption('guardrail', option, rule, value)
   }
-}
-
-const none: ReadonlySet<GuardStage> = new Set()
-const policies: readonly unknown[] = ['passthrough', 'window', 'sentence', 'full']
-const stageNames: readonly unknown[] = [
-  'input',
-  'output',
-  'arguments',
-  'result',
-  'instructions',
-  'reasoning',
-  'file',
-]
-
-function only(
-  stages: ReadonlySet<GuardStage>,
-  ...of: readonly GuardStage[]
-): ReadonlySet<GuardStage> {
-  return new Set(of.filter((stage) => stages.has(stage)))
-}
-
-function checkOptions(options: GuardrailOptions): void {
-  const { name, check, applyTo, stream = {} } = options
-  const demand = (isRight: boolean, option: string, rule: string, value: unknown): void => {
-    if (isRight) return
-    const kind = typeof value === 'number' ? RangeError : TypeError
-    throw new kind(
-      `guardrail: \`${option}\` must be ${rule}, got ${JSON.stringify(value) ?? typeof value}`,
-    )
-  }
-  const demandOneOf = (option: string, value: unknown, allowed: readonly unknown[]): void =>
-    demand(
-      value === undefined || allowed.includes(value),
-      option,
-      `one of ${allowed.join(', ')}`,
-      value,
-    )
-  const demandCount = (option: string, value: number | undefined, least: number): void =>
-    demand(
-      value === undefined || (Number.isInteger(value) && value >= least),
-      option,
-      `a whole number from ${least} up`,
-      value,
-    )
-
-  demand(typeof name === 'string' && name !== '', 'name', 'a string that is not empty', name)
+  demand(typeof name === 'string' && name, 'name', 'a string that is not empty', name)
   demand(typeof check === 'function', 'check', 'a function', check)
   demand(
     Array.isArray(applyTo) && applyTo.length > 0,
@@ -204,16 +155,19 @@ function checkOptions(options: GuardrailOptions): void {
     'a list that is not empty',
     applyTo,
   )
-  for (const stage of applyTo) demandOneOf('applyTo', stage, stageNames)
-  demandOneOf('level', options.level, ['agent', 'chat'])
-  demandOneOf('messages', options.messages, ['new', 'last-user', 'all'])
-  demandOneOf('mode', options.mode, ['enforce', 'shadow', 'off'])
-  demandOneOf('onError', options.onError, ['closed', 'open'])
-  demandOneOf('unsupported', options.unsupported, ['block', 'allow'])
-  demandOneOf('execution', options.execution, ['serial', 'parallel'])
-  demandOneOf('stream.release', stream.release, policies)
-  demandCount('stream.holdChars', stream.holdChars, 0)
-  demandCount('stream.checkEveryChars', stream.checkEveryChars, 1)
-  demandCount('maxRetries', options.maxRetries, 0)
-  demandCount('timeoutMs', options.timeoutMs, 1)
+  for (const stage of applyTo)
+    checkOptions('guardrail', { applyTo: stage }, { applyTo: stageNames })
+  checkOptions('guardrail', options, {
+    level: ['agent', 'chat'],
+    messages: ['new', 'last-user', 'all'],
+    mode: ['enforce', 'shadow', 'off'],
+    onError: ['closed', 'open'],
+    unsupported: ['block', 'allow'],
+    execution: ['serial', 'parallel'],
+    'stream.release': byStrictness,
+    'stream.holdChars': 0,
+    'stream.checkEveryChars': 1,
+    maxRetries: 0,
+    timeoutMs: 1,
+  })
 }

@@ -81,7 +81,7 @@ export class HeldText<F extends Finding> {
   readonly part: GuardedPart
   readonly callId: string | undefined
   /** Where the first edit begins. */
-  firstEdit = Infinity
+  firstEdit: number = Infinity
   /** Where the text ends so far. */
   end = 0
   closed = false

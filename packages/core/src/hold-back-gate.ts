@@ -42,7 +42,7 @@ export function strictest(policies: Iterable<ReleasePolicy>): ReleasePolicy {
   return byStrictness[found]!
 }
 
-const byStrictness: readonly ReleasePolicy[] = ['passthrough', 'window', 'sentence', 'full']
+export const byStrictness: readonly ReleasePolicy[] = ['passthrough', 'window', 'sentence', 'full']
 
 /** A content in the queue. Without `text` it is not watched. */
 interface Part<F extends Finding> {

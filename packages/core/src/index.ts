@@ -12,7 +12,12 @@ export type {
 export type { AgentToolOptions } from './agent-tool.ts'
 export { BaseChatClient } from './base-chat-client.ts'
 export type { ChatClientOptions } from './base-chat-client.ts'
-export type { ChatClient, ChatRequest, ContinuationReport, GetResponseOptions } from './chat-client.ts'
+export type {
+  ChatClient,
+  ChatRequest,
+  ContinuationReport,
+  GetResponseOptions,
+} from './chat-client.ts'
 export type { ChatContext } from './chat-context.ts'
 export type { ChatOptions, LoopState, ResponseFormat, ToolChoice } from './chat-options.ts'
 export { chatResponse, toUpdates } from './chat-response.ts'
@@ -22,6 +27,7 @@ export type {
   ChatResponseUpdate,
   FinishReason,
 } from './chat-response.ts'
+export type { CheckContext, GuardedContext } from './check-scope.ts'
 export type { Checkpoint } from './checkpoint.ts'
 export type {
   Annotation,
@@ -50,6 +56,12 @@ export type { FunctionInvocationContext } from './function-context.ts'
 export type { FunctionInvocationConfiguration } from './function-invocation.ts'
 export { errorResult, toFunctionResult } from './function-result.ts'
 export type { FunctionResult } from './function-result.ts'
+export type { GuardEvent, GuardOptions } from './guard.ts'
+export { guardrail } from './guardrail.ts'
+export type { GuardrailLayer, GuardrailOptions, GuardrailStreamOptions } from './guardrail.ts'
+export type { Finding, GuardedPart, ReleasePolicy, ScanOptions, ScanWindow } from './held-text.ts'
+export { holdBackGate, strictest } from './hold-back-gate.ts'
+export type { HoldBackOptions } from './hold-back-gate.ts'
 export { LamellaError } from './lamella-error.ts'
 export type { ErrorCode, LamellaErrorOptions } from './lamella-error.ts'
 export { message, messageText, toMessages } from './message.ts'
@@ -74,6 +86,7 @@ export { outcomeOf } from './run-outcome.ts'
 export type { FailedOutcome } from './run-outcome.ts'
 export { defineState } from './run-state.ts'
 export type { RunState, StateCell, StateOptions } from './run-state.ts'
+export type { RunToolsSnapshot } from './run-tools.ts'
 export { createSession } from './session.ts'
 export type { Session, SessionSnapshot } from './session.ts'
 export type {
@@ -84,8 +97,15 @@ export type {
   StandardResult,
   StandardSchema,
 } from './standard-schema.ts'
+export { isStandardSchema, toJsonSchema } from './standard-schema.ts'
 export { memoryStore, sessionStore } from './store.ts'
-export type { KeyValueStore, SessionStore } from './store.ts'
+export type {
+  KeyValueStore,
+  MemoryStoreOptions,
+  SessionStore,
+  SessionStoreOptions,
+  WriteOptions,
+} from './store.ts'
 export type { StreamOutcome } from './stream-outcome.ts'
 export type { Finalizer, StreamFold, StreamSource } from './stream-source.ts'
 export type { TextOptions } from './stream-views.ts'
@@ -111,5 +131,12 @@ export type { TransformController, UpdateTransformer } from './update-transforme
 export { addUsage } from './usage.ts'
 export type { Usage } from './usage.ts'
 export { formatIssues, validate } from './validate.ts'
+export type {
+  GuardStage,
+  GuardStatus,
+  GuardSubject,
+  Verdict,
+  VerdictSpan,
+} from './verdict.ts'
 export { visibleHistory } from './visible-history.ts'
 export { withMiddleware } from './with-middleware.ts'

@@ -1,31 +1,23 @@
 import type { AgentContext } from './agent-context.ts'
-import type { AgentResponseUpdate } from './agent-response.ts'
 import type { ChatContext } from './chat-context.ts'
-import type { Content } from './content.ts'
 import type { Guard, GuardPlace } from './guard.ts'
-import { harmless } from './guard.ts'
-import { isFile, isUnknown } from './guarded-contents.ts'
-import type { Finding, GuardedPart, ReleasePolicy, ScanOptions, ScanWindow } from './held-text.ts'
+import { statusOf } from './guard.ts'
+import { checkContents, isOpaque } from './guarded-contents.ts'
+import type { Finding, GuardedPart, ScanOptions } from './held-text.ts'
 import { holdBackGate } from './hold-back-gate.ts'
-import { checkFiles } from './input-guard.ts'
 import { message } from './message.ts'
-import type { GuardrailTripped } from './termination.ts'
 import { isThenable } from './update-passage.ts'
-import type { UpdateTransformer } from './update-transformer.ts'
-import type { GuardStage, GuardStatus, GuardSubject, Verdict } from './verdict.ts'
+import type { GuardStage, GuardSubject, Verdict } from './verdict.ts'
 
 /** What a guard looks at of what comes out. */
 export interface OutputGuardOptions {
-  readonly stages: ReadonlySet<GuardStage>
+  readonly stages: readonly GuardStage[]
   readonly stream: Omit<ScanOptions, 'onFinding'>
   readonly maxRetries: number
 }
 
 interface Judged extends Finding {
-  readonly status: GuardStatus
-  readonly stage: GuardStage
-  readonly verdict: Verdict
-  readonly match: string
+  readonly act: () => void
 }
 
 /** Makes the part of a layer that holds back what comes out, and asks the model again. */
@@ -39,49 +31,45 @@ export function outputGuard(
 ) => Promise<void> {
   const { release } = stream
   const parts: GuardedPart[] = []
-  if (stages.has('output')) parts.push('text', 'refusal')
-  if (stages.has('reasoning')) parts.push('reasoning')
+  if (stages.includes('output')) parts.push('text', 'refusal')
+  if (stages.includes('reasoning')) parts.push('reasoning')
 
   return async (context, place, callNext) => {
     let retries = 0
-    let again: { readonly trip: GuardrailTripped; readonly feedback: string } | undefined
-    const flagged = new Set<string>()
+    let again: { readonly trip: unknown; readonly feedback: string } | undefined
+    const told = new Set<string>()
 
     const judge = (
       verdict: Verdict | undefined,
-      subject: GuardSubject,
+      { stage, text }: GuardSubject,
       from: number,
     ): readonly Judged[] | undefined => {
       if (verdict === undefined) return undefined
-      const { action } = verdict
-      const { stage } = subject
-      const status = statusOf(verdict, release)
-      if (status === 'passed') {
-        guard.report(status, stage, verdict, place)
-        return undefined
-      }
-      const mayRetry = action === 'retry' && release === 'full' && retries < maxRetries
-      if (mayRetry) {
-        const trip = guard.tripped(stage, verdict, place)
-        again = { trip, feedback: verdict.feedback ?? verdict.message ?? askAgain }
+      const { action, spans, category, feedback = verdict.message ?? askAgain } = verdict
+      if (action === 'retry' && release === 'full' && retries < maxRetries) {
         guard.report('retry', stage, verdict, place)
+        if (guard.isShadow) return undefined
+        const trip = guard.tripped(stage, verdict, place)
+        again = { trip, feedback }
         throw trip
       }
-      if (action !== 'replace' && !verdict.spans?.length) {
-        const key = `${status} ${stage} ${verdict.category}`
-        if (!flagged.has(key)) guard.report(status, stage, verdict, place, { match: subject.text })
-        flagged.add(key)
-        if (status === 'blocked' && !guard.isShadow) throw guard.tripped(stage, verdict, place)
+      // What has left cannot be replaced.
+      const status = statusOf(verdict, release === 'passthrough' ? 'flagged' : 'replaced')
+      const act = (match: string): void => {
+        guard.report(status, stage, verdict, place, { match })
+        if (status === 'blocked') guard.trip(stage, verdict, place)
+      }
+      if (action !== 'replace' && (action === 'allow' || !spans?.length)) {
+        const key = `${status} ${stage} ${category}`
+        if (status === 'passed' || !told.has(key)) act(text)
+        told.add(key)
         return undefined
       }
-      return guard.findings(verdict, subject.text).map(({ start, end, replacement }) => ({
+      return guard.findings(verdict, text).map(({ start, end, replacement }) => ({
         start: start + from,
         end: end + from,
         replacement: action === 'replace' ? replacement : undefined,
-        status,
-        stage,
-        verdict,
-        match: subject.text.slice(start, end),
+        act: () => act(text.slice(start, end)),
       }))
     }
 
@@ -90,20 +78,33 @@ export function outputGuard(
         ...stream,
         ...(guard.isShadow && { observe: true }),
         parts,
-        scan: (window) => {
-          const subject = subjectOf(window)
+        scan: ({ part, text, from, final }) => {
+          const subject: GuardSubject = {
+            stage: part === 'reasoning' ? part : 'output',
+            text: text.slice(from),
+            before: text.slice(0, from),
+            role: 'assistant',
+            final,
+          }
           const verdict = guard.ask(subject, place)
           return isThenable(verdict)
-            ? verdict.then((given) => judge(given, subject, window.from))
-            : judge(verdict, subject, window.from)
+            ? verdict.then((given) => judge(given, subject, from))
+            : judge(verdict, subject, from)
         },
-        onFinding: ({ status, stage, verdict, match }) => {
-          guard.report(status, stage, verdict, place, { match })
-          if (status === 'blocked' && !guard.isShadow) throw guard.tripped(stage, verdict, place)
-        },
+        onFinding: ({ act }) => act(),
       }),
     )
-    context.transformUpdates(otherParts(guard, stages, place))
+    // What is not text: files, and what nobody can read.
+    const about = { stage: 'output', role: 'assistant' } as const
+    context.transformUpdates({
+      transform(update, controller) {
+        const { contents, raw: _, ...rest } = update
+        if (!contents.some(isOpaque)) return controller.enqueue(update)
+        return checkContents(guard, stages, contents, about, place, '').then((checked) =>
+          controller.enqueue(checked === contents ? update : { ...rest, contents: checked }),
+        )
+      },
+    })
 
     const { messages } = context
     for (;;) {
@@ -121,56 +122,3 @@ export function outputGuard(
 }
 
 const askAgain = 'That answer was not acceptable. Please answer again.'
-
-/** What an output guard does about a verdict. What has left cannot be replaced. */
-function statusOf({ action }: Verdict, release: ReleasePolicy): GuardStatus {
-  if (action !== 'replace') return harmless[action] ?? 'blocked'
-  return release === 'passthrough' ? 'flagged' : 'replaced'
-}
-
-function subjectOf({ part, text, from, final }: ScanWindow): GuardSubject {
-  return {
-    stage: part === 'reasoning' ? 'reasoning' : 'output',
-    text: text.slice(from),
-    before: text.slice(0, from),
-    role: 'assistant',
-    final,
-  }
-}
-
-/** Checks the parts that are not text: files, and those that nobody can read. */
-function otherParts(
-  guard: Guard,
-  stages: ReadonlySet<GuardStage>,
-  place: GuardPlace,
-): UpdateTransformer<AgentResponseUpdate> {
-  const files = stages.has('file')
-  const concerns = (content: Content): boolean =>
-    (files && isFile(content)) || (stages.has('output') && isUnknown(content))
-  return {
-    transform(update, controller) {
-      if (!update.contents.some(concerns)) {
-        controller.enqueue(update)
-        return undefined
-      }
-      for (const content of update.contents) {
-        if (!isUnknown(content)) continue
-        const subject: GuardSubject = {
-          stage: 'output',
-          text: '',
-          contents: [content],
-          final: true,
-        }
-        guard.conclude(guard.unreadable(subject, place), subject, place)
-      }
-      if (!files) {
-        controller.enqueue(update)
-        return undefined
-      }
-      return checkFiles(guard, update.contents, place, { role: 'assistant' }).then((contents) => {
-        const { raw: _, ...rest } = update
-        controller.enqueue(contents === update.contents ? update : { ...rest, contents })
-      })
-    },
-  }
-}

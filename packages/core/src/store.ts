@@ -1,3 +1,4 @@
+import { checkOptions, wrongOption } from './check-options.ts'
 import { LamellaError } from './lamella-error.ts'
 import type { SessionSnapshot } from './session.ts'
 
@@ -54,11 +55,7 @@ interface Entry {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
   const { maxEntries = 1000, clock = Date } = options
-  if (!Number.isInteger(maxEntries) || maxEntries < 1) {
-    throw new RangeError(
-      `memoryStore: \`maxEntries\` must be a whole number from 1 up, got ${maxEntries}`,
-    )
-  }
+  checkOptions('memoryStore', options, { maxEntries: 1 })
   // In order of use, the longest unused first.
   const entries = new Map<string, Entry>()
 
@@ -73,14 +70,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
 
   const put = (key: string, value: unknown, expiresAt: number): void => {
     const json = toJson(value)
-    if (json === undefined) throw new TypeError('memoryStore: a value must be JSON')
+    if (json === undefined) throw wrongOption('memoryStore', 'value', 'JSON', value)
     entries.delete(key)
     entries.set(key, { json, expiresAt })
     if (entries.size > maxEntries) entries.delete(entries.keys().next().value!)
   }
 
   const expiry = ({ ttlMs = Infinity }: WriteOptions = {}): number => {
-    if (!(ttlMs > 0)) throw new RangeError(`memoryStore: \`ttlMs\` must be above 0, got ${ttlMs}`)
+    if (!(ttlMs > 0)) throw wrongOption('memoryStore', 'ttlMs', 'above 0', ttlMs)
     return clock.now() + ttlMs
   }
 
@@ -100,11 +97,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
       const entry = find(key)
       const before: unknown = entry ? JSON.parse(entry.json) : 0
       if (typeof before !== 'number') {
-        throw new TypeError('memoryStore: `increment` needs an entry that is a number')
+        throw wrongOption('memoryStore', 'key', 'that of a number', key)
       }
       const sum = before + by
       if (!Number.isFinite(sum)) {
-        throw new RangeError(`memoryStore: \`by\` must be a finite number, got ${by}`)
+        throw wrongOption('memoryStore', 'by', 'a finite number', by)
       }
       put(key, sum, entry?.expiresAt ?? expiresAt)
       return sum

@@ -63,30 +63,26 @@ export type GuardStatus =
   | 'error'
   | 'shadow'
 
-const actions: ReadonlySet<unknown> = new Set([
+const actions: readonly unknown[] = [
   'allow',
   'flag',
   'block',
   'replace',
   'retry',
   'unsupported',
-] satisfies Verdict['action'][])
+] satisfies Verdict['action'][]
 
 /**
  * A broken verdict is a broken guard, and never a pass.
  * @throws TypeError for a verdict without a known action, RangeError for a span outside the text
  */
 export function checkVerdict(name: string, verdict: Verdict | undefined, length: number): void {
-  if (!actions.has(verdict?.action)) {
-    throw new TypeError(
-      `guardrail "${name}": \`check\` must give a verdict with a known \`action\``,
-    )
+  if (!actions.includes(verdict?.action)) {
+    throw new TypeError(`guardrail "${name}": \`check\` gave no known \`action\``)
   }
   for (const { start, end } of verdict?.spans ?? []) {
     if (!(start >= 0 && start < end && end <= length)) {
-      throw new RangeError(
-        `guardrail "${name}": a span from ${start} to ${end} is not in the text of ${length} characters`,
-      )
+      throw new RangeError(`guardrail "${name}": no span from ${start} to ${end} in ${length}`)
     }
   }
 }

@@ -5,7 +5,6 @@ import type { FunctionInvocationContext } from './function-context.ts'
 import type { Run } from './run.ts'
 import type { RunEvent } from './run-events.ts'
 import { outcomeOf } from './run-outcome.ts'
-import type { Session } from './session.ts'
 import { createSession } from './session.ts'
 import type { ApprovalPolicy, Tool } from './tool.ts'
 import { tool } from './tool.ts'
@@ -54,34 +53,32 @@ export function agentTool(agent: Agent, options: AgentToolOptions): Tool {
     approval: options.approval,
     async execute(args, context) {
       const run = context.run as Run
-      const session = options.shareSession === true ? childSession(context.session) : undefined
+      const { callId, signal, session: outer } = context
+      const shares = options.shareSession === true && outer !== undefined
       const shared = {
-        signal: context.signal,
-        parent: run,
+        signal,
         data: context.data,
-        session,
+        parent: run,
+        session: shares ? { ...createSession(), state: outer.state } : undefined,
         stream: true,
         onEvent: ({ type, data, id }: RunEvent) => id === undefined && run.emit({ type, data }),
         onRequest: ({ type, data }: RunEvent) => run.request({ type, data }),
       } as const
-      const paused = run.children[context.callId]
-      const answers = paused && (await ask(context, agent, paused))
+      const paused = run.children[callId]
       const stream =
         paused === undefined
           ? agent.run(String(args[argument]), shared)
-          : agent.resume(paused, answers!, shared)
+          : agent.resume(paused, await ask(context, agent, paused), shared)
+      const count = (usage: Usage = {}): void => run.addUsage(since(usage, paused?.usage))
       try {
         if (onUpdate !== undefined) for await (const update of stream) await onUpdate(update)
-        const response = await stream.finalResponse()
-        run.addUsage(since(response.usage, paused?.usage))
-        const { [context.callId]: _finished, ...children } = run.children
-        const { checkpoint } = response
-        run.children =
-          checkpoint === undefined ? children : { ...children, [context.callId]: checkpoint }
-        return checkpoint === undefined ? response.text : await ask(context, agent, checkpoint)
+        const { usage, checkpoint, text } = await stream.finalResponse()
+        count(usage)
+        const { [callId]: _finished, ...children } = run.children
+        run.children = checkpoint ? { ...children, [callId]: checkpoint } : children
+        return checkpoint ? await ask(context, agent, checkpoint) : text
       } catch (error) {
-        const usage = outcomeOf(error)?.usage
-        if (usage !== undefined) run.addUsage(since(usage, paused?.usage))
+        count(outcomeOf(error)?.usage)
         throw error
       }
     },
@@ -90,15 +87,9 @@ export function agentTool(agent: Agent, options: AgentToolOptions): Tool {
 
 /** What was counted before the sub-agent paused was counted for the caller then. */
 function since(usage: Usage, before: Usage = {}): Usage {
-  const rest = Object.entries(usage).map(([counter, count = 0]) => [
-    counter,
-    count - (before[counter] ?? 0),
-  ])
-  return Object.fromEntries(rest) as Usage
-}
-
-function childSession(session: Session | undefined): Session | undefined {
-  return session && { ...createSession(), state: session.state }
+  const rest: Record<string, number> = {}
+  for (const counter in usage) rest[counter] = (usage[counter] ?? 0) - (before[counter] ?? 0)
+  return rest
 }
 
 /** What pauses a sub-agent pauses its caller. */

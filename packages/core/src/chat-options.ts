@@ -66,24 +66,20 @@ export function mergeChatOptions(
   over: ChatOptions | undefined,
 ): ChatOptions {
   if (base === undefined || over === undefined) return over ?? base ?? noOptions
-  const merged: Record<string, unknown> = { ...base }
-  for (const key of Object.keys(over) as (keyof ChatOptions)[]) {
-    if (over[key] !== undefined) merged[key] = over[key]
+  const merged: Record<string, unknown> = layOver(base, over)
+  if (base.tools && over.tools) merged['tools'] = [...new Set([...base.tools, ...over.tools])]
+  if (base.metadata) merged['metadata'] = layOver(base.metadata, over.metadata)
+  const providers: Record<string, unknown> = { ...base.providerOptions }
+  for (const name in over.providerOptions) {
+    providers[name] = layOver(base.providerOptions?.[name], over.providerOptions[name])
   }
-  if (base.tools !== undefined && over.tools !== undefined) {
-    merged['tools'] = [...new Set([...base.tools, ...over.tools])]
-  }
-  if (base.metadata !== undefined && over.metadata !== undefined) {
-    merged['metadata'] = { ...base.metadata, ...over.metadata }
-  }
-  if (base.providerOptions !== undefined && over.providerOptions !== undefined) {
-    const providers: Record<string, Readonly<Record<string, unknown>>> = { ...base.providerOptions }
-    for (const [provider, options] of Object.entries(over.providerOptions)) {
-      providers[provider] = { ...providers[provider], ...options }
-    }
-    merged['providerOptions'] = providers
-  }
+  if (base.providerOptions) merged['providerOptions'] = providers
   return merged
+}
+
+function layOver(base: object | undefined, over: object | undefined): Record<string, unknown> {
+  const given = Object.entries(over ?? {}).filter(([, value]) => value !== undefined)
+  return { ...base, ...Object.fromEntries(given) }
 }
 
 const noOptions: ChatOptions = Object.freeze({})

@@ -20,12 +20,15 @@ export function dropCalls(
     },
     transform(update, controller) {
       messageId = update.messageId ?? messageId
-      const kept = update.contents.filter((content) => !isLocal(content))
-      if (kept.length < update.contents.length) dropped = true
-      if (!visible) visible = kept.some(isVisible)
-      if (kept.length === update.contents.length) controller.enqueue(finish(update, dropped))
-      else if (kept.length > 0 || hasMore(update))
-        controller.enqueue(finish({ ...update, contents: kept }, dropped))
+      const contents = update.contents.filter((content) => !isLocal(content))
+      const drops = contents.length < update.contents.length
+      dropped ||= drops
+      visible ||= contents.some(isVisible)
+      if (drops && contents.length === 0 && facts.every((fact) => update[fact] === undefined))
+        return
+      const kept = drops ? { ...update, contents } : update
+      const ends = dropped && update.finishReason === 'tool-calls'
+      controller.enqueue(ends ? { ...kept, finishReason: 'stop' } : kept)
     },
     flush(controller) {
       if (visible || fallbackText === undefined) return
@@ -38,44 +41,17 @@ export function dropCalls(
   }
 }
 
-function finish(update: AgentResponseUpdate, dropped: boolean): AgentResponseUpdate {
-  return dropped && update.finishReason === 'tool-calls'
-    ? { ...update, finishReason: 'stop' }
-    : update
-}
-
-function hasMore({
-  finishReason,
-  usage,
-  event,
-  model,
-  responseId,
-  conversationId,
-}: AgentResponseUpdate): boolean {
-  return [finishReason, usage, event, model, responseId, conversationId].some(
-    (field) => field !== undefined,
-  )
-}
+/** What an update may be there for besides its contents. */
+const facts = ['finishReason', 'usage', 'event', 'model', 'responseId', 'conversationId'] as const
 
 function isLocal(content: Content): boolean {
   if (content.type === 'function-call') return content.informational !== true
   return content.type === 'approval-request' && content.hosted !== true
 }
 
+/** Of contents that are not local. */
 function isVisible(content: Content): boolean {
-  switch (content.type) {
-    case 'text':
-    case 'refusal':
-      return content.text.trim() !== ''
-    case 'data':
-    case 'uri':
-    case 'error':
-      return true
-    case 'approval-request':
-      return content.hosted === true
-    case 'hosted':
-      return content.name === 'file'
-    default:
-      return false
-  }
+  if (content.type === 'text' || content.type === 'refusal') return content.text.trim() !== ''
+  if (content.type === 'hosted') return content.name === 'file'
+  return ['data', 'uri', 'error', 'approval-request'].includes(content.type)
 }

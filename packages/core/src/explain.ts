@@ -4,7 +4,6 @@ import { mergeChatOptions } from './chat-options.ts'
 import type { LoopConfiguration } from './function-invocation.ts'
 import type { MessageInput } from './message.ts'
 import { toMessages } from './message.ts'
-import type { ToolDefinition } from './tool.ts'
 
 /** What a run would go through. `String(explanation)` prints it. */
 export interface Explanation {
@@ -23,34 +22,37 @@ export interface Explanation {
 
 export function explainRun(agent: Agent, input: MessageInput, options: RunOptions): Explanation {
   const layers = layersOf(agent, options)
-  const chatOptions = mergeChatOptions(agent.options, options.options)
-  const tools: readonly ToolDefinition[] = [
-    ...agent.tools,
-    ...(options.tools ?? []),
-    ...(chatOptions.tools ?? []),
-  ]
-  const settings = configurationOf(agent, options)
+  const { model = agent.client.model, tools = [] } = mergeChatOptions(
+    agent.options,
+    options.options,
+  )
   return {
-    agent: layers.agent.map(({ name }) => name),
-    chat: layers.chat.map(({ name }) => name),
-    function: layers.function.map(({ name }) => name),
+    agent: layers.agent.map(nameOf),
+    chat: layers.chat.map(nameOf),
+    function: layers.function.map(nameOf),
     provider: agent.client.provider,
-    model: chatOptions.model ?? agent.client.model,
-    tools: tools.map(({ name }) => name),
+    model,
+    tools: [...agent.tools, ...(options.tools ?? []), ...tools].map(nameOf),
     messages: { input: toMessages(input).length, history: options.session?.messages.length ?? 0 },
-    settings,
+    settings: configurationOf(agent, options),
     toString: print,
   }
 }
 
 function print(this: Explanation): string {
-  const chain = (layers: readonly string[], core: string): string => [...layers, core].join(' → ')
-  const model = `${this.provider}${this.model === undefined ? '' : ` ${this.model}`}`
-  return [
-    `run         ${chain(this.agent, 'loop')}`,
-    `model call  ${chain(this.chat, model)}`,
-    `tool call   ${chain(this.function, this.tools.length === 0 ? '(no tools)' : this.tools.join(', '))}`,
-    `messages    ${this.messages.history} of history, ${this.messages.input} of input`,
-    `limits      ${this.settings.maxIterations} model calls, ${this.settings.maxFunctionCalls} tool calls`,
-  ].join('\n')
+  const { provider, model, tools, messages, settings } = this
+  const lines = {
+    run: [...this.agent, 'loop'],
+    'model call': [...this.chat, [provider, model].join(' ').trim()],
+    'tool call': [...this.function, tools.join(', ') || '(no tools)'],
+    messages: [`${messages.history} of history, ${messages.input} of input`],
+    limits: [`${settings.maxIterations} model calls, ${settings.maxFunctionCalls} tool calls`],
+  }
+  return Object.entries(lines)
+    .map(([name, parts]) => name.padEnd(12) + parts.join(' → '))
+    .join('\n')
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name
 }

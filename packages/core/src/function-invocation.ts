@@ -56,38 +56,30 @@ export interface LoopConfiguration extends FunctionInvocationConfiguration {
   readonly maxConcurrency: number
 }
 
-/** @throws RangeError that names the setting and its value */
-export function loopConfiguration(config: FunctionInvocationConfiguration = {}): LoopConfiguration {
-  const {
-    enabled = true,
-    maxIterations = 40,
-    maxFunctionCalls = Infinity,
-    maxConsecutiveErrorsPerRequest = 3,
-    terminateOnUnknownCalls = false,
-    additionalTools = [],
-    includeDetailedErrors = false,
-    maxConcurrency = Infinity,
-  } = config
-  atLeast(1, { maxIterations, maxFunctionCalls, maxConcurrency })
-  atLeast(0, { maxConsecutiveErrorsPerRequest })
-  return {
-    enabled,
-    maxIterations,
-    maxFunctionCalls,
-    maxConsecutiveErrorsPerRequest,
-    terminateOnUnknownCalls,
-    additionalTools,
-    includeDetailedErrors,
-    maxConcurrency,
-  }
+const defaults: LoopConfiguration = {
+  enabled: true,
+  maxIterations: 40,
+  maxFunctionCalls: Infinity,
+  maxConsecutiveErrorsPerRequest: 3,
+  terminateOnUnknownCalls: false,
+  additionalTools: [],
+  includeDetailedErrors: false,
+  maxConcurrency: Infinity,
 }
 
-function atLeast(least: number, settings: Readonly<Record<string, number>>): void {
-  for (const [name, value] of Object.entries(settings)) {
-    if (value !== Infinity && (!Number.isInteger(value) || value < least)) {
+/** @throws RangeError that names the setting and its value */
+export function loopConfiguration(config: FunctionInvocationConfiguration = {}): LoopConfiguration {
+  const settings: Record<string, unknown> = {}
+  for (const name of Object.keys(defaults) as (keyof LoopConfiguration)[]) {
+    const value = config[name] ?? defaults[name]
+    const least = name === 'maxConsecutiveErrorsPerRequest' ? 0 : 1
+    const isCount = value === Infinity || (Number.isInteger(value) && (value as number) >= least)
+    if (typeof defaults[name] === 'number' && !isCount) {
       throw new RangeError(
-        `functionInvocation: \`${name}\` must be a whole number from ${least} up, got ${String(value)}`,
+        `functionInvocation: \`${name}\` must be a whole number from ${least} up, got ${value as number}`,
       )
     }
+    settings[name] = value
   }
+  return settings as unknown as LoopConfiguration
 }

@@ -13,30 +13,20 @@ export async function runLimited(
   limit: number,
   outer: AbortSignal,
 ): Promise<void> {
-  const controller = new AbortController()
-  const onAbort = (): void => controller.abort(outer.reason)
-  if (outer.aborted) onAbort()
-  outer.addEventListener('abort', onAbort)
+  const failure = new AbortController()
+  const signal = AbortSignal.any([outer, failure.signal])
   const running = new Set<Promise<void>>()
-  let failure: { readonly error: unknown } | undefined
-  try {
-    for (const { exclusive, start } of work) {
-      const most = exclusive ? 1 : limit
-      while (running.size >= most) await Promise.race(running)
-      if (controller.signal.aborted) break
-      const one = start(controller.signal)
-        .catch((error: unknown) => {
-          failure ??= { error }
-          controller.abort(error)
-        })
-        .finally(() => running.delete(one))
-      running.add(one)
-      if (exclusive) await one
-    }
-    await Promise.all(running)
-  } finally {
-    outer.removeEventListener('abort', onAbort)
+  for (const { exclusive, start } of work) {
+    const most = exclusive ? 1 : limit
+    while (running.size >= most) await Promise.race(running)
+    if (signal.aborted) break
+    const one = start(signal)
+      .catch((error: unknown) => failure.abort(error))
+      .finally(() => running.delete(one))
+    running.add(one)
+    if (exclusive) await one
   }
-  if (failure !== undefined) throw failure.error
+  await Promise.all(running)
+  failure.signal.throwIfAborted()
   outer.throwIfAborted()
 }

@@ -3,21 +3,14 @@ import { LamellaError } from './lamella-error.ts'
 import type { RunEvent, RunRequestInit } from './run-events.ts'
 import { formatIssues, validate } from './validate.ts'
 
-interface Waiting {
-  readonly settle: (value: unknown) => void
-}
-
 /** The questions of one run that wait for the caller's answer. */
 export class RunRequests {
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #waiting = new Map<string, (value: unknown) => void>()
 
   /** False if nobody waits for this id, as when it was answered before. */
   respond(id: string, value: unknown): boolean {
-    const waiting = this.#waiting.get(id)
-    if (waiting === undefined) return false
-    this.#waiting.delete(id)
-    waiting.settle(value)
-    return true
+    this.#waiting.get(id)?.(value)
+    return this.#waiting.delete(id)
   }
 
   /** The waiter is there before the question goes out, so that no answer is lost. */
@@ -32,25 +25,20 @@ export class RunRequests {
     }
     signal.throwIfAborted()
     const id = createSecretId('request')
+    const work = new AbortController()
+    const late = `nobody answered the request "${type}" within ${timeoutMs} ms`
     let timer: ReturnType<typeof setTimeout> | undefined
-    let onAbort: (() => void) | undefined
     try {
       const answer = await new Promise<unknown>((resolve, reject) => {
-        this.#waiting.set(id, { settle: resolve })
-        onAbort = () => reject(signal.reason as Error)
-        signal.addEventListener('abort', onAbort)
-        timer = setTimeout(() => {
-          reject(
-            new LamellaError(`nobody answered the request "${type}" within ${timeoutMs} ms`, {
-              code: 'timeout',
-            }),
-          )
-        }, timeoutMs)
+        this.#waiting.set(id, resolve)
+        const onAbort = (): void => reject(signal.reason as Error)
+        signal.addEventListener('abort', onAbort, work)
+        const onLate = (): void => reject(new LamellaError(late, { code: 'timeout' }))
+        timer = setTimeout(onLate, timeoutMs)
         send({ type, data, runId, id })
       })
-      if (schema === undefined) return answer as Value
-      const checked = await validate(schema, answer)
-      if (checked.issues === undefined) return checked.value as Value
+      const checked = schema ? await validate(schema, answer) : { value: answer as Value }
+      if (checked.issues === undefined) return checked.value
       throw new LamellaError(
         `the answer to the request "${type}" does not fit its schema: ${formatIssues(checked.issues)}`,
         { code: 'schema_invalid' },
@@ -58,7 +46,7 @@ export class RunRequests {
     } finally {
       this.#waiting.delete(id)
       clearTimeout(timer)
-      if (onAbort !== undefined) signal.removeEventListener('abort', onAbort)
+      work.abort()
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { AgentContext } from './agent-context.ts'
 import type { Agent } from './agent.ts'
 import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from './agent-response.ts'
-import { toChatResponse } from './chat-call.ts'
+import { cutShort, toChatResponse } from './chat-call.ts'
 import type { ChatOptions, ResponseFormat } from './chat-options.ts'
 import { toUpdates } from './chat-response.ts'
 import { ContentCall } from './content-call.ts'
@@ -53,7 +53,10 @@ export class AgentCall extends ContentCall<AgentResponse> {
     if (loop === undefined) return this.settle(response)
     const { passage, fold } = loop
     await this.run.sink.drive([], passage)
-    this.settle(passage.changed ? this.refold(response, fold) : response)
+    const { reason, ...rest } = response
+    // In a plain run its updates end just the same, only later.
+    const whole = reason === cutShort ? { ...rest, status: 'completed' as const } : response
+    this.settle(passage.changed ? this.refold(whole, fold) : whole)
   }
 
   protected override get mustRestart(): boolean {

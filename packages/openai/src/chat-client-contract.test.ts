@@ -1,6 +1,6 @@
+import type { ClientHarness, ClientScenario } from '@lamella/testing'
+import { chatClientContract, describeContract } from '@lamella/testing'
 import { describe, it } from 'vitest'
-import type { ClientHarness, ClientScenario } from '../../testing/src/index.ts'
-import { chatClientContract, describeContract } from '../../testing/src/index.ts'
 import { completionsRecording } from '../fixtures/completions-recording.ts'
 import type { Handler } from '../fixtures/raw-server.ts'
 import { answer, RawServer } from '../fixtures/raw-server.ts'

@@ -84,6 +84,7 @@ export class CompletionsUpdates implements AnswerMapper {
       contents: [],
       role: 'assistant',
       messageId: this.#messageId,
+      origin: this.#origin,
       ...(this.#responseId && { responseId: this.#responseId }),
       ...(this.#model && { model: this.#model }),
       ...(createdAt && { createdAt }),

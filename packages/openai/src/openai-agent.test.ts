@@ -105,6 +105,9 @@ describe.each(apis)('an agent on $name', ({ Client, rounds, second }) => {
     expect(response.value).toEqual({ city: 'Porto', rain: true })
     expect(response.usage).toMatchObject({ inputTokens: 40, outputTokens: 24 })
     expect(server.received[1]!.body).toMatchObject(second)
+    const answers = response.messages.filter(({ role }) => role === 'assistant')
+    const origin = { provider: 'openai', model: 'gpt-5-mini' }
+    expect(answers.map((answer) => answer.origin)).toEqual([origin, origin])
   })
 
   test('a layer of the client sees every model call', async () => {

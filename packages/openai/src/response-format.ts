@@ -1,4 +1,5 @@
-import type { JsonSchema, ResponseFormat, Schema, StandardSchema } from '@lamella/core'
+import type { JsonSchema, ResponseFormat } from '@lamella/core'
+import { toJsonSchema } from '@lamella/core'
 import { strictSchema } from './strict-schema.ts'
 
 /** A schema as both APIs take it. */
@@ -13,7 +14,7 @@ export interface NamedSchema {
  * says otherwise; a schema that is not accepted is sent as a hint, and the answer is checked here.
  */
 export function namedSchema(format: Exclude<ResponseFormat, string>): NamedSchema {
-  const schema = shownSchema(format.schema)
+  const schema = toJsonSchema(format.schema, 'responseFormat: the schema')
   const { title } = schema
   const name = legalName(format.name ?? (typeof title === 'string' ? title : '')) || 'response'
   if (format.strict === false) return { name, schema, strict: false }
@@ -25,16 +26,4 @@ export function namedSchema(format: Exclude<ResponseFormat, string>): NamedSchem
 /** A name of letters, digits, `_` and `-`, at most 64 of them. */
 export function legalName(name: string): string {
   return /^[\w-]{1,64}$/.test(name) ? name : name.replace(/[^\w-]+/g, '_').slice(0, 64)
-}
-
-function shownSchema(schema: Schema): JsonSchema {
-  if (!('~standard' in schema)) return schema
-  const { vendor, jsonSchema } = (schema as StandardSchema)['~standard']
-  if (jsonSchema === undefined) {
-    throw new TypeError(
-      `responseFormat: a schema of ${vendor} has no JSON Schema of itself; pass a JSON Schema`,
-    )
-  }
-  const { $schema: _dialect, ...described } = jsonSchema.input({ target: 'draft-2020-12' })
-  return described
 }

@@ -277,6 +277,7 @@ test('a second message of a response is a message of its own', async () => {
     ['resp_1', ['text', 'function-call']],
     ['msg_2', ['text']],
   ])
+  expect(messages.map((message) => message.origin)).toEqual([origin, origin])
   expect(messages[1]!.contents[0]!.providerData).toEqual({ itemId: 'msg_2', phase: 'final_answer' })
 })
 

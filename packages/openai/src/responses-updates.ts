@@ -21,6 +21,7 @@ export class ResponsesUpdates implements AnswerMapper {
   readonly #seenIds = new Set<unknown>()
   #origin: Origin
   #messageId: string | undefined
+  #openId: string | undefined
   #hasSaid = false
   #hasRefused = false
   #hasBegun = false
@@ -89,12 +90,14 @@ export class ResponsesUpdates implements AnswerMapper {
     const model = stringOf(response['model'])
     const createdAt = isoTime(response['created_at'])
     this.#messageId = responseId
+    this.#openId = this.#currentMessageId
     this.#isStored = response['store'] === true
     if (this.#origin.model === undefined && model) this.#origin = { ...this.#origin, model }
     updates.push({
       contents: [],
       role: 'assistant',
-      messageId: this.#currentMessageId,
+      messageId: this.#openId,
+      origin: this.#origin,
       ...(responseId && { responseId }),
       ...(model && { model }),
       ...(createdAt && { createdAt }),
@@ -217,7 +220,9 @@ export class ResponsesUpdates implements AnswerMapper {
   }
 
   #emit(updates: ChatResponseUpdate[], { messageId }: OutputItem, content: Content): void {
-    updates.push({ contents: [content], messageId })
+    const isOpen = messageId === this.#openId
+    this.#openId = messageId
+    updates.push({ contents: [content], messageId, ...(!isOpen && { origin: this.#origin }) })
   }
 }
 

@@ -138,7 +138,7 @@ async function runInside(
     options.conversationId ?? checkpoint?.conversationId ?? session?.conversationId
   const history = session?.messages ?? noMessages
   if (checkpoint?.conversation === undefined) {
-    run.sent = run.conversationId === undefined ? 0 : history.length
+    run.sent = run.conversationId === undefined ? 0 : (session?.sent ?? history.length)
     run.messages.begin([...history, ...view.messages])
   } else {
     run.sent = checkpoint.sent

@@ -117,6 +117,29 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     expect(client.requests[2]!.messages[1]!.contents).toEqual([thought, gated('c1')])
   })
 
+  it('so are thoughts in a message of their own', async () => {
+    const said = (id: string, content: Content) =>
+      ({ id, role: 'assistant', contents: [content] }) as const
+    const thought: Content = { type: 'reasoning', text: 'Hm.', id: 'r1' }
+    const { agent, client, session } = make([
+      { messages: [said('m1', thought), said('m2', gated('c1'))] },
+      'Rome.',
+      'Done.',
+    ])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+
+    await play(agent, 'Capital of Italy?', { session, stream })
+    await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+
+    expect(outline(client.requests[1]!.messages)).toEqual(['user: Go', 'user: Capital of Italy?'])
+    expect(outline(client.requests[2]!.messages).slice(0, 4)).toEqual([
+      'user: Go',
+      'assistant: reasoning',
+      'assistant: gated(c1)',
+      'tool: c1 = ',
+    ])
+  })
+
   it('an answer may come with words', async () => {
     const { agent, client, session } = make([gated('c1'), 'Done.'])
     const { response: asked } = await play(agent, 'Go', { session, stream })
@@ -232,6 +255,18 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
       'user: approval-response, Hurry.',
       'assistant: Done.',
     ])
+  })
+
+  it('with such a conversation, results of siblings are sent with the one that was approved', async () => {
+    const { agent, client, session } = make([
+      { messages: [safe('c1'), gated('c2')], conversationId: 'conv' },
+      { messages: 'Done.', conversationId: 'conv' },
+    ])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+
+    await play(agent, answer(asked.pending[0]?.id, true), { session: copyOf(session), stream })
+
+    expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = ', 'tool: c2 = '])
   })
 
   it('an agent layer that runs everything once more does not execute an approved call again', async () => {

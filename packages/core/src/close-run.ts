@@ -21,8 +21,12 @@ export function closeRun(
   const response: AgentResponse = { ...settled, pending, usage: run.usage, attempts: run.attempts }
   const { begun } = run.messages
   if (session !== undefined && (paused ? begun : kept.has(response.status))) {
-    if (!begun) run.messages.begin([...session.messages, ...input])
+    if (!begun) tell(run, session, input, response)
+    const unseen = run.messages.all.length - run.sent
     session.messages = run.messages.history(response.messages, talkedSince(run, session))
+    session.conversationId = run.conversationId
+    session.sent =
+      run.conversationId === undefined ? undefined : Math.max(0, session.messages.length - unseen)
   }
   if (!paused) return response
   for (const request of pending) {
@@ -32,6 +36,20 @@ export function closeRun(
       session.pending = [...session.pending, request.request]
   }
   return { ...response, checkpoint: takeCheckpoint(run, input, pending) }
+}
+
+/** A layer has answered in place of the loop. */
+function tell(
+  run: Run,
+  session: Session,
+  input: readonly Message[],
+  response: AgentResponse,
+): void {
+  const { messages, conversationId, sent = messages.length } = session
+  run.conversationId = conversationId
+  run.sent = conversationId === undefined ? 0 : sent
+  run.messages.begin([...messages, ...input])
+  run.messages.add(response.messages)
 }
 
 /** What was asked for by a run that a layer then ended is asked for no more. */

@@ -77,6 +77,24 @@ describe.each(modes)('the loop, $name', ({ stream }) => {
     expect(ran).toEqual(['a', 'b'])
   })
 
+  it('an argument that is null arrives as null, one that is left out does not arrive', async () => {
+    const got: unknown[] = []
+    const note = tool({
+      name: 'note',
+      description: '',
+      parameters: {
+        type: 'object',
+        properties: { a: { type: ['string', 'null'] }, b: { type: 'string' } },
+      },
+      execute: (args) => void got.push(args),
+    })
+    const { agent } = make([callFunction('note', { a: null }, 'c1'), 'Done.'], { tools: [note] })
+
+    await play(agent, 'Go', { stream })
+
+    expect(got).toEqual([{ a: null }])
+  })
+
   it('usage is the sum of all rounds; id, model and finish reason are of the last', async () => {
     const { agent } = make([
       {

@@ -176,10 +176,7 @@ class FunctionLoop {
     run.signal.throwIfAborted()
     this.#iteration++
     this.#last = response
-    if (response.conversationId !== undefined) {
-      run.conversationId = response.conversationId
-      if (run.session !== undefined) run.session.conversationId = response.conversationId
-    }
+    run.conversationId = response.conversationId ?? run.conversationId
     run.messages.add(response.messages)
     run.sent = run.messages.all.length
     return response

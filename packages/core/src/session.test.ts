@@ -8,6 +8,7 @@ import {
   BudgetExhausted,
   chatMiddleware,
   createSession,
+  functionMiddleware,
   GuardrailTripped,
   message,
   MiddlewareTermination,
@@ -276,14 +277,11 @@ describe.each(modes)('runs in a session, $name', ({ stream }) => {
       conversationId,
     })
 
-    it('send what is new only, under the newest id; the session learns it at once', async () => {
+    it('send what is new only, under the newest id', async () => {
       const { agent, client, session } = make([
         served(work('c1'), 'conv_1'),
         served(work('c2'), 'conv_2'),
-        () => {
-          expect(session.conversationId).toBe('conv_2')
-          return served('Hello.', 'conv_3')
-        },
+        served('Hello.', 'conv_3'),
         served('Again.', 'conv_4'),
       ])
 
@@ -305,6 +303,44 @@ describe.each(modes)('runs in a session, $name', ({ stream }) => {
       expect(response.conversationId).toBe('conv_3')
       expect(session.conversationId).toBe('conv_4')
       expect(session.messages).toHaveLength(8)
+    })
+
+    it('send in the next run what the provider has not seen of the last one', async () => {
+      const { agent, client, session } = make([
+        served(work('c1')),
+        served('Hello.'),
+        served('Again.'),
+      ])
+      const end = functionMiddleware('end', () => {
+        throw new MiddlewareTermination('enough', { result: 'stopped' })
+      })
+      const cache = agentMiddleware('cache', (context) => void (context.result = 'From the cache.'))
+
+      await play(agent, 'Hi', { session, middleware: end, stream })
+      await play(agent, 'On', { session: createSession(session.toJSON()), stream })
+      await play(agent, 'On', { session, middleware: cache, stream })
+      await play(agent, 'And?', { session, stream })
+
+      expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = stopped', 'user: On'])
+      expect(outline(client.requests[2]!.messages)).toEqual([
+        'tool: c1 = stopped',
+        'user: On',
+        'assistant: From the cache.',
+        'user: And?',
+      ])
+    })
+
+    it('that fail or are blocked leave it where it was', async () => {
+      const { agent, session } = make([
+        served('Hello.', 'conv_1'),
+        served(work('c1'), 'conv_2'),
+        new Error('down'),
+      ])
+      await play(agent, 'Hi', { session, stream })
+
+      await failureOf(play(agent, 'More', { session, stream }))
+
+      expect(session.conversationId).toBe('conv_1')
     })
 
     it('never take the id of a response for it', async () => {

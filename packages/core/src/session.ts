@@ -7,6 +7,7 @@ export interface SessionSnapshot {
   readonly version: 1
   readonly id: string
   readonly conversationId?: string | undefined
+  readonly sent?: number | undefined
   readonly messages: readonly Message[]
   readonly pending: readonly ApprovalRequestContent[]
   readonly state: Readonly<Record<string, unknown>>
@@ -17,6 +18,8 @@ export interface Session {
   readonly id: string
   /** Set where the provider keeps the conversation. */
   conversationId: string | undefined
+  /** How many of `messages` that provider has seen; the next run sends the others. */
+  sent: number | undefined
   messages: readonly Message[]
   /** Approvals that were asked for and not answered yet, as they were recorded. */
   pending: readonly ApprovalRequestContent[]
@@ -30,12 +33,13 @@ export function createSession(from: Partial<Omit<SessionSnapshot, 'version'>> = 
   return {
     id: from.id ?? createId('session'),
     conversationId: from.conversationId,
+    sent: from.sent,
     messages: from.messages ?? [],
     pending: from.pending ?? [],
     state: { ...from.state },
     toJSON() {
-      const { id, conversationId, messages, pending, state } = this
-      return { version: 1, id, conversationId, messages, pending, state }
+      const { id, conversationId, sent, messages, pending, state } = this
+      return { version: 1, id, conversationId, sent, messages, pending, state }
     },
   }
 }

@@ -15,8 +15,14 @@ export function visibleHistory(messages: readonly Message[], from = 0): readonly
     const contents = entry.contents.filter((part) => !hidden.has(part) && !isPaperwork(part))
     if (contents.length === entry.contents.length) visible.push(entry)
     else if (contents.some(({ type }) => type !== 'reasoning')) visible.push({ ...entry, contents })
+    // Thoughts go with the call that they led to.
+    else while (isThought(visible.at(-1))) visible.pop()
   }
   return visible
+}
+
+function isThought(entry: Message | undefined): boolean {
+  return entry?.role === 'assistant' && entry.contents.every(({ type }) => type === 'reasoning')
 }
 
 function isPaperwork(content: Content): boolean {

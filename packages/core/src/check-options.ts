@@ -1,8 +1,8 @@
-/** What an option may be: one of a list, or a whole number from this one up. */
-export type OptionRule = readonly string[] | number
+/** What an option is: one of a list, a whole number from this one up, or of this type and required. */
+export type OptionRule = readonly unknown[] | number | 'string' | 'function'
 
 /**
- * Checks options against rules by their names, which may be paths such as `stream.release`.
+ * Checks options by rules for their names, which may be paths such as `stream.release`.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function checkOptions(
@@ -12,28 +12,22 @@ export function checkOptions(
 ): void {
   for (const [option, rule] of Object.entries(rules)) {
     let value: unknown = options
-    for (const key of option.split('.'))
-      value = (value as Record<string, unknown> | undefined)?.[key]
-    if (value === undefined) continue
-    const isCount = typeof rule === 'number'
-    if (
-      isCount
-        ? !(Number.isInteger(value) && (value as number) >= rule)
-        : !rule.includes(value as string)
-    ) {
-      throw wrongOption(
-        owner,
-        option,
-        isCount ? `a whole number from ${rule} up` : `one of ${rule.join(', ')}`,
-        value,
-      )
+    for (const key of option.split('.')) value = (value as Record<string, unknown>)?.[key]
+    if (typeof rule === 'string') {
+      if (!value || typeof value !== rule) throw wrongOption(owner, option, `a ${rule}`, value)
+    } else if (value === undefined) continue
+    else if (typeof rule !== 'number') {
+      const wish = `one of ${rule.join(', ')}`
+      if (!rule.includes(value)) throw wrongOption(owner, option, wish, value)
+    } else if (!Number.isInteger(value) || (value as number) < rule) {
+      throw wrongOption(owner, option, `a whole number from ${rule} up`, value)
     }
   }
 }
 
 /** The error for an option that is not what it must be. */
-export function wrongOption(owner: string, option: string, rule: string, value: unknown): Error {
-  const kind = typeof value === 'number' ? RangeError : TypeError
+export function wrongOption(owner: string, option: string, wish: string, value: unknown): Error {
   const given = typeof value === 'number' ? value : (JSON.stringify(value) ?? typeof value)
-  return new kind(`${owner}: \`${option}\` must be ${rule}, got ${given}`)
+  const message = `${owner}: \`${option}\` must be ${wish}, got ${given}`
+  return typeof value === 'number' ? new RangeError(message) : new TypeError(message)
 }

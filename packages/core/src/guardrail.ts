@@ -1,6 +1,6 @@
 import type { AgentContext } from './agent-context.ts'
 import type { ChatContext } from './chat-context.ts'
-import { checkOptions, wrongOption } from './check-options.ts'
+import { checkOptions } from './check-options.ts'
 import { functionGuard } from './function-guard.ts'
 import type { GuardOptions, GuardPlace } from './guard.ts'
 import { Guard } from './guard.ts'
@@ -143,21 +143,9 @@ const noFindings = (): undefined => undefined
 const stageNames = ['input', 'output', 'arguments', 'result', 'instructions', 'reasoning', 'file']
 
 function checkGuardrail(options: GuardrailOptions): void {
-  const { name, check, applyTo } = options
-  const demand = (isRight: unknown, option: string, rule: string, value: unknown): void => {
-    if (!isRight) throw wrongOption('guardrail', option, rule, value)
-  }
-  demand(typeof name === 'string' && name, 'name', 'a string that is not empty', name)
-  demand(typeof check === 'function', 'check', 'a function', check)
-  demand(
-    Array.isArray(applyTo) && applyTo.length > 0,
-    'applyTo',
-    'a list that is not empty',
-    applyTo,
-  )
-  for (const stage of applyTo)
-    checkOptions('guardrail', { applyTo: stage }, { applyTo: stageNames })
   checkOptions('guardrail', options, {
+    name: 'string',
+    check: 'function',
     level: ['agent', 'chat'],
     messages: ['new', 'last-user', 'all'],
     mode: ['enforce', 'shadow', 'off'],
@@ -170,4 +158,6 @@ function checkGuardrail(options: GuardrailOptions): void {
     maxRetries: 0,
     timeoutMs: 1,
   })
+  const stages: readonly unknown[] = options.applyTo?.length > 0 ? options.applyTo : [null]
+  for (const applyTo of stages) checkOptions('guardrail', { applyTo }, { applyTo: stageNames })
 }

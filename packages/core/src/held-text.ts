@@ -95,8 +95,9 @@ export class HeldText<F extends Finding> {
   #stop = 0
   #edits: Edit[] = []
   #window: ScanWindow | undefined
+  /** Those that are not decided. */
   #sentenceEnds: number[] = []
-  /** Index of the first sentence end that is still to be scanned at. */
+  /** Index of the first that is still to be scanned at. */
   #nextSentence = 0
   #wholeSentences = 0
   #tail = ''
@@ -161,9 +162,18 @@ export class HeldText<F extends Finding> {
       if (start >= decided) break
       this.#options.onFinding?.(finding)
       if (finding.block !== undefined) throw finding.block
-      if (finding.replacement !== undefined) this.#edit(start, end, finding.replacement)
+      const { replacement } = finding
+      if (replacement === undefined || observes(this.#options)) continue
+      const last = this.#edits.at(-1)
+      if (last !== undefined && start < last.end) last.end = Math.max(last.end, end)
+      else this.#edits.push({ start, end, replacement })
+      this.firstEdit = Math.min(this.firstEdit, start)
     }
     this.#decided = decided
+    while (this.#sentenceEnds[0]! <= decided) {
+      this.#wholeSentences = this.#sentenceEnds.shift()!
+      if (this.#nextSentence > 0) this.#nextSentence--
+    }
     const spare = decided - lookBehindChars - this.#base
     if (spare > lookBehindChars) {
       this.#text = this.#text.slice(spare)
@@ -176,19 +186,9 @@ export class HeldText<F extends Finding> {
     if (observes(this.#options)) {
       return this.closed ? this.end : this.#base + beforePair(this.#text, this.#text.length)
     }
-    switch (this.#options.release) {
-      case 'passthrough':
-      case 'window':
-        return this.#decided
-      case 'sentence':
-        while (this.#sentenceEnds[0]! <= this.#decided) {
-          this.#wholeSentences = this.#sentenceEnds.shift()!
-          if (this.#nextSentence > 0) this.#nextSentence--
-        }
-        return this.isFinished ? this.end : this.#wholeSentences
-      case 'full':
-        return atEnd ? this.#decided : 0
-    }
+    const { release } = this.#options
+    if (release === 'full') return atEnd ? this.#decided : 0
+    return release === 'sentence' && !this.isFinished ? this.#wholeSentences : this.#decided
   }
 
   /** What leaves in the place of the stretch from `from` to `to` of a text that begins at `start`. */
@@ -232,14 +232,6 @@ export class HeldText<F extends Finding> {
     const { pending, release, holdChars = release === 'sentence' ? 0 : 256 } = this.#options
     const cut = pending?.(text, from) ?? wordStart(text, text.length - holdChars)
     return Math.max(from, beforePair(text, Math.min(cut, text.length)))
-  }
-
-  #edit(start: number, end: number, replacement: string): void {
-    if (observes(this.#options)) return
-    const last = this.#edits.at(-1)
-    if (last !== undefined && start < last.end) last.end = Math.max(last.end, end)
-    else this.#edits.push({ start, end, replacement })
-    this.firstEdit = Math.min(this.firstEdit, start)
   }
 }
 

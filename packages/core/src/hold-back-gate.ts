@@ -37,9 +37,8 @@ export function holdBackGate<F extends Finding = Finding>(
 
 /** The policy that holds where several guards watch. `passthrough` if there are none. */
 export function strictest(policies: Iterable<ReleasePolicy>): ReleasePolicy {
-  let found = 0
-  for (const policy of policies) found = Math.max(found, byStrictness.indexOf(policy))
-  return byStrictness[found]!
+  const given = [...policies]
+  return byStrictness.findLast((policy) => given.includes(policy)) ?? 'passthrough'
 }
 
 export const byStrictness: readonly ReleasePolicy[] = ['passthrough', 'window', 'sentence', 'full']
@@ -65,9 +64,9 @@ interface Item<F extends Finding> {
 
 class HoldBackGate<F extends Finding> implements UpdateTransformer<AgentResponseUpdate> {
   readonly #options: HoldBackOptions<F>
-  readonly #watched: ReadonlySet<GuardedPart>
-  #isOpen = true
-  #failure: { readonly error: unknown } | undefined
+  readonly #watched: readonly GuardedPart[]
+  /** Whether anything may leave. Throws what `until` rejected with. */
+  #isOpen: () => boolean
   #pace = 1
   #queue: Item<F>[] = []
   /** Texts that may go on. */
@@ -76,27 +75,29 @@ class HoldBackGate<F extends Finding> implements UpdateTransformer<AgentResponse
   #messageId: string | undefined
   #role: string | undefined
   #atEnd = false
-  #releasedOfCall = false
-  #releasedOfRun = false
+  /** What has left: nothing, only of earlier calls, or of this call too. */
+  #released: 0 | 1 | 2 = 0
 
   constructor(options: HoldBackOptions<F>) {
     this.#options = options
-    this.#watched = new Set(options.parts ?? ['text'])
-    if (options.until === undefined) return
-    this.#isOpen = false
-    options.until.then(
+    this.#watched = options.parts ?? ['text']
+    this.#isOpen = () => options.until === undefined
+    options.until?.then(
       () => {
-        this.#isOpen = true
+        this.#isOpen = () => true
       },
       (error: unknown) => {
-        this.#failure = { error }
+        this.#isOpen = () => {
+          throw error
+        }
       },
     )
   }
 
   start(): void {
     this.#drop(0)
-    this.#atEnd = this.#releasedOfCall = this.#releasedOfRun = false
+    this.#atEnd = false
+    this.#released = 0
   }
 
   transform(
@@ -109,8 +110,9 @@ class HoldBackGate<F extends Finding> implements UpdateTransformer<AgentResponse
     }
     const { restart, scope, ...rest } = update
     if (restart) this.#restart(scope, controller)
-    if (!restart) this.#take(update)
-    else if (Object.keys(rest).length > 1 || rest.contents.length > 0) this.#take(rest)
+    if (!restart || Object.keys(rest).length > 1 || rest.contents.length > 0) {
+      this.#take(restart ? rest : update)
+    }
     if (observes(this.#options)) this.#release(controller)
     return this.#scan(controller)
   }
@@ -119,8 +121,10 @@ class HoldBackGate<F extends Finding> implements UpdateTransformer<AgentResponse
     this.#atEnd = true
     this.#endMessage()
     const scanning = this.#scan(controller)
-    if (this.#isOpen) return scanning
-    return Promise.all([scanning, this.#options.until]).then(() => this.#release(controller))
+    const { until } = this.#options
+    return until === undefined
+      ? scanning
+      : Promise.all([scanning, until]).then(() => this.#release(controller))
   }
 
   #take(update: AgentResponseUpdate): void {
@@ -150,10 +154,11 @@ class HoldBackGate<F extends Finding> implements UpdateTransformer<AgentResponse
   /** The text that a content is a piece of, if it is watched. */
   #textOf(content: Content): HeldText<F> | undefined {
     const { type } = content
-    const part = type === 'function-call' ? 'arguments' : (type as GuardedPart)
-    if (!this.#watched.has(part)) return undefined
-    const callId = type === 'function-call' ? content.callId : undefined
-    const key = type === 'function-call' ? `call ${content.index ?? callId}` : part
+    const isCall = type === 'function-call'
+    const part = isCall ? 'arguments' : (type as GuardedPart)
+    if (!this.#watched.includes(part)) return undefined
+    const callId = isCall ? content.callId : undefined
+    const key = isCall ? `call ${content.index ?? callId}` : part
     let text = this.#growing.get(key)
     if (text === undefined) {
       text = new HeldText(part, callId, this.#options)
@@ -190,16 +195,13 @@ class HoldBackGate<F extends Finding> implements UpdateTransformer<AgentResponse
         text.apply(found ?? [])
       }
     }
-    if (this.#unfinished.some(({ isFinished }) => isFinished)) {
-      this.#unfinished = this.#unfinished.filter(({ isFinished }) => !isFinished)
-    }
+    this.#unfinished = this.#unfinished.filter(({ isFinished }) => !isFinished)
     this.#release(controller)
     return undefined
   }
 
   #release(controller: TransformController<AgentResponseUpdate>): void {
-    if (this.#failure !== undefined) throw this.#failure.error
-    if (!this.#isOpen) return
+    if (!this.#isOpen()) return
     let gone = 0
     while (gone < this.#queue.length && this.#leave(this.#queue[gone]!, controller)) gone++
     this.#queue.splice(0, gone)
@@ -223,8 +225,7 @@ class HoldBackGate<F extends Finding> implements UpdateTransformer<AgentResponse
     if (!isAll && contents.length === 0) return false
     if (!isAll) item.isChanged = true
     controller.enqueue(item.isChanged ? changed(update, contents, isAll) : update)
-    this.#releasedOfCall = !(isAll && item.endsCall)
-    this.#releasedOfRun = true
+    this.#released = isAll && item.endsCall ? 1 : 2
     return isAll
   }
 
@@ -232,13 +233,11 @@ class HoldBackGate<F extends Finding> implements UpdateTransformer<AgentResponse
     scope: 'call' | 'run' | undefined,
     controller: TransformController<AgentResponseUpdate>,
   ): void {
-    const kept = scope === 'run' ? 0 : this.#queue.findLastIndex(({ endsCall }) => endsCall) + 1
-    const wasReleased = scope === 'run' ? this.#releasedOfRun : this.#releasedOfCall
-    this.#drop(kept)
-    if (!wasReleased) return
+    const kept = scope === 'run' ? 0 : 1
+    this.#drop(kept && this.#queue.findLastIndex(({ endsCall }) => endsCall) + 1)
+    if (this.#released <= kept) return
     controller.enqueue({ contents: [], restart: true, ...(scope && { scope }) })
-    this.#releasedOfCall = false
-    if (scope === 'run') this.#releasedOfRun = false
+    this.#released = kept
   }
 
   #drop(kept: number): void {

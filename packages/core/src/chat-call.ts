@@ -17,6 +17,7 @@ import { ResponseFold } from './response-fold.ts'
 import type { Run } from './run.ts'
 import { endsRun, isTermination } from './termination.ts'
 import type { UpdatePassage } from './update-passage.ts'
+import type { Failure } from './update-pump.ts'
 import type { UpdateTransformer } from './update-transformer.ts'
 
 /** What the next model call is made with. */
@@ -50,6 +51,7 @@ export function chatPipeline(layers: readonly ChatMiddleware[]): ChatPipeline {
 class ChatCall extends ContentCall<ChatResponse> {
   /** The client that the layers of this call belong to. */
   readonly client: ChatClient
+  #request: { readonly controller: AbortController; readonly letGo: () => unknown } | undefined
   protected readonly restartUpdate: AgentResponseUpdate = { contents: [], restart: true }
 
   constructor(run: Run, layers: readonly ChatMiddleware[], client: ChatClient) {
@@ -59,6 +61,37 @@ class ChatCall extends ContentCall<ChatResponse> {
 
   protected get next(): UpdatePassage<AgentResponseUpdate> | undefined {
     return this.run.sink.outer
+  }
+
+  /**
+   * A signal for the provider. It aborts with `outer`, and whenever nobody waits for the answer any
+   * more: a layer gave up on it, or a transform threw.
+   */
+  request(outer: AbortSignal): AbortSignal {
+    const controller = new AbortController()
+    const follow = (): void => controller.abort(outer.reason)
+    // An abort of the run itself reaches the request through the call that fails of it.
+    const follows = outer !== this.run.signal
+    if (follows) outer.addEventListener('abort', follow)
+    if (outer.aborted) follow()
+    this.#request = {
+      controller,
+      letGo: () => follows && outer.removeEventListener('abort', follow),
+    }
+    return controller.signal
+  }
+
+  /** The request is over, or nobody waits for it any more. */
+  endRequest(failure?: Failure): void {
+    const request = this.#request
+    this.#request = undefined
+    request?.letGo()
+    if (failure !== undefined) request?.controller.abort(failure.error)
+  }
+
+  override abandon(error: unknown): void {
+    super.abandon(error)
+    this.endRequest({ error })
   }
 
   /** The run ends without what this call has shown, unless it fails: then the caller keeps what came. */
@@ -175,7 +208,7 @@ async function callClient(context: ChatView): Promise<void> {
     messages: context.messages,
     instructions: context.instructions,
     options: resolveToolChoice(context.options, run),
-    signal: context.signal,
+    signal: call.request(context.signal),
   }
   if (request.options.toolChoice === 'none')
     call.register(dropCalls(run.fallbackText), context.depth)
@@ -201,7 +234,7 @@ async function callClient(context: ChatView): Promise<void> {
         layered
           ? client.getResponse([...request.messages], callOptions(request))
           : client.respond(request),
-        request.signal,
+        context.signal,
       )
       run.addUsage(response.usage)
       if (turn !== call.turn)
@@ -213,8 +246,10 @@ async function callClient(context: ChatView): Promise<void> {
     const told = (isProviderError(error) ? error.partial : undefined) ?? fold.response()
     run.addUsage(told.usage)
     if (told.messages.length > 0 && told.usage.totalTokens === undefined) run.usageEstimated = true
+    call.endRequest({ error })
     throw error
   }
+  call.endRequest()
   run.lastModel = { iteration: run.iteration, response: call.result! }
 }
 

@@ -14,47 +14,6 @@ export function compose<Context extends LayerContext<Result>, Result>(
 ): (context: Context) => Promise<Result> {
   function enter(context: Context, caller: Context | undefined): Promise<Result> {
     const layer = layers[context.depth]
-    const { call, depth } = context
-    const leave = (error: unknown): never => {
-      if (context.inside !== undefined) {
-        context.inside.catch(() => {})
-        call.abandon(error)
-      }
-      context.inside = over
-      if (caller !== undefined) caller.inside = undefined
-      call.fail(error, depth)
-      throw error
-    }
-    const finish = (): Result => {
-      const { result } = call
-      if (result === undefined) {
-        const name = layer?.name ?? 'the innermost handler'
-        return leave(
-          new MiddlewareContractError(
-            name,
-            'neither set context.result nor let callNext() give one',
-          ),
-        )
-      }
-      context.inside = over
-      if (caller !== undefined) caller.inside = undefined
-      return result
-    }
-    const settle = (): Result | Promise<Result> => {
-      if (layer === undefined) return finish()
-      if (context.broken !== undefined) leave(context.broken)
-      if (context.inside !== undefined) {
-        leave(
-          new MiddlewareContractError(
-            layer.name,
-            'returned before its callNext() had settled; await it',
-          ),
-        )
-      }
-      const waiting = call.adopt(depth)
-      return waiting === undefined ? finish() : waiting.then(finish, leave)
-    }
-
     let running: void | Promise<unknown>
     try {
       running =
@@ -65,7 +24,10 @@ export function compose<Context extends LayerContext<Result>, Result>(
       running = Promise.reject(error)
     }
     const settled: Promise<unknown> = isThenable(running) ? running : Promise.resolve()
-    return settled.then<Result>(settle, leave)
+    return settled.then<Result>(
+      () => settle(layer, context, caller),
+      (error: unknown) => leave(context, caller, error),
+    )
   }
 
   function callNext(layer: Layer<Context, Result>, context: Context): Promise<Result> {
@@ -75,6 +37,57 @@ export function compose<Context extends LayerContext<Result>, Result>(
   }
 
   return (context) => enter(context, undefined)
+}
+
+function settle<Result>(
+  layer: { readonly name: string } | undefined,
+  context: LayerContext<Result>,
+  caller: LayerContext<Result> | undefined,
+): Result | Promise<Result> {
+  if (layer === undefined) return finish('the innermost handler', context, caller)
+  const { name } = layer
+  if (context.broken !== undefined) leave(context, caller, context.broken)
+  if (context.inside !== undefined) {
+    const problem = 'returned before its callNext() had settled; await it'
+    leave(context, caller, new MiddlewareContractError(name, problem))
+  }
+  const waiting = context.call.adopt(context.depth)
+  if (waiting === undefined) return finish(name, context, caller)
+  return waiting.then(
+    () => finish(name, context, caller),
+    (error: unknown) => leave(context, caller, error),
+  )
+}
+
+function finish<Result>(
+  name: string,
+  context: LayerContext<Result>,
+  caller: LayerContext<Result> | undefined,
+): Result {
+  const { result } = context.call
+  if (result === undefined) {
+    const problem = 'neither set context.result nor let callNext() give one'
+    return leave(context, caller, new MiddlewareContractError(name, problem))
+  }
+  context.inside = over
+  if (caller !== undefined) caller.inside = undefined
+  return result
+}
+
+function leave<Result>(
+  context: LayerContext<Result>,
+  caller: LayerContext<Result> | undefined,
+  error: unknown,
+): never {
+  const { call, depth, inside } = context
+  if (inside !== undefined) {
+    inside.catch(() => {})
+    call.abandon(error)
+  }
+  context.inside = over
+  if (caller !== undefined) caller.inside = undefined
+  call.fail(error, depth)
+  throw error
 }
 
 /** In the place of what is inside a layer that has left: nothing runs there any more. */

@@ -1,5 +1,6 @@
 import type { ApprovalRequestContent } from './content.ts'
 import { createId } from './create-id.ts'
+import { jsonCopy } from './json-copy.ts'
 import type { Message } from './message.ts'
 
 /** A session as JSON. */
@@ -39,7 +40,7 @@ export function createSession(from: Partial<Omit<SessionSnapshot, 'version'>> = 
     state: { ...from.state },
     toJSON() {
       const { id, conversationId, sent, messages, pending, state } = this
-      return { version: 1, id, conversationId, sent, messages, pending, state }
+      return jsonCopy({ version: 1, id, conversationId, sent, messages, pending, state })
     },
   }
 }

@@ -176,7 +176,7 @@ export class UpdatePassage<Update extends PassingUpdate> {
 
   /** Nothing reaches the stages before this one any more. */
   #end(stage: number): void {
-    this.terminated = true
+    this.terminated = this.changed = true
     this.#flushFrom = stage
   }
 

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 
 const steps = {
   test: ['vitest', 'run'],
+  runtimes: ['node', 'scripts/dev.mjs', 'runtimes'],
   types: ['tsc', '-p', 'tsconfig.json'],
   lint: ['oxlint', '--type-aware', '--deny-warnings'],
   format: ['biome', 'format', '--colors=off'],

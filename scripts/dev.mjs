@@ -20,6 +20,11 @@ const tasks = {
   check: () => runWithPnpm('node', ['scripts/check.mjs', ...args]),
   bench: () => script('bench/run.mjs'),
   size: () => script('scripts/size.mjs'),
+  runtimes: async () => {
+    // Half a gigabyte that no other task needs: a folder with a lockfile of its own, outside the workspace.
+    await pnpmInstall(['--dir=scripts/runtimes', '--ignore-workspace', '--frozen-lockfile'])
+    await script('scripts/runtimes.mjs')
+  },
   lint: () => run('node', ['scripts/check.mjs', 'lint', 'format']),
   format: () => run('biome', ['format', '--write', '--colors=off', ...args]),
   changeset: () => run('changeset', args),
@@ -76,17 +81,21 @@ function isInstalled() {
 }
 
 async function install(options) {
+  process.stderr.write('Installing dependencies (first run, or the manifests changed) ...\n')
+  await pnpmInstall(['--reporter=append-only', ...options])
+  rmSync(npmState, { force: true })
+  writeFileSync(stamp, manifestHash())
+}
+
+async function pnpmInstall(options) {
   // pnpm reads neither npm's global configuration nor npm_config_*, so what npm resolved is handed over.
   env.PNPM_CONFIG_REGISTRY ??= npmConfig('registry')
   const cafile = npmConfig('cafile')
   if (cafile) env.PNPM_CONFIG_CAFILE ??= cafile
-  process.stderr.write('Installing dependencies (first run, or the manifests changed) ...\n')
   // Standard output belongs to the task.
   const stdio = ['ignore', process.stderr, process.stderr]
-  const quiet = ['--reporter=append-only', '--config.confirmModulesPurge=false']
-  await runWithPnpm('pnpm', ['install', ...quiet, ...options], stdio)
-  rmSync(npmState, { force: true })
-  writeFileSync(stamp, manifestHash())
+  const unasked = '--config.confirmModulesPurge=false'
+  await runWithPnpm('pnpm', ['install', unasked, ...options], stdio)
 }
 
 function npmConfig(key) {

@@ -1,0 +1,136 @@
+// Runs core's own tests, without Node's, on every runtime it is made for, and compares each with Node.
+// usage: node scripts/dev.mjs runtimes [runtime...]
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bundleTests } from './runtimes/bundle.mjs'
+import { findChromium, runPage } from './runtimes/chromium.mjs'
+import { runProgram } from './runtimes/run-program.mjs'
+
+const timeoutMs = 60_000
+const onCi = process.env.CI === 'true'
+const folder = mkdtempSync(join(tmpdir(), 'lamella-runtimes-'))
+
+const denoFlags = ['--no-prompt', '--no-remote', '--no-npm', '--no-config', '--no-lock']
+const runtimes = [
+  {
+    name: 'node',
+    agent: 'Node.js/',
+    command: process.execPath,
+    args: ['program.mjs'],
+  },
+  {
+    name: 'node22', // the oldest that the packages promise
+    agent: 'Node.js/22',
+    command: installed('node22-linux-x64/bin/node', 'node22-linux-arm64/bin/node'),
+    args: ['program.mjs'],
+  },
+  {
+    name: 'bun',
+    agent: 'Bun/',
+    command: installed('@oven/bun-linux-x64/bin/bun', '@oven/bun-linux-aarch64/bin/bun'),
+    args: ['--no-install', 'program.mjs'],
+  },
+  {
+    name: 'deno', // with no permission at all
+    agent: 'Deno/',
+    command: installed('@deno/linux-x64-glibc/deno', '@deno/linux-arm64-glibc/deno'),
+    args: ['run', ...denoFlags, 'program.mjs'],
+    env: { DENO_DIR: join(folder, 'deno'), DENO_NO_UPDATE_CHECK: '1' },
+  },
+  {
+    name: 'workerd',
+    agent: 'Cloudflare-Workers',
+    command: installed(
+      '@cloudflare/workerd-linux-64/bin/workerd',
+      '@cloudflare/workerd-linux-arm64/bin/workerd',
+    ),
+    args: ['test', 'worker.capnp'],
+  },
+  {
+    name: 'chromium',
+    agent: 'Chrome/',
+    command: findChromium({ install: onCi && process.getuid?.() === 0 }),
+  },
+]
+
+const chosen = process.argv.slice(2)
+const unknown = chosen.filter((name) => runtimes.every((runtime) => runtime.name !== name))
+if (unknown.length > 0) {
+  const names = runtimes.map(({ name }) => name)
+  console.error(`unknown runtime ${unknown.join(', ')}, expected: ${names.join(', ')}`)
+  process.exit(1)
+}
+
+const files = await bundleTests(join(folder, 'suite.mjs')).catch(() => process.exit(1)) // esbuild has said why
+cpSync(join(import.meta.dirname, 'runtimes', 'host'), folder, { recursive: true })
+console.log(`${files.length} test files of core, bundled; on each runtime: passed, failed, skipped`)
+
+const [node, ...others] = runtimes
+const reference = await runOn(node)
+let failed = !reference.passed
+for (const runtime of others) {
+  if (chosen.length > 0 && !chosen.includes(runtime.name)) continue
+  const result = await runOn(runtime, reference.ran)
+  failed ||= !result.passed
+}
+if (failed) console.log(`what ran is in ${folder}`)
+else rmSync(folder, { recursive: true })
+process.exit(failed ? 1 : 0)
+
+/** Runs the bundle once. `expected` is what ran on Node: here exactly that must run. */
+async function runOn(runtime, expected) {
+  if (!runtime.command) {
+    console.log(`${onCi ? 'FAILED' : 'SKIPPED'} ${runtime.name}: not installed on this machine`)
+    return { passed: !onCi }
+  }
+  const version = await runProgram(runtime.command, ['--version'], { timeoutMs })
+  const start = performance.now()
+  const { code, output, errors } = runtime.args
+    ? await runProgram(runtime.command, runtime.args, { cwd: folder, env: runtime.env, timeoutMs })
+    : await runPage(runtime.command, { folder, timeoutMs })
+  const seconds = (performance.now() - start) / 1000
+
+  const { agent = '', tests = [], unhandled = [], error } = reportIn(output)
+  const of = (state) => tests.filter((test) => test.state === state)
+  const ran = tests.filter(({ state }) => state !== 'skipped').map(({ name }) => name)
+  const problems = [
+    ...(tests.length === 0 ? [`no report, ended with ${code}: ${error ?? output + errors}`] : []),
+    ...(tests.length > 0 && !agent.includes(runtime.agent) ? [`this was run by ${agent}`] : []),
+    ...(tests.length > 0 && code !== 0 ? [`ended with ${code}: ${errors}`] : []),
+    ...(expected && tests.length > 0 ? differences(expected, ran) : []),
+    ...of('failed').map(({ name, errors: texts }) => `${name}\n${texts.join('\n')}`),
+    ...unhandled.map((text) => `unhandled rejection: ${text}`),
+  ]
+
+  const counts = ['passed', 'failed', 'skipped'].map((state) => `${of(state).length} ${state}`)
+  console.log(
+    `${problems.length > 0 ? 'FAILED' : 'ok    '} ${runtime.name.padEnd(8)} ${counts.join(', ')}` +
+      `  ${seconds.toFixed(1)} s  ${version.output.split('\n')[0]}`,
+  )
+  for (const { name } of of('skipped')) console.log(`  skipped: ${name}`)
+  for (const problem of problems) console.log(problem.replaceAll(/^/gm, '  '))
+  return { passed: problems.length === 0, ran }
+}
+
+/** The report is the one line of JSON among whatever else the tests print. */
+function reportIn(output) {
+  const line = output.split('\n').findLast((text) => /^\{"(agent|error)":/.test(text))
+  return line ? JSON.parse(line) : {}
+}
+
+function differences(expected, ran) {
+  const missing = expected.filter((name) => !ran.includes(name))
+  if (missing.length === 0 && ran.length === expected.length) return []
+  return [
+    `${ran.length} tests ran, on Node ${expected.length}; missing here:`,
+    ...missing.map((name) => `- ${name}`),
+  ]
+}
+
+function installed(x64, arm64) {
+  if (process.platform !== 'linux') return undefined
+  const path = { x64, arm64 }[process.arch]
+  const file = path && join(import.meta.dirname, 'runtimes', 'node_modules', path)
+  return file && existsSync(file) ? file : undefined
+}

@@ -1,0 +1,8 @@
+// For workerd, as `workerd test` calls it.
+import { runTests } from './suite.mjs'
+
+export default {
+  async test() {
+    console.log(JSON.stringify(await runTests()))
+  },
+}

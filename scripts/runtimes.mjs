@@ -3,6 +3,7 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { bundleTests } from './runtimes/bundle.mjs'
 import { findChromium, runPage } from './runtimes/chromium.mjs'
 import { runProgram } from './runtimes/run-program.mjs'
@@ -67,19 +68,19 @@ cpSync(join(import.meta.dirname, 'runtimes', 'host'), folder, { recursive: true 
 console.log(`${files.length} test files of core, bundled; on each runtime: passed, failed, skipped`)
 
 const [node, ...others] = runtimes
-const reference = await runOn(node)
-let failed = !reference.passed
+const onNode = await runOn(node)
+let failed = !onNode.passed
 for (const runtime of others) {
   if (chosen.length > 0 && !chosen.includes(runtime.name)) continue
-  const result = await runOn(runtime, reference.ran)
+  const result = await runOn(runtime, onNode.tests)
   failed ||= !result.passed
 }
 if (failed) console.log(`what ran is in ${folder}`)
 else rmSync(folder, { recursive: true })
 process.exit(failed ? 1 : 0)
 
-/** Runs the bundle once. `expected` is what ran on Node: here exactly that must run. */
-async function runOn(runtime, expected) {
+/** Runs the bundle once. What ran on Node, where given, is exactly what must run here. */
+async function runOn(runtime, testsOnNode) {
   if (!runtime.command) {
     console.log(`${onCi ? 'FAILED' : 'SKIPPED'} ${runtime.name}: not installed on this machine`)
     return { passed: !onCi }
@@ -89,28 +90,29 @@ async function runOn(runtime, expected) {
   const { code, output, errors } = runtime.args
     ? await runProgram(runtime.command, runtime.args, { cwd: folder, env: runtime.env, timeoutMs })
     : await runPage(runtime.command, { folder, timeoutMs })
-  const seconds = (performance.now() - start) / 1000
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
 
-  const { agent = '', tests = [], unhandled = [], error } = reportIn(output)
-  const of = (state) => tests.filter((test) => test.state === state)
-  const ran = tests.filter(({ state }) => state !== 'skipped').map(({ name }) => name)
+  const { agent = '', tests = [], unhandled = [], error = output + errors } = reportIn(output)
   const problems = [
-    ...(tests.length === 0 ? [`no report, ended with ${code}: ${error ?? output + errors}`] : []),
-    ...(tests.length > 0 && !agent.includes(runtime.agent) ? [`this was run by ${agent}`] : []),
-    ...(tests.length > 0 && code !== 0 ? [`ended with ${code}: ${errors}`] : []),
-    ...(expected && tests.length > 0 ? differences(expected, ran) : []),
-    ...of('failed').map(({ name, errors: texts }) => `${name}\n${texts.join('\n')}`),
+    ...(namesOf(tests, 'ran').length === 0 ? [`no test ran, ended with ${code}: ${error}`] : []),
+    ...(code === 0 ? [] : [`ended with ${code}: ${errors}`]),
+    ...(agent.includes(runtime.agent) ? [] : [`run by "${agent}", not by ${runtime.agent}`]),
+    ...(testsOnNode ? differences(testsOnNode, tests) : []),
+    ...failures(tests, testsOnNode),
     ...unhandled.map((text) => `unhandled rejection: ${text}`),
   ]
 
-  const counts = ['passed', 'failed', 'skipped'].map((state) => `${of(state).length} ${state}`)
-  console.log(
-    `${problems.length > 0 ? 'FAILED' : 'ok    '} ${runtime.name.padEnd(8)} ${counts.join(', ')}` +
-      `  ${seconds.toFixed(1)} s  ${version.output.split('\n')[0]}`,
+  const passed = problems.length === 0
+  const counts = ['passed', 'failed', 'skipped'].map(
+    (state) => `${namesOf(tests, state).length} ${state}`,
   )
-  for (const { name } of of('skipped')) console.log(`  skipped: ${name}`)
-  for (const problem of problems) console.log(problem.replaceAll(/^/gm, '  '))
-  return { passed: problems.length === 0, ran }
+  const outcome = `${passed ? 'ok    ' : 'FAILED'} ${runtime.name.padEnd(8)} ${counts.join(', ')}`
+  console.log(`${outcome}  ${seconds} s  ${version.output.split('\n')[0]}`)
+  for (const name of namesOf(tests, 'skipped')) console.log(`  skipped: ${name}`)
+  for (const problem of problems) {
+    console.log(stripVTControlCharacters(problem).replaceAll(/^/gm, '  '))
+  }
+  return { passed, tests }
 }
 
 /** The report is the one line of JSON among whatever else the tests print. */
@@ -119,13 +121,28 @@ function reportIn(output) {
   return line ? JSON.parse(line) : {}
 }
 
-function differences(expected, ran) {
+function namesOf(tests, wanted) {
+  return tests
+    .filter(({ state }) => (wanted === 'ran' ? state !== 'skipped' : state === wanted))
+    .map(({ name }) => name)
+}
+
+function differences(testsOnNode, tests) {
+  const expected = namesOf(testsOnNode, 'ran')
+  const ran = namesOf(tests, 'ran')
   const missing = expected.filter((name) => !ran.includes(name))
   if (missing.length === 0 && ran.length === expected.length) return []
-  return [
-    `${ran.length} tests ran, on Node ${expected.length}; missing here:`,
-    ...missing.map((name) => `- ${name}`),
-  ]
+  const listed = missing.map((name) => `\n- ${name}`)
+  return [`${ran.length} tests ran, on Node ${expected.length}; missing here:${listed.join('')}`]
+}
+
+function failures(tests, testsOnNode = []) {
+  const failedOnNode = namesOf(testsOnNode, 'failed')
+  return tests
+    .filter(({ state }) => state === 'failed')
+    .map(({ name, errors }) =>
+      failedOnNode.includes(name) ? `${name}, as on Node` : `${name}\n${errors.join('\n')}`,
+    )
 }
 
 function installed(x64, arm64) {

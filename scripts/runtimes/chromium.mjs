@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { delimiter, join } from 'node:path'
 import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 const flags = [
@@ -54,9 +55,9 @@ export async function runPage(command, { folder, timeoutMs }) {
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 
-  const profile = `--user-data-dir=${join(folder, 'profile')}`
+  const profile = await mkdtemp(join(tmpdir(), 'lamella-chromium-'))
   const page = `http://127.0.0.1:${server.address().port}/index.html`
-  const browser = spawn(command, [...flags, profile, page], {
+  const browser = spawn(command, [...flags, `--user-data-dir=${profile}`, page], {
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: timeoutMs,
   })
@@ -71,5 +72,6 @@ export async function runPage(command, { folder, timeoutMs }) {
   const code = await closed
   server.closeAllConnections()
   server.close()
+  await rm(profile, { recursive: true, force: true, maxRetries: 5 })
   return { code: output ? 0 : code, output, errors }
 }

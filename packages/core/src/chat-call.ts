@@ -34,6 +34,7 @@ export type ChatPipeline = (run: Run, input: ChatCallInput) => Promise<ChatRespo
 export function chatPipeline(layers: readonly ChatMiddleware[]): ChatPipeline {
   const runLayers = compose<ChatView, ChatResponse>(layers, callClient)
   return async (run, input) => {
+    run.signal.throwIfAborted()
     const call = new ChatCall(run, layers, input.client)
     try {
       return await runLayers(new ChatView(call, 0, input, run.signal))

@@ -12,6 +12,8 @@ export type StreamMaker<Update, Final> =
 export class LazySource<Update, Final> extends PulledSource<Update, Final> {
   readonly #make: StreamMaker<Update, Final>
   readonly #foldOf: (inner: ResponseStream<Update, Final>) => StreamFold<Update, Final>
+  #isHooked = false
+  #fold: StreamFold<Update, Final> | undefined
   #inner: ResponseStream<Update, Final> | undefined
   #iterator: AsyncIterator<Update> | undefined
   #closed: { readonly reason: unknown } | undefined
@@ -37,13 +39,10 @@ export class LazySource<Update, Final> extends PulledSource<Update, Final> {
   }
 
   fold(): StreamFold<Update, Final> {
-    let fold: StreamFold<Update, Final> | undefined
+    this.#isHooked = true
     return {
-      add: (update) => {
-        fold ??= this.#foldOf(this.#inner!)
-        fold.add(update)
-      },
-      finish: (base) => (fold === undefined ? base! : fold.finish(base)),
+      add: (update) => this.#fold!.add(update),
+      finish: (base) => this.#fold!.finish(base),
     }
   }
 
@@ -58,6 +57,7 @@ export class LazySource<Update, Final> extends PulledSource<Update, Final> {
         await this.#inner.cancel(this.#closed.reason)
         throw this.#closed.reason
       }
+      if (this.#isHooked) this.#fold = this.#foldOf(this.#inner)
       this.#iterator = this.#inner[Symbol.asyncIterator]()
     }
     return this.#iterator.next()

@@ -107,7 +107,7 @@ describe.each(apis)('an agent on $name', ({ Client, rounds, second }) => {
     expect(server.received[1]!.body).toMatchObject(second)
     const answers = response.messages.filter(({ role }) => role === 'assistant')
     const origin = { provider: 'openai', model: 'gpt-5-mini' }
-    expect(answers.map((answer) => answer.origin)).toEqual([origin, origin])
+    expect(answers.map((message) => message.origin)).toEqual([origin, origin])
   })
 
   test('a layer of the client sees every model call', async () => {

@@ -27,10 +27,8 @@ export function foldContent(content: Content): ContentFold {
 export function mergeContent(part: ContentFold, next: Content): void {
   if (next.type === 'hosted') part.content = next
   else {
-    const field = textField(next)
     appendText(part, pieceOf(next))
-    const keys = Object.keys(next).filter((key) => key !== field)
-    part.content = merged(part.content, next, keys)
+    part.content = merged(part.content, { ...next, text: undefined, arguments: undefined })
   }
 }
 

@@ -59,8 +59,6 @@ const start: Mark = { messages: 0, facts: { spent: {} } }
 export class ResponseFold {
   readonly #messages: MessageFold[] = []
   #open: MessageFold | undefined
-  /** The last update that told more than contents. */
-  #told!: ChatResponseUpdate
   #facts = start.facts
   #mark: Mark | undefined
   /** The end of the last tool results. Ids from before it that come again are of something else. */
@@ -71,7 +69,11 @@ export class ResponseFold {
     if (this.#isNews(update)) this.#learn(update)
     const open = this.#open!
     const { contents } = update
-    for (const content of contents) this.#addContent(open, content)
+    for (const content of contents) {
+      const last = open.parts.at(-1)
+      if (last?.content.type === 'text' && isPlainText(content)) appendText(last, content.text)
+      else this.#addContent(open.parts, content, last)
+    }
     if (open.role === 'tool' && contents.length > 0 && !open.parts.every(isEmpty)) {
       const end = this.#messages.indexOf(open) + 1
       // Late results of an earlier turn do not end the present one.
@@ -112,15 +114,16 @@ export class ResponseFold {
   }
 
   #isNews(update: ChatResponseUpdate): boolean {
-    const told = this.#told
+    const open = this.#open
+    const facts = this.#facts
     return (
-      this.#open === undefined ||
-      this.#open.role === 'tool' ||
-      isOther(update.messageId, told.messageId) ||
-      isOther(update.role, told.role) ||
-      isOther(update.responseId, told.responseId) ||
-      isOther(update.model, told.model) ||
-      isOther(update.createdAt, told.createdAt) ||
+      open === undefined ||
+      open.role === 'tool' ||
+      isOther(update.messageId, open.id) ||
+      isOther(update.role, open.role) ||
+      isOther(update.createdAt, open.fields.createdAt) ||
+      isOther(update.responseId, facts.id) ||
+      isOther(update.model, facts.model) ||
       (update.finishReason ??
         update.usage ??
         update.metadata ??
@@ -132,7 +135,6 @@ export class ResponseFold {
   }
 
   #learn(update: ChatResponseUpdate): void {
-    this.#told = update
     if (update.restart) this.#restart(update.scope)
     const { messageId, responseId, usage, contents } = update
     const open = (this.#open = this.#messageFor(update))
@@ -165,36 +167,34 @@ export class ResponseFold {
     return isOpen ? open : messages.at(-1)!
   }
 
-  #addContent(open: MessageFold, content: Content): void {
-    const { parts } = open
-    const last = parts.at(-1)
-    if (last?.content.type === 'text' && isPlainText(content)) return appendText(last, content.text)
+  #addContent(parts: ContentFold[], content: Content, last: ContentFold | undefined): void {
     if (content.type === 'usage') {
       this.#facts = { ...this.#facts, spent: addUsage(this.#facts.spent, content.usage) }
       return
     }
-    const isMore = last && continues(last.content, content)
-    const known = isMore ? last : this.#knownPart(parts, content)
-    if (known) mergeContent(known, content)
-    else if (last && isEmpty(last)) {
+    let known = this.#partFor(parts, content)
+    if (!known && last && isEmpty(last)) {
       parts.pop()
-      this.#addContent(open, content)
-    } else parts.push(foldContent(content))
+      known = this.#partFor(parts, content)
+    }
+    if (known) mergeContent(known, content)
+    else parts.push(foldContent(content))
   }
 
-  /** The part that a content is about: the hosted work of its id, or the call that it is from. */
-  #knownPart(parts: readonly ContentFold[], content: Content): ContentFold | '' | undefined {
-    const { type } = content
+  /** The part that a content is more of: the last one, one of its id, or the call it is from. */
+  #partFor(parts: readonly ContentFold[], content: Content): ContentFold | '' | undefined {
     const find = (among: readonly ContentFold[], isIt: (was: Fields) => boolean) =>
-      among.findLast((part) => part.content.type === type && isIt(part.content as Fields))
-    if (type === 'hosted') return content.id && find(parts, ({ id }) => id === content.id)
-    if (type !== 'function-call') return undefined
+      among.findLast(({ content: was }) => was.type === content.type && isIt(was as Fields))
+    const last = parts.slice(-1)
+    if (content.type === 'hosted') return content.id && find(parts, ({ id }) => id === content.id)
+    if (content.type !== 'function-call') return find(last, (was) => continues(was, content))
     const { callId, index, name } = content
-    const ofTurn = this.#messages.slice(this.#turn.messages).flatMap((message) => message.parts)
+    const ofTurn = () =>
+      this.#messages.slice(this.#turn.messages).flatMap((message) => message.parts)
     return (
-      (callId && find(ofTurn, (was) => was.callId === callId && agree(was.index, index))) ||
+      (callId && find(ofTurn(), (was) => was.callId === callId && agree(was.index, index))) ||
       find(
-        index === undefined ? parts.slice(-1) : parts,
+        index === undefined ? last : parts,
         (was) =>
           was.index === (index ?? was.index) && agree(was.callId, callId) && agree(was.name, name),
       )

@@ -24,8 +24,6 @@ export function dropCalls(
       const drops = contents.length < update.contents.length
       dropped ||= drops
       visible ||= contents.some(isVisible)
-      if (drops && contents.length === 0 && facts.every((fact) => update[fact] === undefined))
-        return
       const kept = drops ? { ...update, contents } : update
       const ends = dropped && update.finishReason === 'tool-calls'
       controller.enqueue(ends ? { ...kept, finishReason: 'stop' } : kept)
@@ -40,9 +38,6 @@ export function dropCalls(
     },
   }
 }
-
-/** What an update may be there for besides its contents. */
-const facts = ['finishReason', 'usage', 'event', 'model', 'responseId', 'conversationId'] as const
 
 function isLocal(content: Content): boolean {
   if (content.type === 'function-call') return content.informational !== true

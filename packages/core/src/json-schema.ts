@@ -70,8 +70,11 @@ function check(schema: unknown, value: unknown, visit: Visit): Issue[] {
   }
   const issues: Issue[] = []
   const fail = (message: string, ...path: PropertyKey[]): unknown => issues.push({ message, path })
-  const also = (part: unknown, item = value, ...key: PropertyKey[]): void => {
-    for (const { message, path } of check(part, item, visit)) fail(message, ...key, ...path)
+  const also = (part: unknown, item: unknown, ...key: PropertyKey[]): void => {
+    for (const { message, path } of check(part, item, visit)) {
+      // Of a place that is very deep, how it begins: time stays bounded.
+      issues.push({ message, path: [...key, ...path].slice(0, 20) })
+    }
   }
   const attempt = (part: unknown): Issue[] => check(part, value, visit)
   const { const: only, enum: values = only === undefined ? only : [only] } = schema
@@ -125,7 +128,7 @@ function check(schema: unknown, value: unknown, visit: Visit): Issue[] {
     if (!known.has(value)) known.set(value, attempt(resolve(visit.root, $ref)))
     issues.push(...known.get(value)!)
   }
-  for (const part of listOf(allOf)) also(part)
+  for (const part of listOf(allOf)) also(part, value)
   for (const keyword of ['anyOf', 'oneOf']) {
     const attempts = listOf(schema[keyword]).map(attempt)
     if (attempts.length === 0) continue
@@ -138,7 +141,7 @@ function check(schema: unknown, value: unknown, visit: Visit): Issue[] {
     else if (fitting !== 1 && (fitting === 0 || keyword === 'oneOf')) fail(`must fit ${keyword}`)
   }
   if (not !== undefined && attempt(not).length === 0) fail('must fit not')
-  if (test !== undefined) also(schema[attempt(test).length > 0 ? 'else' : 'then'])
+  if (test !== undefined) also(schema[attempt(test).length > 0 ? 'else' : 'then'], value)
   return issues.slice(0, 100)
 }
 
@@ -165,7 +168,7 @@ function matches(text: string, pattern: string): boolean {
   try {
     return new RegExp(pattern, 'u').test(text)
   } catch {
-    return new RegExp(pattern).test(text) // such as `[\\w-.]`, which only unicode mode refuses
+    return new RegExp(pattern).test(text) // such as `[\w-.]`, which only unicode mode refuses
   }
 }
 

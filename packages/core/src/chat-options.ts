@@ -66,20 +66,24 @@ export function mergeChatOptions(
   over: ChatOptions | undefined,
 ): ChatOptions {
   if (base === undefined || over === undefined) return over ?? base ?? noOptions
-  const merged: Record<string, unknown> = layOver(base, over)
+  const merged = layOver(base, over)
   if (base.tools && over.tools) merged['tools'] = [...new Set([...base.tools, ...over.tools])]
   if (base.metadata) merged['metadata'] = layOver(base.metadata, over.metadata)
-  const providers: Record<string, unknown> = { ...base.providerOptions }
-  for (const name in over.providerOptions) {
-    providers[name] = layOver(base.providerOptions?.[name], over.providerOptions[name])
+  if (base.providerOptions) {
+    merged['providerOptions'] = layOver(base.providerOptions, over.providerOptions, 1)
   }
-  if (base.providerOptions) merged['providerOptions'] = providers
   return merged
 }
 
-function layOver(base: object | undefined, over: object | undefined): Record<string, unknown> {
-  const given = Object.entries(over ?? {}).filter(([, value]) => value !== undefined)
-  return { ...base, ...Object.fromEntries(given) }
+/** Goes `depth` levels into the values. */
+function layOver(base: object, over: object = {}, depth = 0): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...base }
+  for (const [key, value] of Object.entries(over)) {
+    const below = depth > 0 && merged[key]
+    if (value !== undefined)
+      merged[key] = below ? layOver(below, value as object, depth - 1) : value
+  }
+  return merged
 }
 
 const noOptions: ChatOptions = Object.freeze({})

@@ -20,8 +20,8 @@ export class LiveTools implements RunTools {
   #visible: readonly ToolDefinition[]
   /** Whether `#visible` may be out of date. */
   #changed = false
-  #withheld: ReadonlyMap<string, 'hidden' | 'deferred'> = nothing
-  #returnDirect: ReadonlyMap<string, boolean> = nothing
+  #withheld: Map<string, 'hidden' | 'deferred'> | undefined
+  #returnDirect: Map<string, boolean> | undefined
 
   /**
    * `tools` is what the model is shown, used as it is while nothing changes; `unadvertised` is
@@ -43,7 +43,7 @@ export class LiveTools implements RunTools {
     if (this.#changed) {
       this.#changed = false
       const before = this.#visible
-      const shown = new Set(this.#executable.filter(({ name }) => !this.#withheld.has(name)))
+      const shown = new Set(this.#executable.filter(({ name }) => !this.#withheld?.has(name)))
       const kept = before.filter((tool) => shown.has(tool))
       if (kept.length < before.length || kept.length < shown.size) {
         this.#visible = [...new Set([...kept, ...shown])]
@@ -53,7 +53,7 @@ export class LiveTools implements RunTools {
   }
 
   get deferred(): readonly ToolDefinition[] {
-    return this.#executable.filter(({ name }) => this.#withheld.get(name) === 'deferred')
+    return this.#executable.filter(({ name }) => this.#withheld?.get(name) === 'deferred')
   }
 
   [Symbol.iterator](): Iterator<ToolDefinition> {
@@ -72,13 +72,13 @@ export class LiveTools implements RunTools {
   }
 
   remove(...tools: readonly (string | ToolDefinition)[]): void {
-    const gone = new Set(tools)
-    const isGone = (tool: ToolDefinition): boolean => gone.has(tool) || gone.has(tool.name)
-    const names = this.#executable.filter(isGone).map(nameOf)
-    if (names.length === 0) return
-    this.#executable = this.#executable.filter((tool) => !isGone(tool))
-    this.#returnDirect = new Map([...this.#returnDirect].filter(([name]) => !names.includes(name)))
-    this.show(...names)
+    const gone = this.#executable.filter((tool) =>
+      [tool, tool.name].some((it) => tools.includes(it)),
+    )
+    if (gone.length === 0) return
+    this.#executable = this.#executable.filter((tool) => !gone.includes(tool))
+    for (const { name } of gone) this.#returnDirect?.delete(name)
+    this.show(...gone.map(nameOf))
   }
 
   /** Also holds for a tool of that name that is added later. */
@@ -102,14 +102,14 @@ export class LiveTools implements RunTools {
   /** Whether the tool's result is the answer of the run: what was set last, else what the tool says. */
   returnsDirect(name: string): boolean {
     const tool = this.get(name)
-    return this.#returnDirect.get(name) ?? (tool?.type === 'function' && tool.returnDirect)
+    return this.#returnDirect?.get(name) ?? (tool?.type === 'function' && tool.returnDirect)
   }
 
   snapshot(): RunToolsSnapshot {
     return {
       visible: this.visible.map(nameOf),
-      withheld: [...this.#withheld],
-      returnDirect: [...this.#returnDirect],
+      withheld: [...(this.#withheld ?? [])],
+      returnDirect: [...(this.#returnDirect ?? [])],
     }
   }
 
@@ -120,22 +120,19 @@ export class LiveTools implements RunTools {
   restore({ visible, withheld, returnDirect }: RunToolsSnapshot): void {
     this.#visible = visible.flatMap((name) => this.get(name) ?? [])
     this.show(...visible)
-    this.#withheld = new Map([...this.#withheld, ...withheld])
+    this.#withheld = new Map([...this.#withheld!, ...withheld])
     this.#returnDirect = new Map(returnDirect)
   }
 
   #withhold(names: readonly string[], how?: 'hidden' | 'deferred'): void {
-    const withheld = new Map(this.#withheld)
-    for (const name of names) {
-      if (how === undefined) withheld.delete(name)
-      else withheld.set(name, how)
-    }
-    this.#withheld = withheld
     this.#changed = true
+    this.#withheld ??= new Map()
+    for (const name of names) {
+      if (how === undefined) this.#withheld.delete(name)
+      else this.#withheld.set(name, how)
+    }
   }
 }
-
-const nothing: ReadonlyMap<string, never> = new Map<string, never>()
 
 /** Lists that were found to be without repetition, as they were then. */
 const checked = new WeakMap<readonly ToolDefinition[], readonly ToolDefinition[]>()

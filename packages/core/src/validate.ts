@@ -30,7 +30,7 @@ export function validate<Output>(
 export function formatIssues(issues: readonly StandardIssue[]): string {
   const lines = issues.slice(0, 10).map(({ path = [], message }) => {
     const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
-    return [...(keys.length > 0 ? [keys.join('.')] : []), message].join(': ')
+    return keys.length > 0 ? `${keys.join('.')}: ${message}` : message
   })
   if (issues.length > 10) lines.push(`and ${issues.length - 10} more`)
   return lines.join('; ')

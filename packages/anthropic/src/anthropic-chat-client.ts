@@ -1,0 +1,130 @@
+import type {
+  ChatRequest,
+  ChatResponse,
+  ChatResponseUpdate,
+  ContinuationReport,
+  Message,
+} from '@lamella/core'
+import { BaseChatClient, foldUpdates } from '@lamella/core'
+import type { AnthropicChatClientOptions, Connection } from './anthropic-connection.ts'
+import { connect } from './anthropic-connection.ts'
+import type { FailureContext } from './anthropic-error.ts'
+import type { AnthropicProviderOptions } from './anthropic-provider-options.ts'
+import { readProviderOptions } from './anthropic-provider-options.ts'
+import { ignoredOptions, messagesBody, replayOf } from './messages-request.ts'
+import type { MapperContext } from './messages-updates.ts'
+import { MessagesUpdates } from './messages-updates.ts'
+import { prepareHistory } from './prepare-history.ts'
+import { guardStream } from './stream-guard.ts'
+import { readWhole } from './whole-response.ts'
+import type { WireObject } from './wire.ts'
+import { record } from './wire.ts'
+
+/** Claude, through Anthropic's Messages API. */
+export class AnthropicChatClient extends BaseChatClient {
+  readonly provider = 'anthropic'
+  readonly #connection: Connection
+
+  /** @throws TypeError without a key, or for options that do not go together */
+  constructor(options: AnthropicChatClientOptions = {}) {
+    super(options)
+    this.#connection = connect(options)
+  }
+
+  async respond(request: ChatRequest): Promise<ChatResponse> {
+    const call = this.#call(request)
+    const raw = await readWhole({ ...call, bodyTimeoutMs: this.#connection.idleTimeoutMs })
+    const updates: ChatResponseUpdate[] = []
+    call.mapper().whole(raw, updates)
+    return { ...foldUpdates(updates), raw }
+  }
+
+  stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
+    return guardStream({ ...this.#call(request, { stream: true }), timeouts: this.#connection })
+  }
+
+  /** Makes any history valid for the Messages API. Every call does so by itself. */
+  prepareHistory(messages: readonly Message[]): readonly Message[] {
+    return prepareHistory(messages, this).messages
+  }
+
+  /** What of a history Anthropic would not be sent, or only changed. */
+  canContinue(messages: readonly Message[]): ContinuationReport {
+    const { losses } = prepareHistory(messages, this)
+    return { ok: losses.length === 0, losses }
+  }
+
+  /** The body of a request. A subclass may add what its server knows besides. */
+  protected requestBody(request: ChatRequest): Record<string, unknown> {
+    return messagesBody(request, readProviderOptions(request), {
+      provider: this.provider,
+      model: request.options.model ?? this.model,
+      maxOutputTokens: this.#connection.maxOutputTokens,
+    })
+  }
+
+  #call(request: ChatRequest, streaming: WireObject = {}): ReadyCall {
+    const { client, timeoutMs, secrets } = this.#connection
+    const body = { ...this.requestBody(request), ...streaming }
+    const headers = headersOf(readProviderOptions(request))
+    const { transportRetries } = request.options
+    const context: MapperContext = {
+      provider: this.provider,
+      model: request.options.model ?? this.model,
+      ignored: ignoredOptions(request),
+    }
+    return {
+      signal: request.signal,
+      open: (signal) =>
+        // What is sent was put together from untyped parts, and the SDK passes it on as it is.
+        client.messages
+          .create(body as never, {
+            signal,
+            // Said here, the SDK does not refuse long answers that are not streamed.
+            timeout: timeoutMs,
+            ...(transportRetries !== undefined && { maxRetries: transportRetries }),
+            ...(headers !== undefined && { headers }),
+          })
+          .asResponse(),
+      mapper: () => new MessagesUpdates(context),
+      failure: {
+        provider: this.provider,
+        replay: replayOf(body),
+        confidential: {
+          get keys() {
+            return secrets()
+          },
+          texts: () => textsOf(request),
+        },
+      },
+    }
+  }
+}
+
+interface ReadyCall {
+  readonly signal: AbortSignal
+  readonly open: (signal: AbortSignal) => Promise<Response>
+  readonly mapper: () => MessagesUpdates
+  readonly failure: FailureContext
+}
+
+function headersOf({
+  betas = [],
+  extraHeaders,
+}: AnthropicProviderOptions): Readonly<Record<string, string>> | undefined {
+  if (betas.length === 0) return extraHeaders
+  return { 'anthropic-beta': betas.join(','), ...extraHeaders }
+}
+
+/** What was said in the conversation. Bytes of files are no text that an error would quote. */
+function textsOf({ messages, instructions = '' }: ChatRequest): readonly string[] {
+  const texts = [instructions]
+  const take = (value: unknown): void => {
+    if (typeof value === 'string') texts.push(value)
+    else if (typeof value === 'object' && value !== null && record(value)['type'] !== 'data') {
+      Object.values(value).forEach(take)
+    }
+  }
+  for (const { contents } of messages) take(contents)
+  return texts
+}

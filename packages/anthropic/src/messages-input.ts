@@ -1,0 +1,148 @@
+import type { Content, FunctionResultContent, Message } from '@lamella/core'
+import { fileBlock } from './file-block.ts'
+import type { WireObject } from './wire.ts'
+import { record, stringOf } from './wire.ts'
+
+export interface InputMessage {
+  readonly role: 'user' | 'assistant' | 'system'
+  readonly content: WireObject[]
+}
+
+export interface Input {
+  /** What stands before the conversation. */
+  readonly system: readonly WireObject[]
+  readonly messages: readonly InputMessage[]
+}
+
+/** A prepared history in the words of the Messages API: turns of one role are one message. */
+export function toInput(history: readonly Message[]): Input {
+  const isSystem = history.findIndex(({ role }) => role !== 'system')
+  const start = isSystem === -1 ? history.length : isSystem
+  const messages: InputMessage[] = []
+  let shown: Content[] = []
+  const add = (role: InputMessage['role'], content: readonly WireObject[]): void => {
+    const last = messages.at(-1)
+    if (content.length === 0) return
+    if (last?.role === role) last.content.push(...content)
+    else messages.push({ role, content: [...content] })
+  }
+  for (const { role, contents } of history.slice(start)) {
+    if (role === 'assistant') {
+      add('user', inputBlocks(shown))
+      add('assistant', contents.flatMap(outputBlock))
+      // There is no place for a file in what the model said.
+      shown = contents.filter(isFile)
+    } else if (role === 'tool') {
+      add('user', contents.flatMap(resultBlock))
+    } else {
+      add('user', inputBlocks(shown))
+      shown = []
+      add(role, inputBlocks(contents))
+    }
+  }
+  add('user', inputBlocks(shown))
+  return { system: history.slice(0, start).flatMap(systemBlocks), messages: finished(messages) }
+}
+
+function systemBlocks({ contents }: Message): WireObject[] {
+  return inputBlocks(contents).filter(({ type }) => type === 'text')
+}
+
+/** What the API refuses at the end: thinking that led to nothing, and white space at the very end. */
+function finished(messages: readonly InputMessage[]): readonly InputMessage[] {
+  const ended = messages.flatMap(({ role, content }) => {
+    const end = role === 'assistant' ? content.findLastIndex((block) => !isThinking(block)) + 1 : -1
+    if (end === 0) return []
+    return { role, content: end === -1 ? content : content.slice(0, end) }
+  })
+  const { role, content } = ended.at(-1) ?? {}
+  const text = content?.at(-1)?.['text']
+  if (role === 'assistant' && typeof text === 'string') {
+    content!.push({ ...content!.pop(), text: text.trimEnd() })
+  }
+  return ended
+}
+
+function isThinking({ type }: WireObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}
+
+function inputBlocks(contents: readonly Content[]): WireObject[] {
+  return contents.flatMap((content) => {
+    switch (content.type) {
+      case 'text':
+      case 'refusal':
+        return textBlock(content.text)
+      case 'data':
+      case 'uri':
+        return fileBlock(content) ?? []
+      case 'hosted':
+        return ownBlock(content.data)
+      default:
+        return []
+    }
+  })
+}
+
+function outputBlock(content: Content): WireObject | readonly WireObject[] {
+  switch (content.type) {
+    case 'text':
+    case 'refusal':
+      return textBlock(content.text)
+    case 'reasoning': {
+      const { text, protected: sealed, providerData } = content
+      return record(providerData)['type'] === 'redacted_thinking'
+        ? { type: 'redacted_thinking', data: sealed }
+        : { type: 'thinking', thinking: text, signature: sealed }
+    }
+    case 'function-call': {
+      const { callId, name, providerData } = content
+      const { caller, toolset_name: toolset } = record(providerData)
+      return {
+        type: 'tool_use',
+        id: callId,
+        name,
+        input: JSON.parse(content.arguments),
+        ...(caller !== undefined && { caller }),
+        ...(toolset !== undefined && { toolset_name: toolset }),
+      }
+    }
+    case 'hosted':
+      return ownBlock(content.data)
+    default:
+      return []
+  }
+}
+
+function resultBlock(content: Content): WireObject | readonly WireObject[] {
+  if (content.type !== 'function-result') return []
+  const { callId, error } = content
+  return {
+    type: 'tool_result',
+    tool_use_id: callId,
+    content: resultContent(content),
+    ...(error !== undefined && { is_error: true }),
+  }
+}
+
+/** What the model reads of a result: text as one string, unless there are images or documents. */
+function resultContent({ contents, error }: FunctionResultContent): unknown {
+  const blocks = inputBlocks(contents)
+  if (blocks.some(({ type }) => type !== 'text')) return blocks
+  const text = blocks.map((block) => block['text']).join('')
+  return text === '' && error !== undefined ? `The tool failed: ${error.code}.` : text
+}
+
+function textBlock(text: string): readonly WireObject[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text }]
+}
+
+/** What is in Anthropic's words already. */
+function ownBlock(data: unknown): readonly WireObject[] {
+  const block = record(data)
+  return stringOf(block['type']) === undefined ? [] : [block]
+}
+
+function isFile({ type }: Content): boolean {
+  return type === 'data' || type === 'uri'
+}

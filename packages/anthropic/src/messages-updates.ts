@@ -1,0 +1,164 @@
+import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
+import { createId } from '@lamella/core'
+import { AnswerBlock } from './answer-block.ts'
+import { InBandFailure } from './anthropic-error.ts'
+import { mergeCounts, toUsage } from './anthropic-usage.ts'
+import type { WireObject } from './wire.ts'
+import { listOf, record, stringOf } from './wire.ts'
+
+export interface MapperContext {
+  readonly provider: string
+  /** As it was asked for: the name under which it will be asked again. */
+  readonly model: string | undefined
+  /** Options of the call that the API has no field for. */
+  readonly ignored: readonly string[]
+}
+
+/** Makes updates of the events of the Messages API, and of a whole answer by the same code. */
+export class MessagesUpdates {
+  /** Nothing can follow the events so far. */
+  isOver = false
+  readonly #context: MapperContext
+  readonly #blocks = new Map<unknown, AnswerBlock>()
+  readonly #hostedNames = new Map<unknown, string>()
+  #origin: Origin
+  #messageId: string | undefined
+  #counts: WireObject = {}
+  #facts: WireObject = {}
+  #hasEnded = false
+  #thoughts = 0
+  #calls = 0
+  #textLength = 0
+
+  constructor(context: MapperContext) {
+    this.#context = context
+    this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
+  }
+
+  /** Appends the updates of an answer that came in one piece. */
+  whole(message: WireObject, updates: ChatResponseUpdate[]): void {
+    this.#begin(message, updates)
+    this.#end(updates)
+    this.isOver = true
+  }
+
+  /** Appends what is new in this event. Throws an `InBandFailure` for what is an error. */
+  map(value: unknown, updates: ChatResponseUpdate[]): void {
+    const event = record(value)
+    const index = event['index']
+    switch (event['type']) {
+      case 'message_start':
+        return this.#begin(record(event['message']), updates)
+      case 'content_block_start':
+        return this.#emit(updates, this.#start(index, record(event['content_block'])).begin())
+      case 'content_block_delta':
+        return this.#emit(updates, this.#blocks.get(index)?.delta(event['delta']) ?? [])
+      case 'content_block_stop':
+        this.#emit(updates, this.#blocks.get(index)?.finish() ?? [])
+        this.#blocks.delete(index)
+        return
+      case 'message_delta': {
+        const { delta, usage, ...facts } = event
+        this.#learn({ ...facts, ...record(delta), usage })
+        return this.#end(updates)
+      }
+      case 'message_stop':
+        if (!this.#hasEnded) this.#end(updates)
+        this.isOver = true
+        return
+      case 'error':
+        throw new InBandFailure(event)
+      default:
+    }
+  }
+
+  /** Answers of code that calls tools come with their content in the first event. */
+  #begin(message: WireObject, updates: ChatResponseUpdate[]): void {
+    const responseId = stringOf(message['id'])
+    const model = stringOf(message['model'])
+    this.#messageId ??= responseId ?? createId('msg')
+    if (this.#origin.model === undefined && model) this.#origin = { ...this.#origin, model }
+    this.#learn(message)
+    const usage = toUsage(this.#counts)
+    updates.push({
+      contents: [],
+      role: 'assistant',
+      messageId: this.#messageId,
+      ...(responseId && { responseId }),
+      ...(model && { model }),
+      ...(usage && { usage }),
+    })
+    for (const wire of listOf(message['content'])) {
+      const block = this.#start(undefined, record(wire))
+      this.#emit(updates, block.begin())
+      this.#emit(updates, block.finish())
+    }
+  }
+
+  #start(index: unknown, wire: WireObject): AnswerBlock {
+    const block = new AnswerBlock({
+      wire,
+      thoughtId: `${this.#messageId}#${this.#thoughts++}`,
+      callIndex: this.#calls,
+      origin: this.#origin,
+      hostedNames: this.#hostedNames,
+      textLength: () => this.#textLength,
+    })
+    if (block.isCall) this.#calls++
+    if (index !== undefined) this.#blocks.set(index, block)
+    return block
+  }
+
+  #learn({ usage, ...facts }: WireObject): void {
+    this.#counts = mergeCounts(this.#counts, usage)
+    this.#facts = mergeCounts(this.#facts, facts)
+  }
+
+  /** What is known at the end. Its usage is told anew with each event that has some. */
+  #end(updates: ChatResponseUpdate[]): void {
+    const { stop_reason: reason, stop_sequence: stop, stop_details: details } = this.#facts
+    const usage = toUsage(this.#counts)
+    const finishReason = finishReasons[String(reason)] ?? stringOf(reason)
+    const explanation = stringOf(record(details)['explanation'])
+    if (finishReason === 'refusal' && explanation && !this.#hasEnded) {
+      this.#emit(updates, [{ type: 'refusal', text: explanation, origin: this.#origin }])
+    }
+    this.#hasEnded ||= finishReason !== undefined
+    const metadata = {
+      ...known('stopSequence', stop),
+      ...known('stopDetails', details),
+      ...known('container', this.#facts['container']),
+      ...known('contextManagement', this.#facts['context_management']),
+      ...known('serviceTier', this.#counts['service_tier']),
+      ...known('iterations', this.#counts['iterations']),
+      ...(this.#context.ignored.length > 0 && { ignoredOptions: this.#context.ignored }),
+    }
+    updates.push({
+      contents: [],
+      ...(finishReason && { finishReason }),
+      ...(usage && { usage }),
+      ...(Object.keys(metadata).length > 0 && { metadata }),
+    })
+  }
+
+  #emit(updates: ChatResponseUpdate[], contents: readonly Content[]): void {
+    for (const content of contents) {
+      if (content.type === 'text') this.#textLength += content.text.length
+      else this.#textLength = 0
+      updates.push({ contents: [content], messageId: this.#messageId })
+    }
+  }
+}
+
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool-calls',
+  refusal: 'refusal',
+}
+
+function known(name: string, value: unknown): WireObject {
+  return value == null ? {} : { [name]: value }
+}

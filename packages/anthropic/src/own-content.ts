@@ -1,0 +1,106 @@
+import type { Content, FunctionCallContent, FunctionResultContent, Origin } from '@lamella/core'
+import { fileBlock } from './file-block.ts'
+import type { Losses } from './losses.ts'
+import { record } from './wire.ts'
+
+/** The model that a history is prepared for. */
+export interface Home {
+  readonly provider: string
+  readonly model: string | undefined
+}
+
+/** A content as Anthropic may be sent it, or nothing. */
+export function ownContent(
+  content: Content,
+  origin: Origin | undefined,
+  home: Home,
+  losses: Losses,
+): Content | undefined {
+  const isOwn = origin?.provider === home.provider
+  const from = origin?.provider ?? 'unknown origin'
+  switch (content.type) {
+    case 'text':
+      return content.text.trim() === '' ? undefined : withoutForeignData(content, isOwn)
+    case 'refusal':
+      // What Anthropic says of a refusal is no part of the conversation.
+      return isOwn || content.text.trim() === '' ? undefined : withoutForeignData(content, isOwn)
+    case 'reasoning':
+      // Without its signature, as in an answer that broke off, it is refused.
+      if (isOwn && isSameModel(origin, home) && content.protected) return content
+      if (content.text !== '' || content.protected) losses.add(`reasoning of ${from} is left out`)
+      return undefined
+    case 'function-call':
+      return legalCall(withoutForeignData(content, isOwn), losses)
+    case 'data':
+    case 'uri':
+      if (fileBlock(content) !== undefined) return withoutForeignData(content, isOwn)
+      losses.add(`a file of type ${content.mediaType ?? 'unknown'} is left out`)
+      return undefined
+    case 'function-result':
+      return legalResult(withoutForeignData(content, isOwn), losses)
+    case 'hosted':
+      // What the application made itself, in Anthropic's words, has no origin.
+      if (record(content.data)['status'] === 'in_progress') return undefined
+      if (isOwn || origin === undefined) return content
+      losses.add(`what hosted tools of ${from} did is left out`)
+      return undefined
+    case 'approval-request':
+    case 'approval-response':
+    case 'error':
+    case 'usage':
+      return undefined
+    default:
+      losses.add(`content of type ${String(record(content)['type'])} is left out`)
+      return undefined
+  }
+}
+
+function withoutForeignData<T extends Content>(content: T, isOwn: boolean): T {
+  if (isOwn || content.providerData === undefined) return content
+  const { providerData: _foreign, ...rest } = content
+  return rest as T
+}
+
+function isSameModel(origin: Origin | undefined, { model }: Home): boolean {
+  if (origin?.model === undefined || model === undefined) return true
+  return undated(origin.model) === undated(model)
+}
+
+function undated(model: string): string {
+  return model.replace(/-(\d{8}|latest)$/, '')
+}
+
+function legalResult(result: FunctionResultContent, losses: Losses): FunctionResultContent {
+  const contents = result.contents.filter((part) => {
+    if (part.type !== 'data' && part.type !== 'uri') return true
+    if (fileBlock(part) !== undefined) return true
+    losses.add(`a file of type ${part.mediaType ?? 'unknown'} is left out`)
+    return false
+  })
+  return contents.length === result.contents.length ? result : { ...result, contents }
+}
+
+function legalCall(call: FunctionCallContent, losses: Losses): FunctionCallContent {
+  const name = /^[\w-]{1,128}$/.test(call.name)
+    ? call.name
+    : call.name.replace(/[^\w-]+/g, '_').slice(0, 128) || 'tool'
+  const text = legalArguments(call.arguments)
+  if (name === call.name && text === call.arguments) return call
+  if (text !== call.arguments && call.arguments.trim() !== '') {
+    losses.add('arguments that are not JSON are wrapped')
+  }
+  if (name !== call.name) losses.add('names of tools that are not accepted are rewritten')
+  return { ...call, name, arguments: text }
+}
+
+/** The input of a call is an object, whatever the model had written. */
+function legalArguments(text: string): string {
+  if (text.trim() === '') return '{}'
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text
+  } catch {
+    // Wrapped below.
+  }
+  return JSON.stringify({ invalid_arguments: text })
+}

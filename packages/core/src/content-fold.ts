@@ -67,7 +67,7 @@ export function agree(left: unknown, right: unknown): boolean {
   return left === right || (left ?? '') === '' || (right ?? '') === ''
 }
 
-/** `known` with what `news` tells: lists are collected, metadata is merged, the rest is replaced. */
+/** `known` with what `news` tells: annotations are collected, metadata is merged, the rest is replaced. */
 export function merged<T extends object>(
   known: T,
   news: object,
@@ -78,7 +78,7 @@ export function merged<T extends object>(
     let value = (news as Record<string, unknown>)[key]
     const had = all[key]
     if (value == null || value === had || (value === '' && had != null)) continue
-    if (Array.isArray(value)) value = [...((had as unknown[]) ?? []), ...value]
+    if (key === 'annotations') value = [...((had as unknown[]) ?? []), ...(value as unknown[])]
     if (key === 'metadata') value = { ...(had as object), ...(value as object) }
     // Not assigned, which is something else for a key that is named `__proto__`.
     all = { ...all, [key]: value }

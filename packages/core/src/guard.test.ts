@@ -289,6 +289,23 @@ describe('a guard', () => {
     expect(toldAtFirst).not.toContain('output')
   })
 
+  test('in shadow does not ask the model again', async () => {
+    const told: GuardEvent[] = []
+    const client = scriptedClient(['a secret', 'another'])
+    const middleware = guardrail({
+      name: 'g',
+      applyTo: ['output'],
+      mode: 'shadow',
+      check: () => ({ action: 'retry' }),
+      onEvent: (event) => void told.push(event),
+    })
+
+    const response = await new Agent({ client, middleware }).run('Hello')
+
+    expect(response.text).toBe('a secret')
+    expect(told.map(({ status }) => status)).toEqual(['shadow'])
+  })
+
   test('that is off has no layers', () => {
     expect(guardrail({ name: 'g', applyTo: ['input'], mode: 'off', check: calm })).toEqual([])
   })

@@ -282,16 +282,16 @@ describe('reasoning', () => {
 
   test('the last signature holds, and is kept without any text', () => {
     const contents = contentsOf([
-      update(think('a', { protected: 'one', providerData: { v: 1 } })),
+      update(think('a', { protected: 'one', providerData: [1] })),
       update(think('b')),
-      update(think('', { protected: 'two', providerData: { v: 2 } })),
+      update(think('', { protected: 'two', providerData: [2] })),
       update(say('c')),
       update(think('', { protected: 'sealed' })),
     ])
 
     expect(contents).toEqual([
       [
-        think('ab', { protected: 'two', providerData: { v: 2 } }),
+        think('ab', { protected: 'two', providerData: [2] }),
         say('c'),
         think('', { protected: 'sealed' }),
       ],
@@ -779,5 +779,25 @@ describe('normalizeResponse', () => {
     })
 
     expect(foldUpdates(toUpdates(response))).toEqual(normalizeResponse(response))
+  })
+
+  test('a message keeps its origin through its updates', () => {
+    const origin = { provider: 'p', model: 'small' }
+    const response = chatResponse({
+      messages: { id: 'm1', role: 'assistant', contents: [say('a')], origin },
+    })
+
+    const [update, ...rest] = toUpdates(response)
+    const { messages } = foldUpdates([{ ...update!, contents: [say('b')] }, ...rest])
+
+    expect(messages).toEqual([{ id: 'm1', role: 'assistant', contents: [say('b')], origin }])
+  })
+
+  test('complete calls of one id stay apart', () => {
+    const contents = [call({ callId: 'c1', name: 'add' }), call({ callId: 'c1', name: 'add' })]
+    const response = chatResponse({ messages: contents })
+
+    expect(normalizeResponse(response)).toBe(response)
+    expect(foldUpdates(toUpdates(response)).functionCalls).toEqual(contents)
   })
 })

@@ -111,7 +111,11 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     try {
       response = await runLayers(view)
     } catch (error) {
-      response = await endOnPurpose(of, run, call, error)
+      response = await endOnPurpose(of, run, call, error).catch((next: unknown) => {
+        if (next === error) throw next
+        // A guard further out may block what a termination put in place.
+        return endOnPurpose(of, run, call, next)
+      })
     }
     run.signal.throwIfAborted()
     response = await withValue(response, call.responseFormat ?? view.options.responseFormat)
@@ -192,7 +196,7 @@ async function endOnPurpose(
       status: 'blocked' as const,
       block,
     }
-    return supersede(run, call, { ...blocked, usage: run.usage, finishReason: 'content-filter' })
+    return supersede(run, { ...blocked, usage: run.usage, finishReason: 'content-filter' })
   }
   const result = error.result === undefined ? call.result : toAgentResponse(error.result, run)
   const { status, reason } = endingOf(error)
@@ -210,11 +214,11 @@ async function ended(run: Run, call: AgentCall, status: RunStatus): Promise<Agen
 }
 
 /** Puts `response` in the place of whatever the caller has seen so far. */
-function supersede(run: Run, call: AgentCall, response: AgentResponse): AgentResponse {
+function supersede(run: Run, response: AgentResponse): AgentResponse {
   const { sink } = run
   sink.outer = undefined
   run.partial = undefined
-  if (call.released) sink.push({ contents: [], restart: true, scope: 'run' })
+  if (sink.released) sink.push({ contents: [], restart: true, scope: 'run' })
   for (const update of toUpdates(response)) sink.push(update)
   return response
 }

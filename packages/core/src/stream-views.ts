@@ -149,7 +149,7 @@ export function tee<Update, Final>(
     const branch: Branch<Update> = { kept: [], pending: undefined }
     open.add(branch)
     let over: Promise<IteratorResult<Update>> | undefined
-    let failure: StreamFailure<Final> | undefined
+    let ending: StreamFailure<Final> | undefined
     const finish = (failure: Failure | undefined): Promise<IteratorResult<Update>> => {
       open.delete(branch)
       over ??= source.onEnd(failure).then(() => {
@@ -164,7 +164,7 @@ export function tee<Update, Final>(
       if (branch.kept.length > 0) return { done: false, value: branch.kept.shift()! }
       const outcome = await stream.outcome()
       if (outcome.status === 'done') return finish(undefined)
-      failure = outcome
+      ending = outcome
       return finish({ error: outcome.error })
     }
     const source: StreamSource<Update, Final> = {
@@ -185,7 +185,7 @@ export function tee<Update, Final>(
         if (open.size === 0) await stream.cancel(reason)
       },
       final: () => stream.finalResponse(),
-      failure: (error) => failure ?? endedBy(error, { isAborted: true }),
+      failure: (error) => ending ?? endedBy(error, { isAborted: true }),
       foldsAnew: true,
       ...(fold && { fold }),
       respond: (id, value) => stream.respond(id, value),

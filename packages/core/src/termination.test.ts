@@ -323,6 +323,24 @@ describe.each(modes)('a tripped guard, %s', (mode) => {
     expect(session.messages).toEqual([])
   })
 
+  it('further out blocks the result of a termination too', async () => {
+    const guarding = agentMiddleware('guarding', (context, callNext) => {
+      context.transformUpdates({
+        transform(update, controller) {
+          if (JSON.stringify(update.contents).includes('secret')) throw new GuardrailTripped(block)
+          controller.enqueue(update)
+        },
+      })
+      return callNext()
+    })
+    const error = new MiddlewareTermination('enough', { result: 'A secret.' })
+    const middleware = [guarding, throwing('agent', 'before', error)]
+
+    const response = await runIn(mode, new Agent({ client: scriptedClient([]), middleware }))
+
+    expect([response.status, response.text]).toEqual(['blocked', 'Not that.'])
+  })
+
   it('is put in words by the agent where the guard has none', async () => {
     const error = new GuardrailTripped({ ...block, message: '' })
     const middleware = throwing('agent', 'before', error)
@@ -357,6 +375,26 @@ describe.each(modes)('a tripped guard, %s', (mode) => {
 })
 
 describe('terminations of a streamed run', () => {
+  it('a guard that trips over a tool result shows neutral words in its place', async () => {
+    const guarding = agentMiddleware('guarding', (context, callNext) => {
+      context.transformUpdates({
+        transform(update, controller) {
+          if (update.role === 'tool') throw new GuardrailTripped(block)
+          controller.enqueue(update)
+        },
+      })
+      return callNext()
+    })
+    const client = scriptedClient([callFunction('look', { at: 1 }), 'Done.'])
+
+    const { updates, response } = await readUpdates(
+      new Agent({ client, tools: [looking()], middleware: guarding }),
+    )
+
+    expect([response.status, foldUpdates(updates).text]).toEqual(['blocked', 'Not that.'])
+    expect(JSON.stringify(updates)).not.toContain('found')
+  })
+
   const cases: readonly (readonly [string, Middleware])[] = [
     ['without a result', throwing('chat', 'before', new MiddlewareTermination('enough'))],
     [

@@ -365,6 +365,27 @@ describe.each(modes)('which results pass which transforms, %s', (mode) => {
     expect(log).toEqual([...failed, 'start', 'flush', 'start', 'flush'])
   })
 
+  it('a run can begin anew after a transform failed on a tool result', async () => {
+    let runs = 0
+    const retry = agentMiddleware('retry', (_, callNext) => callNext().catch(() => callNext()))
+    const failing = agentMiddleware('failing', (context, callNext) => {
+      const isFirst = runs++ === 0
+      context.transformUpdates({
+        transform(update, controller) {
+          if (isFirst && update.role === 'tool') throw new Error('broken')
+          controller.enqueue(update)
+        },
+      })
+      return callNext()
+    })
+    const client = scriptedClient(({ messages }) =>
+      messages.at(-1)!.role === 'user' ? callFunction('look') : 'Done.',
+    )
+    const agent = new Agent({ client, tools: [look], middleware: [retry, failing] })
+
+    expect([(await runIn(mode, agent)).text, runs]).toEqual(['Done.', 2])
+  })
+
   it('a client’s layers transform without an agent', async () => {
     const client = scriptedClient(['Done.'], { middleware: [outer, inner] as never })
 

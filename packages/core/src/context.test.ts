@@ -348,6 +348,25 @@ describe.each(modes)('what layers assign, %s', (mode) => {
     ])
   })
 
+  it('the data of a run can be another one for a tool call, and for that one only', async () => {
+    const seen: unknown[] = []
+    const asking = tool({
+      name: 'ask',
+      description: 'Asks.',
+      parameters: { type: 'object' },
+      execute: (_, { data }) => void seen.push(data),
+    })
+    const editing = functionMiddleware('editing', async (context, callNext) => {
+      if (context.callId === 'call_1') context.data = `${String(context.data)}, edited`
+      await callNext()
+    })
+    const client = scriptedClient([[callFunction('ask'), callFunction('ask')], 'Done.'])
+
+    await runIn(mode, new Agent({ client, tools: [asking], middleware: editing }), { data: 'mine' })
+
+    expect(seen).toEqual(['mine, edited', 'mine'])
+  })
+
   it('a response format that an inner agent layer asks for is what the answer is parsed by', async () => {
     const pass = agentMiddleware('pass', (_, callNext) => callNext())
     const asking = agentMiddleware('asking', async (context, callNext) => {

@@ -140,6 +140,29 @@ describe.each(modes)('results of layers, %s', (mode) => {
     expect(await read(instead)).toMatchObject([{ contents: [text('instead')] }])
   })
 
+  it('a function layer may answer for a tool that fails', async () => {
+    const failing = tool({
+      name: 'look',
+      description: 'Looks.',
+      parameters: { type: 'object' },
+      execute() {
+        throw new Error('no luck')
+      },
+    })
+    const recovering = functionMiddleware('recovering', async (context, callNext) => {
+      await callNext().catch((error: Error) => {
+        context.result = `recovered from ${error.message}`
+      })
+    })
+    const client = scriptedClient([callFunction('look'), 'Done.'])
+
+    await runIn(mode, new Agent({ client, tools: [failing], middleware: recovering }))
+
+    expect(client.requests[1]!.messages.at(-1)!.contents).toMatchObject([
+      { contents: [text('recovered from no luck')] },
+    ])
+  })
+
   it('a layer may look at the result first and then replace it', async () => {
     const seen: (string | undefined)[] = []
     const observe = chatMiddleware('observe', async (context, callNext) => {

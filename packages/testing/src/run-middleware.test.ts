@@ -99,18 +99,25 @@ describe('a chat middleware, run alone', () => {
   })
 })
 
-it('an agent middleware, run alone, shows each run inside it', async () => {
-  const twice = agentMiddleware('twice', async (context, callNext) => {
-    context.messages = [...context.messages, ...context.messages]
-    await callNext()
-    await callNext()
-  })
+it.for([false, true])(
+  'an agent middleware, run alone, shows each run inside it (stream: %s)',
+  async (stream) => {
+    const twice = agentMiddleware('twice', async (context, callNext) => {
+      context.messages = [...context.messages, ...context.messages]
+      await callNext()
+      await callNext()
+    })
 
-  const { result, innerCalls } = await runAgentMiddleware(twice, { replies: ['one', 'two'] })
+    const { result, response, innerCalls } = await runAgentMiddleware(twice, {
+      replies: ['one', 'two'],
+      stream,
+    })
 
-  expect(result).toMatchObject({ status: 'completed', finishReason: 'stop' })
-  expect(innerCalls.map(({ messages }) => messages.length)).toEqual([2, 2])
-})
+    expect(result).toMatchObject({ status: 'completed', finishReason: 'stop', text: 'two' })
+    expect(response).toMatchObject({ status: 'completed', text: 'two' })
+    expect(innerCalls.map(({ messages }) => messages.length)).toEqual([2, 2])
+  },
+)
 
 describe('a function middleware, run alone', () => {
   const double = functionMiddleware('double', async (context, callNext) => {

@@ -135,12 +135,11 @@ function piecesOf(content: Content, places: readonly number[]): Content[] {
     const { text: whole, annotations, metadata, providerData, ...first } = content
     const last = { annotations, metadata, providerData }
     return cut(whole, places).map(
-      (piece, nth, all) =>
-        ({
-          ...(nth === 0 ? first : { type: first.type }),
-          ...(nth === all.length - 1 && last),
-          text: piece,
-        }) as Content,
+      (piece, nth, all): Content => ({
+        ...(nth === 0 ? first : { type: first.type }),
+        ...(nth === all.length - 1 && last),
+        text: piece,
+      }),
     )
   }
   return [content]
@@ -217,7 +216,7 @@ describe('however calls that are made at once are interleaved', () => {
     fc.record({
       arguments: word,
       places,
-      namedBy: fc.constantFrom('id', 'index', 'late id') as fc.Arbitrary<Plan['namedBy']>,
+      namedBy: fc.constantFrom<Plan['namedBy'][]>('id', 'index', 'late id'),
     }),
     { minLength: 1, maxLength: 6 },
   )

@@ -17,7 +17,7 @@ import { ResponseFold } from './response-fold.ts'
 import type { Run } from './run.ts'
 import { endsRun, isTermination } from './termination.ts'
 import type { UpdatePassage } from './update-passage.ts'
-import type { Failure } from './update-pump.ts'
+import type { Failure } from './update-sink.ts'
 import type { UpdateTransformer } from './update-transformer.ts'
 
 /** What the next model call is made with. */

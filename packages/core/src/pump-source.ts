@@ -8,7 +8,7 @@ import { attachOutcome, outcomeOf } from './run-outcome.ts'
 import type { StreamFailure } from './stream-outcome.ts'
 import { endedBy } from './stream-outcome.ts'
 import type { StreamFold, StreamSource } from './stream-source.ts'
-import type { Failure } from './update-pump.ts'
+import type { Failure } from './update-sink.ts'
 import { UpdatePump } from './update-pump.ts'
 
 /** Connects a run to the stream that its caller reads. The run starts with the first pull. */

@@ -9,7 +9,7 @@ import { DerivedSource, FinalizedSource, IterableSource, toFold } from './stream
 import { readableStream, serverSentEvents, tee, textPieces } from './stream-views.ts'
 import type { TextOptions } from './stream-views.ts'
 import { TransformHooks } from './transform-hooks.ts'
-import type { Failure } from './update-pump.ts'
+import type { Failure } from './update-sink.ts'
 
 type Awaitable<Value> = Value | Promise<Value>
 

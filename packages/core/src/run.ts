@@ -21,7 +21,7 @@ import { StateCells } from './run-state.ts'
 import { LiveTools } from './run-tools.ts'
 import type { Session } from './session.ts'
 import type { Decisions } from './tool-batch.ts'
-import type { UpdateSink } from './update-pump.ts'
+import type { UpdateSink } from './update-sink.ts'
 import type { Usage } from './usage.ts'
 import { addUsage } from './usage.ts'
 

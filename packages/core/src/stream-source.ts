@@ -2,7 +2,7 @@ import { LamellaError } from './lamella-error.ts'
 import type { ResponseStream } from './response-stream.ts'
 import type { StreamFailure } from './stream-outcome.ts'
 import { endedBy } from './stream-outcome.ts'
-import type { Failure } from './update-pump.ts'
+import type { Failure } from './update-sink.ts'
 
 /** Builds a final value from updates as they pass. */
 export interface StreamFold<Update, Final> {

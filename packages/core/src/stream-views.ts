@@ -3,7 +3,7 @@ import type { ResponseStream } from './response-stream.ts'
 import type { StreamFailure } from './stream-outcome.ts'
 import { endedBy } from './stream-outcome.ts'
 import type { StreamFold, StreamSource } from './stream-source.ts'
-import type { Failure } from './update-pump.ts'
+import type { Failure } from './update-sink.ts'
 
 export interface TextOptions {
   /** What was shown so far is void: the text begins anew. */

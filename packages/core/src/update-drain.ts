@@ -1,5 +1,5 @@
 import type { PassingUpdate, UpdatePassage } from './update-passage.ts'
-import type { UpdateSink } from './update-pump.ts'
+import type { UpdateSink } from './update-sink.ts'
 
 /** Without a consumer, a source is driven at once. */
 export class UpdateDrain<Update extends PassingUpdate> implements UpdateSink<Update> {

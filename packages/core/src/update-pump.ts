@@ -1,25 +1,6 @@
 import { closeIterator, iteratorOf } from './source-iterator.ts'
 import type { PassingUpdate, UpdatePassage } from './update-passage.ts'
-
-/** Where the updates of a call go: to a consumer who pulls them, or nowhere but into the fold. */
-export interface UpdateSink<Update extends PassingUpdate> {
-  readonly streaming: boolean
-  /** Updates with content that have reached the consumer. */
-  readonly delivered: number
-  /** Lets a source run through a passage to its end. Rejects with what the source or a transform throws. */
-  drive(
-    source: AsyncIterable<Update> | Iterable<Update>,
-    passage: UpdatePassage<Update>,
-  ): Promise<void>
-  /** What updates that were made elsewhere pass on their way out. */
-  outer: UpdatePassage<Update> | undefined
-  /** Adds an update that was made elsewhere. */
-  push(update: Update): void
-  /** Whether content has reached the consumer or is on its way. */
-  readonly released: boolean
-  /** Closes the running source, if there is one: its drive rejects. */
-  breakOff(error: unknown): void
-}
+import type { Failure, UpdateSink } from './update-sink.ts'
 
 interface Drive<Update extends PassingUpdate> {
   readonly source: AsyncIterable<Update> | Iterable<Update>
@@ -274,12 +255,9 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
   #passOuter(update: Update, outer: UpdatePassage<Update> | undefined): void | Promise<void> {
     const broken = this.#cancelled ?? this.#fault ?? this.#over?.failure
     // After a failure events still reach the caller; content does not.
-    if (broken !== undefined || outer?.terminated === true) {
-      if (!hasContent(update)) this.#out.push(update)
-      return undefined
-    }
-    if (outer === undefined) {
-      this.#out.push(update)
+    const isClosed = broken !== undefined || outer?.terminated === true
+    if (isClosed || outer === undefined) {
+      if (!isClosed || !hasContent(update)) this.#out.push(update)
       return undefined
     }
     const pass = (): void | Promise<void> =>
@@ -315,11 +293,6 @@ export class UpdatePump<Update extends PassingUpdate> implements UpdateSink<Upda
     if (failure !== undefined) throw failure.error
     return { done: true, value: undefined }
   }
-}
-
-/** Holds what was thrown, since anything can be, also `undefined`. */
-export interface Failure {
-  readonly error: unknown
 }
 
 function hasContent({ contents }: PassingUpdate): boolean {

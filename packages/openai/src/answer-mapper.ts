@@ -1,4 +1,4 @@
-import type { ChatResponseUpdate } from '@lamella/core'
+import type { Annotation, ChatResponseUpdate } from '@lamella/core'
 import type { WireObject } from './wire.ts'
 
 export interface MapperContext {
@@ -14,6 +14,8 @@ export interface MapperContext {
   readonly metadataOf?:
     | ((payload: WireObject) => Readonly<Record<string, unknown>> | undefined)
     | undefined
+  /** What a subclass cites from a message or a piece of one. Chat Completions only. */
+  readonly annotationsOf?: ((message: WireObject) => readonly Annotation[]) | undefined
 }
 
 /** Makes updates of the events of one API. */

@@ -119,6 +119,8 @@ export class CompletionsUpdates implements AnswerMapper {
         listOf(annotations).map((annotation) => toAnnotation(annotation)),
         updates,
       )
+    const cited = this.#context.annotationsOf?.(delta)
+    if (cited !== undefined) this.#cite(cited, updates)
   }
 
   #say(text: string, updates: ChatResponseUpdate[]): void {

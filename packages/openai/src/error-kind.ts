@@ -46,6 +46,8 @@ const codes: Readonly<Record<string, ProviderErrorKind>> = {
 const telling: readonly (readonly [RegExp, Verdict])[] = [
   [/request too large|reduced in order to run/i, { kind: 'rate_limit', retryable: false }],
   [/insufficient (funds|credits|balance)/i, { kind: 'quota' }],
+  // Azure's gateway says so with status 403.
+  [/out of call volume quota/i, { kind: 'quota' }],
   // Google says this of limits per minute, too, and then when to come back.
   [/^(?!.*retry in).*exceeded your current quota/is, { kind: 'quota' }],
 ]

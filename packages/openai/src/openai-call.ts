@@ -21,6 +21,7 @@ export interface OpenAICall {
   /** Options that this API has no field for. */
   readonly unknownOptions: readonly (keyof ChatOptions)[]
   readonly metadataOf: MapperContext['metadataOf']
+  readonly annotationsOf?: MapperContext['annotationsOf']
   readonly post: (
     client: OpenAI,
     body: Readonly<Record<string, unknown>>,
@@ -100,18 +101,14 @@ async function send(
   }
 }
 
-function mapperContext({
-  unknownOptions,
-  connection,
-  request,
-  model,
-  body,
-  metadataOf,
-}: OpenAICall): MapperContext {
+function mapperContext(call: OpenAICall): MapperContext {
+  const { unknownOptions, connection, request, model, body, metadataOf, annotationsOf } = call
   const { conversationId } = request.options
   const ignored = unknownOptions.filter((name) => request.options[name] !== undefined)
   const audioFormat = stringOf(record(body['audio'])['format'])
-  return { provider: connection.provider, model, conversationId, ignored, audioFormat, metadataOf }
+  const { provider } = connection
+  const own = { metadataOf, annotationsOf }
+  return { provider, model, conversationId, ignored, audioFormat, ...own }
 }
 
 function failureContext({ connection, request, replay }: OpenAICall): FailureContext {

@@ -1,4 +1,5 @@
 import type {
+  Annotation,
   ChatRequest,
   ChatResponse,
   ChatResponseUpdate,
@@ -79,6 +80,9 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
     payload: Readonly<Record<string, unknown>>,
   ): Readonly<Record<string, unknown>> | undefined
 
+  /** What a subclass cites from a message, or from a piece of one. */
+  protected annotationsOf?(message: Readonly<Record<string, unknown>>): readonly Annotation[]
+
   #prepare(messages: readonly Message[]): PreparedHistory {
     const { provider, model } = this
     return prepareHistory(messages, { ...completionsHistory, provider, model, isContinued: false })
@@ -93,6 +97,7 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
       replay: 'safe',
       unknownOptions: ['conversationId'],
       metadataOf: this.metadataOf?.bind(this),
+      annotationsOf: this.annotationsOf?.bind(this),
       post: (client, sent, options) =>
         client.chat.completions
           .create(sent as unknown as OpenAI.ChatCompletionCreateParams, options)

@@ -153,7 +153,8 @@ function detailsOf(
 ): Readonly<Record<string, unknown>> | undefined {
   const { code, type, param, message } = facts
   const { innererror, content_filter_result: direct, content_filters: list } = record(report)
-  const contentFilter = record(innererror)['content_filter_result'] ?? direct ?? list
+  const { content_filter_result: inner, content_filter_results: all } = record(innererror)
+  const contentFilter = inner ?? all ?? direct ?? list
   const [, limit, got] =
     /maximum context length is (\d+) tokens\D+?(\d+) tokens/.exec(message ?? '') ?? []
   const details = {

@@ -92,15 +92,18 @@ async function runOn(runtime, testsOnNode) {
     : await runPage(runtime.command, { folder, timeoutMs })
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
 
-  const { agent = '', tests = [], unhandled = [], error = output + errors } = reportIn(output)
-  const problems = [
-    ...(namesOf(tests, 'ran').length === 0 ? [`no test ran, ended with ${code}: ${error}`] : []),
-    ...(code === 0 ? [] : [`ended with ${code}: ${errors}`]),
-    ...(agent.includes(runtime.agent) ? [] : [`run by "${agent}", not by ${runtime.agent}`]),
-    ...(testsOnNode ? differences(testsOnNode, tests) : []),
-    ...failures(tests, testsOnNode),
-    ...unhandled.map((text) => `unhandled rejection: ${text}`),
-  ]
+  const report = reportIn(output)
+  const { agent = '', tests = [], unhandled = [] } = report
+  const problems =
+    namesOf(tests, 'ran').length === 0
+      ? [`no test ran in ${seconds} s, ended with ${code}: ${report.error ?? output + errors}`]
+      : [
+          ...(code === 0 ? [] : [`ended with ${code}: ${errors}`]),
+          ...(agent.includes(runtime.agent) ? [] : [`ran on ${agent}, not on ${runtime.agent}`]),
+          ...(testsOnNode ? differences(testsOnNode, tests) : []),
+          ...failures(tests, testsOnNode),
+          ...unhandled.map((text) => `unhandled rejection: ${text}`),
+        ]
 
   const passed = problems.length === 0
   const counts = ['passed', 'failed', 'skipped'].map(
@@ -132,8 +135,10 @@ function differences(testsOnNode, tests) {
   const ran = namesOf(tests, 'ran')
   const missing = expected.filter((name) => !ran.includes(name))
   if (missing.length === 0 && ran.length === expected.length) return []
-  const listed = missing.map((name) => `\n- ${name}`)
-  return [`${ran.length} tests ran, on Node ${expected.length}; missing here:${listed.join('')}`]
+  const listed = missing.slice(0, 20).map((name) => `\n- ${name}`)
+  return [
+    `${ran.length} tests ran, on Node ${expected.length}; missing here: ${missing.length}${listed.join('')}`,
+  ]
 }
 
 function failures(tests, testsOnNode = []) {

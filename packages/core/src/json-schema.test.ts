@@ -19,6 +19,7 @@ describe('what each keyword says of a value that does not fit', () => {
     [{ type: ['string', 'null'] }, 1, 'must be string or null'],
     [{ const: { a: 1 } }, { a: 2 }, 'must be {"a":1}'],
     [{ enum: ['C', 'F', 1] }, '1', 'must be "C" or "F" or 1'],
+    [{ enum: ['C', 'F'], const: 'C' }, 'F', 'must be "C"'],
     [{ minimum: 3 }, 2, 'must fit minimum 3'],
     [{ maximum: 3 }, 4, 'must fit maximum 3'],
     [{ exclusiveMinimum: 3 }, 3, 'must fit exclusiveMinimum 3'],
@@ -177,6 +178,16 @@ describe('recursive schemas', () => {
 
 test('no more than 100 issues are told', () => {
   expect(messages({ items: false }, Array.from({ length: 5000 }))).toHaveLength(100)
+})
+
+test('of a place that is very deep, how it begins is told', () => {
+  let value: unknown = Array.from({ length: 200 }, () => 1)
+  for (let level = 0; level < 100; level++) value = [value]
+
+  const issues = validateJsonSchema({ type: 'array', items: { $ref: '#' } }, value)
+
+  expect(issues).toHaveLength(100)
+  expect(issues[0]?.path).toEqual(Array.from({ length: 20 }, () => 0))
 })
 
 test('no schema and no value make it throw', () => {

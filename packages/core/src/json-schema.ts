@@ -77,8 +77,8 @@ function check(schema: unknown, value: unknown, visit: Visit): Issue[] {
     }
   }
   const attempt = (part: unknown): Issue[] => check(part, value, visit)
-  const { const: only, enum: values = only === undefined ? only : [only] } = schema
-  const { $ref, allOf, not, if: test } = schema
+  const { const: only, $ref, allOf, not, if: test } = schema
+  const values = only === undefined ? schema['enum'] : [only]
 
   if (Array.isArray(values) && !values.includes(value)) {
     const texts = values.map(canonical)

@@ -16,6 +16,9 @@ export function createSecretId(kind: string): string {
 }
 
 function randomText(words: number): string {
-  const random = crypto.getRandomValues(new Uint32Array(words))
-  return Array.from(random, (word) => word.toString(16).padStart(8, '0')).join('')
+  let out = ''
+  for (const word of crypto.getRandomValues(new Uint32Array(words))) {
+    out += word.toString(16).padStart(8, '0')
+  }
+  return out
 }

@@ -154,9 +154,8 @@ function distinct(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
     }
     byName.set(tool.name, tool)
   }
-  const each = [...byName.values()]
-  if (each.length < tools.length) return each
-  checked.set(tools, each)
+  if (byName.size < tools.length) return [...byName.values()]
+  checked.set(tools, [...tools])
   return tools
 }
 

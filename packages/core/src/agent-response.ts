@@ -31,7 +31,12 @@ export interface Attempt {
 export type PendingRequest =
   | { readonly kind: 'approval'; readonly id: string; readonly request: ApprovalRequestContent }
   | { readonly kind: 'function-call'; readonly id: string; readonly call: FunctionCallContent }
-  | { readonly kind: 'interrupt'; readonly id: string; readonly payload: unknown; readonly address: string }
+  | {
+      readonly kind: 'interrupt'
+      readonly id: string
+      readonly payload: unknown
+      readonly address: string
+    }
 
 /** The outcome of a run. */
 export interface AgentResponse<Value = unknown> extends ChatResponse<Value> {

@@ -380,7 +380,7 @@ describe.each([
     readonly ended: Promise<AgentResponse>
     readonly seen: string[]
     readonly done: string[]
-    decide(verdict: Verdict): void
+    readonly decide: (verdict: Verdict) => void
   }
 
   async function begin(): Promise<Beside> {

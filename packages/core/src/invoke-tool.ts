@@ -23,7 +23,7 @@ export async function invokeTool(context: FunctionView): Promise<void> {
   if (args !== prepared.arguments) args = await checkArguments(prepared.tool, args)
   let value: unknown
   try {
-    value = await execute(context, prepared.tool, args as Record<string, unknown>)
+    value = await execute(context, prepared.tool, args)
   } catch (error) {
     if (!isTermination(error) && !isPause(error) && !isToolError(error)) call.toolFault = { error }
     throw error

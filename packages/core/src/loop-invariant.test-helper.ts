@@ -74,7 +74,7 @@ async function check(
 }
 
 /** Each call that is to run here has exactly one result or one open pause. */
-export function expectPaired(
+function expectPaired(
   messages: readonly Message[],
   pending: readonly PendingRequest[] = [],
 ): void {

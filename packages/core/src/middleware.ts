@@ -71,7 +71,7 @@ export interface Layers {
   readonly function: readonly FunctionMiddleware[]
 }
 
-export const noLayers: Layers = Object.freeze({ agent: [], chat: [], function: [] })
+const noLayers: Layers = Object.freeze({ agent: [], chat: [], function: [] })
 
 /**
  * Flattens lists and sorts them by level; earlier lists are further out.

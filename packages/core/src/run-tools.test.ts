@@ -23,7 +23,7 @@ describe('a list of tools', () => {
     list.push(c)
     expect(names(new LiveTools(list).executable)).toBe('abc')
 
-    list[1] = anotherA as typeof b
+    list[1] = anotherA
     expect(() => new LiveTools(list)).toThrow('"a"')
   })
 

@@ -10,7 +10,11 @@ export interface TerminationOptions {
 export class MiddlewareTermination extends LamellaError {
   readonly result: unknown
 
-  constructor(message = 'terminated by a middleware', options: TerminationOptions = {}, code = 'middleware_termination') {
+  constructor(
+    message = 'terminated by a middleware',
+    options: TerminationOptions = {},
+    code = 'middleware_termination',
+  ) {
     super(message, { code, cause: options.cause })
     this.result = options.result
   }
@@ -39,7 +43,11 @@ export class GuardrailTripped extends MiddlewareTermination {
   readonly block: Block
 
   constructor(block: Block, options: { readonly cause?: unknown } = {}) {
-    super(`guardrail ${block.guardrail} blocked ${block.stage}: ${block.category}`, options, 'guardrail_tripped')
+    super(
+      `guardrail ${block.guardrail} blocked ${block.stage}: ${block.category}`,
+      options,
+      'guardrail_tripped',
+    )
     this.block = block
   }
 

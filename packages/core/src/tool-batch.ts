@@ -69,7 +69,7 @@ export async function runBatch(
   const held = run.toolsAllowed()
   if (held !== undefined) await run.unlessAborted(held)
 
-  const outcomes: (CallOutcome | undefined)[] = new Array(batch.calls.length)
+  const outcomes: (CallOutcome | undefined)[] = []
   const pending: PendingRequest[] = []
   const jobs: { readonly at: number; readonly prepared: PreparedCall }[] = []
   const repeats: { readonly at: number; readonly of: number }[] = []

@@ -8,7 +8,10 @@ import { LamellaError } from './lamella-error.ts'
 export class ToolError extends LamellaError {
   readonly reason: FunctionError['code']
 
-  constructor(message: string, options: { readonly reason?: FunctionError['code'] | undefined; readonly cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { readonly reason?: FunctionError['code'] | undefined; readonly cause?: unknown } = {},
+  ) {
     super(message, { code: 'tool_error', cause: options.cause })
     this.reason = options.reason ?? 'tool_failed'
   }

@@ -18,7 +18,8 @@ export function addUsage(left: Usage, right: Usage | undefined): Usage {
   const sum: Record<string, number | undefined> = { ...left }
   for (const counter of Object.keys(right)) {
     const value = right[counter]
-    if (typeof value === 'number' && Number.isFinite(value)) sum[counter] = (sum[counter] ?? 0) + value
+    if (typeof value === 'number' && Number.isFinite(value))
+      sum[counter] = (sum[counter] ?? 0) + value
   }
   return sum
 }

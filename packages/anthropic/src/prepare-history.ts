@@ -67,19 +67,16 @@ function pairCalls(
     for (const content of message.contents) {
       if (strays.has(content)) losses.add('a result without its call is left out')
     }
+    // Where nothing is left to say, the turn goes on.
+    if (contents.length === 0) continue
+    endTurn()
     if (message.role !== 'assistant') {
-      // Where nothing is left to say, the turn goes on: two messages of one turn stay together.
-      if (contents.length === 0) continue
-      endTurn()
       // A tool message holds results. What else stands there is for the model to read.
       const role = message.role === 'tool' ? 'user' : message.role
       paired.push({ ...message, role, contents })
       continue
     }
 
-    if (answers.length > 0 && message.contents.some(({ type }) => type !== 'function-result')) {
-      endTurn()
-    }
     const said: Content[] = []
     let isChanged = contents.length < message.contents.length
     for (const content of contents) {

@@ -74,10 +74,7 @@ async function check(
 }
 
 /** Each call that is to run here has exactly one result or one open pause. */
-function expectPaired(
-  messages: readonly Message[],
-  pending: readonly PendingRequest[] = [],
-): void {
+function expectPaired(messages: readonly Message[], pending: readonly PendingRequest[] = []): void {
   const open = new Map<string, number>()
   for (const content of messages.flatMap(({ contents }) => contents)) {
     if (content.type === 'function-call' && content.informational !== true) {

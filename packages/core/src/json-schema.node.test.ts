@@ -20,19 +20,14 @@ describe('measured on public test suites', () => {
   }
 
   measured('schema.jsonl')('agrees with the JSON Schema test suite, and errs by rejecting', () => {
-    const rows = rowsOf('schema.jsonl').filter(
-      ({ schema }) =>
-        !/"(contains|dependencies|dependentRequired|dependentSchemas)":/.test(
-          JSON.stringify(schema),
-        ),
-    )
+    const rows = rowsOf('schema.jsonl')
 
     const wrong = rows.filter(
       ({ schema, value, valid }) =>
         (validateJsonSchema(schema as never, value).length === 0) !== valid,
     )
 
-    expect(wrong.length / rows.length).toBeLessThan(0.027)
+    expect(wrong.length / rows.length).toBeLessThan(0.025)
     expect(wrong.filter(({ valid }) => !valid).length).toBeLessThanOrEqual(1)
   })
 

@@ -50,6 +50,11 @@ describe('what each keyword says of a value that does not fit', () => {
     [{ additionalProperties: { type: 'string' } }, { a: 1 }, 'a must be string'],
     [{ patternProperties: { '^x-': { type: 'string' } } }, { 'x-a': 1 }, 'x-a must be string'],
     [{ propertyNames: { maxLength: 1 } }, { ab: 1 }, 'ab must fit maxLength 1'],
+    [{ contains: { type: 'string' } }, [1], 'must fit contains'],
+    [{ contains: { type: 'string' }, maxContains: 1 }, ['a', 'b'], 'must fit contains'],
+    [{ dependentRequired: { a: ['b'] } }, { a: 1 }, 'b is required'],
+    [{ dependentSchemas: { a: { required: ['b'] } } }, { a: 1 }, 'b is required'],
+    [{ dependencies: { a: ['b'] } }, { a: 1 }, 'b is required'],
     [{ allOf: [{ type: 'string' }] }, 1, 'must be string'],
     [{ oneOf: [{ type: 'number' }, { minimum: 0 }] }, 1, 'must fit oneOf'],
     [{ not: { type: 'number' } }, 1, 'must fit not'],
@@ -73,8 +78,8 @@ describe('what each keyword says of a value that does not fit', () => {
     [{ properties: { a: { type: 'string' } }, required: [] }, { a: undefined }],
     [{ required: true, properties: null, enum: 'x', allOf: {} }, {}],
     [{ patternProperties: { a: {} }, additionalProperties: false }, { a: 1 }],
-    [{ contains: { type: 'string' }, minContains: 2 }, [1]],
-    [{ dependentRequired: { a: ['b'] }, dependencies: { a: ['b'] } }, { a: 1 }],
+    [{ minContains: 0, contains: false }, []],
+    [{ dependentRequired: { constructor: ['a'] } }, {}],
     [{ oneOf: [{ type: 'number' }, { type: 'string' }] }, 1],
   ])('%j lets %j pass', (schema, value) => {
     expect(messages(schema, value)).toEqual([])

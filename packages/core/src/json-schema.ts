@@ -3,7 +3,7 @@ import type { JsonSchema, StandardIssue } from './standard-schema.ts'
 
 /**
  * Checks a value against a JSON Schema, draft 7 or 2020-12, as far as tools use them: `$ref` only
- * within the schema, no `format`, `contains`, `dependent…` or `unevaluated…`. Unknown keywords are
+ * within the schema, no `format` or `unevaluated…`. Unknown keywords are
  * ignored; a schema that cannot be followed is an issue. Never throws, and returns at most 100
  * issues.
  */
@@ -101,6 +101,12 @@ function check(schema: unknown, value: unknown, visit: Visit): Issue[] {
     for (const [key, item] of list.entries()) {
       also(key < tuple.length ? tuple[key] : rest, item, key)
     }
+    const { contains, minContains = 1, maxContains = Infinity } = schema
+    if (contains !== undefined) {
+      const found = list.filter((item) => check(contains, item, visit).length === 0).length
+      if (found < (minContains as number) || found > (maxContains as number))
+        fail('must fit contains')
+    }
     if (uniqueItems === true && new Set(list.map(canonical)).size < list.length) {
       fail('must fit uniqueItems')
     }
@@ -120,6 +126,12 @@ function check(schema: unknown, value: unknown, visit: Visit): Issue[] {
         also(matched, item, key)
       }
       also(part ?? additionalProperties, item, key)
+    }
+    for (const keyword of ['dependencies', 'dependentRequired', 'dependentSchemas']) {
+      for (const [key, needs] of Object.entries(schema[keyword] ?? {})) {
+        if (own(value, key) === undefined) continue
+        also(Array.isArray(needs) ? { required: needs } : needs, value)
+      }
     }
   }
 

@@ -50,6 +50,11 @@ export function groupOfCall(
   return holder && callGroup(all, holder.id)
 }
 
+/** The message that a group of calls is known by. */
+export function lastWithCalls(messages: readonly Message[]): Message {
+  return messages.findLast(holdsCalls)!
+}
+
 function holdsCalls({ role, contents }: Message): boolean {
   return role === 'assistant' && contents.some(({ type }) => type === 'function-call')
 }

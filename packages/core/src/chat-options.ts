@@ -86,4 +86,10 @@ function layOver(base: object, over: object = {}, depth = 0): Record<string, unk
   return merged
 }
 
+/** Whether a choice that is no function makes the model call a tool. */
+export function isRequired(toolChoice: ChatOptions['toolChoice']): boolean {
+  if (typeof toolChoice !== 'object') return toolChoice === 'required'
+  return toolChoice.mode === 'required'
+}
+
 const noOptions: ChatOptions = Object.freeze({})

@@ -1,9 +1,10 @@
 import type { AgentResponse, PendingRequest } from './agent-response.ts'
-import { callGroup } from './call-group.ts'
+import { callGroup, lastWithCalls } from './call-group.ts'
 import type { ChatClient } from './chat-client.ts'
 import type { ChatCallInput } from './chat-call.ts'
 import { toChatResponse } from './chat-call.ts'
-import type { ChatOptions, ToolChoice } from './chat-options.ts'
+import type { ChatOptions } from './chat-options.ts'
+import { isRequired } from './chat-options.ts'
 import type { ChatResponse } from './chat-response.ts'
 import { contentFields } from './chat-response.ts'
 import type { Content, FunctionCallContent, FunctionResultContent } from './content.ts'
@@ -55,6 +56,8 @@ class FunctionLoop {
   #functionCalls: number
   #consecutiveErrors: number
   #last: ChatResponse | undefined
+  #base: ChatOptions | undefined
+  #offered: ChatOptions | undefined
   /** During tool calls: which, and the id of their group. */
   #working: { readonly id: string; readonly batch: Omit<Batch, 'budget'> } | undefined
 
@@ -158,20 +161,14 @@ class FunctionLoop {
     const { client, instructions, callModel } = this.#input
     run.iteration = run.place = this.#iteration
     this.#note()
-    const { conversationId } = run
-    const messages = visibleHistory(
-      run.messages.all.slice(),
-      conversationId === undefined ? 0 : run.sent,
-    )
-    const tools = run.tools.visible
     const response = await callModel(run, {
       client,
       instructions,
-      messages,
-      options:
-        tools === options.tools && conversationId === options.conversationId
-          ? options
-          : { ...options, ...(tools.length > 0 && { tools }), conversationId },
+      messages: visibleHistory(
+        run.messages.all.slice(),
+        run.conversationId === undefined ? 0 : run.sent,
+      ),
+      options: this.#offer(options),
     })
     run.signal.throwIfAborted()
     this.#iteration++
@@ -180,6 +177,24 @@ class FunctionLoop {
     run.messages.add(response.messages)
     run.sent = run.messages.all.length
     return response
+  }
+
+  /** The options with what the model is shown now; the same object while nothing changes. */
+  #offer(options: ChatOptions): ChatOptions {
+    const { conversationId, tools } = this.#run
+    const { visible } = tools
+    const last = this.#offered
+    if (
+      last?.tools === visible &&
+      last.conversationId === conversationId &&
+      this.#base === options
+    ) {
+      return last
+    }
+    this.#base = options
+    const shown = visible.length > 0 ? visible : undefined
+    this.#offered = { ...options, tools: shown, conversationId }
+    return this.#offered
   }
 
   async #work(id: string, batch: Omit<Batch, 'budget'>): Promise<RunEnding | undefined> {
@@ -275,15 +290,4 @@ class FunctionLoop {
       consecutiveErrors: this.#consecutiveErrors,
     }
   }
-}
-
-function isRequired(toolChoice: ChatOptions['toolChoice']): boolean {
-  return (
-    toolChoice === 'required' ||
-    (typeof toolChoice === 'object' && (toolChoice as ToolChoice & object).mode === 'required')
-  )
-}
-
-function lastWithCalls(messages: readonly Message[]): Message {
-  return messages.findLast(({ contents }) => contents.some(({ type }) => type === 'function-call'))!
 }

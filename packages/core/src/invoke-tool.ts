@@ -33,7 +33,7 @@ export async function invokeTool(context: FunctionView): Promise<void> {
 }
 
 /** @throws ToolError that names the fields and not the values */
-export async function checkArguments(
+async function checkArguments(
   tool: Tool,
   args: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {

@@ -1,19 +1,15 @@
 import type { PendingRequest } from './agent-response.ts'
 import type { FunctionCallContent, FunctionResultContent } from './content.ts'
-import { createSecretId } from './create-id.ts'
 import type { CallOutcome, FunctionPipeline, PreparedCall } from './function-call.ts'
 import type { LoopConfiguration } from './function-invocation.ts'
 import type { FunctionResult } from './function-result.ts'
-import { errorResult, toFunctionResult, unknownToolResult } from './function-result.ts'
+import { errorResult } from './function-result.ts'
 import { isPause } from './interrupts.ts'
-import { checkArguments } from './invoke-tool.ts'
 import { LamellaError } from './lamella-error.ts'
-import { parseArguments } from './parse-arguments.ts'
+import { prepareCall } from './prepare-call.ts'
 import type { Run } from './run.ts'
 import { runLimited } from './run-limited.ts'
-import type { Tool } from './tool.ts'
 import type { MiddlewareTermination } from './termination.ts'
-import { isToolError } from './tool-error.ts'
 
 /** What was decided about a call that had been pending. */
 export type Decision =
@@ -52,12 +48,6 @@ export interface BatchOutcome {
   readonly direct: FunctionResult | undefined
 }
 
-/** What is to happen with one call: it has its result, waits for somebody, or runs. */
-type Step =
-  | { readonly result: FunctionResult }
-  | { readonly pending: PendingRequest }
-  | { readonly run: PreparedCall }
-
 /** Executes the calls of one model response. */
 export async function runBatch(
   run: Run,
@@ -73,18 +63,21 @@ export async function runBatch(
   const pending: PendingRequest[] = []
   const jobs: { readonly at: number; readonly prepared: PreparedCall }[] = []
   const repeats: { readonly at: number; readonly of: number }[] = []
-  const seen = new Map<string, number>()
+  const seen = batch.calls.length > 1 ? new Map<string, number>() : undefined
   for (const [at, call] of batch.calls.entries()) {
-    const earlier = seen.get(call.callId)
+    const earlier = seen?.get(call.callId)
     if (earlier !== undefined) {
       repeats.push({ at, of: earlier })
       continue
     }
-    seen.set(call.callId, at)
+    seen?.set(call.callId, at)
     const decision = batch.decisions?.get(call.callId)
     const waiting = decision === undefined ? batch.waiting?.get(call.callId) : undefined
-    const step =
-      waiting === undefined ? await prepare(run, call, decision, config) : { pending: waiting }
+    const prepared =
+      waiting === undefined
+        ? prepareCall(run, call, decision, config.includeDetailedErrors)
+        : { pending: waiting }
+    const step = 'then' in prepared ? await prepared : prepared
     if ('result' in step) outcomes[at] = { result: step.result }
     else if ('pending' in step) pending.push(step.pending)
     else if (jobs.length < batch.budget) jobs.push({ at, prepared: step.run })
@@ -97,64 +90,6 @@ export async function runBatch(
     : jobs.length
   for (const { at, of } of repeats) outcomes[at] = outcomes[of]
   return summarize(run, batch.calls, outcomes, { pending, executed, interrupted })
-}
-
-async function prepare(
-  run: Run,
-  call: FunctionCallContent,
-  decision: Decision | undefined,
-  { includeDetailedErrors }: LoopConfiguration,
-): Promise<Step> {
-  if (decision !== undefined && 'approved' in decision && !decision.approved) {
-    return { result: errorResult('rejected', decision.reason ?? 'rejected', decision.reason) }
-  }
-  const tool = run.tools.get(call.name)
-  if (tool?.type !== 'function') return { result: unknownToolResult(call.name) }
-  const parsed = parseArguments(call.arguments)
-  if (parsed.error !== undefined) {
-    return {
-      result: errorResult(
-        'invalid_arguments',
-        parsed.error,
-        includeDetailedErrors ? parsed.error : undefined,
-      ),
-    }
-  }
-  const edited = decision !== undefined && 'approved' in decision ? decision.arguments : undefined
-  let args: Readonly<Record<string, unknown>>
-  try {
-    args = await checkArguments(tool, edited ?? parsed.value)
-  } catch (error) {
-    if (!isToolError(error)) throw error
-    return {
-      result: errorResult(
-        'invalid_arguments',
-        error.message,
-        includeDetailedErrors ? error.message : undefined,
-      ),
-    }
-  }
-  if (decision === undefined) return prepareNew(call, tool, args)
-  if ('result' in decision) return { result: toFunctionResult(decision.result) }
-  return { run: { call, tool, arguments: args, metadata: { approval: decision } } }
-}
-
-async function prepareNew(
-  call: FunctionCallContent,
-  tool: Tool,
-  args: Readonly<Record<string, unknown>>,
-): Promise<Step> {
-  if (tool.execute === undefined) {
-    return { pending: { kind: 'function-call', id: createSecretId('call'), call } }
-  }
-  const { approval } = tool
-  const asks =
-    typeof approval === 'function'
-      ? await approval({ callId: call.callId, arguments: args })
-      : approval === 'always'
-  if (!asks) return { run: { call, tool, arguments: args } }
-  const id = createSecretId('approval')
-  return { pending: { kind: 'approval', id, request: { type: 'approval-request', id, call } } }
 }
 
 /** Runs what may run; true if a layer paused the run. */

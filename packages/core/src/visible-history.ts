@@ -16,7 +16,7 @@ export function visibleHistory(messages: readonly Message[], from = 0): readonly
     if (contents.length === entry.contents.length) visible.push(entry)
     else if (contents.some(({ type }) => type !== 'reasoning')) visible.push({ ...entry, contents })
     // Thoughts go with the call that they led to.
-    else while (isThought(visible.at(-1))) visible.pop()
+    else if (entry.role === 'assistant') while (isThought(visible.at(-1))) visible.pop()
   }
   return visible
 }

@@ -76,8 +76,14 @@ export function chatResponse<Value = unknown>(
 export function contentFields(
   messages: readonly Message[],
 ): Pick<ChatResponse, 'text' | 'functionCalls'> {
-  const said = messages.flatMap(({ role, contents }) => (role === 'assistant' ? contents : []))
-  return { text: textOf(said), functionCalls: said.filter(isCall) }
+  let text = ''
+  let functionCalls: FunctionCallContent[] | undefined
+  for (const { role, contents } of messages) {
+    if (role !== 'assistant') continue
+    text += textOf(contents)
+    for (const content of contents) if (isCall(content)) (functionCalls ??= []).push(content)
+  }
+  return { text, functionCalls: functionCalls ?? noCalls }
 }
 
 /**
@@ -98,6 +104,8 @@ export function toUpdates(response: ChatResponse): readonly ChatResponseUpdate[]
     { contents: [], responseId, conversationId, model, finishReason, usage },
   ]
 }
+
+const noCalls: readonly FunctionCallContent[] = Object.freeze([])
 
 function isCall(content: Content): content is FunctionCallContent {
   return content.type === 'function-call'

@@ -231,6 +231,7 @@ export function foldUpdates(updates: Iterable<ChatResponseUpdate>): ChatResponse
  * and `functionCalls` as the messages have them. The same object if it is in that form.
  */
 export function normalizeResponse(response: ChatResponse): ChatResponse {
+  if (isUsual(response)) return response
   const { messages, usage } = isNormal(response.messages)
     ? response
     : foldUpdates(toUpdates(response))
@@ -241,6 +242,25 @@ export function normalizeResponse(response: ChatResponse): ChatResponse {
     functionCalls.every((call, at) => call === response.functionCalls[at])
     ? response
     : { ...response, messages, text, functionCalls, usage }
+}
+
+/** Whether it is one text, or one call: what most answers are, and quick to tell. */
+function isUsual({ messages, text, functionCalls }: ChatResponse): boolean {
+  const [message] = messages
+  const content = message?.contents[0]
+  if (messages.length !== 1 || message!.contents.length !== 1) return false
+  if (!message!.id || message!.role !== 'assistant') return false
+  if (content?.type === 'text') {
+    return content.text !== '' && content.text === text && functionCalls.length === 0
+  }
+  return (
+    content?.type === 'function-call' &&
+    content.callId !== '' &&
+    content.index === undefined &&
+    functionCalls.length === 1 &&
+    functionCalls[0] === content &&
+    text === ''
+  )
 }
 
 /** Whether nothing in messages is to be joined, dropped or named. */

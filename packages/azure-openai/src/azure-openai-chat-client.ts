@@ -1,0 +1,108 @@
+import type {
+  ChatRequest,
+  ChatResponse,
+  ChatResponseUpdate,
+  ContinuationReport,
+  Message,
+} from '@lamella/core'
+import { BaseChatClient } from '@lamella/core'
+import type { OpenAI } from 'openai'
+import { AzureChatCall, AzureResponsesCall } from './azure-calls.ts'
+import { azureSdkClient, deploymentOf, provider } from './azure-connection.ts'
+import type { AzureDataSource } from './azure-data-source.ts'
+import { toAzureError } from './azure-error.ts'
+import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
+import { takeDataSources } from './azure-openai-provider-options.ts'
+import { checkOptions } from './check-options.ts'
+
+const owner = 'AzureOpenAIChatClient'
+
+interface AzureCall {
+  readonly client: AzureChatCall | AzureResponsesCall
+  readonly request: ChatRequest
+  readonly dataSources: readonly AzureDataSource[]
+}
+
+/** Models that are deployed on Azure, through Chat Completions or the Responses API. */
+export class AzureOpenAIChatClient extends BaseChatClient {
+  readonly provider: string = provider
+  /** Called where a call names no model, or the client's own. */
+  readonly deployment: string | undefined
+  readonly #options: AzureOpenAIClientOptions
+  readonly #sdk: OpenAI
+
+  /** @throws TypeError without an endpoint or a credential, or for options that do not go together */
+  constructor(options: AzureOpenAIClientOptions = {}) {
+    checkOptions(owner, options)
+    const deployment = deploymentOf(options)
+    super({ ...options, model: options.model ?? deployment })
+    this.deployment = deployment
+    this.#options = options
+    this.#sdk = azureSdkClient(owner, options)
+  }
+
+  async respond(request: ChatRequest): Promise<ChatResponse> {
+    const call = this.#call(request)
+    try {
+      return await call.client.respond(call.request)
+    } catch (error) {
+      throw toAzureError(error, call.dataSources)
+    }
+  }
+
+  stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
+    const call = this.#call(request)
+    const updates = call.client.stream(call.request)
+    const fail = (error: unknown): never => {
+      throw toAzureError(error, call.dataSources)
+    }
+    return {
+      [Symbol.asyncIterator]() {
+        const iterator = updates[Symbol.asyncIterator]()
+        return {
+          next: () => iterator.next().catch(fail),
+          return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+        }
+      },
+    }
+  }
+
+  /** Makes any history valid for the API that is spoken. Every call does so by itself. */
+  prepareHistory(messages: readonly Message[]): readonly Message[] {
+    return this.#client([]).prepareHistory(messages)
+  }
+
+  /** What of a history Azure would not be sent, or only changed. */
+  canContinue(messages: readonly Message[]): ContinuationReport {
+    return this.#client([]).canContinue(messages)
+  }
+
+  #call(given: ChatRequest): AzureCall {
+    const { request, dataSources = this.#options.dataSources ?? [] } = takeDataSources(
+      given,
+      provider,
+    )
+    if (dataSources.length > 0 && this.#options.api === 'responses') {
+      throw new TypeError(`${owner}: \`dataSources\` needs \`api: 'chat'\``)
+    }
+    return { client: this.#client(dataSources), request, dataSources }
+  }
+
+  #client(dataSources: readonly AzureDataSource[]): AzureChatCall | AzureResponsesCall {
+    const { api, firstUpdateTimeoutMs, idleTimeoutMs, maxTokensField, streamUsage } = this.#options
+    // Azure refuses fields beside data sources that it takes without them (openai-python#2296).
+    const hasSources = dataSources.length > 0
+    const options = {
+      client: this.#sdk,
+      provider,
+      model: this.model,
+      deployment: this.deployment,
+      dataSources,
+      firstUpdateTimeoutMs,
+      idleTimeoutMs,
+      maxTokensField: maxTokensField ?? (hasSources ? 'max_tokens' : 'max_completion_tokens'),
+      streamUsage: streamUsage ?? !hasSources,
+    }
+    return api === 'responses' ? new AzureResponsesCall(options) : new AzureChatCall(options)
+  }
+}

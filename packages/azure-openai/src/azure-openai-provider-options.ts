@@ -1,0 +1,29 @@
+import type { ChatRequest } from '@lamella/core'
+import type { OpenAIProviderOptions } from '@lamella/openai'
+import type { AzureDataSource } from './azure-data-source.ts'
+import { checkDataSources } from './check-options.ts'
+
+/** Given per call as `providerOptions: { 'azure-openai': { … } }`: OpenAI's own, and data sources. */
+export type AzureOpenAIProviderOptions = OpenAIProviderOptions & {
+  /** Those of this call, in place of the client's. */
+  readonly dataSources?: readonly AzureDataSource[] | undefined
+}
+
+/**
+ * The data sources of a call, and the request without them.
+ * @throws TypeError for what is no list of data sources
+ */
+export function takeDataSources(
+  request: ChatRequest,
+  provider: string,
+): { readonly request: ChatRequest; readonly dataSources?: readonly AzureDataSource[] } {
+  const { options } = request
+  const own: Readonly<Record<string, unknown>> | undefined = options.providerOptions?.[provider]
+  if (own === undefined || !('dataSources' in own)) return { request }
+  const { dataSources, ...rest } = own
+  const providerOptions = { ...options.providerOptions, [provider]: rest }
+  const without = { ...request, options: { ...options, providerOptions } }
+  if (dataSources === undefined) return { request: without }
+  checkDataSources(`providerOptions.${provider}`, dataSources)
+  return { request: without, dataSources }
+}

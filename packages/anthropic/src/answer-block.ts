@@ -20,6 +20,8 @@ export interface AnswerBlockInit {
 /** One block of an answer on its way: makes contents of its pieces, each with only what is new. */
 export class AnswerBlock {
   readonly isCall: boolean
+  /** It is told in pieces that have to stand side by side. */
+  readonly isProse: boolean
   readonly #init: AnswerBlockInit
   readonly #type: string
   readonly #callId: string
@@ -35,6 +37,7 @@ export class AnswerBlock {
     const { wire } = init
     this.#type = stringOf(wire['type']) ?? 'unknown'
     this.isCall = this.#type === 'tool_use'
+    this.isProse = this.#type === 'text' || this.#type === 'thinking'
     this.#callId = stringOf(wire['id']) ?? createId('call')
     if (this.#isHostedCall) init.hostedNames.set(wire['id'], this.#hostedName)
   }

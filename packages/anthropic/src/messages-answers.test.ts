@@ -92,6 +92,26 @@ describe('an answer, whole and streamed byte by byte', () => {
     ])
   })
 
+  test('is the same whichever way its blocks alternate', async () => {
+    const blocks = [
+      { type: 'thinking', thinking: 'First this.', signature: 'sig-1' },
+      say('One, two, three, four, five.', [{ type: 'char_location', cited_text: 'x' }]),
+      use('toolu_a', 'weather', { city: 'Rome' }),
+      { type: 'redacted_thinking', data: 'sealed' },
+      { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'rain' } },
+      say('Six.', [{ type: 'char_location', cited_text: 'y' }]),
+      use('toolu_b', 'weather', { city: 'Bari' }),
+    ]
+    const inTurn = await both(messagesRecording(blocks as never, { stop: 'tool_use' }))
+
+    const alternated = await both(
+      messagesRecording(blocks as never, { stop: 'tool_use', isInterleaved: true }),
+    )
+
+    expect(alternated).toEqual(inTurn)
+    expect(alternated.messages[0]!.contents).toHaveLength(7)
+  })
+
   test('keeps thoughts apart, each with its seal', async () => {
     const blocks = [
       { type: 'thinking', thinking: 'First this.', signature: 'sig-1' },

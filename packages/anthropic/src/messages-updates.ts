@@ -14,13 +14,24 @@ export interface MapperContext {
   readonly ignored: readonly string[]
 }
 
+type Step = (block: AnswerBlock) => readonly Content[]
+
+interface OpenBlock {
+  readonly index: unknown
+  readonly block: AnswerBlock
+  /** What came of it and waits for a block before it. */
+  readonly steps: Step[]
+  isDone: boolean
+}
+
 /** Makes updates of the events of the Messages API, and of a whole answer by the same code. */
 export class MessagesUpdates {
   /** Nothing can follow the events so far. */
   isOver = false
   readonly #context: MapperContext
-  readonly #blocks = new Map<unknown, AnswerBlock>()
   readonly #hostedNames = new Map<unknown, string>()
+  /** The blocks that are not complete, as they began. */
+  #open: OpenBlock[] = []
   #origin: Origin
   #messageId: string | undefined
   #counts: WireObject = {}
@@ -50,13 +61,11 @@ export class MessagesUpdates {
       case 'message_start':
         return this.#begin(record(event['message']), updates)
       case 'content_block_start':
-        return this.#emit(updates, this.#start(index, record(event['content_block'])).begin())
+        return this.#start(index, record(event['content_block']), updates)
       case 'content_block_delta':
-        return this.#emit(updates, this.#blocks.get(index)?.delta(event['delta']) ?? [])
+        return this.#go(index, (block) => block.delta(event['delta']), updates)
       case 'content_block_stop':
-        this.#emit(updates, this.#blocks.get(index)?.finish() ?? [])
-        this.#blocks.delete(index)
-        return
+        return this.#finish(index, updates)
       case 'message_delta': {
         const { delta, usage, ...facts } = event
         this.#learn({ ...facts, ...record(delta), usage })
@@ -88,14 +97,13 @@ export class MessagesUpdates {
       ...(model && { model }),
       ...(usage && { usage }),
     })
-    for (const wire of listOf(message['content'])) {
-      const block = this.#start(undefined, record(wire))
-      this.#emit(updates, block.begin())
-      this.#emit(updates, block.finish())
+    for (const [index, wire] of listOf(message['content']).entries()) {
+      this.#start(index, record(wire), updates)
+      this.#finish(index, updates)
     }
   }
 
-  #start(index: unknown, wire: WireObject): AnswerBlock {
+  #start(index: unknown, wire: WireObject, updates: ChatResponseUpdate[]): void {
     const block = new AnswerBlock({
       wire,
       thoughtId: `${this.#messageId}#${this.#thoughts++}`,
@@ -105,8 +113,38 @@ export class MessagesUpdates {
       textLength: () => this.#textLength,
     })
     if (block.isCall) this.#calls++
-    if (index !== undefined) this.#blocks.set(index, block)
-    return block
+    this.#open.push({ index, block, steps: [], isDone: false })
+    this.#go(index, () => block.begin(), updates)
+  }
+
+  #finish(index: unknown, updates: ChatResponseUpdate[]): void {
+    const open = this.#open.find((each) => each.index === index && !each.isDone)
+    if (open === undefined) return
+    open.isDone = true
+    open.steps.push((block) => block.finish())
+    this.#flush(updates)
+  }
+
+  #go(index: unknown, step: Step, updates: ChatResponseUpdate[]): void {
+    const open = this.#open.find((each) => each.index === index && !each.isDone)
+    if (open === undefined) return
+    open.steps.push(step)
+    this.#flush(updates)
+  }
+
+  /**
+   * Text and thoughts go on only where they stand last, so what begins beside one waits until it is
+   * complete. Calls are told apart by their ids and wait for nobody.
+   */
+  #flush(updates: ChatResponseUpdate[]): void {
+    let waiting = 0
+    for (const { block, steps, isDone } of this.#open) {
+      for (const step of steps.splice(0)) this.#emit(updates, step(block))
+      if (!isDone && block.isProse) break
+      waiting++
+    }
+    const flushed = this.#open.slice(0, waiting).filter(({ isDone }) => !isDone)
+    this.#open = [...flushed, ...this.#open.slice(waiting)]
   }
 
   #learn({ usage, ...facts }: WireObject): void {

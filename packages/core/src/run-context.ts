@@ -63,7 +63,10 @@ export interface RunContext {
   /** Tool calls of this run wait until `verdict` settles. Its rejection fails the run. */
   holdTools(verdict: Promise<unknown>): void
   /** Ends the loop at its next boundary; every layer's code after `callNext()` runs. */
-  stop(reason: string, options?: { readonly response?: AgentResponseInit | string | undefined }): void
+  stop(
+    reason: string,
+    options?: { readonly response?: AgentResponseInit | string | undefined },
+  ): void
   /** Pauses the run. After `agent.resume` the same layer is entered again and this call answers. */
   interrupt<Value = unknown>(payload: unknown): Promise<Value>
 }

@@ -49,7 +49,9 @@ export class AgentCall extends ContentCall<AgentResponse> {
     const wasStreamed = this.stream && this.#isRunning
     this.#loop = undefined
     this.#isRunning = false
-    if (!wasStreamed) return this.deliver(response, Infinity)
+    if (!wasStreamed && (this.stream || this.hasTransformers(Infinity))) {
+      return this.deliver(response, Infinity)
+    }
     if (loop === undefined) return this.settle(response)
     const { passage, fold } = loop
     await this.run.sink.drive([], passage)

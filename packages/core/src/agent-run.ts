@@ -65,11 +65,9 @@ export function configurationOf(
   agent: Agent,
   options: { readonly functionInvocation?: FunctionInvocationConfiguration | undefined },
 ): LoopConfiguration {
-  return loopConfiguration(
-    options.functionInvocation === undefined
-      ? agent.functionInvocation
-      : { ...agent.functionInvocation, ...options.functionInvocation },
-  )
+  const { functionInvocation } = options
+  if (functionInvocation === undefined) return agent.settings
+  return loopConfiguration({ ...agent.functionInvocation, ...functionInvocation })
 }
 
 function plan(agent: Agent, options: RunPlan['options']): Omit<RunPlan, 'messages'> {

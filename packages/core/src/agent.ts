@@ -8,7 +8,7 @@ import type { ChatOptions } from './chat-options.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Explanation } from './explain.ts'
 import { explainRun } from './explain.ts'
-import type { FunctionInvocationConfiguration } from './function-invocation.ts'
+import type { FunctionInvocationConfiguration, LoopConfiguration } from './function-invocation.ts'
 import { loopConfiguration } from './function-invocation.ts'
 import type { MessageInput } from './message.ts'
 import type { MiddlewareInput } from './middleware.ts'
@@ -81,12 +81,14 @@ export class Agent {
   readonly tools: readonly ToolDefinition[]
   readonly options: ChatOptions | undefined
   readonly functionInvocation: FunctionInvocationConfiguration | undefined
+  /** @internal The same, with what it leaves out. */
+  readonly settings: LoopConfiguration
   readonly onBlock: 'return' | 'throw'
   readonly blockMessage: string
   readonly fallbackText: string
   /** Read anew at each run. */
   middleware: MiddlewareInput
-  /** Approvals that runs without a session have asked for. */
+  /** @internal Approvals that runs without a session have asked for. */
   readonly approvals: ApprovalRegistry = new ApprovalRegistry()
 
   /** @throws TypeError or RangeError that names the option and the value */
@@ -100,7 +102,6 @@ export class Agent {
     }
     if (!Array.isArray(tools)) throw new TypeError('agent: `tools` must be a list of tools')
     sortLayers([middleware], 'agent')
-    loopConfiguration(options.functionInvocation)
     this.name = name
     this.description = options.description
     this.client = client
@@ -109,6 +110,7 @@ export class Agent {
     this.middleware = middleware
     this.options = options.options
     this.functionInvocation = options.functionInvocation
+    this.settings = loopConfiguration(options.functionInvocation)
     this.onBlock = onBlock
     this.blockMessage = options.blockMessage ?? 'I cannot help with this request.'
     this.fallbackText = options.fallbackText ?? 'I could not finish this with the tools at hand.'

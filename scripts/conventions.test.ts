@@ -7,6 +7,7 @@ import { rules, type Tree } from './conventions.ts'
 const notOurs = new Set([
   '.git',
   '.turbo',
+  '.vitest',
   '.snippets',
   'coverage',
   'dist',

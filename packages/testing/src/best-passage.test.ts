@@ -77,6 +77,22 @@ describe('the passage that is quoted', () => {
     expect(bestPassage(document, question).text).toBe(text)
   })
 
+  it('is no code in a list', () => {
+    const document = `# Setup
+
+- Install it:
+
+    \`\`\`sh
+    install quantum
+    \`\`\`
+
+- The quantum package needs a run of its setup.`
+
+    expect(bestPassage(document, 'How do I install quantum?').text).toBe(
+      'The quantum package needs a run of its setup.',
+    )
+  })
+
   it('is the row of a table where only that fits', () => {
     expect(bestPassage(streaming, 'What is idleTimeoutMs?').text).toBe(
       '`idleTimeoutMs`: how long a buffer waits for more, in milliseconds',

@@ -79,7 +79,7 @@ function agreement(heading: Heading | undefined, asked: readonly string[]): numb
   return common ** 2 / (asked.length * heading.stems.size * Math.sqrt(heading.level))
 }
 
-const fence = /^ {0,3}(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^ {0,3}\1[`~]*[ \t]*$|(?![\s\S]))/gmu
+const fence = /^[ \t]*(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^[ \t]*\1[`~]*[ \t]*$|(?![\s\S]))/gmu
 
 // Blank lines, list entries, table rows and headings divide Markdown into passages.
 const divider = /\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s|#|\|)|(?<=^#[^\n]*)\n|(?<=^\|[^\n]*)\n/mu

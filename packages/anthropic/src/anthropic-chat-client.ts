@@ -11,6 +11,7 @@ import { connect } from './anthropic-connection.ts'
 import type { FailureContext } from './anthropic-error.ts'
 import type { AnthropicProviderOptions } from './anthropic-provider-options.ts'
 import { readProviderOptions } from './anthropic-provider-options.ts'
+import { refuseLongWaits } from './long-waits.ts'
 import { ignoredOptions, messagesBody, replayOf } from './messages-request.ts'
 import type { MapperContext } from './messages-updates.ts'
 import { MessagesUpdates } from './messages-updates.ts'
@@ -22,7 +23,7 @@ import { record } from './wire.ts'
 
 /** Claude, through Anthropic's Messages API. */
 export class AnthropicChatClient extends BaseChatClient {
-  readonly provider = 'anthropic'
+  readonly provider: string = 'anthropic'
   readonly #connection: Connection
 
   /** @throws TypeError without a key, or for options that do not go together */
@@ -82,6 +83,7 @@ export class AnthropicChatClient extends BaseChatClient {
             signal,
             // Said here, the SDK does not refuse long answers that are not streamed.
             timeout: timeoutMs,
+            middleware: [refuseLongWaits],
             ...(transportRetries !== undefined && { maxRetries: transportRetries }),
             ...(headers !== undefined && { headers }),
           })

@@ -321,6 +321,25 @@ describe('the network', () => {
     expect(server.received.length - before).toBe(1 + transportRetries)
   })
 
+  test('the SDK does not wait for more than a minute', async () => {
+    const before = server.received.length
+    server.handler = answer(report('rate_limit_error', 'Later.'), {
+      status: 429,
+      headers: { 'retry-after': '3600', 'request-id': 'req_header' },
+    })
+
+    const error = await failureOf(client.respond(clientRequest('Hi.', { transportRetries: 2 })))
+
+    expect(error).toMatchObject({
+      kind: 'rate_limit',
+      status: 429,
+      requestId: 'req_header',
+      details: { type: 'rate_limit_error' },
+      retry: { retryable: true, afterMs: 3_600_000 },
+    })
+    expect(server.received.length - before).toBe(1)
+  })
+
   test('tools that act make it unsafe to call again', async () => {
     server.handler = answer(report('api_error', 'Oh.'), { status: 500 })
     const options = { providerOptions: { anthropic: { extraBody: { mcp_servers: [{}] } } } }

@@ -279,6 +279,23 @@ test('what code calls tools with comes in the first event', async () => {
   })
 })
 
+test('blocks whose end a gateway forgot are complete at the end of the answer', async () => {
+  const { whole, sse } = messagesRecording(
+    [
+      { type: 'thinking', thinking: 'Hm.', signature: 'sig' },
+      say('So.') as never,
+      use('toolu_a', 'clock', {}) as never,
+    ],
+    { stop: 'tool_use' },
+  )
+  server.handler = answer(sse.replaceAll(/event: content_block_stop\n.*\n\n/g, ''))
+  const streamed = foldUpdates(await collect(client.stream(clientRequest())))
+
+  server.handler = answer(whole)
+  const { raw: _, ...response } = await client.respond(clientRequest())
+  expect(streamed).toEqual(response)
+})
+
 test('input that is no JSON arrives as it came', async () => {
   const { sse } = messagesRecording([use('toolu_a', 'roll', { die: 1 }) as never], { size: 99 })
   server.handler = answer(sse.replace(String.raw`{\"die\":1}`, String.raw`{\"die\":`))

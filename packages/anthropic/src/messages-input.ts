@@ -129,7 +129,8 @@ function resultBlock(content: Content): WireObject | readonly WireObject[] {
 function resultContent({ contents, error }: FunctionResultContent): unknown {
   const blocks = inputBlocks(contents)
   if (blocks.some(({ type }) => type !== 'text')) return blocks
-  const text = blocks.map((block) => block['text']).join('')
+  // Joined as it is: white space between two texts is a part of the result.
+  const text = contents.map((part) => (isText(part) ? part.text : '')).join('')
   return text === '' && error !== undefined ? `The tool failed: ${error.code}.` : text
 }
 
@@ -145,4 +146,8 @@ function ownBlock(data: unknown): readonly WireObject[] {
 
 function isFile({ type }: Content): boolean {
   return type === 'data' || type === 'uri'
+}
+
+function isText(content: Content): content is Extract<Content, { type: 'text' | 'refusal' }> {
+  return content.type === 'text' || content.type === 'refusal'
 }

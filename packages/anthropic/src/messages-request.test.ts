@@ -62,6 +62,16 @@ describe('the request', () => {
     })
   })
 
+  test('has room for the budget of thinking', async () => {
+    const thinking = { type: 'enabled', budget_tokens: 20_000 }
+    const providerOptions = { anthropic: { thinking } }
+
+    expect((await sent('Hello.', { providerOptions })).max_tokens).toBe(28_192)
+    expect((await sent('Hello.', { providerOptions, maxOutputTokens: 21_000 })).max_tokens).toBe(
+      21_000,
+    )
+  })
+
   test('may ask for a long answer in one piece', async () => {
     const body = await sent('Hello.', { maxOutputTokens: 100_000 })
 
@@ -355,6 +365,21 @@ describe('files', () => {
     const body = await sent([content])
 
     expect(body.messages[0].content).toEqual([block])
+  })
+
+  test('are not needed: texts of a result are joined as they are', async () => {
+    const contents = [toText('a'), toText('\n'), toText('b')]
+
+    const body = await sent([
+      'Draw.',
+      {
+        role: 'assistant',
+        contents: [{ type: 'function-call', callId: 'c1', name: 'draw', arguments: '' }],
+      },
+      { role: 'tool', contents: [{ type: 'function-result', callId: 'c1', contents }] },
+    ])
+
+    expect(body.messages.at(-1).content[0].content).toBe('a\nb')
   })
 
   test('in results of tools go with them, and what cannot be shown is left out', async () => {

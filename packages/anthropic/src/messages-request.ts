@@ -29,15 +29,17 @@ export function messagesBody(
     })
   }
   const input = toInput(prepareHistory(messages, { provider, model }).messages)
-  const { cacheControl } = own
+  const { cacheControl, thinking } = own
+  // Thinking counts as output, and its budget must be less than all of it.
+  const budget = Number(thinking?.['budget_tokens'] ?? 0)
   return {
     ...defined({
       model,
-      max_tokens: options.maxOutputTokens ?? maxOutputTokens,
+      max_tokens: options.maxOutputTokens ?? maxOutputTokens + budget,
       system: systemParam(instructions, input, own),
       messages: messagesParam(input, own),
       stop_sequences: options.stop,
-      thinking: own.thinking ?? thinkingParam(options),
+      thinking: thinking ?? thinkingParam(options),
       output_config: outputConfig(options, own),
       metadata: userParam(own.metadata?.userId ?? options.user),
       service_tier: own.serviceTier,

@@ -83,6 +83,7 @@ export class MessagesUpdates {
 
   /** Answers of code that calls tools come with their content in the first event. */
   #begin(message: WireObject, updates: ChatResponseUpdate[]): void {
+    this.#finish(undefined, updates)
     const responseId = stringOf(message['id'])
     const model = stringOf(message['model'])
     this.#messageId ??= responseId ?? createId('msg')
@@ -104,6 +105,7 @@ export class MessagesUpdates {
   }
 
   #start(index: unknown, wire: WireObject, updates: ChatResponseUpdate[]): void {
+    this.#finish(index ?? null, updates)
     const block = new AnswerBlock({
       wire,
       thoughtId: `${this.#messageId}#${this.#thoughts++}`,
@@ -117,11 +119,13 @@ export class MessagesUpdates {
     this.#go(index, () => block.begin(), updates)
   }
 
+  /** Without an index: all of them, should their ends have been forgotten. */
   #finish(index: unknown, updates: ChatResponseUpdate[]): void {
-    const open = this.#open.find((each) => each.index === index && !each.isDone)
-    if (open === undefined) return
-    open.isDone = true
-    open.steps.push((block) => block.finish())
+    for (const open of this.#open) {
+      if (open.isDone || (index !== undefined && index !== open.index)) continue
+      open.isDone = true
+      open.steps.push((block) => block.finish())
+    }
     this.#flush(updates)
   }
 
@@ -154,6 +158,7 @@ export class MessagesUpdates {
 
   /** What is known at the end. Its usage is told anew with each event that has some. */
   #end(updates: ChatResponseUpdate[]): void {
+    this.#finish(undefined, updates)
     const { stop_reason: reason, stop_sequence: stop, stop_details: details } = this.#facts
     const usage = toUsage(this.#counts)
     const finishReason = finishReasons[String(reason)] ?? stringOf(reason)

@@ -257,6 +257,20 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     ])
   })
 
+  it('with such a conversation, a result that comes late is sent with what is new', async () => {
+    const served = (messages: ChatResponseInit['messages']) => ({
+      messages,
+      conversationId: 'conv',
+    })
+    const { agent, client, session } = make([served(gated('c1')), served('Rome.'), served('Done.')])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+    await play(agent, 'Capital of Italy?', { session, stream })
+
+    await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+
+    expect(outline(client.requests[2]!.messages)).toEqual(['tool: c1 = '])
+  })
+
   it('with such a conversation, results of siblings are sent with the one that was approved', async () => {
     const { agent, client, session } = make([
       { messages: [safe('c1'), gated('c2')], conversationId: 'conv' },

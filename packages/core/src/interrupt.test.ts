@@ -172,6 +172,7 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
   it('the same question in parallel calls gets the answer of its own call, in any order', async () => {
     const answered: unknown[] = []
     const ask = functionMiddleware('ask', async ({ run, callId }, callNext) => {
+      await Promise.resolve()
       answered.push([callId, await run.interrupt('Allowed?')])
       await callNext()
     })
@@ -327,6 +328,31 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
       'assistant: work(c1)',
       'tool: c1 = did c1',
       'assistant: DONE.',
+    ])
+  })
+
+  it('so it does where results were put among older messages', async () => {
+    const client = scriptedClient([callFunction('gated', {}, 'c1'), 'Rome.', 'Done.'])
+    const gated = tool({ name: 'gated', description: '', approval: 'always', execute: () => 'ok' })
+    const session = createSession()
+    const agent = new Agent({ client, tools: [gated] })
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+    await play(agent, 'Capital of Italy?', { session, stream })
+    const middleware = asking('agent', 'after', [])
+    const yes = { type: 'approval-response', id: asked.pending[0]!.id, approved: true } as const
+
+    const { response: paused } = await play(agent, yes, { session, middleware, stream })
+    const answers = { [paused.pending[0]!.id]: 1 }
+    await playOn(agent, paused.checkpoint, answers, { session, middleware, stream })
+
+    expect(outline(session.messages)).toEqual([
+      'user: Go',
+      'assistant: gated(c1), approve c1?',
+      'tool: c1 = ok',
+      'user: Capital of Italy?',
+      'assistant: Rome.',
+      'user: approval-response',
+      'assistant: Done.',
     ])
   })
 

@@ -268,6 +268,27 @@ describe('a stream that fails', () => {
   })
 })
 
+describe('a stream that a guard ends', () => {
+  it("with `onBlock: 'throw'` has nothing of what was blocked in its outcome", async () => {
+    const client = scriptedClient([{ updates: [`It is ${secret} `, 'indeed'] }])
+    const guard = chatMiddleware('guard', async (context, callNext) => {
+      context.transformUpdates({
+        transform(update, controller) {
+          if (JSON.stringify(update).includes('indeed')) throw new GuardrailTripped(block)
+          controller.enqueue(update)
+        },
+      })
+      await callNext()
+    })
+    const agent = new Agent({ client, middleware: guard, onBlock: 'throw' })
+
+    const outcome = await agent.run('Go', { stream: true }).outcome()
+
+    expect(outcome.status).not.toBe('done')
+    expect(JSON.stringify(outcome)).not.toContain(secret)
+  })
+})
+
 describe('a plain run that fails', () => {
   it("has nothing in its outcome that the transforms of the run's layers had yet to see", async () => {
     const client = scriptedClient([

@@ -32,6 +32,11 @@ export type AnthropicProviderOptions = {
   readonly metadata?: { readonly userId?: string | undefined } | undefined
   /** The container of an earlier answer (`response.metadata.container`) or its skills. */
   readonly container?: string | Readonly<Record<string, unknown>> | undefined
+  /**
+   * Whether the model takes system messages within the conversation. Otherwise they become part of
+   * the system prompt. @default by the model's name: Opus from 4.8 on, Fable and Mythos 5
+   */
+  readonly laterSystemMessages?: boolean | undefined
   /** Tools are sent as `strict`: their arguments always fit. @default false */
   readonly strictTools?: boolean | undefined
   /** Fields of the request body, laid over everything else, in Anthropic's own words. */
@@ -48,6 +53,7 @@ const known: Readonly<Record<keyof AnthropicProviderOptions, readonly string[]>>
   betas: ['array'],
   metadata: ['object'],
   container: ['string', 'object'],
+  laterSystemMessages: ['boolean'],
   strictTools: ['boolean'],
   extraBody: ['object'],
   extraHeaders: ['object'],

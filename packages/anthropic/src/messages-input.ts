@@ -14,38 +14,52 @@ export interface Input {
   readonly messages: readonly InputMessage[]
 }
 
-/** A prepared history in the words of the Messages API: turns of one role are one message. */
-export function toInput(history: readonly Message[]): Input {
-  const isSystem = history.findIndex(({ role }) => role !== 'system')
-  const start = isSystem === -1 ? history.length : isSystem
+/**
+ * A prepared history in the words of the Messages API: turns of one role are one message. Later
+ * system messages are sent where `hasPlaceForSystem` says that the model takes them, right behind the
+ * turn of the user that they stand before, in or after. All others belong to the system prompt.
+ */
+export function toInput(history: readonly Message[], hasPlaceForSystem: boolean): Input {
+  const system: WireObject[] = []
   const messages: InputMessage[] = []
   let shown: Content[] = []
+  let waiting: WireObject[] = []
   const add = (role: InputMessage['role'], content: readonly WireObject[]): void => {
     const last = messages.at(-1)
     if (content.length === 0) return
     if (last?.role === role) last.content.push(...content)
     else messages.push({ role, content: [...content] })
   }
-  for (const { role, contents } of history.slice(start)) {
-    if (role === 'assistant') {
-      add('user', inputBlocks(shown))
-      add('assistant', contents.flatMap(outputBlock))
-      // There is no place for a file in what the model said.
-      shown = contents.filter(isFile)
-    } else if (role === 'tool') {
-      add('user', contents.flatMap(resultBlock))
-    } else {
-      add('user', inputBlocks(shown))
-      shown = []
-      add(role, inputBlocks(contents))
+  const endTurn = (): void => {
+    if (hasPlaceForSystem && messages.at(-1)?.role === 'user') add('system', waiting)
+    else system.push(...waiting)
+    waiting = []
+  }
+  for (const { role, contents } of history) {
+    if (role === 'system') {
+      const words = inputBlocks(contents).filter(({ type }) => type === 'text')
+      if (messages.length === 0) system.push(...words)
+      else waiting.push(...words)
+      continue
     }
+    if (role === 'tool') {
+      add('user', contents.flatMap(resultBlock))
+      continue
+    }
+    add('user', inputBlocks(shown))
+    shown = []
+    if (role === 'user') {
+      add('user', inputBlocks(contents))
+      continue
+    }
+    endTurn()
+    add('assistant', contents.flatMap(outputBlock))
+    // There is no place for a file in what the model said.
+    shown = contents.filter(isFile)
   }
   add('user', inputBlocks(shown))
-  return { system: history.slice(0, start).flatMap(systemBlocks), messages: finished(messages) }
-}
-
-function systemBlocks({ contents }: Message): WireObject[] {
-  return inputBlocks(contents).filter(({ type }) => type === 'text')
+  endTurn()
+  return { system, messages: finished(messages) }
 }
 
 /** What the API refuses at the end: thinking that led to nothing, and white space at the very end. */

@@ -114,19 +114,44 @@ describe('the request', () => {
     expect(server.received).toHaveLength(before)
   })
 
-  test('has instructions and leading system messages as the system prompt, later ones in place', async () => {
+  test('has instructions and system messages as the system prompt', async () => {
     const body = await sent(
       [message('system', 'Be kind.'), message('user', 'Hi.'), message('system', 'Be short.')],
       {},
       { instructions: 'You are Bo.' },
     )
 
-    expect(body.system).toEqual([
-      { type: 'text', text: 'You are Bo.' },
-      { type: 'text', text: 'Be kind.' },
-    ])
-    expect(body.messages.map((each: { role: string }) => each.role)).toEqual(['user', 'system'])
+    expect(body.system).toEqual(['You are Bo.', 'Be kind.', 'Be short.'].map(toText))
+    expect(body.messages.map((each: { role: string }) => each.role)).toEqual(['user'])
   })
+
+  test.each([
+    ['after the user', ['user', 'system'], ['user', 'system']],
+    ['between two words of the user', ['user', 'system', 'user'], ['user', 'system']],
+    [
+      'before the user',
+      ['user', 'assistant', 'system', 'user', 'assistant'],
+      ['user', 'assistant', 'user', 'system', 'assistant'],
+    ],
+    [
+      'between two words of the model',
+      ['user', 'assistant', 'system', 'assistant'],
+      ['user', 'assistant'],
+    ],
+    ['after the model', ['user', 'assistant', 'system'], ['user', 'assistant']],
+  ] as const)(
+    'has a system message %s where the model takes it',
+    async (_place, roles, arrived) => {
+      const history = roles.map((role) => message(role, `The ${role}.`))
+
+      const body = await sent(history, { model: 'claude-opus-5-5' })
+
+      expect(body.messages.map((each: { role: string }) => each.role)).toEqual(arrived)
+      expect(body.system).toEqual(
+        (arrived as readonly string[]).includes('system') ? undefined : [toText('The system.')],
+      )
+    },
+  )
 })
 
 describe('tools', () => {

@@ -28,7 +28,8 @@ export function messagesBody(
       provider,
     })
   }
-  const input = toInput(prepareHistory(messages, { provider, model }).messages)
+  const history = prepareHistory(messages, { provider, model }).messages
+  const input = toInput(history, own.laterSystemMessages ?? takesLaterSystem(model))
   const { cacheControl, thinking } = own
   // Thinking counts as output, and its budget must be less than all of it.
   const budget = Number(thinking?.['budget_tokens'] ?? 0)
@@ -50,6 +51,14 @@ export function messagesBody(
     ...toolParams(options, own),
     ...own.extraBody,
   }
+}
+
+/**
+ * Which models take system messages behind a turn of the user; all others answer with a 400.
+ * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages, 2026-11.
+ */
+function takesLaterSystem(model = ''): boolean {
+  return /claude-(opus-(4-8|5)|fable-5|mythos-5)/.test(model)
 }
 
 /** The options of a call that the API has no field for. */

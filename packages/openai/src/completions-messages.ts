@@ -49,7 +49,7 @@ export function toMessageParams(
     }
   }
   if (shown.length > 0) params.push({ role: 'user', content: userContent(shown) })
-  return params
+  return params.map(withRefusal)
 }
 
 function named({ authorName }: Message): Param {
@@ -63,14 +63,13 @@ function assistantParam(contents: readonly Content[], isRecent: boolean): Param 
     const data = record(content.providerData)
     if (content.type === 'function-call')
       calls.push(callParam(content.callId, content.name, content.arguments, data))
-    else if (content.type === 'refusal') addRefusal(param, content.text)
+    else if (content.type === 'refusal') param['refusal'] = joined(param['refusal'], content.text)
     else if (content.type === 'reasoning' && isRecent) addThought(param, content.text, data)
     else if (isOwnAudio(content)) param['audio'] = { id: data['itemId'] }
   }
   if (calls.length > 0) param['tool_calls'] = calls
-  return param['content'] === null && calls.length === 0 && param['audio'] === undefined
-    ? undefined
-    : param
+  const isSaid = ['refusal', 'audio', 'tool_calls'].some((field) => param[field] !== undefined)
+  return param['content'] === null && !isSaid ? undefined : param
 }
 
 /** Two assistant messages in a row are one where the first has calls: their results must follow at once. */
@@ -80,14 +79,27 @@ function addAssistant(params: Param[], param: Param): void {
     params.push(param)
     return
   }
-  const contents = [last['content'], param['content']].filter((content) => content !== null)
   const calls = [...listOf(last['tool_calls']), ...listOf(param['tool_calls'])]
-  const content = contents.every((each) => typeof each === 'string')
-    ? contents.join('') || null
-    : contents.flatMap((each) =>
-        typeof each === 'string' ? [{ type: 'text', text: each }] : listOf(each),
-      )
-  params[params.length - 1] = { ...last, ...param, content, tool_calls: calls }
+  const content = joined(last['content'], param['content']) || null
+  const refusal = joined(last['refusal'], param['refusal'])
+  params[params.length - 1] = {
+    ...last,
+    ...param,
+    content,
+    ...(refusal !== '' && { refusal }),
+    tool_calls: calls,
+  }
+}
+
+/** The content is text, or exactly one refusal: a refusal beside text has a field of its own. */
+function withRefusal(param: Param): Param {
+  const { refusal, ...rest } = param
+  if (refusal === undefined || rest['content'] !== null) return param
+  return { ...rest, content: [{ type: 'refusal', refusal }] }
+}
+
+function joined(before: unknown, text: unknown): string {
+  return `${stringOf(before) ?? ''}${stringOf(text) ?? ''}`
 }
 
 function callParam(id: string, name: string, args: string, { type, extra }: WireObject): Param {
@@ -95,17 +107,11 @@ function callParam(id: string, name: string, args: string, { type, extra }: Wire
   return { ...record(extra), id, type: 'function', function: { name, arguments: args } }
 }
 
-function addRefusal(param: Param, refusal: string): void {
-  const { content } = param
-  const said = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
-  param['content'] = [...said, { type: 'refusal', refusal }]
-}
-
 function addThought(param: Param, text: string, { field, details }: WireObject): void {
   if (field === 'reasoning_details') {
     param['reasoning_details'] = [...listOf(param['reasoning_details']), ...listOf(details)]
   } else if (typeof field === 'string') {
-    param[field] = `${stringOf(param[field]) ?? ''}${text}`
+    param[field] = joined(param[field], text)
   }
 }
 

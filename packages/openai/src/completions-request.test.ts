@@ -276,10 +276,32 @@ test('a refusal behind a call joins its message', async () => {
     message('tool', [result('a', [text('1')])]),
   ])
 
-  expect(messages[0].content).toEqual([
-    { type: 'text', text: 'Hm. ' },
-    { type: 'refusal', refusal: 'No.' },
+  expect(messages[0]).toMatchObject({ content: 'Hm. ', refusal: 'No.' })
+})
+
+test('a refusal beside text has a field of its own, since content is text or one refusal', async () => {
+  const { messages } = await sent([
+    message('assistant', [text('So much I say.'), { type: 'refusal', text: 'No more.' }]),
+    message('user', 'Why?'),
   ])
+
+  expect(messages[0]).toEqual({
+    role: 'assistant',
+    content: 'So much I say.',
+    refusal: 'No more.',
+  })
+})
+
+test('an id of a call that the same provider made in its other API is cut to 40 characters', async () => {
+  const long = `call_${'x'.repeat(59)}`
+  const origin = { provider: 'openai' }
+  const { messages } = await sent([
+    message('assistant', { ...call(long), origin }),
+    message('tool', result(long, [text('1')])),
+  ])
+
+  const id = long.slice(0, 40)
+  expect(messages).toMatchObject([{ tool_calls: [{ id }] }, { tool_call_id: id }])
 })
 
 test('names of authors go along where the API takes them', async () => {

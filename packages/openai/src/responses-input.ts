@@ -90,7 +90,8 @@ function assistantItems(turn: readonly Content[], freeTextCalls: Set<string>): I
         break
       case 'function-call': {
         const { callId, name } = content
-        const { type, itemId: _id, reasoningId: _reasoning, ...extra } = data
+        // `extra` is what a Chat Completions server put beside a call: no field of this API.
+        const { type, itemId: _id, reasoningId: _reasoning, extra: _beside, ...extra } = data
         const call = { call_id: callId, name, ...(id !== undefined && { id }) }
         if (type === 'custom') {
           freeTextCalls.add(callId)

@@ -210,3 +210,23 @@ test('output of a tool that the application runs itself is passed through', asyn
 
   expect(input).toEqual([output])
 })
+
+test('what a Chat Completions server put beside a call stays away', async () => {
+  const signed: Content = {
+    type: 'function-call',
+    callId: 'call_1',
+    name: 'f',
+    arguments: '{}',
+    origin: { provider: 'openai' },
+    providerData: { extra: { extra_content: { google: { thought_signature: 'sig' } } } },
+  }
+
+  const { input } = await sent([message('user', 'Hi'), message('assistant', signed)])
+
+  expect(input[1]).toEqual({
+    type: 'function_call',
+    call_id: 'call_1',
+    name: 'f',
+    arguments: '{}',
+  })
+})

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { AgentResponse, ChatClient, Message } from '../packages/core/src/index.ts'
+import { Agent, createSession, message, tool } from '../packages/core/src/index.ts'
+import { answer, RawServer } from '../packages/openai/fixtures/raw-server.ts'
+import type { Wire } from './swap-problems.ts'
+import type { SwapProvider } from './swap-providers.ts'
+import { providers } from './swap-providers.ts'
+import type { Said } from './swap-recordings.ts'
+
+let server: RawServer
+beforeAll(async () => {
+  server = await RawServer.start()
+})
+afterAll(() => server.stop())
+
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII='
+const image = { type: 'data', mediaType: 'image/png', data: pixel } as const
+
+const weather = tool({
+  name: 'get_weather',
+  description: 'Tells the weather of a city.',
+  parameters: z.object({ city: z.string() }),
+  execute: ({ city }) => (city === 'Oslo' ? [`snow in ${city}`, image] : `sunny in ${city}`),
+})
+
+const question = [
+  message('system', 'The user is in Europe.'),
+  message('assistant', 'Hello, what can I do for you?'),
+  message('user', [
+    { type: 'text', text: '' },
+    { type: 'text', text: 'Which of the two is warmer?' },
+    { type: 'text', text: ' \n' },
+    { ...image, data: Buffer.from(pixel, 'base64') },
+    { type: 'uri', uri: 'https://example.com/oslo.png' },
+  ]),
+]
+
+type Round = Omit<Said, 'mark' | 'model' | 'round'>
+type Mode = 'plain' | 'streamed'
+
+const refusal = 'Of the rest I do not speak.'
+const first: readonly Round[] = [
+  { text: 'I look at both.', cities: ['Rome', 'Oslo'] },
+  { text: 'Rome, says the first.', refusal },
+]
+const second: readonly Round[] = [
+  { text: 'I look at two more.', cities: ['Lima', 'Oslo'] },
+  { text: 'Lima, says the second.' },
+]
+const third: readonly Round[] = [{ text: 'Enough, says the first.' }]
+
+/** A client of this provider, which gets these answers, and the requests that it sends. */
+function play(
+  provider: SwapProvider,
+  rounds: readonly Round[],
+): { client: ChatClient; sent: Wire[] } {
+  const { mark, model } = provider
+  const sent: Wire[] = []
+  server.handler = (response, request) => {
+    const round = sent.push(request.body) - 1
+    const said = rounds[round]
+    if (said === undefined) throw new Error(`a request too many: ${JSON.stringify(request.body)}`)
+    const { whole, sse } = provider.answer({ mark, model, round: played++, ...said })
+    return answer(request.body.stream === true ? sse : whole)(response, request)
+  }
+  return { client: provider.open(new URL(server.url).origin), sent }
+}
+let played = 0
+
+interface Leg {
+  readonly response: AgentResponse
+  readonly sent: readonly Wire[]
+  readonly history: readonly Message[]
+}
+
+/** Lets the provider go on with a history, as an agent would. */
+async function goOn(
+  provider: SwapProvider,
+  history: readonly Message[],
+  rounds: readonly Round[],
+  mode: Mode,
+): Promise<Leg> {
+  const { client, sent } = play(provider, rounds)
+  const agent = new Agent({ client, tools: [weather], instructions: 'Be brief.' })
+  const session = createSession()
+  const response = await (mode === 'plain'
+    ? agent.run(history, { session })
+    : agent.run(history, { session, stream: true }).finalResponse())
+  return { response, sent, history: session.messages }
+}
+
+function expectLegal(provider: SwapProvider, sent: readonly Wire[], mode: Mode): void {
+  for (const body of sent) {
+    expect({ problems: provider.problems(body), body }).toEqual({ problems: [], body })
+    expect(body['stream']).toBe(mode === 'plain' ? undefined : true)
+    expect(JSON.stringify(provider.system(body))).toContain('Be brief.')
+    const whole = JSON.stringify(body)
+    for (const { mark } of providers.filter((other) => other !== provider)) {
+      expect(whole).not.toContain(mark)
+    }
+  }
+}
+
+const pairs = providers.flatMap((from) => providers.map((to) => ({ from, to })))
+const cases = pairs.flatMap(({ from, to }) =>
+  (['plain', 'streamed'] as const).map((mode) => ({ from, to, mode })),
+)
+
+describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) => {
+  test('takes over where the user asks again, and gives back', async () => {
+    const begun = await goOn(from, question, first, mode)
+    const asked = [...begun.history, message('user', 'And of four?')]
+
+    const taken = await goOn(to, asked, second, mode)
+    const back = await goOn(from, [...taken.history, message('user', 'Sure?')], third, mode)
+
+    expectLegal(from, begun.sent, mode)
+    expectLegal(to, taken.sent, mode)
+    expectLegal(from, back.sent, mode)
+    expect(taken.response.text).toBe('I look at two more.Lima, says the second.')
+    expect(back.response.text).toBe('Enough, says the first.')
+    // Anthropic explains a refusal beside the answer: to itself, that is no part of what was said.
+    const isItsOwn = from === to && from.name === 'Anthropic'
+    expect(JSON.stringify(taken.sent[0]).includes(refusal)).toBe(!isItsOwn)
+    const said = JSON.stringify(back.sent[0])
+    expect(said).toContain(from.mark)
+    for (const text of [
+      'The user is in Europe.',
+      'Hello, what can I do for you?',
+      'Which of the two is warmer?',
+      pixel,
+      'https://example.com/oslo.png',
+      'I look at both.',
+      'snow in Oslo',
+      'sunny in Rome',
+      'Rome, says the first.',
+      'And of four?',
+      'sunny in Lima',
+      'Lima, says the second.',
+    ]) {
+      expect(said).toContain(text)
+    }
+  })
+
+  test('takes over between the calls and the answer', async () => {
+    const begun = await goOn(from, question, first, mode)
+    const results = begun.history.findIndex(({ role }) => role === 'tool')
+
+    const taken = await goOn(to, begun.history.slice(0, results + 1), second.slice(1), mode)
+
+    expectLegal(to, taken.sent, mode)
+    expect(taken.response.text).toBe('Lima, says the second.')
+    expect(JSON.stringify(taken.sent[0])).toContain('sunny in Rome')
+    expect(JSON.stringify(taken.sent[0]).includes(from.mark)).toBe(from === to)
+  })
+})

@@ -12,6 +12,7 @@ import { createId } from './create-id.ts'
 import type { FunctionPipeline } from './function-call.ts'
 import type { LoopConfiguration } from './function-invocation.ts'
 import { isPause } from './interrupts.ts'
+import { LamellaError } from './lamella-error.ts'
 import type { Message } from './message.ts'
 import { cancelledResults, openCalls } from './open-calls.ts'
 import type { Run } from './run.ts'
@@ -115,11 +116,15 @@ class FunctionLoop {
   endedBy(error: unknown): RunEnding {
     const { id, batch } = this.#working ?? {}
     if (isPause(error)) {
-      if (id !== undefined) this.#hold(id, batch!.decisions)
-      return { status: 'paused' }
+      if (id === undefined) return { status: 'paused' }
+      const problem = 'what holds tool calls back cannot pause the run'
+      throw new LamellaError(problem, { code: 'run_failed', cause: error })
     }
     if (!isTermination(error) || error.code === 'guardrail_tripped') throw error
-    if (id !== undefined) this.#addResults(cancelledResults(batch!.calls, 'the run ended'), id)
+    if (batch !== undefined) {
+      const calls = batch.calls.filter(({ callId }) => batch.waiting?.has(callId) !== true)
+      this.#addResults(cancelledResults(calls, 'the run ended'), id)
+    }
     if (error.result !== undefined) this.#addAll(toChatResponse(error.result).messages)
     return endingOf(error)
   }

@@ -169,6 +169,25 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
     expect(response.text).toBe('Done.')
   })
 
+  it('by a layer that has second thoughts before it calls inward again keeps what had finished', async () => {
+    let passes = 0
+    const outer = functionMiddleware('outer', async ({ run }, callNext) => {
+      if (++passes === 2) await run.interrupt('Second thoughts?')
+      await callNext()
+    })
+    const { agent, ran } = make([work('c1'), 'Done.'], [outer, asking('function', 'after', [])])
+
+    let { response } = await play(agent, 'Go', { stream })
+    for (; response.status === 'paused' && passes < 5; ) {
+      const [pending] = response.pending.slice(-1)
+      const answers = { [pending!.id]: 1 }
+      ;({ response } = await playOn(agent, response.checkpoint, answers, { stream }))
+    }
+
+    expect(response.text).toBe('Done.')
+    expect([ran, passes]).toEqual([['c1'], 3])
+  })
+
   it('the same question in parallel calls gets the answer of its own call, in any order', async () => {
     const answered: unknown[] = []
     const ask = functionMiddleware('ask', async ({ run, callId }, callNext) => {

@@ -13,7 +13,7 @@ import {
   MiddlewareTermination,
   tool,
 } from './index.ts'
-import { modes, outline, play, resultsOf } from './loop-invariant.test-helper.ts'
+import { failureOf, modes, outline, play, resultsOf } from './loop-invariant.test-helper.ts'
 
 describe.each(modes)('terminations in the loop, $name', ({ stream }) => {
   function make(steps: readonly ScriptedStep[], ...middleware: Middleware[]) {
@@ -398,6 +398,53 @@ describe.each(modes)('terminations in the loop, $name', ({ stream }) => {
 
       expect(response).toMatchObject({ status: 'terminated', pending: [] })
       expect(outline(response.messages)[1]).toBe('tool: c1 = did c1, c2 = cancelled')
+    })
+  })
+
+  describe('while something holds the tools back', () => {
+    const hold = (verdict: () => Promise<unknown>) =>
+      chatMiddleware('hold', async ({ run }, callNext) => {
+        await callNext()
+        run.holdTools(verdict())
+      })
+
+    it('end the run before a tool runs, and its calls are cancelled', async () => {
+      const end = hold(async () => {
+        throw new MiddlewareTermination('enough')
+      })
+      const { agent, ran } = make([[work('c1'), work('c2')]], end)
+
+      const { response } = await play(agent, 'Go', { stream })
+
+      expect(ran).toEqual([])
+      expect(response).toMatchObject({ status: 'terminated', reason: 'enough' })
+      expect(outline(response.messages)[1]).toBe('tool: c1 = cancelled, c2 = cancelled')
+    })
+
+    it('an abort does not wait for the verdict', async () => {
+      const controller = new AbortController()
+      const end = hold(() => {
+        controller.abort(new Error('the user left'))
+        return new Promise(() => {})
+      })
+      const { agent, ran } = make([work('c1')], end)
+
+      const error = await failureOf(play(agent, 'Go', { signal: controller.signal, stream }))
+
+      expect([error.message, ran]).toEqual(['the user left', []])
+    })
+
+    it('a pause is a failure: nobody would ask again when the run goes on', async () => {
+      const asks = chatMiddleware('hold', async ({ run }, callNext) => {
+        await callNext()
+        run.holdTools(run.interrupt('May they run?'))
+      })
+      const { agent, ran } = make([work('c1')], asks)
+
+      const error = await failureOf(play(agent, 'Go', { stream }))
+
+      expect(error).toMatchObject({ code: 'run_failed' })
+      expect(ran).toEqual([])
     })
   })
 

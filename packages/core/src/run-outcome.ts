@@ -23,7 +23,6 @@ export interface FailedOutcome {
  */
 export function attachOutcome(error: unknown, run: Run, isTransformed = false): unknown {
   const isBlocked = LamellaError.is(error, 'guardrail_tripped')
-  if (isBlocked) run.partial = undefined
   if (typeof error !== 'object' || error === null || !Object.isExtensible(error)) return error
   const partial = run.partial?.response().messages ?? []
   const isWhole = isTransformed || run.sink.outer !== undefined

@@ -9,7 +9,7 @@ export interface AzureAddress {
 }
 
 /** The last of the dated versions: reasoning, the Responses API and data sources are all in it. */
-export const defaultApiVersion = '2025-04-01-preview'
+const defaultApiVersion = '2025-04-01-preview'
 
 /**
  * Reads an endpoint and a version. `v1` has no version in its addresses; `preview` and `latest` are

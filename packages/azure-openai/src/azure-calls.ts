@@ -4,7 +4,7 @@ import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai'
 import { DataContextFold } from './azure-data-context.ts'
 import type { AzureDataSource } from './azure-data-source.ts'
 import { ContentFilterFold } from './content-filter-fold.ts'
-import { isObject } from './is-object.ts'
+import { firstChoice } from './first-choice.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -34,8 +34,7 @@ export class AzureChatCall extends OpenAIChatCompletionsClient {
 
   protected override metadataOf(payload: Fields): Fields | undefined {
     const isNews = this.#filter.add(payload)
-    const [choice] = Array.isArray(payload['choices']) ? payload['choices'] : []
-    const { message, delta } = isObject(choice) ? choice : {}
+    const { message, delta } = firstChoice(payload)
     const dataContext = this.#context.add(message ?? delta)
     if (!isNews && dataContext === undefined) return undefined
     return {

@@ -68,7 +68,8 @@ export function deploymentOf({
 }: AzureOpenAIClientOptions): string | undefined {
   return (
     deployment ??
-    (client instanceof AzureOpenAI ? client.deploymentName : undefined) ??
+    // Not by `instanceof`: it may be of another copy of the SDK.
+    (client as Partial<AzureOpenAI> | undefined)?.deploymentName ??
     model ??
     environment('AZURE_OPENAI_DEPLOYMENT') ??
     environment('AZURE_OPENAI_DEPLOYMENT_NAME')

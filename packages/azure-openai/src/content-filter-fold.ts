@@ -1,4 +1,5 @@
 import type { AzureContentFilter, AzureContentFilterResults } from './azure-content-filter.ts'
+import { firstChoice } from './first-choice.ts'
 import { isObject } from './is-object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -18,11 +19,9 @@ export class ContentFilterFold {
   /** Takes in what a completion, a chunk or a response says. Returns whether anything is new. */
   add(payload: Fields): boolean {
     const before = [this.#prompt, this.#completion, this.#isBlocked]
-    for (const prompt of listOf(payload['prompt_filter_results'])) {
-      this.addPrompt(resultsOf(prompt))
-    }
-    const choice = listOf(payload['choices']).find((each) => isObject(each) && !each['index'])
-    if (isObject(choice)) this.#completion = worst(this.#completion, resultsOf(choice))
+    const { prompt_filter_results: prompts, prompt_annotations: older } = payload
+    for (const prompt of listOf(prompts ?? older)) this.addPrompt(resultsOf(prompt))
+    this.#completion = worst(this.#completion, resultsOf(firstChoice(payload)))
     this.#addList(payload['content_filters'])
     const after = [this.#prompt, this.#completion, this.#isBlocked]
     return after.some((value, at) => value !== before[at])

@@ -1,4 +1,4 @@
-import { foldUpdates } from '@lamella/core'
+import { Agent, foldUpdates } from '@lamella/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   chunk,
@@ -141,6 +141,34 @@ describe('verdicts of Chat Completions', () => {
     expect(answered).toMatchObject({ text: '', finishReason: 'content-filter' })
     expect(azureContentFilter(answered)?.filtered).toBe(true)
     expect(answered.usage.inputTokens).toBe(20)
+  })
+
+  test('an agent’s response has them, plain and streamed', async () => {
+    const whole = completion({ message: said, content_filter_results: safe })
+    const end = { finish_reason: 'stop', content_filter_results: safe }
+    const events = sse([promptChunk(), chunk(said), chunk({}, end)])
+    server.handler = (reply, request) =>
+      answer(request.body.stream ? events : whole)(reply, request)
+    const agent = new Agent({ client: client() })
+
+    const verdicts = [
+      azureContentFilter(await agent.run('Hi')),
+      azureContentFilter(await agent.run('Hi', { stream: true }).finalResponse()),
+    ]
+
+    for (const verdict of verdicts) {
+      expect(verdict).toEqual({ filtered: false, prompt: safePrompt, completion: safe })
+    }
+  })
+
+  test('of several choices, the first is looked at', async () => {
+    const second = { index: 1, message: said, content_filter_results: violent }
+    const { choices } = completion({ message: said, content_filter_results: safe }) as {
+      choices: readonly object[]
+    }
+    server.handler = answer(completion({}, { choices: [second, ...choices] }))
+
+    expect(azureContentFilter(await client().respond(clientRequest()))?.filtered).toBe(false)
   })
 
   test('without verdicts there is none', async () => {

@@ -159,4 +159,25 @@ describe('options', () => {
 
     expect(seen).toEqual([response.text])
   })
+
+  test('the SDK makes no spans of its own', async () => {
+    // Where the OpenTelemetry API keeps the provider that an application registers.
+    const place = Symbol.for('opentelemetry.js.api.1')
+    const asked: string[] = []
+    const trace = {
+      getTracer(name: string): never {
+        asked.push(name)
+        throw new Error('no tracer')
+      },
+    }
+    Object.assign(globalThis, { [place]: { version: '1.999.0', trace } })
+
+    try {
+      await requestOf({ apiKey: 'k' })
+    } finally {
+      Reflect.deleteProperty(globalThis, place)
+    }
+
+    expect(asked).toEqual([])
+  })
 })

@@ -285,6 +285,8 @@ describe('what only its maker understands', () => {
       user(text('Hi.')),
       said(asked('s1'), found('s1'), asked('s2'), found('s3'), half, text('So.')),
       user(text('More.')),
+      said(found('s6')),
+      user(text('Still more.')),
       said(text('I look.'), asked('s4')),
     )
 

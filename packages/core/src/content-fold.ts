@@ -94,3 +94,13 @@ function joinPieces(part: ContentFold): string {
   part.count = 0
   return part.text
 }
+
+/** Whether `next`, right after `content`, is more of the same text. */
+export function continues(content: Content, next: Content): boolean {
+  return (
+    content.type === next.type &&
+    textField(next) === 'text' &&
+    agree((content as Fields)['id'], (next as Fields)['id']) &&
+    agree((content as Fields)['kind'], (next as Fields)['kind'])
+  )
+}

@@ -76,9 +76,10 @@ export type {
   Middleware,
   MiddlewareInput,
 } from './middleware.ts'
+export { normalizeResponse } from './normalize-response.ts'
 export { isProviderError, ProviderError } from './provider-error.ts'
 export type { ProviderErrorKind, ProviderErrorOptions, RetryAdvice } from './provider-error.ts'
-export { foldUpdates, normalizeResponse } from './response-fold.ts'
+export { foldUpdates } from './response-fold.ts'
 export { ResponseStream } from './response-stream.ts'
 export type { RunContext, RunMessages, RunTools } from './run-context.ts'
 export type { RunEvent, RunEventInit, RunRequestInit } from './run-events.ts'

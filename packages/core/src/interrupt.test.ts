@@ -178,7 +178,7 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
     const { agent, ran } = make([work('c1'), 'Done.'], [outer, asking('function', 'after', [])])
 
     let { response } = await play(agent, 'Go', { stream })
-    for (; response.status === 'paused' && passes < 5; ) {
+    for (let resumed = 0; response.status === 'paused' && resumed < 5; resumed++) {
       const [pending] = response.pending.slice(-1)
       const answers = { [pending!.id]: 1 }
       ;({ response } = await playOn(agent, response.checkpoint, answers, { stream }))

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
 import { chatResponse, toUpdates } from './chat-response.ts'
 import type { Content, TextContent } from './content.ts'
-import { foldUpdates, normalizeResponse, ResponseFold } from './response-fold.ts'
+import { normalizeResponse } from './normalize-response.ts'
+import { foldUpdates, ResponseFold } from './response-fold.ts'
 import { call, result, results, say, think, update } from './update-parts.test-helper.ts'
 
 describe('the response', () => {

@@ -4,7 +4,8 @@ import type { ChatResponseUpdate } from './chat-response.ts'
 import { chatResponse, toUpdates } from './chat-response.ts'
 import type { Content, FunctionCallContent } from './content.ts'
 import type { Message, Role } from './message.ts'
-import { foldUpdates, normalizeResponse, ResponseFold } from './response-fold.ts'
+import { normalizeResponse } from './normalize-response.ts'
+import { foldUpdates, ResponseFold } from './response-fold.ts'
 
 const word = fc.string({ maxLength: 6 })
 

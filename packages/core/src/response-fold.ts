@@ -1,10 +1,11 @@
 import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
-import { contentFields, toUpdates } from './chat-response.ts'
+import { contentFields } from './chat-response.ts'
 import type { Content, TextContent } from './content.ts'
 import type { ContentFold, Fields } from './content-fold.ts'
 import {
   agree,
   appendText,
+  continues,
   finishContent,
   foldContent,
   isEmpty,
@@ -13,7 +14,6 @@ import {
 } from './content-fold.ts'
 import { createId } from './create-id.ts'
 import type { Message, Role } from './message.ts'
-import { textField } from './text-piece.ts'
 import type { Usage } from './usage.ts'
 import { addUsage } from './usage.ts'
 
@@ -226,80 +226,12 @@ export function foldUpdates(updates: Iterable<ChatResponseUpdate>): ChatResponse
   return fold.response()
 }
 
-/**
- * A response in the form that its own updates fold to: adjacent text joined, nothing empty, `text`
- * and `functionCalls` as the messages have them. The same object if it is in that form.
- */
-export function normalizeResponse(response: ChatResponse): ChatResponse {
-  if (isUsual(response)) return response
-  const { messages, usage } = isNormal(response.messages)
-    ? response
-    : foldUpdates(toUpdates(response))
-  const { text, functionCalls } = contentFields(messages)
-  return messages === response.messages &&
-    text === response.text &&
-    functionCalls.length === response.functionCalls.length &&
-    functionCalls.every((call, at) => call === response.functionCalls[at])
-    ? response
-    : { ...response, messages, text, functionCalls, usage }
-}
-
-/** Whether it is one text, or one call: what most answers are, and quick to tell. */
-function isUsual({ messages, text, functionCalls }: ChatResponse): boolean {
-  const [message] = messages
-  const content = message?.contents[0]
-  if (messages.length !== 1 || message!.contents.length !== 1) return false
-  if (!message!.id || message!.role !== 'assistant') return false
-  if (content?.type === 'text') {
-    return content.text !== '' && content.text === text && functionCalls.length === 0
-  }
-  return (
-    content?.type === 'function-call' &&
-    content.callId !== '' &&
-    content.index === undefined &&
-    functionCalls.length === 1 &&
-    functionCalls[0] === content &&
-    text === ''
-  )
-}
-
-/** Whether nothing in messages is to be joined, dropped or named. */
-function isNormal(messages: readonly Message[]): boolean {
-  const ids = new Set<string>()
-  const isNew = (id: string): boolean => ids.size < ids.add(id).size
-  let turn = 0
-  return messages.every(({ id, role, contents }) => {
-    const name = role === 'tool' ? `${++turn && role} ${id}` : `${role} ${turn} ${id}`
-    return (
-      id &&
-      isNew(name) &&
-      contents.length > 0 &&
-      contents.every((content, at) => {
-        if (content.type === 'function-call') return content.callId && content.index === undefined
-        if (content.type === 'hosted') return !content.id || isNew(`${name} ${content.id}`)
-        const isMore = at > 0 && continues(contents[at - 1]!, content)
-        return !isMore && content.type !== 'usage' && !isEmpty(foldContent(content))
-      })
-    )
-  })
-}
-
 /** Whether a content tells nothing but text. */
 function isPlainText(content: Content): content is TextContent {
   return (
     content.type === 'text' &&
     (content.annotations ?? content.metadata ?? content.origin ?? content.providerData) ===
       undefined
-  )
-}
-
-/** Whether `next`, right after `content`, is more of the same text. */
-function continues(content: Content, next: Content): boolean {
-  return (
-    content.type === next.type &&
-    textField(next) === 'text' &&
-    agree((content as Fields)['id'], (next as Fields)['id']) &&
-    agree((content as Fields)['kind'], (next as Fields)['kind'])
   )
 }
 

@@ -20,8 +20,8 @@ export interface AnswerBlockInit {
 /** One block of an answer on its way: makes contents of its pieces, each with only what is new. */
 export class AnswerBlock {
   readonly isCall: boolean
-  /** It is told in pieces that have to stand side by side. */
-  readonly isProse: boolean
+  /** Its place is where it ends, or its pieces have to stand side by side: what follows must wait. */
+  readonly holdsBack: boolean
   readonly #init: AnswerBlockInit
   readonly #type: string
   readonly #callId: string
@@ -37,7 +37,7 @@ export class AnswerBlock {
     const { wire } = init
     this.#type = stringOf(wire['type']) ?? 'unknown'
     this.isCall = this.#type === 'tool_use'
-    this.isProse = this.#type === 'text' || this.#type === 'thinking'
+    this.holdsBack = !this.isCall && !this.#isHostedCall
     this.#callId = stringOf(wire['id']) ?? createId('call')
     if (this.#isHostedCall) init.hostedNames.set(wire['id'], this.#hostedName)
   }
@@ -183,7 +183,7 @@ export class AnswerBlock {
   }
 
   get #isHostedCall(): boolean {
-    return this.#type.endsWith('_tool_use')
+    return this.#type.endsWith('_tool_use') && stringOf(this.#init.wire['id']) !== undefined
   }
 
   get #hostedName(): string {

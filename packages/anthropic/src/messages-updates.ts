@@ -40,6 +40,8 @@ export class MessagesUpdates {
   #thoughts = 0
   #calls = 0
   #textLength = 0
+  /** Calls that have their place: what is added to them stands between no texts. */
+  readonly #placed = new Set<unknown>()
 
   constructor(context: MapperContext) {
     this.#context = context
@@ -139,13 +141,13 @@ export class MessagesUpdates {
 
   /**
    * Text and thoughts go on only where they stand last, so what begins beside one waits until it is
-   * complete. Calls are told apart by their ids and wait for nobody.
+   * complete. Calls keep their place by their ids, and nobody waits for them.
    */
   #flush(updates: ChatResponseUpdate[]): void {
     let waiting = 0
     for (const { block, steps, isDone } of this.#open) {
       for (const step of steps.splice(0)) this.#emit(updates, step(block))
-      if (!isDone && block.isProse) break
+      if (!isDone && block.holdsBack) break
       waiting++
     }
     const flushed = this.#open.slice(0, waiting).filter(({ isDone }) => !isDone)
@@ -187,8 +189,10 @@ export class MessagesUpdates {
 
   #emit(updates: ChatResponseUpdate[], contents: readonly Content[]): void {
     for (const content of contents) {
+      const key = keyOf(content)
       if (content.type === 'text') this.#textLength += content.text.length
-      else this.#textLength = 0
+      else if (key === undefined || !this.#placed.has(key)) this.#textLength = 0
+      if (key !== undefined) this.#placed.add(key)
       updates.push({ contents: [content], messageId: this.#messageId })
     }
   }
@@ -205,4 +209,9 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 
 function known(name: string, value: unknown): WireObject {
   return value == null ? {} : { [name]: value }
+}
+
+function keyOf(content: Content): unknown {
+  if (content.type === 'function-call') return content.index
+  return content.type === 'hosted' ? content.id : undefined
 }

@@ -1,6 +1,15 @@
+import { AnthropicChatClient } from '@lamella/anthropic'
+import { AzureOpenAIChatClient } from '@lamella/azure-openai'
 import type { ChatClient } from '@lamella/core'
 import { OpenAIChatCompletionsClient } from '@lamella/openai'
 import { startModelServer } from '@lamella/testing/model-server'
+
+/** The variables of the environment that a model is set up by. */
+export interface ModelVariables {
+  readonly key: string
+  readonly model: string
+  readonly address: string
+}
 
 /** The model that the environment names, or the stand-in. */
 export interface ChosenModel extends AsyncDisposable {
@@ -9,39 +18,117 @@ export interface ChosenModel extends AsyncDisposable {
   /** Where it is reached, without credentials. */
   readonly address: string
   readonly hasKey: boolean
+  readonly variables: ModelVariables
   /** What a reader should know of it, a line each. */
   readonly notes: readonly string[]
 }
 
-const defaultModel = 'gpt-5-mini'
+const openAIVariables: ModelVariables = {
+  key: 'OPENAI_API_KEY',
+  model: 'OPENAI_MODEL',
+  address: 'OPENAI_BASE_URL',
+}
+const anthropicVariables: ModelVariables = {
+  key: 'ANTHROPIC_API_KEY',
+  model: 'ANTHROPIC_MODEL',
+  address: 'ANTHROPIC_BASE_URL',
+}
+const azureVariables: ModelVariables = {
+  key: 'AZURE_OPENAI_API_KEY',
+  model: 'AZURE_OPENAI_DEPLOYMENT',
+  address: 'AZURE_OPENAI_ENDPOINT',
+}
 
-/** @throws Error for an address or a key that cannot be one */
+/**
+ * The first one that is set up: OpenAI or a server that resembles it, Anthropic, Azure OpenAI.
+ * @throws Error for an address or a key that cannot be one, or for one that is missing
+ */
 export async function chooseModel(
   env: NodeJS.ProcessEnv,
   isWatched: boolean,
 ): Promise<ChosenModel> {
-  const apiKey = env['OPENAI_API_KEY']?.trim() || undefined
-  const baseURL = env['OPENAI_BASE_URL']?.trim() || undefined
-  if (apiKey === undefined && baseURL === undefined) return standIn(isWatched)
+  return (
+    openAI(settings(env, openAIVariables)) ??
+    anthropic(settings(env, anthropicVariables)) ??
+    azure(settings(env, azureVariables)) ??
+    standIn(isWatched)
+  )
+}
 
-  if (apiKey !== undefined && !/^[\x21-\x7e]+$/u.test(apiKey)) {
-    throw new Error('OPENAI_API_KEY holds characters that no key has')
+type Settings = Readonly<Partial<Record<keyof ModelVariables, string>>>
+
+function settings(env: NodeJS.ProcessEnv, variables: ModelVariables): Settings {
+  const read = Object.entries(variables).map(([field, name]) => [field, env[name]?.trim()])
+  return Object.fromEntries(read.filter(([, value]) => value))
+}
+
+function openAI({ key, model = 'gpt-5-mini', address }: Settings): ChosenModel | undefined {
+  if (key === undefined && address === undefined) return undefined
+  checkKey(key, openAIVariables)
+  const url = checkedAddress(address ?? 'https://api.openai.com/v1', openAIVariables)
+  const client = new OpenAIChatCompletionsClient({ apiKey: key, baseURL: address, model })
+  return chosen(client, model, url, key !== undefined, openAIVariables)
+}
+
+function anthropic({
+  key,
+  model = 'claude-sonnet-5-5',
+  address,
+}: Settings): ChosenModel | undefined {
+  if (key === undefined) return undefined
+  checkKey(key, anthropicVariables)
+  const url = checkedAddress(address ?? 'https://api.anthropic.com', anthropicVariables)
+  const client = new AnthropicChatClient({ apiKey: key, baseURL: address, model })
+  return chosen(client, model, url, true, anthropicVariables)
+}
+
+function azure(given: Settings): ChosenModel | undefined {
+  const { key, model, address } = given
+  if (key === undefined && address === undefined) return undefined
+  if (key === undefined || model === undefined || address === undefined) {
+    const missing = Object.entries(azureVariables)
+      .filter(([field]) => given[field as keyof Settings] === undefined)
+      .map(([, name]) => name)
+    throw new Error(`Azure OpenAI needs ${missing.join(' and ')}, too`)
   }
-  const url = URL.parse(baseURL ?? 'https://api.openai.com/v1')
+  checkKey(key, azureVariables)
+  const url = checkedAddress(address, azureVariables)
+  const client = new AzureOpenAIChatClient({ apiKey: key, endpoint: address, deployment: model })
+  return chosen(client, model, url, true, azureVariables)
+}
+
+function checkKey(key: string | undefined, variables: ModelVariables): void {
+  if (key !== undefined && !/^[\x21-\x7e]+$/u.test(key)) {
+    throw new Error(`${variables.key} holds characters that no key has`)
+  }
+}
+
+function checkedAddress(address: string, variables: ModelVariables): URL {
+  const url = URL.parse(address)
   if (url === null || !/^https?:$/u.test(url.protocol)) {
-    throw new Error('OPENAI_BASE_URL is no address such as http://localhost:11434/v1')
+    throw new Error(`${variables.address} is no address such as https://example.com`)
   }
   if (url.username !== '' || url.password !== '') {
-    throw new Error('OPENAI_BASE_URL must not hold credentials: set OPENAI_API_KEY')
+    throw new Error(`${variables.address} must not hold credentials: set ${variables.key}`)
   }
-  const model = env['OPENAI_MODEL']?.trim() || defaultModel
+  return url
+}
+
+function chosen(
+  client: ChatClient,
+  name: string,
+  url: URL,
+  hasKey: boolean,
+  variables: ModelVariables,
+): ChosenModel {
   const address = url.origin + url.pathname
   return {
-    client: new OpenAIChatCompletionsClient({ apiKey, baseURL, model }),
-    name: model,
+    client,
+    name,
     address,
-    hasKey: apiKey !== undefined,
-    notes: [`Model: ${model} at ${address}`],
+    hasKey,
+    variables,
+    notes: [`Model: ${name} at ${address}`],
     [Symbol.asyncDispose]: async () => {},
   }
 }
@@ -52,19 +139,20 @@ async function standIn(isWatched: boolean): Promise<ChosenModel> {
     failures: [{ status: 503, body: { error: { message: 'staged' } } }],
     chunkDelayMs: isWatched ? 30 : 0,
   })
-  const model = 'lamella-stand-in'
+  const name = 'lamella-stand-in'
   return {
     client: new OpenAIChatCompletionsClient({
       apiKey: 'none',
       baseURL: server.baseURL,
-      model,
+      model: name,
       provider: 'stand-in',
     }),
-    name: model,
+    name,
     address: server.baseURL,
     hasKey: false,
+    variables: openAIVariables,
     notes: [
-      'Model: a deterministic stand-in, no language model. For a real one, set OPENAI_API_KEY or OPENAI_BASE_URL.',
+      'Model: a deterministic stand-in, no language model. --help tells how to set up a real one.',
       'It matches words and quotes the documents. Its first call is made to fail, so that the retry is seen.',
     ],
     [Symbol.asyncDispose]: () => server.close(),

@@ -9,9 +9,13 @@ repository. In a terminal and without a question it is a chat; without either it
   --folder PATH     another folder
   --help            this text
 
-  OPENAI_API_KEY    uses a real model instead of the stand-in
-  OPENAI_BASE_URL   any OpenAI-compatible server, with or without a key
-  OPENAI_MODEL      the model`
+A stand-in on this machine answers, unless the environment names a model. The first of these that is
+set up is used:
+
+  1. OpenAI         OPENAI_API_KEY, or OPENAI_BASE_URL for any server that resembles it, with or
+                    without a key; OPENAI_MODEL
+  2. Anthropic      ANTHROPIC_API_KEY; ANTHROPIC_MODEL, ANTHROPIC_BASE_URL
+  3. Azure OpenAI   AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY and AZURE_OPENAI_DEPLOYMENT`
 
 export interface CommandLine {
   /** Absolute. */

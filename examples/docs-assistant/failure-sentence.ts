@@ -4,21 +4,21 @@ import { failureText } from './in-words.ts'
 
 /** What a user can do about a failure, in one sentence. */
 export function failureSentence(error: unknown, model: ChosenModel): string {
-  const { address, name, hasKey } = model
+  const { address, name, hasKey, variables } = model
   if (!isProviderError(error)) return failureText(error)
   const status = error.status === undefined ? '' : ` (${error.status})`
   switch (error.kind) {
     case 'auth':
       return hasKey
-        ? `${address} does not accept the key${status}: check OPENAI_API_KEY`
-        : `${address} asks for a key${status}: set OPENAI_API_KEY`
+        ? `${address} does not accept the key${status}: check ${variables.key}`
+        : `${address} asks for a key${status}: set ${variables.key}`
     case 'not_found':
-      return `${address} has no model "${name}"${status}: check OPENAI_MODEL and OPENAI_BASE_URL`
+      return `${address} has no model "${name}"${status}: check ${variables.model} and ${variables.address}`
     case 'network': {
       const code = error.details?.['code']
       const why = typeof code === 'string' ? ` (${code})` : ''
       return error.partial === undefined
-        ? `${address} cannot be reached${why}: check OPENAI_BASE_URL and the network`
+        ? `${address} cannot be reached${why}: check ${variables.address} and the network`
         : `the connection to ${address} broke off during the answer${why}`
     }
     default:

@@ -7,6 +7,7 @@ import { unpaired } from './open-calls.ts'
  * approvals, without calls that have no result yet and without results that have no call.
  */
 export function visibleHistory(messages: readonly Message[], from = 0): readonly Message[] {
+  if (from === 0 && isPlain(messages)) return messages
   const hidden = unpaired(messages)
   const shown = from === 0 ? messages : messages.slice(from)
   if (hidden.size === 0 && !shown.some(({ contents }) => contents.some(isPaperwork))) return shown
@@ -19,6 +20,25 @@ export function visibleHistory(messages: readonly Message[], from = 0): readonly
     else if (entry.role === 'assistant') while (isThought(visible.at(-1))) visible.pop()
   }
   return visible
+}
+
+/** A quick look that knows the usual talk: calls, and their results in the next message. */
+function isPlain(messages: readonly Message[]): boolean {
+  let at = 0
+  while (at < messages.length) {
+    const { contents } = messages[at++]!
+    const next = messages[at]?.contents
+    let calls = 0
+    for (const content of contents) {
+      if (content.type === 'text' || content.type === 'reasoning') continue
+      if (content.type !== 'function-call') return false
+      const result = next?.[calls++]
+      if (result?.type !== 'function-result' || result.callId !== content.callId) return false
+    }
+    if (calls > 0 && next?.length !== calls) return false
+    if (calls > 0) at++
+  }
+  return true
 }
 
 function isThought(entry: Message | undefined): boolean {

@@ -24,12 +24,8 @@ export function toInput(history: readonly Message[], hasPlaceForSystem: boolean)
   const messages: InputMessage[] = []
   let shown: Content[] = []
   let waiting: WireObject[] = []
-  const add = (role: InputMessage['role'], content: readonly WireObject[]): void => {
-    const last = messages.at(-1)
-    if (content.length === 0) return
-    if (last?.role === role) last.content.push(...content)
-    else messages.push({ role, content: [...content] })
-  }
+  const add = (role: InputMessage['role'], content: readonly WireObject[]): void =>
+    addTurn(messages, role, content)
   const endTurn = (): void => {
     if (hasPlaceForSystem && messages.at(-1)?.role === 'user') add('system', waiting)
     else system.push(...waiting)
@@ -62,13 +58,24 @@ export function toInput(history: readonly Message[], hasPlaceForSystem: boolean)
   return { system, messages: finished(messages) }
 }
 
+function addTurn(
+  messages: InputMessage[],
+  role: InputMessage['role'],
+  content: readonly WireObject[],
+): void {
+  const last = messages.at(-1)
+  if (content.length === 0) return
+  if (last?.role === role) last.content.push(...content)
+  else messages.push({ role, content: [...content] })
+}
+
 /** What the API refuses at the end: thinking that led to nothing, and white space at the very end. */
 function finished(messages: readonly InputMessage[]): readonly InputMessage[] {
-  const ended = messages.flatMap(({ role, content }) => {
+  const ended: InputMessage[] = []
+  for (const { role, content } of messages) {
     const end = role === 'assistant' ? content.findLastIndex((block) => !isThinking(block)) + 1 : -1
-    if (end === 0) return []
-    return { role, content: end === -1 ? content : content.slice(0, end) }
-  })
+    addTurn(ended, role, end === -1 ? content : content.slice(0, end))
+  }
   const { role, content } = ended.at(-1) ?? {}
   const text = content?.at(-1)?.['text']
   if (role === 'assistant' && typeof text === 'string') {

@@ -249,6 +249,12 @@ describe('what only its maker understands', () => {
     expect(messages[1]!.content).toEqual([{ type: 'text', text: 'So.' }])
   })
 
+  test('where only a thought stood, the turns around it are one', async () => {
+    const messages = await sent(user(text('Hi.')), said(thought()), user(text('Hello?')))
+
+    expect(messages).toEqual([{ role: 'user', content: [text('Hi.'), text('Hello?')] }])
+  })
+
   test('what Anthropic said of a refusal is no part of the conversation', async () => {
     const refusal = { type: 'refusal', text: 'Not this.', origin: own } as const
     const history = [user(text('Hi.')), said(refusal), user(text('Sorry.'))]

@@ -7,6 +7,7 @@ import type { Wire } from './swap-problems.ts'
 import type { SwapProvider } from './swap-providers.ts'
 import { providers } from './swap-providers.ts'
 import type { Said } from './swap-recordings.ts'
+import { drawn, responsesAnswer } from './swap-recordings.ts'
 
 let server: RawServer
 beforeAll(async () => {
@@ -38,7 +39,8 @@ const question = [
 ]
 
 type Round = Omit<Said, 'mark' | 'model' | 'round'>
-type Mode = 'plain' | 'streamed'
+const modes = ['plain', 'streamed'] as const
+type Mode = (typeof modes)[number]
 
 const refusal = 'Of the rest I do not speak.'
 const first: readonly Round[] = [
@@ -104,9 +106,7 @@ function expectLegal(provider: SwapProvider, sent: readonly Wire[], mode: Mode):
 }
 
 const pairs = providers.flatMap((from) => providers.map((to) => ({ from, to })))
-const cases = pairs.flatMap(({ from, to }) =>
-  (['plain', 'streamed'] as const).map((mode) => ({ from, to, mode })),
-)
+const cases = pairs.flatMap(({ from, to }) => modes.map((mode) => ({ from, to, mode })))
 
 describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) => {
   test('takes over where the user asks again, and gives back', async () => {
@@ -142,6 +142,28 @@ describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) =>
     ]) {
       expect(said).toContain(text)
     }
+    const drawers = [from, to].filter((each) => each.answer === responsesAnswer)
+    expect(said.split(drawn)).toHaveLength(drawers.length + 1)
+  })
+
+  test('takes over calls that nobody has answered', async () => {
+    const begun = await goOn(from, question, first, mode)
+    const asked = begun.history.slice(
+      0,
+      begun.history.findIndex(({ role }) => role === 'tool'),
+    )
+    const thought = message('assistant', asked.at(-1)!.contents.slice(0, 1))
+    const { client, sent } = play(to, third)
+    const options = { tools: [weather], instructions: 'Be brief.' }
+    const history = [...asked, thought, message('user', 'Well?')]
+
+    const response = await (mode === 'plain'
+      ? client.getResponse(history, options)
+      : client.getResponse(history, { ...options, stream: true }).finalResponse())
+
+    expectLegal(to, sent, mode)
+    expect(response.text).toBe('Enough, says the first.')
+    expect(JSON.stringify(sent[0]).split('No result of this call was recorded.')).toHaveLength(3)
   })
 
   test('takes over between the calls and the answer', async () => {
@@ -155,4 +177,15 @@ describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) =>
     expect(JSON.stringify(taken.sent[0])).toContain('sunny in Rome')
     expect(JSON.stringify(taken.sent[0]).includes(from.mark)).toBe(from === to)
   })
+})
+
+test.each(modes)('a conversation wanders through all of them and back, %s', async (mode) => {
+  let history: readonly Message[] = question
+  for (const provider of [...providers, ...providers.toReversed()]) {
+    const leg = await goOn(provider, history, second, mode)
+
+    expectLegal(provider, leg.sent, mode)
+    expect(leg.response.text).toBe('I look at two more.Lima, says the second.')
+    history = [...leg.history, message('user', 'And once more?')]
+  }
 })

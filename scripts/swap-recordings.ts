@@ -16,6 +16,10 @@ export interface Said {
 
 const tool = 'get_weather'
 
+/** An image of the assistant's own, which only OpenAI's Responses API makes. */
+export const drawn =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+
 /** Ids with a bar in them, as gateways put together, and as long as the API takes them. */
 export function responsesAnswer({ mark, model, round, ...said }: Said): Recording {
   const { text, cities = [], refusal } = said
@@ -44,6 +48,14 @@ export function responsesAnswer({ mark, model, round, ...said }: Said): Recordin
       type: 'web_search_call',
       status: 'completed',
       action: { type: 'search', query: `${mark} query` },
+    },
+    {
+      id: id('ig'),
+      type: 'image_generation_call',
+      status: 'completed',
+      output_format: 'png',
+      revised_prompt: `${mark} prompt`,
+      result: drawn,
     },
   ]
   const calls = cities.map((city, number) => ({

@@ -38,6 +38,7 @@ export function responsesProblems(body: Wire): readonly string[] {
       if (type === 'message') checkMessage(problems, place, item)
       else if (type === 'reasoning') checkReasoning(problems, place, item, input[at + 1])
       else if (type === 'web_search_call') checkItemId(problems, place, id, 'ws')
+      else if (type === 'image_generation_call') checkItemId(problems, place, id, 'ig')
       else
         problems.unless(false, `${place}: an item of type ${String(type)} and role ${String(role)}`)
     }

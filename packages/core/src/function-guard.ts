@@ -1,4 +1,5 @@
 import { text, textOf } from './content.ts'
+import type { FunctionView } from './function-call.ts'
 import type { FunctionInvocationContext } from './function-context.ts'
 import type { FunctionResult } from './function-result.ts'
 import { errorResult } from './function-result.ts'
@@ -7,6 +8,7 @@ import { checkContents } from './guarded-contents.ts'
 import type { FunctionMiddleware } from './middleware.ts'
 import { functionMiddleware } from './middleware.ts'
 import { parseArguments } from './parse-arguments.ts'
+import { isToolError, ToolError } from './tool-error.ts'
 import type { GuardStage } from './verdict.ts'
 
 /** Makes the layer that checks the arguments and the results of tool calls. */
@@ -28,8 +30,17 @@ export function functionGuard(guard: Guard, stages: readonly GuardStage[]): Func
     }
     if (stages.includes('arguments')) await checkArguments(guard, context, place)
     if (refusals.length === 0) {
-      const { contents, error } = await callNext()
       const about = { ...aboutCall(context), stage: 'result', role: 'tool' } as const
+      const { contents, error } = await callNext().catch(async (thrown: unknown) => {
+        if (!isOfTool(thrown, context)) throw thrown
+        const said = [text(thrown instanceof Error ? thrown.message : String(thrown))]
+        const checked = await checkContents(guard, stages, said, about, place)
+        if (refusals.length > 0) return refusals[0]!
+        if (checked === said) throw thrown
+        const message = textOf(checked)
+        if (isToolError(thrown)) throw new ToolError(message, { reason: thrown.reason })
+        return (context.result = errorResult('tool_failed', message))
+      })
       const checked = await checkContents(guard, stages, contents, about, place)
       if (checked !== contents) {
         // What the tool returned, and what it threw, may say what was taken out.
@@ -39,6 +50,11 @@ export function functionGuard(guard: Guard, stages: readonly GuardStage[]): Func
     }
     if (refusals.length > 0) context.result = refusals[0]
   })
+}
+
+/** Whether the model may come to read what was thrown: what any other layer throws fails the run. */
+function isOfTool(thrown: unknown, context: FunctionInvocationContext): boolean {
+  return isToolError(thrown) || (context as FunctionView).call.toolFault?.error === thrown
 }
 
 async function checkArguments(

@@ -17,13 +17,16 @@ afterAll(() => server.stop())
 
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII='
-const image = { type: 'data', mediaType: 'image/png', data: pixel } as const
+const chart = 'R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs='
 
 const weather = tool({
   name: 'get_weather',
   description: 'Tells the weather of a city.',
   parameters: z.object({ city: z.string() }),
-  execute: ({ city }) => (city === 'Oslo' ? [`snow in ${city}`, image] : `sunny in ${city}`),
+  execute: ({ city }) =>
+    city === 'Oslo'
+      ? [`snow in ${city}`, { type: 'data', mediaType: 'image/gif', data: chart }]
+      : `sunny in ${city}`,
 })
 
 const question = [
@@ -33,7 +36,7 @@ const question = [
     { type: 'text', text: '' },
     { type: 'text', text: 'Which of the two is warmer?' },
     { type: 'text', text: ' \n' },
-    { ...image, data: Buffer.from(pixel, 'base64') },
+    { type: 'data', mediaType: 'image/png', data: Buffer.from(pixel, 'base64') },
     { type: 'uri', uri: 'https://example.com/oslo.png' },
   ]),
 ]
@@ -42,15 +45,15 @@ type Round = Omit<Said, 'mark' | 'model' | 'round'>
 const modes = ['plain', 'streamed'] as const
 type Mode = (typeof modes)[number]
 
-const refusal = 'Of the rest I do not speak.'
 const first: readonly Round[] = [
   { text: 'I look at both.', cities: ['Rome', 'Oslo'] },
-  { text: 'Rome, says the first.', refusal },
+  { text: 'Rome, says the first.', refusal: 'Of the rest I do not speak.' },
 ]
 const second: readonly Round[] = [
   { text: 'I look at two more.', cities: ['Lima', 'Oslo'] },
   { text: 'Lima, says the second.' },
 ]
+const refusing: readonly Round[] = [{ text: '', refusal: 'Of this I do not speak at all.' }]
 const third: readonly Round[] = [{ text: 'Enough, says the first.' }]
 
 /** A client of this provider, which gets these answers, and the requests that it sends. */
@@ -111,19 +114,22 @@ const cases = pairs.flatMap(({ from, to }) => modes.map((mode) => ({ from, to, m
 describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) => {
   test('takes over where the user asks again, and gives back', async () => {
     const begun = await goOn(from, question, first, mode)
-    const asked = [...begun.history, message('user', 'And of four?')]
+    const refused = await goOn(from, [...begun.history, message('user', 'Why?')], refusing, mode)
+    const asked = [...refused.history, message('user', 'And of four?')]
 
     const taken = await goOn(to, asked, second, mode)
     const back = await goOn(from, [...taken.history, message('user', 'Sure?')], third, mode)
 
-    expectLegal(from, begun.sent, mode)
+    expectLegal(from, [...begun.sent, ...refused.sent], mode)
     expectLegal(to, taken.sent, mode)
     expectLegal(from, back.sent, mode)
     expect(taken.response.text).toBe('I look at two more.Lima, says the second.')
     expect(back.response.text).toBe('Enough, says the first.')
     // Anthropic explains a refusal beside the answer: to itself, that is no part of what was said.
     const isItsOwn = from === to && from.name === 'Anthropic'
-    expect(JSON.stringify(taken.sent[0]).includes(refusal)).toBe(!isItsOwn)
+    for (const { refusal } of [first[1]!, refusing[0]!]) {
+      expect(JSON.stringify(taken.sent[0]).includes(refusal!)).toBe(!isItsOwn)
+    }
     const said = JSON.stringify(back.sent[0])
     expect(said).toContain(from.mark)
     for (const text of [
@@ -131,6 +137,7 @@ describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) =>
       'Hello, what can I do for you?',
       'Which of the two is warmer?',
       pixel,
+      chart,
       'https://example.com/oslo.png',
       'I look at both.',
       'snow in Oslo',
@@ -175,6 +182,7 @@ describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) =>
     expectLegal(to, taken.sent, mode)
     expect(taken.response.text).toBe('Lima, says the second.')
     expect(JSON.stringify(taken.sent[0])).toContain('sunny in Rome')
+    expect(JSON.stringify(taken.sent[0])).toContain(chart)
     expect(JSON.stringify(taken.sent[0]).includes(from.mark)).toBe(from === to)
   })
 })

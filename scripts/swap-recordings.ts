@@ -65,6 +65,7 @@ export function responsesAnswer({ mark, model, round, ...said }: Said): Recordin
     call_id: `call_${number}|${'x'.repeat(57)}`,
     name: tool,
     arguments: JSON.stringify({ city }),
+    caller: { type: 'program', caller_id: `${mark} program` },
   }))
   const output = cities.length > 0 ? [...thinking, message, ...calls] : [message]
   return responsesRecording(output, { id: id('resp'), model })

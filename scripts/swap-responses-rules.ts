@@ -28,7 +28,7 @@ export function responsesProblems(body: Wire): readonly string[] {
       calls.result(place, item['call_id'])
       checkContent(problems, `${place}.output`, item['output'], userParts)
     } else if (type === 'function_call') {
-      problems.fields(place, item, 'type! call_id! name! arguments! id status')
+      problems.fields(place, item, 'type! call_id! name! arguments! id status caller')
       checkItemId(problems, place, id, 'fc')
       problems.name(place, item['name'], 64)
       problems.jsonObject(place, item['arguments'])

@@ -116,7 +116,8 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       })
     }
     run.signal.throwIfAborted()
-    response = await withValue(response, call.responseFormat ?? view.options.responseFormat)
+    const format = call.responseFormat ?? view.options.responseFormat
+    if (format !== undefined) response = await withValue(response, format)
     return closeRun(agent, of.messages, run, response)
   } catch (error) {
     throw attachOutcome(error, run, call.hasTransformers(Infinity))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { AgentResponse, ChatClient, Message } from '../packages/core/src/index.ts'
-import { Agent, createSession, message, tool } from '../packages/core/src/index.ts'
+import { Agent, createSession, message, text, tool } from '../packages/core/src/index.ts'
 import { answer, RawServer } from '../packages/openai/fixtures/raw-server.ts'
 import type { Wire } from './swap-problems.ts'
 import type { SwapProvider } from './swap-providers.ts'
@@ -29,9 +29,22 @@ const weather = tool({
       : `sunny in ${city}`,
 })
 
+/** Of a provider without ids: two calls, of which one was never answered. */
+const elsewhere = ['Bonn', 'Kyiv'].map((city) => ({
+  type: 'function-call' as const,
+  callId: '',
+  name: 'weather.now',
+  arguments: city,
+  origin: { provider: 'gemini' },
+  providerData: { thoughtSignature: 'opaque-of-gemini' },
+}))
+const mildThere = { type: 'function-result', callId: '', contents: [text('mild in Bonn')] } as const
+
 const question = [
   message('system', 'The user is in Europe.'),
   message('assistant', 'Hello, what can I do for you?'),
+  message('assistant', elsewhere),
+  message('tool', mildThere),
   message('user', [
     { type: 'text', text: '' },
     { type: 'text', text: 'Which of the two is warmer?' },
@@ -102,9 +115,8 @@ function expectLegal(provider: SwapProvider, sent: readonly Wire[], mode: Mode):
     expect(body['stream']).toBe(mode === 'plain' ? undefined : true)
     expect(JSON.stringify(provider.system(body))).toContain('Be brief.')
     const whole = JSON.stringify(body)
-    for (const { mark } of providers.filter((other) => other !== provider)) {
-      expect(whole).not.toContain(mark)
-    }
+    const others = providers.filter((other) => other !== provider).map(({ mark }) => mark)
+    for (const mark of [...others, 'opaque-of-gemini']) expect(whole).not.toContain(mark)
   }
 }
 
@@ -132,9 +144,10 @@ describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) =>
     }
     const said = JSON.stringify(back.sent[0])
     expect(said).toContain(from.mark)
-    for (const text of [
+    for (const words of [
       'The user is in Europe.',
       'Hello, what can I do for you?',
+      'mild in Bonn',
       'Which of the two is warmer?',
       pixel,
       chart,
@@ -147,7 +160,7 @@ describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) =>
       'sunny in Lima',
       'Lima, says the second.',
     ]) {
-      expect(said).toContain(text)
+      expect(said).toContain(words)
     }
     const drawers = [from, to].filter((each) => each.answer === responsesAnswer)
     expect(said.split(drawn)).toHaveLength(drawers.length + 1)
@@ -157,7 +170,7 @@ describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) =>
     const begun = await goOn(from, question, first, mode)
     const asked = begun.history.slice(
       0,
-      begun.history.findIndex(({ role }) => role === 'tool'),
+      begun.history.findLastIndex(({ role }) => role === 'tool'),
     )
     const thought = message('assistant', asked.at(-1)!.contents.slice(0, 1))
     const { client, sent } = play(to, third)
@@ -170,12 +183,13 @@ describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) =>
 
     expectLegal(to, sent, mode)
     expect(response.text).toBe('Enough, says the first.')
-    expect(JSON.stringify(sent[0]).split('No result of this call was recorded.')).toHaveLength(3)
+    // Two of the first provider, and one from before.
+    expect(JSON.stringify(sent[0]).split('No result of this call was recorded.')).toHaveLength(4)
   })
 
   test('takes over between the calls and the answer', async () => {
     const begun = await goOn(from, question, first, mode)
-    const results = begun.history.findIndex(({ role }) => role === 'tool')
+    const results = begun.history.findLastIndex(({ role }) => role === 'tool')
 
     const taken = await goOn(to, begun.history.slice(0, results + 1), second.slice(1), mode)
 

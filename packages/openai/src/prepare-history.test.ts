@@ -281,3 +281,12 @@ function faults(messages: readonly Message[]): string[] {
   if (open.length > 0) found.push('calls without results')
   return found
 }
+
+test('thinking of Chat Completions is told to be lost in the Responses API', () => {
+  const providerData = { field: 'reasoning_content' }
+  const thinking = { type: 'reasoning', text: 'Hm.', origin: ours, providerData } as const
+  const history = [message('assistant', [thinking, text('Hello.')])]
+
+  expect(completions.canContinue(history).losses).toEqual([])
+  expect(responses.canContinue(history).losses).toEqual(['reasoning of openai is left out'])
+})

@@ -1,4 +1,4 @@
-import type { ChatRequest } from '@lamella/core'
+import type { ChatRequest, ReasoningContent } from '@lamella/core'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { prepareHistory } from './prepare-history.ts'
 import { namedSchema } from './response-format.ts'
@@ -11,7 +11,9 @@ const encryptedReasoning = 'reasoning.encrypted_content'
 /** How the Responses API wants a history. */
 export const responsesHistory = {
   longestCallId: 64,
-  takesReasoning: (): boolean => true,
+  // A field is where a Chat Completions server put its thinking: there is no such item here.
+  takesReasoning: ({ providerData }: ReasoningContent): boolean =>
+    record(providerData)['field'] === undefined,
   takesHosted: true,
 } as const
 

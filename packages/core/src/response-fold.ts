@@ -59,6 +59,8 @@ const start: Mark = { messages: 0, facts: { spent: {} } }
 export class ResponseFold {
   readonly #messages: MessageFold[] = []
   #open: MessageFold | undefined
+  /** The text that the open message ends with. */
+  #tail: ContentFold | undefined
   #facts = start.facts
   #mark: Mark | undefined
   /** The end of the last tool results. Ids from before it that come again are of something else. */
@@ -66,14 +68,22 @@ export class ResponseFold {
 
   /** Takes in an update. Of two that tell the same thing, the later one holds. */
   add(update: ChatResponseUpdate): void {
-    if (this.#isNews(update)) this.#learn(update)
-    const open = this.#open!
     const { contents } = update
+    const isNews = this.#isNews(update)
+    const tail = this.#tail
+    if (tail !== undefined && !isNews && contents.length === 1 && isPlainText(contents[0]!)) {
+      appendText(tail, contents[0].text)
+      return
+    }
+    if (isNews) this.#learn(update)
+    const open = this.#open!
     for (const content of contents) {
       const last = open.parts.at(-1)
       if (last?.content.type === 'text' && isPlainText(content)) appendText(last, content.text)
       else this.#addContent(open.parts, content, last)
     }
+    const last = open.parts.at(-1)
+    this.#tail = last?.content.type === 'text' && open.role !== 'tool' ? last : undefined
     if (open.role === 'tool' && contents.length > 0 && !open.parts.every(isEmpty)) {
       const end = this.#messages.indexOf(open) + 1
       // Late results of an earlier turn do not end the present one.

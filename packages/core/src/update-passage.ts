@@ -260,25 +260,30 @@ class Controller<Update> implements TransformController<Update> {
   first: Update | undefined
   rest: Update[] | undefined
   ended = false
+  #given = 0
 
   enqueue(update: Update): void {
-    if (this.ended) return
-    if (this.count++ !== 0) (this.rest ??= []).push(update)
+    if (this.count++ !== 0) this.#more(update)
     else if (this.first !== update) this.first = update
   }
 
   terminate(): void {
-    // A negative count is not 1, so the fast loop is left.
-    if (!this.ended) this.count = ~this.count
+    if (!this.ended) this.#given = this.count
     this.ended = true
+    // It is neither 0 nor 1 any more: nothing is taken in, and the fast loop is left.
+    this.count = -1e6
   }
 
   take(): Update[] {
-    const none = this.count === 0 || this.count === -1
-    const updates = none ? [] : [this.first!, ...(this.rest ?? [])]
+    const given = this.ended ? this.#given : this.count
+    const updates = given === 0 ? [] : [this.first!, ...(this.rest ?? [])]
     this.count = 0
     this.rest = undefined
     return updates
+  }
+
+  #more(update: Update): void {
+    if (!this.ended) (this.rest ??= []).push(update)
   }
 }
 

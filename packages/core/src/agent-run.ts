@@ -16,6 +16,7 @@ import { runLoop } from './function-loop.ts'
 import { isPause } from './interrupts.ts'
 import type { Message, MessageInput } from './message.ts'
 import { toMessages } from './message.ts'
+import { isElsewhere, keptBy } from './kept-conversation.ts'
 import type { Layers } from './middleware.ts'
 import { sortLayers } from './middleware.ts'
 import { PumpSource } from './pump-source.ts'
@@ -135,16 +136,21 @@ async function runInside(
   const { run } = call
   const { checkpoint } = run
   run.session = session
+  run.keeper = agent.client.provider
   run.tools = toolsOf(agent, view, config)
   if (checkpoint?.tools !== undefined) run.tools.restore(checkpoint.tools)
-  run.conversationId =
-    options.conversationId ?? checkpoint?.conversationId ?? session?.conversationId
+  const { provider } = agent.client
+  const kept = checkpoint?.keeper === provider ? checkpoint : keptBy(provider, session)
+  const { conversationId = kept.conversationId } = options
+  run.conversationId = conversationId
   const history = session?.messages ?? noMessages
   if (checkpoint?.conversation === undefined) {
-    run.sent = run.conversationId === undefined ? 0 : (session?.sent ?? history.length)
+    const isNew = conversationId !== kept.conversationId
+    const isStrange = session !== undefined && isElsewhere(provider, session)
+    run.sent = isNew ? (isStrange ? 0 : history.length) : kept.sent
     run.messages.begin([...history, ...view.messages])
   } else {
-    run.sent = checkpoint.sent
+    run.sent = kept.sent
     run.iteration = Math.max(0, checkpoint.iteration - 1)
     run.messages.begin(checkpoint.conversation, checkpoint.loop?.absorbed)
   }

@@ -19,6 +19,7 @@ import { endsRun, isTermination } from './termination.ts'
 import type { UpdatePassage } from './update-passage.ts'
 import type { Failure } from './update-sink.ts'
 import type { UpdateTransformer } from './update-transformer.ts'
+import { visibleHistory } from './visible-history.ts'
 
 /** What the next model call is made with. */
 export interface ChatCallInput {
@@ -201,20 +202,27 @@ async function callClient(context: ChatView): Promise<void> {
   if (model !== undefined && model.iteration === run.iteration) {
     run.finished.model = undefined
     run.lastModel = model
+    run.servedBy = client.provider
     const waiting = call.deliver(model.response, 0)
     if (waiting !== undefined) await waiting
     return
   }
+  const options = resolveToolChoice(context.options, run)
+  // Who does not keep the conversation is sent what the one that does has seen, too.
+  const isGuest = client.provider !== call.client.provider && options.conversationId !== undefined
   const request: ChatRequest = {
-    messages: context.messages,
+    messages: isGuest
+      ? visibleHistory([...run.messages.all.slice(0, run.sent), ...context.messages])
+      : context.messages,
     instructions: context.instructions,
-    options: resolveToolChoice(context.options, run),
+    options: isGuest ? { ...options, conversationId: undefined } : options,
     signal: call.request(context.signal),
   }
   if (request.options.toolChoice === 'none')
     call.register(dropCalls(run.fallbackText), context.depth)
   // A layer may have put another client in place. Its own layers run too.
   const layered = client !== call.client && client.middleware.length > 0
+  run.servedBy = client.provider
   const { turn } = call
   const fold = new ResponseFold()
   try {

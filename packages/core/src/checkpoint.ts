@@ -29,6 +29,8 @@ export interface Checkpoint {
    */
   readonly conversation?: readonly Message[] | undefined
   readonly conversationId?: string | undefined
+  /** The provider that keeps it. */
+  readonly keeper?: string | undefined
   /** How many of these messages a provider that keeps the conversation has seen. */
   readonly sent: number
   readonly iteration: number
@@ -84,6 +86,7 @@ export function takeCheckpoint(
     input,
     conversation: loop ? ground.base : messages.begun ? messages.all : undefined,
     conversationId: run.conversationId,
+    keeper: run.conversationId === undefined ? undefined : run.keeper,
     sent: run.sent,
     ...run.loopState,
     usage,

@@ -2,6 +2,7 @@ import type { Agent } from './agent.ts'
 import type { AgentResponse, PendingRequest, RunStatus } from './agent-response.ts'
 import { takeCheckpoint } from './checkpoint.ts'
 import { createId } from './create-id.ts'
+import { isElsewhere, keptBy } from './kept-conversation.ts'
 import type { Message } from './message.ts'
 import { cancelledResults, openCalls } from './open-calls.ts'
 import type { Run } from './run.ts'
@@ -21,12 +22,16 @@ export function closeRun(
   const response: AgentResponse = { ...settled, pending, usage: run.usage, attempts: run.attempts }
   const { begun } = run.messages
   if (session !== undefined && (paused ? begun : kept.has(response.status))) {
-    if (!begun) tell(run, session, input, response)
+    const { provider } = agent.client
+    if (!begun) tell(run, session, input, response, provider)
     const unseen = run.messages.all.length - run.sent
     session.messages = run.messages.history(response.messages, talkedSince(run, session))
-    session.conversationId = run.conversationId
-    session.sent =
-      run.conversationId === undefined ? undefined : Math.max(0, session.messages.length - unseen)
+    if (run.conversationId !== undefined || !isElsewhere(provider, session)) {
+      const isKept = run.conversationId !== undefined
+      session.conversationId = run.conversationId
+      session.keeper = isKept ? provider : undefined
+      session.sent = isKept ? Math.max(0, session.messages.length - unseen) : undefined
+    }
   }
   if (!paused) return response
   for (const request of pending) {
@@ -44,11 +49,12 @@ function tell(
   session: Session,
   input: readonly Message[],
   response: AgentResponse,
+  provider: string,
 ): void {
-  const { messages, conversationId, sent = messages.length } = session
+  const { conversationId, sent } = keptBy(provider, session)
   run.conversationId = conversationId
-  run.sent = conversationId === undefined ? 0 : sent
-  run.messages.begin([...messages, ...input])
+  run.sent = sent
+  run.messages.begin([...session.messages, ...input])
   run.messages.add(response.messages)
 }
 

@@ -166,21 +166,20 @@ class FunctionLoop {
     const { client, instructions, callModel } = this.#input
     run.iteration = run.place = this.#iteration
     this.#note()
-    const response = await callModel(run, {
-      client,
-      instructions,
-      messages: visibleHistory(
-        run.messages.all.slice(),
-        run.conversationId === undefined ? 0 : run.sent,
-      ),
-      options: this.#offer(options),
-    })
+    run.servedBy = undefined
+    const from = run.conversationId === undefined ? 0 : run.sent
+    const messages = visibleHistory(run.messages.all.slice(), from)
+    const offered = this.#offer(options)
+    const response = await callModel(run, { client, instructions, messages, options: offered })
     run.signal.throwIfAborted()
     this.#iteration++
     this.#last = response
-    run.conversationId = response.conversationId ?? run.conversationId
     run.messages.add(response.messages)
-    run.sent = run.messages.all.length
+    // What a guest or a layer has answered, the provider that keeps the conversation has not seen.
+    if (run.servedBy === client.provider) {
+      run.conversationId = response.conversationId ?? run.conversationId
+      run.sent = run.messages.all.length
+    }
     return response
   }
 

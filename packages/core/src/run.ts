@@ -77,6 +77,9 @@ export class Run implements RunContext {
   decided: ReadonlyMap<string, Decisions> | undefined
   /** The provider's name for a conversation it keeps, and how many of the messages it has seen. */
   conversationId: string | undefined
+  /** The provider that the run began with, and the one that gave the last answer. */
+  keeper: string | undefined
+  servedBy: string | undefined
   sent = 0
   toolResults: Map<string, FunctionResult> | undefined
   /** What had finished before the run was resumed, each to be used once. */

@@ -8,6 +8,7 @@ export interface SessionSnapshot {
   readonly version: 1
   readonly id: string
   readonly conversationId?: string | undefined
+  readonly keeper?: string | undefined
   readonly sent?: number | undefined
   readonly messages: readonly Message[]
   readonly pending: readonly ApprovalRequestContent[]
@@ -19,7 +20,9 @@ export interface Session {
   readonly id: string
   /** Set where the provider keeps the conversation. */
   conversationId: string | undefined
-  /** How many of `messages` that provider has seen; the next run sends the others. */
+  /** The provider that keeps it. Every other one is sent all of `messages`. */
+  keeper: string | undefined
+  /** How many of `messages` that provider has seen; the next run sends it the others. */
   sent: number | undefined
   messages: readonly Message[]
   /** Approvals that were asked for and not answered yet, as they were recorded. */
@@ -34,13 +37,14 @@ export function createSession(from: Partial<Omit<SessionSnapshot, 'version'>> = 
   return {
     id: from.id ?? createId('session'),
     conversationId: from.conversationId,
+    keeper: from.keeper,
     sent: from.sent,
     messages: from.messages ?? [],
     pending: from.pending ?? [],
     state: { ...from.state },
     toJSON() {
-      const { id, conversationId, sent, messages, pending, state } = this
-      return jsonCopy({ version: 1, id, conversationId, sent, messages, pending, state })
+      const { id, conversationId, keeper, sent, messages, pending, state } = this
+      return jsonCopy({ version: 1, id, conversationId, keeper, sent, messages, pending, state })
     },
   }
 }

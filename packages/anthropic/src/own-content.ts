@@ -46,6 +46,8 @@ export function ownContent(
       return undefined
     case 'approval-request':
     case 'approval-response':
+      if (content.hosted === true) losses.add('approvals of hosted tools are left out')
+      return undefined
     case 'error':
     case 'usage':
       return undefined

@@ -310,6 +310,14 @@ describe('what only its maker understands', () => {
     expect(losses).toEqual(['what hosted tools of openai did is left out'])
   })
 
+  test('approvals of hosted tools are told to be lost', () => {
+    const answer = { type: 'approval-response', id: 'a1', approved: true, hosted: true } as const
+
+    const { losses } = client.canContinue(toMessages([user(answer, text('Go on.'))]))
+
+    expect(losses).toEqual(['approvals of hosted tools are left out'])
+  })
+
   test('an own history loses nothing', () => {
     const history = toMessages([
       user(text('Add.')),

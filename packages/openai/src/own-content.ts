@@ -44,7 +44,10 @@ export function ownContent(
     }
     case 'approval-request':
     case 'approval-response':
-      return content.hosted === true && home.takesHosted ? content : undefined
+      if (content.hosted !== true) return undefined
+      if (home.takesHosted) return content
+      losses.add('approvals of hosted tools are left out')
+      return undefined
     case 'error':
     case 'usage':
       return undefined

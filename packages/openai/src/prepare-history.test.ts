@@ -290,3 +290,12 @@ test('thinking of Chat Completions is told to be lost in the Responses API', () 
   expect(completions.canContinue(history).losses).toEqual([])
   expect(responses.canContinue(history).losses).toEqual(['reasoning of openai is left out'])
 })
+
+test('approvals of hosted tools are told to be lost in Chat Completions, which has none', () => {
+  const answer = { type: 'approval-response', id: 'a1', approved: true, hosted: true } as const
+  const history = [message('user', [answer, text('Go on.')])]
+
+  expect(completions.canContinue(history).losses).toEqual([
+    'approvals of hosted tools are left out',
+  ])
+})

@@ -311,9 +311,9 @@ describe('what only its maker understands', () => {
   })
 
   test('approvals of hosted tools are told to be lost', () => {
-    const answer = { type: 'approval-response', id: 'a1', approved: true, hosted: true } as const
+    const approval = { type: 'approval-response', id: 'a1', approved: true, hosted: true } as const
 
-    const { losses } = client.canContinue(toMessages([user(answer, text('Go on.'))]))
+    const { losses } = client.canContinue(toMessages([user(approval, text('Go on.'))]))
 
     expect(losses).toEqual(['approvals of hosted tools are left out'])
   })

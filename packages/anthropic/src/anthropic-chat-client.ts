@@ -11,6 +11,7 @@ import { connect } from './anthropic-connection.ts'
 import type { FailureContext } from './anthropic-error.ts'
 import type { AnthropicProviderOptions } from './anthropic-provider-options.ts'
 import { readProviderOptions } from './anthropic-provider-options.ts'
+import { boundedFailures } from './bounded-failures.ts'
 import { refuseLongWaits } from './long-waits.ts'
 import { ignoredOptions, messagesBody, replayOf } from './messages-request.ts'
 import type { MapperContext } from './messages-updates.ts'
@@ -65,7 +66,7 @@ export class AnthropicChatClient extends BaseChatClient {
   }
 
   #call(request: ChatRequest, streaming: WireObject = {}): ReadyCall {
-    const { client, timeoutMs, secrets } = this.#connection
+    const { client, idleTimeoutMs, timeoutMs, secrets } = this.#connection
     const body = { ...this.requestBody(request), ...streaming }
     const headers = headersOf(readProviderOptions(request))
     const { transportRetries } = request.options
@@ -83,7 +84,7 @@ export class AnthropicChatClient extends BaseChatClient {
             signal,
             // Said here, the SDK does not refuse long answers that are not streamed.
             timeout: timeoutMs,
-            middleware: [refuseLongWaits],
+            middleware: [refuseLongWaits, boundedFailures(idleTimeoutMs)],
             ...(transportRetries !== undefined && { maxRetries: transportRetries }),
             ...(headers !== undefined && { headers }),
           })

@@ -1,3 +1,4 @@
+import { boundedFailures } from '@lamella/openai'
 import { AzureOpenAI, OpenAI } from 'openai'
 import { azureAddress } from './azure-address.ts'
 import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
@@ -32,7 +33,7 @@ export function azureSdkClient(owner: string, options: AzureOpenAIClientOptions)
     project: null,
     adminAPIKey: null,
     ...(timeoutMs !== undefined && { timeout: Math.min(timeoutMs, longestTimerMs) }),
-    ...(fetch !== undefined && { fetch }),
+    fetch: boundedFailures(fetch, options.idleTimeoutMs),
   }
   if (!address.isV1) {
     return new AzureOpenAI({

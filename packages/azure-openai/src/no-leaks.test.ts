@@ -283,7 +283,6 @@ describe.each(apis)('$api', ({ api, recording }) => {
     await expect(nothingIsLeft(request, 1)).resolves.toBeUndefined()
   })
 
-  // Not a whole answer: the SDK reads a failure's body without a limit, and hands out nothing before.
   test('a status whose body stalls', async () => {
     server.handler = begin(500, json, '{"error":')
     const request = clientRequest()
@@ -291,6 +290,16 @@ describe.each(apis)('$api', ({ api, recording }) => {
     const failure = await failureOf(open(hurry).stream(request))
 
     expect(failure).toMatchObject({ kind: 'timeout' })
+    await nothingIsLeft(request, 1)
+  })
+
+  test('a whole answer’s status whose body stalls', async () => {
+    server.handler = begin(500, json, '{"error":')
+    const request = clientRequest()
+
+    const failure = await failureOf(open({ idleTimeoutMs: 40 }).respond(request))
+
+    expect(failure).toMatchObject({ kind: 'server', status: 500 })
     await nothingIsLeft(request, 1)
   })
 

@@ -3,6 +3,7 @@ import { ProviderError } from '@lamella/core'
 import type { ClientOptions } from 'openai'
 import { OpenAI } from 'openai'
 import { checkAddress, checkHeader, isHeaderValue, unfitForHeader } from './check-connection.ts'
+import { boundedFailures } from './bounded-failures.ts'
 import { longestTimerMs } from './stall-timer.ts'
 
 /** Options of both clients. */
@@ -98,7 +99,7 @@ function sdkClient(owner: string, provider: string, options: OpenAIClientOptions
     ...(options.organization !== undefined && { organization: options.organization }),
     ...(options.project !== undefined && { project: options.project }),
     ...(timeoutMs !== undefined && { timeout: Math.min(timeoutMs, longestTimerMs) }),
-    ...(options.fetch !== undefined && { fetch: options.fetch }),
+    fetch: boundedFailures(options.fetch, options.idleTimeoutMs),
     ...(options.defaultHeaders !== undefined && { defaultHeaders: options.defaultHeaders }),
   })
 }

@@ -181,6 +181,31 @@ const faults: readonly [string, Handler, object][] = [
     { kind: 'server', retry: { retryable: true } },
   ],
   [
+    'a conflict (409)',
+    answer({ error: { code: 'Conflict', message: 'Busy.' } }, { status: 409 }),
+    { kind: 'server', status: 409, retry: { retryable: true } },
+  ],
+  [
+    'a body that is too large (413)',
+    answer('<html>413</html>', { status: 413, headers: { 'content-type': 'text/html' } }),
+    { kind: 'invalid_request', status: 413, retry: { retryable: false } },
+  ],
+  [
+    'a page of a proxy (502)',
+    answer('<html>nginx</html>', { status: 502, headers: { 'content-type': 'text/html' } }),
+    { kind: 'server', status: 502, retry: { retryable: true } },
+  ],
+  [
+    'too much to do (529)',
+    answer({ error: { code: '529', message: 'Overloaded.' } }, { status: 529 }),
+    { kind: 'overloaded', status: 529, retry: { retryable: true } },
+  ],
+  [
+    'half of a JSON (200)',
+    answer('{"id":', { headers: { 'content-type': 'application/json' } }),
+    { kind: 'server', retry: { retryable: true } },
+  ],
+  [
     'a web page (200)',
     answer('<!doctype html><p>Sign in', { headers: { 'content-type': 'text/html' } }),
     {
@@ -222,6 +247,22 @@ for (const api of ['chat', 'responses'] as const) {
     })
   })
 }
+
+test.each(['chat', 'responses'] as const)('%s: a server that is not there', async (api) => {
+  const gone = await RawServer.start()
+  const endpoint = gone.url
+  await gone.stop()
+  const subject = client({ api, endpoint })
+
+  const failures = [
+    await failureOf(subject.respond(clientRequest())),
+    await failureOf(subject.stream(clientRequest())),
+  ]
+
+  for (const failure of failures) {
+    expect(failure).toMatchObject({ kind: 'network', retry: { retryable: true, replay: 'safe' } })
+  }
+})
 
 test('no headers in time, and a stream that stalls, are timeouts', async () => {
   server.handler = () => {}

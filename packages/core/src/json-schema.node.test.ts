@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { validateJsonSchema } from './json-schema.ts'
 
-describe('measured on public test suites', () => {
-  const folder = process.env['LAMELLA_CORPORA'] ?? '/work/shared/corpora'
+// Test data that is kept beside the repository and never in it.
+const folder = fileURLToPath(new URL('../../../../shared/corpora', import.meta.url))
 
+describe('measured on public test suites', () => {
   function rowsOf(name: string): { schema: object; value: unknown; valid: boolean }[] {
     const lines = readFileSync(`${folder}/${name}`, 'utf8').trim().split('\n')
     return lines.map((line) => {

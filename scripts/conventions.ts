@@ -94,7 +94,9 @@ export const rules = {
       return imports(text)
         .filter((specifier) => specifier.startsWith(scope) || specifier.startsWith('../'))
         .map((specifier) => specifier.slice(specifier.startsWith(scope) ? scope.length : 0))
-        .filter((sibling) => sibling !== 'core' && !allowedSiblings.has(`${own} → ${sibling}`))
+        .filter(
+          (sibling) => !/^core(\/|$)/.test(sibling) && !allowedSiblings.has(`${own} → ${sibling}`),
+        )
         .map((sibling) => `${path}: imports ${sibling}`)
     }),
 

@@ -1,10 +1,9 @@
 import type { CheckContext, GuardedContext } from './check-scope.ts'
 import { CheckScope } from './check-scope.ts'
+import { isControlFlow } from './control-flow.ts'
 import type { Finding } from './held-text.ts'
-import { isPause } from './interrupts.ts'
-import { LamellaError } from './lamella-error.ts'
 import type { Block } from './termination.ts'
-import { GuardrailTripped, isTermination } from './termination.ts'
+import { GuardrailTripped } from './termination.ts'
 import { isThenable } from './update-passage.ts'
 import type { GuardStage, GuardStatus, GuardSubject, Verdict, VerdictSpan } from './verdict.ts'
 import { checkVerdict } from './verdict.ts'
@@ -126,7 +125,7 @@ export class Guard {
 
   /** Throws what the run is to end with when the guard itself fails, unless it fails open. */
   fail(error: unknown, stage: GuardStage, place: GuardPlace): undefined {
-    if (place.layer.signal.aborted || isControl(error)) throw error
+    if (isControlFlow(error, place.layer.signal)) throw error
     const verdict = { category: 'guardrail_error' }
     this.report('error', stage, verdict, place, { error })
     if (this.#options.onError !== 'open') this.trip(stage, verdict, place, error)
@@ -209,14 +208,4 @@ export class Guard {
 export function statusOf({ action }: Verdict, replaced: GuardStatus): GuardStatus {
   if (action === 'replace') return replaced
   return action === 'allow' ? 'passed' : action === 'flag' ? 'flagged' : 'blocked'
-}
-
-/** What is thrown to steer a run is not a guard's failure. */
-function isControl(error: unknown): boolean {
-  return (
-    isTermination(error) ||
-    isPause(error) ||
-    LamellaError.is(error, 'aborted') ||
-    (error as { name?: unknown } | undefined)?.name === 'AbortError'
-  )
 }

@@ -33,6 +33,8 @@ export interface GuardrailStreamOptions {
 
 export interface GuardrailOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
   extends GuardOptions {
+  /** What kind of guard it is, such as `pii`: `explain` knows the places of the known ones. */
+  readonly role?: string | undefined
   /** What is checked. */
   readonly applyTo: readonly GuardStage[]
   /**
@@ -135,7 +137,10 @@ export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
   if (atChat) layers.push(chatMiddleware(guard.name, atChat))
   const calls = only('arguments', 'result', 'file')
   if (calls.length > 0) layers.push(functionGuard(guard, calls))
-  return layers as GuardrailLayer<Level>[]
+  const { role } = options
+  return layers.map((layer) =>
+    role === undefined ? layer : { ...layer, role },
+  ) as GuardrailLayer<Level>[]
 }
 
 const noFindings = (): undefined => undefined

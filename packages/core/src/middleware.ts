@@ -12,6 +12,8 @@ export type CallNext<Result> = () => Promise<Result>
 export interface AgentMiddleware {
   readonly level: 'agent'
   readonly name: string
+  /** What kind of layer it is, such as `retry`: `explain` knows the places of the known ones. */
+  readonly role?: string | undefined
   process(context: AgentContext, callNext: CallNext<AgentResponse>): void | Promise<unknown>
 }
 
@@ -19,6 +21,8 @@ export interface AgentMiddleware {
 export interface ChatMiddleware {
   readonly level: 'chat'
   readonly name: string
+  /** What kind of layer it is, such as `retry`: `explain` knows the places of the known ones. */
+  readonly role?: string | undefined
   process(context: ChatContext, callNext: CallNext<ChatResponse>): void | Promise<unknown>
 }
 
@@ -26,6 +30,8 @@ export interface ChatMiddleware {
 export interface FunctionMiddleware {
   readonly level: 'function'
   readonly name: string
+  /** What kind of layer it is, such as `retry`: `explain` knows the places of the known ones. */
+  readonly role?: string | undefined
   process(
     context: FunctionInvocationContext,
     callNext: CallNext<FunctionResult>,

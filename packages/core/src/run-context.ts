@@ -1,6 +1,6 @@
 import type { AgentResponseInit, Attempt } from './agent-response.ts'
 import type { Message } from './message.ts'
-import type { RunEventInit, RunRequestInit } from './run-events.ts'
+import type { RunEvent, RunEventInit, RunRequestInit } from './run-events.ts'
 import type { RunState } from './run-state.ts'
 import type { Session } from './session.ts'
 import type { ToolDefinition } from './tool.ts'
@@ -58,6 +58,11 @@ export interface RunContext {
   addUsage(usage: Usage): void
   /** Sends an event to the caller: into the stream, or to `onEvent`. */
   emit(event: RunEventInit): void
+  /**
+   * Tells `listener` of every event of this run, streamed or not, until the returned function is
+   * called. What it throws is dropped.
+   */
+  observe(listener: (event: RunEvent) => void): () => void
   /** Asks the caller and waits for `stream.respond(id, value)` or `onRequest`. */
   request<Value = unknown>(request: RunRequestInit<Value>): Promise<Value>
   /** Tool calls of this run wait until `verdict` settles. Its rejection fails the run. */

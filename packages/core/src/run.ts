@@ -97,6 +97,7 @@ export class Run implements RunContext {
   #requests: RunRequests | undefined
   #interrupts: Interrupts | undefined
   #unlink: (() => void) | undefined
+  #observers: Set<(event: RunEvent) => void> | undefined
 
   constructor(init: RunInit) {
     const { checkpoint, parent } = init
@@ -181,6 +182,14 @@ export class Run implements RunContext {
     this.#send({ type, data, runId: this.id })
   }
 
+  observe(listener: (event: RunEvent) => void): () => void {
+    // One that is registered twice is told twice.
+    const own = (event: RunEvent): void => listener(event)
+    const observers = (this.#observers ??= new Set())
+    observers.add(own)
+    return () => observers.delete(own)
+  }
+
   request<Value>(request: RunRequestInit<Value>): Promise<Value> {
     const { onRequest } = this.#init
     if (!this.sink.streaming && onRequest === undefined) {
@@ -237,11 +246,8 @@ export class Run implements RunContext {
 
   #send(event: RunEvent): void {
     this.sink.push({ contents: [], event })
-    try {
-      this.#init.onEvent?.(event)
-    } catch {
-      // An observer cannot break what it observes.
-    }
+    tell(this.#init.onEvent, event)
+    if (this.#observers) for (const observer of this.#observers) tell(observer, event)
   }
 
   #restore(checkpoint: Checkpoint): void {
@@ -250,6 +256,13 @@ export class Run implements RunContext {
     this.loopState = { iteration, functionCalls, consecutiveErrors }
     if (Object.keys(state).length > 0) (this.#state = new StateCells()).restore(state)
   }
+}
+
+/** An observer cannot break what it observes. */
+function tell(observer: ((event: RunEvent) => void) | undefined, event: RunEvent): void {
+  try {
+    observer?.(event)
+  } catch {}
 }
 
 const noChildren: Readonly<Record<string, Checkpoint>> = Object.freeze({})

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { chatCompletionsApi } from './chat-completions-api.ts'
-import { systemClock } from './clock.ts'
+import { systemClock } from '@lamella/core/authoring'
 import { asList, asRecord, parseJson } from './json-access.ts'
 import { estimateUsage, limitedAnswer } from './limited-answer.ts'
 import type { ModelAnswer, ModelConversation } from './model-conversation.ts'

@@ -1,5 +1,5 @@
 import type { MiddlewareInput } from '@lamella/core'
-import type { Clock } from './clock.ts'
+import type { Clock } from '@lamella/core/authoring'
 import type { ContractSuite } from './contract-suite.ts'
 import { contractSuite } from './contract-suite.ts'
 import { middlewarePassChecks } from './middleware-pass-checks.ts'

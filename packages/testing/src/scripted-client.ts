@@ -9,8 +9,8 @@ import { BaseChatClient, foldUpdates, LamellaError, messageText } from '@lamella
 import { abortable, untilAborted } from './abortable.ts'
 import type { Chunking } from './chunking.ts'
 import { cutResponse } from './chunking.ts'
-import type { Clock } from './clock.ts'
-import { systemClock } from './clock.ts'
+import type { Clock } from '@lamella/core/authoring'
+import { systemClock } from '@lamella/core/authoring'
 import { frozenCopy } from './frozen-copy.ts'
 import type {
   ReplyDefaults,

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { Clock } from '@lamella/core/authoring'
 
 /** A clock that stands still until the test moves it. */
 export interface TestClock extends Clock {

@@ -1,0 +1,46 @@
+import { scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import { chatLayer, functionLayer } from './authoring.ts'
+import { Agent, guardrail } from './index.ts'
+
+const chat = (role: string, name?: string) => chatLayer(role, { name }, (_, callNext) => callNext())
+const explained = (...middleware: Parameters<typeof chat>[]) =>
+  new Agent({
+    client: scriptedClient([]),
+    middleware: middleware.map((given) => chat(...given)),
+  }).explain('Hello')
+
+describe('explain, about the order of layers', () => {
+  it('has nothing to say about the recommended order', () => {
+    expect(explained(['tracing'], ['cache'], ['fallback'], ['retry']).warnings).toEqual([])
+  })
+
+  it('names the layer that should stand further out, and the one it should stand outside', () => {
+    const explanation = explained(['retry'], ['mine'], ['cache', 'answers'])
+
+    expect(explanation.warnings).toEqual(['chat: answers should stand outside retry'])
+    expect(String(explanation)).toContain('answers should stand outside retry')
+  })
+
+  it('says that two ready-made layers of a level share a name', () => {
+    expect(explained(['retry'], ['retry']).warnings).toEqual(['chat: two layers are named retry'])
+  })
+
+  it('knows guards by the role they are given, at each level', () => {
+    const pii = guardrail({
+      name: 'pii',
+      role: 'pii',
+      applyTo: ['output', 'arguments'],
+      check: () => ({ action: 'allow' }),
+    })
+    const agent = new Agent({
+      client: scriptedClient([]),
+      middleware: [chat('cache'), functionLayer('cache', {}, (_, next) => next()), pii],
+    })
+
+    expect(agent.explain('Hello').warnings).toEqual([
+      'chat: pii should stand outside cache',
+      'function: pii should stand outside cache',
+    ])
+  })
+})

@@ -1,0 +1,30 @@
+import type { Middleware } from './middleware.ts'
+
+/** The recommended places of roles, outermost first (docs/order.md). */
+const order: Readonly<Record<Middleware['level'], string>> = {
+  agent: 'audit tracing rate-limit budget injection content tokens judge pii files',
+  chat: 'tracing budget tokens pii injection content cache schema judge fallback circuit-breaker retry timeout rate-limit files summarize truncate patch',
+  function:
+    'audit tracing budget tool-policy pii injection content files cache retry timeout truncate',
+}
+
+/** What is unusual about the layers of a level: an order that is not recommended, a name used twice. */
+export function orderWarnings(
+  level: Middleware['level'],
+  layers: readonly Pick<Middleware, 'name' | 'role'>[],
+): string[] {
+  const places = order[level].split(' ')
+  const names = new Set<string>()
+  const warnings: string[] = []
+  let last = { place: -1, name: '' }
+  for (const { name, role } of layers) {
+    if (role !== undefined && names.has(name))
+      warnings.push(`${level}: two layers are named ${name}`)
+    names.add(name)
+    const place = places.indexOf(role ?? '')
+    if (place < 0) continue
+    if (place < last.place) warnings.push(`${level}: ${name} should stand outside ${last.name}`)
+    else last = { place, name }
+  }
+  return warnings
+}

@@ -10,8 +10,6 @@ export { ScriptedClient, ScriptError, scriptedClient } from './scripted-client.t
 export type { ScriptedClientOptions } from './scripted-client.ts'
 export { cutText } from './chunking.ts'
 export type { Chunking } from './chunking.ts'
-export { systemClock } from '@lamella/core/authoring'
-export type { Clock } from '@lamella/core/authoring'
 export { testClock } from './test-clock.ts'
 export type { TestClock } from './test-clock.ts'
 export { testRandom } from './test-random.ts'

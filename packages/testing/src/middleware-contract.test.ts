@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { ChatMiddleware, Content, MiddlewareInput } from '@lamella/core'
 import { agentMiddleware, chatMiddleware, functionMiddleware, isProviderError } from '@lamella/core'
 import { describe, expect, it, vi } from 'vitest'
-import type { Clock } from './index.ts'
+import type { Clock } from '@lamella/core/authoring'
 import { assertChunkInvariant, describeContract, middlewareContract } from './index.ts'
 import { unhandledRejections } from './unhandled-rejections.ts'
 

@@ -12,6 +12,7 @@ const steps = {
   packages: ['turbo', 'run', 'pkgcheck'],
   unused: ['knip', '--no-config-hints'],
   size: ['node', 'scripts/size.mjs'],
+  eval: ['node', '--conditions=@lamella/source', 'scripts/eval.ts'],
   examples: ['node', 'scripts/run-examples.mjs'],
   snippets: ['node', 'scripts/check-snippets.ts'],
 }

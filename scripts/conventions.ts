@@ -197,12 +197,12 @@ function exportsAreRight({ exports, publishConfig }: Manifest): boolean {
 
 function code(tree: Tree): [string, string][] {
   return [...tree].filter(([path]) =>
-    /^(packages\/[^/]+\/src|scripts|examples)\/.*\.m?ts$/.test(path),
+    /^(packages\/[^/]+\/(src|eval)|scripts|examples)\/.*\.m?ts$/.test(path),
   )
 }
 
 function packageCode(tree: Tree): [string, string][] {
-  return code(tree).filter(([path]) => path.startsWith('packages/'))
+  return code(tree).filter(([path]) => /^packages\/[^/]+\/src\//.test(path))
 }
 
 function sources(tree: Tree, name?: string): [string, string][] {

@@ -20,6 +20,7 @@ const tasks = {
   check: () => runWithPnpm('node', ['scripts/check.mjs', ...args]),
   bench: () => script('bench/run.mjs'),
   size: () => script('scripts/size.mjs'),
+  eval: () => script('scripts/eval.ts', '--conditions=@lamella/source'),
   runtimes: async () => {
     // Half a gigabyte that no other task needs: a folder with a lockfile of its own, outside the workspace.
     await pnpmInstall(['--dir=scripts/runtimes', '--ignore-workspace', '--frozen-lockfile'])

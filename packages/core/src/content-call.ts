@@ -102,7 +102,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
     if (isSettled || this.#earlier?.some((earlier) => earlier.messages === messages)) {
       return this.deliver(result, 0)
     }
-    return this.deliver(withoutRaw(result), depth)
+    return this.deliver(withoutLeftovers(result, this.#settled), depth)
   }
 
   /** Lets a plain result through the transforms of the layers outside `depth`. */
@@ -169,9 +169,12 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
   abstract refold(result: Result, fold: ResponseFold): Result
 }
 
-/** What the SDK returned is not what a layer put in place. */
-function withoutRaw<Result extends ChatResponse>(result: Result): Result {
-  if (result.raw === undefined) return result
-  const { raw: _raw, ...kept } = result
-  return kept as Result
+/** What the SDK returned, and the value of other content, do not belong to what a layer put in place. */
+function withoutLeftovers<Result extends ChatResponse>(
+  result: Result,
+  before: Result | undefined,
+): Result {
+  const { raw, value, ...kept } = result
+  if (raw === undefined && value === undefined) return result
+  return (value === before?.value ? kept : { ...kept, value }) as Result
 }

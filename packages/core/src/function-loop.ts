@@ -133,7 +133,7 @@ class FunctionLoop {
     this.#note()
     const run = this.#run
     run.place = 'run'
-    const { id, finishReason, model, metadata = {} } = this.#last ?? {}
+    const { id, finishReason, model, metadata = {}, value } = this.#last ?? {}
     const messages = [...run.messages.added]
     return {
       id,
@@ -149,6 +149,7 @@ class FunctionLoop {
       attempts: run.attempts,
       pending: status === 'paused' ? [...pending, ...run.interrupts.pending] : pending,
       ...(reason === undefined ? undefined : { reason }),
+      ...(value === undefined || status === 'terminated' ? undefined : { value }),
     }
   }
 

@@ -3,7 +3,17 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import type { AgentOptions, Message } from './index.ts'
-import { Agent, agentMiddleware, chatResponse, LamellaError, parseValue, tool } from './index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  chatResponse,
+  LamellaError,
+  message,
+  messageText,
+  parseValue,
+  tool,
+} from './index.ts'
 import { failureOf, modes, play } from './loop-invariant.test-helper.ts'
 
 const weather = z.object({ city: z.string(), degrees: z.coerce.number() })
@@ -107,6 +117,34 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
     })
 
     expect(response.value).toEqual({ city: 'Bern' })
+  })
+
+  const readCity = chatMiddleware('read-city', async (context, callNext) => {
+    const response = await callNext()
+    context.result = { ...response, value: { city: response.text } }
+  })
+
+  it('is what a layer around the model call made of the answer', async () => {
+    const { agent } = make(['Rome'], { middleware: readCity })
+
+    const { response } = await play(agent, 'Go', { stream })
+
+    expect(response.value).toEqual({ city: 'Rome' })
+  })
+
+  it.each([
+    ['the model call', chatMiddleware],
+    ['the run', agentMiddleware],
+  ])('does not outlive the content when a layer around %s replaces that', async (_, layer) => {
+    const redact = layer('redact', async (context: { result?: unknown }, callNext) => {
+      context.result = { ...(await callNext()), messages: [message('assistant', 'Somewhere')] }
+    })
+    const { agent } = make(['Rome'], { middleware: [redact, readCity] })
+
+    const { response } = await play(agent, 'Go', { stream })
+
+    expect(messageText(response.messages[0]!)).toBe('Somewhere')
+    expect(response.value).toBeUndefined()
   })
 })
 

@@ -1,4 +1,6 @@
+import type { ResponseFormat } from './chat-options.ts'
 import type { Content } from './content.ts'
+import { estimateTokens } from './estimate-tokens.ts'
 import type { Message } from './message.ts'
 import { toJsonSchema } from './standard-schema.ts'
 import type { ToolDefinition } from './tool.ts'
@@ -6,45 +8,44 @@ import type { ToolDefinition } from './tool.ts'
 /** Counts the tokens of a text: an estimate, or a tokenizer's `(text) => encode(text).length`. */
 export type CountTokens = (text: string) => number
 
-/** Estimates the tokens of a text from the kinds of its characters, in one pass. */
-export function estimateTokens(text: string): number {
-  let quarters = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    // CJK, Hangul and what is written as surrogate pairs cost about a token each.
-    quarters += code < 0x80 ? 1 : code < 0x2e80 ? 2 : 3
-  }
-  return Math.ceil(quarters / 4)
-}
-
 /** What of a model call counts as its input. */
 export interface TokenSubject {
   readonly messages: readonly Message[]
   readonly instructions?: string | undefined
   readonly tools?: readonly ToolDefinition[] | undefined
+  readonly responseFormat?: ResponseFormat | undefined
 }
 
-/** The tokens of a request: texts, calls, results, instructions, tools, and a few for each message. */
+/**
+ * The tokens of a request: texts, calls, results, media, instructions, tools, the schema of the
+ * answer, and a few for each message.
+ */
 export function requestTokens(
-  { messages, instructions, tools = [] }: TokenSubject,
+  { messages, instructions, tools = [], responseFormat }: TokenSubject,
   countTokens: CountTokens = estimateTokens,
 ): number {
   let tokens = instructions === undefined ? 0 : countTokens(instructions)
   for (const message of messages) tokens += messageTokens(message, countTokens)
-  for (const tool of tools) {
-    const {
-      name,
-      description = '',
-      parameters,
-    } = tool as Partial<{
-      name: string
-      description: string
-      parameters: Parameters<typeof toJsonSchema>[0]
-    }>
-    const schema = parameters === undefined ? '' : JSON.stringify(toJsonSchema(parameters))
-    tokens += countTokens(`${name ?? ''} ${description} ${schema}`)
+  for (const tool of tools) tokens += countTokens(describe(tool, () => toolText(tool)))
+  if (typeof responseFormat === 'object') {
+    const { schema } = responseFormat
+    tokens += countTokens(describe(schema, () => JSON.stringify(toJsonSchema(schema))))
   }
   return tokens
+}
+
+/** How tools and schemas are shown, which are the same objects in call after call. */
+const descriptions = /* @__PURE__ */ new WeakMap<object, string>()
+
+function describe(subject: object, write: () => string): string {
+  let description = descriptions.get(subject)
+  if (description === undefined) descriptions.set(subject, (description = write()))
+  return description
+}
+
+function toolText(tool: ToolDefinition): string {
+  if (tool.type === 'hosted') return `${tool.name} ${JSON.stringify(tool.definition)}`
+  return `${tool.name} ${tool.description} ${JSON.stringify(tool.jsonSchema)}`
 }
 
 /** What a message costs besides its text. */

@@ -141,6 +141,10 @@ export class FunctionView implements FunctionInvocationContext, LayerContext<Fun
     return this.call.prepared.call.callId
   }
 
+  get executed(): boolean {
+    return this.run.toolResults?.has(this.callId) === true
+  }
+
   get session(): Session | undefined {
     return this.call.run.session
   }

@@ -11,6 +11,8 @@ export interface FunctionInvocationContext {
   readonly signal: AbortSignal
   readonly function: Tool
   readonly callId: string
+  /** Whether the tool itself has given a result, and no layer in its place. */
+  readonly executed: boolean
   readonly session: Session | undefined
   /** What the run may call, live; changes act from the next model call. */
   readonly tools: RunTools

@@ -48,6 +48,8 @@ export interface RunContext {
   /** Of all model calls so far, also of those that failed. */
   readonly usage: Usage
   readonly attempts: readonly Attempt[]
+  /** The provider that the model call at hand was made to; missing while a layer answers in its place. */
+  readonly servedBy: string | undefined
   readonly messages: RunMessages
   readonly tools: RunTools
   readonly state: RunState

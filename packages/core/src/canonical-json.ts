@@ -1,36 +1,51 @@
+import { base64 } from './base64.ts'
+
 /**
  * The one JSON text of a value (RFC 8785): keys in the order of their UTF-16 code units, no spaces.
- * Like `JSON.stringify` it heeds `toJSON` and leaves out what is undefined.
+ * Like `JSON.stringify` it heeds `toJSON` and leaves out what is undefined. Bytes are base64, as
+ * stores keep them.
  * @throws TypeError for what JSON cannot hold: a number that is not finite, a bigint, a cycle
  */
 export function canonicalJson(value: unknown): string {
-  return write(value, [])
+  return write(value, '', []) ?? 'null'
 }
 
-function write(given: unknown, parents: unknown[]): string {
-  const value =
-    typeof (given as { toJSON?: unknown } | null | undefined)?.toJSON === 'function'
-      ? (given as { toJSON(): unknown }).toJSON()
-      : given
+/** Nothing for what JSON leaves out. */
+function write(given: unknown, name: string, parents: unknown[]): string | undefined {
+  const value = typeof given === 'object' && given !== null ? converted(given, name) : given
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new TypeError(`canonicalJson: ${value} is no JSON number`)
   }
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (parents.includes(value)) throw new TypeError('canonicalJson: the value contains itself')
   parents.push(value)
-  const text = Array.isArray(value)
-    ? `[${value.map((item) => write(item, parents)).join(',')}]`
-    : writeObject(value as Record<string, unknown>, parents)
+  const text = Array.isArray(value) ? writeList(value, parents) : writeObject(value, parents)
   parents.pop()
   return text
 }
 
-function writeObject(value: Record<string, unknown>, parents: unknown[]): string {
+/** An object as JSON takes it. */
+function converted(value: object, name: string): unknown {
+  if (value instanceof Uint8Array) return base64(value)
+  const { toJSON } = value as { toJSON?: unknown }
+  return typeof toJSON === 'function' ? toJSON.call(value, name) : value
+}
+
+function writeList(list: readonly unknown[], parents: unknown[]): string {
   let text = ''
-  for (const key of Object.keys(value).toSorted()) {
-    const item = value[key]
-    if (item === undefined || typeof item === 'function' || typeof item === 'symbol') continue
-    text += `${text && ','}${JSON.stringify(key)}:${write(item, parents)}`
+  for (let at = 0; at < list.length; at++) {
+    text += `${at === 0 ? '' : ','}${write(list[at], String(at), parents) ?? 'null'}`
+  }
+  return `[${text}]`
+}
+
+function writeObject(value: object, parents: unknown[]): string {
+  const keys = Object.keys(value)
+  if (keys.some((key, at) => at > 0 && key < keys[at - 1]!)) keys.sort()
+  let text = ''
+  for (const key of keys) {
+    const item = write((value as Record<string, unknown>)[key], key, parents)
+    if (item !== undefined) text += `${text && ','}${JSON.stringify(key)}:${item}`
   }
   return `{${text}}`
 }

@@ -4,6 +4,7 @@ import type { ChatContext } from './chat-context.ts'
 import type { ChatOptions } from './chat-options.ts'
 import type { ChatResponse, ChatResponseInit, ChatResponseUpdate } from './chat-response.ts'
 import { chatResponse, toUpdates } from './chat-response.ts'
+import { mergeChatOptions } from './chat-options.ts'
 import { compose } from './compose.ts'
 import { ContentCall } from './content-call.ts'
 import { dropCalls } from './drop-calls.ts'
@@ -14,8 +15,9 @@ import type { Message } from './message.ts'
 import type { ChatMiddleware } from './middleware.ts'
 import { isProviderError } from './provider-error.ts'
 import { ResponseFold } from './response-fold.ts'
-import type { Run } from './run.ts'
+import { Run } from './run.ts'
 import { endsRun, isTermination } from './termination.ts'
+import { UpdateDrain } from './update-drain.ts'
 import type { UpdatePassage } from './update-passage.ts'
 import type { Failure } from './update-sink.ts'
 import type { UpdateTransformer } from './update-transformer.ts'
@@ -34,9 +36,9 @@ export type ChatPipeline = (run: Run, input: ChatCallInput) => Promise<ChatRespo
 /** Makes the function that runs one model call through its layers. */
 export function chatPipeline(layers: readonly ChatMiddleware[]): ChatPipeline {
   const runLayers = compose<ChatView, ChatResponse>(layers, callClient)
-  return async (run, input) => {
+  const pipeline: ChatPipeline = async (run, input) => {
     run.signal.throwIfAborted()
-    const call = new ChatCall(run, layers, input.client)
+    const call = new ChatCall(run, layers, input, pipeline)
     try {
       return await runLayers(new ChatView(call, 0, input, run.signal))
     } catch (error) {
@@ -48,17 +50,46 @@ export function chatPipeline(layers: readonly ChatMiddleware[]): ChatPipeline {
       return call.result
     }
   }
+  return pipeline
 }
 
 class ChatCall extends ContentCall<ChatResponse> {
-  /** The client that the layers of this call belong to. */
-  readonly client: ChatClient
+  /** What the outermost layer was given. */
+  readonly #input: ChatCallInput
+  readonly #pipeline: ChatPipeline
   #request: { readonly controller: AbortController; readonly letGo: () => unknown } | undefined
   protected readonly restartUpdate: AgentResponseUpdate = { contents: [], restart: true }
 
-  constructor(run: Run, layers: readonly ChatMiddleware[], client: ChatClient) {
+  constructor(
+    run: Run,
+    layers: readonly ChatMiddleware[],
+    input: ChatCallInput,
+    pipeline: ChatPipeline,
+  ) {
     super(run, layers)
-    this.client = client
+    this.#input = input
+    this.#pipeline = pipeline
+  }
+
+  /** The client that the layers of this call belong to. */
+  get client(): ChatClient {
+    return this.#input.client
+  }
+
+  async repeat(
+    options: ChatOptions | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<ChatResponse> {
+    const { agentName, session, data, iteration, loopState } = this.run
+    const run = new Run({ sink: new UpdateDrain(), agentName, session, data, signal })
+    Object.assign(run, { iteration, loopState })
+    run.begin()
+    try {
+      const merged = mergeChatOptions(this.#input.options, options)
+      return await this.#pipeline(run, { ...this.#input, options: merged })
+    } finally {
+      run.release()
+    }
   }
 
   protected get next(): UpdatePassage<AgentResponseUpdate> | undefined {
@@ -175,6 +206,10 @@ class ChatView implements ChatContext, LayerContext<ChatResponse> {
 
   transformUpdates(transformer: UpdateTransformer<ChatResponseUpdate>): void {
     this.call.register(transformer, this.depth)
+  }
+
+  repeat(options?: ChatOptions, signal?: AbortSignal): Promise<ChatResponse> {
+    return this.call.repeat(options, signal)
   }
 }
 

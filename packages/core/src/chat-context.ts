@@ -32,4 +32,10 @@ export interface ChatContext {
   set result(value: ChatResponse | ChatResponseInit | string | undefined)
   /** Registers what to do to this call's updates as they pass. Before `callNext()` only. */
   transformUpdates(transformer: UpdateTransformer<ChatResponseUpdate>): void
+  /**
+   * Makes this call once more as a call of its own: through all layers, from what the outermost one
+   * was given, with `options` laid over. This run learns nothing of it, neither updates nor usage,
+   * and its end does not end it; `signal` does. For a layer that refreshes what it keeps.
+   */
+  repeat(options?: ChatOptions, signal?: AbortSignal): Promise<ChatResponse>
 }

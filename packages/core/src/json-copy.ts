@@ -1,3 +1,5 @@
+import { base64 } from './base64.ts'
+
 /** A copy of `value` as a store gives it back: plain JSON, with bytes in base64. */
 export function jsonCopy<Value>(value: Value): Value {
   const json = JSON.stringify(value, function (this: Record<string, unknown>, key, converted) {
@@ -6,13 +8,4 @@ export function jsonCopy<Value>(value: Value): Value {
     return original instanceof Uint8Array ? base64(original) : (converted as unknown)
   })
   return JSON.parse(json) as Value
-}
-
-function base64(bytes: Uint8Array): string {
-  let binary = ''
-  // One argument each, of which there may not be too many.
-  for (let at = 0; at < bytes.length; at += 8192) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + 8192))
-  }
-  return btoa(binary)
 }

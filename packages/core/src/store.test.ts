@@ -80,6 +80,22 @@ describe('memoryStore', () => {
     expect(await store.get('c')).toBe(3)
   })
 
+  test('beyond maxBytes what was unused for the longest time goes, and an entry larger than that is not kept', async () => {
+    const store = memoryStore({ maxBytes: 60 })
+    await store.set('a', 'x'.repeat(10))
+    await store.set('b', 'x'.repeat(10))
+    await store.get('a')
+
+    await store.set('huge', 'x'.repeat(40))
+    const kept = [await store.get('a'), await store.get('b'), await store.get('huge')]
+    await store.set('c', 'x'.repeat(10))
+
+    expect(kept).toEqual(['x'.repeat(10), 'x'.repeat(10), undefined])
+    expect(await store.get('a')).toBeUndefined()
+    expect(await store.get('b')).toBe('x'.repeat(10))
+    expect(() => memoryStore({ maxBytes: 0 })).toThrow('`maxBytes` must be')
+  })
+
   test('increments of many callers at once lose none', async () => {
     const store = memoryStore()
 

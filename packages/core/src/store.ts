@@ -40,6 +40,12 @@ export interface MemoryStoreOptions {
    * @default 1000
    */
   readonly maxEntries?: number | undefined
+  /**
+   * Of all keys and values as JSON, two bytes a character. Beyond it, entries go as above; one that
+   * alone is larger is not kept, and drives out no other.
+   * @default no limit
+   */
+  readonly maxBytes?: number | undefined
   /** Tells the time in milliseconds. @default the system's clock */
   readonly clock?: { now(): number } | undefined
 }
@@ -51,19 +57,30 @@ interface Entry {
 
 /**
  * Keeps entries in this process.
- * @throws RangeError if `maxEntries` is not a whole number from 1 up
+ * @throws RangeError if `maxEntries` or `maxBytes` is not a whole number from 1 up
  */
 export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
-  const { maxEntries = 1000, clock = Date } = options
-  checkOptions('memoryStore', options, { maxEntries: 1 })
+  const { maxEntries = 1000, maxBytes = Infinity, clock = Date } = options
+  checkOptions('memoryStore', options, { maxEntries: 1, maxBytes: 1 })
   // In order of use, the longest unused first.
   const entries = new Map<string, Entry>()
+  let chars = 0
+
+  const remove = (key: string): void => {
+    const entry = entries.get(key)
+    if (entry === undefined) return
+    entries.delete(key)
+    chars -= key.length + entry.json.length
+  }
 
   const find = (key: string): Entry | undefined => {
     const entry = entries.get(key)
     if (entry === undefined) return undefined
+    if (entry.expiresAt <= clock.now()) {
+      remove(key)
+      return undefined
+    }
     entries.delete(key)
-    if (entry.expiresAt <= clock.now()) return undefined
     entries.set(key, entry)
     return entry
   }
@@ -71,9 +88,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
   const put = (key: string, value: unknown, expiresAt: number): void => {
     const json = toJson(value)
     if (json === undefined) throw wrongOption('memoryStore', 'value', 'JSON', value)
-    entries.delete(key)
+    remove(key)
+    if ((key.length + json.length) * 2 > maxBytes) return
     entries.set(key, { json, expiresAt })
-    if (entries.size > maxEntries) entries.delete(entries.keys().next().value!)
+    chars += key.length + json.length
+    for (const oldest of entries.keys()) {
+      if (entries.size <= maxEntries && chars * 2 <= maxBytes) break
+      remove(oldest)
+    }
   }
 
   const expiry = ({ ttlMs = Infinity }: WriteOptions = {}): number => {
@@ -90,7 +112,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
       put(key, value, expiry(written))
     },
     async delete(key) {
-      entries.delete(key)
+      remove(key)
     },
     async increment(key, by, written) {
       const expiresAt = expiry(written)

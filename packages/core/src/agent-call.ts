@@ -87,6 +87,7 @@ export interface AgentInput {
   readonly instructions: string | undefined
   readonly options: ChatOptions
   readonly tools: readonly ToolDefinition[]
+  readonly signal: AbortSignal
 }
 
 export class AgentView implements AgentContext, LayerContext<AgentResponse> {
@@ -99,6 +100,7 @@ export class AgentView implements AgentContext, LayerContext<AgentResponse> {
   instructions: string | undefined
   options: ChatOptions
   tools: readonly ToolDefinition[]
+  signal: AbortSignal
 
   constructor(call: AgentCall, agent: Agent, depth: number, input: AgentInput) {
     this.call = call
@@ -109,6 +111,7 @@ export class AgentView implements AgentContext, LayerContext<AgentResponse> {
     this.instructions = input.instructions
     this.options = input.options
     this.tools = input.tools
+    this.signal = input.signal
   }
 
   derive(): this {
@@ -121,10 +124,6 @@ export class AgentView implements AgentContext, LayerContext<AgentResponse> {
 
   get metadata(): Record<string, unknown> {
     return this.call.metadata
-  }
-
-  get signal(): AbortSignal {
-    return this.call.run.signal
   }
 
   get stream(): boolean {

@@ -12,7 +12,11 @@ export interface AgentContext {
   readonly agent: Agent
   readonly run: RunContext
   readonly metadata: Record<string, unknown>
-  readonly signal: AbortSignal
+  /**
+   * Aborted when the run ends early. A layer that may give up on the run puts one of its own in place,
+   * as in a `ChatContext`: all model calls and tool calls of the run listen to it.
+   */
+  signal: AbortSignal
   readonly stream: boolean
   readonly released: boolean
   /** The input of this run; history is not in it. */

@@ -105,6 +105,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       instructions: joinInstructions(agent.instructions, options.instructions),
       options: mergeChatOptions(agent.options, options.options),
       tools: options.tools ?? noTools,
+      signal: run.signal,
     })
     let response: AgentResponse
     try {
@@ -132,7 +133,7 @@ async function runInside(
   { agent, config, layers, answers }: RunPlan,
   view: AgentView,
 ): Promise<void> {
-  const { call, session, instructions, options } = view
+  const { call, session, instructions, options, signal } = view
   const { run } = call
   const { checkpoint } = run
   run.session = session
@@ -175,6 +176,7 @@ async function runInside(
     instructions,
     options,
     config,
+    signal,
     decided: run.decided,
     waitingIn: (group) => waitingIn(group, checkpoint, session, agent.approvals),
     callModel: chatPipeline(layers.chat),

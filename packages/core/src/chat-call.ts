@@ -29,6 +29,8 @@ export interface ChatCallInput {
   readonly messages: readonly Message[]
   readonly instructions: string | undefined
   readonly options: ChatOptions
+  /** @default the run's */
+  readonly signal?: AbortSignal | undefined
 }
 
 export type ChatPipeline = (run: Run, input: ChatCallInput) => Promise<ChatResponse>
@@ -37,10 +39,11 @@ export type ChatPipeline = (run: Run, input: ChatCallInput) => Promise<ChatRespo
 export function chatPipeline(layers: readonly ChatMiddleware[]): ChatPipeline {
   const runLayers = compose<ChatView, ChatResponse>(layers, callClient)
   const pipeline: ChatPipeline = async (run, input) => {
-    run.signal.throwIfAborted()
+    const { signal = run.signal } = input
+    signal.throwIfAborted()
     const call = new ChatCall(run, layers, input, pipeline)
     try {
-      return await runLayers(new ChatView(call, 0, input, run.signal))
+      return await runLayers(new ChatView(call, 0, input, signal))
     } catch (error) {
       if (!isTermination(error) || endsRun(error)) throw call.withdraw(error)
       const result = error.result === undefined ? call.result : toChatResponse(error.result)

@@ -45,9 +45,10 @@ export type FunctionPipeline = (
 export function functionPipeline(layers: readonly FunctionMiddleware[]): FunctionPipeline {
   const runLayers = compose<FunctionView, FunctionResult>(layers, invokeTool)
   return async (run, prepared, signal, includeDetails) => {
-    const call = new FunctionCall(run, prepared, signal)
+    const call = new FunctionCall(run, prepared)
+    const view = new FunctionView(call, 0, prepared.arguments, run.data, signal)
     try {
-      return { result: await runLayers(new FunctionView(call, 0, prepared.arguments, run.data)) }
+      return { result: await runLayers(view) }
     } catch (error) {
       if (isPause(error) || LamellaError.is(error, 'guardrail_tripped')) throw error
       if (isTermination(error)) return { result: resultOf(error, call), terminates: error }
@@ -71,17 +72,14 @@ function resultOf(error: MiddlewareTermination, { result }: FunctionCall): Funct
 export class FunctionCall implements LayeredCall<FunctionResult> {
   readonly run: Run
   readonly prepared: PreparedCall
-  readonly runSignal: AbortSignal
-  signal: AbortSignal
   result: FunctionResult | undefined
   /** What the tool itself threw. */
   toolFault: { readonly error: unknown } | undefined
   #metadata: Record<string, unknown> | undefined
 
-  constructor(run: Run, prepared: PreparedCall, signal: AbortSignal) {
+  constructor(run: Run, prepared: PreparedCall) {
     this.run = run
     this.prepared = prepared
-    this.runSignal = this.signal = signal
     this.#metadata = prepared.metadata
   }
 
@@ -104,21 +102,25 @@ export class FunctionView implements FunctionInvocationContext, LayerContext<Fun
   inside: Promise<FunctionResult> | undefined = undefined
   arguments: Readonly<Record<string, unknown>>
   data: unknown
+  signal: AbortSignal
 
   constructor(
     call: FunctionCall,
     depth: number,
     args: Readonly<Record<string, unknown>>,
     data: unknown,
+    signal: AbortSignal,
   ) {
     this.call = call
     this.depth = depth
     this.arguments = args
     this.data = data
+    this.signal = signal
   }
 
   derive(): this {
-    return new FunctionView(this.call, this.depth + 1, this.arguments, this.data) as this
+    const { call, depth, arguments: args, data, signal } = this
+    return new FunctionView(call, depth + 1, args, data, signal) as this
   }
 
   get run(): Run {
@@ -127,10 +129,6 @@ export class FunctionView implements FunctionInvocationContext, LayerContext<Fun
 
   get metadata(): Record<string, unknown> {
     return this.call.metadata
-  }
-
-  get signal(): AbortSignal {
-    return this.call.signal
   }
 
   get function(): Tool {

@@ -7,8 +7,11 @@ import type { Tool, ToolDefinition } from './tool.ts'
 export interface FunctionInvocationContext {
   readonly run: RunContext
   readonly metadata: Record<string, unknown>
-  /** Aborted when the run ends, when a sibling call breaks the run, or when the tool's time is up. */
-  readonly signal: AbortSignal
+  /**
+   * Aborted when the run ends or a sibling call breaks it; for the tool, also when its time is up. A
+   * layer that may give up on the call puts one of its own in place, as in a `ChatContext`.
+   */
+  signal: AbortSignal
   readonly function: Tool
   readonly callId: string
   /** Whether the tool itself has given a result, and no layer in its place. */

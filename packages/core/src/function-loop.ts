@@ -29,6 +29,7 @@ export interface LoopInput {
   readonly instructions: string | undefined
   readonly options: ChatOptions
   readonly config: LoopConfiguration
+  readonly signal: AbortSignal
   readonly callModel: (run: Run, input: ChatCallInput) => Promise<ChatResponse>
   readonly callFunction: FunctionPipeline
   /** Decisions about calls of earlier runs, by the id of their group. */
@@ -36,6 +37,8 @@ export interface LoopInput {
   /** Requests of earlier runs that are still open, for calls of a group. */
   readonly waitingIn: (messages: readonly Message[]) => ReadonlyMap<string, PendingRequest>
 }
+
+type OpenBatch = Omit<Batch, 'budget' | 'signal'>
 
 /** Model call, tool calls, model call … until there is an answer or a reason to stop. */
 export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse> {
@@ -60,7 +63,7 @@ class FunctionLoop {
   #base: ChatOptions | undefined
   #offered: ChatOptions | undefined
   /** During tool calls: which, and the id of their group. */
-  #working: { readonly id: string; readonly batch: Omit<Batch, 'budget'> } | undefined
+  #working: { readonly id: string; readonly batch: OpenBatch } | undefined
 
   constructor(run: Run, input: LoopInput) {
     this.#run = run
@@ -164,15 +167,15 @@ class FunctionLoop {
 
   async #callModel(options: ChatOptions): Promise<ChatResponse> {
     const run = this.#run
-    const { client, instructions, callModel } = this.#input
+    const { client, instructions, signal, callModel } = this.#input
     run.iteration = run.place = this.#iteration
     this.#note()
     run.servedBy = undefined
     const from = run.conversationId === undefined ? 0 : run.sent
     const messages = visibleHistory(run.messages.all.slice(), from)
-    const offered = this.#offer(options)
-    const response = await callModel(run, { client, instructions, messages, options: offered })
-    run.signal.throwIfAborted()
+    const input = { client, instructions, messages, options: this.#offer(options), signal }
+    const response = await callModel(run, input)
+    signal.throwIfAborted()
     this.#iteration++
     this.#last = response
     run.messages.add(response.messages)
@@ -202,12 +205,12 @@ class FunctionLoop {
     return this.#offered
   }
 
-  async #work(id: string, batch: Omit<Batch, 'budget'>): Promise<RunEnding | undefined> {
+  async #work(id: string, batch: OpenBatch): Promise<RunEnding | undefined> {
     const run = this.#run
-    const { config, callFunction, options } = this.#input
+    const { config, callFunction, options, signal } = this.#input
     this.#working = { id, batch }
     const budget = config.maxFunctionCalls - this.#functionCalls
-    const outcome = await runBatch(run, { ...batch, budget }, callFunction, config)
+    const outcome = await runBatch(run, { ...batch, budget, signal }, callFunction, config)
     this.#working = undefined
     this.#count(outcome)
     const { results, pending, terminates, direct } = outcome

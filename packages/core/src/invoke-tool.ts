@@ -58,24 +58,23 @@ async function executeWithin(
   args: Record<string, unknown>,
   timeoutMs: number,
 ): Promise<unknown> {
-  const { call } = context
-  const outer = call.signal
+  const { signal: outer } = context
   const controller = new AbortController()
   const onAbort = (): void => controller.abort(outer.reason)
   outer.addEventListener('abort', onAbort)
   const timer = setTimeout(() => {
     controller.abort(new ToolError(`it took more than ${timeoutMs} ms`, { reason: 'timeout' }))
   }, timeoutMs)
-  call.signal = controller.signal
+  context.signal = controller.signal
   try {
-    return await call.run.unlessAborted(
+    return await context.run.unlessAborted(
       (async () => start(context, tool, args))(),
       controller.signal,
     )
   } finally {
     clearTimeout(timer)
     outer.removeEventListener('abort', onAbort)
-    call.signal = outer
+    context.signal = outer
   }
 }
 

@@ -30,6 +30,7 @@ export interface Batch {
   readonly waiting?: ReadonlyMap<string, PendingRequest> | undefined
   /** Tool calls that may still be executed in this run. */
   readonly budget: number
+  readonly signal: AbortSignal
   /** Layers of these calls asked before the run was resumed: one at a time, so that each gets its answer. */
   readonly oneByOne?: boolean | undefined
 }
@@ -57,7 +58,7 @@ export async function runBatch(
 ): Promise<BatchOutcome> {
   if (config.terminateOnUnknownCalls) refuseUnknown(run, batch.calls)
   const held = run.toolsAllowed()
-  if (held !== undefined) await run.unlessAborted(held)
+  if (held !== undefined) await run.unlessAborted(held, batch.signal)
 
   const outcomes: (CallOutcome | undefined)[] = []
   const pending: PendingRequest[] = []
@@ -84,7 +85,7 @@ export async function runBatch(
     else outcomes[at] = { result: errorResult('budget', 'the run may not call more tools') }
   }
 
-  const interrupted = await runJobs(run, jobs, batch.oneByOne === true, pipeline, config, outcomes)
+  const interrupted = await runJobs(run, jobs, batch, pipeline, config, outcomes)
   const executed = interrupted
     ? jobs.filter(({ at }) => outcomes[at] !== undefined).length
     : jobs.length
@@ -96,18 +97,18 @@ export async function runBatch(
 async function runJobs(
   run: Run,
   jobs: readonly { readonly at: number; readonly prepared: PreparedCall }[],
-  oneByOne: boolean,
+  { oneByOne = false, signal }: Batch,
   pipeline: FunctionPipeline,
   { includeDetailedErrors, maxConcurrency }: LoopConfiguration,
   outcomes: (CallOutcome | undefined)[],
 ): Promise<boolean> {
   if (jobs.length === 0) return false
   let interrupted = false
-  const runOne = async (at: number, prepared: PreparedCall, signal: AbortSignal): Promise<void> => {
+  const runOne = async (at: number, prepared: PreparedCall, own: AbortSignal): Promise<void> => {
     const { callId } = prepared.call
     if (oneByOne) run.place = callId
     try {
-      outcomes[at] = await pipeline(run, prepared, signal, includeDetailedErrors)
+      outcomes[at] = await pipeline(run, prepared, own, includeDetailedErrors)
     } catch (error) {
       if (!isPause(error)) throw error
       interrupted = true
@@ -115,14 +116,14 @@ async function runJobs(
     }
   }
   if (jobs.length === 1) {
-    await runOne(jobs[0]!.at, jobs[0]!.prepared, run.signal)
+    await runOne(jobs[0]!.at, jobs[0]!.prepared, signal)
     return interrupted
   }
   const work = jobs.map(({ at, prepared }) => ({
     exclusive: prepared.tool.exclusive,
-    start: (signal: AbortSignal) => runOne(at, prepared, signal),
+    start: (own: AbortSignal) => runOne(at, prepared, own),
   }))
-  await runLimited(work, oneByOne ? 1 : maxConcurrency, run.signal)
+  await runLimited(work, oneByOne ? 1 : maxConcurrency, signal)
   return interrupted
 }
 

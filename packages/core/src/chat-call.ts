@@ -3,8 +3,8 @@ import type { ChatClient, ChatRequest } from './chat-client.ts'
 import type { ChatContext } from './chat-context.ts'
 import type { ChatOptions } from './chat-options.ts'
 import type { ChatResponse, ChatResponseInit, ChatResponseUpdate } from './chat-response.ts'
-import { chatResponse, toUpdates } from './chat-response.ts'
-import { mergeChatOptions } from './chat-options.ts'
+import { mergeChatOptions, resolveToolChoice } from './chat-options.ts'
+import { toUpdates } from './chat-response.ts'
 import { compose } from './compose.ts'
 import { ContentCall } from './content-call.ts'
 import { dropCalls } from './drop-calls.ts'
@@ -17,6 +17,7 @@ import { isProviderError } from './provider-error.ts'
 import { ResponseFold } from './response-fold.ts'
 import { Run } from './run.ts'
 import { endsRun, isTermination } from './termination.ts'
+import { toChatResponse } from './to-chat-response.ts'
 import { UpdateDrain } from './update-drain.ts'
 import type { UpdatePassage } from './update-passage.ts'
 import type { Failure } from './update-sink.ts'
@@ -89,7 +90,7 @@ class ChatCall extends ContentCall<ChatResponse> {
     run.begin()
     try {
       const merged = mergeChatOptions(this.#input.options, options)
-      return await this.#pipeline(run, { ...this.#input, options: merged })
+      return await this.#pipeline(run, { ...this.#input, options: merged, signal: undefined })
     } finally {
       run.release()
     }
@@ -199,6 +200,10 @@ class ChatView implements ChatContext, LayerContext<ChatResponse> {
     return this.call.released
   }
 
+  get awaited(): boolean {
+    return this.call.run.sink.busy
+  }
+
   get result(): ChatResponse | undefined {
     return this.call.result
   }
@@ -216,22 +221,6 @@ class ChatView implements ChatContext, LayerContext<ChatResponse> {
   }
 }
 
-/** Accepts what a layer may put in place as a response. */
-export function toChatResponse(value: unknown): ChatResponse {
-  if (typeof value === 'string') return chatResponse(value)
-  if (typeof value === 'object' && value !== null && 'messages' in value) {
-    const response = value as ChatResponse | ChatResponseInit
-    return isComplete(response) ? response : chatResponse(response)
-  }
-  throw new TypeError(
-    `context.result: expected a response or a string, got ${value === null ? 'null' : typeof value}`,
-  )
-}
-
-function isComplete(response: ChatResponse | ChatResponseInit): response is ChatResponse {
-  return 'functionCalls' in response && 'usage' in response && Array.isArray(response.messages)
-}
-
 /** The innermost handler: reads the context, calls the provider, counts what it cost. */
 async function callClient(context: ChatView): Promise<void> {
   const { call, client } = context
@@ -245,7 +234,7 @@ async function callClient(context: ChatView): Promise<void> {
     if (waiting !== undefined) await waiting
     return
   }
-  const options = resolveToolChoice(context.options, run)
+  const options = resolveToolChoice(context.options, run.loopState)
   // Who does not keep the conversation is sent what the one that does has seen, too.
   const isGuest = client.provider !== call.client.provider && options.conversationId !== undefined
   const request: ChatRequest = {
@@ -305,9 +294,4 @@ export const cutShort = 'a transform ended the updates of the run'
 
 function callOptions({ options, instructions, signal }: ChatRequest) {
   return { ...options, instructions, signal }
-}
-
-function resolveToolChoice(options: ChatOptions, run: Run): ChatOptions {
-  if (typeof options.toolChoice !== 'function') return options
-  return { ...options, toolChoice: options.toolChoice(run.loopState) }
 }

@@ -24,6 +24,8 @@ export interface ChatContext {
   readonly iteration: number
   /** Whether content of this call has reached the caller. */
   readonly released: boolean
+  /** Whether somebody waits for more of this call: not while the reader of a stream is busy otherwise. */
+  readonly awaited: boolean
   client: ChatClient
   messages: readonly Message[]
   instructions: string | undefined

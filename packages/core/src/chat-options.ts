@@ -92,4 +92,10 @@ export function isRequired(toolChoice: ChatOptions['toolChoice']): boolean {
   return toolChoice.mode === 'required'
 }
 
+/** The same options with what a `toolChoice` function says now. */
+export function resolveToolChoice(options: ChatOptions, state: LoopState): ChatOptions {
+  if (typeof options.toolChoice !== 'function') return options
+  return { ...options, toolChoice: options.toolChoice(state) }
+}
+
 const noOptions: ChatOptions = Object.freeze({})

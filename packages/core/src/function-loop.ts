@@ -2,7 +2,7 @@ import type { AgentResponse, PendingRequest } from './agent-response.ts'
 import { callGroup, lastWithCalls } from './call-group.ts'
 import type { ChatClient } from './chat-client.ts'
 import type { ChatCallInput } from './chat-call.ts'
-import { toChatResponse } from './chat-call.ts'
+import { toChatResponse } from './to-chat-response.ts'
 import type { ChatOptions } from './chat-options.ts'
 import { isRequired } from './chat-options.ts'
 import type { ChatResponse } from './chat-response.ts'
@@ -19,7 +19,7 @@ import type { Run } from './run.ts'
 import type { RunEnding } from './run-ending.ts'
 import { endingOf } from './run-ending.ts'
 import { isTermination } from './termination.ts'
-import type { Batch, BatchOutcome, Decisions } from './tool-batch.ts'
+import type { BatchOutcome, Decisions, OpenBatch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
 import { visibleHistory } from './visible-history.ts'
 
@@ -37,8 +37,6 @@ export interface LoopInput {
   /** Requests of earlier runs that are still open, for calls of a group. */
   readonly waitingIn: (messages: readonly Message[]) => ReadonlyMap<string, PendingRequest>
 }
-
-type OpenBatch = Omit<Batch, 'budget' | 'signal'>
 
 /** Model call, tool calls, model call … until there is an answer or a reason to stop. */
 export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse> {
@@ -251,7 +249,7 @@ class FunctionLoop {
   }
 
   /** Writes down what is to be decided, at the calls it is about. */
-  #ask(id: string, pending: readonly PendingRequest[], waiting: Batch['waiting']): void {
+  #ask(id: string, pending: readonly PendingRequest[], waiting: OpenBatch['waiting']): void {
     const { messages, sink } = this.#run
     const requests: Content[] = []
     for (const entry of pending) {

@@ -35,6 +35,9 @@ export interface Batch {
   readonly oneByOne?: boolean | undefined
 }
 
+/** A batch before the loop says within which limits. */
+export type OpenBatch = Omit<Batch, 'budget' | 'signal'>
+
 export interface BatchOutcome {
   /** In call order; calls that are pending have none. */
   readonly results: readonly FunctionResultContent[]

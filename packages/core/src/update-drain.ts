@@ -4,6 +4,7 @@ import type { UpdateSink } from './update-sink.ts'
 /** Without a consumer, a source is driven at once. */
 export class UpdateDrain<Update extends PassingUpdate> implements UpdateSink<Update> {
   readonly streaming = false
+  readonly busy = true
   readonly delivered = 0
   readonly released = false
   outer: UpdatePassage<Update> | undefined

@@ -3,6 +3,8 @@ import type { PassingUpdate, UpdatePassage } from './update-passage.ts'
 /** Where the updates of a call go: to a consumer who pulls them, or nowhere but into the fold. */
 export interface UpdateSink<Update extends PassingUpdate> {
   readonly streaming: boolean
+  /** Whether the consumer waits for an update. */
+  readonly busy: boolean
   /** Updates with content that have reached the consumer. */
   readonly delivered: number
   /** Lets a source run through a passage to its end. Rejects with what the source or a transform throws. */

@@ -1,1 +1,10 @@
-// Not built yet.
+export { parseJson } from './parse-json.ts'
+export type { JsonValue } from './parse-json.ts'
+export { parsePartialJson, partialJson } from './partial-json.ts'
+export type { PartialJson } from './partial-json.ts'
+export { partialValues } from './partial-values.ts'
+export type { PartialValue } from './partial-values.ts'
+export type { LocalRepair } from './read-answer.ts'
+export { repairJson } from './repair-json.ts'
+export type { RepairStep, SchemaEvent, SchemaValidatorOptions } from './schema-options.ts'
+export { schemaValidator } from './schema-validator.ts'

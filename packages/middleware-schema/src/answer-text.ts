@@ -1,0 +1,32 @@
+import type { ChatResponse, Message } from '@lamella/core'
+import { message, messageText, text } from '@lamella/core'
+
+/** The text that holds the structured answer: that of the model's last message with any. */
+export function textOfAnswer({ messages }: ChatResponse): string {
+  const at = placeOfAnswer(messages)
+  return at < 0 ? '' : messageText(messages[at]!)
+}
+
+/** The messages with another text in the answer's place; all that is not text stays. */
+export function replaceAnswer({ messages }: ChatResponse, json: string): readonly Message[] {
+  const at = placeOfAnswer(messages)
+  if (at < 0) return [...messages, message('assistant', json)]
+  const { contents } = messages[at]!
+  const first = contents.findIndex(({ type }) => type === 'text')
+  const changed = contents.toSpliced(first, 1, text(json))
+  const kept = changed.filter(({ type }, index) => type !== 'text' || index === first)
+  return messages.with(at, { ...messages[at]!, contents: kept })
+}
+
+/** Whether the model, or its provider's filter, would not answer. */
+export function isRefusal({ finishReason, messages }: ChatResponse): boolean {
+  return (
+    finishReason === 'refusal' ||
+    finishReason === 'content-filter' ||
+    messages.some(({ contents }) => contents.some(({ type }) => type === 'refusal'))
+  )
+}
+
+function placeOfAnswer(messages: readonly Message[]): number {
+  return messages.findLastIndex((entry) => entry.role === 'assistant' && messageText(entry) !== '')
+}

@@ -1,0 +1,102 @@
+import type { JsonSchema } from '@lamella/core'
+
+/**
+ * A copy of a value with scalars turned into the type that the schema names where they say the same:
+ * `"12"` into 12, `"true"` into true, 12 into `"12"`, a single value into a list of one; and without
+ * optional properties that are null but must not be. The value itself if there is nothing to do.
+ */
+export function coerceToSchema(schema: JsonSchema, value: unknown): unknown {
+  return coerce(schema, value, 0)
+}
+
+/** Deeper ones stay as they are. */
+const maxDepth = 50
+
+function coerce(schema: unknown, value: unknown, depth: number): unknown {
+  if (!isRecord(schema) || depth > maxDepth) return value
+  const types = typesOf(schema)
+  if (Array.isArray(value)) {
+    if (!isRecord(schema['items'])) return value
+    return same(
+      value,
+      value.map((item) => coerce(schema['items'], item, depth + 1)),
+    )
+  }
+  if (isRecord(value)) {
+    if (types.length > 0 && !types.includes('object')) return toList(schema, types, value, depth)
+    return coerceProperties(schema, value, depth)
+  }
+  if (types.length === 0 || types.includes(typeOf(value))) return value
+  const scalar = toScalar(types, value)
+  return scalar === value ? toList(schema, types, value, depth) : scalar
+}
+
+function coerceProperties(
+  schema: Record<string, unknown>,
+  value: Record<string, unknown>,
+  depth: number,
+): unknown {
+  const properties = isRecord(schema['properties']) ? schema['properties'] : {}
+  const required: unknown = schema['required']
+  let changed = false
+  const entries: [string, unknown][] = []
+  for (const [key, entry] of Object.entries(value)) {
+    const part = Object.hasOwn(properties, key) ? properties[key] : undefined
+    const types = isRecord(part) ? typesOf(part) : []
+    const isOptional = !Array.isArray(required) || !required.includes(key)
+    if (entry === null && isOptional && types.length > 0 && !types.includes('null')) {
+      changed = true
+      continue
+    }
+    const coerced = coerce(part, entry, depth + 1)
+    changed ||= coerced !== entry
+    entries.push([key, coerced])
+  }
+  return changed ? Object.fromEntries(entries) : value
+}
+
+function toScalar(types: readonly string[], value: unknown): unknown {
+  if (typeof value === 'string') {
+    const trimmed = value.trim()
+    const isNumber = /^-?\d{1,15}(?:\.\d{1,15})?$/.test(trimmed)
+    if (types.includes('number') && isNumber) return Number(trimmed)
+    if (types.includes('integer') && /^-?\d{1,15}$/.test(trimmed)) return Number(trimmed)
+    const word = trimmed.toLowerCase()
+    if (types.includes('boolean') && (word === 'true' || word === 'false')) return word === 'true'
+    if (types.includes('null') && (word === '' || word === 'null')) return null
+  }
+  const isPlain = typeof value === 'number' || typeof value === 'boolean'
+  return isPlain && types.includes('string') ? String(value) : value
+}
+
+function toList(
+  schema: Record<string, unknown>,
+  types: readonly string[],
+  value: unknown,
+  depth: number,
+): unknown {
+  return types.includes('array') && value !== null
+    ? [coerce(schema['items'], value, depth + 1)]
+    : value
+}
+
+function same(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
+  return after.every((item, index) => item === before[index]) ? before : after
+}
+
+/** The types that a schema allows at its top, also by alternatives. */
+function typesOf({ type, anyOf, oneOf }: Record<string, unknown>): readonly string[] {
+  if (typeof type === 'string') return type === 'number' ? ['number', 'integer'] : [type]
+  if (Array.isArray(type)) return type.map(String)
+  const parts = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : []
+  return parts.flatMap((part) => (isRecord(part) ? typesOf(part) : []))
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Number.isInteger(value) ? 'integer' : typeof value
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

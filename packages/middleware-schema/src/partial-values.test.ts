@@ -1,0 +1,69 @@
+import { Agent, chatMiddleware } from '@lamella/core'
+import { callFunction, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { partialValues, schemaValidator } from './index.ts'
+
+interface Trip {
+  readonly city: string
+  readonly days: readonly number[]
+}
+
+async function collect(agent: Agent): Promise<unknown[]> {
+  const seen: unknown[] = []
+  const stream = agent.run('Go', { stream: true })
+  for await (const value of partialValues<Trip>(stream)) seen.push(value)
+  return seen
+}
+
+describe('partial values of a stream', () => {
+  it('grow as the answer comes in', async () => {
+    const client = scriptedClient(['{"city":"Rome","days":[1,2]}'], { chunk: 10 })
+
+    const seen = await collect(new Agent({ client }))
+
+    expect(seen).toEqual([{ city: 'R' }, { city: 'Rome' }, { city: 'Rome', days: [1, 2] }])
+  })
+
+  it('are those of what layers let out', async () => {
+    const client = scriptedClient(['{"city":"Rome"}'], { chunk: 5 })
+    const redact = chatMiddleware('redact', async (context, callNext) => {
+      let held = ''
+      context.transformUpdates({
+        start: () => void (held = ''),
+        transform(update) {
+          for (const content of update.contents) if (content.type === 'text') held += content.text
+        },
+        flush(controller) {
+          controller.enqueue({ contents: [{ type: 'text', text: held.replace('Rome', 'X') }] })
+        },
+      })
+      await callNext()
+    })
+
+    expect(await collect(new Agent({ client, middleware: redact }))).toEqual([{ city: 'X' }])
+  })
+
+  it('begin anew with the answer that supersedes another', async () => {
+    const schema = z.object({ city: z.string() })
+    const client = scriptedClient(['{"town":"Rome"}', '{"city":"Oslo"}'], { chunk: 'whole' })
+    const middleware = schemaValidator({ schema, repair: ['re-ask'] })
+
+    expect(await collect(new Agent({ client, middleware }))).toEqual([
+      { town: 'Rome' },
+      { city: 'Oslo' },
+    ])
+  })
+
+  it('are of one message at a time, and never of results of tools', async () => {
+    const client = scriptedClient([['{"a":1}', callFunction('none', {}, 'c1')], '{"b":2}'], {
+      chunk: 'whole',
+    })
+
+    expect(await collect(new Agent({ client }))).toEqual([{ a: 1 }, { b: 2 }])
+  })
+
+  it('are none where there is no JSON', async () => {
+    expect(await collect(new Agent({ client: scriptedClient(['Hello there.']) }))).toEqual([])
+  })
+})

@@ -1,0 +1,88 @@
+import type { JsonSchema, Schema, StandardIssue } from '@lamella/core'
+import { toJsonSchema, validate } from '@lamella/core'
+import { coerceToSchema } from './coerce-to-schema.ts'
+import { findBroken, findJson } from './find-json.ts'
+import { parseJson } from './parse-json.ts'
+import { repairJson } from './repair-json.ts'
+
+/** A way to make an answer fit without asking again. */
+export type LocalRepair = 'extract' | 'json-repair' | 'coerce'
+
+export interface ReadOptions {
+  readonly schema: Schema
+  readonly repairs: readonly LocalRepair[]
+  /** Rules beyond the schema; what they find is an issue like any other. */
+  readonly refine?:
+    | ((
+        value: never,
+      ) => readonly StandardIssue[] | undefined | Promise<readonly StandardIssue[] | undefined>)
+    | undefined
+}
+
+/** What an answer came to. */
+export type Reading =
+  | {
+      readonly issues?: undefined
+      /** As the schema gives it back. */
+      readonly value: unknown
+      /** What was read, before the schema: JSON that fits. */
+      readonly json: unknown
+      readonly by: 'strict' | LocalRepair
+    }
+  | { readonly issues: readonly StandardIssue[] }
+
+const notJson: readonly StandardIssue[] = [{ message: 'the text is not JSON' }]
+
+/** Reads a text as JSON that fits, first as it is and then by the repairs, in their order here. */
+export async function readAnswer(text: string, options: ReadOptions): Promise<Reading> {
+  const { schema, repairs, refine } = options
+  const tried: unknown[] = []
+  let issues: readonly StandardIssue[] | undefined
+
+  const fit = async (json: unknown, by: 'strict' | LocalRepair): Promise<Reading> => {
+    const checked = await validate(schema, json)
+    if (checked.issues !== undefined) return checked
+    const found = await refine?.(checked.value as never)
+    return found?.length ? { issues: found } : { value: checked.value, json, by }
+  }
+  const attempt = async (source: string | undefined, by: 'strict' | LocalRepair) => {
+    const parsed = source === undefined ? undefined : parseJson(source)
+    if (parsed === undefined) return undefined
+    tried.push(parsed.value)
+    const reading = await fit(parsed.value, by)
+    if (reading.issues === undefined) return reading
+    issues ??= reading.issues
+    return undefined
+  }
+
+  const strict = await attempt(text, 'strict')
+  if (strict !== undefined) return strict
+  if (tried.length === 0) {
+    for (const source of repairs.includes('extract') ? findJson(text) : []) {
+      const reading = await attempt(source, 'extract')
+      if (reading !== undefined) return reading
+    }
+    for (const source of repairs.includes('json-repair') ? findBroken(text) : []) {
+      const reading = await attempt(repairJson(source), 'json-repair')
+      if (reading !== undefined) return reading
+    }
+  }
+  if (repairs.includes('coerce')) {
+    const described = describe(schema)
+    for (const json of described === undefined ? [] : tried) {
+      const coerced = coerceToSchema(described!, json)
+      const reading = coerced === json ? undefined : await fit(coerced, 'coerce')
+      if (reading?.issues === undefined && reading !== undefined) return reading
+    }
+  }
+  return { issues: issues ?? notJson }
+}
+
+function describe(schema: Schema): JsonSchema | undefined {
+  try {
+    return toJsonSchema(schema)
+  } catch {
+    // It does not say what it wants.
+    return undefined
+  }
+}

@@ -1,0 +1,40 @@
+import type { Content, Message, ToolDefinition } from '@lamella/core'
+import type { LocalRepair } from './read-answer.ts'
+import { readAnswer } from './read-answer.ts'
+
+/**
+ * The messages with the arguments of tool calls made to fit, where the repairs can do that; the same
+ * list if nothing was to be done.
+ */
+export async function repairCalls(
+  messages: readonly Message[],
+  tools: readonly ToolDefinition[],
+  repairs: readonly LocalRepair[],
+): Promise<{ readonly messages: readonly Message[]; readonly repaired: number }> {
+  let repaired = 0
+  const changed: Message[] = []
+  for (const message of messages) {
+    const contents: Content[] = []
+    for (const content of message.contents) {
+      const fixed = await repairCall(content, tools, repairs)
+      if (fixed !== content) repaired++
+      contents.push(fixed)
+    }
+    changed.push({ ...message, contents })
+  }
+  return repaired > 0 ? { messages: changed, repaired } : { messages, repaired }
+}
+
+async function repairCall(
+  content: Content,
+  tools: readonly ToolDefinition[],
+  repairs: readonly LocalRepair[],
+): Promise<Content> {
+  if (content.type !== 'function-call' || content.informational === true) return content
+  const tool = tools.find(({ name }) => name === content.name)
+  if (tool?.type !== 'function') return content
+  const reading = await readAnswer(content.arguments || '{}', { schema: tool.parameters, repairs })
+  return reading.issues !== undefined || reading.by === 'strict'
+    ? content
+    : { ...content, arguments: JSON.stringify(reading.json) }
+}

@@ -1,0 +1,183 @@
+import type {
+  ChatContext,
+  ChatMiddleware,
+  ChatResponse,
+  Message,
+  Schema,
+  StandardIssue,
+} from '@lamella/core'
+import { formatIssues, LamellaError, message } from '@lamella/core'
+import { chatLayer, reporter } from '@lamella/core/authoring'
+import { isRefusal, replaceAnswer, textOfAnswer } from './answer-text.ts'
+import { partialReader } from './partial-values.ts'
+import type { LocalRepair, Reading } from './read-answer.ts'
+import { readAnswer } from './read-answer.ts'
+import { repairCalls } from './repair-calls.ts'
+import type { SchemaEvent, SchemaValidatorOptions } from './schema-options.ts'
+import { checkSchemaOptions } from './schema-options.ts'
+
+/**
+ * Checks the model's final answer against a schema, repairs what does not fit, and puts the value on
+ * the response.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function schemaValidator<S extends Schema = Schema>(
+  options: SchemaValidatorOptions<S> = {},
+): ChatMiddleware {
+  checkSchemaOptions(options)
+  const { name = 'schema', mode, onFailure = 'raw', onPartial, refine } = options
+  const { repair = ['extract', 'json-repair'], maxRepairChars = 1_000_000 } = options
+  const { reaskMessage = demand, reaskClient, reaskModel, toolCalls = false } = options
+  const repairs = repair.filter((step): step is LocalRepair => step !== 're-ask')
+  const maxReasks = repair.includes('re-ask') ? (options.maxReasks ?? 1) : 0
+  const report = reporter('schema', options.onEvent)
+
+  const read = async (response: ChatResponse, schema: Schema): Promise<Reading> => {
+    if (isRefusal(response)) return { issues: [{ message: 'the model refused' }] }
+    const words = textOfAnswer(response)
+    const allowed = words.length > maxRepairChars ? [] : repairs.filter(isSafeFor(response))
+    return readAnswer(words, { schema, repairs: allowed, refine })
+  }
+
+  const tidyCalls = async (context: ChatContext, response: ChatResponse): Promise<void> => {
+    const tooLong = response.functionCalls.some((call) => call.arguments.length > maxRepairChars)
+    if (!toolCalls || tooLong) return
+    const allowed = repairs.filter(isSafeFor(response))
+    const { tools = [] } = context.options
+    const { messages, repaired } = await repairCalls(response.messages, tools, allowed)
+    if (repaired === 0) return
+    const action = mode === 'shadow' ? 'none' : 'repaired'
+    const event = {
+      layer: name,
+      of: 'arguments',
+      valid: true,
+      issues: repaired,
+      reasks: 0,
+    } as const
+    report(context.run, { ...event, action })
+    if (mode !== 'shadow') context.result = { ...response, messages }
+  }
+
+  return chatLayer('schema', options, async (context, callNext) => {
+    const { responseFormat } = context.options
+    const asked = typeof responseFormat === 'object' ? responseFormat.schema : undefined
+    const schema = options.schema ?? asked
+    if (schema !== undefined && asked === undefined && mode !== 'shadow') {
+      context.options = { ...context.options, responseFormat: { schema } }
+    }
+    if (schema !== undefined && onPartial !== undefined) watch(context, onPartial)
+    const { messages } = context
+
+    for (let reasks = 0; ; reasks++) {
+      const response = await callNext()
+      if (response.functionCalls.length > 0) return tidyCalls(context, response)
+      if (schema === undefined) return
+      const reading = await read(response, schema)
+      const action = actionFor(reading, reasks < maxReasks && !isRefusal(response))
+      const { issues } = reading
+      const by = issues === undefined ? reading.by : undefined
+      const outcome = {
+        layer: name,
+        of: 'answer',
+        valid: issues === undefined,
+        by,
+        reasks,
+      } as const
+      report(context.run, { ...outcome, issues: issues?.length ?? 0, action })
+      if (mode === 'shadow') return
+      if (issues === undefined) {
+        const answer =
+          action === 'repaired' && replaceAnswer(response, JSON.stringify(reading.json))
+        return note(context, response, answer, { valid: true, value: reading.value })
+      }
+      context.metadata['schemaIssues'] = issues
+      if (action !== 're-ask') return fail(context, response, issues, reasks)
+      context.run.recordAttempt({ status: 'failed', reason: 'schema_invalid' })
+      context.messages = [...messages, ...response.messages, message('user', reaskMessage(issues))]
+      if (reaskClient !== undefined) context.client = reaskClient
+      if (reaskModel !== undefined) context.options = { ...context.options, model: reaskModel }
+    }
+  })
+
+  function actionFor(reading: Reading, mayReask: boolean): SchemaEvent['action'] {
+    if (mode === 'shadow') return 'none'
+    if (reading.issues === undefined) return reading.by === 'strict' ? 'none' : 'repaired'
+    if (mayReask) return 're-ask'
+    return onFailure === 'raw' ? 'none' : onFailure === 'throw' ? 'throw' : 'fallback'
+  }
+
+  function fail(
+    context: ChatContext,
+    response: ChatResponse,
+    issues: readonly StandardIssue[],
+    reasks: number,
+  ): void {
+    if (onFailure === 'raw') return note(context, response, false, { valid: false })
+    if (onFailure === 'throw') {
+      const error = new LamellaError(`${name}: the answer does not fit the schema`, {
+        code: 'schema_invalid',
+      })
+      // Not enumerable: what the model wrote is for the application, not for its logs.
+      Object.defineProperty(error, 'response', { value: response })
+      throw Object.assign(error, { issues, reasks })
+    }
+    const { fallback } = onFailure
+    const value: unknown = isFunction(fallback) ? fallback(issues) : fallback
+    note(context, response, replaceAnswer(response, JSON.stringify(value)), { valid: false, value })
+  }
+}
+
+/** Records what came of an answer, for layers and for the caller. */
+function note(
+  context: ChatContext,
+  response: ChatResponse,
+  answer: readonly Message[] | false,
+  { valid, value }: { readonly valid: boolean; readonly value?: unknown },
+): void {
+  context.metadata['schemaValid'] = valid
+  if (value !== undefined) context.metadata['parsed'] = value
+  context.result = {
+    ...response,
+    messages: answer === false ? response.messages : answer,
+    metadata: { ...response.metadata, schemaValid: valid },
+    value,
+  }
+}
+
+/** What was cut off is not completed by a guess. */
+function isSafeFor({ finishReason }: ChatResponse): (step: LocalRepair) => boolean {
+  return (step) => step !== 'json-repair' || finishReason !== 'length'
+}
+
+function watch(
+  context: ChatContext,
+  onPartial: NonNullable<SchemaValidatorOptions['onPartial']>,
+): void {
+  let read = partialReader()
+  context.transformUpdates({
+    start() {
+      read = partialReader()
+    },
+    transform(update, controller) {
+      controller.enqueue(update)
+      const value = read(update)
+      if (value === undefined) return
+      try {
+        onPartial(value, context)
+      } catch {
+        // An observer cannot break what it observes.
+      }
+    },
+  })
+}
+
+function demand(issues: readonly StandardIssue[]): string {
+  return [
+    `Your last answer does not fit the required JSON schema: ${formatIssues(issues)}.`,
+    'Answer again, completely, with JSON that fits and nothing else.',
+  ].join('\n')
+}
+
+function isFunction(value: unknown): value is (issues: readonly StandardIssue[]) => unknown {
+  return typeof value === 'function'
+}

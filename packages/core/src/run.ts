@@ -22,6 +22,7 @@ import { LiveTools } from './run-tools.ts'
 import type { Session } from './session.ts'
 import type { Decisions } from './tool-batch.ts'
 import type { UpdateSink } from './update-sink.ts'
+import { unlessAborted } from './unless-aborted.ts'
 import type { Usage } from './usage.ts'
 import { addUsage } from './usage.ts'
 
@@ -162,12 +163,7 @@ export class Run implements RunContext {
   /** Rejects as soon as the run is aborted, whether or not `work` listens to the signal. */
   unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal = this.signal): Promise<Value> {
     if (!this.abortable && signal === this.signal) return work
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => reject(signal.reason as Error)
-      if (signal.aborted) onAbort()
-      signal.addEventListener('abort', onAbort)
-      work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-    })
+    return unlessAborted(signal, work)
   }
 
   recordAttempt(attempt: Omit<Attempt, 'iteration'>): void {

@@ -1,0 +1,21 @@
+/** Rejects with the signal's reason as soon as it aborts, whether or not `work` listens to it. */
+export function unlessAborted<Value>(
+  signal: AbortSignal,
+  work: PromiseLike<Value>,
+): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error)
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort)
+    work.then(
+      (value) => {
+        signal.removeEventListener('abort', onAbort)
+        resolve(value)
+      },
+      (error: unknown) => {
+        signal.removeEventListener('abort', onAbort)
+        reject(error)
+      },
+    )
+  })
+}

@@ -256,6 +256,23 @@ describe.each(modes)('an answer, $mode', ({ stream }) => {
     expect(results[1]).toContain('invalid_arguments')
   })
 
+  it('is not waited for when the run is aborted while a rule looks at it', async () => {
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const { respond } = await play(
+      [rome],
+      {
+        refine: () => {
+          controller.abort(reason)
+          return new Promise(() => {})
+        },
+      },
+      { signal: controller.signal },
+    )
+
+    await expect(respond()).rejects.toBe(reason)
+  })
+
   it('is shown as it grows', async () => {
     const seen: unknown[] = []
     const { respond } = await play([`Well: ${rome}`], { onPartial: (part) => seen.push(part) })

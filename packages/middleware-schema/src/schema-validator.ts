@@ -7,7 +7,7 @@ import type {
   StandardIssue,
 } from '@lamella/core'
 import { formatIssues, LamellaError, message } from '@lamella/core'
-import { chatLayer, reporter } from '@lamella/core/authoring'
+import { chatLayer, reporter, unlessAborted } from '@lamella/core/authoring'
 import { isRefusal, replaceAnswer, textOfAnswer } from './answer-text.ts'
 import { partialReader } from './partial-values.ts'
 import type { LocalRepair, Reading } from './read-answer.ts'
@@ -72,7 +72,8 @@ export function schemaValidator<S extends Schema = Schema>(
       const response = await callNext()
       if (response.functionCalls.length > 0) return tidyCalls(context, response)
       if (schema === undefined) return
-      const reading = await read(response, schema)
+      // A schema and a rule may be of the user's own making, and slow.
+      const reading = await unlessAborted(context.signal, read(response, schema))
       const action = actionFor(reading, reasks < maxReasks && !isRefusal(response))
       const { issues } = reading
       const by = issues === undefined ? reading.by : undefined

@@ -21,7 +21,7 @@ import type { Layers } from './middleware.ts'
 import { sortLayers } from './middleware.ts'
 import { PumpSource } from './pump-source.ts'
 import { ResponseStream } from './response-stream.ts'
-import type { RunInit } from './run.ts'
+import type { RunInit } from './run-init.ts'
 import { Run } from './run.ts'
 import { endingOf } from './run-ending.ts'
 import { attachOutcome } from './run-outcome.ts'
@@ -93,6 +93,8 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   const { agent, options } = of
   run.begin()
   run.fallbackText = agent.fallbackText
+  run.input = of.messages
+  run.stateStore = agent.stateStore
   const call = new AgentCall(run, of.layers.agent)
   const runLayers = compose<AgentView, AgentResponse>(of.layers.agent, (view) =>
     runInside(of, view),

@@ -2,6 +2,7 @@ import type { Agent } from './agent.ts'
 import type { AgentResponseUpdate } from './agent-response.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { FunctionInvocationContext } from './function-context.ts'
+import { RunPaused } from './interrupts.ts'
 import type { Run } from './run.ts'
 import type { RunEvent } from './run-events.ts'
 import { outcomeOf } from './run-outcome.ts'
@@ -55,10 +56,16 @@ export function agentTool(agent: Agent, options: AgentToolOptions): Tool {
       const run = context.run as Run
       const { callId, signal, session: outer } = context
       const shares = options.shareSession === true && outer !== undefined
+      const keep = (step: Checkpoint): Promise<void> => {
+        run.children = { ...run.children, [callId]: step }
+        return run.saveStep()
+      }
       const shared = {
         signal,
         data: context.data,
         parent: run,
+        control: run.control,
+        onCheckpoint: run.keepsSteps ? (step: Checkpoint) => keep(step) : undefined,
         session: shares ? { ...createSession(), state: outer.state } : undefined,
         stream: true,
         onEvent: ({ type, data, id }: RunEvent) => id === undefined && run.emit({ type, data }),
@@ -68,7 +75,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions): Tool {
       const stream =
         paused === undefined
           ? agent.run(String(args[argument]), shared)
-          : agent.resume(paused, await ask(context, agent, paused), shared)
+          : agent.resume(paused, await answersTo(context, agent, paused), shared)
       const count = (usage: Usage = {}): void => run.addUsage(since(usage, paused?.usage))
       try {
         if (onUpdate !== undefined) for await (const update of stream) await onUpdate(update)
@@ -76,7 +83,10 @@ export function agentTool(agent: Agent, options: AgentToolOptions): Tool {
         count(usage)
         const { [callId]: _finished, ...children } = run.children
         run.children = checkpoint ? { ...children, [callId]: checkpoint } : children
-        return checkpoint ? await ask(context, agent, checkpoint) : text
+        if (checkpoint === undefined) return text
+        // It was cancelled at a safe point: so is its caller.
+        if (checkpoint.pending.length === 0) throw new RunPaused()
+        return await ask(context, agent, checkpoint)
       } catch (error) {
         count(outcomeOf(error)?.usage)
         throw error
@@ -90,6 +100,15 @@ function since(usage: Usage, before: Usage = {}): Usage {
   const rest: Record<string, number> = {}
   for (const counter in usage) rest[counter] = (usage[counter] ?? 0) - (before[counter] ?? 0)
   return rest
+}
+
+/** A sub-agent that was cut off waits for nothing. */
+async function answersTo(
+  context: FunctionInvocationContext,
+  agent: Agent,
+  checkpoint: Checkpoint,
+): Promise<Readonly<Record<string, unknown>>> {
+  return checkpoint.pending.length === 0 ? {} : ask(context, agent, checkpoint)
 }
 
 /** What pauses a sub-agent pauses its caller. */

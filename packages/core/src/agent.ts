@@ -12,12 +12,14 @@ import type { FunctionInvocationConfiguration, LoopConfiguration } from './funct
 import { loopConfiguration } from './function-invocation.ts'
 import type { MessageInput } from './message.ts'
 import type { MiddlewareInput } from './middleware.ts'
-import { sortLayers } from './middleware.ts'
+import { disposeLayers, sortLayers } from './middleware.ts'
 import type { ResponseStream } from './response-stream.ts'
+import type { RunControl } from './run-control.ts'
 import type { RunContext } from './run-context.ts'
 import type { RunEvent } from './run-events.ts'
 import type { Session, SessionSnapshot } from './session.ts'
 import { createSession } from './session.ts'
+import type { KeyValueStore } from './store.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
 
 export interface AgentOptions {
@@ -47,6 +49,8 @@ export interface AgentOptions {
    * @default 'I could not finish this with the tools at hand.'
    */
   readonly fallbackText?: string | undefined
+  /** Where state of scope `tenant` is kept. */
+  readonly stateStore?: KeyValueStore | undefined
 }
 
 export interface RunOptions {
@@ -61,12 +65,22 @@ export interface RunOptions {
   readonly options?: ChatOptions | undefined
   readonly functionInvocation?: FunctionInvocationConfiguration | undefined
   readonly onBlock?: 'return' | 'throw' | undefined
+  /** Whose run it is, where several share an application: for limits, budgets, caches and state. */
+  readonly tenant?: string | undefined
   /** Anything that layers and tools of this run need: a user, a database. Never shown to a model. */
   readonly data?: unknown
   /** @default a new id */
   readonly runId?: string | undefined
   /** The run whose tool starts this one. */
   readonly parent?: RunContext | undefined
+  /**
+   * Told after each step (an answer of the model with calls, a tool's result, a finished round) where
+   * the run stands, so that `resume(checkpoint, {})` goes on from there after a crash. The run waits
+   * for it, and fails with it. Each call gets a copy of the whole conversation.
+   */
+  readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
+  /** Cancels the run, and those it starts, now or at a safe point. */
+  readonly control?: RunControl | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   /** Answers what a layer or tool asks by `run.request`; `undefined` leaves it to `stream.respond`. */
   readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
@@ -86,6 +100,7 @@ export class Agent {
   readonly onBlock: 'return' | 'throw'
   readonly blockMessage: string
   readonly fallbackText: string
+  readonly stateStore: KeyValueStore | undefined
   /** Read anew at each run. */
   middleware: MiddlewareInput
   /** @internal Approvals that runs without a session have asked for. */
@@ -113,6 +128,7 @@ export class Agent {
     this.settings = loopConfiguration(options.functionInvocation)
     this.onBlock = onBlock
     this.blockMessage = options.blockMessage ?? 'I cannot help with this request.'
+    this.stateStore = options.stateStore
     this.fallbackText = options.fallbackText ?? 'I could not finish this with the tools at hand.'
   }
 
@@ -163,6 +179,11 @@ export class Agent {
   /** An empty session, or one from its snapshot. */
   createSession(from?: Partial<Omit<SessionSnapshot, 'version'>>): Session {
     return createSession(from)
+  }
+
+  /** Disposes of its layers that can be, the innermost first, each also if another one fails. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return disposeLayers(sortLayers([this.middleware], 'agent'))
   }
 
   /** A tool that runs this agent. */

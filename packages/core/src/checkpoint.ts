@@ -36,6 +36,8 @@ export interface Checkpoint {
   readonly iteration: number
   readonly functionCalls: number
   readonly consecutiveErrors: number
+  /** Rounds that layers have allowed beyond the limit. @default 0 */
+  readonly moreIterations?: number | undefined
   readonly usage: Usage
   readonly attempts: readonly Attempt[]
   readonly pending: readonly PendingRequest[]
@@ -58,11 +60,26 @@ export interface Checkpoint {
   readonly children: Readonly<Record<string, Checkpoint>>
 }
 
-/** Writes down where a run stands. */
+/**
+ * Writes down where a run stands while it goes on. What it waits for is what it waited for before and
+ * was not told.
+ */
+export function takeStep(run: Run): Checkpoint {
+  const decided = new Set([...(run.held ?? [])].flatMap(([, decisions]) => [...decisions.keys()]))
+  const pending = (run.checkpoint?.pending ?? []).filter(
+    (request) =>
+      request.kind !== 'interrupt' &&
+      !decided.has((request.kind === 'approval' ? request.request : request).call.callId),
+  )
+  return takeCheckpoint(run, run.input, pending, true)
+}
+
+/** Writes down where a run stands. With `isStep`, in the middle of its work. */
 export function takeCheckpoint(
   run: Run,
   input: readonly Message[],
   pending: readonly PendingRequest[],
+  isStep = false,
 ): Checkpoint {
   const { messages, finished, lastLoop, checkpoint } = run
   const checkpointId = createSecretId('checkpoint')
@@ -72,10 +89,10 @@ export function takeCheckpoint(
   if (checkpoint !== undefined && !messages.begun) {
     return { ...checkpoint, id: checkpointId, pending, answers, state, usage, attempts }
   }
-  const interrupted = pending.some(({ kind }) => kind === 'interrupt')
+  const interrupted = isStep || pending.some(({ kind }) => kind === 'interrupt')
   const model =
     run.lastModel?.iteration === run.loopState.iteration ? run.lastModel : finished.model
-  const loop = interrupted && lastLoop?.status !== 'paused' ? lastLoop : undefined
+  const loop = interrupted && !isStep && lastLoop?.status !== 'paused' ? lastLoop : undefined
   const { ground } = messages
   return jsonCopy({
     version: 1,
@@ -89,6 +106,7 @@ export function takeCheckpoint(
     keeper: run.conversationId === undefined ? undefined : run.keeper,
     sent: run.sent,
     ...run.loopState,
+    moreIterations: run.moreIterations || undefined,
     usage,
     attempts,
     pending,
@@ -108,6 +126,13 @@ export function takeCheckpoint(
     loop: loop && { response: plain(loop), absorbed: ground.absorbed },
     children: run.children,
   })
+}
+
+/** Whether layers have asked something before the pause: they will ask it again, and find the answer. */
+export function hasQuestions(checkpoint: Checkpoint | undefined): boolean {
+  if (checkpoint === undefined) return false
+  const { answers, pending } = checkpoint
+  return Object.keys(answers).length > 0 || pending.some(({ kind }) => kind === 'interrupt')
 }
 
 /** Without what is no JSON. */

@@ -1,3 +1,5 @@
+import type { FunctionCallContent } from './content.ts'
+import type { RunContext } from './run-context.ts'
 import type { ToolDefinition } from './tool.ts'
 
 /** How the loop of model calls and tool calls behaves. Each run takes a snapshot. */
@@ -28,6 +30,11 @@ export interface FunctionInvocationConfiguration {
    * @default false
    */
   readonly terminateOnUnknownCalls?: boolean | undefined
+  /**
+   * Answers a call to a tool that does not exist, as if it were one; `undefined` leaves it an error. Not
+   * asked with `terminateOnUnknownCalls`.
+   */
+  readonly onUnknownTool?: ((call: FunctionCallContent, run: RunContext) => unknown) | undefined
   /**
    * Tools that can be called although the model is not shown them.
    * @default []
@@ -81,5 +88,10 @@ export function loopConfiguration(config: FunctionInvocationConfiguration = {}):
     }
     settings[name] = value
   }
-  return settings as unknown as LoopConfiguration
+  const { onUnknownTool } = config
+  if (onUnknownTool !== undefined && typeof onUnknownTool !== 'function') {
+    const given = typeof onUnknownTool
+    throw new TypeError(`functionInvocation: \`onUnknownTool\` must be a function, got ${given}`)
+  }
+  return { ...settings, onUnknownTool } as unknown as LoopConfiguration
 }

@@ -6,18 +6,21 @@ import { toChatResponse } from './to-chat-response.ts'
 import type { ChatOptions } from './chat-options.ts'
 import { isRequired } from './chat-options.ts'
 import type { ChatResponse } from './chat-response.ts'
-import { contentFields } from './chat-response.ts'
-import type { Content, FunctionCallContent, FunctionResultContent } from './content.ts'
+import type { FunctionCallContent } from './content.ts'
+import { hasQuestions } from './checkpoint.ts'
 import { createId } from './create-id.ts'
 import type { FunctionPipeline } from './function-call.ts'
 import type { LoopConfiguration } from './function-invocation.ts'
 import { isPause } from './interrupts.ts'
 import { LamellaError } from './lamella-error.ts'
+import { loopResponse } from './loop-response.ts'
+import type { RoundEdits } from './loop-seams.ts'
 import type { Message } from './message.ts'
 import { cancelledResults, openCalls } from './open-calls.ts'
 import type { Run } from './run.ts'
 import type { RunEnding } from './run-ending.ts'
 import { endingOf } from './run-ending.ts'
+import { addAll, addResults, askFor, hold } from './run-transcript.ts'
 import { isTermination } from './termination.ts'
 import type { BatchOutcome, Decisions, OpenBatch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
@@ -74,20 +77,29 @@ class FunctionLoop {
   }
 
   /** Goes on with calls of earlier runs, now that something was decided about them. */
-  async resume(): Promise<RunEnding | undefined> {
+  resume(): Promise<RunEnding | undefined> {
+    const run = this.#run
+    for (const [id, decisions] of this.#input.decided) hold(run, id, decisions)
+    return run.seams?.resume(run, () => this.#resume()) ?? this.#resume()
+  }
+
+  async #resume(): Promise<RunEnding | undefined> {
     const run = this.#run
     let ending: RunEnding | undefined
     const pending: PendingRequest[] = []
     for (const [id, decisions] of this.#input.decided) {
       const group = callGroup(run.messages.all, id)
-      if (group === undefined || group.open.length === 0) continue
+      if (group === undefined || group.open.length === 0) {
+        run.held?.delete(id)
+        continue
+      }
       if (ending?.status === 'terminated' || ending?.status === 'budget_exhausted') {
         const calls = group.open.filter(({ callId }) => decisions.has(callId))
-        this.#addResults(cancelledResults(calls, 'the run ended'), group.id)
+        addResults(run, cancelledResults(calls, 'the run ended'), group.id)
         continue
       }
       const waiting = this.#input.waitingIn(group.messages)
-      const oneByOne = run.checkpoint?.pending.some(({ kind }) => kind === 'interrupt')
+      const oneByOne = hasQuestions(run.checkpoint)
       const next = await this.#work(group.id, { calls: group.open, decisions, waiting, oneByOne })
       pending.push(...(next?.pending ?? []))
       if (ending === undefined || next?.status !== 'completed') ending = next ?? ending
@@ -96,25 +108,36 @@ class FunctionLoop {
   }
 
   /** One model call and what follows from it. */
-  async turn(): Promise<RunEnding | undefined> {
+  turn(): Promise<RunEnding | undefined> {
     const run = this.#run
-    const { config, options } = this.#input
+    run.iteration = run.place = this.#iteration
+    this.#note()
+    if (run.seams === undefined) return this.#round({})
+    const { instructions, options } = this.#input
+    const round = { instructions, options, history: () => this.#history() }
+    return run.seams.round(run, round, (edits) => this.#round(edits))
+  }
+
+  async #round(edits: RoundEdits): Promise<RunEnding | undefined> {
+    const run = this.#run
+    const { config } = this.#input
     if (run.stopped !== undefined) return this.#stop([])
+    if (run.control?.mode !== undefined) return cancelledPause
     const limit = this.#limit()
-    const response = await this.#callModel(
-      limit === undefined ? options : { ...options, toolChoice: 'none' },
-    )
+    const response = await this.#answer(edits, limit !== undefined)
+    if (run.seams !== undefined) await run.seams.responded(response)
     const calls = openCalls(response.messages)
     if (run.stopped !== undefined) return this.#stop(calls)
     if (calls.length > 0 && limit === undefined && config.enabled) {
       return this.#work(lastWithCalls(response.messages).id, { calls })
     }
-    if (limit !== undefined) this.#addResults(cancelledResults(calls, 'tools are off'))
+    if (limit !== undefined) addResults(run, cancelledResults(calls, 'tools are off'))
     return { status: limit === 'max_iterations' ? limit : 'completed', reason: limit }
   }
 
   /** A termination or a pause that left the layers of a call ends the run here; all else is thrown on. */
   endedBy(error: unknown): RunEnding {
+    const run = this.#run
     const { id, batch } = this.#working ?? {}
     if (isPause(error)) {
       if (id === undefined) return { status: 'paused' }
@@ -124,34 +147,15 @@ class FunctionLoop {
     if (!isTermination(error) || error.code === 'guardrail_tripped') throw error
     if (batch !== undefined) {
       const calls = batch.calls.filter(({ callId }) => batch.waiting?.has(callId) !== true)
-      this.#addResults(cancelledResults(calls, 'the run ended'), id)
+      addResults(run, cancelledResults(calls, 'the run ended'), id)
     }
-    if (error.result !== undefined) this.#addAll(toChatResponse(error.result).messages)
+    if (error.result !== undefined) addAll(run, toChatResponse(error.result).messages)
     return endingOf(error)
   }
 
-  finish({ status, reason, pending = [] }: RunEnding): AgentResponse {
+  finish(ending: RunEnding): AgentResponse {
     this.#note()
-    const run = this.#run
-    run.place = 'run'
-    const { id, finishReason, model, metadata = {}, value } = this.#last ?? {}
-    const messages = [...run.messages.added]
-    return {
-      id,
-      messages,
-      ...contentFields(messages),
-      usage: run.usage,
-      finishReason,
-      model,
-      conversationId: run.conversationId,
-      metadata,
-      status,
-      runId: run.id,
-      attempts: run.attempts,
-      pending: status === 'paused' ? [...pending, ...run.interrupts.pending] : pending,
-      ...(reason === undefined ? undefined : { reason }),
-      ...(value === undefined || status === 'terminated' ? undefined : { value }),
-    }
+    return loopResponse(this.#run, this.#last, ending)
   }
 
   /** Why tools are off, if they are. */
@@ -160,23 +164,37 @@ class FunctionLoop {
     if (this.#consecutiveErrors >= Math.max(1, maxConsecutiveErrorsPerRequest))
       return 'max_consecutive_errors'
     if (this.#functionCalls >= maxFunctionCalls) return 'max_function_calls'
-    return this.#iteration >= maxIterations ? 'max_iterations' : undefined
+    const most = maxIterations + this.#run.moreIterations
+    return this.#iteration >= most ? 'max_iterations' : undefined
   }
 
-  async #callModel(options: ChatOptions): Promise<ChatResponse> {
+  /** What the model is sent next. */
+  #history(): readonly Message[] {
+    const { conversationId, messages, sent } = this.#run
+    return visibleHistory(messages.all.slice(), conversationId === undefined ? 0 : sent)
+  }
+
+  /** The model's answer, or what stands in its place. */
+  async #answer(edits: RoundEdits, toolsAreOff: boolean): Promise<ChatResponse> {
     const run = this.#run
-    const { client, instructions, signal, callModel } = this.#input
-    run.iteration = run.place = this.#iteration
-    this.#note()
-    run.servedBy = undefined
-    const from = run.conversationId === undefined ? 0 : run.sent
-    const messages = visibleHistory(run.messages.all.slice(), from)
-    const input = { client, instructions, messages, options: this.#offer(options), signal }
-    const response = await callModel(run, input)
-    signal.throwIfAborted()
+    const { client, signal, callModel, ...input } = this.#input
+    let { response } = edits
+    if (response !== undefined) addAll(run, response.messages)
+    else {
+      const { instructions = input.instructions, options = input.options } = edits
+      run.servedBy = undefined
+      response = await callModel(run, {
+        client,
+        instructions,
+        messages: edits.messages ?? this.#history(),
+        options: this.#offer(options, toolsAreOff),
+        signal,
+      })
+      signal.throwIfAborted()
+      run.messages.add(response.messages)
+    }
     this.#iteration++
     this.#last = response
-    run.messages.add(response.messages)
     // What a guest or a layer has answered, the provider that keeps the conversation has not seen.
     if (run.servedBy === client.provider) {
       run.conversationId = response.conversationId ?? run.conversationId
@@ -186,8 +204,9 @@ class FunctionLoop {
   }
 
   /** The options with what the model is shown now; the same object while nothing changes. */
-  #offer(options: ChatOptions): ChatOptions {
+  #offer(given: ChatOptions, toolsAreOff: boolean): ChatOptions {
     const { conversationId, tools } = this.#run
+    const options: ChatOptions = toolsAreOff ? { ...given, toolChoice: 'none' } : given
     const { visible } = tools
     const last = this.#offered
     if (
@@ -205,10 +224,14 @@ class FunctionLoop {
 
   async #work(id: string, batch: OpenBatch): Promise<RunEnding | undefined> {
     const run = this.#run
-    const { config, callFunction, options, signal } = this.#input
+    const { options } = this.#input
     this.#working = { id, batch }
-    const budget = config.maxFunctionCalls - this.#functionCalls
-    const outcome = await runBatch(run, { ...batch, budget, signal }, callFunction, config)
+    this.#note()
+    const isCancelled = run.control?.mode === 'after-model'
+    if (run.keepsSteps || isCancelled) hold(run, id, batch.decisions)
+    if (isCancelled) return cancelledPause
+    if (run.keepsSteps) await run.saveStep()
+    const outcome = await this.#runBatch(batch)
     this.#working = undefined
     this.#count(outcome)
     const { results, pending, terminates, direct } = outcome
@@ -217,19 +240,36 @@ class FunctionLoop {
     for (const { callId, contents, error } of results)
       batch.decisions?.set(callId, { result: { contents, error } })
     if (waits) {
-      this.#hold(id, batch.decisions, results)
-      this.#ask(id, pending, batch.waiting)
+      hold(run, id, batch.decisions, results)
+      askFor(run, id, pending, batch.waiting)
+    } else run.held?.delete(id)
+    addResults(run, results, id)
+    if (waits) {
+      const isCut = pending.length === 0 && run.interrupts.pending.length === 0
+      return isCut ? cancelledPause : { status: 'paused', pending }
     }
-    this.#addResults(results, id)
-    if (waits) return { status: 'paused', pending }
     run.toolResults = undefined
     if (terminates !== undefined) return endingOf(terminates)
     if (run.stopped !== undefined) return this.#stop([])
     if (direct !== undefined) {
-      this.#addAll([{ id: createId('msg'), role: 'assistant', contents: direct.contents }])
+      addAll(run, [{ id: createId('msg'), role: 'assistant', contents: direct.contents }])
       return { status: 'completed', reason: 'return_direct' }
     }
-    return isRequired(options.toolChoice) ? { status: 'completed' } : undefined
+    if (isRequired(options.toolChoice)) return { status: 'completed' }
+    this.#note()
+    if (run.keepsSteps) await run.saveStep()
+    return undefined
+  }
+
+  #runBatch(batch: OpenBatch): Promise<BatchOutcome> {
+    const run = this.#run
+    const { config, callFunction, signal } = this.#input
+    const budget = config.maxFunctionCalls - this.#functionCalls
+    const execute = (): Promise<BatchOutcome> =>
+      runBatch(run, { ...batch, budget, signal }, callFunction, config)
+    if (run.seams === undefined) return execute()
+    const parallel = batch.calls.length > 1 && config.maxConcurrency > 1 && !batch.oneByOne
+    return run.seams.batch(run, batch.calls, parallel, execute)
   }
 
   #count({ results, executed, failed }: BatchOutcome): void {
@@ -237,56 +277,12 @@ class FunctionLoop {
     if (results.length > 0) this.#consecutiveErrors = failed ? this.#consecutiveErrors + 1 : 0
   }
 
-  /** Keeps what was decided about calls that are still open. */
-  #hold(
-    id: string,
-    decisions: Decisions | undefined,
-    results: readonly FunctionResultContent[] = [],
-  ): void {
-    const open = new Map(decisions)
-    for (const { callId } of results) open.delete(callId)
-    ;(this.#run.held ??= new Map()).set(id, open)
-  }
-
-  /** Writes down what is to be decided, at the calls it is about. */
-  #ask(id: string, pending: readonly PendingRequest[], waiting: OpenBatch['waiting']): void {
-    const { messages, sink } = this.#run
-    const requests: Content[] = []
-    for (const entry of pending) {
-      if (entry.kind === 'approval' && waiting?.get(entry.request.call.callId) !== entry)
-        requests.push(entry.request)
-    }
-    const message = messages.all.findLast((entry) => entry.id === id)
-    if (requests.length === 0 || message === undefined) return
-    messages.replace({ ...message, contents: [...message.contents, ...requests] })
-    sink.push({ contents: requests, role: 'assistant', messageId: id })
-  }
-
-  /** Results stand behind their calls, also when the talk has gone on since. */
-  #addResults(results: readonly FunctionResultContent[], groupId?: string): void {
-    if (results.length === 0) return
-    const { messages, conversationId, sent, sink } = this.#run
-    const { all } = messages
-    const message: Message = { id: createId('msg'), role: 'tool', contents: results }
-    const group =
-      groupId === undefined || all.at(-1)?.id === groupId ? undefined : callGroup(all, groupId)
-    const end = group?.end ?? all.length
-    // What a provider that keeps the conversation has seen lies behind.
-    messages.insert(conversationId === undefined ? end : Math.max(end, sent), message)
-    sink.push({ contents: results, role: 'tool', messageId: message.id })
-  }
-
   #stop(calls: readonly FunctionCallContent[]): RunEnding {
-    const { reason, response } = this.#run.stopped!
-    this.#addResults(cancelledResults(calls, 'the run was stopped'))
-    if (response !== undefined) this.#addAll(toChatResponse(response).messages)
+    const run = this.#run
+    const { reason, response } = run.stopped!
+    addResults(run, cancelledResults(calls, 'the run was stopped'))
+    if (response !== undefined) addAll(run, toChatResponse(response).messages)
     return { status: 'terminated', reason }
-  }
-
-  #addAll(messages: readonly Message[]): void {
-    this.#run.messages.add(messages)
-    for (const { id, role, contents } of messages)
-      this.#run.sink.push({ contents, role, messageId: id })
   }
 
   #note(): void {
@@ -297,3 +293,6 @@ class FunctionLoop {
     }
   }
 }
+
+/** A cancel has found its safe point. */
+const cancelledPause: RunEnding = { status: 'paused', reason: 'cancelled' }

@@ -85,10 +85,26 @@ export type { RunContext, RunMessages, RunTools } from './run-context.ts'
 export type { RunEvent, RunEventInit, RunRequestInit } from './run-events.ts'
 export { outcomeOf } from './run-outcome.ts'
 export type { FailedOutcome } from './run-outcome.ts'
-export { defineState } from './run-state.ts'
-export type { RunState, StateCell, StateOptions } from './run-state.ts'
+export { defineEvent } from './define-event.ts'
+export type { EventDefinition, EventOptions } from './define-event.ts'
+export { defineState } from './define-state.ts'
+export type { StateCell, StateOptions } from './define-state.ts'
+export { lifecycle } from './lifecycle.ts'
+export type { Lifecycle } from './lifecycle.ts'
+export { LifecycleError } from './lifecycle-failures.ts'
+export type {
+  ErrorSource,
+  FunctionHookContext,
+  LifecycleFailure,
+  LifecycleHooks,
+} from './lifecycle-hooks.ts'
+export type { BatchContext, IterationContext } from './loop-seams.ts'
+export { RunControl } from './run-control.ts'
+export type { CancelMode, CancelOptions } from './run-control.ts'
+export type { RunState } from './run-state.ts'
+export type { FunctionRequest, ModelRequest } from './wrapped-request.ts'
 export type { RunToolsSnapshot } from './run-tools.ts'
-export { createSession } from './session.ts'
+export { createSession, forkSession } from './session.ts'
 export type { Session, SessionSnapshot } from './session.ts'
 export type {
   InferSchema,
@@ -127,6 +143,8 @@ export type {
   ToolDefinition,
   ToolOptions,
 } from './tool.ts'
+export { toolSearch } from './tool-search.ts'
+export type { ToolSearchOptions } from './tool-search.ts'
 export { isToolError, ToolError } from './tool-error.ts'
 export type { TransformController, UpdateTransformer } from './update-transformer.ts'
 export { addUsage } from './usage.ts'

@@ -7,9 +7,10 @@ type Question = Extract<PendingRequest, { kind: 'interrupt' }>
 
 /** Leaves all layers to pause the run. Never to be caught for good: rethrow it. */
 export class RunPaused extends LamellaError {
-  readonly request: Question
+  /** Missing where the run is cancelled at a safe point. */
+  readonly request: Question | undefined
 
-  constructor(request: Question) {
+  constructor(request?: Question) {
     super('the run is paused; layers must let this pass', { code: 'run_paused' })
     this.request = request
   }
@@ -68,8 +69,8 @@ export class Interrupts {
    * ask. The call will ask again when it runs again, alone.
    */
   claim({ request }: RunPaused, callId: string): void {
-    const at = this.pending.indexOf(request)
-    if (at < 0) return
+    const at = request === undefined ? -1 : this.pending.indexOf(request)
+    if (request === undefined || at < 0) return
     const { address } = request
     const question = address.slice(address.indexOf(':'), address.lastIndexOf('#'))
     this.pending[at] = { ...request, address: `${callId}${question}#0` }

@@ -30,6 +30,7 @@ export async function invokeTool(context: FunctionView): Promise<void> {
   }
   call.result = toFunctionResult(value)
   ;(run.toolResults ??= new Map()).set(callId, call.result)
+  if (run.keepsSteps) await run.saveStep()
 }
 
 /** @throws ToolError that names the fields and not the values */

@@ -105,6 +105,25 @@ export function sortLayers(
   return sorted ?? noLayers
 }
 
+/**
+ * Disposes of the layers that can be, the innermost first. If some fail, the others are disposed of all
+ * the same.
+ * @throws what the one threw that failed, or an AggregateError
+ */
+export async function disposeLayers(layers: Layers): Promise<void> {
+  const errors: unknown[] = []
+  for (const layer of [...layers.agent, ...layers.chat, ...layers.function].toReversed()) {
+    try {
+      await (layer as Middleware & Partial<AsyncDisposable>)[Symbol.asyncDispose]?.()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 1)
+    throw new AggregateError(errors, `${errors.length} layers failed to dispose`)
+  if (errors.length > 0) throw errors[0]
+}
+
 const allLevels = ['agent', 'chat', 'function'] as const
 
 function isList(entry: MiddlewareInput): entry is readonly MiddlewareInput[] {

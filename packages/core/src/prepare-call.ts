@@ -2,6 +2,7 @@ import type { PendingRequest } from './agent-response.ts'
 import type { FunctionCallContent } from './content.ts'
 import { createSecretId } from './create-id.ts'
 import type { PreparedCall } from './function-call.ts'
+import type { LoopConfiguration } from './function-invocation.ts'
 import type { FunctionResult } from './function-result.ts'
 import { errorResult, toFunctionResult, unknownToolResult } from './function-result.ts'
 import { parseArguments } from './parse-arguments.ts'
@@ -22,20 +23,25 @@ export function prepareCall(
   run: Run,
   call: FunctionCallContent,
   decision: Decision | undefined,
-  includeDetails: boolean,
+  { includeDetailedErrors: includeDetails, onUnknownTool }: LoopConfiguration,
 ): Step | Promise<Step> {
   const isVerdict = decision !== undefined && 'approved' in decision
   if (isVerdict && !decision.approved) {
     return { result: errorResult('rejected', decision.reason ?? 'rejected', decision.reason) }
   }
   const tool = run.tools.get(call.name)
-  if (tool?.type !== 'function') return { result: unknownToolResult(call.name) }
+  if (tool?.type !== 'function') {
+    return onUnknownTool ? answerUnknown(run, call, onUnknownTool) : unknown(call)
+  }
   const refuse = (why: string): Step => ({
     result: errorResult('invalid_arguments', why, includeDetails ? why : undefined),
   })
   const parsed = parseArguments(call.arguments)
   if (parsed.error !== undefined) return refuse(parsed.error)
-  const checked = validate(tool.parameters, (isVerdict && decision.arguments) || parsed.value)
+  const checked = validate(
+    tool.parameters,
+    (isVerdict && decision.arguments) || named(parsed.value, tool),
+  )
   const accept = (result: Awaited<typeof checked>): Step | Promise<Step> => {
     if (result.issues !== undefined) return refuse(formatIssues(result.issues))
     const args = result.value as Record<string, unknown>
@@ -44,6 +50,32 @@ export function prepareCall(
     return { run: { call, tool, arguments: args, metadata: { approval: decision } } }
   }
   return 'then' in checked ? checked.then(accept) : accept(checked)
+}
+
+async function answerUnknown(
+  run: Run,
+  call: FunctionCallContent,
+  handler: NonNullable<LoopConfiguration['onUnknownTool']>,
+): Promise<Step> {
+  const answer = await handler(call, run)
+  return answer === undefined ? unknown(call) : { result: toFunctionResult(answer) }
+}
+
+function unknown({ name }: FunctionCallContent): Step {
+  return { result: unknownToolResult(name) }
+}
+
+/** Arguments by their own names. */
+function named(
+  args: Readonly<Record<string, unknown>> | undefined,
+  { argumentAliases }: Tool,
+): typeof args {
+  if (argumentAliases === undefined || args === undefined) return args
+  const entries = Object.entries(args).map(([name, value]): [string, unknown] => {
+    const own = Object.hasOwn(argumentAliases, name) ? argumentAliases[name]! : name
+    return [own === name || Object.hasOwn(args, own) ? name : own, value]
+  })
+  return Object.fromEntries(entries)
 }
 
 function prepareNew(

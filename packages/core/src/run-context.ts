@@ -53,6 +53,8 @@ export interface RunContext {
   readonly messages: RunMessages
   readonly tools: RunTools
   readonly state: RunState
+  /** Whose run it is, where several share an application. A run inside of another has that of its caller. */
+  readonly tenant: string | undefined
   /** What the caller passed as `data`. */
   readonly data: unknown
   recordAttempt(attempt: Omit<Attempt, 'iteration'>): void
@@ -74,6 +76,8 @@ export interface RunContext {
     reason: string,
     options?: { readonly response?: AgentResponseInit | string | undefined },
   ): void
+  /** Allows the loop more rounds than `maxIterations`, counted for this run. */
+  allowIterations(count: number): void
   /** Pauses the run. After `agent.resume` the same layer is entered again and this call answers. */
   interrupt<Value = unknown>(payload: unknown): Promise<Value>
 }

@@ -2,7 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { LamellaError } from './lamella-error.ts'
-import { defineState, StateCells } from './run-state.ts'
+import { defineState } from './define-state.ts'
+import { StateCells } from './run-state.ts'
 
 const strikes = defineState({ name: 'strikes', initial: () => 0 })
 const seen = defineState({ name: 'seen', initial: (): string[] => [], schema: z.array(z.string()) })

@@ -61,7 +61,11 @@ export class LiveTools implements RunTools {
   }
 
   get(name: string): ToolDefinition | undefined {
-    return this.#executable.find((tool) => tool.name === name)
+    const all = this.#executable
+    return (
+      all.find((tool) => tool.name === name) ??
+      all.find((tool) => tool.type === 'function' && tool.aliases?.includes(name))
+    )
   }
 
   add(...tools: readonly ToolDefinition[]): void {
@@ -102,7 +106,10 @@ export class LiveTools implements RunTools {
   /** Whether the tool's result is the answer of the run: what was set last, else what the tool says. */
   returnsDirect(name: string): boolean {
     const tool = this.get(name)
-    return this.#returnDirect?.get(name) ?? (tool?.type === 'function' && tool.returnDirect)
+    return (
+      this.#returnDirect?.get(tool?.name ?? name) ??
+      (tool?.type === 'function' && tool.returnDirect)
+    )
   }
 
   snapshot(): RunToolsSnapshot {
@@ -122,6 +129,13 @@ export class LiveTools implements RunTools {
     this.show(...visible)
     this.#withheld = new Map([...this.#withheld!, ...withheld])
     this.#returnDirect = new Map(returnDirect)
+  }
+
+  /** Adds the tools of another list, and what was said about names there. */
+  takeOver(early: LiveTools): void {
+    this.add(...early.#executable)
+    for (const [name, how] of early.#withheld ?? []) this.#withhold([name], how)
+    this.#returnDirect = early.#returnDirect
   }
 
   #withhold(names: readonly string[], how?: 'hidden' | 'deferred'): void {

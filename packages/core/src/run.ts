@@ -7,39 +7,31 @@ import type {
 import type { LoopState } from './chat-options.ts'
 import type { ChatResponse } from './chat-response.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import { takeStep } from './checkpoint.ts'
 import { createId } from './create-id.ts'
 import type { FunctionResult } from './function-result.ts'
 import { Interrupts } from './interrupts.ts'
 import { LamellaError } from './lamella-error.ts'
+import type { LoopSeams } from './loop-seams.ts'
+import type { Message } from './message.ts'
 import type { ResponseFold } from './response-fold.ts'
 import type { RunContext } from './run-context.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from './run-events.ts'
+import { addObserver, tellAll } from './run-observers.ts'
+import type { RunControl } from './run-control.ts'
 import { RunConversation } from './run-conversation.ts'
+import type { RunInit } from './run-init.ts'
 import { RunRequests } from './run-requests.ts'
 import type { RunState } from './run-state.ts'
 import { StateCells } from './run-state.ts'
 import { LiveTools } from './run-tools.ts'
 import type { Session } from './session.ts'
+import type { KeyValueStore } from './store.ts'
 import type { Decisions } from './tool-batch.ts'
 import type { UpdateSink } from './update-sink.ts'
 import { unlessAborted } from './unless-aborted.ts'
 import type { Usage } from './usage.ts'
 import { addUsage } from './usage.ts'
-
-/** What a run is started with. */
-export interface RunInit {
-  readonly sink: UpdateSink<AgentResponseUpdate>
-  readonly id?: string | undefined
-  readonly agentName?: string | undefined
-  readonly session?: Session | undefined
-  readonly signal?: AbortSignal | undefined
-  readonly parent?: RunContext | undefined
-  readonly data?: unknown
-  readonly onEvent?: ((event: RunEvent) => void) | undefined
-  readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
-  readonly checkpoint?: Checkpoint | undefined
-  readonly answers?: Readonly<Record<string, unknown>> | undefined
-}
 
 /** One run, as the engine sees it. Layers see it as a `RunContext`. What few runs need is made when it is needed. */
 export class Run implements RunContext {
@@ -49,6 +41,8 @@ export class Run implements RunContext {
   readonly parent: RunContext | undefined
   readonly depth: number
   readonly data: unknown
+  readonly tenant: string | undefined
+  stateStore: KeyValueStore | undefined
   readonly sink: UpdateSink<AgentResponseUpdate>
   readonly signal: AbortSignal
   readonly checkpoint: Checkpoint | undefined
@@ -60,12 +54,17 @@ export class Run implements RunContext {
   usageEstimated = false
   attempts: readonly Attempt[] = noAttempts
   loopState: LoopState = { iteration: 0, functionCalls: 0, consecutiveErrors: 0 }
-  tools: LiveTools = noTools
   readonly messages: RunConversation = new RunConversation()
   /** Text for the model's last word when its calls were dropped and nothing else was left. */
   fallbackText: string | undefined
   /** The response that is being folded. */
   partial: ResponseFold | undefined
+  /** Layers around rounds of the loop, if there are any. */
+  seams: LoopSeams | undefined
+  /** Rounds that layers have allowed beyond the limit. */
+  moreIterations: number
+  /** What the run was called with. */
+  input: readonly Message[] = noMessages
   stopped:
     | { readonly reason: string; readonly response?: AgentResponseInit | string | undefined }
     | undefined
@@ -98,6 +97,8 @@ export class Run implements RunContext {
   #requests: RunRequests | undefined
   #interrupts: Interrupts | undefined
   #unlink: (() => void) | undefined
+  #saving: Promise<void> | undefined
+  #tools: LiveTools | undefined
   #observers: Set<(event: RunEvent) => void> | undefined
 
   constructor(init: RunInit) {
@@ -109,9 +110,11 @@ export class Run implements RunContext {
     this.parent = parent
     this.depth = parent === undefined ? 0 : parent.depth + 1
     this.data = init.data
+    this.tenant = init.tenant ?? parent?.tenant
     this.sink = init.sink
     this.checkpoint = checkpoint
     this.usage = checkpoint?.usage ?? noUsage
+    this.moreIterations = checkpoint?.moreIterations ?? 0
     this.children = checkpoint?.children ?? noChildren
     this.finished =
       checkpoint === undefined
@@ -126,7 +129,18 @@ export class Run implements RunContext {
   }
 
   get state(): RunState {
-    return (this.#state ??= new StateCells())
+    return (this.#state ??= new StateCells(this))
+  }
+
+  /** Before the loop has begun, what layers have added and changed. */
+  get tools(): LiveTools {
+    return (this.#tools ??= new LiveTools([]))
+  }
+
+  /** The first tools take over what layers have changed before. */
+  set tools(tools: LiveTools) {
+    if (!this.messages.begun && this.#tools !== undefined) tools.takeOver(this.#tools)
+    this.#tools = tools
   }
 
   get interrupts(): Interrupts {
@@ -135,7 +149,28 @@ export class Run implements RunContext {
 
   /** Whether anybody could abort this run while it is in one call. */
   get abortable(): boolean {
-    return this.sink.streaming || this.#init.signal !== undefined
+    const { signal, control } = this.#init
+    return this.sink.streaming || (signal ?? control) !== undefined
+  }
+
+  get control(): RunControl | undefined {
+    return this.#init.control
+  }
+
+  /** Whether somebody wants a checkpoint of each step. */
+  get keepsSteps(): boolean {
+    return this.#init.onCheckpoint !== undefined
+  }
+
+  /** Hands out a checkpoint of where the run stands, one after another. */
+  saveStep(): Promise<void> {
+    const before = this.#saving ?? Promise.resolve()
+    this.#saving = before.then(() => this.#init.onCheckpoint?.(takeStep(this)))
+    return this.#saving
+  }
+
+  allowIterations(count: number): void {
+    this.moreIterations += count
   }
 
   abort(reason: unknown): void {
@@ -144,6 +179,7 @@ export class Run implements RunContext {
 
   /** Begins to listen to the caller's signal. */
   begin(): void {
+    this.#init.control?.attach(this)
     const outer = this.#init.signal
     if (outer === undefined) return
     if (outer.aborted) {
@@ -157,6 +193,7 @@ export class Run implements RunContext {
 
   /** Lets go of the caller's signal. */
   release(): void {
+    this.#init.control?.detach(this)
     this.#unlink?.()
   }
 
@@ -179,11 +216,7 @@ export class Run implements RunContext {
   }
 
   observe(listener: (event: RunEvent) => void): () => void {
-    // One that is registered twice is told twice.
-    const own = (event: RunEvent): void => listener(event)
-    const observers = (this.#observers ??= new Set())
-    observers.add(own)
-    return () => observers.delete(own)
+    return addObserver((this.#observers ??= new Set()), listener)
   }
 
   request<Value>(request: RunRequestInit<Value>): Promise<Value> {
@@ -242,27 +275,19 @@ export class Run implements RunContext {
 
   #send(event: RunEvent): void {
     this.sink.push({ contents: [], event })
-    tell(this.#init.onEvent, event)
-    if (this.#observers) for (const observer of this.#observers) tell(observer, event)
+    tellAll(event, this.#init.onEvent, this.#observers)
   }
 
   #restore(checkpoint: Checkpoint): void {
     const { attempts, state, iteration, functionCalls, consecutiveErrors } = checkpoint
     this.attempts = attempts
     this.loopState = { iteration, functionCalls, consecutiveErrors }
-    if (Object.keys(state).length > 0) (this.#state = new StateCells()).restore(state)
+    if (Object.keys(state).length > 0) (this.#state = new StateCells(this)).restore(state)
   }
-}
-
-/** An observer cannot break what it observes. */
-function tell(observer: ((event: RunEvent) => void) | undefined, event: RunEvent): void {
-  try {
-    observer?.(event)
-  } catch {}
 }
 
 const noChildren: Readonly<Record<string, Checkpoint>> = Object.freeze({})
 const nothingFinished = Object.freeze({ toolResults: new Map<string, FunctionResult>() })
 const noUsage: Usage = Object.freeze({})
 const noAttempts: readonly Attempt[] = Object.freeze([])
-const noTools = new LiveTools([])
+const noMessages: readonly Message[] = Object.freeze([])

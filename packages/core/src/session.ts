@@ -32,6 +32,22 @@ export interface Session {
   toJSON(): SessionSnapshot
 }
 
+/**
+ * Makes a session that goes on from another one without touching it: with its messages, up to the one
+ * with the id `until` if that is given, and a copy of its state. What a provider keeps, and approvals
+ * that are still open, belong to the old one; state of a tenant is the same for both.
+ * @throws RangeError if no message has the id
+ */
+export function forkSession(session: Session, options: { readonly until?: string } = {}): Session {
+  const { until } = options
+  const at = until === undefined ? -1 : session.messages.findIndex(({ id }) => id === until)
+  if (until !== undefined && at < 0) {
+    throw new RangeError(`forkSession: \`until\` must be the id of a message, got ${until}`)
+  }
+  const messages = at < 0 ? session.messages : session.messages.slice(0, at + 1)
+  return createSession({ messages: [...messages], state: jsonCopy(session.state) })
+}
+
 /** Makes an empty session, or one from its snapshot. */
 export function createSession(from: Partial<Omit<SessionSnapshot, 'version'>> = {}): Session {
   return {

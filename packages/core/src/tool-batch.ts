@@ -78,9 +78,7 @@ export async function runBatch(
     const decision = batch.decisions?.get(call.callId)
     const waiting = decision === undefined ? batch.waiting?.get(call.callId) : undefined
     const prepared =
-      waiting === undefined
-        ? prepareCall(run, call, decision, config.includeDetailedErrors)
-        : { pending: waiting }
+      waiting === undefined ? prepareCall(run, call, decision, config) : { pending: waiting }
     const step = 'then' in prepared ? await prepared : prepared
     if ('result' in step) outcomes[at] = { result: step.result }
     else if ('pending' in step) pending.push(step.pending)

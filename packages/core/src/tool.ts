@@ -38,6 +38,10 @@ export interface Tool {
   /** Never runs beside other calls of its batch. */
   readonly exclusive: boolean
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Other names by which a model may call it. */
+  readonly aliases: readonly string[]
+  /** Other names of arguments, each with the one it stands for. */
+  readonly argumentAliases?: Readonly<Record<string, string>> | undefined
 }
 
 /** A tool that the provider runs itself. Passed through as it is. */
@@ -86,6 +90,17 @@ export interface ToolOptions<Parameters extends Schema> {
   /** @default false */
   readonly exclusive?: boolean | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * Other names by which a model may call it, such as its old name. They are not shown, and the tools'
+   * own names come first.
+   * @default []
+   */
+  readonly aliases?: readonly string[] | undefined
+  /**
+   * Other names of arguments, each with the one it stands for: `{ path: 'file' }`. One that was given by
+   * its own name stays.
+   */
+  readonly argumentAliases?: Readonly<Record<string, string>> | undefined
 }
 
 /**
@@ -130,6 +145,8 @@ export function tool<Parameters extends Schema = JsonSchema>(
     readOnly: options.readOnly === true,
     exclusive: options.exclusive === true,
     metadata,
+    aliases: [...(options.aliases ?? [])],
+    argumentAliases: options.argumentAliases,
   })
 }
 

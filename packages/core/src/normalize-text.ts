@@ -39,7 +39,7 @@ export function normalizeText(text: string, options: NormalizeTextOptions = {}):
   if (options.joinSpacedLetters) thin(tape, spacedLetters, joined)
   if (options.collapseWhitespace) {
     tape.text = tape.text.replace(/[^\S\n]/g, ' ')
-    thin(tape, whitespaceRun, allButOne)
+    thin(tape, whitespaceRun, oneOfThem)
   }
   const { text: made, starts, ends } = tape
   const startOf = (index: number): number =>
@@ -57,37 +57,66 @@ export function normalizeText(text: string, options: NormalizeTextOptions = {}):
 /** Text in the making. Without `starts` and `ends` each character stands where it stood. */
 interface Tape {
   text: string
-  starts?: number[]
-  ends?: number[]
+  starts?: Uint32Array
+  ends?: Uint32Array
 }
 
 const plainAscii = /^[\t\n\v\f\r\x20-\x7e]*$/
-
-// Plain characters in a row, or one character with its marks; no more marks than UAX #15 allows in
-// stream-safe text, since sorting a longer run would take more than linear time.
-const cluster = /[\t\n\x20-\x7e]+(?=[\t\n\x20-\x7e]|$)|[^][\p{M}\u1160-\u11ff]{0,30}/gu
-const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu
-const whitespace = /[^\S\ufeff]|\x85/u
-const accents = /[\u0300-\u036f]+/g
+// The last character may have marks on it.
+const plainRun = /[\t\n\x20-\x7e]+(?=[\t\n\x20-\x7e]|$)/y
+const mark = /[\p{M}\u1160-\u11ff]/u
+// As UAX #15 allows in stream-safe text: sorting a longer run would take more than linear time.
+const maxMarks = 30
+const maxGrowth = 4
 
 function readableTape(text: string, options: NormalizeTextOptions): Tape {
-  const tape = { text: '', starts: [] as number[], ends: [] as number[] }
-  const known = new Map<string, string>()
+  const starts = new Uint32Array(maxGrowth * text.length)
+  const ends = new Uint32Array(maxGrowth * text.length)
+  const pieces: string[] = []
+  const read = cached((original) => readable(original, options))
+  const isMark = cached((character) => mark.test(character))
+  const most = mark.test(text) ? maxMarks : 0
+  let made = 0
   let inFlag = false
-  for (const { 0: original, index } of text.matchAll(cluster)) {
-    const isRun = original.length > 1 && original.charCodeAt(0) < 0x7f && plainAscii.test(original)
-    let piece = isRun ? plain(original, options) : known.get(original)
-    if (piece === undefined) known.set(original, (piece = readable(original, options)))
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    plainRun.lastIndex = at
+    if (plainRun.test(text)) {
+      end = plainRun.lastIndex
+      pieces.push(plain(text.slice(at, end), options))
+      while (at < end) {
+        starts[made] = at++
+        ends[made++] = at
+      }
+      continue
+    }
+    end = after(text, at)
+    for (let marks = 0; marks < most && text.charCodeAt(end) >= 0x300; marks++) {
+      const next = after(text, end)
+      if (!isMark(text.slice(end, next))) break
+      end = next
+    }
+    const original = text.slice(at, end)
     // Tags after a black flag spell a region: that is an emoji, and not a hidden text.
     inFlag = original.startsWith('\u{1f3f4}') || (inFlag && isTag(original.codePointAt(0)!))
-    if (inFlag && piece !== original) piece = ''
-    tape.text += piece
-    for (let unit = 0; unit < piece.length; unit++) {
-      tape.starts.push(isRun ? index + unit : index)
-      tape.ends.push(isRun ? index + unit + 1 : index + original.length)
-    }
+    const piece = inFlag && isTag(original.codePointAt(0)!) ? '' : read(original)
+    pieces.push(piece)
+    starts.fill(at, made, made + piece.length)
+    ends.fill(end, made, made + piece.length)
+    made += piece.length
   }
-  return tape
+  return { text: pieces.join(''), starts, ends }
+}
+
+/** The index after the character that begins at an index. */
+const after = (text: string, at: number): number => at + (text.codePointAt(at)! > 0xffff ? 2 : 1)
+
+function cached<T>(compute: (key: string) => T): (key: string) => T {
+  const known = new Map<string, T>()
+  return (key) => {
+    let value = known.get(key)
+    if (value === undefined) known.set(key, (value = compute(key)))
+    return value
+  }
 }
 
 const plain = (text: string, { lowerCase }: NormalizeTextOptions): string =>
@@ -95,6 +124,11 @@ const plain = (text: string, { lowerCase }: NormalizeTextOptions): string =>
 
 const isTag = (code: number): boolean => code >= 0xe0000 && code <= 0xe007f
 
+const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu
+const whitespace = /[^\S\ufeff]|\x85/u
+const accents = /[\u0300-\u036f]+/g
+
+/** What a character and its marks are to be read as. */
 function readable(original: string, options: NormalizeTextOptions): string {
   const code = original.codePointAt(0)!
   if (isTag(code)) {
@@ -105,13 +139,12 @@ function readable(original: string, options: NormalizeTextOptions): string {
   // Some characters are made of others with invisible ones among them.
   const visible = original.replace(invisible, '')
   const compatible = visible.normalize('NFKC').replace(invisible, '')
-  // One Arabic ligature is a sentence of eighteen letters.
-  const seen = compatible.length > 4 * visible.length ? visible : compatible
-  const letters = stylised.get(seen) ?? seen
+  const letters = stylised.get(compatible) ?? compatible
   const bare = options.stripDiacritics
     ? letters.normalize('NFD').replace(accents, '').normalize('NFC')
     : letters
-  return plain(bare, options)
+  // One Arabic ligature is a sentence of eighteen letters.
+  return plain(bare.length > maxGrowth * visible.length ? visible : bare, options)
 }
 
 const word = /[\p{L}\p{N}\p{M}]+/gu
@@ -132,33 +165,39 @@ function foldHomoglyphs(text: string): string {
 const spacedLetters = /(?<![\p{L}\p{N}])\p{L}([ .,*|/_-])\p{L}(?:\1\p{L})+(?![\p{L}\p{N}])/gu
 const whitespaceRun = /\s{2,}/g
 
-const joined = (match: string): number[] => {
-  const separator = match.charAt(match.codePointAt(0)! > 0xffff ? 2 : 1)
-  return indices(match).filter((at) => match[at] !== separator)
+/** Each second character: what is no letter stands between two. */
+function joined(match: string): number[] {
+  const kept: number[] = []
+  for (let at = 0; at < match.length; at = after(match, at) + 1) {
+    kept.push(at)
+    if (after(match, at) > at + 1) kept.push(at + 1)
+  }
+  return kept
 }
 
-const allButOne = (match: string): number[] => [Math.max(0, match.indexOf('\n'))]
-
-const indices = (text: string): number[] => Array.from(text, (_, at) => at)
+const oneOfThem = (match: string): number[] => [Math.max(0, match.indexOf('\n'))]
 
 /** Keeps, of each match, the characters at the indices that `kept` gives. */
 function thin(tape: Tape, pattern: RegExp, kept: (match: string) => number[]): void {
-  const { text, starts, ends } = tape
-  const made: Required<Tape> = { text: '', starts: [], ends: [] }
-  const take = (from: number, to: number) => {
-    made.text += text.slice(from, to)
-    for (let at = from; at < to; at++) {
-      made.starts.push(starts?.[at] ?? at)
-      made.ends.push(ends?.[at] ?? at + 1)
-    }
-  }
+  const { text } = tape
+  const matches = [...text.matchAll(pattern)]
+  if (matches.length === 0) return
+  tape.starts ??= Uint32Array.from({ length: text.length }, (_, at) => at)
+  tape.ends ??= tape.starts.map((at) => at + 1)
+  const pieces: string[] = []
   let done = 0
-  for (const { 0: match, index } of text.matchAll(pattern)) {
+  let made = 0
+  const take = (from: number, to: number): void => {
+    pieces.push(text.slice(from, to))
+    tape.starts!.copyWithin(made, from, to)
+    tape.ends!.copyWithin(made, from, to)
+    made += to - from
+  }
+  for (const { 0: match, index } of matches) {
     take(done, index)
     for (const at of kept(match)) take(index + at, index + at + 1)
     done = index + match.length
   }
-  if (done === 0) return
   take(done, text.length)
-  Object.assign(tape, made)
+  tape.text = pieces.join('')
 }

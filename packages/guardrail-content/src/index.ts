@@ -1,1 +1,10 @@
-// Not built yet.
+export { azureContentSafety } from './azure-content-safety.ts'
+export type { AzureContentSafetyOptions } from './azure-content-safety.ts'
+export type { ContentAction } from './content-action.ts'
+export { contentFilter } from './content-filter.ts'
+export type { ByCategory, ContentFilterOptions } from './content-filter-options.ts'
+export type { ModerationInput, ModerationScore, Moderator } from './moderator.ts'
+export { openaiModeration } from './openai-moderation.ts'
+export type { OpenAIModerationOptions } from './openai-moderation.ts'
+export type { Credential } from './post-json.ts'
+export { profanity } from './profanity.ts'

@@ -1,0 +1,139 @@
+import type { GuardrailOptions, GuardrailStreamOptions } from '@lamella/core'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import type { ContentAction } from './content-action.ts'
+import { contentActions } from './content-action.ts'
+import type { Moderator } from './moderator.ts'
+
+/** A list, or lists by category. */
+export type ByCategory<Entry> = readonly Entry[] | Readonly<Record<string, readonly Entry[]>>
+
+export interface ContentFilterOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
+  extends Omit<GuardrailOptions<Level>, 'name' | 'check' | 'role' | 'applyTo' | 'stream'> {
+  /** @default 'content' */
+  readonly name?: string | undefined
+  /** @default ['input', 'output'] */
+  readonly applyTo?: GuardrailOptions['applyTo'] | undefined
+  /**
+   * Words and phrases that are not wanted, whatever their case. A `*` at the end stands for any more
+   * letters. Without categories theirs is `words`.
+   * @default `profanity`, where there are neither words nor patterns nor moderators
+   */
+  readonly words?: ByCategory<string> | undefined
+  /**
+   * Patterns that are not wanted. A string is a pattern that ignores case. Without categories theirs is
+   * `patterns`.
+   */
+  readonly patterns?: ByCategory<RegExp | string> | undefined
+  /** Words and phrases in which nothing is found, such as `Moby Dick`. */
+  readonly allow?: readonly string[] | undefined
+  /**
+   * Whether a word must stand alone, so that `Scunthorpe` passes.
+   * @default true
+   */
+  readonly wholeWord?: boolean | undefined
+  /**
+   * Whether `sh1t`, `s.h.i.t`, `shiiit` and `shît` are read as `shit`.
+   * @default false
+   */
+  readonly leet?: boolean | undefined
+  /** What else judges the content: an endpoint, a classifier. */
+  readonly moderation?: Moderator | readonly Moderator[] | undefined
+  /**
+   * Whether one moderator is enough to flag, or it takes all; `first` asks the next one only where one
+   * fails.
+   * @default 'any'
+   */
+  readonly combine?: 'any' | 'all' | 'first' | undefined
+  /**
+   * Scores from 0 to 1 from which on a category is acted on. `self_harm` is for `self_harm/intent` too.
+   * @default the word of the moderator or the provider
+   */
+  readonly thresholds?: Readonly<Record<string, number>> | undefined
+  /** @default 'block' */
+  readonly action?: ContentAction | undefined
+  /** What becomes of a category, where it is not `action`. */
+  readonly actions?: Readonly<Record<string, ContentAction>> | undefined
+  /**
+   * What takes the place of what is replaced.
+   * @default '***'
+   */
+  readonly replacement?: string | ((match: string, category: string) => string) | undefined
+  /**
+   * What follows when the provider's own filter has acted.
+   * @default 'block'
+   */
+  readonly native?: 'block' | 'flag' | 'off' | undefined
+  /**
+   * What follows when the model refuses to answer.
+   * @default 'flag'
+   */
+  readonly refusals?: 'block' | 'flag' | 'allow' | undefined
+  /**
+   * `release` for all that is looked for; `holdChars`, the length of the longest match, for patterns;
+   * `checkEveryChars` for moderators.
+   * @default a window for words and patterns, sentences of at least 400 characters for moderators
+   */
+  readonly stream?: Omit<GuardrailStreamOptions, 'pending'> | undefined
+}
+
+/** @throws TypeError or RangeError that names the option and the value */
+export function checkContentFilter(options: ContentFilterOptions): void {
+  const owner = 'contentFilter'
+  const { words, patterns, allow = [], actions = {}, thresholds = {}, stream } = options
+  checkOptions(owner, options, {
+    action: contentActions,
+    combine: ['any', 'all', 'first'],
+    mode: ['enforce', 'shadow', 'off'],
+    native: ['block', 'flag', 'off'],
+    refusals: ['block', 'flag', 'allow'],
+    onError: ['closed', 'open'],
+    'stream.holdChars': 0,
+  })
+  for (const [category, action] of Object.entries(actions)) {
+    if (!contentActions.includes(action)) {
+      throw wrongOption(owner, `actions.${category}`, `one of ${contentActions.join(', ')}`, action)
+    }
+  }
+  for (const [category, threshold] of Object.entries(thresholds)) {
+    if (!(threshold >= 0 && threshold <= 1)) {
+      throw wrongOption(owner, `thresholds.${category}`, 'a number from 0 to 1', threshold)
+    }
+  }
+  const texts = [...byCategory(words, '').flatMap(([, list]) => list), ...allow]
+  const bad = texts.find((word) => typeof word !== 'string' || word.replace('*', '').trim() === '')
+  if (bad !== undefined) throw wrongOption(owner, 'words', 'texts that are not empty', bad)
+  for (const [, list] of byCategory(patterns, '')) list.forEach(toPattern)
+  const isRetried = [options.action, ...Object.values(actions)].includes('retry')
+  if (isRetried && (stream?.release ?? 'full') !== 'full') {
+    throw wrongOption(owner, 'stream.release', "'full' for `retry`", stream?.release)
+  }
+  if (options.applyTo?.length === 0) throw wrongOption(owner, 'applyTo', 'at least one stage', [])
+  const moderators = [options.moderation ?? []].flat()
+  if (options.applyTo?.includes('file') && !moderators.some(({ images }) => images)) {
+    throw wrongOption(
+      owner,
+      'moderation',
+      "a moderator of images for `applyTo: ['file']`",
+      undefined,
+    )
+  }
+}
+
+/** Lists by category; a plain list has the one category that is given. */
+export function byCategory<Entry>(
+  lists: ByCategory<Entry> | undefined,
+  category: string,
+): readonly (readonly [string, readonly Entry[]])[] {
+  if (lists === undefined) return []
+  return Array.isArray(lists) ? [[category, lists]] : Object.entries(lists)
+}
+
+/** @throws TypeError for what is no pattern */
+export function toPattern(pattern: RegExp | string): RegExp {
+  if (pattern instanceof RegExp) return pattern
+  try {
+    return new RegExp(pattern, 'iu')
+  } catch {
+    throw wrongOption('contentFilter', 'patterns', 'patterns', pattern)
+  }
+}

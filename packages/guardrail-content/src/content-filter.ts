@@ -1,0 +1,122 @@
+import type { ChatMiddleware, GuardrailLayer, GuardrailOptions } from '@lamella/core'
+import { guardrail } from '@lamella/core'
+import type { ContentAction } from './content-action.ts'
+import { contentActions, worstAction } from './content-action.ts'
+import type { ContentFilterOptions } from './content-filter-options.ts'
+import { byCategory, checkContentFilter, toPattern } from './content-filter-options.ts'
+import { ContentScanner } from './content-scanner.ts'
+import { contentVerdict } from './content-verdict.ts'
+import { moderationVerdict } from './moderation-verdict.ts'
+import { profanity } from './profanity.ts'
+import { providerFilter } from './provider-filter.ts'
+
+/**
+ * Keeps out content that is not wanted: words, matches of patterns, what a moderator flags, and what the
+ * provider's own filter says.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function contentFilter<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
+  options: ContentFilterOptions<Level> = {},
+): readonly (GuardrailLayer<Level> | ChatMiddleware)[] {
+  checkContentFilter(options)
+  const {
+    name = 'content',
+    mode,
+    native = 'block',
+    refusals = 'flag',
+    onError = 'closed',
+  } = options
+  if (mode === 'off') return []
+  const { thresholds = {}, replacement = '***', combine = 'any' } = options
+  const moderators = [options.moderation ?? []].flat()
+  const actionOf = actionsBy(options)
+  const { applyTo = ['input', 'output'], stream = {}, ...common } = options
+  const layers: (GuardrailLayer<Level> | ChatMiddleware)[] = []
+
+  if (native !== 'off') {
+    layers.push(
+      providerFilter({
+        ...options,
+        name: `${name}-provider`,
+        filtered: native,
+        refusals,
+        thresholds,
+        onError,
+      }),
+    )
+  }
+  if (moderators.length > 0) {
+    const action = worstAction([actionOf(''), ...Object.values(options.actions ?? {})])
+    const { release = action === 'retry' ? 'full' : 'sentence' } = stream
+    const checkEveryChars = stream.checkEveryChars ?? (release === 'sentence' ? 400 : undefined)
+    const text = typeof replacement === 'string' ? replacement : '***'
+    const rules = { moderators, combine, thresholds, actionOf, replacement: text }
+    layers.push(
+      ...guardrail<Level>({
+        ...common,
+        name: `${name}-moderation`,
+        role: 'content',
+        applyTo,
+        check: moderationVerdict(rules),
+        stream: { ...stream, release, checkEveryChars },
+      }),
+    )
+  }
+  const readable = applyTo.filter((stage) => stage !== 'file')
+  for (const action of readable.length > 0 ? contentActions : []) {
+    const scanner = scannerFor(action, options, actionOf)
+    if (scanner === undefined) continue
+    layers.push(
+      ...guardrail<Level>({
+        ...common,
+        name: action === 'block' ? name : `${name}-${action}`,
+        role: 'content',
+        applyTo: readable,
+        check: contentVerdict(scanner, action, replacement),
+        stream: {
+          release: releaseFor(action),
+          ...stream,
+          checkEveryChars: undefined,
+          pending: (text, from) => scanner.pending(text, from),
+        },
+      }),
+    )
+  }
+  return layers
+}
+
+function actionsBy({ action = 'block', actions = {} }: ContentFilterOptions) {
+  return (category: string): ContentAction =>
+    (Object.hasOwn(actions, category) ? actions[category] : undefined) ?? action
+}
+
+function releaseFor(action: ContentAction): NonNullable<GuardrailOptions['stream']>['release'] {
+  if (action === 'retry') return 'full'
+  return action === 'flag' ? 'passthrough' : 'window'
+}
+
+/** Looks for the words and patterns of the categories that an action is for. */
+function scannerFor(
+  action: ContentAction,
+  options: ContentFilterOptions,
+  actionOf: (category: string) => ContentAction,
+): ContentScanner | undefined {
+  const { patterns, moderation, allow = [], wholeWord = true, leet = false, stream } = options
+  const isBare = options.words === undefined && patterns === undefined && moderation === undefined
+  const words = isBare ? { profanity } : options.words
+  const isOf = ([category]: readonly [string, unknown]): boolean => actionOf(category) === action
+  const rules = {
+    words: byCategory(words, 'words').filter(isOf),
+    patterns: byCategory(patterns, 'patterns')
+      .filter(isOf)
+      .map(([category, list]) => [category, list.map(toPattern)] as const),
+  }
+  if (rules.words.length + rules.patterns.length === 0) return undefined
+  return new ContentScanner({
+    ...rules,
+    allow,
+    wholeWord,
+    leet,
+    holdChars: stream?.holdChars ?? 256,
+  })
+}

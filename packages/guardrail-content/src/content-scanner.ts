@@ -1,0 +1,136 @@
+import type { NormalizedText } from '@lamella/core/authoring'
+import { normalizeText } from '@lamella/core/authoring'
+import { isLetter } from './word-edge.ts'
+import { WordTrie } from './word-trie.ts'
+
+/** What is looked for, by category. */
+export interface ContentRules {
+  readonly words: readonly (readonly [category: string, words: readonly string[]])[]
+  readonly patterns: readonly (readonly [category: string, patterns: readonly RegExp[]])[]
+  readonly allow: readonly string[]
+  readonly wholeWord: boolean
+  readonly leet: boolean
+  /** The length of the longest match of a pattern. */
+  readonly holdChars: number
+}
+
+/** A stretch of a text that is not wanted. */
+export interface ContentFinding {
+  readonly start: number
+  readonly end: number
+  readonly category: string
+}
+
+interface Scan {
+  readonly findings: readonly ContentFinding[]
+  /** From where on more text may make a difference. */
+  readonly openFrom: number
+}
+
+/** Finds words and matches of patterns, also such as are hidden from a plain search. */
+export class ContentScanner {
+  readonly #words: WordTrie<string>
+  readonly #allowed: WordTrie<true>
+  readonly #patterns: readonly { readonly category: string; readonly pattern: RegExp }[]
+  readonly #holdChars: number
+  readonly #leet: boolean
+
+  constructor({ words, patterns, allow, wholeWord, leet, holdChars }: ContentRules) {
+    this.#leet = leet
+    this.#words = new WordTrie({ wholeWord, leet })
+    this.#allowed = new WordTrie({ wholeWord: true, leet: false })
+    for (const [category, list] of words) {
+      for (const word of list) this.#words.add(this.#read(word).text.trim(), category)
+    }
+    for (const word of allow) this.#allowed.add(this.#read(word).text.trim(), true)
+    this.#patterns = patterns.flatMap(([category, list]) =>
+      list.map((pattern) => ({ category, pattern: searchable(pattern) })),
+    )
+    this.#holdChars = holdChars
+  }
+
+  /** What begins at `from` or later. `final` says that the text ends here. */
+  scan(text: string, from: number, final: boolean): readonly ContentFinding[] {
+    const allowed: ContentFinding[] = []
+    const { findings } = this.#scanWords(text, from, final, allowed)
+    return [...findings, ...this.#matches(text, from, allowed)].toSorted(
+      (left, right) => left.start - right.start,
+    )
+  }
+
+  /** The index from which on the text may still be the start of a finding, or of a longer one. */
+  pending(text: string, from: number): number {
+    const { openFrom } = this.#scanWords(text, from, false, [])
+    return this.#patterns.length === 0
+      ? openFrom
+      : Math.min(openFrom, wordStart(text, text.length - this.#holdChars))
+  }
+
+  #scanWords(text: string, from: number, final: boolean, allowed: ContentFinding[]): Scan {
+    const findings: ContentFinding[] = []
+    const read = this.#read(text)
+    const open = final ? read.text.length : this.#openToken(read.text)
+    const scanned = (openAt: number): Scan => ({ findings, openFrom: read.toOriginal(openAt) })
+    let at = 0
+    let allowedUntil = 0
+    while (at < read.text.length && read.toOriginal(at) < from) at++
+    while (at < open) {
+      const permit = this.#allowed.walk(read.text, at, final)
+      if (permit.found !== undefined) {
+        allowedUntil = Math.max(allowedUntil, permit.found.end)
+        allowed.push({ ...read.toOriginalSpan(at, permit.found.end), category: '' })
+      }
+      const { found, isOpen } = this.#words.walk(read.text, at, final)
+      if (isOpen || permit.isOpen) return scanned(at)
+      if (found !== undefined && found.end > allowedUntil) {
+        findings.push({ ...read.toOriginalSpan(at, found.end), category: found.value })
+        at = found.end
+      } else at++
+    }
+    return scanned(at)
+  }
+
+  #read(text: string): NormalizedText {
+    const stripDiacritics = this.#leet
+    return normalizeText(text, { lowerCase: true, collapseWhitespace: true, stripDiacritics })
+  }
+
+  /** Where a last word begins whose letters may yet be read in another way. */
+  #openToken(text: string): number {
+    const longest = Math.max(this.#words.longest, this.#allowed.longest)
+    let start = text.length
+    while (text.length - start <= longest && isLetter(text, start - 1)) start--
+    return /[\u0080-\uffff]/.test(text.slice(start)) ? start : text.length
+  }
+
+  #matches(text: string, from: number, allowed: readonly ContentFinding[]): ContentFinding[] {
+    if (this.#patterns.length === 0) return []
+    const read = normalizeText(text)
+    let start = 0
+    while (start < read.text.length && read.toOriginal(start) < from) start++
+    return this.#patterns.flatMap(({ category, pattern }) => {
+      pattern.lastIndex = start
+      return Array.from(read.text.matchAll(pattern), ({ index, 0: match }) => ({
+        ...read.toOriginalSpan(index, index + match.length),
+        category,
+      })).filter(
+        (found) =>
+          found.start < found.end &&
+          !allowed.some(({ start: first, end }) => first <= found.start && found.end <= end),
+      )
+    })
+  }
+}
+
+/** A pattern that finds all its matches, wherever an earlier search has ended. */
+function searchable({ source, flags }: RegExp): RegExp {
+  return new RegExp(source, `${flags.replace(/[gy]/g, '')}g`)
+}
+
+/** The start of the word at an index. */
+function wordStart(text: string, index: number): number {
+  for (let at = index; at > index - 64 && at > 0; at--) {
+    if (text.charCodeAt(at - 1) <= 32) return at
+  }
+  return Math.max(0, index)
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs'
+import { check } from 'recheck'
+import { describe, expect, test } from 'vitest'
+import { ContentScanner } from './content-scanner.ts'
+import { profanity } from './profanity.ts'
+
+const scanners = {
+  'whole words': { words: [['a', profanity]], wholeWord: true, leet: false },
+  'parts of words, disguised': { words: [['a', profanity]], wholeWord: false, leet: true },
+  'a long list': {
+    words: [['a', Array.from({ length: 20_000 }, (_, index) => `word ${index} ${index % 7}`)]],
+    wholeWord: true,
+    leet: true,
+  },
+} as const
+
+const long = 100_000
+const hostile: readonly (readonly [string, string])[] = [
+  ['one letter', 'a'],
+  ['the start of a word', 'mother '],
+  ['starts without an end', 'fu'],
+  ['drawn out', 's'],
+  ['a word that is drawn out', `shit${'t'.repeat(long)}`],
+  ['spaced', 's h i '],
+  ['separators', '- _-'],
+  ['zero-width characters', '\u200b'],
+  ['accents', 'e\u0301\u0302'],
+  ['surrogates', '😀'],
+  ['half characters', '\ud83d'],
+  ['a script without spaces', 'バカ'],
+  ['tag characters', '\u{e0041}'],
+  ['look-alikes', '$1!|'],
+]
+
+describe.each(Object.entries(scanners))('%s', (name, rules) => {
+  const scanner = new ContentScanner({
+    ...rules,
+    patterns: [],
+    allow: ['word 1 1'],
+    holdChars: 256,
+  })
+
+  test.each(hostile)(
+    '100,000 characters in under 50 ms, a million in under a second: %s',
+    (_, unit) => {
+      const timeOf = (chars: number, rounds: number): number => {
+        const text = unit.repeat(Math.ceil(chars / unit.length)).slice(0, chars)
+        let best = Infinity
+        for (let round = 0; round < rounds; round++) {
+          const start = performance.now()
+          scanner.scan(text, 0, true)
+          best = Math.min(best, performance.now() - start)
+        }
+        return best
+      }
+
+      const slack = process.env['CI'] ? 3 : 1
+      expect(timeOf(100_000, 3)).toBeLessThan(50 * slack)
+      const isSlow = name !== 'whole words'
+      expect(isSlow ? 0 : timeOf(1_000_000, 1)).toBeLessThan(1000 * slack)
+    },
+  )
+})
+
+test('every regular expression of the package is safe', async () => {
+  const files = [
+    'content-scanner',
+    'content-verdict',
+    'word-edge',
+    'word-trie',
+    'image-bytes',
+    'azure-content-safety',
+  ]
+  const patterns = files.flatMap((file) => [
+    ...readFileSync(new URL(`./${file}.ts`, import.meta.url), 'utf8').matchAll(
+      /[=(\s]\/((?:\\.|\[[^\]]*\]|[^/\s\\*])(?:\\.|\[[^\]]*\]|[^/\\\n])*)\/([a-z]*)/g,
+    ),
+  ])
+
+  expect(patterns.length).toBeGreaterThan(6)
+  for (const [, source, flags] of patterns) {
+    const { status } = await check(source!, flags!, { timeout: 5000 })
+    expect(`${source}: ${status}`).toBe(`${source}: safe`)
+  }
+})

@@ -1,0 +1,119 @@
+import type { GuardEvent } from '@lamella/core'
+import { Agent } from '@lamella/core'
+import {
+  describeContract,
+  guardContract,
+  middlewareContract,
+  scriptedClient,
+} from '@lamella/testing'
+import { describe, expect, it, test } from 'vitest'
+import { contentFilter } from './content-filter.ts'
+import type { ContentFilterOptions } from './content-filter-options.ts'
+import type { Moderator } from './moderator.ts'
+
+function moderatorOf(name: string, bad: RegExp): Moderator {
+  return {
+    name,
+    moderate: async (input) => {
+      const score = input.type === 'text' && bad.test(input.text) ? 0.8 : 0.1
+      return { [name]: { flagged: score > 0.5, score } }
+    },
+  }
+}
+
+const broken: Moderator = { name: 'broken', moderate: async () => Promise.reject(new Error('no')) }
+const noFish = moderatorOf('fish', /fish/)
+const noTrout = moderatorOf('food', /trout/)
+const noFowl = moderatorOf('fowl', /fowl/)
+
+async function judged(text: string, options: ContentFilterOptions): Promise<string | undefined> {
+  const client = scriptedClient(() => 'Fine.')
+  const { block } = await new Agent({ client, middleware: contentFilter(options) }).run(text)
+  return block?.category
+}
+
+describe('several moderators', () => {
+  test('any of them is enough, and a failure hides nothing that was found', async () => {
+    expect(await judged('a fowl', { moderation: [noFish, noFowl] })).toBe('fowl')
+    expect(await judged('a fish', { moderation: [noFish, broken] })).toBe('fish')
+    expect(await judged('a cat', { moderation: [noFish, broken] })).toBe('guardrail_error')
+    expect(await judged('a cat', { moderation: [noFish, noFowl] })).toBeUndefined()
+  })
+
+  test('all of them must agree', async () => {
+    const options = { moderation: [noFish, noFowl], combine: 'all' } as const
+
+    expect(await judged('a fish', options)).toBeUndefined()
+    expect(await judged('a fish and a fowl', options)).toBe('fish')
+    expect(await judged('fish', { moderation: [noFish, broken], combine: 'all' })).toBe(
+      'guardrail_error',
+    )
+    expect(await judged('cat', { moderation: [noFish, broken], combine: 'all' })).toBeUndefined()
+  })
+
+  test('the first that answers decides', async () => {
+    const options = { moderation: [broken, noFowl, noFish], combine: 'first' } as const
+
+    expect(await judged('a fish', options)).toBeUndefined()
+    expect(await judged('a fowl', options)).toBe('fowl')
+    expect(await judged('x', { moderation: [broken, broken], combine: 'first' })).toBe(
+      'guardrail_error',
+    )
+  })
+})
+
+test('the strictest action of what is flagged counts, and the worst category is named', async () => {
+  const both: Moderator = {
+    name: 'both',
+    moderate: async () => ({
+      hate: { flagged: true, score: 0.6 },
+      spam: { flagged: true, score: 0.9 },
+    }),
+  }
+
+  expect(await judged('x', { moderation: both, actions: { spam: 'flag' } })).toBe('spam')
+  expect(await judged('x', { moderation: both, action: 'flag' })).toBeUndefined()
+})
+
+test('a moderator that hangs is not waited for longer than `timeoutMs`', async () => {
+  const events: GuardEvent[] = []
+  const hanging: Moderator = { name: 'hanging', moderate: () => new Promise(() => {}) }
+  const onEvent = (event: GuardEvent) => events.push(event)
+
+  expect(await judged('x', { moderation: hanging, timeoutMs: 1, onEvent })).toBe('guardrail_error')
+  expect(events[0]?.error).toMatchObject({ code: 'guardrail_timeout' })
+})
+
+for (const action of ['block', 'replace'] as const) {
+  const create = () =>
+    contentFilter({
+      moderation: noTrout,
+      action,
+      applyTo: ['input', 'output', 'arguments', 'result'],
+    })
+  describeContract(
+    guardContract({
+      name: `a moderator, with ${action}`,
+      create,
+      harmless: ['A cat. And a dog. ', 'so'],
+      violations: (['input', 'output', 'arguments', 'result'] as const)
+        // A whole text in place of JSON is no JSON any more, and is blocked.
+        .map((stage) => ({
+          stage,
+          action: stage === 'arguments' ? 'block' : action,
+          text: 'A cat. Then a trout. A dog.',
+          forbidden: 'trout',
+        })),
+    }),
+    { describe, it },
+  )
+}
+const replacing = () => contentFilter({ moderation: noTrout, action: 'replace' })
+describeContract(
+  middlewareContract({
+    name: 'a moderator',
+    create: replacing,
+    texts: ['A cat. Then a trout. A dog.'],
+  }),
+  { describe, it },
+)

@@ -1,0 +1,93 @@
+import type { Clock } from '@lamella/core/authoring'
+import { checkOptions, systemClock, wrongOption } from '@lamella/core/authoring'
+import { batched } from './batched.ts'
+import { imageUrl } from './image-bytes.ts'
+import type { ModerationScore, Moderator } from './moderator.ts'
+import { moderationFailed, overlapping, worstScores } from './moderator.ts'
+import type { Credential } from './post-json.ts'
+import { addressOf, credentialOf, postJson, record } from './post-json.ts'
+
+export interface OpenAIModerationOptions {
+  /** A key, or a function that gets one for each request. */
+  readonly apiKey: Credential
+  /** @default 'https://api.openai.com/v1' */
+  readonly baseURL?: string | undefined
+  /** @default 'omni-moderation-latest' */
+  readonly model?: string | undefined
+  /**
+   * Characters in one input; longer texts are judged in pieces, and the worst counts.
+   * @default 10000
+   */
+  readonly maxChars?: number | undefined
+  /**
+   * Puts texts of several runs that come within `maxWaitMs` into one request, of `maxItems` at most.
+   * @default each text is a request
+   */
+  readonly batch?: { readonly maxItems?: number; readonly maxWaitMs?: number } | undefined
+  /** Waits for `batch`. @default the machine's */
+  readonly clock?: Clock | undefined
+  /** @default the global `fetch` */
+  readonly fetch?: typeof globalThis.fetch | undefined
+}
+
+/**
+ * A moderator on OpenAI's moderation endpoint, or one like it. Categories have OpenAI's names with `_`
+ * for `-`, such as `self_harm/intent`.
+ * @see https://platform.openai.com/docs/api-reference/moderations
+ */
+export function openaiModeration(options: OpenAIModerationOptions): Moderator {
+  const name = 'openaiModeration'
+  if (!options.apiKey) throw wrongOption(name, 'apiKey', 'a key, or a function', undefined)
+  checkOptions(name, options, { maxChars: 1, 'batch.maxItems': 1, 'batch.maxWaitMs': 0 })
+  const {
+    apiKey,
+    baseURL = 'https://api.openai.com/v1',
+    model = 'omni-moderation-latest',
+    maxChars = 10_000,
+    batch,
+    clock = systemClock,
+    fetch: send = globalThis.fetch,
+  } = options
+
+  const ask = async (inputs: readonly unknown[], signal: AbortSignal) => {
+    const authorization = `Bearer ${await credentialOf(apiKey)}`
+    const url = addressOf(baseURL, 'moderations')
+    const body = { model, input: inputs }
+    const answer = await postJson(name, send, url, { authorization }, body, signal)
+    const { results } = record(answer)
+    if (!Array.isArray(results) || results.length !== inputs.length) {
+      throw moderationFailed(name, 'the answer has no result for each input')
+    }
+    return results.map(scoresOf)
+  }
+  const askText = batch
+    ? batched(ask, { maxItems: batch.maxItems ?? 32, maxWaitMs: batch.maxWaitMs ?? 10, clock })
+    : async (text: string, signal: AbortSignal) => (await ask([text], signal))[0]!
+
+  return {
+    name,
+    images: true,
+    moderate: async (input, signal) => {
+      if (input.type === 'text') {
+        const pieces = overlapping(input.text, maxChars)
+        return worstScores(await Promise.all(pieces.map((piece) => askText(piece, signal))))
+      }
+      const image = { type: 'image_url', image_url: { url: imageUrl(input.image) } }
+      return (await ask([image], signal))[0]!
+    },
+  }
+}
+
+function scoresOf(result: unknown): Readonly<Record<string, ModerationScore>> {
+  const { categories, category_scores: scores, flagged } = record(result)
+  if (typeof flagged !== 'boolean') {
+    throw moderationFailed('openaiModeration', 'a result says nothing of `flagged`')
+  }
+  const known = Object.entries(record(scores)).map(([category, score]) => [
+    category.replaceAll('-', '_'),
+    { flagged: record(categories)[category] === true, score: Number(score) },
+  ])
+  const found: Record<string, ModerationScore> = Object.fromEntries(known)
+  const isNamed = Object.values(found).some((category) => category.flagged)
+  return flagged && !isNamed ? { ...found, flagged: { flagged, score: 1 } } : found
+}

@@ -1,0 +1,174 @@
+import { hasLettersBefore, hasLettersBehind, isLetter } from './word-edge.ts'
+
+/** What reading on from an index came to. */
+export interface Walk<Value> {
+  /** The longest word that begins there. */
+  readonly found?: { readonly end: number; readonly value: Value } | undefined
+  /** Whether more text could make a word of it, or a longer one. */
+  readonly isOpen: boolean
+}
+
+export interface WordTrieOptions {
+  /** Whether words must stand alone. */
+  readonly wholeWord: boolean
+  /** Whether `sh1t`, `s.h.i.t` and `shiiit` are read as `shit`. */
+  readonly leet: boolean
+}
+
+interface Node<Value> {
+  readonly letter: string
+  readonly next: Map<string, Node<Value>>
+  word?: {
+    readonly value: Value
+    readonly isStem: boolean
+    /** Its own characters that could stand for letters. */
+    readonly signs: number
+  }
+}
+
+/** Finds words of a list in a text, at a cost for each place that does not depend on the list's length. */
+export class WordTrie<Value> {
+  readonly #options: WordTrieOptions
+  readonly #root: Node<Value> = { letter: '', next: new Map() }
+  #longest = 0
+
+  constructor(options: WordTrieOptions) {
+    this.#options = options
+  }
+
+  /** The length of the longest word. */
+  get longest(): number {
+    return this.#longest
+  }
+
+  /** A `*` at the end of a word stands for any more letters. */
+  add(word: string, value: Value): void {
+    const isStem = word.endsWith('*')
+    const letters = isStem ? word.slice(0, -1) : word
+    let node = this.#root
+    for (const letter of letters.split('').map(keyOf)) {
+      const next = node.next.get(letter) ?? { letter, next: new Map() }
+      node.next.set(letter, next)
+      node = next
+    }
+    node.word = { value, isStem, signs: countSigns(letters) }
+    this.#longest = Math.max(this.#longest, letters.length)
+  }
+
+  /** Reads on from an index. `final` says that no more text comes. */
+  walk(text: string, at: number, final: boolean): Walk<Value> {
+    const { wholeWord, leet } = this.#options
+    // What is drawn out was read from its beginning.
+    if (leet && isDrawnOut(text, at, true)) return nothing
+    const first = this.#after([this.#root], text[at]!)
+    if (first.length === 0) return nothing
+    const inWord = wholeWord && hasLettersBefore(text, at)
+    const nodes = inWord ? first.filter(({ letter }) => !isLetter(letter, 0)) : first
+    const whole = this.#follow(text, at, nodes, final)
+    const between = text[at + 1]
+    if (!leet || between === undefined || !spacing.test(between)) return whole
+    const spaced = this.#follow(text, at, nodes, final, between)
+    return { found: spaced.found ?? whole.found, isOpen: spaced.isOpen || whole.isOpen }
+  }
+
+  /** Goes on behind the first letter. `between` is what stands between any two letters. */
+  #follow(
+    text: string,
+    start: number,
+    first: readonly Node<Value>[],
+    final: boolean,
+    between = '',
+  ): Walk<Value> {
+    const gap = between.length
+    let found: Walk<Value>['found']
+    let nodes = first
+    let letters = 1
+    let signs = countSigns(text[start]!)
+    for (let end = start + 1; nodes.length > 0; end += 1 + gap) {
+      for (const { letter, word } of nodes) {
+        if (word === undefined) continue
+        const last = word.isStem ? endOfLetters(text, end) : end
+        if (!this.#mayEnd(text, last, letter, between)) continue
+        // What consists of signs that only could be letters is a number or a code.
+        if (this.#options.leet && (signs - word.signs) * 2 > letters) continue
+        found = { end: last, value: word.value }
+        if (last + 2 * gap >= text.length && !final) return { found, isOpen: true }
+      }
+      const at = end + gap
+      if (at >= text.length) return { found, isOpen: !final }
+      if (!text.startsWith(between, end)) break
+      const isStretched = this.#options.leet && gap === 0 && isDrawnOut(text, at, final)
+      const after = this.#after(nodes, text[at]!)
+      letters++
+      signs += countSigns(text[at]!)
+      nodes = isStretched ? [...after, ...nodes.filter((node) => !after.includes(node))] : after
+    }
+    return { found, isOpen: false }
+  }
+
+  #mayEnd(text: string, end: number, letter: string, between: string): boolean {
+    if (between !== '') return !isSpacedLetter(text, end, between)
+    return !this.#options.wholeWord || !isLetter(letter, 0) || !hasLettersBehind(text, end)
+  }
+
+  #after(nodes: readonly Node<Value>[], unit: string): readonly Node<Value>[] {
+    const after: Node<Value>[] = []
+    const letters = keyOf(unit) + ((this.#options.leet && lookAlikes[unit]) || '')
+    for (const node of nodes) {
+      for (const letter of letters) {
+        const next = node.next.get(letter)
+        if (next !== undefined) after.push(next)
+      }
+    }
+    return after
+  }
+}
+
+const nothing: Walk<never> = { isOpen: false }
+
+/** Whether a character is one of three or more of its kind, and not the first. */
+function isDrawnOut(text: string, at: number, final: boolean): boolean {
+  if (text[at - 1] !== text[at]) return false
+  if (text[at - 2] === text[at] || text[at + 1] === text[at]) return true
+  return at + 1 === text.length && !final
+}
+
+function countSigns(text: string): number {
+  let signs = 0
+  for (const unit of text) if (Object.hasOwn(lookAlikes, unit)) signs++
+  return signs
+}
+
+/** Whether one more letter stands apart. */
+function isSpacedLetter(text: string, at: number, between: string): boolean {
+  return text[at] === between && isLetter(text, at + 1) && !isLetter(text, at + 2)
+}
+
+function keyOf(unit: string): string {
+  return unit === '-' || unit === '_' || unit === '\n' ? ' ' : unit
+}
+
+function endOfLetters(text: string, from: number): number {
+  let end = from
+  while (end - from < stemChars && isLetter(text, end)) end++
+  return end
+}
+
+/** A stem takes in no more than this. */
+const stemChars = 32
+const spacing = /^[ .,*|/_-]$/
+const lookAlikes: Readonly<Record<string, string>> = {
+  '0': 'o',
+  '1': 'il',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '8': 'b',
+  '9': 'g',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+  '|': 'il',
+  '+': 't',
+}

@@ -1,1 +1,16 @@
-// Not built yet.
+export { rateLimit } from './rate-limit.ts'
+export type {
+  RateLimit,
+  RateLimitEvent,
+  RateLimitLevel,
+  RateLimitOptions,
+  RateLimitUnit,
+} from './rate-limit-options.ts'
+export { RateLimitError } from './rate-limit-error.ts'
+export type { RateLimitDenial } from './rate-limit-error.ts'
+export type { Claim, Grant, RateLimitStore, Restriction, Settlement } from './rate-limit-store.ts'
+export { memoryLimitStore } from './memory-limit-store.ts'
+export { redisLimitStore } from './redis-limit-store.ts'
+export type { EvalRedis, RedisLimitStoreOptions, RedisWithEval } from './redis-limit-store.ts'
+export { flexibleLimitStore } from './flexible-limit-store.ts'
+export type { FlexibleLimiter, FlexibleLimiterOptions } from './flexible-limit-store.ts'

@@ -1,0 +1,48 @@
+import type { RunContext, Usage } from '@lamella/core'
+import type { TokenSubject } from '@lamella/core/authoring'
+import { requestTokens } from '@lamella/core/authoring'
+import type { RateLimitUnit } from './rate-limit-options.ts'
+
+/** What a model call will take, as far as one can know. */
+export function estimateUsage(
+  subject: TokenSubject,
+  maxOutputTokens: number | undefined,
+  outputFactor: number,
+): Usage {
+  const inputTokens = requestTokens(subject)
+  const outputTokens = Math.ceil((maxOutputTokens ?? 0) * outputFactor)
+  return { inputTokens, outputTokens }
+}
+
+/** What counts for a unit. */
+export function amountOf(
+  unit: RateLimitUnit,
+  usage: Usage,
+  price: (usage: Usage) => number,
+): number {
+  switch (unit) {
+    case 'requests':
+    case 'concurrency':
+      return 1
+    case 'cost':
+      return price(usage)
+    case 'totalTokens':
+      return usage.totalTokens ?? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
+    default:
+      return usage[unit] ?? 0
+  }
+}
+
+/** Whether a provider has said what a call took: zeros count, nothing at all does not. */
+export function isTold({ inputTokens, outputTokens, totalTokens }: Usage): boolean {
+  return (inputTokens ?? outputTokens ?? totalTokens) !== undefined
+}
+
+/** What a run has used since `before`. */
+export function usedSince({ usage }: RunContext, before: Usage): Usage {
+  const since: Record<string, number> = {}
+  for (const [counter, count = 0] of Object.entries(usage)) {
+    since[counter] = count - (before[counter] ?? 0)
+  }
+  return since
+}

@@ -1,0 +1,69 @@
+import type { AgentContext, ChatContext, FunctionInvocationContext, Usage } from '@lamella/core'
+import { amountOf, estimateUsage } from './call-amounts.ts'
+import { isMetered } from './check-rate-limit-options.ts'
+import type {
+  ContextOf,
+  RateLimit,
+  RateLimitLevel,
+  RateLimitOptions,
+} from './rate-limit-options.ts'
+import type { Claim } from './rate-limit-store.ts'
+
+/** What a call claims of one limit. */
+export interface CallClaim {
+  readonly unit: RateLimit['unit']
+  readonly claim: Claim
+  /** Whether the provider may know better. */
+  readonly isAdaptive: boolean
+}
+
+/** Makes the function that says what a call claims of each limit. */
+export function claimsOf<Level extends RateLimitLevel>(
+  name: string,
+  options: RateLimitOptions<Level>,
+): (context: ContextOf<Level>) => readonly CallClaim[] {
+  const { limits, level = 'chat', outputFactor = 0.5, price, store } = options
+  const { algorithm = store?.kinds[0] ?? 'sliding-window' } = options
+  const { adaptive = level === 'chat' && options.key === undefined } = options
+  const { key: keyOf = defaultKeys[level] as (context: ContextOf<Level>) => string } = options
+  const { estimate = (context) => estimateCall(level, context, outputFactor) } = options
+  const hasMetered = limits.some(({ unit }) => isMetered(unit))
+
+  return (context) => {
+    const usage = hasMetered ? estimate(context) : {}
+    return limits.map(({ unit, limit, windowMs = 0, key = keyOf }, index) => {
+      const wanted = amountOf(unit, usage, (tokens) => price?.(tokens, context) ?? 0)
+      // What nothing is known about counts as little, and what is too large for the limit as all of it.
+      const least = unit === 'cost' ? limit * 1e-6 : 1
+      const claim: Claim = {
+        key: `${name}:${index}:${unit}:${key(context)}`,
+        kind: unit === 'concurrency' ? unit : algorithm,
+        limit,
+        windowMs,
+        amount: Math.min(limit, Math.max(least, wanted)),
+      }
+      return {
+        unit,
+        claim,
+        isAdaptive: adaptive && key === keyOf && unit !== 'concurrency',
+      }
+    })
+  }
+}
+
+function estimateCall(
+  level: RateLimitLevel,
+  context: ContextOf<RateLimitLevel>,
+  outputFactor: number,
+): Usage {
+  const { messages, instructions, options, tools } = context as ChatContext & AgentContext
+  const subject = { messages, instructions, tools: level === 'chat' ? options.tools : tools }
+  return estimateUsage(subject, options.maxOutputTokens, outputFactor)
+}
+
+const defaultKeys = {
+  agent: (): string => '',
+  chat: ({ client, options }: ChatContext): string =>
+    `${client.provider}/${options.model ?? client.model ?? ''}`,
+  function: ({ function: tool }: FunctionInvocationContext): string => tool.name,
+}

@@ -1,0 +1,69 @@
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import type { RateLimit, RateLimitLevel, RateLimitOptions } from './rate-limit-options.ts'
+
+const units = ['requests', 'inputTokens', 'outputTokens', 'totalTokens', 'cost', 'concurrency']
+const owner = 'rateLimit'
+
+/** @throws TypeError or RangeError that names the option and the value */
+export function checkRateLimitOptions<Level extends RateLimitLevel>(
+  options: RateLimitOptions<Level>,
+): void {
+  const { limits, level, onLimit, maxWaitMs, outputFactor, store } = options
+  checkOptions(owner, options, {
+    level: ['agent', 'chat', 'function'],
+    mode: ['enforce', 'shadow', 'off'],
+    algorithm: store?.kinds ?? ['sliding-window', 'token-bucket'],
+    onStoreError: ['local', 'fail'],
+    maxQueue: 0,
+    pauseMs: 0,
+    storeTimeoutMs: 1,
+  })
+  if (!Array.isArray(limits) || limits.length === 0) {
+    throw wrongOption(owner, 'limits', 'a list of limits, at least one', limits)
+  }
+  if (typeof onLimit !== 'function') checkOptions(owner, options, { onLimit: ['wait', 'reject'] })
+  if (maxWaitMs !== Infinity) checkOptions(owner, options, { maxWaitMs: 0 })
+  if (outputFactor !== undefined && !(outputFactor >= 0)) {
+    throw wrongOption(owner, 'outputFactor', 'a number from 0 up', outputFactor)
+  }
+  for (const name of ['key', 'priority', 'estimate', 'price', 'when', 'onEvent'] as const) {
+    if (options[name] !== undefined) checkOptions(owner, options, { [name]: 'function' })
+  }
+  for (const [index, limit] of limits.entries()) checkLimit(limit, `limits.${index}`, options)
+  if (level === 'function' && limits.some(({ unit }) => isMetered(unit))) {
+    throw wrongOption(owner, 'level', 'agent or chat where tokens or cost are limited', level)
+  }
+}
+
+function checkLimit<Level extends RateLimitLevel>(
+  { unit, limit, windowMs }: RateLimit<Level>,
+  place: string,
+  { price, store }: RateLimitOptions<Level>,
+): void {
+  if (!units.includes(unit)) {
+    throw wrongOption(owner, `${place}.unit`, `one of ${units.join(', ')}`, unit)
+  }
+  const isValid =
+    unit === 'cost' ? limit > 0 && limit < Infinity : Number.isInteger(limit) && limit > 0
+  if (!isValid) {
+    const wish = unit === 'cost' ? 'a number above 0' : 'a whole number from 1 up'
+    throw wrongOption(owner, `${place}.limit`, wish, limit)
+  }
+  if (unit === 'cost' && typeof price !== 'function') {
+    throw wrongOption(owner, 'price', 'a function where cost is limited', price)
+  }
+  if (unit !== 'concurrency') {
+    if (!Number.isInteger(windowMs) || windowMs! < 1) {
+      throw wrongOption(owner, `${place}.windowMs`, 'a whole number from 1 up', windowMs)
+    }
+  } else if (windowMs !== undefined) {
+    throw wrongOption(owner, `${place}.windowMs`, 'left out for concurrency', windowMs)
+  } else if (store?.kinds.includes('concurrency') === false) {
+    throw wrongOption(owner, `${place}.unit`, 'one that the store can count', unit)
+  }
+}
+
+/** Whether it is known only afterwards how much a call has taken. */
+export function isMetered(unit: RateLimit['unit']): boolean {
+  return unit !== 'requests' && unit !== 'concurrency'
+}

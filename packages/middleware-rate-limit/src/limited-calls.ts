@@ -1,0 +1,170 @@
+import type { ChatResponse, RunContext, Usage } from '@lamella/core'
+import { defineState, isProviderError, LamellaError } from '@lamella/core'
+import { reporter, systemClock } from '@lamella/core/authoring'
+import { amountOf, isTold, usedSince } from './call-amounts.ts'
+import type { CallClaim } from './call-claims.ts'
+import { claimsOf } from './call-claims.ts'
+import { isMetered } from './check-rate-limit-options.ts'
+import { pauseAfter, restrictionsOf } from './learned-limits.ts'
+import type { Hold } from './limiter.ts'
+import { Limiter } from './limiter.ts'
+import { memoryLimitStore } from './memory-limit-store.ts'
+import type { RateLimitDenial } from './rate-limit-error.ts'
+import { RateLimitError } from './rate-limit-error.ts'
+import type {
+  ContextOf,
+  RateLimitEvent,
+  RateLimitLevel,
+  RateLimitOptions,
+} from './rate-limit-options.ts'
+import type { Denied } from './waiting-line.ts'
+
+type Process<Level extends RateLimitLevel> = (
+  context: ContextOf<Level>,
+  callNext: () => Promise<unknown>,
+) => Promise<void>
+
+/** Makes the function that lets a call wait for its turn, and counts what it came to. */
+export function limitedCalls<Level extends RateLimitLevel>(
+  options: RateLimitOptions<Level>,
+): Process<Level> {
+  const { name = 'rate-limit', level = 'chat', mode, clock = systemClock, store } = options
+  const { onLimit = 'wait', maxWaitMs = 30_000, maxQueue = 1000, priority, price } = options
+  const { pauseMs = 1000, onStoreError, storeTimeoutMs = 2000 } = options
+  const limiter = new Limiter({
+    store: store ?? memoryLimitStore({ clock }),
+    clock,
+    timeoutMs: storeTimeoutMs,
+    isLocal: onStoreError !== 'fail',
+  })
+  const allClaims = claimsOf(name, options)
+  const report = reporter<RateLimitEvent>('rate_limit', options.onEvent)
+  const holding = defineState({ name: `rate-limit:${level}:${name}`, initial: () => 0 })
+
+  /** A run inside of another holds its place already: waiting for a second one could be for ever. */
+  const claimsFor = (context: ContextOf<Level>): readonly CallClaim[] => {
+    const claims = allClaims(context)
+    if (level === 'chat') return claims
+    for (let outer = context.run.parent; outer !== undefined; outer = outer.parent) {
+      if (outer.state.get(holding) > 0) return claims.filter(({ unit }) => unit !== 'concurrency')
+    }
+    return claims
+  }
+
+  const enter = async (
+    context: ContextOf<Level>,
+    claims: readonly CallClaim[],
+  ): Promise<Hold | undefined> => {
+    const { run, signal } = context
+    const denialOf = ({ index, remaining, retryAfterMs }: Denied): RateLimitDenial => {
+      const { unit, claim } = claims[index]!
+      return {
+        limiter: name,
+        unit,
+        limit: claim.limit,
+        windowMs: claim.windowMs,
+        remaining: remaining[index]!,
+        retryAfterMs: retryAfterMs === Infinity ? undefined : retryAfterMs,
+      }
+    }
+    const reject = (denial: RateLimitDenial, reason: RateLimitError['reason']): RateLimitError => {
+      report(run, { ...denial, status: 'rejected' })
+      return new RateLimitError(denial, reason)
+    }
+    const startedAt = clock.now()
+    let isWaiting = false
+    try {
+      const hold = await limiter.acquire({
+        claims: claims.map(({ claim }) => claim),
+        signal,
+        priority: priority?.(context) ?? 0,
+        maxWaitMs,
+        onDenied: (denied, place) => {
+          const denial = denialOf(denied)
+          if (mode === 'shadow') {
+            report(run, { ...denial, status: 'shadow' })
+            throw passing
+          }
+          const choice = typeof onLimit === 'function' ? onLimit(denial) : onLimit
+          if (choice === 'reject') throw reject(denial, 'limit')
+          if (place > maxQueue) throw reject(denial, 'queue')
+          isWaiting = true
+          report(run, { ...denial, status: 'waiting' })
+        },
+        tooLong: (denied) => reject(denialOf(denied), 'wait'),
+      })
+      if (isWaiting) {
+        report(run, { limiter: name, status: 'passed', waitedMs: clock.now() - startedAt })
+      }
+      if (hold.isLocal) report(run, { limiter: name, status: 'store_error' })
+      return hold
+    } catch (error) {
+      if (error === passing) return undefined
+      if (signal.aborted || LamellaError.is(error)) throw error
+      report(run, { limiter: name, status: 'store_error' })
+      throw new LamellaError(`${name}: the store failed`, { code: 'store_failed', cause: error })
+    }
+  }
+
+  /** What the provider lets know, with an answer or with a failure. */
+  const learn = async (
+    run: RunContext,
+    claims: readonly CallClaim[],
+    told: unknown,
+    failure: unknown,
+  ): Promise<void> => {
+    const concerned = claims.filter(({ isAdaptive }) => isAdaptive)
+    if (concerned.length === 0) return
+    const pause = pauseAfter(failure, pauseMs)
+    if (pause === undefined) {
+      await limiter.restrict(restrictionsOf(concerned, told, clock.now()))
+      return
+    }
+    report(run, { limiter: name, status: 'paused', pauseMs: pause })
+    await limiter.restrict(concerned.map(({ claim }) => ({ claim, remaining: 0, forMs: pause })))
+  }
+
+  return async (context, callNext) => {
+    const { run, metadata } = context
+    const claims = claimsFor(context)
+    const hold = claims.length === 0 ? undefined : await enter(context, claims)
+    if (hold === undefined) {
+      await callNext()
+      return
+    }
+    metadata['rateLimit'] = claims.map(({ unit, claim: { limit } }, index) => ({
+      unit,
+      limit,
+      remaining: hold.remaining[index],
+    }))
+    const before = run.usage
+    const end = async (response: ChatResponse | undefined, failure?: unknown): Promise<void> => {
+      const isUnknown = response !== undefined && !isTold(response.usage)
+      const used: Usage = usedSince(run, before)
+      const isTaken = await hold.settle((claim, index) => {
+        const { unit } = claims[index]!
+        if (!isMetered(unit) || isUnknown) return claim.amount
+        return amountOf(unit, used, (tokens) => price?.(tokens, context) ?? 0)
+      })
+      if (!isTaken) report(run, { limiter: name, status: 'store_error' })
+      const told = isProviderError(failure) ? failure.details : response?.metadata
+      await learn(run, claims, told?.['rateLimit'], failure)
+    }
+    const nested = level !== 'chat'
+    if (nested) run.state.update(holding, (count) => count + 1)
+    try {
+      await callNext()
+    } catch (error) {
+      // An abort does not wait for the store.
+      const ending = end(undefined, error).catch(() => {})
+      if (!context.signal.aborted) await ending
+      throw error
+    } finally {
+      if (nested) run.state.update(holding, (count) => count - 1)
+    }
+    await end(level === 'function' ? undefined : (context.result as ChatResponse))
+  }
+}
+
+/** Leaves the line in shadow mode. */
+const passing = new Error('in shadow mode, everything passes')

@@ -1,0 +1,112 @@
+import type { Clock } from '@lamella/core/authoring'
+import type { GuardedStoreOptions } from './guarded-store.ts'
+import { GuardedStore } from './guarded-store.ts'
+import type { Claim, RateLimitStore, Restriction } from './rate-limit-store.ts'
+import type { Caller } from './waiting-line.ts'
+import { WaitingLine } from './waiting-line.ts'
+
+/** What a call has taken. */
+export interface Hold {
+  /** What is left of each limit. */
+  readonly remaining: readonly number[]
+  /** Whether it was counted in this process only, since the store failed. */
+  readonly isLocal: boolean
+  /**
+   * Says what the call has used, and ends what is concurrent. Resolves to whether the store took it;
+   * where it did not, windows and leases end by themselves.
+   */
+  settle(used: (claim: Claim, index: number) => number): Promise<boolean>
+}
+
+/** Lines of calls, by what they claim. Data of the layer: it holds nothing of a run. */
+export class Limiter {
+  readonly #store: RateLimitStore
+  readonly #clock: Clock
+  readonly #guarded: GuardedStore
+  readonly #lines = new Map<string, WaitingLine>()
+  /** Lines that wait for a limit, by its key. */
+  readonly #waiting = new Map<string, Set<WaitingLine>>()
+
+  constructor(options: GuardedStoreOptions) {
+    this.#store = options.store
+    this.#clock = options.clock
+    this.#guarded = new GuardedStore(options)
+  }
+
+  /** Resolves when the call has all its claims; until then it stands in line. */
+  async acquire(caller: Omit<Caller, 'id'>): Promise<Hold> {
+    const id = crypto.randomUUID()
+    const { claims } = caller
+    const { grant, store, isLocal } = await this.#lineOf(claims).enter({ ...caller, id })
+    const ended = new AbortController()
+    void this.#renew(store, id, claims, ended.signal)
+    return {
+      remaining: grant.remaining,
+      isLocal,
+      settle: async (used) => {
+        ended.abort()
+        const settlements = claims.map((claim, index) => ({ claim, used: used(claim, index) }))
+        const isTaken = await this.#guarded.attempt(() => store.settle(id, settlements))
+        this.#wake(claims)
+        return isTaken
+      },
+    }
+  }
+
+  async restrict(restrictions: readonly Restriction[]): Promise<boolean> {
+    if (restrictions.length === 0) return true
+    return this.#guarded.attempt(() => this.#store.restrict(restrictions))
+  }
+
+  #lineOf(claims: readonly Claim[]): WaitingLine {
+    const name = claims.map(({ key }) => key).join('\n')
+    const known = this.#lines.get(name)
+    if (known !== undefined) return known
+    const keys = claims.map(({ key }) => key)
+    const line = new WaitingLine({
+      clock: this.#clock,
+      pollMs: this.#store.pollMs ?? Infinity,
+      take: (id, wanted) => this.#guarded.take(id, wanted),
+      giveBack: ({ store }, id, taken) => {
+        const settlements = taken.map((claim) => ({ claim, used: 0 }))
+        void this.#guarded
+          .attempt(() => store.settle(id, settlements))
+          .then(() => this.#wake(taken))
+      },
+      onEmpty: () => {
+        this.#lines.delete(name)
+        for (const key of keys) {
+          const others = this.#waiting.get(key)
+          others?.delete(line)
+          if (others?.size === 0) this.#waiting.delete(key)
+        }
+      },
+    })
+    this.#lines.set(name, line)
+    for (const key of keys) {
+      const lines = this.#waiting.get(key) ?? new Set()
+      this.#waiting.set(key, lines.add(line))
+    }
+    return line
+  }
+
+  async #renew(
+    store: RateLimitStore,
+    id: string,
+    all: readonly Claim[],
+    ended: AbortSignal,
+  ): Promise<void> {
+    const { leaseMs } = store
+    const claims = all.filter(({ kind }) => kind === 'concurrency')
+    if (leaseMs === undefined || claims.length === 0) return
+    for (;;) {
+      await this.#clock.sleep(leaseMs / 3, ended).catch(() => {})
+      if (ended.aborted) return
+      await this.#guarded.attempt(() => store.renew?.(id, claims))
+    }
+  }
+
+  #wake(claims: readonly Claim[]): void {
+    for (const { key } of claims) for (const line of this.#waiting.get(key) ?? []) line.wake()
+  }
+}

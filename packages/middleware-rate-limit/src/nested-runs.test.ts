@@ -1,0 +1,36 @@
+import { Agent, tool } from '@lamella/core'
+import { callFunction, scriptedClient, testClock } from '@lamella/testing'
+import { expect, it } from 'vitest'
+import type { RateLimitLevel } from './index.ts'
+import { rateLimit } from './index.ts'
+
+it.each<RateLimitLevel>(['agent', 'chat', 'function'])(
+  'a run inside of another does not wait for the place of its caller, at level %s',
+  async (level) => {
+    const clock = testClock()
+    const limits = [{ unit: 'concurrency', limit: 1 } as const]
+    const middleware = rateLimit({ level, limits, key: () => 'all', clock })
+    const look = callFunction('look', {})
+    const tools = [
+      tool({
+        name: 'look',
+        description: 'Looks.',
+        parameters: { type: 'object' },
+        execute: () => 'Seen.',
+      }),
+    ]
+    const sub = new Agent({
+      client: scriptedClient([look, 'Found.']),
+      name: 'sub',
+      middleware,
+      tools,
+    })
+    const client = scriptedClient([callFunction('sub', { task: 'Go' }), 'Done.'])
+    const agent = new Agent({ client, tools: [sub.asTool()], middleware })
+
+    const response = await agent.run('Hi')
+
+    expect(response.text).toBe('Done.')
+    expect(clock.sleeping).toBe(0)
+  },
+)

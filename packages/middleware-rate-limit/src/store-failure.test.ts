@@ -1,0 +1,83 @@
+import { testClock } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import { failure, limitedAgent } from './limited-agent.test-helper.ts'
+import type { RateLimitStore } from './index.ts'
+import { memoryLimitStore, rateLimit } from './index.ts'
+
+const limits = [{ unit: 'requests', limit: 1, windowMs: 1000 } as const]
+
+/** A store that answers as the test says. */
+function shaky(clock: { now(): number }) {
+  const real = memoryLimitStore({ clock })
+  const state: { fault?: 'fails' | 'hangs' | undefined; settled: string[] } = { settled: [] }
+  let go = () => {}
+  const fault = async () => {
+    if (state.fault === 'fails') throw new Error('connection refused: redis://secret@host')
+    if (state.fault === 'hangs') await new Promise<void>((resolve) => (go = resolve))
+  }
+  const store: RateLimitStore = {
+    ...real,
+    take: async (id, claims) => {
+      await fault()
+      return real.take(id, claims)
+    },
+    settle: async (id, settlements) => {
+      if (state.fault === 'fails') throw new Error('connection refused')
+      state.settled.push(id)
+      await real.settle(id, settlements)
+    },
+  }
+  return { store, state, answer: () => go() }
+}
+
+describe('a store that fails', () => {
+  it('is replaced by counting in this process, until it is back', async () => {
+    const clock = testClock()
+    const { store, state } = shaky(clock)
+    const told: unknown[] = []
+    const onEvent = (event: unknown) => told.push(event)
+    const { agent } = limitedAgent(rateLimit({ limits, store, onLimit: 'reject', onEvent, clock }))
+
+    state.fault = 'fails'
+    await agent.run('a')
+    expect(await failure(agent.run('b'))).toMatchObject({ code: 'rate_limited' })
+    state.fault = undefined
+    await agent.run('c')
+
+    expect(told).toContainEqual({ limiter: 'rate-limit', status: 'store_error' })
+    expect(JSON.stringify(told)).not.toContain('secret')
+    expect(await failure(agent.run('d'))).toMatchObject({ code: 'rate_limited' })
+  })
+
+  it('fails the call where that is wished', async () => {
+    const clock = testClock()
+    const { store, state } = shaky(clock)
+    const { agent, started } = limitedAgent(
+      rateLimit({ limits, store, onStoreError: 'fail', clock }),
+    )
+    state.fault = 'fails'
+
+    const error = await failure(agent.run('a'))
+
+    expect(error).toMatchObject({ code: 'store_failed', message: 'rate-limit: the store failed' })
+    expect(started).toEqual([])
+  })
+
+  it('is not waited for without end, and what it grants too late is given back', async () => {
+    const clock = testClock()
+    const { store, state, answer } = shaky(clock)
+    const { agent, started } = limitedAgent(rateLimit({ limits, store, clock }))
+    state.fault = 'hangs'
+
+    const run = agent.run('a')
+    await clock.advance(2000)
+    await run
+    expect(started).toEqual(['a'])
+    state.fault = undefined
+    answer()
+    await clock.advance(0)
+
+    expect(state.settled).toHaveLength(1)
+    expect(clock.sleeping).toBe(0)
+  })
+})

@@ -1,1 +1,14 @@
-// Not built yet.
+export type { SemconvVersion } from './conventions.ts'
+export { traced } from './traced.ts'
+export type { TracedOptions } from './traced.ts'
+export { tracing } from './tracing.ts'
+export type { TracingLayer } from './tracing.ts'
+export type { TelemetryMessage } from './telemetry-log.ts'
+export type {
+  MeterLike,
+  PricedCall,
+  TracedContext,
+  TracerLike,
+  TracingEvent,
+  TracingOptions,
+} from './tracing-options.ts'

@@ -1,0 +1,147 @@
+import type {
+  ChatClient,
+  ChatContext,
+  ChatMiddleware,
+  ChatResponseUpdate,
+  Middleware,
+  UpdateTransformer,
+} from '@lamella/core'
+import { messageOf } from './agent-part.ts'
+import { boundClient } from './bound-client.ts'
+import { providerName, providerOf } from './conventions.ts'
+import { finishReason, finishReasons } from './finish-reasons.ts'
+import type { Operation } from './operation.ts'
+import { writeEvents } from './run-events.ts'
+import type { RunTrace } from './run-trace.ts'
+import { newTrace, traceOf, usageSince } from './run-trace.ts'
+import type { Telemetry } from './telemetry.ts'
+
+/** The layer around a model call, all its attempts included: `chat`. `own` are the layers it is one of. */
+export function chatPart(
+  telemetry: Telemetry,
+  own: readonly Middleware[],
+): ChatMiddleware['process'] {
+  const bound = new WeakMap<ChatClient, ChatClient>()
+  const bind = (client: ChatClient): ChatClient => {
+    if (!bound.has(client)) bound.set(client, boundClient(client, telemetry.api!))
+    return bound.get(client)!
+  }
+
+  return async (context, callNext) => {
+    const waiting = telemetry.ready()
+    if (waiting !== undefined) await waiting
+    const { run, client, instructions, messages, stream } = context
+    const operation = open(telemetry, context)
+    if (!telemetry.sees(operation)) return telemetry.within(operation, callNext)
+
+    const shared = sharedTrace(telemetry, context)
+    const trace = shared ?? newTrace(telemetry, operation, undefined)
+    trace.call = operation
+    const unobserve = shared === undefined ? writeEvents(telemetry, run, trace) : undefined
+    const usageBefore = run.usage
+    const internalBefore = trace.internalUsage
+    if (stream) {
+      context.transformUpdates(clockFirstUpdate(() => telemetry.firstUpdate(operation)))
+      if (operation.context !== undefined && layersHaveRun(client, trace, own)) {
+        context.client = bind(client)
+      }
+    }
+    return telemetry.watch(operation, context, callNext, (ending) => {
+      trace.call = undefined
+      unobserve?.()
+      const { status, result: response } = ending
+      const internal = usageSince(trace.internalUsage, internalBefore)
+      const usage = usageSince(usageSince(run.usage, usageBefore), internal)
+      const provider = response?.messages.at(-1)?.origin?.provider ?? client.provider
+      const cost = telemetry.priceOf({
+        provider,
+        model: response?.model ?? requestModel(context),
+        usage,
+      })
+      trace.cost += cost ?? 0
+      const isAnswered = status === 'completed' && run.servedBy === undefined
+      const end = {
+        ...ending,
+        usage,
+        cost,
+        facts: {
+          [providerName]: providerOf(provider),
+          'gen_ai.response.id': response?.id,
+          'gen_ai.response.model': response?.model,
+          'gen_ai.response.finish_reasons': finishReasons(response?.finishReason),
+          'lamella.short_circuit': isAnswered || undefined,
+        },
+        content: trace.captures
+          ? () => ({
+              instructions,
+              input: messages,
+              output: response?.messages,
+              finishReason: finishReason(response?.finishReason),
+              message: messageOf(ending),
+            })
+          : undefined,
+      }
+      telemetry.end(operation, end, shared?.held)
+    })
+  }
+}
+
+function open(telemetry: Telemetry, context: ChatContext): Operation {
+  const { run, client, options, messages, stream, iteration } = context
+  const { responseFormat: format } = options
+  return telemetry.begin({
+    operation: 'chat',
+    subject: requestModel(context),
+    run,
+    facts: telemetry.factsOf(context, {
+      [providerName]: providerOf(client.provider),
+      'gen_ai.request.model': requestModel(context),
+      'gen_ai.request.temperature': options.temperature,
+      'gen_ai.request.top_p': options.topP,
+      'gen_ai.request.max_tokens': options.maxOutputTokens,
+      'gen_ai.request.seed': options.seed,
+      'gen_ai.request.stop_sequences': options.stop,
+      'gen_ai.request.stream': stream || undefined,
+      'gen_ai.output.type': format && (format === 'text' ? 'text' : 'json'),
+      'gen_ai.agent.name': run.agentName,
+      'gen_ai.conversation.id': run.session?.id ?? options.conversationId,
+      'lamella.run.id': run.id,
+      'lamella.run.iteration': iteration,
+    }),
+    messages: messages.length,
+  })
+}
+
+/** That of the layer around the run, if there is one. */
+function sharedTrace(telemetry: Telemetry, { run }: ChatContext): RunTrace | undefined {
+  let trace: RunTrace | undefined
+  telemetry.safely(() => (trace = traceOf(run, telemetry)))
+  return trace
+}
+
+/** Of a client that a layer has put in place, nobody knows whether its own layers have run. */
+function layersHaveRun(client: ChatClient, trace: RunTrace, own: readonly Middleware[]): boolean {
+  const { middleware } = client
+  return (
+    client === trace.client ||
+    middleware.length === 0 ||
+    middleware.some((layer) => own.includes(layer))
+  )
+}
+
+function requestModel({ options, client }: ChatContext): string | undefined {
+  return options.model ?? client.model
+}
+
+function clockFirstUpdate(onFirst: () => void): UpdateTransformer<ChatResponseUpdate> {
+  let isFirst = true
+  return {
+    transform(update, controller) {
+      if (isFirst) {
+        isFirst = false
+        onFirst()
+      }
+      controller.enqueue(update)
+    },
+  }
+}

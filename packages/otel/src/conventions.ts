@@ -1,0 +1,70 @@
+/** A value of a span attribute. */
+export type Fact = string | number | boolean | readonly string[] | undefined
+
+/** Attributes by the names of the latest conventions. What is undefined is left out. */
+export type Facts = Readonly<Record<string, Fact>>
+
+/** Versions of OpenTelemetry's semantic conventions that can be written. */
+export const semconvVersions = ['1.36', '1.45'] as const
+
+export type SemconvVersion = (typeof semconvVersions)[number]
+
+/** What a version calls things. Names of our own begin with `lamella.` and are the same in each. */
+export interface Conventions {
+  readonly version: SemconvVersion
+  readonly schemaUrl: string
+  /** The names of this version, without what it does not know. */
+  attributes(facts: Facts): Record<string, string | number | boolean | string[]>
+}
+
+export function conventionsOf(version: SemconvVersion): Conventions {
+  const isOld = version === '1.36'
+  return {
+    version,
+    schemaUrl: `https://opentelemetry.io/schemas/${version}.0`,
+    attributes(facts) {
+      const attributes: Record<string, string | number | boolean | string[]> = {}
+      for (const [name, value] of Object.entries(facts)) {
+        if (value === undefined || (isOld && newer.has(name))) continue
+        if (isOld && name === providerName) attributes['gen_ai.system'] = oldSystem(String(value))
+        else attributes[name] = typeof value === 'object' ? [...value] : value
+      }
+      return attributes
+    },
+  }
+}
+
+/**
+ * The version to write. An operator who asks for the latest one by `OTEL_SEMCONV_STABILITY_OPT_IN` gets
+ * it, whatever the code says.
+ */
+export function semconvFor(chosen: SemconvVersion = '1.45'): SemconvVersion {
+  const optIn = globalThis.process?.env['OTEL_SEMCONV_STABILITY_OPT_IN'] ?? ''
+  const wishes = optIn.split(',').map((wish) => wish.trim())
+  return wishes.includes('gen_ai_latest_experimental') ? '1.45' : chosen
+}
+
+export const providerName = 'gen_ai.provider.name'
+
+/** What the conventions call a provider of ours. */
+export function providerOf(provider: string): string {
+  return provider === 'azure-openai' ? 'azure.ai.openai' : provider
+}
+
+function oldSystem(provider: string): string {
+  return provider === 'azure.ai.openai' ? 'az.ai.openai' : provider
+}
+
+/** Came after 1.36. */
+const newer: ReadonlySet<string> = new Set([
+  'gen_ai.input.messages',
+  'gen_ai.output.messages',
+  'gen_ai.request.stream',
+  'gen_ai.response.time_to_first_chunk',
+  'gen_ai.system_instructions',
+  'gen_ai.tool.call.arguments',
+  'gen_ai.tool.call.result',
+  'gen_ai.usage.cache_creation.input_tokens',
+  'gen_ai.usage.cache_read.input_tokens',
+  'gen_ai.usage.reasoning.output_tokens',
+])

@@ -1,0 +1,11 @@
+import type { FinishReason } from '@lamella/core'
+
+/** What the conventions call the reasons for which a model stops. */
+export function finishReason(reason: FinishReason | undefined): string | undefined {
+  return reason === 'tool-calls' ? 'tool_call' : reason?.replaceAll('-', '_')
+}
+
+export function finishReasons(reason: FinishReason | undefined): readonly string[] | undefined {
+  const known = finishReason(reason)
+  return known === undefined ? undefined : [known]
+}

@@ -1,0 +1,93 @@
+import type { ChatClient, RunContext, Usage } from '@lamella/core'
+import { addUsage, defineState } from '@lamella/core'
+import type { SpanContext } from '@opentelemetry/api'
+import type { Operation } from './operation.ts'
+import type { Telemetry } from './telemetry.ts'
+
+/** What the parts of one `tracing()` share in a run. */
+export interface RunTrace {
+  readonly operation: Operation
+  /** The model call that goes on. */
+  call: Operation | undefined
+  /** The run's own client. */
+  readonly client: ChatClient | undefined
+  readonly captures: boolean
+  cost: number
+  /** Of calls that layers made for themselves. They have spans of their own. */
+  internalUsage: Usage
+  /** Ends of spans that wait for the run's: only then it is known whether a guard has sealed it. */
+  readonly held: ((isSealed: boolean) => void)[]
+}
+
+const traces = defineState<Map<Telemetry, RunTrace>>({
+  name: 'lamella.otel',
+  initial: () => new Map(),
+})
+
+export function newTrace(
+  { capture }: Telemetry,
+  operation: Operation,
+  client: ChatClient | undefined,
+): RunTrace {
+  return {
+    operation,
+    call: undefined,
+    client,
+    captures: operation.span?.isRecording() === true && capture.decide(),
+    cost: 0,
+    internalUsage: {},
+    held: [],
+  }
+}
+
+export function traceOf(run: RunContext, telemetry: Telemetry): RunTrace | undefined {
+  return run.state.get(traces).get(telemetry)
+}
+
+export function keepTrace(run: RunContext, telemetry: Telemetry, trace: RunTrace): void {
+  run.state.get(traces).set(telemetry, trace)
+}
+
+/** The spans of a paused run's parts, by the name of the layer. They are in its checkpoint. */
+const parts = defineState<Readonly<Record<string, readonly SpanContext[]>>>({
+  name: 'lamella.otel.parts',
+  initial: () => ({}),
+  schema: {
+    type: 'object',
+    additionalProperties: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['traceId', 'spanId', 'traceFlags'],
+        properties: {
+          traceId: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+          spanId: { type: 'string', pattern: '^[0-9a-f]{16}$' },
+          traceFlags: { type: 'integer' },
+        },
+      },
+    },
+  },
+})
+
+/** What the run did before it was resumed, the first part first. */
+export function earlierParts(run: RunContext, name: string): readonly SpanContext[] {
+  const all = run.state.get(parts)
+  return Object.hasOwn(all, name) ? all[name]! : []
+}
+
+export function keepPart(run: RunContext, name: string, span: SpanContext): void {
+  const { traceId, spanId, traceFlags } = span
+  run.state.update(parts, (all) => ({
+    ...all,
+    [name]: [...(Object.hasOwn(all, name) ? all[name]! : []), { traceId, spanId, traceFlags }],
+  }))
+}
+
+/** What was used since a count was taken, without counters that stand still. */
+export function usageSince(now: Usage, before: Usage): Usage {
+  const negative = Object.fromEntries(
+    Object.entries(before).map(([counter, count]) => [counter, -(count ?? 0)]),
+  )
+  const entries = Object.entries(addUsage(now, negative)).filter(([, count]) => count)
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,233 @@
+import { Agent, agentMiddleware, chatMiddleware, guardrail, tool } from '@lamella/core'
+import { callFunction, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import { limitedJson } from './limited-json.ts'
+import { modes, runIn } from './modes.test-helper.ts'
+import { record } from './telemetry.test-helper.ts'
+import { tracing } from './tracing.ts'
+import type { TracingOptions } from './tracing-options.ts'
+
+const words = {
+  input: 'input-word',
+  instructions: 'instructions-word',
+  arguments: 'arguments-word',
+  result: 'result-word',
+  answer: 'answer-word',
+}
+const all = Object.values(words)
+
+async function exportedOf(
+  mode: 'plain' | 'streamed',
+  options: TracingOptions,
+  layers: NonNullable<ConstructorParameters<typeof Agent>[0]['middleware']> = [],
+) {
+  const recorded = record()
+  const look = tool({
+    name: 'look',
+    description: 'Looks.',
+    parameters: { type: 'object' },
+    execute: () => ({ found: words.result }),
+  })
+  const client = scriptedClient([callFunction('look', { for: words.arguments }), words.answer])
+  const agent = new Agent({
+    client,
+    tools: [look],
+    instructions: words.instructions,
+    middleware: [tracing({ ...recorded.options, ...options }), layers],
+  })
+  await runIn(mode, agent, { input: words.input }).catch(() => {})
+  return { recorded, exported: await recorded.exported() }
+}
+
+const seenIn = (exported: string) => all.filter((word) => exported.includes(word))
+
+describe.each(modes)('content, %s', (mode) => {
+  it('is nowhere in what is exported, unless it was asked for', async () => {
+    expect(seenIn((await exportedOf(mode, {})).exported)).toEqual([])
+  })
+
+  it('is not in what is exported of failures, of layers and of their events', async () => {
+    const leaky = chatMiddleware('leaky', async ({ run, messages }, callNext) => {
+      run.emit({ type: 'note', data: { text: words.input } })
+      run.emit({ type: 'cache', data: { status: 'miss', text: messages, long: 'x'.repeat(300) } })
+      await callNext()
+      throw new Error(`It said ${words.answer}`)
+    })
+
+    const { exported } = await exportedOf(mode, {}, leaky)
+
+    expect(seenIn(exported)).toEqual([])
+    expect(exported).toContain('lamella.cache')
+    expect(exported).not.toContain('xxx')
+    expect(exported).not.toContain('lamella.note')
+  })
+
+  it('is in attributes by the names of the conventions', async () => {
+    const { recorded, exported } = await exportedOf(mode, { captureContent: 'attributes' })
+
+    expect(seenIn(exported)).toEqual(all)
+    const chat = (await recorded.spans()).findLast(({ name }) => name === 'chat')!
+    const read = (name: string): unknown => JSON.parse(String(chat.attributes[name]))
+    expect(read('gen_ai.system_instructions')).toEqual([
+      { type: 'text', content: words.instructions },
+    ])
+    expect(read('gen_ai.input.messages')).toEqual([
+      { role: 'user', parts: [{ type: 'text', content: words.input }] },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'tool_call', id: 'call_1', name: 'look', arguments: { for: words.arguments } },
+        ],
+      },
+      {
+        role: 'tool',
+        parts: [
+          {
+            type: 'tool_call_response',
+            id: 'call_1',
+            response: [{ type: 'text', content: JSON.stringify({ found: words.result }) }],
+          },
+        ],
+      },
+    ])
+    expect(read('gen_ai.output.messages')).toEqual([
+      {
+        role: 'assistant',
+        parts: [{ type: 'text', content: words.answer }],
+        finish_reason: 'stop',
+      },
+    ])
+    const call = await recorded.span('execute_tool look')
+    expect(JSON.parse(String(call.attributes['gen_ai.tool.call.arguments']))).toEqual({
+      for: words.arguments,
+    })
+    expect(JSON.parse(String(call.attributes['gen_ai.tool.call.result']))).toEqual({
+      found: words.result,
+    })
+  })
+
+  it('is in events, where that was chosen', async () => {
+    const { recorded } = await exportedOf(mode, { captureContent: 'events' })
+
+    const spans = await recorded.spans()
+    expect(JSON.stringify(spans.map(({ attributes }) => attributes))).not.toContain('-word')
+    expect(spans.flatMap(({ events }) => events.map(({ name }) => name))).toEqual([
+      'gen_ai.client.inference.operation.details',
+      'gen_ai.client.inference.operation.details',
+      'lamella.execute_tool.details',
+      'gen_ai.client.inference.operation.details',
+    ])
+  })
+
+  it('is in the events of 1.36, where that version was chosen', async () => {
+    const { recorded } = await exportedOf(mode, { captureContent: 'events', semconv: '1.36' })
+
+    const chat = (await recorded.spans()).findLast(({ name }) => name === 'chat')!
+    expect(chat.events.map(({ name }) => name)).toEqual([
+      'gen_ai.user.message',
+      'gen_ai.assistant.message',
+      'gen_ai.tool.message',
+      'gen_ai.choice',
+    ])
+  })
+
+  it('is redacted, every text of it, and left out where that fails', async () => {
+    const redact = (text: string) => text.replaceAll(/\w+-word/g, '***')
+    const clean = await exportedOf(mode, { captureContent: 'attributes', redact })
+    const failed = await exportedOf(mode, {
+      captureContent: 'events',
+      redact: () => {
+        throw new Error('no')
+      },
+    })
+
+    expect(seenIn(clean.exported)).toEqual([])
+    expect(clean.exported).toContain('***')
+    expect(seenIn(failed.exported)).toEqual([])
+  })
+
+  it.each(['input', 'output', 'arguments', 'result'] as const)(
+    'of a run is nowhere if a guard blocks its %s',
+    async (stage) => {
+      const guard = guardrail({
+        name: 'guard',
+        applyTo: [stage],
+        level: 'agent',
+        check: ({ text }) => ({ action: /-word/.test(text) ? 'block' : 'allow' }),
+      })
+
+      const { recorded, exported } = await exportedOf(mode, { captureContent: 'attributes' }, guard)
+
+      expect(seenIn(exported)).toEqual([])
+      const run = await recorded.span('invoke_agent')
+      expect(run.attributes['lamella.status']).toBe('blocked')
+      expect(run.attributes['lamella.block.guardrail']).toBe('guard')
+    },
+  )
+
+  it('of a sub-agent is nowhere if its caller is blocked', async () => {
+    const recorded = record()
+    const traced = tracing({ ...recorded.options, captureContent: 'attributes' })
+    const inside = new Agent({
+      name: 'inside',
+      client: scriptedClient([words.result]),
+      middleware: traced,
+    })
+    const client = scriptedClient([callFunction('inside', { task: words.arguments }), 'Never.'])
+    const guard = guardrail({ name: 'g', applyTo: ['result'], check: () => ({ action: 'block' }) })
+    const agent = new Agent({ client, tools: [inside.asTool()], middleware: [traced, guard] })
+
+    await runIn(mode, agent)
+
+    expect(seenIn(await recorded.exported())).toEqual([])
+    expect(await recorded.tree()).toContain(
+      'invoke_agent > execute_tool inside > invoke_agent inside > chat',
+    )
+  })
+
+  it('is captured of a share of the runs', async () => {
+    let share = 0.1
+    const options = {
+      captureContent: 'attributes',
+      sampleContent: 0.5,
+      random: () => share,
+    } as const
+
+    expect(seenIn((await exportedOf(mode, options)).exported)).toEqual(all)
+    share = 0.9
+    expect(seenIn((await exportedOf(mode, options)).exported)).toEqual([])
+  })
+
+  it('of an error is there too, and its time is that of the failure', async () => {
+    const broken = agentMiddleware('broken', () => Promise.reject(new Error(words.answer)))
+    const { recorded } = await exportedOf(mode, { captureContent: 'attributes' }, broken)
+
+    const { events } = await recorded.span('invoke_agent')
+    expect(events[0]?.name).toBe('exception')
+    expect(events[0]?.attributes?.['exception.message']).toContain(words.answer)
+  })
+})
+
+describe('a limit on captured content', () => {
+  it('cuts long texts and keeps the JSON whole', () => {
+    const messages = [{ role: 'user', parts: [{ type: 'text', content: 'é'.repeat(10_000) }] }]
+    const json = limitedJson(messages, 512)
+
+    expect(new TextEncoder().encode(json).length).toBeLessThanOrEqual(512)
+    expect(JSON.parse(json)).toMatchObject([{ role: 'user', parts: [{ type: 'text' }] }])
+  })
+
+  it('leaves out the oldest of many messages', () => {
+    const messages = Array.from({ length: 1000 }, (_, index) => ({ content: `message ${index}` }))
+    const kept = JSON.parse(limitedJson(messages, 512)) as typeof messages
+
+    expect(kept.at(-1)).toEqual({ content: 'message 999' })
+    expect(JSON.stringify(kept).length).toBeLessThanOrEqual(512)
+  })
+
+  it('says so where nothing fits', () => {
+    expect(limitedJson({ a: { b: Array.from({ length: 99 }, (_, index) => index) } }, 64)).toBe(
+      '"…"',
+    )
+  })
+})

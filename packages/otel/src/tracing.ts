@@ -1,0 +1,68 @@
+import type { AgentMiddleware, ChatMiddleware, FunctionMiddleware, Middleware } from '@lamella/core'
+import { agentLayer, chatLayer, functionLayer } from '@lamella/core/authoring'
+import { agentPart } from './agent-part.ts'
+import { chatPart } from './chat-part.ts'
+import { functionPart } from './function-part.ts'
+import { Telemetry } from './telemetry.ts'
+import type { TracedContext, TracingOptions } from './tracing-options.ts'
+import { checkTracingOptions } from './tracing-options.ts'
+
+/** The layers of a `tracing()` of this level. */
+export type TracingLayer<Level extends 'agent' | 'chat'> =
+  | ChatMiddleware
+  | FunctionMiddleware
+  | ('agent' extends Level ? AgentMiddleware : never)
+
+/**
+ * Writes spans and metrics of runs, model calls and tool calls by the GenAI semantic conventions of
+ * OpenTelemetry, or debug lines where that is not installed. It changes nothing in a run, also when
+ * telemetry fails.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function tracing<Level extends 'agent' | 'chat' = 'agent'>(
+  options: TracingOptions & { readonly level?: Level | undefined } = {},
+): readonly TracingLayer<Level>[] {
+  checkTracingOptions(options)
+  if (options.mode === 'off') return []
+  const telemetry = new Telemetry(options)
+  void telemetry.ready()
+  const { name } = options
+  const layers: Middleware[] = []
+  layers.push(
+    chatLayer('tracing', { name }, gated(telemetry, chatPart(telemetry, layers))),
+    functionLayer('tracing', { name }, gated(telemetry, functionPart(telemetry))),
+  )
+  if (options.level !== 'chat')
+    layers.unshift(agentLayer('tracing', { name }, gated(telemetry, agentPart(telemetry))))
+  return layers as TracingLayer<Level>[]
+}
+
+type Process<Context, Result> = (
+  context: Context,
+  callNext: () => Promise<Result>,
+) => void | Promise<unknown>
+
+/**
+ * Keeps `when`, which here may neither fail a run nor, unless it is async, change when anything
+ * happens in it.
+ */
+function gated<Context extends TracedContext, Result>(
+  telemetry: Telemetry,
+  process: Process<Context, Result>,
+): Process<Context, Result> {
+  const { when } = telemetry.options
+  if (when === undefined) return process
+  return (context, callNext) => {
+    let says: boolean | Promise<boolean> = false
+    telemetry.safely(() => {
+      says = when(context)
+    })
+    const enter = (isWanted: boolean) => (isWanted ? process(context, callNext) : callNext())
+    if (typeof says === 'boolean') return enter(says)
+    const failed = (error: unknown): boolean => {
+      telemetry.failed(error)
+      return false
+    }
+    return Promise.resolve(says).catch(failed).then(enter)
+  }
+}

@@ -87,7 +87,7 @@ for i = 1, #KEYS / 2 do
   -- -1: nobody knows how long.
   if longest ~= -1 and (wait == -1 or wait > longest) then longest, index = wait, i end
 end
-local answer = { longest == 0 and 1 or 0, index - 1, tostring(math.ceil(longest)) }
+local answer = { longest == 0 and 1 or 0, index - 1, string.format('%.6f', longest) }
 for i, c in ipairs(claims) do
   if longest == 0 then
     if c.kind ~= 'token-bucket' then

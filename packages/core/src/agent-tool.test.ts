@@ -81,6 +81,19 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
     expect(response.usage.totalTokens).toBe(45)
   })
 
+  it('counts for its caller while it is running', async () => {
+    const seen: unknown[] = []
+    const look = agentMiddleware('look', async ({ run }, callNext) => {
+      await callNext()
+      seen.push(run.usage.totalTokens, run.parent?.usage.totalTokens)
+    })
+    const { agent } = make(['Found.'], { middleware: look })
+
+    await play(agent, 'Go', { stream })
+
+    expect(seen).toEqual([15, 30])
+  })
+
   it("runs with the caller's data, as a child of its run", async () => {
     const seen: RunContext[] = []
     const look = agentMiddleware('look', async ({ run }, callNext) => {

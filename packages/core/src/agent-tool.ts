@@ -5,11 +5,9 @@ import type { FunctionInvocationContext } from './function-context.ts'
 import { RunPaused } from './interrupts.ts'
 import type { Run } from './run.ts'
 import type { RunEvent } from './run-events.ts'
-import { outcomeOf } from './run-outcome.ts'
 import { createSession } from './session.ts'
 import type { ApprovalPolicy, Tool } from './tool.ts'
 import { tool } from './tool.ts'
-import type { Usage } from './usage.ts'
 
 /** Options of `agent.asTool`. */
 export interface AgentToolOptions {
@@ -76,30 +74,16 @@ export function agentTool(agent: Agent, options: AgentToolOptions): Tool {
         paused === undefined
           ? agent.run(String(args[argument]), shared)
           : agent.resume(paused, await answersTo(context, agent, paused), shared)
-      const count = (usage: Usage = {}): void => run.addUsage(since(usage, paused?.usage))
-      try {
-        if (onUpdate !== undefined) for await (const update of stream) await onUpdate(update)
-        const { usage, checkpoint, text } = await stream.finalResponse()
-        count(usage)
-        const { [callId]: _finished, ...children } = run.children
-        run.children = checkpoint ? { ...children, [callId]: checkpoint } : children
-        if (checkpoint === undefined) return text
-        // It was cancelled at a safe point: so is its caller.
-        if (checkpoint.pending.length === 0) throw new RunPaused()
-        return await ask(context, agent, checkpoint)
-      } catch (error) {
-        count(outcomeOf(error)?.usage)
-        throw error
-      }
+      if (onUpdate !== undefined) for await (const update of stream) await onUpdate(update)
+      const { checkpoint, text } = await stream.finalResponse()
+      const { [callId]: _finished, ...children } = run.children
+      run.children = checkpoint ? { ...children, [callId]: checkpoint } : children
+      if (checkpoint === undefined) return text
+      // It was cancelled at a safe point: so is its caller.
+      if (checkpoint.pending.length === 0) throw new RunPaused()
+      return ask(context, agent, checkpoint)
     },
   })
-}
-
-/** What was counted before the sub-agent paused was counted for the caller then. */
-function since(usage: Usage, before: Usage = {}): Usage {
-  const rest: Record<string, number> = {}
-  for (const counter in usage) rest[counter] = (usage[counter] ?? 0) - (before[counter] ?? 0)
-  return rest
 }
 
 /** A sub-agent that was cut off waits for nothing. */

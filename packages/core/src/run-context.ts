@@ -45,7 +45,7 @@ export interface RunContext {
   readonly depth: number
   /** 0 during the first model call. */
   readonly iteration: number
-  /** Of all model calls so far, also of those that failed. */
+  /** Of all model calls so far, also of those that failed, and those of runs inside this one. */
   readonly usage: Usage
   readonly attempts: readonly Attempt[]
   /** The provider that the model call at hand was made to; missing while a layer answers in its place. */

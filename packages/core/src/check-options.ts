@@ -1,5 +1,14 @@
-/** What an option is: one of a list, a whole number from this one up, or of this type and required. */
-export type OptionRule = readonly unknown[] | number | 'string' | 'function'
+/**
+ * What an option is: one of a list, a whole number from this one up, or of this type and required,
+ * unless the type has a question mark.
+ */
+export type OptionRule =
+  | readonly unknown[]
+  | number
+  | 'string'
+  | 'function'
+  | 'string?'
+  | 'function?'
 
 /**
  * Checks options by rules for their names, which may be paths such as `stream.release`.
@@ -14,7 +23,9 @@ export function checkOptions(
     let value: unknown = options
     for (const key of option.split('.')) value = (value as Record<string, unknown>)?.[key]
     if (typeof rule === 'string') {
-      if (!value || typeof value !== rule) throw wrongOption(owner, option, `a ${rule}`, value)
+      const [type, isOptional] = [rule.replace('?', ''), rule.endsWith('?')]
+      if (isOptional && value === undefined) continue
+      if (!value || typeof value !== type) throw wrongOption(owner, option, `a ${type}`, value)
     } else if (value === undefined) continue
     else if (typeof rule !== 'number') {
       const wish = `one of ${rule.join(', ')}`

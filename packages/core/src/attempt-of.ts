@@ -4,20 +4,29 @@ import type { ChatOptions } from './chat-options.ts'
 import { LamellaError } from './lamella-error.ts'
 import { isProviderError } from './provider-error.ts'
 
-/** What `run.recordAttempt` is told of a model call that failed. */
-export function failedAttempt(
+/** What `run.recordAttempt` is told of a try of a model call. */
+export function attemptOf(
   { client, options }: { readonly client: ChatClient; readonly options: ChatOptions },
-  error: unknown,
+  outcome: Pick<Attempt, 'status' | 'reason' | 'usage'>,
 ): Omit<Attempt, 'iteration'> {
   const model = options.model ?? client.model
-  const usage = isProviderError(error) ? error.partial?.usage : undefined
+  const { status, reason, usage } = outcome
   return {
     provider: client.provider,
     ...(model !== undefined && { model }),
-    status: 'failed',
-    reason: failureReason(error),
+    status,
+    ...(reason !== undefined && { reason }),
     ...(usage !== undefined && { usage }),
   }
+}
+
+/** The same of a try that failed, with the usage that the error tells of. */
+export function failedAttempt(
+  call: Parameters<typeof attemptOf>[0],
+  error: unknown,
+): Omit<Attempt, 'iteration'> {
+  const usage = isProviderError(error) ? error.partial?.usage : undefined
+  return attemptOf(call, { status: 'failed', reason: failureReason(error), usage })
 }
 
 /** The kind of a provider's error, else the code of one of ours, else `error`. No text of it. */

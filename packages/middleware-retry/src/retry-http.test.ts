@@ -1,0 +1,148 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { AnthropicChatClient } from '@lamella/anthropic'
+import { Agent } from '@lamella/core'
+import type { ChatClient, MiddlewareInput } from '@lamella/core'
+import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai'
+import { testClock } from '@lamella/testing'
+import type { ModelServer, ModelServerFailure } from '@lamella/testing/model-server'
+import { startModelServer } from '@lamella/testing/model-server'
+import { describe, expect, it } from 'vitest'
+import { retry, timeout } from './index.ts'
+import { modes, readUpdates, runIn, textsOf, withTime } from './run-in.test-helper.ts'
+
+const clients: readonly [string, (baseURL: string) => ChatClient][] = [
+  ['Responses', (baseURL) => new OpenAIChatClient({ baseURL, model: 'm', apiKey: 'k' })],
+  [
+    'Chat Completions',
+    (baseURL) => new OpenAIChatCompletionsClient({ baseURL, model: 'm', apiKey: 'k' }),
+  ],
+]
+
+const overloaded: ModelServerFailure = { status: 503 }
+
+describe.each(clients)('retry in front of a real server, %s', (_, clientOf) => {
+  const start = async (
+    failures: readonly ModelServerFailure[] | (() => ModelServerFailure),
+    more: { readonly middleware?: MiddlewareInput; readonly maxRetries?: number } = {},
+  ) => {
+    const server: ModelServer = await startModelServer({
+      failures,
+      answer: () => ({ text: 'Good day to you.' }),
+    })
+    const clock = testClock()
+    const { maxRetries = 2, middleware = [] } = more
+    const layers = [retry({ clock, maxRetries }), middleware]
+    const agent = new Agent({ client: clientOf(server.baseURL), middleware: layers })
+    return { server, clock, agent }
+  }
+
+  describe.each(modes)('%s', (mode) => {
+    it.each([0, 1, 2, 5])('makes no more requests than %d retries allow', async (maxRetries) => {
+      const { server, clock, agent } = await start(() => overloaded, { maxRetries })
+
+      await expect(withTime(clock, runIn(mode, agent))).rejects.toMatchObject({
+        kind: 'overloaded',
+      })
+
+      expect(server.requests).toHaveLength(maxRetries + 1)
+      await server.close()
+    })
+
+    it('waits as each dialect of Retry-After asks', async () => {
+      const { server, clock, agent } = await start(
+        [
+          { status: 429, headers: { 'retry-after-ms': '1250' } },
+          { status: 429, headers: { 'retry-after': '3' } },
+          { status: 503, headers: { 'retry-after': new Date(Date.now() + 20_000).toUTCString() } },
+          {
+            status: 429,
+            headers: { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '4s' },
+          },
+        ],
+        { maxRetries: 4 },
+      )
+
+      const { attempts } = await withTime(clock, runIn(mode, agent))
+
+      const delays = attempts.map(({ delayMs = Number.NaN }) => delayMs)
+      expect([delays[0], delays[1], delays[3]]).toEqual([1250, 3000, 4000])
+      expect(delays[2]).toBeGreaterThan(15_000)
+      expect(delays[2]).toBeLessThanOrEqual(20_000)
+      await server.close()
+    })
+
+    it('does not repeat what is refused', async () => {
+      const { server, agent } = await start([{ status: 400 }])
+
+      await expect(runIn(mode, agent)).rejects.toMatchObject({ kind: 'invalid_request' })
+
+      expect(server.requests).toHaveLength(1)
+      await server.close()
+    })
+
+    it('repeats a request that nobody answered in time, and ends the one before', async () => {
+      const { server, clock, agent } = await start([{ delayMs: 3_600_000 }], {
+        middleware: timeout({ attemptMs: 100 }),
+      })
+
+      const response = await withTime(clock, runIn(mode, agent))
+
+      expect(response.text).toBe('Good day to you.')
+      expect(response.attempts.map(({ reason }) => reason)).toEqual(['timeout', undefined])
+      expect(server.requests.map(({ outcome }) => outcome)).toEqual(['left', 'answered'])
+      await server.close()
+    })
+  })
+
+  it.each([1, 2, 3, 4, 5, 6])(
+    'a stream cut after %d events sends nothing twice',
+    async (events) => {
+      const { server, clock, agent } = await start([{ cutAfterEvents: events }])
+
+      const { updates, error, response } = await withTime(clock, readUpdates(agent))
+
+      const text = textsOf(updates).join('')
+      const isWhole = error === undefined
+      const answer = 'Good day to you.'
+      expect(updates.some(({ restart }) => restart)).toBe(false)
+      expect(answer.startsWith(text)).toBe(true)
+      expect(response?.text).toBe(isWhole ? answer : undefined)
+      const isPart = text !== '' && server.requests.length === 1
+      expect(isWhole ? text === answer : isPart).toBe(true)
+      await server.close()
+    },
+  )
+})
+
+describe.each(modes)('retry in front of a real server, Messages, %s', (mode) => {
+  it('makes no more requests than it may, and waits as asked', async () => {
+    const hints = ['2', undefined, undefined]
+    let requests = 0
+    const server = createServer((incoming, outgoing) => {
+      incoming.resume()
+      const hint = hints[requests++]
+      outgoing.writeHead(529, {
+        'content-type': 'application/json',
+        ...(hint && { 'retry-after': hint }),
+      })
+      outgoing.end('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const baseURL = `http://127.0.0.1:${port}`
+    const client = new AnthropicChatClient({ baseURL, apiKey: 'k', model: 'm' })
+    const clock = testClock()
+    const agent = new Agent({ client, middleware: retry({ clock, random: () => 1 }) })
+
+    const failed = withTime(clock, runIn(mode, agent))
+
+    await expect(failed).rejects.toMatchObject({
+      kind: 'overloaded',
+      outcome: { attempts: [{ delayMs: 2000 }, { delayMs: 1000 }, {}] },
+    })
+    expect(requests).toBe(3)
+    server.closeAllConnections()
+    server.close()
+  })
+})

@@ -1,0 +1,217 @@
+import type {
+  Attempt,
+  ChatContext,
+  ChatMiddleware,
+  ChatResponse,
+  ChatResponseInit,
+  ProviderErrorKind,
+} from '@lamella/core'
+import { isProviderError } from '@lamella/core'
+import {
+  attemptOf,
+  failedAttempt,
+  failureReason,
+  holdPreamble,
+  isControlFlow,
+  mergeChatOptions,
+} from '@lamella/core/authoring'
+import { heldReply } from './held-reply.ts'
+import { replayOf } from './replay-of.ts'
+import { ReplyRejectedError } from './reply-rejected-error.ts'
+import type { RetryChange, RetryDecision, RetryFailure, RetryReply } from './retry-decision.ts'
+import type { GiveUpReason } from './retry-event.ts'
+import { isOwned, ownOptions } from './retry-owner.ts'
+import type { RetryPlan } from './retry-plan.ts'
+import { RetryPlanner } from './retry-plan.ts'
+import type { RetrySettings } from './retry-settings.ts'
+
+/** What came of a call that is not tried again. */
+export interface ExhaustedRetry {
+  readonly attempt: number
+  readonly because: GiveUpReason
+  readonly context: ChatContext
+  /** What the last try failed with, unless it was answered. */
+  readonly error?: unknown
+  /** The last reply, if it was rejected. */
+  readonly response?: ChatResponse | undefined
+}
+
+export interface ModelRetrySettings extends RetrySettings {
+  readonly maxRetries: number
+  readonly maxRetriesByKind: Partial<Record<ProviderErrorKind, number>>
+  readonly retryOn?: ((failure: RetryFailure) => RetryDecision | Promise<RetryDecision>) | undefined
+  readonly rejectReply?: ((reply: RetryReply) => RetryDecision | Promise<RetryDecision>) | undefined
+  readonly stream: 'before-first-content' | 'restart' | 'never'
+  readonly replay: 'safe-only' | 'any'
+  readonly onExhausted:
+    | 'throw'
+    | ((exhausted: ExhaustedRetry) => ChatResponse | ChatResponseInit | string | undefined)
+}
+
+/** Makes the layer around model calls. */
+export function retryModelCall(settings: ModelRetrySettings): ChatMiddleware['process'] {
+  const { stream, isShadow, retryBudget, report } = settings
+  return async (context, callNext) => {
+    if (isOwned(context.options)) {
+      report(context.run, { status: 'not_owner', level: 'chat', attempt: 1 })
+      return callNext()
+    }
+    if (!isShadow) context.options = ownOptions(context.options)
+    if (context.stream && stream === 'never') return callNext()
+    retryBudget?.countCall()
+    const call = new ModelCall(settings, context)
+    for (let attempt = 1; ; attempt++) {
+      const miss = await call.try(attempt, callNext)
+      if (miss === undefined || !(await call.mayTryAgain(miss))) return
+    }
+  }
+}
+
+/** A try that did not give what was wanted. */
+type Miss = { readonly attempt: number } & (
+  | { readonly error: unknown; readonly response?: never }
+  | { readonly response: ChatResponse; readonly verdict: true | RetryChange }
+)
+
+/** One model call and its tries. */
+class ModelCall {
+  readonly #settings: ModelRetrySettings
+  readonly #context: ChatContext
+  readonly #planner: RetryPlanner
+  readonly #held: ReturnType<typeof heldReply<true | RetryChange>> | undefined
+  #attempt = 1
+
+  constructor(settings: ModelRetrySettings, context: ChatContext) {
+    this.#settings = settings
+    this.#context = context
+    this.#planner = new RetryPlanner(settings)
+    const { isShadow, rejectReply, stream } = settings
+    if (!context.stream || isShadow) return
+    const isHeld = rejectReply !== undefined && stream === 'before-first-content'
+    this.#held = isHeld ? heldReply((response) => this.#judge(response)) : undefined
+    context.transformUpdates(this.#held ?? holdPreamble())
+  }
+
+  async try(attempt: number, callNext: () => Promise<ChatResponse>): Promise<Miss | undefined> {
+    this.#attempt = attempt
+    const { run, signal } = this.#context
+    try {
+      const response = await callNext()
+      if (this.#held?.rejected !== undefined) {
+        // What was kept back is in no response, so its tokens are counted here.
+        run.addUsage(this.#held.rejected.response.usage)
+        return { attempt, ...this.#held.rejected }
+      }
+      const verdict = this.#held === undefined ? await this.#judge(response) : undefined
+      if (verdict !== undefined) return { attempt, response, verdict }
+      if (attempt > 1) this.#recovered(response)
+      return undefined
+    } catch (error) {
+      if (isControlFlow(error, signal)) throw error
+      return { attempt, error }
+    }
+  }
+
+  /** Waits for the next try. False if the call ends with what there is. */
+  async mayTryAgain(miss: Miss): Promise<boolean> {
+    const { isShadow, clock, report } = this.#settings
+    const context = this.#context
+    const reason = reasonOf(miss)
+    const event = { level: 'chat', attempt: miss.attempt, reason } as const
+    const plan = await this.#plan(miss)
+    const isRetry = plan.because === undefined
+    if (!isShadow) {
+      const attempt = attemptOfMiss(context, miss, reason)
+      context.run.recordAttempt(isRetry ? { ...attempt, delayMs: plan.delayMs } : attempt)
+    }
+    report(context.run, {
+      ...event,
+      ...(isRetry
+        ? { status: 'retrying', delayMs: plan.delayMs }
+        : { status: 'gave_up', because: plan.because }),
+      ...(isShadow && { shadow: true }),
+    })
+    if (isShadow || !isRetry) return this.#end(miss, plan.because)
+    this.#change(plan.change)
+    await clock.sleep(plan.delayMs, context.signal)
+    return true
+  }
+
+  async #judge(response: ChatResponse): Promise<true | RetryChange | undefined> {
+    const { rejectReply } = this.#settings
+    const attempt = this.#attempt
+    return (await rejectReply?.({ attempt, response, context: this.#context })) || undefined
+  }
+
+  async #plan(miss: Miss): Promise<RetryPlan> {
+    const { isShadow, maxRetries, maxRetriesByKind, replay, stream, retryOn } = this.#settings
+    const { attempt } = miss
+    const context = this.#context
+    // A rejected reply would have been held back, were it not for the shadow.
+    const isHeld = isShadow && miss.response !== undefined
+    const isReleased = context.released && stream !== 'restart' && !isHeld
+    const obstacle = (unsafe: boolean): GiveUpReason | undefined =>
+      isReleased ? 'content_released' : unsafe && replay !== 'any' ? 'unsafe_replay' : undefined
+    if (miss.response !== undefined) {
+      const isUnsafe = replayOf(context.options) === 'unsafe'
+      const { verdict: decision } = miss
+      return this.#planner.plan({ attempt, maxRetries, decision, obstacle: obstacle(isUnsafe) })
+    }
+    const { error } = miss
+    const known = isProviderError(error) ? error : undefined
+    const decision = (await retryOn?.({ attempt, error, context })) ?? known?.retry.retryable
+    return this.#planner.plan({
+      attempt,
+      maxRetries: (known && maxRetriesByKind[known.kind]) ?? maxRetries,
+      decision,
+      obstacle: obstacle(known?.retry.replay === 'unsafe'),
+      error,
+    })
+  }
+
+  #change({ messages, instructions, options }: RetryChange): void {
+    const context = this.#context
+    if (messages !== undefined) context.messages = messages
+    if (instructions !== undefined) context.instructions = instructions
+    if (options !== undefined)
+      context.options = ownOptions(mergeChatOptions(context.options, options))
+  }
+
+  #recovered({ model, usage }: ChatResponse): void {
+    const { run } = this.#context
+    const attempt = attemptOf(this.#context, { status: 'ok', usage })
+    run.recordAttempt(model === undefined ? attempt : { ...attempt, model })
+    this.#settings.report(run, { status: 'recovered', level: 'chat', attempt: this.#attempt })
+  }
+
+  /** False if there is a result to end with. @throws what the last try failed with */
+  #end(miss: Miss, because: GiveUpReason | undefined): false {
+    const { isShadow, onExhausted, name } = this.#settings
+    const context = this.#context
+    const { attempt, response } = miss
+    if (!isShadow && because !== undefined && onExhausted !== 'throw') {
+      const result = onExhausted({ ...miss, because, context })
+      if (result !== undefined) {
+        context.result = result
+        return false
+      }
+    }
+    if (response === undefined) throw miss.error
+    if (isShadow) return false
+    throw new ReplyRejectedError(name, reasonOf(miss), attempt)
+  }
+}
+
+function reasonOf(miss: Miss): string {
+  if (miss.response === undefined) return failureReason(miss.error)
+  return (miss.verdict !== true && miss.verdict.reason) || 'rejected'
+}
+
+function attemptOfMiss(
+  context: ChatContext,
+  miss: Miss,
+  reason: string,
+): Omit<Attempt, 'iteration'> {
+  if (miss.response === undefined) return failedAttempt(context, miss.error)
+  return attemptOf(context, { status: 'rejected', reason, usage: miss.response.usage })
+}

@@ -1,0 +1,88 @@
+import type { FunctionInvocationContext, FunctionMiddleware } from '@lamella/core'
+import { isProviderError, isToolError, LamellaError } from '@lamella/core'
+import { failureReason, isControlFlow } from '@lamella/core/authoring'
+import type { RetryDecision, ToolRetryFailure } from './retry-decision.ts'
+import { isOwned, ownToolCall } from './retry-owner.ts'
+import { RetryPlanner } from './retry-plan.ts'
+import type { RetrySettings } from './retry-settings.ts'
+
+/** What `retry` does with tool calls. */
+export interface ToolRetryOptions {
+  /**
+   * Whether calls of a tool are repeated at all.
+   * @default those of tools that are `idempotent` or `readOnly`
+   */
+  readonly when?: ((context: FunctionInvocationContext) => boolean | Promise<boolean>) | undefined
+  /**
+   * Tool calls after the first one.
+   * @default that of model calls
+   */
+  readonly maxRetries?: number | undefined
+  /**
+   * Judges a failure; `undefined` leaves it to the default. Of a change only `delayMs` counts.
+   * @default whatever the tool throws and its timeouts are worth a retry, refusals are not
+   */
+  readonly retryOn?:
+    | ((failure: ToolRetryFailure) => RetryDecision | Promise<RetryDecision>)
+    | undefined
+  /**
+   * Makes a key that is the same in all tries of a call, so that a tool that is not idempotent by
+   * itself can be repeated. The tool finds it in `context.metadata.idempotencyKey`.
+   * @default none
+   */
+  readonly idempotencyKey?: ((context: FunctionInvocationContext) => string | undefined) | undefined
+}
+
+export interface ToolRetrySettings extends RetrySettings {
+  readonly tools: ToolRetryOptions
+  readonly maxRetries: number
+}
+
+/** Makes the layer around tool calls. */
+export function retryToolCall(settings: ToolRetrySettings): FunctionMiddleware['process'] {
+  const { tools, maxRetries, isShadow, clock, report } = settings
+  return async (context, callNext) => {
+    const { run, metadata } = context
+    const tool = context.function.name
+    const key = tools.idempotencyKey?.(context)
+    const isSafe = context.function.idempotent || context.function.readOnly || key !== undefined
+    if (!isSafe || (await tools.when?.(context)) === false) return callNext()
+    if (isOwned(metadata)) {
+      report(run, { status: 'not_owner', level: 'function', attempt: 1, tool })
+      return callNext()
+    }
+    if (!isShadow) ownToolCall(context)
+    if (key !== undefined) metadata['idempotencyKey'] = key
+    const planner = new RetryPlanner(settings)
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await callNext()
+        if (attempt > 1) report(run, { status: 'recovered', level: 'function', attempt, tool })
+        return undefined
+      } catch (error) {
+        if (isControlFlow(error, context.signal)) throw error
+        const decision = (await tools.retryOn?.({ attempt, error, context })) ?? isWorthIt(error)
+        const plan = await planner.plan({ attempt, maxRetries, decision, error })
+        report(run, {
+          level: 'function',
+          attempt,
+          tool,
+          reason: isToolError(error) ? error.reason : failureReason(error),
+          ...(plan.because === undefined
+            ? { status: 'retrying', delayMs: plan.delayMs }
+            : { status: 'gave_up', because: plan.because }),
+          ...(isShadow && { shadow: true }),
+        })
+        if (isShadow || plan.because !== undefined) throw error
+        await clock.sleep(plan.delayMs, context.signal)
+      }
+    }
+  }
+}
+
+/** A tool that was refused, or used wrongly, is so the next time too. */
+function isWorthIt(error: unknown): boolean {
+  if (isToolError(error)) return error.reason === 'tool_failed' || error.reason === 'timeout'
+  if (isProviderError(error)) return error.retry.retryable && error.retry.replay === 'safe'
+  return !LamellaError.is(error)
+}

@@ -32,7 +32,9 @@ function measured(measure) {
   }
 }
 
-process.on('message', async (message) => {
+process.on('message', (message) => void answer(message))
+
+async function answer(message) {
   let reply
   try {
     reply = await commands[message.command](message)
@@ -40,6 +42,6 @@ process.on('message', async (message) => {
     reply = { error: String(error?.stack ?? error) }
   }
   process.send({ id: message.id, ...reply })
-})
+}
 process.on('disconnect', () => process.exit(0))
 process.send({ ready: true })

@@ -32,9 +32,7 @@ export function defineEvent<Data, Answer = unknown>(
 ): EventDefinition<Data, Answer> {
   const { type, data: schema, answer, timeoutMs } = options
   if (typeof type !== 'string' || type === '') {
-    throw new TypeError(
-      `defineEvent: \`type\` must be a string that is not empty, got ${String(type)}`,
-    )
+    throw new TypeError(`defineEvent: \`type\` must be a string that is not empty, got ${type}`)
   }
   const fits = (data: unknown): boolean => {
     if (schema === undefined) return true

@@ -20,7 +20,7 @@ describe.each(modes)('errors and hooks, %s', (mode) => {
   const told = async (hooks: LifecycleHooks, steps = [callFunction('broken'), 'Done.']) => {
     const failures: string[] = []
     const onError = ({ error, source, iteration }: LifecycleFailure): void => {
-      failures.push(`${source} ${iteration}: ${error instanceof Error ? error.message : error}`)
+      failures.push(`${source} ${iteration}: ${(error as Error).message}`)
       throw new Error('onError itself')
     }
     const agent = new Agent({

@@ -71,21 +71,23 @@ describe.each(modes)('lifecycle hooks, %s', (mode) => {
 
     await run(one, [noting('A', log), noting('B', log)]).response
 
-    expect(log).toEqual([
-      ...['A beforeTurn', 'B beforeTurn'],
-      ...['A beforeIteration 0', 'B beforeIteration 0'],
-      ...['A model in 0', 'B model in 0', 'B model out 0', 'A model out 0'],
-      ...['B afterModelCall 0', 'A afterModelCall 0'],
-      ...['A beforeTools 0', 'B beforeTools 0'],
-      ...['A beforeFunction c1', 'A call in c1', 'B beforeFunction c1', 'B call in c1'],
-      ...['B call out c1', 'B afterFunction c1', 'A call out c1', 'A afterFunction c1'],
-      ...['B afterIteration 0', 'A afterIteration 0'],
-      ...['A beforeIteration 1', 'B beforeIteration 1'],
-      ...['A model in 1', 'B model in 1', 'B model out 1', 'A model out 1'],
-      ...['B afterModelCall 1', 'A afterModelCall 1'],
-      ...['B afterIteration 1', 'A afterIteration 1'],
-      ...['B succeeded', 'B afterTurn', 'A succeeded', 'A afterTurn'],
-    ])
+    expect(log).toEqual(
+      [
+        ['A beforeTurn', 'B beforeTurn'],
+        ['A beforeIteration 0', 'B beforeIteration 0'],
+        ['A model in 0', 'B model in 0', 'B model out 0', 'A model out 0'],
+        ['B afterModelCall 0', 'A afterModelCall 0'],
+        ['A beforeTools 0', 'B beforeTools 0'],
+        ['A beforeFunction c1', 'A call in c1', 'B beforeFunction c1', 'B call in c1'],
+        ['B call out c1', 'B afterFunction c1', 'A call out c1', 'A afterFunction c1'],
+        ['B afterIteration 0', 'A afterIteration 0'],
+        ['A beforeIteration 1', 'B beforeIteration 1'],
+        ['A model in 1', 'B model in 1', 'B model out 1', 'A model out 1'],
+        ['B afterModelCall 1', 'A afterModelCall 1'],
+        ['B afterIteration 1', 'A afterIteration 1'],
+        ['B succeeded', 'B afterTurn', 'A succeeded', 'A afterTurn'],
+      ].flat(),
+    )
   })
 
   it('the batch hook is called once for calls side by side, and not for one call alone', async () => {

@@ -200,9 +200,7 @@ const moments: Readonly<Record<Exclude<keyof LifecycleHooks, 'name'>, true>> = {
 function check(hooks: LifecycleHooks): void {
   const { name, ...rest } = hooks
   if (typeof name !== 'string' || name === '') {
-    throw new TypeError(
-      `lifecycle: \`name\` must be a string that is not empty, got ${String(name)}`,
-    )
+    throw new TypeError(`lifecycle: \`name\` must be a string that is not empty, got ${name}`)
   }
   for (const [hook, value] of Object.entries(rest)) {
     if (!Object.hasOwn(moments, hook)) {

@@ -170,16 +170,16 @@ export class LoopSeams {
   }
 
   /** Nests layers around `core`, the first one outermost. */
-  async #through<Context>(
+  async #through(
     seam: 'iteration' | 'batch',
-    context: Context,
+    context: IterationContext | BatchContext,
     run: Run,
     core: () => Promise<void>,
   ): Promise<void> {
     const enter = async (at: number): Promise<void> => {
       const interceptor = this.#interceptors[at]
       if (interceptor === undefined) return core()
-      const layer = interceptor[seam] as SeamLayer<Context> | undefined
+      const layer = interceptor[seam] as SeamLayer<typeof context> | undefined
       if (layer === undefined) return enter(at + 1)
       let called = false
       await layer(context, () => {

@@ -79,11 +79,11 @@ export class StateCells implements RunState {
   async change<T>(cell: StateCell<T>, updater: (value: T) => T): Promise<T> {
     if (cell.scope !== 'tenant') return this.update(cell, updater)
     const { store, key } = this.#shelf(cell)
-    const { read: readStored, write: writeStored } = cell['~stored']
+    const form = cell['~stored']
     for (;;) {
       const stored = await store.get(key)
-      const value = updater(stored === undefined ? cell.initial() : readStored(stored))
-      if (await store.compareAndSet(key, stored, writeStored(value))) return value
+      const value = updater(stored === undefined ? cell.initial() : form.read(stored))
+      if (await store.compareAndSet(key, stored, form.write(value))) return value
     }
   }
 

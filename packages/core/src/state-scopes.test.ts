@@ -251,7 +251,7 @@ describe('versions of state', () => {
     expect(() => old.get(first)).toThrow('version 2, this program knows 1')
 
     const { migrate: _, ...options } = second
-    const third = defineState({ ...options, version: 3 } as never)
+    const third = defineState({ ...options, version: 3 })
     const fresh = new StateCells()
     fresh.restore(snapshot)
     expect(fresh.get(third)).toEqual({ steps: [] })

@@ -125,7 +125,7 @@ describe.each(modes)('going on after a crash, %s', (mode) => {
     const rounds = defineState({
       name: 'rounds',
       initial: () => 0,
-      schema: { type: 'number' } as never,
+      schema: { type: 'number' },
     })
     const seen: unknown[] = []
     const options = {

@@ -1,1 +1,7 @@
-// Not built yet.
+export { AgentQueue } from './agent-queue.ts'
+export type { AgentQueueOptions } from './agent-queue.ts'
+export { AgentWorker, deadLetterQueue } from './agent-worker.ts'
+export type { AgentWorkerOptions } from './agent-worker.ts'
+export type { Connection } from './connection.ts'
+export type { RunOutcome, RunRecord, RunRequest, RunState } from './run-record.ts'
+export type { RunMessage } from './subscription.ts'

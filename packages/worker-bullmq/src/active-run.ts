@@ -1,0 +1,159 @@
+import type {
+  AgentResponse,
+  CancelMode,
+  Checkpoint,
+  Message,
+  ResponseStream,
+  AgentResponseUpdate,
+  SessionSnapshot,
+} from '@lamella/core'
+import { Agent, chatResponse, createSession, RunControl, toUpdates } from '@lamella/core'
+import { cancelledOutcome, outcomeOfError, outcomeOfResponse } from './run-outcome.ts'
+import type { RunOutcome } from './run-record.ts'
+import type { ClaimedRun, RunStore } from './run-store.ts'
+import { UpdateWriter } from './update-writer.ts'
+
+/** How a worker is done with a run: it has an outcome, or somebody else goes on with it. */
+export type RunEnd =
+  | 'handed-over'
+  | { readonly outcome: RunOutcome; readonly session: SessionSnapshot | undefined }
+
+/** A run that this worker works on. */
+export class ActiveRun {
+  readonly jobId: string
+  readonly #store: RunStore
+  readonly #owner: string
+  readonly #claimed: ClaimedRun
+  readonly #control = new RunControl()
+  readonly #writer: UpdateWriter
+  readonly #runId: string
+  /** What the run has said before it was cut off. */
+  readonly #before: readonly Message[]
+  /** Why it was told to end. */
+  #ending: 'cancelled' | 'handed-over' | 'lost' | undefined
+  #stream: ResponseStream<AgentResponseUpdate, AgentResponse> | undefined
+
+  constructor(
+    store: RunStore,
+    jobId: string,
+    owner: string,
+    claimed: ClaimedRun,
+    { flushMs = 20 }: { readonly flushMs?: number | undefined },
+  ) {
+    this.#store = store
+    this.jobId = jobId
+    this.#owner = owner
+    this.#claimed = claimed
+    this.#runId = claimed.request.runId!
+    this.#writer = new UpdateWriter(store, this.#runId, owner, flushMs)
+    this.#before = saidBefore(claimed.checkpoint)
+    if (claimed.cancel !== undefined) this.cancel(claimed.cancel as CancelMode)
+  }
+
+  cancel(mode: CancelMode): void {
+    this.#ending ??= 'cancelled'
+    void this.#control.cancel({ mode })
+  }
+
+  /** Lets it come to its next safe point, so that another worker can go on. */
+  handOver(timeoutMs: number): void {
+    this.#ending ??= 'handed-over'
+    void this.#control.cancel({ mode: 'after-model', timeoutMs })
+  }
+
+  /** Another worker may have it by now. */
+  lose(): void {
+    this.#ending ??= 'lost'
+    void this.#control.cancel()
+  }
+
+  respond(id: string, value: unknown): void {
+    this.#stream?.respond(id, value)
+  }
+
+  async execute(agent: Agent, from: Partial<SessionSnapshot> | undefined): Promise<RunEnd> {
+    const session = from === undefined ? undefined : createSession(from)
+    const stream = this.#start(agent, session)
+    this.#stream = stream
+    try {
+      if (this.#claimed.deliveries > 1) this.#catchUp()
+      for await (const update of stream) this.#writer.write(update)
+      const response = await stream.finalResponse()
+      await this.#writer.flush()
+      const wasCut = response.status === 'paused' && response.reason === 'cancelled'
+      if (!wasCut) return await this.#finish(response, session?.toJSON())
+      if (this.#ending === 'cancelled') return await this.#end(response)
+      return await this.#putBack(response.checkpoint)
+    } catch (error) {
+      await this.#writer.flush()
+      if (!this.#control.mode || this.#control.mode !== 'now') throw error
+      if (this.#ending === 'cancelled') return this.#end(undefined)
+      // What is cut off goes on from the last step that was kept.
+      if (this.#ending === 'handed-over') return this.#putBack(undefined)
+      throw error
+    }
+  }
+
+  /** Writes down a failure that is the last one; another one is left for the next try. */
+  async fail(error: unknown, isLast: boolean): Promise<RunOutcome | undefined> {
+    const { outcome, isRetried } = outcomeOfError(error, this.#runId)
+    if (isRetried && !isLast) {
+      await this.#store.putBack(this.#runId, this.#owner, undefined)
+      return undefined
+    }
+    await this.#store.finish(this.#runId, this.#owner, outcome, {})
+    return outcome
+  }
+
+  #start(agent: Agent, session: ReturnType<typeof createSession> | undefined) {
+    const { request, checkpoint, answers } = this.#claimed
+    const options = {
+      stream: true,
+      runId: this.#runId,
+      session,
+      tenant: request.tenant,
+      data: request.data,
+      control: this.#control,
+      onCheckpoint: (step: Checkpoint) => this.#store.saveStep(this.#runId, this.#owner, step),
+    } as const
+    // An agent of its own: approvals that were answered are remembered by agents, and a run that is
+    // tried again is answered again.
+    const fresh = new Agent(agent)
+    return checkpoint === undefined
+      ? fresh.run(typeof request.input === 'string' ? request.input : [...request.input], options)
+      : fresh.resume(checkpoint, answers, options)
+  }
+
+  /** Subscribers forget what came after the step that the run goes on from. */
+  #catchUp(): void {
+    this.#writer.write({ contents: [], restart: true, scope: 'run' })
+    for (const update of toUpdates(chatResponse({ messages: this.#before })))
+      this.#writer.write(update)
+  }
+
+  async #finish(response: AgentResponse, session: SessionSnapshot | undefined): Promise<RunEnd> {
+    const { outcome } = outcomeOfResponse(response, this.#before)
+    const { checkpoint } = response
+    await this.#store.finish(this.#runId, this.#owner, outcome, { checkpoint, session })
+    return { outcome, session }
+  }
+
+  async #end(response: AgentResponse | undefined): Promise<RunEnd> {
+    const outcome = cancelledOutcome(this.#runId, response, this.#before)
+    await this.#store.finish(this.#runId, this.#owner, outcome, {})
+    return { outcome, session: undefined }
+  }
+
+  async #putBack(checkpoint: Checkpoint | undefined): Promise<RunEnd> {
+    await this.#store.putBack(this.#runId, this.#owner, checkpoint)
+    return 'handed-over'
+  }
+}
+
+/** The messages behind the input of a run that has begun. */
+function saidBefore(checkpoint: Checkpoint | undefined): readonly Message[] {
+  const { conversation = [], input = [] } = checkpoint ?? {}
+  const last = input.at(-1)?.id
+  const at = conversation.findLastIndex(({ id }) => id === last)
+  return at < 0 ? [] : conversation.slice(at + 1)
+}

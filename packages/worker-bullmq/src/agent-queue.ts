@@ -1,0 +1,182 @@
+import type { CancelMode } from '@lamella/core'
+import { createId, LamellaError } from '@lamella/core'
+import { checkOptions } from '@lamella/core/authoring'
+import { Queue } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { Connection } from './connection.ts'
+import { connect } from './connection.ts'
+import { cancelledOutcome } from './run-outcome.ts'
+import type { RunOutcome, RunRecord, RunRequest } from './run-record.ts'
+import { RunStore } from './run-store.ts'
+import type { RunMessage } from './subscription.ts'
+import { readRun } from './subscription.ts'
+
+/** Options of `AgentQueue`. */
+export interface AgentQueueOptions {
+  /** Shared by the queue and its workers. No `:` in it. */
+  readonly name: string
+  readonly connection: Connection
+  /**
+   * How often a run that crashes is tried, in all.
+   * @default 3
+   */
+  readonly attempts?: number | undefined
+  /**
+   * Before the second try; doubled before each one after it.
+   * @default 1000
+   */
+  readonly backoffMs?: number | undefined
+  /**
+   * How long the record of a run is kept when it has ended. Within this time its id is not run again.
+   * @default 604800000, seven days
+   */
+  readonly keepMs?: number | undefined
+}
+
+/** What a job of BullMQ holds: all else is in the record of the run. */
+export interface RunJob {
+  readonly runId: string
+}
+
+/** Hands runs to workers, and tells what became of them. */
+export class AgentQueue {
+  readonly #queue: Queue<RunJob>
+  readonly #redis: Redis
+  readonly #connection: Connection
+  readonly #store: RunStore
+  readonly #attempts: number
+  readonly #backoffMs: number
+
+  /** @throws TypeError or RangeError that names the option and the value */
+  constructor(options: AgentQueueOptions) {
+    checkOptions('AgentQueue', options, { name: 'string', attempts: 1, backoffMs: 0, keepMs: 1 })
+    const { name, connection, attempts = 3, backoffMs = 1000, keepMs = sevenDaysMs } = options
+    this.#connection = connection
+    this.#redis = connect(connection)
+    this.#queue = new Queue(name, { connection: this.#redis })
+    this.#store = new RunStore(this.#redis, name, keepMs)
+    this.#attempts = attempts
+    this.#backoffMs = backoffMs
+  }
+
+  /** Adds a run. One whose id is known is not added again; its id is returned all the same. */
+  async add(request: RunRequest): Promise<{ readonly runId: string; readonly added: boolean }> {
+    checkOptions('AgentQueue.add', request, { agent: 'string' })
+    const runId = request.runId ?? createId('run')
+    if (!/^[\w.-]{1,200}$/.test(runId)) {
+      throw new RangeError(
+        'AgentQueue.add: `runId` must be 1 to 200 letters, digits, `_`, `-` or `.`',
+      )
+    }
+    const added = await this.#store.create(runId, { ...request, runId })
+    // Also where the run was known: who created it may have died before this line.
+    const record = added ? undefined : await this.#store.read(runId)
+    if (added || record?.state === 'queued')
+      await this.#enqueue(runId, await this.#store.leg(runId))
+    return { runId, added }
+  }
+
+  /**
+   * Lets a paused run go on, on whichever worker is free.
+   * @throws LamellaError `approval_invalid` for an answer that nobody asked for, `run_state` for a run
+   * that does not wait, such as one that was answered before
+   */
+  async resume(runId: string, answers: Readonly<Record<string, unknown>>): Promise<void> {
+    const record = await this.read(runId)
+    const pending = record.outcome?.pending ?? []
+    if (record.state === 'paused') {
+      for (const id of Object.keys(answers)) {
+        if (pending.some((request) => request.id === id)) continue
+        throw new LamellaError(`resume: run "${runId}" does not wait for "${id}"`, {
+          code: 'approval_invalid',
+        })
+      }
+    }
+    const leg = await this.#store.resume(runId, answers)
+    if (leg === 0) {
+      throw new LamellaError(`resume: run "${runId}" is ${record.state}, not paused`, {
+        code: 'run_state',
+      })
+    }
+    await this.#enqueue(runId, leg)
+  }
+
+  /**
+   * Cancels a run, wherever it is. Resolves to whether it was still to be cancelled; how it ended,
+   * `result` tells.
+   */
+  async cancel(
+    runId: string,
+    options: { readonly mode?: CancelMode | undefined } = {},
+  ): Promise<boolean> {
+    const { mode = 'now' } = options
+    checkOptions('AgentQueue.cancel', options, { mode: ['now', 'after-model', 'after-tools'] })
+    const isOpen = await this.#store.cancel(runId, mode, cancelledOutcome(runId, undefined, []))
+    await this.#tell({ runId, cancel: mode })
+    return isOpen
+  }
+
+  /** Answers what a layer or tool asked by `run.request`, if its worker still waits for it. */
+  async respond(runId: string, id: string, value: unknown): Promise<void> {
+    await this.#tell({ runId, respond: id, value })
+  }
+
+  /** @throws LamellaError `run_unknown` */
+  async read(runId: string): Promise<RunRecord> {
+    const record = await this.#store.read(runId)
+    if (record !== undefined) return record
+    throw new LamellaError(`there is no run "${runId}"`, { code: 'run_unknown' })
+  }
+
+  /**
+   * What a run brings forth, from its beginning or from behind the message `from`, and at last its
+   * outcome. A worker that went on with the run says so by an update with `restart`.
+   */
+  subscribe(
+    runId: string,
+    options: { readonly from?: string | undefined; readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncIterable<RunMessage> {
+    return readRun(this.#store, () => connect(this.#connection), runId, options)
+  }
+
+  /** How a run ended, or what it waits for. Waits for it. */
+  async result(
+    runId: string,
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<RunOutcome> {
+    const { outcome } = await this.read(runId)
+    if (outcome !== undefined) return outcome
+    for await (const message of this.subscribe(runId, options)) {
+      if (message.kind === 'outcome') return message.outcome
+    }
+    throw new LamellaError(`run "${runId}" has no outcome any more`, { code: 'run_unknown' })
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.close()
+    await this.#redis.quit()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  async #enqueue(runId: string, leg: number): Promise<void> {
+    await this.#queue.add(
+      'run',
+      { runId },
+      {
+        jobId: `${runId}-${leg}`,
+        attempts: this.#attempts,
+        backoff: { type: 'exponential', delay: this.#backoffMs },
+        removeOnComplete: true,
+      },
+    )
+  }
+
+  async #tell(message: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#redis.publish(this.#store.controlChannel, JSON.stringify(message))
+  }
+}
+
+const sevenDaysMs = 7 * 24 * 60 * 60 * 1000

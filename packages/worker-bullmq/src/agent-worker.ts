@@ -1,0 +1,236 @@
+import type { Agent, SessionStore } from '@lamella/core'
+import { createId, LamellaError } from '@lamella/core'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import type { Job } from 'bullmq'
+import { DelayedError, Queue, WaitingError, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import type { RunJob } from './agent-queue.ts'
+import type { Connection } from './connection.ts'
+import { connect } from './connection.ts'
+import { ActiveRun } from './active-run.ts'
+import type { RunOutcome } from './run-record.ts'
+import { RunStore } from './run-store.ts'
+
+/** Options of `AgentWorker`. */
+export interface AgentWorkerOptions {
+  /** That of the queue. */
+  readonly name: string
+  readonly connection: Connection
+  /** By the names that runs are added with, or a function that makes them. */
+  readonly agents: Readonly<Record<string, Agent>> | ((name: string) => Agent | Promise<Agent>)
+  /** Where sessions are kept. Needed for runs with a `sessionId`. */
+  readonly sessions?: SessionStore | undefined
+  /**
+   * Runs at the same time.
+   * @default 10
+   */
+  readonly concurrency?: number | undefined
+  /**
+   * How long a worker that does not answer keeps its runs. Then another one takes them over.
+   * @default 30000
+   */
+  readonly lockMs?: number | undefined
+  /**
+   * How often a run may be begun, after crashes of its worker included, before it counts as crashed.
+   * @default 20
+   */
+  readonly maxDeliveries?: number | undefined
+  /**
+   * Updates are written for subscribers at least this often.
+   * @default 20
+   */
+  readonly flushMs?: number | undefined
+  /** As for the queue. @default 604800000, seven days */
+  readonly keepMs?: number | undefined
+  /** Told of each failure, with what the record leaves out. What it throws is dropped. */
+  readonly onError?: ((error: unknown, runId: string | undefined) => void) | undefined
+}
+
+/** Runs the agents of a queue. */
+export class AgentWorker {
+  readonly #options: AgentWorkerOptions
+  readonly #redis: Redis
+  readonly #listener: Redis
+  readonly #store: RunStore
+  readonly #worker: Worker<RunJob>
+  readonly #dead: Queue
+  readonly #active = new Map<string, ActiveRun>()
+  #closing: Promise<void> | undefined
+
+  /** @throws TypeError or RangeError that names the option and the value */
+  constructor(options: AgentWorkerOptions) {
+    checkOptions('AgentWorker', options, {
+      name: 'string',
+      concurrency: 1,
+      lockMs: 1000,
+      maxDeliveries: 1,
+      flushMs: 0,
+      keepMs: 1,
+    })
+    const { agents } = options
+    if (typeof agents !== 'function' && !isObject(agents)) {
+      throw wrongOption('AgentWorker', 'agents', 'an object of agents or a function', agents)
+    }
+    const { name, connection, concurrency = 10, lockMs = 30_000, keepMs = sevenDaysMs } = options
+    this.#options = options
+    this.#redis = connect(connection)
+    this.#listener = connect(connection)
+    this.#store = new RunStore(this.#redis, name, keepMs)
+    this.#dead = new Queue(deadLetterQueue(name), { connection: this.#redis })
+    this.#worker = new Worker<RunJob>(name, (job, token) => this.#process(job, token!), {
+      connection: this.#redis,
+      concurrency,
+      lockDuration: lockMs,
+      stalledInterval: lockMs,
+      // Deliveries are counted here, over all legs of a run.
+      maxStalledCount: Number.MAX_SAFE_INTEGER,
+    })
+    this.#worker.on('error', (error) => this.#report(error, undefined))
+    this.#worker.on('lockRenewalFailed', (jobIds) => {
+      for (const run of this.#active.values()) if (jobIds.includes(run.jobId)) run.lose()
+    })
+    this.#listener.on('message', (_, text: string) => this.#hear(text))
+    void this.#listener.subscribe(this.#store.controlChannel)
+  }
+
+  /** Resolves when the worker can take runs. */
+  async ready(): Promise<void> {
+    await this.#worker.waitUntilReady()
+  }
+
+  /**
+   * Takes no more runs, lets those under way come to their next safe point, and gives them to others
+   * from there. After `timeoutMs` they are cut off, and others go on from their last finished step.
+   */
+  close(options: { readonly timeoutMs?: number | undefined } = {}): Promise<void> {
+    const { timeoutMs = 10_000 } = options
+    checkOptions('AgentWorker.close', options, { timeoutMs: 0 })
+    return (this.#closing ??= this.#close(timeoutMs))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  async #close(timeoutMs: number): Promise<void> {
+    const closed = this.#worker.close()
+    for (const run of this.#active.values()) run.handOver(timeoutMs)
+    await closed
+    await this.#dead.close()
+    this.#listener.disconnect()
+    await this.#redis.quit()
+  }
+
+  async #process(job: Job<RunJob>, token: string): Promise<void> {
+    const { runId } = job.data
+    const owner = createId('owner')
+    const claimed = await this.#store.claim(runId, owner)
+    if (claimed === undefined) return
+    const { request, unsaved } = claimed
+    const { sessions, maxDeliveries = 20 } = this.#options
+    const { sessionId } = request
+    if (claimed.state !== 'running') {
+      if (unsaved !== undefined) await this.#saveSession(runId, unsaved)
+      return
+    }
+    if (sessionId !== undefined && !(await this.#store.holdSession(sessionId, runId))) {
+      await this.#store.putBack(runId, owner, undefined)
+      await job.moveToDelayed(Date.now() + sessionBusyMs, token)
+      throw new DelayedError()
+    }
+    const run = new ActiveRun(this.#store, job.id!, owner, claimed, this.#options)
+    this.#active.set(runId, run)
+    try {
+      if (this.#closing !== undefined) run.handOver(0)
+      if (claimed.deliveries > maxDeliveries) throw tooOften(runId, claimed.deliveries - 1)
+      const session = sessionId === undefined ? undefined : await this.#session(sessions, sessionId)
+      const end = await run.execute(await this.#agent(request.agent), session)
+      if (end === 'handed-over') {
+        await job.moveToWait(token)
+        throw new WaitingError()
+      }
+      if (end.session !== undefined) await this.#saveSession(runId, end.session)
+      await this.#release(sessionId, runId)
+    } catch (error) {
+      if (error instanceof WaitingError || LamellaError.is(error, 'run_taken_over')) throw error
+      this.#report(error, runId)
+      const { attempts = 1 } = job.opts
+      const isLast = job.attemptsMade + 1 >= attempts || claimed.deliveries > maxDeliveries
+      const outcome = await run.fail(error, isLast)
+      if (outcome === undefined) throw error
+      await this.#release(sessionId, runId)
+      if (outcome.status !== 'agent_crashed') return
+      await this.#bury(runId, outcome)
+      throw error
+    } finally {
+      this.#active.delete(runId)
+    }
+  }
+
+  async #agent(name: string): Promise<Agent> {
+    const { agents } = this.#options
+    const agent =
+      typeof agents === 'function'
+        ? await agents(name)
+        : Object.hasOwn(agents, name)
+          ? agents[name]
+          : undefined
+    if (agent !== undefined) return agent
+    throw new LamellaError(`this worker has no agent "${name}"`, { code: 'agent_unknown' })
+  }
+
+  async #session(sessions: SessionStore | undefined, sessionId: string) {
+    if (sessions === undefined) {
+      throw new LamellaError('a run has a `sessionId`, and the worker no `sessions`', {
+        code: 'session_invalid',
+      })
+    }
+    return (await sessions.load(sessionId)) ?? { id: sessionId }
+  }
+
+  async #saveSession(runId: string, snapshot: Parameters<SessionStore['save']>[0]): Promise<void> {
+    await this.#options.sessions?.save(snapshot)
+    await this.#store.sessionSaved(runId)
+  }
+
+  async #release(sessionId: string | undefined, runId: string): Promise<void> {
+    if (sessionId !== undefined) await this.#store.releaseSession(sessionId, runId)
+  }
+
+  async #bury(runId: string, outcome: RunOutcome): Promise<void> {
+    await this.#dead.add('run', { runId, error: outcome.error }, { jobId: runId })
+  }
+
+  #hear(text: string): void {
+    const { runId, cancel, respond, value } = JSON.parse(text) as Record<string, string>
+    const run = this.#active.get(runId!)
+    if (cancel !== undefined) run?.cancel(cancel as 'now')
+    if (respond !== undefined) run?.respond(respond, value)
+  }
+
+  #report(error: unknown, runId: string | undefined): void {
+    try {
+      this.#options.onError?.(error, runId)
+    } catch {
+      // An observer cannot break what it observes.
+    }
+  }
+}
+
+/** The name of the queue that runs go to which crashed each time they were tried. */
+export function deadLetterQueue(name: string): string {
+  return `${name}-dead`
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function tooOften(runId: string, times: number): LamellaError {
+  return new LamellaError(`run "${runId}" was begun ${times} times and never ended`, {
+    code: 'run_failed',
+  })
+}
+
+const sessionBusyMs = 100
+const sevenDaysMs = 7 * 24 * 60 * 60 * 1000

@@ -1,0 +1,270 @@
+import type { AgentResponseUpdate, Checkpoint, SessionSnapshot } from '@lamella/core'
+import { LamellaError } from '@lamella/core'
+import type { Redis } from 'ioredis'
+import type { RunOutcome, RunRecord, RunRequest, RunState } from './run-record.ts'
+
+/** What a worker is given of a run when it begins to work on it. */
+export interface ClaimedRun {
+  readonly state: RunState
+  readonly deliveries: number
+  readonly request: RunRequest
+  /** Where to go on, if the run has begun before. */
+  readonly checkpoint: Checkpoint | undefined
+  readonly answers: Readonly<Record<string, unknown>>
+  /** A cancel that came while nobody worked on it. */
+  readonly cancel: string | undefined
+  /** What a session had become when its outcome was written, and nobody knows whether it was saved. */
+  readonly unsaved: SessionSnapshot | undefined
+}
+
+/** What subscribers read: an update, or how a run ended. */
+export type RunEntry =
+  | { readonly kind: 'update'; readonly update: AgentResponseUpdate }
+  | { readonly kind: 'outcome'; readonly outcome: RunOutcome; readonly leg: number }
+
+/**
+ * The runs of a queue in Redis: one hash and one stream each. Who writes must be who claimed the run last,
+ * so a worker that was thought dead cannot spoil what another one goes on with.
+ */
+export class RunStore {
+  readonly #redis: Redis
+  readonly #prefix: string
+  readonly #keepMs: number
+
+  constructor(redis: Redis, queue: string, keepMs: number) {
+    this.#redis = redis
+    this.#prefix = `lamella:${queue}:`
+    this.#keepMs = keepMs
+  }
+
+  get controlChannel(): string {
+    return `${this.#prefix}control`
+  }
+
+  updatesKey(runId: string): string {
+    return `${this.#prefix}updates:${runId}`
+  }
+
+  /** False if there is a run with this id already. */
+  async create(runId: string, request: RunRequest): Promise<boolean> {
+    const made = await this.#redis.eval(
+      `if redis.call('exists', KEYS[1]) == 1 then return 0 end
+      redis.call('hset', KEYS[1], 'state', 'queued', 'request', ARGV[1], 'agent', ARGV[2], 'leg', 0, 'deliveries', 0)
+      return 1`,
+      1,
+      this.#key(runId),
+      JSON.stringify(request),
+      request.agent,
+    )
+    return made === 1
+  }
+
+  async read(runId: string): Promise<RunRecord | undefined> {
+    const fields = await this.#redis.hgetall(this.#key(runId))
+    const { state, agent, deliveries, outcome } = fields
+    if (state === undefined) return undefined
+    return {
+      runId,
+      agent: agent!,
+      state: state as RunState,
+      deliveries: Number(deliveries),
+      ...(outcome !== undefined && { outcome: JSON.parse(outcome) as RunOutcome }),
+    }
+  }
+
+  async leg(runId: string): Promise<number> {
+    return Number((await this.#redis.hget(this.#key(runId), 'leg')) ?? 0)
+  }
+
+  /** Takes a run over. One that has ended, or waits, stays as it is. */
+  async claim(runId: string, owner: string): Promise<ClaimedRun | undefined> {
+    const fields = (await this.#redis.eval(
+      `local state = redis.call('hget', KEYS[1], 'state')
+      if state == 'queued' or state == 'running' then
+        redis.call('hset', KEYS[1], 'state', 'running', 'owner', ARGV[1])
+        redis.call('hincrby', KEYS[1], 'deliveries', 1)
+      end
+      return redis.call('hgetall', KEYS[1])`,
+      1,
+      this.#key(runId),
+      owner,
+    )) as string[]
+    const run = Object.fromEntries(pairs(fields))
+    if (run['state'] === undefined) return undefined
+    return {
+      state: run['state'] as RunState,
+      deliveries: Number(run['deliveries']),
+      request: JSON.parse(run['request']!) as RunRequest,
+      checkpoint: parsed(run['checkpoint']) as Checkpoint | undefined,
+      answers: (parsed(run['answers']) ?? {}) as Record<string, unknown>,
+      cancel: run['cancel'],
+      unsaved: parsed(run['session']) as SessionSnapshot | undefined,
+    }
+  }
+
+  /** @throws LamellaError `run_taken_over` if another worker has the run by now */
+  async saveStep(runId: string, owner: string, checkpoint: Checkpoint): Promise<void> {
+    await this.#write(runId, owner, { checkpoint: JSON.stringify(checkpoint), answers: '{}' })
+  }
+
+  /** Writes down how a run ended, or that it waits. */
+  async finish(
+    runId: string,
+    owner: string,
+    outcome: RunOutcome,
+    kept: {
+      readonly checkpoint?: Checkpoint | undefined
+      readonly session?: SessionSnapshot | undefined
+    },
+  ): Promise<void> {
+    const state = outcome.event.slice('run.'.length)
+    const fields: Record<string, string> = { state, outcome: JSON.stringify(outcome) }
+    if (kept.checkpoint !== undefined) fields['checkpoint'] = JSON.stringify(kept.checkpoint)
+    if (kept.session !== undefined) fields['session'] = JSON.stringify(kept.session)
+    const entry: RunEntry = { kind: 'outcome', outcome, leg: await this.leg(runId) }
+    const keys = [this.#key(runId), this.updatesKey(runId)]
+    const done = await this.#redis.eval(
+      `if redis.call('hget', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+      redis.call('hset', KEYS[1], unpack(ARGV, 3))
+      redis.call('xadd', KEYS[2], '*', 'entry', ARGV[2])
+      return 1`,
+      2,
+      ...keys,
+      owner,
+      JSON.stringify(entry),
+      ...Object.entries(fields).flat(),
+    )
+    if (done !== 1) throw takenOver(runId)
+    if (state !== 'paused') await this.#expire(keys)
+  }
+
+  /** The session of a run was saved. */
+  async sessionSaved(runId: string): Promise<void> {
+    await this.#redis.hdel(this.#key(runId), 'session')
+  }
+
+  /** Somebody else is to go on with the run. */
+  async putBack(runId: string, owner: string, checkpoint: Checkpoint | undefined): Promise<void> {
+    const fields: Record<string, string> = { state: 'queued' }
+    if (checkpoint !== undefined) {
+      fields['checkpoint'] = JSON.stringify(checkpoint)
+      fields['answers'] = '{}'
+    }
+    await this.#write(runId, owner, fields)
+  }
+
+  /** A paused run is to go on. Resolves to its new leg, or to 0 if it does not wait. */
+  async resume(runId: string, answers: Readonly<Record<string, unknown>>): Promise<number> {
+    const leg = await this.#redis.eval(
+      `if redis.call('hget', KEYS[1], 'state') ~= 'paused' then return 0 end
+      redis.call('hset', KEYS[1], 'state', 'queued', 'answers', ARGV[1])
+      redis.call('hdel', KEYS[1], 'outcome')
+      return redis.call('hincrby', KEYS[1], 'leg', 1)`,
+      1,
+      this.#key(runId),
+      JSON.stringify(answers),
+    )
+    return Number(leg)
+  }
+
+  /** Whether there is anything to cancel. A run that waits is cancelled here and now. */
+  async cancel(runId: string, mode: string, outcome: RunOutcome): Promise<boolean> {
+    const keys = [this.#key(runId), this.updatesKey(runId)]
+    const entry: RunEntry = { kind: 'outcome', outcome, leg: await this.leg(runId) }
+    const state = (await this.#redis.eval(
+      `local state = redis.call('hget', KEYS[1], 'state')
+      if state == 'queued' or state == 'running' then redis.call('hset', KEYS[1], 'cancel', ARGV[1]) end
+      if state == 'paused' then
+        redis.call('hset', KEYS[1], 'state', 'cancelled', 'outcome', ARGV[2])
+        redis.call('xadd', KEYS[2], '*', 'entry', ARGV[3])
+      end
+      return state`,
+      2,
+      ...keys,
+      mode,
+      JSON.stringify(outcome),
+      JSON.stringify(entry),
+    )) as string | null
+    if (state === 'paused') await this.#expire(keys)
+    return state !== null && ['queued', 'running', 'paused'].includes(state)
+  }
+
+  /** Adds to what subscribers read. */
+  async append(runId: string, owner: string, entries: readonly RunEntry[]): Promise<void> {
+    if (entries.length === 0) return
+    const done = await this.#redis.eval(
+      `if redis.call('hget', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+      for i = 2, #ARGV do redis.call('xadd', KEYS[2], '*', 'entry', ARGV[i]) end
+      return 1`,
+      2,
+      this.#key(runId),
+      this.updatesKey(runId),
+      owner,
+      ...entries.map((entry) => JSON.stringify(entry)),
+    )
+    if (done !== 1) throw takenOver(runId)
+  }
+
+  /** Holds a session for one run. True also if the run holds it already. */
+  async holdSession(sessionId: string, runId: string): Promise<boolean> {
+    const holder = await this.#redis.eval(
+      `redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
+      return redis.call('get', KEYS[1])`,
+      1,
+      this.#sessionKey(sessionId),
+      runId,
+      this.#keepMs,
+    )
+    return holder === runId
+  }
+
+  async releaseSession(sessionId: string, runId: string): Promise<void> {
+    await this.#redis.eval(
+      `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end`,
+      1,
+      this.#sessionKey(sessionId),
+      runId,
+    )
+  }
+
+  async #write(runId: string, owner: string, fields: Record<string, string>): Promise<void> {
+    const done = await this.#redis.eval(
+      `if redis.call('hget', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+      redis.call('hset', KEYS[1], unpack(ARGV, 2))
+      return 1`,
+      1,
+      this.#key(runId),
+      owner,
+      ...Object.entries(fields).flat(),
+    )
+    if (done !== 1) throw takenOver(runId)
+  }
+
+  async #expire(keys: readonly string[]): Promise<void> {
+    await Promise.all(keys.map((key) => this.#redis.pexpire(key, this.#keepMs)))
+  }
+
+  #key(runId: string): string {
+    return `${this.#prefix}run:${runId}`
+  }
+
+  #sessionKey(sessionId: string): string {
+    return `${this.#prefix}session:${sessionId}`
+  }
+}
+
+function takenOver(runId: string): LamellaError {
+  return new LamellaError(`run "${runId}" was taken over by another worker`, {
+    code: 'run_taken_over',
+  })
+}
+
+function pairs(list: readonly string[]): [string, string][] {
+  const entries: [string, string][] = []
+  for (let at = 0; at < list.length; at += 2) entries.push([list[at]!, list[at + 1]!])
+  return entries
+}
+
+function parsed(json: string | undefined): unknown {
+  return json === undefined ? undefined : JSON.parse(json)
+}

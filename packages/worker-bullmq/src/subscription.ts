@@ -1,0 +1,60 @@
+import type { AgentResponseUpdate } from '@lamella/core'
+import type { Redis } from 'ioredis'
+import type { RunOutcome } from './run-record.ts'
+import type { RunEntry, RunStore } from './run-store.ts'
+
+/** What a subscriber is told, with an id to go on from. */
+export type RunMessage =
+  | { readonly id: string; readonly kind: 'update'; readonly update: AgentResponseUpdate }
+  | { readonly id: string; readonly kind: 'outcome'; readonly outcome: RunOutcome }
+
+/** Reads a run to its outcome, over a connection of its own. */
+export async function* readRun(
+  store: RunStore,
+  connect: () => Redis,
+  runId: string,
+  {
+    from = '0',
+    signal,
+  }: { readonly from?: string | undefined; readonly signal?: AbortSignal | undefined },
+): AsyncGenerator<RunMessage, void> {
+  signal?.throwIfAborted()
+  const redis = connect()
+  // A blocking read ends with its connection.
+  const onAbort = (): void => redis.disconnect()
+  signal?.addEventListener('abort', onAbort)
+  try {
+    let last = from
+    for (;;) {
+      const entries = await readNext(redis, store.updatesKey(runId), last)
+      for (const [id, entry] of entries) {
+        last = id
+        if (entry.kind === 'update') {
+          yield { id, kind: 'update', update: entry.update }
+          continue
+        }
+        // One that was resumed since goes on.
+        if ((await store.leg(runId)) > entry.leg) continue
+        yield { id, kind: 'outcome', outcome: entry.outcome }
+        return
+      }
+      if (entries.length === 0 && (await store.read(runId)) === undefined) return
+    }
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+    redis.disconnect()
+  }
+}
+
+async function readNext(
+  redis: Redis,
+  key: string,
+  last: string,
+): Promise<readonly (readonly [id: string, entry: RunEntry])[]> {
+  const read = await redis.xread('COUNT', 500, 'BLOCK', 5000, 'STREAMS', key, last)
+  const [, entries = []] = read?.[0] ?? []
+  return entries.map(([id, fields]) => [id, JSON.parse(fields[1]!) as RunEntry])
+}

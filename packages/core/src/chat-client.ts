@@ -31,6 +31,11 @@ export interface ChatClient {
   /** Such as `openai`; the origin of what it makes. */
   readonly provider: string
   readonly model?: string | undefined
+  /**
+   * What of this client shows in no request and changes its answers, such as its server and its
+   * defaults, as a text without secrets. Caches keep clients apart by it.
+   */
+  readonly fingerprint?: string | undefined
   /** Layers that every call through this client has, outermost first. */
   readonly middleware: readonly (ChatMiddleware | FunctionMiddleware)[]
   /** One model call, without layers. */

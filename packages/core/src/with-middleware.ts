@@ -17,11 +17,13 @@ export function withMiddleware(
 
 class LayeredClient extends BaseChatClient {
   readonly provider: string
+  readonly fingerprint: string | undefined
   readonly #inner: ChatClient
 
   constructor(inner: ChatClient, middleware: ClientMiddlewareInput) {
     super({ model: inner.model, middleware })
     this.provider = inner.provider
+    this.fingerprint = inner.fingerprint
     this.#inner = inner
   }
 

@@ -1,1 +1,12 @@
-// Not built yet.
+export { cache } from './cache.ts'
+export type { CacheEvent } from './cache-event.ts'
+export type { CacheControl, CacheInfo, CacheMode, CacheOptions } from './cache-options.ts'
+export type { CacheScope } from './cache-scope.ts'
+export type { SingleFlightOptions } from './cached-calls.ts'
+export type { CacheCodec } from './entry-store.ts'
+export type { CacheAllowance } from './keepable.ts'
+export { keyvStore } from './keyv-store.ts'
+export type { KeyvLike } from './keyv-store.ts'
+export type { CacheRequest } from './request-key.ts'
+export { toolCache } from './tool-cache.ts'
+export type { ToolCacheOptions, ToolCacheRule } from './tool-cache.ts'

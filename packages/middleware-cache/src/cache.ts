@@ -1,0 +1,154 @@
+import type { ChatContext, ChatMiddleware, ChatResponse } from '@lamella/core'
+import { LamellaError } from '@lamella/core'
+import { canonicalJson, chatLayer, checkOptions, isControlFlow } from '@lamella/core/authoring'
+import type { CacheControl, CacheInfo, CacheMode, CacheOptions } from './cache-options.ts'
+import { namesTenant, scopeMissing } from './cache-scope.ts'
+import type { CacheEntry } from './entry-store.ts'
+import { isJson } from './is-json.ts'
+import { allowances, whyNotAsked, whyNotKept } from './keepable.ts'
+import type { KeyOrReason } from './layer-cache.ts'
+import { LayerCache } from './layer-cache.ts'
+import { cacheRequest } from './request-key.ts'
+import type { StoredResponse } from './stored-response.ts'
+import { isStoredResponse, replayResponse, storeResponse } from './stored-response.ts'
+import { watchChanges } from './watch-changes.ts'
+
+type Entry = CacheEntry<StoredResponse>
+type Facts = Omit<CacheInfo, 'hit'>
+
+/**
+ * Answers model calls that were made before. The entries belong to the layer, or to its `store`, and are
+ * shared by all runs of their scope.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function cache(options: CacheOptions = {}): ChatMiddleware {
+  const { name = 'cache', scope, allow = [], cacheable, key: keyFrom, waitUntil } = options
+  const { staleWhileRevalidateMs = 0, staleIfErrorMs = 0 } = options
+  checkOptions('cache', options, { staleWhileRevalidateMs: 0, staleIfErrorMs: 0 })
+  for (const what of allow) checkOptions('cache', { allow: what }, { allow: allowances })
+  const layer = new LayerCache<StoredResponse, ChatContext>('cache', options, isStoredResponse)
+  const { entries, isShadow } = layer
+  const allowed = new Set(allow)
+  const refreshing = new Set<string>()
+
+  async function keyOf(context: ChatContext): Promise<KeyOrReason> {
+    const reason = whyNotAsked(context.options, allowed)
+    if (reason !== undefined) return { reason }
+    if (scope === undefined && namesTenant(context.run.data)) {
+      throw scopeMissing(name, 'the run names a tenant in its `data`')
+    }
+    return layer.keyFor(context, scope ?? 'shared', () => {
+      const request = cacheRequest(context)
+      if (keyFrom === undefined || request === undefined) return JSON.stringify(request)
+      const own = keyFrom(context, request)
+      return own !== undefined && isJson(own, true) ? canonicalJson(own) : undefined
+    })
+  }
+
+  function answer(context: ChatContext, { storedAt, value }: Entry, facts: Facts): void {
+    const ageMs = entries.ageMs({ storedAt })
+    const all: Facts = { ...facts, ageMs, savedUsage: value.usage }
+    layer.report(context.run, { outcome: 'hit', ...all })
+    if (isShadow) return
+    const info: CacheInfo = { hit: true, ...all }
+    context.metadata['cache'] = info
+    context.result = { ...replayResponse(value), metadata: { ...value.metadata, cache: info } }
+  }
+
+  /** Says in an answer that was made what the cache did. */
+  function note(context: ChatContext, response: ChatResponse, facts: Facts): void {
+    if (isShadow) return
+    const info: CacheInfo = { hit: false, ...facts }
+    context.metadata['cache'] = info
+    context.result = { ...response, metadata: { ...response.metadata, cache: info } }
+  }
+
+  async function make(
+    context: ChatContext,
+    callNext: () => Promise<ChatResponse>,
+    key: string,
+  ): Promise<Entry | undefined> {
+    const hasChanged = allowed.has('changed') ? undefined : watchChanges(context)
+    const response = await callNext()
+    const { ttlMs = layer.ttlMs } = controlOf(context)
+    const { entry, facts } = await layer.keep(context, {
+      key,
+      ttlMs,
+      keepMs: ttlMs + Math.max(staleWhileRevalidateMs, staleIfErrorMs),
+      why: async () => {
+        const reason = whyNotKept(response, allowed)
+        if (reason !== undefined) return reason
+        if (hasChanged?.(response)) return 'changed'
+        return (await cacheable?.(response, context)) === false ? 'cacheable' : undefined
+      },
+      value: () => storeResponse(response),
+    })
+    note(context, response, facts)
+    return entry
+  }
+
+  /** Makes a call anew for those who come later. */
+  function refresh(context: ChatContext, key: string): void {
+    if (refreshing.has(key) || isShadow) return
+    refreshing.add(key)
+    const control: CacheControl = { ...controlOf(context), mode: 'reload' }
+    const work = layer
+      .claim(`${key}:refresh`)
+      .then((isOurs) => (isOurs ? context.repeat({ cache: control }) : undefined))
+      .catch((error: unknown) => layer.fail(context, 'revalidate', error, key))
+      .finally(() => refreshing.delete(key))
+    waitUntil?.(work)
+  }
+
+  return chatLayer('cache', options, async (context, callNext) => {
+    const { mode, maxAgeMs = Infinity } = controlOf(context)
+    const { key, reason } = mode === 'no-store' ? { reason: mode } : await keyOf(context)
+    if (key === undefined) {
+      if (mode === 'only-if-cached') throw cacheMiss(name, reason)
+      layer.report(context.run, { outcome: 'skipped', reason })
+      return note(context, await callNext(), { reason })
+    }
+
+    const graceMs = maxAgeMs === Infinity ? staleWhileRevalidateMs : 0
+    const place = await layer.begin(context, key, {
+      reads: mode !== 'reload',
+      accepts: ({ ttlMs }, ageMs) => ageMs < Math.min(ttlMs + graceMs, maxAgeMs),
+    })
+    if ('entry' in place) {
+      const { entry, shared } = place
+      const isStale = entries.ageMs(entry) >= entry.ttlMs
+      if (isStale) refresh(context, key)
+      answer(context, entry, { key, ...(shared && { shared }), ...(isStale && { stale: true }) })
+      return isShadow ? callNext() : undefined
+    }
+
+    let entry: Entry | undefined
+    let failure: unknown
+    try {
+      if (mode === 'only-if-cached') throw cacheMiss(name)
+      entry = await make(context, callNext, key)
+    } catch (error) {
+      failure = error
+      const { old } = place
+      const isUsable = old !== undefined && entries.ageMs(old) < old.ttlMs + staleIfErrorMs
+      if (!isUsable || context.released || isControlFlow(error, context.signal)) throw error
+      answer(context, old, { key, stale: true })
+    } finally {
+      place.end(entry, failure)
+    }
+    return undefined
+  })
+}
+
+function controlOf({ options }: ChatContext): CacheControl & { readonly mode: CacheMode } {
+  const { cache: given } = options
+  if (typeof given === 'string') return { mode: given }
+  return { ...given, mode: given?.mode ?? 'default' }
+}
+
+function cacheMiss(layer: string, reason?: string): LamellaError {
+  const why = reason === undefined ? 'there is no entry' : `it is not cached (${reason})`
+  return new LamellaError(`${layer}: the call was to be answered from the cache only, and ${why}`, {
+    code: 'cache_miss',
+  })
+}

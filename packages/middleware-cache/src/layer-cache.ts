@@ -1,0 +1,209 @@
+import type { KeyValueStore, RunContext } from '@lamella/core'
+import { memoryStore } from '@lamella/core'
+import type { Clock } from '@lamella/core/authoring'
+import { checkOptions, systemClock, wrongOption } from '@lamella/core/authoring'
+import type { ReportCache } from './cache-event.ts'
+import { cacheReporter } from './cache-event.ts'
+import type { CacheInfo, SharedCacheOptions } from './cache-options.ts'
+import type { CacheScope } from './cache-scope.ts'
+import { checkScope, scopeOf } from './cache-scope.ts'
+import type { Found, Turn } from './cached-calls.ts'
+import { CachedCalls } from './cached-calls.ts'
+import type { CacheEntry } from './entry-store.ts'
+import { EntryStore } from './entry-store.ts'
+import type { KeyvLike } from './keyv-store.ts'
+import { keyvStore } from './keyv-store.ts'
+import { sha256 } from './sha256.ts'
+
+/** The context of a call of either level. */
+interface CallContext {
+  readonly run: RunContext
+  readonly signal: AbortSignal
+}
+
+/** The key of a call, or why it has none. */
+export type KeyOrReason =
+  | { readonly key: string; readonly reason?: never }
+  | { readonly key?: never; readonly reason: string }
+
+/** An answer that may be kept. */
+export interface Candidate<Value> {
+  readonly key: string
+  readonly ttlMs: number
+  /** How long it is kept; longer where it may answer late. @default ttlMs */
+  readonly keepMs?: number | undefined
+  readonly question?: string | undefined
+  /** Why it is not kept, if it is not. */
+  readonly why: () => string | undefined | Promise<string | undefined>
+  readonly value: () => Value
+}
+
+/** What `cache()` and `toolCache()` share: a store, the keys, and the way of an entry in and out. */
+export class LayerCache<Value, Context extends CallContext> {
+  readonly isShadow: boolean
+  readonly ttlMs: number
+  readonly report: ReportCache
+  readonly entries: EntryStore<Value>
+  readonly #options: SharedCacheOptions<Context>
+  readonly #calls: CachedCalls<Value>
+  readonly #clock: Clock
+  /** The user's, which other processes may share. */
+  readonly #shared: KeyValueStore | undefined
+  readonly #prefix: string
+  readonly #space: string
+
+  /** @throws TypeError or RangeError that names the option and the value */
+  constructor(
+    owner: 'cache' | 'toolCache',
+    options: SharedCacheOptions<Context> & { readonly scope?: CacheScope<Context> | undefined },
+    isValue: (value: unknown) => value is Value,
+  ) {
+    check(owner, options)
+    const { name: layer = 'cache', store, codec, clock = systemClock, ttlMs = 300_000 } = options
+    const { namespace = '', singleFlight = true, storeTimeoutMs = 1000, onEvent } = options
+    this.isShadow = options.mode === 'shadow'
+    this.ttlMs = ttlMs
+    this.report = cacheReporter({ layer, isShadow: this.isShadow, onEvent })
+    this.#options = options
+    this.#clock = clock
+    this.#shared = store && toStore(owner, store)
+    this.entries = new EntryStore({
+      store: this.#shared ?? memoryStore({ maxEntries: 1000, maxBytes: 64 * 2 ** 20, clock }),
+      codec,
+      clock,
+      timeoutMs: store === undefined ? Infinity : storeTimeoutMs,
+      isValue,
+    })
+    const flight = singleFlight === true ? {} : singleFlight || undefined
+    this.#calls = new CachedCalls({
+      entries: this.entries,
+      clock,
+      singleFlight: this.isShadow ? undefined : flight,
+      shared: this.#shared,
+    })
+    this.#prefix = owner === 'cache' ? 'cache:' : 'tool-cache:'
+    // The number is that of the form of keys and entries.
+    this.#space = JSON.stringify([1, namespace])
+  }
+
+  /** `write` gives the rest of what the key is made of, or nothing if that has no JSON. */
+  async keyFor(
+    context: Context,
+    scope: CacheScope<Context>,
+    write: () => string | undefined,
+  ): Promise<KeyOrReason> {
+    try {
+      const who = scopeOf(scope, context)
+      if (who === undefined) return { reason: 'no-scope' }
+      const what = write()
+      if (what === undefined) return { reason: 'not-json' }
+      return { key: this.#prefix + (await this.hash(who, what)) }
+    } catch (error) {
+      this.fail(context, 'key', error)
+      return { reason: 'error' }
+    }
+  }
+
+  hash(who: string, what: string): string | Promise<string> {
+    return sha256(`${this.#space}${JSON.stringify(who)}${what}`)
+  }
+
+  begin(
+    context: Context,
+    key: string,
+    options: {
+      readonly reads?: boolean
+      readonly accepts: (entry: CacheEntry<Value>, ageMs: number) => boolean
+    },
+  ): Promise<Found<Value> | Turn<Value>> {
+    return this.#calls.begin(key, {
+      signal: context.signal,
+      reads: options.reads,
+      accepts: (entry) => options.accepts(entry, this.entries.ageMs(entry)),
+      onError: (reason, error) => this.fail(context, reason, error, key),
+    })
+  }
+
+  /** Keeps an answer if it may be kept, and tells what came of it. Never rejects. */
+  async keep(
+    context: Context,
+    candidate: Candidate<Value>,
+  ): Promise<{ readonly entry?: CacheEntry<Value>; readonly facts: Omit<CacheInfo, 'hit'> }> {
+    const { key, ttlMs, keepMs = ttlMs, question, why, value } = candidate
+    let reason: string | undefined
+    try {
+      reason = await why()
+      if (reason === undefined) {
+        const storedAt = this.#clock.now()
+        const entry = { version: 1, storedAt, ttlMs, value: value(), question } as const
+        const stored = await this.#write(context, key, entry, keepMs)
+        return { entry, facts: this.#made(context, { key, stored }) }
+      }
+    } catch (error) {
+      this.fail(context, (reason = 'cacheable'), error, key)
+    }
+    return { facts: this.#made(context, { key, stored: false, reason }) }
+  }
+
+  /** Whether no other process has claimed this in the last seconds. */
+  async claim(key: string): Promise<boolean> {
+    const claimed = this.#shared?.compareAndSet(key, undefined, 1, { ttlMs: 10_000 })
+    return claimed === undefined || this.entries.within(claimed)
+  }
+
+  fail({ run }: Context, reason: string, error: unknown, key?: string): void {
+    this.report(run, { outcome: 'error', reason, error, ...(key !== undefined && { key }) })
+  }
+
+  #made({ run }: Context, facts: Omit<CacheInfo, 'hit'>): Omit<CacheInfo, 'hit'> {
+    this.report(run, { outcome: 'miss', ...facts })
+    return facts
+  }
+
+  async #write(
+    context: Context,
+    key: string,
+    entry: CacheEntry<Value>,
+    keepMs: number,
+  ): Promise<boolean> {
+    const written = this.entries.write(key, entry, keepMs).then(
+      () => true,
+      (error: unknown) => {
+        this.fail(context, 'write', error, key)
+        return false
+      },
+    )
+    const { waitUntil } = this.#options
+    if (waitUntil === undefined) return written
+    waitUntil(written)
+    return true
+  }
+}
+
+function check<Context>(
+  owner: string,
+  options: SharedCacheOptions<Context> & { readonly scope?: CacheScope<Context> | undefined },
+): void {
+  checkOptions(owner, options, {
+    mode: ['enforce', 'shadow', 'off'],
+    ttlMs: 1,
+    storeTimeoutMs: 1,
+    'singleFlight.leaseMs': 1,
+    'singleFlight.pollMs': 1,
+    'singleFlight.waitMs': 0,
+  })
+  checkScope(owner, options.scope)
+  const { codec } = options
+  if (codec === undefined) return
+  for (const name of ['encode', 'decode'] as const) {
+    if (typeof codec[name] !== 'function') {
+      throw wrongOption(owner, `codec.${name}`, 'a function', codec[name])
+    }
+  }
+}
+
+function toStore(owner: string, store: KeyValueStore | KeyvLike): KeyValueStore {
+  if ('compareAndSet' in store) return store
+  if (typeof store.get === 'function' && typeof store.set === 'function') return keyvStore(store)
+  throw wrongOption(owner, 'store', 'a KeyValueStore or a Keyv', store)
+}

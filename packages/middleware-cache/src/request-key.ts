@@ -1,0 +1,97 @@
+import type {
+  ChatContext,
+  ChatOptions,
+  Content,
+  Message,
+  ResponseFormat,
+  ToolDefinition,
+} from '@lamella/core'
+import { toJsonSchema } from '@lamella/core'
+import { canonicalJson } from '@lamella/core/authoring'
+import { isJson } from './is-json.ts'
+
+/** What of a model call reaches the provider. Parts whose keys may be in any order are canonical JSON. */
+export interface CacheRequest {
+  readonly provider: string
+  readonly fingerprint: string | undefined
+  readonly model: string | undefined
+  readonly instructions: string | undefined
+  /** Role, then author and origin if there are any, then the contents: plain text as it is. */
+  readonly messages: readonly (readonly unknown[])[]
+  readonly tools: readonly string[] | undefined
+  readonly responseFormat: string | undefined
+  /** All others, but for `user`, `metadata`, `transportRetries` and `cache`. */
+  readonly options: string
+}
+
+/**
+ * What a call asks, without what is different each time: ids and times of messages, their metadata,
+ * the end user's name, retries. `undefined` if it holds what has no JSON, such as a function.
+ */
+export function cacheRequest(context: ChatContext): CacheRequest | undefined {
+  const { client, instructions, messages } = context
+  const { model, tools, responseFormat, ...others } = context.options
+  const { user: _u, metadata: _m, transportRetries: _t, cache: _c, ...options } = others
+  if (!isJson(options, true)) return undefined
+  return {
+    provider: client.provider,
+    fingerprint: client.fingerprint,
+    model: model ?? client.model,
+    instructions,
+    messages: messages.map(messageKey),
+    tools: tools?.map(toolKey),
+    responseFormat: formatKey(responseFormat),
+    options: canonicalJson(options),
+  }
+}
+
+function messageKey({ role, authorName, origin, contents }: Message): readonly unknown[] {
+  const parts = contents.map(contentKey)
+  if (authorName === undefined && origin === undefined) return [role, ...parts]
+  return [role, [authorName ?? null, canonicalJson(origin ?? null)], ...parts]
+}
+
+/** What is no plain text is in a list, so that no text can look like it. */
+function contentKey(content: Content): unknown {
+  return content.type === 'text' && isBare(content) ? content.text : [canonicalJson(content)]
+}
+
+function isBare(content: Content): boolean {
+  for (const key in content) {
+    const isUsual = key === 'type' || key === 'text'
+    if (!isUsual && content[key as keyof Content] !== undefined) return false
+  }
+  return true
+}
+
+// Tools and schemas do not change, and describing a schema takes longer than all the rest.
+const tools = new WeakMap<ToolDefinition, string>()
+const schemas = new WeakMap<object, string>()
+
+function toolKey(tool: ToolDefinition): string {
+  let key = tools.get(tool)
+  if (key !== undefined) return key
+  if (tool.type === 'hosted') key = canonicalJson(tool)
+  else {
+    const { name, description, jsonSchema, metadata } = tool
+    key = canonicalJson([name, description, jsonSchema, metadata])
+  }
+  if (Object.isFrozen(tool)) tools.set(tool, key)
+  return key
+}
+
+function formatKey(format: ResponseFormat | undefined): string | undefined {
+  if (typeof format !== 'object') return format
+  const { schema, ...rest } = format
+  let key = schemas.get(schema)
+  if (key === undefined) {
+    key = canonicalJson(toJsonSchema(schema))
+    if ('~standard' in schema) schemas.set(schema, key)
+  }
+  return `${canonicalJson(rest)}${key}`
+}
+
+/** Whether options ask for a variety of answers. */
+export function isSampled({ temperature = 0, seed }: ChatOptions): boolean {
+  return temperature > 0 && seed === undefined
+}

@@ -1,0 +1,3 @@
+export interface SemanticOptions {
+  readonly todo?: never
+}

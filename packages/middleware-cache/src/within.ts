@@ -1,0 +1,40 @@
+import { LamellaError } from '@lamella/core'
+import type { Clock } from '@lamella/core/authoring'
+
+/** How long to wait for something. */
+export interface Patience {
+  readonly clock: Clock
+  /** Milliseconds; no limit with `Infinity`. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Waits for `work`, but no longer than until the signal aborts or the time is up.
+ * @throws the signal's reason, or LamellaError `cache_timeout`
+ */
+export async function within<T>(
+  work: Promise<T>,
+  { clock, timeoutMs, signal }: Patience,
+): Promise<T> {
+  const over = new AbortController()
+  const limits = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal])
+  work.catch(() => {})
+  const late = (
+    timeoutMs === Infinity ? untilAborted(limits) : clock.sleep(timeoutMs, limits)
+  ).then(() => {
+    throw new LamellaError(`cache: no answer within ${timeoutMs} ms`, { code: 'cache_timeout' })
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    over.abort()
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}

@@ -84,8 +84,8 @@ class ChatCall extends ContentCall<ChatResponse> {
     options: ChatOptions | undefined,
     signal: AbortSignal | undefined,
   ): Promise<ChatResponse> {
-    const { agentName, session, data, iteration, loopState } = this.run
-    const run = new Run({ sink: new UpdateDrain(), agentName, session, data, signal })
+    const { agentName, session, data, tenant, iteration, loopState } = this.run
+    const run = new Run({ sink: new UpdateDrain(), agentName, session, data, tenant, signal })
     Object.assign(run, { iteration, loopState })
     run.begin()
     try {

@@ -51,7 +51,7 @@ export interface SharedCacheOptions<Context> extends LayerOptions<Context, Cache
 export interface CacheOptions extends SharedCacheOptions<ChatContext> {
   /**
    * Who shares answers.
-   * @default 'shared', but a call whose run names a tenant in its `data` fails
+   * @default 'shared', but a call fails whose run has a tenant, or names one in its `data`
    */
   readonly scope?: CacheScope<ChatContext> | undefined
   /**

@@ -38,6 +38,24 @@ describe('scope', () => {
     expect(unnamed).toEqual(['Answer 2.', 'Answer 3.'])
   })
 
+  test('the tenant of a run is a scope, and has to be stated too', async () => {
+    const { ask } = setUp({ scope: 'tenant' })
+
+    const texts = [
+      await ask({ tenant: 'a' }),
+      await ask({ tenant: 'b' }),
+      await ask({ tenant: 'a' }),
+    ]
+    const none = [await ask(), await ask()]
+    const error: unknown = await setUp()
+      .ask({ tenant: 'a' })
+      .catch((thrown: unknown) => thrown)
+
+    expect(texts).toEqual(['Answer 0.', 'Answer 1.', 'Answer 0.'])
+    expect(none).toEqual(['Answer 2.', 'Answer 3.'])
+    expect(LamellaError.is(error, 'cache_scope_missing')).toBe(true)
+  })
+
   test('sessions and runs keep their answers to themselves', async () => {
     const ofSession = setUp({ scope: 'session' })
     const [one, two] = ['one', 'two'].map((id) => () => ({

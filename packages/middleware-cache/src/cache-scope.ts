@@ -3,11 +3,12 @@ import { LamellaError } from '@lamella/core'
 import { wrongOption } from '@lamella/core/authoring'
 
 /**
- * Who shares answers: all, those of one session, those of one run, or those for whom the function gives
- * the same text. Without a text, a call is not cached.
+ * Who shares answers: all, the runs of one tenant, those of one session, the calls of one run, or those
+ * for which the function gives the same text. Without a tenant, a session or a text, a call is not cached.
  */
 export type CacheScope<Context> =
   | 'shared'
+  | 'tenant'
   | 'session'
   | 'run'
   | ((context: Context) => string | undefined)
@@ -17,17 +18,19 @@ export function scopeOf<Context extends { readonly run: RunContext }>(
   scope: CacheScope<Context>,
   context: Context,
 ): string | undefined {
-  if (scope === 'shared') return 'shared'
-  const { run } = context
-  const own =
-    scope === 'session' ? run.session?.id : scope === 'run' ? run.id : scope(context) || undefined
-  if (own === undefined) return undefined
-  return `${typeof scope === 'string' ? scope : 'own'}:${own}`
+  if (typeof scope === 'function') {
+    const own = scope(context)
+    return own ? `own:${own}` : undefined
+  }
+  if (scope === 'shared') return scope
+  const { tenant, session, id } = context.run
+  const own = { tenant, session: session?.id, run: id }[scope]
+  return own === undefined ? undefined : `${scope}:${own}`
 }
 
-/** Whether the data of a run names whose run it is. */
-export function namesTenant(data: unknown): boolean {
-  if (typeof data !== 'object' || data === null) return false
+/** Whether a run says whose it is: by its tenant, or by what its data calls one. */
+export function hasTenant({ tenant, data }: RunContext): boolean {
+  if (tenant !== undefined || typeof data !== 'object' || data === null) return tenant !== undefined
   return Object.entries(data).some(([key, value]) => value != null && tenantName.test(key))
 }
 
@@ -42,7 +45,8 @@ export function scopeMissing(layer: string, why: string): LamellaError {
 }
 
 export function checkScope<Context>(owner: string, scope: CacheScope<Context> | undefined): void {
-  const isName = scope === undefined || ['shared', 'session', 'run'].includes(scope as string)
+  const isName =
+    scope === undefined || ['shared', 'tenant', 'session', 'run'].includes(scope as string)
   if (isName || typeof scope === 'function') return
-  throw wrongOption(owner, 'scope', "'shared', 'session', 'run' or a function", scope)
+  throw wrongOption(owner, 'scope', "'shared', 'tenant', 'session', 'run' or a function", scope)
 }

@@ -266,7 +266,7 @@ describe('cache', () => {
     [{ staleWhileRevalidateMs: -1 }, '`staleWhileRevalidateMs`'],
     [{ staleIfErrorMs: 0.5 }, '`staleIfErrorMs`'],
     [{ allow: ['everything'] }, '`allow` must be one of sampled'],
-    [{ scope: 'tenant' }, "`scope` must be 'shared', 'session', 'run' or a function"],
+    [{ scope: 'user' }, "`scope` must be 'shared', 'tenant', 'session', 'run' or a function"],
     [{ store: {} }, '`store` must be a KeyValueStore or a Keyv'],
     [{ mode: 'on' }, '`mode`'],
     [{ singleFlight: { leaseMs: 0 } }, '`singleFlight.leaseMs`'],

@@ -2,13 +2,16 @@ import type { ChatContext, ChatMiddleware, ChatResponse } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
 import { canonicalJson, chatLayer, checkOptions, isControlFlow } from '@lamella/core/authoring'
 import type { CacheControl, CacheInfo, CacheMode, CacheOptions } from './cache-options.ts'
-import { namesTenant, scopeMissing } from './cache-scope.ts'
+import { hasTenant, scopeMissing } from './cache-scope.ts'
 import type { CacheEntry } from './entry-store.ts'
 import { isJson } from './is-json.ts'
 import { allowances, whyNotAsked, whyNotKept } from './keepable.ts'
 import type { KeyOrReason } from './layer-cache.ts'
 import { LayerCache } from './layer-cache.ts'
+import type { CacheRequest } from './request-key.ts'
 import { cacheRequest } from './request-key.ts'
+import type { Question, SemanticMatch } from './semantic-lookup.ts'
+import { SemanticLookup, withoutQuestion } from './semantic-lookup.ts'
 import type { StoredResponse } from './stored-response.ts'
 import { isStoredResponse, replayResponse, storeResponse } from './stored-response.ts'
 import { watchChanges } from './watch-changes.ts'
@@ -30,15 +33,20 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
   const { entries, isShadow } = layer
   const allowed = new Set(allow)
   const refreshing = new Set<string>()
+  const semantic = options.semantic && new SemanticLookup(options.semantic, options.clock)
 
-  async function keyOf(context: ChatContext): Promise<KeyOrReason> {
+  async function keyOf(
+    context: ChatContext,
+    part: (request: CacheRequest) => CacheRequest = (request) => request,
+  ): Promise<KeyOrReason> {
     const reason = whyNotAsked(context.options, allowed)
     if (reason !== undefined) return { reason }
-    if (scope === undefined && namesTenant(context.run.data)) {
-      throw scopeMissing(name, 'the run names a tenant in its `data`')
+    if (scope === undefined && hasTenant(context.run)) {
+      throw scopeMissing(name, 'the run has a tenant')
     }
     return layer.keyFor(context, scope ?? 'shared', () => {
-      const request = cacheRequest(context)
+      const whole = cacheRequest(context)
+      const request = whole && part(whole)
       if (keyFrom === undefined || request === undefined) return JSON.stringify(request)
       const own = keyFrom(context, request)
       return own !== undefined && isJson(own, true) ? canonicalJson(own) : undefined
@@ -67,6 +75,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     context: ChatContext,
     callNext: () => Promise<ChatResponse>,
     key: string,
+    question: Question | undefined,
   ): Promise<Entry | undefined> {
     const hasChanged = allowed.has('changed') ? undefined : watchChanges(context)
     const response = await callNext()
@@ -81,10 +90,39 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
         if (hasChanged?.(response)) return 'changed'
         return (await cacheable?.(response, context)) === false ? 'cacheable' : undefined
       },
+      question: question?.text,
       value: () => storeResponse(response),
     })
+    if (entry !== undefined && question !== undefined) {
+      await semantic
+        ?.learn(key, question, ttlMs)
+        .catch((error: unknown) => layer.fail(context, 'semantic', error, key))
+    }
     note(context, response, facts)
     return entry
+  }
+
+  /** The question of a call that has no entry, and the answer to one that means the same. */
+  async function lookAround(
+    context: ChatContext,
+    key: string,
+    accepts: ((entry: Entry) => boolean) | undefined,
+  ): Promise<{
+    readonly question?: Question | undefined
+    readonly match?: SemanticMatch | undefined
+  }> {
+    if (semantic === undefined) return {}
+    try {
+      const partitionOf = async () => (await keyOf(context, withoutQuestion)).key
+      const question = await semantic.questionOf(context, partitionOf)
+      const match =
+        question && accepts && (await semantic.find(context, question, entries, accepts))
+      return { question, match }
+    } catch (error) {
+      if (isControlFlow(error, context.signal)) throw error
+      layer.fail(context, 'semantic', error, key)
+      return {}
+    }
   }
 
   /** Makes a call anew for those who come later. */
@@ -110,10 +148,10 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     }
 
     const graceMs = maxAgeMs === Infinity ? staleWhileRevalidateMs : 0
-    const place = await layer.begin(context, key, {
-      reads: mode !== 'reload',
-      accepts: ({ ttlMs }, ageMs) => ageMs < Math.min(ttlMs + graceMs, maxAgeMs),
-    })
+    const accepts = ({ ttlMs }: Entry, ageMs: number): boolean =>
+      ageMs < Math.min(ttlMs + graceMs, maxAgeMs)
+    const reads = mode !== 'reload'
+    const place = await layer.begin(context, key, { reads, accepts })
     if ('entry' in place) {
       const { entry, shared } = place
       const isStale = entries.ageMs(entry) >= entry.ttlMs
@@ -125,8 +163,16 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     let entry: Entry | undefined
     let failure: unknown
     try {
+      const isYoung = (found: Entry): boolean =>
+        entries.ageMs(found) < Math.min(found.ttlMs, maxAgeMs)
+      const { question, match } = await lookAround(context, key, reads ? isYoung : undefined)
+      if (match !== undefined) {
+        entry = match.entry
+        answer(context, entry, { key, similarity: match.similarity })
+        if (!isShadow) return undefined
+      }
       if (mode === 'only-if-cached') throw cacheMiss(name)
-      entry = await make(context, callNext, key)
+      entry = await make(context, callNext, key, question)
     } catch (error) {
       failure = error
       const { old } = place

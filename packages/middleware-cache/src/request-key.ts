@@ -56,7 +56,8 @@ function contentKey(content: Content): unknown {
   return content.type === 'text' && isBare(content) ? content.text : [canonicalJson(content)]
 }
 
-function isBare(content: Content): boolean {
+/** Whether a text has nothing besides its words. */
+export function isBare(content: Content): boolean {
   for (const key in content) {
     const isUsual = key === 'type' || key === 'text'
     if (!isUsual && content[key as keyof Content] !== undefined) return false

@@ -1,4 +1,4 @@
-import type { RunOptions, ToolOptions } from '@lamella/core'
+import type { RunOptions, Schema, ToolOptions } from '@lamella/core'
 import { Agent, LamellaError, tool } from '@lamella/core'
 import { callFunction, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { toolCache } from './tool-cache.ts'
 type Args = Record<string, unknown>
 
 /** Calls a tool named `look` with the arguments, and gives what the model read of the result. */
-function setUp(options: ToolCacheOptions = {}, of: Partial<ToolOptions<never>> = {}) {
+function setUp(options: ToolCacheOptions = {}, of: Partial<ToolOptions<Schema>> = {}) {
   const clock = testClock(1_000_000)
   const events: CacheEvent[] = []
   const ran: Args[] = []
@@ -19,9 +19,9 @@ function setUp(options: ToolCacheOptions = {}, of: Partial<ToolOptions<never>> =
     description: 'Looks.',
     parameters: { type: 'object' },
     readOnly: true,
-    execute: (args) => `seen ${ran.push(args)}`,
+    execute: (args) => `seen ${ran.push(args as Args)}`,
     ...of,
-  } as ToolOptions<never>)
+  })
   const middleware = toolCache({ clock, onEvent: (event) => events.push(event), ...options })
   const call = async (args: Args | Args[] = {}, run: RunOptions = {}) => {
     const list = Array.isArray(args) ? args : [args]
@@ -89,7 +89,7 @@ describe('toolCache', () => {
     ['gives an error', () => ({ contents: [], error: { code: 'tool_failed', message: 'x' } })],
   ])('what fails is not kept: it %s', async (_, execute) => {
     let ran = 0
-    const { call, events } = setUp({}, { execute: () => (ran++, execute()) } as never)
+    const { call, events } = setUp({}, { execute: () => (ran++, execute()) })
 
     await call()
     await call()
@@ -119,7 +119,7 @@ describe('toolCache', () => {
   })
 
   test('hits share no object: what one changes, the next does not see', async () => {
-    const { call } = setUp({}, { execute: () => ({ list: [1] }) } as never)
+    const { call } = setUp({}, { execute: () => ({ list: [1] }) })
     const first = await call([{}, {}])
 
     expect(first).toEqual(['{"list":[1]}', '{"list":[1]}'])
@@ -127,12 +127,18 @@ describe('toolCache', () => {
   })
 
   test('arguments that JSON cannot tell apart are not cached, and dates are', async () => {
-    const sets = setUp({}, {
-      parameters: z.object({ ids: z.array(z.number()).transform((ids) => new Set(ids)) }),
-    } as never)
-    const dates = setUp({}, {
-      parameters: z.object({ day: z.string().transform((day) => new Date(day)) }),
-    } as never)
+    const sets = setUp(
+      {},
+      {
+        parameters: z.object({ ids: z.array(z.number()).transform((ids) => new Set(ids)) }),
+      },
+    )
+    const dates = setUp(
+      {},
+      {
+        parameters: z.object({ day: z.string().transform((day) => new Date(day)) }),
+      },
+    )
 
     for (const ids of [[1], [2], [1]]) await sets.call({ ids })
     for (const day of ['2026-01-01', '2026-01-02', '2026-01-01']) await dates.call({ day })
@@ -144,7 +150,7 @@ describe('toolCache', () => {
 
   test('bytes in a result come back', async () => {
     const part = { type: 'data', mediaType: 'image/png', data: new Uint8Array([1, 2]) }
-    const { call } = setUp({}, { execute: () => part } as never)
+    const { call } = setUp({}, { execute: () => part })
     await call()
 
     expect(await call()).toEqual([

@@ -29,7 +29,7 @@ export interface ToolCacheOptions extends SharedCacheOptions<FunctionInvocationC
   readonly tools?: Readonly<Record<string, ToolCacheRule | boolean>> | undefined
   /**
    * Who shares results.
-   * @default 'shared', but a call fails in a run with `data`, which a result may depend on
+   * @default 'shared', but a call fails whose run has a tenant or `data`, which results may depend on
    */
   readonly scope?: CacheScope<FunctionInvocationContext> | undefined
   /** A further condition for a result to be kept. Errors never are. */
@@ -61,8 +61,9 @@ export function toolCache(options: ToolCacheOptions = {}): FunctionMiddleware {
   )
 
   function keyOf(context: FunctionInvocationContext, rule: ToolCacheRule): Promise<KeyOrReason> {
-    if (scope === undefined && context.run.data !== undefined) {
-      throw scopeMissing(name, 'the run has `data`, which a result may depend on')
+    const { data, tenant } = context.run
+    if (scope === undefined && (data !== undefined || tenant !== undefined)) {
+      throw scopeMissing(name, 'the run has `data` or a tenant, which a result may depend on')
     }
     return layer.keyFor(context, scope ?? 'shared', () => {
       const args = rule.key === undefined ? context.arguments : rule.key(context)

@@ -1,5 +1,6 @@
 import { LamellaError } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
+import { unlessAborted } from '@lamella/core/authoring'
 
 /** How long to wait for something. */
 export interface Patience {
@@ -17,12 +18,11 @@ export async function within<T>(
   work: Promise<T>,
   { clock, timeoutMs, signal }: Patience,
 ): Promise<T> {
+  if (timeoutMs === Infinity) return signal === undefined ? work : unlessAborted(signal, work)
   const over = new AbortController()
   const limits = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal])
   work.catch(() => {})
-  const late = (
-    timeoutMs === Infinity ? untilAborted(limits) : clock.sleep(timeoutMs, limits)
-  ).then(() => {
+  const late = clock.sleep(timeoutMs, limits).then(() => {
     throw new LamellaError(`cache: no answer within ${timeoutMs} ms`, { code: 'cache_timeout' })
   })
   try {
@@ -30,11 +30,4 @@ export async function within<T>(
   } finally {
     over.abort()
   }
-}
-
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }

@@ -1,0 +1,81 @@
+import { checkOptions } from '@lamella/core/authoring'
+
+/** A question that was answered. */
+export interface VectorMatch {
+  /** The key of its entry. */
+  readonly key: string
+  /** From -1 to 1; 1 for the same direction. */
+  readonly similarity: number
+}
+
+/** Where a semantic cache finds questions: in this process, or any vector database. */
+export interface VectorIndex {
+  /** Adds a question, or replaces it. It may be forgotten after `ttlMs`. */
+  add(
+    partition: string,
+    entry: { readonly key: string; readonly vector: readonly number[]; readonly ttlMs: number },
+  ): Promise<void>
+  /** The nearest questions of the partition, the best first. */
+  search(
+    partition: string,
+    vector: readonly number[],
+    options: { readonly limit: number; readonly signal: AbortSignal },
+  ): Promise<readonly VectorMatch[]>
+}
+
+export interface MemoryVectorIndexOptions {
+  /**
+   * Beyond it, the oldest goes.
+   * @default 1000
+   */
+  readonly maxEntries?: number | undefined
+}
+
+/**
+ * Keeps questions in this process and compares with each of the partition: for some thousands of them.
+ * @throws RangeError if `maxEntries` is not a whole number from 1 up
+ */
+export function memoryVectorIndex(options: MemoryVectorIndexOptions = {}): VectorIndex {
+  const { maxEntries = 1000 } = options
+  checkOptions('memoryVectorIndex', options, { maxEntries: 1 })
+  const partitions = new Map<string, Map<string, readonly number[]>>()
+  // By key, the oldest first.
+  const owners = new Map<string, string>()
+
+  const remove = (key: string): void => {
+    const owner = owners.get(key)
+    if (owner === undefined) return
+    owners.delete(key)
+    const partition = partitions.get(owner)
+    partition?.delete(key)
+    if (partition?.size === 0) partitions.delete(owner)
+  }
+
+  return {
+    async add(partition, { key, vector }) {
+      remove(key)
+      owners.set(key, partition)
+      const questions = partitions.get(partition) ?? new Map<string, readonly number[]>()
+      partitions.set(partition, questions.set(key, unit(vector)))
+      if (owners.size > maxEntries) remove(owners.keys().next().value!)
+    },
+    async search(partition, vector, { limit }) {
+      const asked = unit(vector)
+      return [...(partitions.get(partition) ?? [])]
+        .map(([key, known]) => ({ key, similarity: product(asked, known) }))
+        .toSorted((a, b) => b.similarity - a.similarity)
+        .slice(0, limit)
+    },
+  }
+}
+
+function unit(vector: readonly number[]): readonly number[] {
+  const length = Math.hypot(...vector) || 1
+  return vector.map((value) => value / length)
+}
+
+/** 0 for vectors of different embeddings. */
+function product(a: readonly number[], b: readonly number[]): number {
+  if (a.length !== b.length) return 0
+  return a.reduce((sum, value, at) => sum + value * b[at]!, 0)
+}

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { estimateTokens } from './estimate-tokens.ts'
+import { estimateTokens, tokenWeight } from './estimate-tokens.ts'
 
 /** Texts with their tokens in `o200k_base` and `cl100k_base`. */
 const samples: readonly (readonly [kind: string, text: string, o200k: number, cl100k: number])[] = [
@@ -24,6 +24,16 @@ describe('an estimate of tokens', () => {
         expect(estimateTokens(text.replaceAll(' ', 'x'))).toBeGreaterThanOrEqual(1)
       }),
     )
+  })
+
+  it('adds up over words as a fraction', () => {
+    const text = 'The “quick” brown fox\njumped 12345 times over naïve собака'
+    const words = text.split(/(?= )/)
+
+    const sum = words.reduce((total, word) => total + tokenWeight(word), 0)
+
+    expect(sum).toBeCloseTo(tokenWeight(text), 9)
+    expect(estimateTokens(text)).toBe(Math.ceil(sum))
   })
 
   it('never shrinks by much when text is added', () => {

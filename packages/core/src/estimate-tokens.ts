@@ -4,6 +4,11 @@
  * `@lamella/middleware-truncate`.
  */
 export function estimateTokens(text: string): number {
+  return Math.ceil(tokenWeight(text))
+}
+
+/** The estimate as a fraction, so that those of the words of a text add up to that of the text. */
+export function tokenWeight(text: string): number {
   let tokens = 0
   let at = 0
   while (at < text.length) {
@@ -18,7 +23,7 @@ export function estimateTokens(text: string): number {
     }
     tokens += tokensOf(kind, at - from, accents > 0)
   }
-  return Math.ceil(tokens)
+  return tokens
 }
 
 type Kind = number

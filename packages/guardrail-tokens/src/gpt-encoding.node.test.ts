@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { tokenWeight } from '@lamella/core/authoring'
+import { describe, expect, test } from 'vitest'
+import type { GptEncodingName } from './gpt-encoding.ts'
+import { encodingOf, gptEncodingNames, loadEncoding } from './gpt-encoding.ts'
+import { fittingChars } from './text-pieces.ts'
+
+test.each<[string, GptEncodingName | undefined]>([
+  ['gpt-4o', 'o200k_base'],
+  ['gpt-4.1-mini', 'o200k_base'],
+  ['gpt-5.6-terra', 'o200k_base'],
+  ['o1-preview', 'o200k_base'],
+  ['ft:gpt-4o-mini:acme', 'o200k_base'],
+  ['gpt-4-0613', 'cl100k_base'],
+  ['gpt-35-turbo', 'cl100k_base'],
+  ['claude-opus-5', undefined],
+  ['', undefined],
+])('the vocabulary of %s is %s', (model, name) => {
+  expect(encodingOf(model)).toBe(name)
+})
+
+test('the names of special tokens are text', async () => {
+  const count = await loadEncoding('o200k_base')
+
+  expect(count?.('<|endoftext|>')).toBeGreaterThan(1)
+})
+
+describe.each(gptEncodingNames)('%s', (name) => {
+  const hostile = ['a', ' ', '\n', '-', 'é', '😀', '你好', '\u0301', '<|endoftext|>', 'word ']
+
+  test.each(hostile)('100,000 characters take no longer than any others: %j', async (unit) => {
+    const count = (await loadEncoding(name))!
+    const text = unit.repeat(100_000 / unit.length)
+    const timeOf = (task: () => unknown): number => {
+      const start = performance.now()
+      task()
+      return performance.now() - start
+    }
+    timeOf(() => count(text.slice(0, 1000)))
+
+    const slack = process.env['CI'] ? 4 : 1
+    expect(
+      Math.min(
+        timeOf(() => count(text)),
+        timeOf(() => count(text)),
+      ),
+    ).toBeLessThan(50 * slack)
+    const cut = (weigh: (piece: string) => number) => () => fittingChars(text, weigh, Infinity)
+    expect(Math.min(timeOf(cut(count)), timeOf(cut(count)))).toBeLessThan(100 * slack)
+    expect(timeOf(cut(tokenWeight))).toBeLessThan(50 * slack)
+  })
+})
+
+// Test data that is kept beside the repository and never in it.
+const file = fileURLToPath(new URL('../../../../shared/corpora/tokens.jsonl', import.meta.url))
+const measured = existsSync(file) ? test : test.skip
+if (!existsSync(file)) console.warn(`maxTokens: not measured, there is no ${file}`)
+
+measured.each(gptEncodingNames)(
+  '%s counts what the corpus says, but in words of more than 64 characters',
+  async (name) => {
+    const count = (await loadEncoding(name))!
+    const rows: Record<string, never>[] = readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+
+    const ordinary = rows.filter(({ text }) => !/\S{65}|\s{65}/u.test(text!))
+    const wrong = ordinary.filter((row) => count(row['text']!) !== row[name])
+
+    expect(ordinary.length).toBeGreaterThan(500)
+    expect(wrong).toEqual([])
+  },
+)

@@ -1,0 +1,48 @@
+import type { ChatMiddleware, GuardStage, GuardrailLayer } from '@lamella/core'
+import { guardrail } from '@lamella/core'
+import { callLimits } from './call-limits.ts'
+import type { MaxTokensOptions } from './max-tokens-options.ts'
+import { checkMaxTokens } from './max-tokens-options.ts'
+import { textLimits } from './text-limits.ts'
+
+/**
+ * Limits tokens: of what a model call is given and answers, of messages, of arguments and of results.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function maxTokens(
+  options: MaxTokensOptions = {},
+): readonly (ChatMiddleware | GuardrailLayer<'chat'>)[] {
+  checkMaxTokens(options)
+  const { name = 'tokens', mode, maxMessageTokens } = options
+  const { maxToolArgumentsTokens, maxToolResultTokens } = options
+  const { maxInputTokens, maxOutputTokens, maxTotalTokens } = options
+  if (mode === 'off') return []
+  const layers: (ChatMiddleware | GuardrailLayer<'chat'>)[] = []
+
+  const ofCalls = [maxInputTokens, maxOutputTokens, maxTotalTokens]
+  const ofTexts = {
+    input: maxMessageTokens,
+    arguments: maxToolArgumentsTokens,
+    result: maxToolResultTokens,
+  }
+  const applyTo = (['input', 'arguments', 'result'] as const).filter(
+    (stage): stage is GuardStage & keyof typeof ofTexts => ofTexts[stage] !== undefined,
+  )
+  const isBare = applyTo.length === 0 && ofCalls.every((limit) => limit === undefined)
+  if (isBare || ofCalls.some((limit) => limit !== undefined)) {
+    layers.push(callLimits(name, isBare ? { ...options, maxInputTokens: 4096 } : options))
+  }
+  if (applyTo.length > 0) {
+    layers.push(
+      ...guardrail({
+        ...options,
+        name: `${name}-texts`,
+        role: 'tokens',
+        level: 'chat',
+        applyTo,
+        check: textLimits(options),
+      }),
+    )
+  }
+  return layers
+}

@@ -1,0 +1,34 @@
+import type { CountTokens } from '@lamella/core/authoring'
+
+/** The longest piece. */
+export const pieceChars = 64
+
+/**
+ * Where the piece ends that begins at an index, or nothing where that takes more text. Pieces begin at
+ * single spaces, as the words of a vocabulary do, so that their tokens add up to those of the text.
+ */
+export function pieceEnd(text: string, start: number, final: boolean): number | undefined {
+  for (let at = start + 1; at <= start + pieceChars; at++) {
+    if (at + 1 >= text.length) return final ? text.length : undefined
+    if (text[at] === ' ' && !isSpace(text[at - 1]!) && !isSpace(text[at + 1]!)) return at
+  }
+  const end = start + pieceChars
+  const isPair = text.charCodeAt(end - 1) >>> 10 === 0x36
+  return isPair ? end - 1 : end
+}
+
+/** The length of the longest start of a text, in whole words, that has no more than so many tokens. */
+export function fittingChars(text: string, weigh: CountTokens, maxTokens: number): number {
+  let tokens = 0
+  for (let start = 0; start < text.length; ) {
+    const end = pieceEnd(text, start, true)!
+    tokens += weigh(text.slice(start, end))
+    if (tokens > maxTokens) return start
+    start = end
+  }
+  return text.length
+}
+
+function isSpace(character: string): boolean {
+  return character === ' ' || character === '\n' || character === '\t' || character === '\r'
+}

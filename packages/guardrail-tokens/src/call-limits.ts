@@ -4,6 +4,7 @@ import type {
   ChatResponseUpdate,
   GuardEvent,
   RunContext,
+  StateCell,
   UpdateTransformer,
 } from '@lamella/core'
 import { defineState, GuardrailTripped } from '@lamella/core'
@@ -22,7 +23,10 @@ import type { CountMethod, TokenCounter } from './token-counter.ts'
 import { calibrated, counterFor } from './token-counter.ts'
 
 /** The model that a run called last: tool calls are counted as it counts. */
-export const modelOfRun = defineState<string>({ name: 'lamella.tokens.model', initial: () => '' })
+export const modelOfRun: StateCell<string> = defineState({
+  name: 'lamella.tokens.model',
+  initial: () => '',
+})
 
 /** Makes the layer that limits what a model call is given, and what it answers. */
 export function callLimits(name: string, options: MaxTokensOptions): ChatMiddleware {

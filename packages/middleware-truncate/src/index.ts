@@ -1,1 +1,12 @@
-// Not built yet.
+export { contentTruncator } from './content-truncator.ts'
+export type { ContentEvent, ContentTruncatorOptions, ShortenText } from './content-truncator.ts'
+export { ContextOverflowError } from './context-overflow-error.ts'
+export type { HistoryEvent, HistoryTruncatorOptions } from './history-options.ts'
+export { historyTruncator } from './history-truncator.ts'
+export { patchToolCalls } from './patch-tool-calls.ts'
+export type { PatchEvent, PatchToolCallsOptions } from './patch-tool-calls.ts'
+export { readMoreTool } from './read-more-tool.ts'
+export type { SpillOptions } from './read-more-tool.ts'
+export { summarizer } from './summarizer.ts'
+export type { SummarizerOptions, SummaryEvent } from './summarizer-options.ts'
+export type { TruncateStrategy } from './truncate-text.ts'

@@ -1,0 +1,175 @@
+import type { Content, FunctionInvocationContext, FunctionMiddleware } from '@lamella/core'
+import type { CountTokens, LayerOptions } from '@lamella/core/authoring'
+import {
+  checkOptions,
+  estimateTokens,
+  functionLayer,
+  isControlFlow,
+  reporter,
+  wrongOption,
+} from '@lamella/core/authoring'
+import type { SpillOptions } from './read-more-tool.ts'
+import { isReader, readMoreTool, spill } from './read-more-tool.ts'
+import { shrinkJson } from './shrink-json.ts'
+import type { TruncateStrategy } from './truncate-text.ts'
+import { truncateText } from './truncate-text.ts'
+
+/** What the layer tells of a result that it shortened. No content is in it. */
+export interface ContentEvent {
+  readonly layer: string
+  readonly tool: string
+  readonly charsBefore: number
+  readonly charsAfter: number
+  /** `failed`: the store did not take the whole result. */
+  readonly spill: 'none' | 'kept' | 'failed'
+}
+
+/** Shortens a text to at most so many characters. */
+export type ShortenText = (
+  text: string,
+  limit: { readonly maxChars: number; readonly context: FunctionInvocationContext },
+) => string | Promise<string>
+
+export interface ContentTruncatorOptions
+  extends LayerOptions<FunctionInvocationContext, ContentEvent> {
+  /**
+   * Characters of the texts of a result together; media do not count and stay. A function may tell it
+   * by the tool. @default 50_000
+   */
+  readonly maxChars?: number | ((context: FunctionInvocationContext) => number) | undefined
+  /** Tokens of the texts of a result together. @default no limit besides `maxChars` */
+  readonly maxTokens?: number | undefined
+  /** Counts the tokens of a text. @default an estimate by the kinds of characters */
+  readonly countTokens?: CountTokens | undefined
+  /**
+   * What is left of a text: its beginning and its end, its beginning, or JSON that says less and is
+   * still JSON (and `head-tail` for what is no JSON). Or a function of your own.
+   * @default 'head-tail'
+   */
+  readonly strategy?: TruncateStrategy | ShortenText | undefined
+  /** Stands where something was left out. @default '\n\n[...truncated...]\n\n' */
+  readonly marker?: string | undefined
+  /** Keeps whole results and lets the model read on with a tool. @default they are gone */
+  readonly spill?: SpillOptions | undefined
+}
+
+/**
+ * Shortens results of tools that are too long.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function contentTruncator(options: ContentTruncatorOptions = {}): FunctionMiddleware {
+  checkContentOptions(options)
+  const { name = 'truncate', mode, maxChars = 50_000, strategy = 'head-tail' } = options
+  const { maxTokens = Infinity, countTokens = estimateTokens } = options
+  const { marker = '\n\n[...truncated...]\n\n', spill: spilling } = options
+  const reader = spilling && readMoreTool(spilling)
+  const report = reporter('truncate', options.onEvent)
+
+  return functionLayer('truncate', options, async (context, callNext) => {
+    const result = await callNext()
+    if (isReader(context.function)) return
+    const whole = result.contents.flatMap((content) =>
+      content.type === 'text' ? content.text : [],
+    )
+    const before = lengthOf(whole)
+    const limit = typeof maxChars === 'function' ? maxChars(context) : maxChars
+    const room = Math.min(limit, charsFor(whole, before))
+    if (before <= room) return
+
+    const note = mode === 'shadow' ? '' : await keep(context, whole.join('\n\n'))
+    const shares = shareOut(Math.max(0, room - (note?.length ?? 0)), whole)
+    const shorter = await Promise.all(
+      whole.map((text, index) => shorten(text, shares[index]!, context)),
+    )
+    const charsAfter = lengthOf(shorter) + (note?.length ?? 0)
+    const kept = note === undefined ? 'failed' : note === '' ? 'none' : 'kept'
+    const event = { layer: name, tool: context.function.name, charsBefore: before, charsAfter }
+    report(context.run, { ...event, spill: kept })
+    if (mode === 'shadow') return
+    let next = 0
+    const contents = result.contents.map((content): Content => {
+      return content.type === 'text' ? { ...content, text: shorter[next++]! } : content
+    })
+    if (note) contents.push({ type: 'text', text: note })
+    context.result = { contents, ...(result.error && { error: result.error }) }
+  })
+
+  /** How many characters of the texts the tokens are that may stay. */
+  function charsFor(texts: readonly string[], chars: number): number {
+    if (maxTokens === Infinity) return Infinity
+    const tokens = texts.reduce((sum, text) => sum + countTokens(text), 0)
+    return tokens <= maxTokens ? Infinity : Math.floor((chars * maxTokens) / tokens)
+  }
+
+  /** Keeps the whole result; says how to read on, or nothing if the store did not take it. */
+  async function keep(
+    context: FunctionInvocationContext,
+    text: string,
+  ): Promise<string | undefined> {
+    if (spilling === undefined || reader === undefined) return ''
+    const known = context.tools.get(reader.name)
+    if (known === undefined || !isReader(known)) context.addTools(reader)
+    try {
+      const id = await spill(context, spilling, text)
+      return `[The whole result has ${text.length} characters. Call ${reader.name} with the id "${id}" and an offset to read on.]`
+    } catch (error) {
+      if (isControlFlow(error, context.signal)) throw error
+      return undefined
+    }
+  }
+
+  async function shorten(
+    text: string,
+    share: number,
+    context: FunctionInvocationContext,
+  ): Promise<string> {
+    if (text.length <= share) return text
+    if (typeof strategy === 'function') return strategy(text, { maxChars: share, context })
+    const json = strategy === 'json-aware' ? shrinkJson(text, share) : undefined
+    const how = strategy === 'head' ? 'head' : 'head-tail'
+    return json ?? truncateText(text, { maxChars: share, marker, strategy: how })
+  }
+}
+
+/** Short texts stay whole, and the long ones share what is left evenly. */
+function shareOut(room: number, texts: readonly string[]): readonly number[] {
+  const shares = texts.map(() => 0)
+  const byLength = texts.map(({ length }, index) => ({ length, index }))
+  byLength.sort((left, right) => left.length - right.length)
+  let left = room
+  byLength.forEach(({ length, index }, at) => {
+    const share = Math.min(length, Math.floor(left / (texts.length - at)))
+    shares[index] = share
+    left -= share
+  })
+  return shares
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0)
+}
+
+function checkContentOptions(options: ContentTruncatorOptions): void {
+  const owner = 'contentTruncator'
+  checkOptions(owner, options, {
+    mode: ['enforce', 'shadow', 'off'],
+    maxTokens: 1,
+    'spill.ttlMs': 1,
+    'spill.pageChars': 1,
+  })
+  const { maxChars, strategy, marker = '', spill: spilling } = options
+  if (typeof maxChars !== 'function') checkOptions(owner, options, { maxChars: 1 })
+  if (typeof strategy !== 'function') {
+    checkOptions(owner, options, { strategy: ['head-tail', 'head', 'json-aware'] })
+  }
+  if (typeof marker !== 'string') throw wrongOption(owner, 'marker', 'a string', marker)
+  const isStore =
+    typeof spilling?.store?.get === 'function' && typeof spilling.store.set === 'function'
+  if (spilling !== undefined && !isStore) {
+    throw wrongOption(owner, 'spill.store', 'a store with `get` and `set`', spilling?.store)
+  }
+  for (const option of ['countTokens', 'onEvent', 'when'] as const) {
+    if (options[option] !== undefined) checkOptions(owner, options, { [option]: 'function' })
+  }
+  if (options.name !== undefined) checkOptions(owner, options, { name: 'string' })
+}

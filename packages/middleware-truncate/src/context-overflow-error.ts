@@ -1,0 +1,31 @@
+import type { ProviderErrorOptions } from '@lamella/core'
+import { ProviderError } from '@lamella/core'
+
+/**
+ * What must be sent is more than may be sent. It is a `ProviderError` of the kind `context_length`, so
+ * that a fallback to a model with more room takes it as what it is.
+ */
+export class ContextOverflowError extends ProviderError {
+  /** Tokens of what must be sent, estimated. */
+  readonly needed: number
+  /** Tokens that may be sent. */
+  readonly limit: number
+  /** Tokens of the largest message that must stay. */
+  readonly largest: number
+
+  constructor(
+    sizes: { readonly needed: number; readonly limit: number; readonly largest: number },
+    options: Pick<ProviderErrorOptions, 'provider' | 'cause'>,
+  ) {
+    const { needed, limit, largest } = sizes
+    const message = `what must be sent has ${needed} tokens, more than ${limit}; its largest message has ${largest}`
+    super(message, { ...options, kind: 'context_length' })
+    this.needed = needed
+    this.limit = limit
+    this.largest = largest
+  }
+
+  override get name(): string {
+    return 'ContextOverflowError'
+  }
+}

@@ -1,0 +1,130 @@
+import type {
+  AgentContext,
+  AgentMiddleware,
+  FunctionCallContent,
+  FunctionResultContent,
+  Message,
+  Session,
+} from '@lamella/core'
+import { message, text } from '@lamella/core'
+import type { LayerOptions } from '@lamella/core/authoring'
+import { agentLayer, checkOptions, reporter } from '@lamella/core/authoring'
+
+/** What the layer tells. No content is in it. */
+export interface PatchEvent {
+  readonly layer: string
+  /** How many calls got a result. */
+  readonly calls: number
+}
+
+export interface PatchToolCallsOptions extends LayerOptions<AgentContext, PatchEvent> {
+  /**
+   * What the model reads as the result of a call that never got one.
+   * @default that the call was cancelled, since the conversation went on
+   */
+  readonly result?: ((call: FunctionCallContent) => string) | undefined
+}
+
+/**
+ * Gives calls that never got a result one, when the user says something new: so the model sees that it
+ * had called, and that it was cancelled. Calls that wait for an approval are left alone.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddleware {
+  checkOptions('patchToolCalls', options, { mode: ['enforce', 'shadow', 'off'] })
+  for (const option of ['result', 'onEvent', 'when'] as const) {
+    if (options[option] !== undefined) {
+      checkOptions('patchToolCalls', options, { [option]: 'function' })
+    }
+  }
+  const { name = 'patch', result = () => cancelled } = options
+  const report = reporter('patch', options.onEvent)
+
+  return agentLayer('patch', options, async (context, callNext) => {
+    const { session } = context
+    const history = session?.messages ?? []
+    if (saysSomethingNew(context.messages, history)) {
+      const open = openCalls([...history, ...context.messages], session)
+      if (open.size > 0) {
+        report(context.run, { layer: name, calls: open.size })
+        if (options.mode !== 'shadow') patch(context, open)
+      }
+    }
+    await callNext()
+  })
+
+  function patch(context: AgentContext, open: ReadonlySet<FunctionCallContent>): void {
+    const { session } = context
+    const answer = (call: FunctionCallContent): FunctionResultContent => ({
+      type: 'function-result',
+      callId: call.callId,
+      name: call.name,
+      contents: [text(result(call))],
+      error: { code: 'cancelled', message: 'the conversation went on without it' },
+    })
+    if (session !== undefined) {
+      // What a provider that keeps the conversation has seen stays as it is.
+      const seen = session.conversationId === undefined ? 0 : (session.sent ?? 0)
+      session.messages = answered(session.messages, open, answer, seen)
+    }
+    context.messages = answered(context.messages, open, answer, 0)
+  }
+}
+
+const cancelled = 'This call was cancelled: the conversation went on before it had a result.'
+
+/** A resumed run is given again what it was begun with: that is nothing new. */
+function saysSomethingNew(input: readonly Message[], history: readonly Message[]): boolean {
+  const known = new Set(history.map(({ id }) => id))
+  return input.some(
+    ({ id, role, contents }) =>
+      role === 'user' &&
+      !known.has(id) &&
+      contents.some(({ type }) => type !== 'approval-response'),
+  )
+}
+
+/** Calls without a result that nobody waits for. Ids may come again: a result is that of the last one. */
+function openCalls(
+  messages: readonly Message[],
+  session: Session | undefined,
+): ReadonlySet<FunctionCallContent> {
+  const waiting = new Set(session?.pending.map(({ call }) => call.callId))
+  const open = new Map<string, FunctionCallContent[]>()
+  for (const { contents } of messages) {
+    for (const content of contents) {
+      if (content.type === 'function-call' && content.informational !== true) {
+        open.set(content.callId, [...(open.get(content.callId) ?? []), content])
+      } else if (content.type === 'function-result') open.get(content.callId)?.pop()
+      // Without a session, nothing tells whether an approval is still open.
+      else if (content.type === 'approval-request' && session === undefined) {
+        waiting.add(content.call.callId)
+      }
+    }
+  }
+  return new Set([...open.values()].flat().filter(({ callId }) => !waiting.has(callId)))
+}
+
+/** The messages with results for open calls, right behind what has answered the others. */
+function answered(
+  messages: readonly Message[],
+  open: ReadonlySet<FunctionCallContent>,
+  answer: (call: FunctionCallContent) => FunctionResultContent,
+  notBefore: number,
+): readonly Message[] {
+  const patched: Message[] = []
+  let waiting: FunctionResultContent[] = []
+  const settle = (): void => {
+    if (waiting.length > 0) patched.push(message('tool', waiting))
+    waiting = []
+  }
+  messages.forEach((entry, index) => {
+    if (entry.role !== 'tool' && index >= notBefore) settle()
+    patched.push(entry)
+    for (const content of entry.contents) {
+      if (content.type === 'function-call' && open.has(content)) waiting.push(answer(content))
+    }
+  })
+  settle()
+  return patched
+}

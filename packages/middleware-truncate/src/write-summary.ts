@@ -1,0 +1,87 @@
+import type { ChatContext, ChatResponse, KeyValueStore, Message } from '@lamella/core'
+import { LamellaError, parseValue } from '@lamella/core'
+import { callInternally, canonicalJson, unlessAborted } from '@lamella/core/authoring'
+import type { SummarizerOptions } from './summarizer-options.ts'
+import type { StructuredSummary } from './summary-request.ts'
+import { renderSummary, structuredSummary, summaryPrompt, transcript } from './summary-request.ts'
+
+export interface Summary {
+  readonly text: string
+  /** How many chunks were summarised anew. */
+  readonly calls: number
+}
+
+/** Summarises chunks one after the other, each on top of the summary of those before it. */
+export async function writeSummary(
+  context: ChatContext,
+  chunks: readonly (readonly Message[])[],
+  options: SummarizerOptions & { readonly store: KeyValueStore },
+  signal: AbortSignal,
+): Promise<Summary> {
+  const { store, prompt, format, model } = options
+  let key = await hashOf({ prompt, format, model })
+  let summary: string | undefined
+  let calls = 0
+  for (const chunk of chunks) {
+    key = await hashOf({ key, chunk: chunk.map(({ role, contents }) => [role, contents]) })
+    const known = await unlessAborted(signal, store.get(`summary:${key}`))
+    if (typeof known === 'string') {
+      summary = known
+      continue
+    }
+    summary = await ask(context, summary, chunk, options, signal)
+    calls++
+    await unlessAborted(signal, store.set(`summary:${key}`, summary))
+  }
+  return { text: summary ?? '', calls }
+}
+
+async function ask(
+  context: ChatContext,
+  before: string | undefined,
+  chunk: readonly Message[],
+  options: SummarizerOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  const { name = 'summarize', client = context.client, prompt = summaryPrompt, format } = options
+  const { maxSummaryTokens: maxOutputTokens = 1024, maxCharsPerPart = 4000 } = options
+  const model = options.model ?? (options.client ? undefined : context.options.model)
+  const known = before === undefined ? [] : [JSON.stringify({ summary: before })]
+  const input = [...known, transcript(chunk, maxCharsPerPart)].join('\n')
+  const response = await callInternally(context.run, {
+    layer: name,
+    client,
+    input,
+    options: {
+      instructions: prompt,
+      maxOutputTokens,
+      signal,
+      ...(model !== undefined && { model }),
+      ...(format === 'structured' && {
+        responseFormat: { schema: structuredSummary, name: 'summary' },
+      }),
+    },
+  })
+  const words = format === 'structured' ? await sectionsOf(response) : response.text.trim()
+  if (words === '') {
+    throw new LamellaError(`${name}: the summary is empty`, { code: 'summary_empty' })
+  }
+  return words
+}
+
+/** A model that does not keep to the sections has still written something. */
+async function sectionsOf(response: ChatResponse): Promise<string> {
+  try {
+    const sections: unknown = await parseValue(response, structuredSummary)
+    return renderSummary(sections as StructuredSummary)
+  } catch (error) {
+    if (LamellaError.is(error, 'schema_invalid')) return response.text.trim()
+    throw error
+  }
+}
+
+async function hashOf(value: unknown): Promise<string> {
+  const bytes = new TextEncoder().encode(canonicalJson(value))
+  const digest = await crypto.subtle.digest('SHA-256', bytes)
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

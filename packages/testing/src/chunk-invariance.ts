@@ -70,7 +70,9 @@ export async function assertChunkInvariant(
 
 function outcome(response: AgentResponse | undefined): unknown {
   if (response === undefined) return undefined
-  const { status, reason, block, messages, finishReason, usage } = response
+  const { status, reason, block, messages, finishReason } = response
+  // Who blocks in the middle of a stream does not learn what it would have cost.
+  const usage = status === 'blocked' ? undefined : response.usage
   const contents = messages.map((message) => ({ role: message.role, contents: message.contents }))
   return { status, reason, block, contents, finishReason, usage }
 }

@@ -1,5 +1,6 @@
 import type { AgentResponseUpdate, MiddlewareInput, RunEvent } from '@lamella/core'
 import { Agent, createSession, tool } from '@lamella/core'
+import { assertSealed } from './assert-sealed.ts'
 import type { Chunking } from './chunking.ts'
 import { demand, demandSame } from './contract-assertions.ts'
 import type { ContractCheck, ContractSuite } from './contract-suite.ts'
@@ -54,6 +55,14 @@ export function guardContract(options: GuardContractOptions): ContractSuite {
         }
       },
     })),
+    ...violations.flatMap(({ stage, text, forbidden, action }, index) => {
+      if (stage !== 'output' || forbidden === undefined) return []
+      const seal = { text, forbidden, action }
+      return {
+        name: `output: seals violation ${index + 1}, however it is cut`,
+        run: () => assertSealed(create, seal),
+      }
+    }),
     ...violations.map((violation, index) => ({
       name: `${violation.stage}: ${violation.action}s violation ${index + 1} before it gets through`,
       run: () => demandStopped(create, violation),

@@ -30,6 +30,8 @@ export type {
 } from './run-middleware.ts'
 export { assertChunkInvariant } from './chunk-invariance.ts'
 export type { ChunkInvarianceOptions } from './chunk-invariance.ts'
+export { assertSealed } from './assert-sealed.ts'
+export type { SealOptions } from './assert-sealed.ts'
 export { middlewareContract } from './middleware-contract.ts'
 export type { MiddlewareContractOptions } from './middleware-contract.ts'
 export { storeContract } from './store-contract.ts'

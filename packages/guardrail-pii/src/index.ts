@@ -1,1 +1,12 @@
-// Not built yet.
+export type { Encoding } from './decode.ts'
+export type { Detection } from './detector.ts'
+export type { Entity, EntityGroup } from './entities.ts'
+export { findPii } from './find-pii.ts'
+export type { FindPiiOptions } from './find-pii.ts'
+export { pii } from './pii.ts'
+export type { PiiLayer } from './pii.ts'
+export type { DetectPii, PiiOptions } from './pii-options.ts'
+export { patternRecognizer } from './recognizer.ts'
+export type { Candidate, FindOptions, PatternOptions, Recognizer } from './recognizer.ts'
+export type { HashOptions, MaskOptions, Strategy } from './strategy.ts'
+export type { VaultOptions } from './vault.ts'

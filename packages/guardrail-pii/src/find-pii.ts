@@ -1,0 +1,158 @@
+import type { Clock } from '@lamella/core/authoring'
+import { checkOptions, systemClock, wrongOption } from '@lamella/core/authoring'
+import { anyOf } from './any-of.ts'
+import type { Encoding } from './decode.ts'
+import { encodings } from './decode.ts'
+import type { Detection, DetectorOptions } from './detector.ts'
+import { detect } from './detector.ts'
+import type { Entity } from './entities.ts'
+import { defaultEntities, entityNames, kindsOf, recognizersOf } from './entities.ts'
+import { isInIdentifier } from './exemptions.ts'
+import type { Recognizer } from './recognizer.ts'
+import { patternRecognizer } from './recognizer.ts'
+
+/** What is looked for, and how certain a find must be. */
+export interface FindPiiOptions {
+  /**
+   * Groups, kinds and recognizers of your own.
+   * @default ['contact', 'financial', 'gov-id-us', 'network', 'secrets']
+   */
+  readonly entities?: readonly Entity[] | undefined
+  /**
+   * How certain a find must be, from 0 to 1, for all or by kind.
+   * @default 0.6
+   */
+  readonly threshold?: number | Readonly<Record<string, number>> | undefined
+  /**
+   * Countries (ISO 3166-1) whose phone numbers count in national form, also bare digits.
+   * @default none; numbers with a country code and those written as in North America are found anyway
+   */
+  readonly regions?: readonly string[] | undefined
+  /** Whether words nearby, such as `phone` and `card`, make a find more certain. @default true */
+  readonly context?: boolean | undefined
+  /** Whether checksums count. @default true */
+  readonly validators?: boolean | undefined
+  /** Leaves parts of UUIDs, hashes and times alone. @default true */
+  readonly exemptIdentifiers?: boolean | undefined
+  /** Values that may be seen. A pattern must match all of the value. */
+  readonly allow?: readonly (string | RegExp)[] | undefined
+  /** Texts that are always found, whatever their case, as kind `denied`. */
+  readonly deny?: readonly string[] | undefined
+  /** Looks into words that are encoded so. @default [] */
+  readonly decode?: readonly Encoding[] | undefined
+  /** How often a text may be encoded. @default 2 */
+  readonly maxDepth?: number | undefined
+  /** Longer encoded words are not looked into. @default 65536 */
+  readonly maxBytes?: number | undefined
+  /**
+   * Milliseconds for each 10,000 characters begun; a scan that takes longer is a failure of the guard.
+   * Looked at between two recognizers: it bounds patterns of your own, ours need less.
+   * @default 500
+   */
+  readonly maxScanMs?: number | undefined
+  /** @default the machine's */
+  readonly clock?: Pick<Clock, 'now'> | undefined
+}
+
+/**
+ * Finds personal data and secrets in a text, in its order and without overlaps.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function findPii(text: string, options: FindPiiOptions = {}): readonly Detection[] {
+  return detect(text, detectorOptions('findPii', options))
+}
+
+/** Checks options and fills in what is missing. */
+export function detectorOptions(owner: string, options: FindPiiOptions): DetectorOptions {
+  const { threshold = 0.6, allow = [], deny = [], clock = systemClock } = options
+  const { exemptIdentifiers = true, decode = [], regions = [] } = options
+  checkFindOptions(owner, options)
+  const entities = options.entities ?? defaultEntities
+  const recognizers = new Map<string, Recognizer>()
+  for (const entity of entities) {
+    const known = recognizersOf(entity)
+    if (known === undefined) {
+      throw wrongOption(
+        owner,
+        'entities',
+        `some of ${entityNames.join(', ')}, or recognizers`,
+        entity,
+      )
+    }
+    for (const recognizer of known) recognizers.set(recognizer.kind, recognizer)
+  }
+  if (deny.length > 0) recognizers.set('denied', denied(deny))
+  const allowed = new Set(allow.filter((value) => typeof value === 'string').map(folded))
+  const patterns = allow
+    .filter((value) => typeof value !== 'string')
+    .map(({ source, flags }) => new RegExp(`^(?:${source})$`, flags.replace(/[gy]/g, '')))
+  const least = typeof threshold === 'number' ? {} : byKind(threshold)
+
+  return {
+    recognizers: [...recognizers.values()],
+    threshold: (kind) => (typeof threshold === 'number' ? threshold : (least[kind] ?? 0.6)),
+    contextScore: options.context === false ? 0 : 0.35,
+    validate: options.validators ?? true,
+    regions,
+    decode,
+    maxDepth: decode.length > 0 ? (options.maxDepth ?? 2) : 0,
+    maxBytes: options.maxBytes ?? 65_536,
+    maxScanMs: options.maxScanMs ?? 500,
+    clock,
+    isExempt: (match, kind, text, start, end) =>
+      kind !== 'denied' &&
+      (allowed.has(folded(match)) ||
+        patterns.some((pattern) => pattern.test(match)) ||
+        (exemptIdentifiers && kind !== 'secret' && isInIdentifier(text, start, end))),
+  }
+}
+
+/** Spreads what is said of groups to their kinds. What is said of a kind itself comes first. */
+export function byKind<T>(values: Readonly<Record<string, T>>): Record<string, T> {
+  const spread: Record<string, T> = Object.create(null)
+  for (const [name, value] of Object.entries(values)) {
+    for (const kind of kindsOf(name)) spread[kind] ??= value
+  }
+  return Object.assign(spread, values)
+}
+
+const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
+
+function denied(texts: readonly string[]): Recognizer {
+  return patternRecognizer({
+    kind: 'denied',
+    pattern: anyOf(texts, 'iu', String.raw`[\p{L}\d_]`),
+    score: 1,
+    maxChars: Math.max(...texts.map(({ length }) => length)),
+  })
+}
+
+function checkFindOptions(owner: string, options: FindPiiOptions): void {
+  checkOptions(owner, options, {
+    context: [true, false],
+    validators: [true, false],
+    exemptIdentifiers: [true, false],
+    maxDepth: 1,
+    maxBytes: 1,
+    maxScanMs: 1,
+  })
+  const { threshold = 0.6, regions = [], decode = [], deny = [], allow = [] } = options
+  const certainties = typeof threshold === 'number' ? [threshold] : Object.values(threshold)
+  for (const value of certainties) {
+    if (!(value >= 0 && value <= 1)) throw wrongOption(owner, 'threshold', 'from 0 to 1', value)
+  }
+  for (const region of regions) {
+    if (!/^[A-Z]{2}$/.test(region)) throw wrongOption(owner, 'regions', 'codes such as DE', region)
+  }
+  for (const value of decode) checkOptions(owner, { decode: value }, { decode: encodings })
+  for (const value of deny) {
+    if (typeof value !== 'string' || value === '') {
+      throw wrongOption(owner, 'deny', 'texts that are not empty', value)
+    }
+  }
+  for (const value of allow) {
+    if (typeof value !== 'string' && !(value instanceof RegExp)) {
+      throw wrongOption(owner, 'allow', 'texts and patterns', value)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { GuardOptions, GuardStage, ReleasePolicy, Role } from '@lamella/core'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import type { Detection } from './detector.ts'
+import type { FindPiiOptions } from './find-pii.ts'
+import { byKind } from './find-pii.ts'
+import type { HashOptions, MaskOptions, Strategy } from './strategy.ts'
+import { strategies } from './strategy.ts'
+import type { VaultOptions } from './vault.ts'
+
+/** Finds what patterns cannot, such as names of people: a service or a model of your own. */
+export type DetectPii = (
+  text: string,
+  context: { readonly signal: AbortSignal },
+) => Promise<readonly Detection[]>
+
+export interface PiiOptions<
+  Vault extends VaultOptions | boolean | undefined = VaultOptions | boolean,
+> extends FindPiiOptions,
+    Omit<GuardOptions, 'name' | 'check'> {
+  /** Unique in a pipeline. @default 'pii' */
+  readonly name?: string | undefined
+  /**
+   * What becomes of a find, for all or by kind and group; `default` is for the others.
+   * @default 'redact', with `vault` 'vault'; secrets in arguments are blocked
+   */
+  readonly strategy?: Strategy | Readonly<Record<string, Strategy>> | undefined
+  /** @default ['input', 'output', 'arguments', 'result'] */
+  readonly applyTo?: readonly Exclude<GuardStage, 'file'>[] | undefined
+  /** Whose messages are input. @default ['user', 'assistant', 'tool'] */
+  readonly roles?: readonly Exclude<Role, 'system'>[] | undefined
+  /**
+   * What of an answer leaves before all of it was looked through.
+   * @default 'window', with `detect` 'full'
+   */
+  readonly release?: ReleasePolicy | undefined
+  /** What `hash` and `pseudonymize` are keyed with, at least 16 characters. */
+  readonly key?: string | undefined
+  readonly hash?: HashOptions | undefined
+  readonly mask?: MaskOptions | undefined
+  /**
+   * What the model reads instead of a value: keeps values in a vault and puts them back.
+   * @default false
+   */
+  readonly vault?: Vault | undefined
+  /**
+   * Makes the placeholder of the vault's next value of a kind, counted from 1.
+   * @default (kind, count) => `<EMAIL_1>`
+   */
+  readonly placeholder?: ((kind: string, count: number) => string) | undefined
+  /** Looks for more, on every text. */
+  readonly detect?: DetectPii | undefined
+}
+
+/** What becomes of a kind at a stage. */
+export type StrategyOf = (kind: string, stage: GuardStage) => Strategy
+
+/** @throws TypeError or RangeError that names the option and the value */
+export function strategyOf({ strategy, vault }: PiiOptions): StrategyOf {
+  const usual = vault ? 'vault' : 'redact'
+  if (typeof strategy === 'string') return () => strategy
+  const kinds = byKind(strategy ?? {})
+  return (kind, stage) => {
+    if (kinds[kind]) return kinds[kind]
+    if (kind === 'secret' && stage === 'arguments' && !kinds['default']) return 'block'
+    return kinds['default'] ?? usual
+  }
+}
+
+/** @throws TypeError or RangeError that names the option and the value */
+export function checkPiiOptions(options: PiiOptions): void {
+  const { strategy = {}, applyTo = [], key, vault, name, placeholder, detect } = options
+  checkOptions('pii', options, {
+    mode: ['enforce', 'shadow', 'off'],
+    release: ['passthrough', 'window', 'sentence', 'full'],
+    'hash.length': 4,
+    'mask.keepLast': 0,
+  })
+  for (const stage of applyTo) checkOptions('pii', { applyTo: stage }, { applyTo: stages })
+  const chosen = typeof strategy === 'string' ? [strategy] : Object.values(strategy)
+  for (const value of chosen) checkOptions('pii', { strategy: value }, { strategy: strategies })
+  if (name !== undefined) checkOptions('pii', { name }, { name: 'string' })
+  if (detect !== undefined) checkOptions('pii', { detect }, { detect: 'function' })
+  if (placeholder !== undefined) checkOptions('pii', { placeholder }, { placeholder: 'function' })
+  const isKeyed = chosen.includes('hash') || chosen.includes('pseudonymize')
+  if (isKeyed && (typeof key !== 'string' || key.length < 16)) {
+    throw new TypeError('pii: `key` must have at least 16 characters for `hash` and `pseudonymize`')
+  }
+  if (chosen.includes('vault') && !vault) {
+    throw wrongOption('pii', 'vault', 'true or options for the strategy `vault`', vault)
+  }
+  if (typeof vault === 'object') {
+    for (const place of vault.restore ?? []) {
+      checkOptions('pii', { vault: { restore: place } }, { 'vault.restore': places })
+    }
+    if (vault.ttlMs !== undefined) checkOptions('pii', options, { 'vault.ttlMs': 1 })
+  }
+}
+
+const places = ['arguments', 'output']
+const stages: readonly GuardStage[] = [
+  'input',
+  'output',
+  'arguments',
+  'result',
+  'instructions',
+  'reasoning',
+]

@@ -1,0 +1,86 @@
+import { assertChunkInvariant } from '@lamella/testing'
+import * as fc from 'fast-check'
+import { describe, it } from 'vitest'
+import { pii } from './index.ts'
+import type { PiiOptions } from './index.ts'
+
+const pieces = [
+  'Mail ',
+  'ann@example.com',
+  'a.b@c',
+  '.org',
+  ' ',
+  '  ',
+  '\n',
+  ', ',
+  '+1 ',
+  '415 ',
+  '555-',
+  '0132',
+  ' x12',
+  'phone ',
+  '5555 5555 ',
+  '5555 4444',
+  '123-45-6789',
+  '702029921 ',
+  '(SSN)',
+  'ssn ',
+  'GB29 ',
+  'NWBK ',
+  '6016 1331 9268 19',
+  '10.0.0.1',
+  '2001:db8::1',
+  'AB ',
+  '12 34 56 ',
+  'C',
+  'password = ',
+  'hunter2hunter2',
+  '-----BEGIN PRIVATE KEY-----\n',
+  'MIIEvQIBADAN\n',
+  '-----END PRIVATE KEY-----',
+  '我的电话',
+  '13812345678',
+  'the',
+  '\u200b',
+  'é',
+  '😀',
+  'key: AKIAQWERTYUIOPASDFGH',
+  '<EMAIL_1>',
+]
+const texts = fc
+  .array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 14 })
+  .map((all) => all.join(''))
+
+describe('however an answer is cut', () => {
+  it.for<[string, PiiOptions<undefined>]>([
+    [
+      'redacted',
+      { entities: ['contact', 'financial', 'gov-id-us', 'gov-id-eu', 'network', 'secrets'] },
+    ],
+    ['masked', { strategy: 'mask' }],
+    ['blocked', { strategy: { secrets: 'block', default: 'redact' } }],
+    ['denied', { deny: ['the phone', 'Mail the'] }],
+  ])('all comes to the same, %s', async ([, options]) => {
+    await fc.assert(
+      fc.asyncProperty(texts, fc.integer(), (reply, seed) =>
+        assertChunkInvariant(() => pii(options), {
+          replies: [reply],
+          chunkings: ['char', { seed, maxChars: 3 }, { seed: seed + 1 }, 'word'],
+        }),
+      ),
+      { numRuns: 50 },
+    )
+  })
+
+  it('all comes to the same, in a vault', async () => {
+    await fc.assert(
+      fc.asyncProperty(texts, fc.integer(), (reply, seed) =>
+        assertChunkInvariant(() => pii({ vault: true }), {
+          replies: [reply],
+          chunkings: ['char', { seed, maxChars: 3 }],
+        }),
+      ),
+      { numRuns: 50 },
+    )
+  })
+})

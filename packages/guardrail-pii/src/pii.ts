@@ -1,0 +1,81 @@
+import type {
+  AgentMiddleware,
+  ChatMiddleware,
+  FunctionMiddleware,
+  GuardrailLayer,
+} from '@lamella/core'
+import { guardrail } from '@lamella/core'
+import { detectorOptions } from './find-pii.ts'
+import { pastCalls } from './past-calls.ts'
+import { PiiCheck } from './pii-check.ts'
+import type { PiiOptions } from './pii-options.ts'
+import { checkPiiOptions } from './pii-options.ts'
+import { redacted } from './strategy.ts'
+import type { VaultOptions } from './vault.ts'
+import { Vault } from './vault.ts'
+import { restoreArguments, restoreOutput } from './vault-layers.ts'
+
+/** The layers of `pii()`. Only with a vault is one of them around the whole run. */
+export type PiiLayer<VaultOption = undefined> =
+  | ChatMiddleware
+  | FunctionMiddleware
+  | (VaultOption extends undefined | false ? never : AgentMiddleware)
+
+/**
+ * Keeps personal data and secrets from models, tools and callers: finds them, however a stream is cut,
+ * and redacts, masks, hashes, replaces or vaults them, or ends the run.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function pii<VaultOption extends VaultOptions | boolean | undefined = undefined>(
+  options: PiiOptions<VaultOption> = {},
+): readonly PiiLayer<VaultOption>[] {
+  const all: PiiOptions = options as PiiOptions
+  checkPiiOptions(all)
+  const detector = detectorOptions('pii', all)
+  const { name = 'pii', mode, when, vault: vaultOption, detect, applyTo = usualStages } = all
+  const { placeholder = (kind, count) => `<${redacted(kind).slice(1, -1)}_${count}>` } = all
+  const vaultOptions = vaultOption === true ? {} : vaultOption || undefined
+  const vault = vaultOptions && new Vault(name, vaultOptions, placeholder)
+  const judge = new PiiCheck(all, detector, vault)
+  const { onError, unsupported, timeoutMs, blockMessage, onEvent, includeContent } = all
+
+  const layers: (GuardrailLayer<'chat'> | AgentMiddleware)[] = [
+    ...guardrail<'chat'>({
+      name,
+      role: 'pii',
+      level: 'chat',
+      applyTo,
+      roles: all.roles ?? ['user', 'assistant', 'tool'],
+      check: (subject, context) =>
+        judge.check(subject, context.run, detect ? context.signal : never),
+      stream: {
+        release: all.release ?? (detect ? 'full' : 'window'),
+        pending: (text, from) => judge.pending(text, from),
+      },
+      mode,
+      when,
+      onError,
+      unsupported,
+      timeoutMs,
+      blockMessage,
+      onEvent,
+      includeContent,
+    }),
+  ]
+  if (mode !== undefined && mode !== 'enforce') return layers as PiiLayer<VaultOption>[]
+  const part = (suffix: string) => ({ name: `${name}-${suffix}`, when })
+  if (applyTo.includes('input')) {
+    layers.push(pastCalls(part('calls'), (json, run) => judge.replaceInJson(json, run)))
+  }
+  if (vault) {
+    const { restore } = vaultOptions
+    layers.push(restoreOutput(vault, part('output'), vaultOptions))
+    if (restore?.includes('arguments') ?? true) {
+      layers.push(restoreArguments(vault, part('arguments'), vaultOptions))
+    }
+  }
+  return layers as PiiLayer<VaultOption>[]
+}
+
+const usualStages = ['input', 'output', 'arguments', 'result'] as const
+const never: AbortSignal = new AbortController().signal

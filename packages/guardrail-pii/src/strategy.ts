@@ -1,0 +1,95 @@
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { utf8ToBytes } from '@noble/hashes/utils.js'
+
+/**
+ * What becomes of a find: `[EMAIL]`, `j***@*****.***`, a keyed hash, another value of the same form, a
+ * placeholder that the vault keeps the value of, the end of the run, or a report.
+ */
+export type Strategy = 'redact' | 'mask' | 'hash' | 'pseudonymize' | 'vault' | 'block' | 'flag'
+
+export const strategies: readonly Strategy[] = [
+  'redact',
+  'mask',
+  'hash',
+  'pseudonymize',
+  'vault',
+  'block',
+  'flag',
+]
+
+export interface MaskOptions {
+  /** Letters and digits at the end that stay. At most half of them do. @default 4 */
+  readonly keepLast?: number | undefined
+  /** @default '*' */
+  readonly char?: string | undefined
+  /** Keeps what is no letter and no digit. @default true */
+  readonly preserveFormat?: boolean | undefined
+}
+
+export interface HashOptions {
+  /** Of the hash, in characters of four bits. @default 16 */
+  readonly length?: number | undefined
+  /** Keeps those of one tenant apart from another's. @default '' */
+  readonly tenant?: string | undefined
+}
+
+export function redacted(kind: string): string {
+  return `[${kind.toUpperCase()}]`
+}
+
+export function masked(value: string, options: MaskOptions = {}): string {
+  const { keepLast = 4, char = '*', preserveFormat = true } = options
+  const signs = Array.from(value)
+  const counted = signs.filter((sign) => isShown.test(sign)).length
+  let left = counted - Math.min(keepLast, Math.floor(counted / 2))
+  return signs
+    .map((sign) => {
+      if (!isShown.test(sign)) return preserveFormat ? sign : char
+      return left-- > 0 ? char : sign
+    })
+    .join('')
+}
+
+const isShown = /[\p{L}\p{N}]/u
+
+/** HMAC-SHA-256, the same for the same value in any spelling. */
+export function hashed(
+  kind: string,
+  value: string,
+  key: string,
+  options: HashOptions = {},
+): string {
+  const { length = 16, tenant = '' } = options
+  const bytes = digest(kind, value, `${key}\0${tenant}`)
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `[${kind.toUpperCase()}:${hex.slice(0, length)}]`
+}
+
+/** Another value of the same form, the same for the same value and key. It is no real address. */
+export function pseudonym(kind: string, value: string, key: string): string {
+  const bytes = digest(kind, value, key)
+  if (kind === 'email') {
+    const name = Array.from(bytes.subarray(0, 8), (byte) => byte.toString(36)).join('')
+    return `${name.slice(0, 10)}@example.com`
+  }
+  let at = 0
+  return value.replace(/[A-Za-z\d]/g, (sign) => {
+    const byte = bytes[at++ % bytes.length]! + at
+    if (/\d/.test(sign)) return String(byte % 10)
+    const first = /[a-z]/.test(sign) ? 97 : 65
+    return String.fromCharCode(first + (byte % 26))
+  })
+}
+
+function digest(kind: string, value: string, key: string): Uint8Array {
+  return hmac(sha256, utf8ToBytes(key), utf8ToBytes(`${kind}\0${canonical(kind, value)}`))
+}
+
+/** One spelling for all of a value's. */
+export function canonical(kind: string, value: string): string {
+  const plain = value.normalize('NFKC')
+  if (kind === 'email' || kind === 'mac' || kind === 'ip') return plain.toLowerCase()
+  if (kind === 'secret' || kind === 'url' || kind === 'crypto') return plain
+  return plain.replace(/[\s().\-/]/g, '').toUpperCase()
+}

@@ -1,0 +1,61 @@
+import { digitsOf, hasLuhn, weighted } from './checksums.ts'
+import { patternRecognizer } from './recognizer.ts'
+import type { Recognizer } from './recognizer.ts'
+
+const area = String.raw`(?!000|666|9\d\d)\d{3}`
+
+/** US Social Security numbers, by the rules of the SSA for area, group and serial. */
+export const ssn: Recognizer = patternRecognizer({
+  kind: 'ssn',
+  pattern: new RegExp(
+    String.raw`(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|\d[ .\-/]|[-.+#$/])(?:${area}(?<mark>[-. ])(?!00)\d\d\k<mark>(?!0000)\d{4}|${area}(?!00)\d\d(?!0000)\d{4}|${area}-(?!00)\d\d(?!0000)\d{4}|${area}(?!00)\d\d-(?!0000)\d{4})(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[-./ ]\d)`,
+    'u',
+  ),
+  context:
+    /\b(?:ssn|ssns|ssid|social(?: security)?|tax ?id|tin|taxpayer|itin|social insurance)\b|\bss ?#/i,
+  check: (match) => {
+    if (/^\d{3}-\d\d-\d{4}$/.test(match)) return 0.85
+    if (/^\d{3} \d\d \d{4}$/.test(match)) return 0.65
+    return 0.35
+  },
+})
+
+/** US Individual Taxpayer Identification Numbers. */
+const itin = patternRecognizer({
+  kind: 'us_itin',
+  pattern:
+    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|\d[ .\-/])9\d\d(?<mark>[- ]?)(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\k<mark>\d{4}(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[-./ ]\d)/u,
+  context: /\b(?:itin|tax ?id|tin|taxpayer|individual taxpayer)\b/i,
+  check: (match) => (/^\d{3}-/.test(match) ? 0.7 : 0.3),
+})
+
+/** National Provider Identifiers of US health care. */
+const npi = patternRecognizer({
+  kind: 'us_npi',
+  pattern:
+    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_.,-])[12]\d{9}(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[.,-]\d)/u,
+  context: /\b(?:npi|provider)\b/i,
+  check: (match) => hasLuhn(`80840${match}`) && 0.35,
+})
+
+/** Medicare Beneficiary Identifiers. */
+const mbi = patternRecognizer({
+  kind: 'us_mbi',
+  pattern:
+    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_-])[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y\d]\d(?<mark>-?)[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y\d]\d\k<mark>[AC-HJKMNP-RT-Y]{2}\d\d(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_-])/u,
+  score: 0.7,
+})
+
+/** Routing numbers of US banks. */
+export const abaRouting: Recognizer = patternRecognizer({
+  kind: 'aba_routing',
+  pattern:
+    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_.,-])[0-3678]\d{3}(?<mark>-?)\d{4}\k<mark>\d(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[.,-]\d)/u,
+  context: /\b(?:aba|routing|rtn|bank|transit|wire)\b/i,
+  check: (match) =>
+    weighted(digitsOf(match), [3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 === 0 &&
+    !/^0+$/.test(match) &&
+    0.35,
+})
+
+export const usIds: readonly Recognizer[] = [ssn, itin, npi, mbi]

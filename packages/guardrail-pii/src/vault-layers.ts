@@ -1,0 +1,97 @@
+import type {
+  AgentMiddleware,
+  AgentResponseUpdate,
+  Content,
+  FunctionMiddleware,
+  GuardedContext,
+  RunContext,
+  UpdateTransformer,
+} from '@lamella/core'
+import { holdBackGate } from '@lamella/core'
+import type { LayerOptions } from '@lamella/core/authoring'
+import { agentLayer, functionLayer } from '@lamella/core/authoring'
+import type { Vault, VaultOptions } from './vault.ts'
+
+type Shared = LayerOptions<GuardedContext, never>
+
+/** Gives the caller of a run values for placeholders, and the session what the run has kept. */
+export function restoreOutput(
+  vault: Vault,
+  options: Shared,
+  { restore }: VaultOptions,
+): AgentMiddleware {
+  return agentLayer('pii', options, async (context, callNext) => {
+    const { run } = context
+    await vault.open(run)
+    if (restore?.includes('output') ?? true) {
+      const isJson = context.options.responseFormat !== undefined
+      context.transformUpdates(restoredTexts(vault, run, isJson))
+      context.transformUpdates(restoredResults(vault, run))
+    }
+    await callNext()
+    await vault.close(run)
+  })
+}
+
+/** Gives tools values for placeholders, right before they run. */
+export function restoreArguments(
+  vault: Vault,
+  options: Shared,
+  { restoreFor }: VaultOptions,
+): FunctionMiddleware {
+  return functionLayer('pii', options, async (context, callNext) => {
+    if (restoreFor?.(context.function.name) ?? true) {
+      context.arguments = restoredIn(context.arguments, (text) => vault.restore(context.run, text))
+    }
+    await callNext()
+  })
+}
+
+function restoredTexts(
+  vault: Vault,
+  run: RunContext,
+  isJson: boolean,
+): UpdateTransformer<AgentResponseUpdate> {
+  return holdBackGate({
+    release: 'window',
+    parts: ['text', 'refusal', 'reasoning', 'arguments'],
+    pending: (text, from) => vault.openFrom(run, text, from),
+    scan: ({ part, text }) => {
+      const found = vault.find(run, text)
+      if (part !== 'arguments' && !(isJson && part === 'text')) return found
+      return found.map(({ replacement, ...place }) => ({
+        ...place,
+        replacement: JSON.stringify(replacement).slice(1, -1),
+      }))
+    },
+  })
+}
+
+function restoredResults(vault: Vault, run: RunContext): UpdateTransformer<AgentResponseUpdate> {
+  const restored = (content: Content): Content =>
+    content.type === 'function-result'
+      ? { ...content, contents: content.contents.map(restoredText) }
+      : content
+  const restoredText = (content: Content): Content =>
+    content.type === 'text'
+      ? { ...content, text: vault.restore(run, content.text) }
+      : restored(content)
+  return {
+    transform(update, controller) {
+      const hasResult = update.contents.some(({ type }) => type === 'function-result')
+      controller.enqueue(
+        hasResult ? { ...update, contents: update.contents.map(restored) } : update,
+      )
+    },
+  }
+}
+
+function restoredIn<T>(value: T, restore: (text: string) => string): T
+function restoredIn(value: unknown, restore: (text: string) => string): unknown {
+  if (typeof value === 'string') return restore(value)
+  if (Array.isArray(value)) return value.map((entry) => restoredIn(entry, restore))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [restore(key), restoredIn(entry, restore)]),
+  )
+}

@@ -79,8 +79,9 @@ function readableTape(text: string, options: NormalizeTextOptions): Tape {
   let made = 0
   let inFlag = false
   for (let at = 0, end = 0; at < text.length; at = end) {
+    const code = text.codePointAt(at)!
     plainRun.lastIndex = at
-    if (plainRun.test(text)) {
+    if (code < 0x7f && plainRun.test(text)) {
       end = plainRun.lastIndex
       pieces.push(plain(text.slice(at, end), options))
       while (at < end) {
@@ -95,14 +96,14 @@ function readableTape(text: string, options: NormalizeTextOptions): Tape {
       if (!isMark(text.slice(end, next))) break
       end = next
     }
-    const original = text.slice(at, end)
     // Tags after a black flag spell a region: that is an emoji, and not a hidden text.
-    inFlag = original.startsWith('\u{1f3f4}') || (inFlag && isTag(original.codePointAt(0)!))
-    const piece = inFlag && isTag(original.codePointAt(0)!) ? '' : read(original)
+    inFlag = code === 0x1f3f4 || (inFlag && isTag(code))
+    const piece = inFlag && isTag(code) ? '' : read(text.slice(at, end))
     pieces.push(piece)
-    starts.fill(at, made, made + piece.length)
-    ends.fill(end, made, made + piece.length)
-    made += piece.length
+    for (let unit = 0; unit < piece.length; unit++) {
+      starts[made] = at
+      ends[made++] = end
+    }
   }
   return { text: pieces.join(''), starts, ends }
 }

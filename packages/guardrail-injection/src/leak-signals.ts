@@ -1,0 +1,89 @@
+import type { InjectionSignal } from './injection-signal.ts'
+import { signalsOf, words } from './injection-signal.ts'
+
+const make = signalsOf('leak', 'en')
+const tell = words(
+  "reveal|show|print|output|repeat|display|tell me|give me|share|leak|disclose|dump|recite|write out|write down|provide|return|spell ?check|translate|summari[sz]e|rephrase|paraphrase|copy|paste|list|reproduce|echo|what's|what is|what are|what was|what were|(?:need|want|like) to (?:see|know|view|read|have)|let me (?:see|read)",
+)
+const orders =
+  'prompts?|instructions?|messages?|directives?|configurations?|rules|guidelines|initiali[sz]ation string|preprompt|settings'
+
+/** Attempts to read what the model was told in confidence, in English. */
+export const leakSignals: readonly InjectionSignal[] = [
+  make(
+    0.7,
+    [
+      tell,
+      `(?<!\\ban? )${words(
+        `(?:system|initial|original|starting|hidden|secret|internal|developer|base|core|confidential|previous|prior|earlier|exact|above) (?:system )?(?:${orders})`,
+      )}`,
+    ],
+    { within: 20 },
+  ),
+  make(
+    0.7,
+    [
+      tell,
+      words('your'),
+      words('(?:prompts?|instructions?|directives?|preprompt|programming|guidelines|rules)'),
+    ],
+    { within: 12 },
+  ),
+  make(
+    0.7,
+    [
+      words('repeat|print|output|copy|recite|echo|reveal|translate|display|say|write|show|show me'),
+      words('words?|text|sentences?|lines?|instructions?|prompts?|content|everything|anything|all'),
+      words(
+        'above|before this|at the (?:beginning|start|top)|were given|have been given|so far|prior to this|preceding this|from the (?:beginning|start)',
+      ),
+    ],
+    { within: 16 },
+  ),
+  make(
+    0.7,
+    words(
+      'what (?:were|are|was|have) you (?:been )?(?:told|instructed|programmed|given|asked|ordered|forbidden|not supposed|not allowed|not permitted)|what (?:can|could|must|should) you not (?:tell|say|reveal)',
+    ),
+  ),
+  make(
+    0.7,
+    '["\'\\u2018\\u201c](?:my (?:system |initial |original )?(?:instructions|prompt|rules|guidelines) (?:are|is|were|was|say)|i (?:was|am|have been) (?:instructed|told|programmed|given)|the instructions so far)',
+  ),
+  make(
+    0.7,
+    [
+      '\\b(?:console\\.log|print|println|printf|echo|return|alert|puts|log|cat|dump|eval)\\b',
+      '\\b(?:system|initial|base|hidden|pre|developer)_?-?(?:prompt|instructions?|message)\\b',
+    ],
+    { within: 6 },
+  ),
+  make(
+    0.7,
+    words(
+      '(?:initiali[sz]ation|system|hidden|secret) (?:string|prompt|instructions?) (?:verbatim|word for word|exactly|immediately|in full|for (?:debug|audit|test|security|quality))|output initiali[sz]ation',
+    ),
+  ),
+  make(
+    0.5,
+    words(
+      "(?:your|the ai's?) (?:secret|private|api|access|master|admin|administrator) (?:key|password|code|token|phrase|passphrase|credentials)s?",
+    ),
+  ),
+  make(
+    0.5,
+    [
+      words(
+        "(?:confirm|provide|share|reveal|tell me|give me|what is|what's|send me|output|disclose)(?: me)? (?:the|your|all|users?'?)",
+      ),
+      words('passwords?|passcode|credentials|secret key|bank balances?'),
+    ],
+    { within: 24 },
+  ),
+  make(
+    0.35,
+    words(
+      "user'?s? (?:live|lives|email address|home address|password|personal (?:data|information|details)|phone number|bank)",
+    ),
+  ),
+]

@@ -1,0 +1,128 @@
+import type { CheckContext, GuardrailOptions } from '@lamella/core'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import type { AssessOptions } from './assess-text.ts'
+import { injectionSignals } from './assess-text.ts'
+import type { InjectionCategory } from './injection-signal.ts'
+import type { ExfiltrationOptions } from './judge-output.ts'
+import type { Spotlighting } from './spotlight.ts'
+import type { TaintOptions } from './taint.ts'
+
+/** What is looked at. */
+export type InjectionStage = 'input' | 'result' | 'file' | 'tools' | 'arguments' | 'instructions'
+
+/** What becomes of an attack: the run ends, its lines are taken out, or it is only reported. */
+export type InjectionAction = 'block' | 'strip' | 'flag'
+
+/** Says how sure it is that a text is an attack, from 0 to 1. Whatever it throws is dealt with by `onError`. */
+export type InjectionClassifier = (text: string, context: CheckContext) => number | Promise<number>
+
+type Shared<Level extends 'agent' | 'chat'> = Omit<
+  GuardrailOptions<Level>,
+  'name' | 'check' | 'applyTo' | 'role' | 'stream' | 'maxRetries'
+>
+
+export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
+  extends Shared<Level>,
+    AssessOptions {
+  /**
+   * Unique in a pipeline.
+   * @default 'prompt-injection'
+   */
+  readonly name?: string | undefined
+  /**
+   * What is looked at: messages, results of tools, files in either, definitions of tools …
+   * @default ['input', 'result', 'file', 'tools']
+   */
+  readonly applyTo?: readonly InjectionStage[] | undefined
+  /**
+   * From this score on, 0 to 1, it is an attack.
+   * @default 0.7
+   */
+  readonly threshold?: number | undefined
+  /**
+   * What becomes of an attack, by stage.
+   * @default 'strip' for results of tools, otherwise 'block'
+   */
+  readonly action?: InjectionAction | Partial<Record<InjectionStage, InjectionAction>> | undefined
+  /** Asked where the patterns are not sure, see `escalate`. */
+  readonly classifier?: InjectionClassifier | undefined
+  /** Asked where neither the patterns nor the classifier are sure. */
+  readonly judge?: InjectionClassifier | undefined
+  /**
+   * Scores from the first number on and below the second are not sure. Only with `classifier` or `judge`.
+   * @default [0.3, 0.8]
+   */
+  readonly escalate?: readonly [low: number, high: number] | undefined
+  /**
+   * How results of tools are shown to the model.
+   * @default 'delimit'
+   */
+  readonly spotlight?: Spotlighting | 'none' | undefined
+  /**
+   * Puts a marker before the instructions; an answer that has it blocks.
+   * @default true
+   */
+  readonly canary?: boolean | undefined
+  /**
+   * Takes images from elsewhere out of answers; `false` leaves them.
+   * @default { allowHosts: [] }
+   */
+  readonly exfiltration?: ExfiltrationOptions | false | undefined
+  /** Puts calls with side effects behind approval after untrusted content came in. @default none */
+  readonly taint?: TaintOptions | undefined
+}
+
+/** @throws TypeError or RangeError that names the option and the value */
+export function checkInjectionOptions(options: PromptInjectionOptions): void {
+  const owner = 'promptInjection'
+  const { action, escalate = [0, 1], extraPatterns = [], languages, threshold = 0 } = options
+  checkOptions(owner, options, {
+    mode: ['enforce', 'shadow', 'off'],
+    spotlight: ['delimit', 'datamark', 'encode', 'none'],
+    decodeDepth: 0,
+  })
+  const each = (option: string, values: readonly unknown[], known: readonly unknown[]): void => {
+    for (const value of values) checkOptions(owner, { [option]: value }, { [option]: known })
+  }
+  each('applyTo', options.applyTo ?? [], stages)
+  each('action', typeof action === 'object' ? Object.values(action) : [action], [
+    undefined,
+    ...actions,
+  ])
+  each('categories', options.categories ?? [], categories)
+  each('strict', options.strict ?? [], categories)
+  const known = injectionSignals.map(({ language }) => language)
+  if (languages !== 'auto') each('languages', languages ?? [], [...new Set(known)])
+  if (!isShare(threshold)) throw wrongOption(owner, 'threshold', 'a number from 0 to 1', threshold)
+  const [low, high] = escalate
+  if (!isShare(low) || !isShare(high) || low >= high) {
+    throw wrongOption(owner, 'escalate', 'two rising numbers from 0 to 1', escalate)
+  }
+  const wrong = extraPatterns.find((pattern) => !(pattern instanceof RegExp))
+  if (wrong !== undefined) throw wrongOption(owner, 'extraPatterns', 'regular expressions', wrong)
+}
+
+const stages: readonly InjectionStage[] = [
+  'input',
+  'result',
+  'file',
+  'tools',
+  'arguments',
+  'instructions',
+]
+const actions: readonly InjectionAction[] = ['block', 'strip', 'flag']
+const categories: readonly InjectionCategory[] = [
+  'override',
+  'leak',
+  'fake-turn',
+  'persona',
+  'role-play',
+  'authority',
+  'tool-abuse',
+  'exfiltration',
+  'encoded',
+  'hidden-text',
+  'custom',
+]
+
+const isShare = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1

@@ -1,0 +1,68 @@
+import type { ChatContext, GuardrailLayer } from '@lamella/core'
+import { guardrail } from '@lamella/core'
+import { chatLayer } from '@lamella/core/authoring'
+import { injectionAssessor } from './assess-text.ts'
+import { canaryFor, canaryOf } from './canary.ts'
+import { actionAt, defaultThreshold, injectionCheck, refusal } from './injection-check.ts'
+import { judgeOutput, pendingOutput } from './judge-output.ts'
+import type { PromptInjectionOptions } from './prompt-injection-options.ts'
+import { checkInjectionOptions } from './prompt-injection-options.ts'
+import { spotlight } from './spotlight.ts'
+import { taintRule } from './taint.ts'
+import { toolDefinitions } from './tool-definitions.ts'
+
+/**
+ * Guards an agent against texts that give it orders: it reads what comes in, marks what tools return
+ * as data, and watches what goes out.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function promptInjection<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
+  options: PromptInjectionOptions<Level> = {},
+): readonly GuardrailLayer<Level>[] {
+  checkInjectionOptions(options)
+  const { name = 'prompt-injection', mode, when, onEvent } = options
+  if (mode === 'off') return []
+  const { applyTo = ['input', 'result', 'file', 'tools'], spotlight: how = 'delimit' } = options
+  const { canary = true, exfiltration = {}, taint, threshold = defaultThreshold } = options
+  const { level, messages, roles, execution, ...common } = options
+  const assess = injectionAssessor(options)
+  const part = (suffix: string) => ({ name: `${name}-${suffix}`, mode, when, onEvent })
+  const layers: GuardrailLayer<Level>[] = []
+
+  const stages = applyTo.filter((stage) => stage !== 'tools')
+  if (stages.length > 0) {
+    const check = injectionCheck(assess, options)
+    const incoming = { level, messages, roles, execution, applyTo: stages, check }
+    layers.push(...guardrail<Level>({ ...common, ...incoming, name, role: 'injection' }))
+  }
+  if (applyTo.includes('tools')) {
+    const action = actionAt('tools', options)
+    const message = options.blockMessage ?? refusal
+    layers.push(toolDefinitions(assess, { ...part('tools'), action, threshold, message }))
+  }
+  if (mode !== 'shadow') {
+    if (how !== 'none') layers.push(spotlight(how, part('spotlight')))
+    // It stands first, so that whoever has the instructions recited gives himself away at once.
+    const marker = chatLayer('injection', part('canary'), (context, callNext) => {
+      const { instructions } = context
+      if (instructions) context.instructions = `${canaryFor(instructions)}\n${instructions}`
+      return callNext()
+    })
+    if (canary) layers.push(marker)
+  }
+  if (canary || exfiltration) {
+    const outgoing = guardrail<'chat'>({
+      ...common,
+      name: `${name}-output`,
+      role: 'injection',
+      applyTo: ['output'],
+      level: 'chat',
+      stream: { release: 'window', pending: pendingOutput },
+      check: (subject, { layer }) =>
+        judgeOutput(subject, canaryOf((layer as ChatContext).instructions), exfiltration),
+    })
+    layers.push(...outgoing)
+  }
+  if (taint) layers.push(taintRule(taint, part('taint')))
+  return layers
+}

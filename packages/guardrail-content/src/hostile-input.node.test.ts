@@ -47,17 +47,17 @@ describe.each(Object.entries(scanners))('%s', (name, rules) => {
         const text = unit.repeat(Math.ceil(chars / unit.length)).slice(0, chars)
         let best = Infinity
         for (let round = 0; round < rounds; round++) {
-          const start = performance.now()
+          const start = process.cpuUsage()
           scanner.scan(text, 0, true)
-          best = Math.min(best, performance.now() - start)
+          // Of the processor: the machine may have other work.
+          best = Math.min(best, process.cpuUsage(start).user / 1000)
         }
         return best
       }
 
-      const slack = process.env['CI'] ? 3 : 1
-      expect(timeOf(100_000, 3)).toBeLessThan(50 * slack)
+      expect(timeOf(100_000, 3)).toBeLessThan(50)
       const isSlow = name !== 'whole words'
-      expect(isSlow ? 0 : timeOf(1_000_000, 1)).toBeLessThan(1000 * slack)
+      expect(isSlow ? 0 : timeOf(1_000_000, 1)).toBeLessThan(1000)
     },
   )
 })

@@ -33,22 +33,19 @@ describe.each(gptEncodingNames)('%s', (name) => {
     const count = (await loadEncoding(name))!
     const text = unit.repeat(100_000 / unit.length)
     const timeOf = (task: () => unknown): number => {
-      const start = performance.now()
-      task()
-      return performance.now() - start
+      // Of the processor, the best of three: the machine may have other work.
+      const times = [1, 2, 3].map(() => {
+        const start = process.cpuUsage()
+        task()
+        return process.cpuUsage(start).user / 1000
+      })
+      return Math.min(...times)
     }
-    timeOf(() => count(text.slice(0, 1000)))
-
-    const slack = process.env['CI'] ? 4 : 1
-    expect(
-      Math.min(
-        timeOf(() => count(text)),
-        timeOf(() => count(text)),
-      ),
-    ).toBeLessThan(50 * slack)
     const cut = (weigh: (piece: string) => number) => () => fittingChars(text, weigh, Infinity)
-    expect(Math.min(timeOf(cut(count)), timeOf(cut(count)))).toBeLessThan(100 * slack)
-    expect(timeOf(cut(tokenWeight))).toBeLessThan(50 * slack)
+
+    expect(timeOf(() => count(text))).toBeLessThan(50)
+    expect(timeOf(cut(count))).toBeLessThan(100)
+    expect(timeOf(cut(tokenWeight))).toBeLessThan(50)
   })
 })
 

@@ -5,8 +5,20 @@ import { estimateTokens, tokenWeight } from './estimate-tokens.ts'
 /** Texts with their tokens in `o200k_base` and `cl100k_base`. */
 const samples: readonly (readonly [kind: string, text: string, o200k: number, cl100k: number])[] = [
   ['English', 'All human beings are born free and equal in dignity and rights.', 13, 13],
-  ['code', 'for i in range(10):\n    print(f"{i}: {fib(i)}")\n', 22, 22],
-  ['hexadecimal', '9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7', 46, 42],
+  ['code', 'for i in range(10):\n    print(f"{i}: {fib(i)}")\n', 18, 18],
+  ['hexadecimal', '9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7', 36, 35],
+  [
+    'Chinese',
+    '人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心，并应以兄弟关系的精神相对待。',
+    35,
+    50,
+  ],
+  [
+    'Russian',
+    'Все люди рождаются свободными и равными в своем достоинстве и правах. Они наделены разумом и совестью и должны поступать в отношении друг друга в духе братства.',
+    41,
+    74,
+  ],
 ]
 
 describe('an estimate of tokens', () => {

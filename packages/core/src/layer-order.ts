@@ -2,8 +2,8 @@ import type { Middleware } from './middleware.ts'
 
 /** The recommended places of roles, outermost first (docs/order.md). */
 const order: Readonly<Record<Middleware['level'], string>> = {
-  agent: 'audit tracing rate-limit budget injection content tokens judge pii files',
-  chat: 'tracing budget tokens pii injection content cache schema judge fallback circuit-breaker retry rate-limit files summarize truncate patch timeout',
+  agent: 'audit tracing rate-limit budget injection content tokens judge pii files patch',
+  chat: 'tracing budget tokens pii injection content cache schema judge fallback circuit-breaker retry rate-limit files summarize truncate timeout',
   function:
     'audit tracing budget tool-policy pii injection content files cache retry timeout truncate',
 }

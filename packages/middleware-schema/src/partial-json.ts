@@ -17,21 +17,157 @@ export function parsePartialJson(text: string): unknown {
   return reader.value()
 }
 
+/** Makes a reader of JSON that arrives in pieces. Its work is linear in the length of the text. */
+export function partialJson(): PartialJson {
+  return new Reader()
+}
+
+/** A list or an object that is open. */
 interface Frame {
   readonly list: unknown[] | undefined
   /** The properties so far; made into an object at the end, since keys may be `__proto__`. */
-  readonly entries: Map<string, unknown> | undefined
+  readonly entries: Map<string, unknown>
   key: string | undefined
   /** What may come next. */
   expects: 'first' | 'item' | 'colon' | 'value' | 'end'
 }
 
-const literals: ReadonlyMap<string, readonly [string, unknown]> = new Map([
-  ['t', ['true', true]],
-  ['f', ['false', false]],
-  ['n', ['null', null]],
-] as const)
-const escapes: Readonly<Record<string, string>> = {
+/** A string, number or literal that is not complete. */
+interface Scalar {
+  readonly kind: 'string' | 'number' | 'literal'
+  text: string
+}
+
+class Reader implements PartialJson {
+  readonly #stack: Frame[] = []
+  #root: { readonly value: unknown } | undefined
+  #failed = false
+  #scalar: Scalar | undefined
+  /** What came of an escape in a string. */
+  #escape: string | undefined
+
+  push(piece: string): void {
+    for (const char of piece) {
+      if (this.#failed) return
+      if (this.#scalar?.kind === 'string') this.#inString(this.#scalar, char)
+      else if (this.#scalar !== undefined && isBare(char)) this.#inBare(this.#scalar, char)
+      else {
+        if (this.#scalar !== undefined) this.#endBare(this.#scalar)
+        if (!this.#failed) this.#between(char)
+      }
+    }
+  }
+
+  value(): unknown {
+    if (this.#failed) return undefined
+    let inner = this.#openScalar()
+    for (const { list, entries, key } of this.#stack.toReversed()) {
+      if (list !== undefined) inner = { value: inner ? [...list, inner.value] : [...list] }
+      else {
+        const all = [...entries]
+        if (inner && key !== undefined) all.push([key, inner.value])
+        inner = { value: Object.fromEntries(all) }
+      }
+    }
+    return (inner ?? this.#root)?.value
+  }
+
+  #inString(scalar: Scalar, char: string): void {
+    if (this.#escape !== undefined) this.#inEscape(scalar, this.#escape + char)
+    else if (char === '\\') this.#escape = ''
+    else if (char === '"') this.#endString(scalar.text)
+    else if (char < ' ') this.#failed = true
+    else scalar.text += char
+  }
+
+  #inEscape(scalar: Scalar, escape: string): void {
+    this.#escape = escape
+    if (escape[0] === 'u') {
+      if (!/^u[\da-fA-F]{0,4}$/.test(escape)) this.#failed = true
+      if (escape.length < 5) return
+      scalar.text += String.fromCharCode(Number.parseInt(escape.slice(1), 16))
+    } else if (escape in escapes) scalar.text += escapes[escape]!
+    else this.#failed = true
+    this.#escape = undefined
+  }
+
+  #endString(text: string): void {
+    this.#scalar = undefined
+    const top = this.#stack.at(-1)
+    if (top === undefined || !isAtKey(top)) return this.#settle(text)
+    top.key = text
+    top.expects = 'colon'
+  }
+
+  #inBare(scalar: Scalar, char: string): void {
+    scalar.text += char
+    if (scalar.kind === 'literal' && !wordOf(scalar).startsWith(scalar.text)) this.#failed = true
+  }
+
+  #endBare(scalar: Scalar): void {
+    this.#scalar = undefined
+    const { kind, text } = scalar
+    const isWhole = kind === 'number' ? number.test(text) : text === wordOf(scalar)
+    if (isWhole) this.#settle(JSON.parse(text))
+    else this.#failed = true
+  }
+
+  #between(char: string): void {
+    const top = this.#stack.at(-1)
+    const mayBegin = top === undefined ? this.#root === undefined : isAtValue(top)
+    if (char === ' ' || char === '\n' || char === '\r' || char === '\t') return
+    if (char === '"' && (mayBegin || (top !== undefined && isAtKey(top)))) {
+      this.#scalar = { kind: 'string', text: '' }
+    } else if (char === ']' || char === '}') this.#close(top, char === ']')
+    else if (char === ',' && top?.expects === 'end') top.expects = 'item'
+    else if (char === ':' && top?.expects === 'colon') top.expects = 'value'
+    else if (!mayBegin) this.#failed = true
+    else if (char === '[' || char === '{') {
+      const list = char === '[' ? [] : undefined
+      this.#stack.push({ list, entries: new Map(), key: undefined, expects: 'first' })
+    } else if (/[-\d]/.test(char)) this.#scalar = { kind: 'number', text: char }
+    else if (char in literals) this.#scalar = { kind: 'literal', text: char }
+    else this.#failed = true
+  }
+
+  #close(top: Frame | undefined, isList: boolean): void {
+    const mayEnd = top?.expects === 'first' || top?.expects === 'end'
+    if (top === undefined || !mayEnd || (top.list !== undefined) !== isList) {
+      this.#failed = true
+      return
+    }
+    this.#stack.pop()
+    this.#settle(top.list ?? Object.fromEntries(top.entries))
+  }
+
+  #settle(value: unknown): void {
+    const top = this.#stack.at(-1)
+    if (top === undefined) {
+      this.#root = { value }
+      return
+    }
+    if (top.list !== undefined) top.list.push(value)
+    else top.entries.set(top.key!, value)
+    top.key = undefined
+    top.expects = 'end'
+  }
+
+  /** What the open scalar says so far, if it says something. */
+  #openScalar(): { readonly value: unknown } | undefined {
+    const scalar = this.#scalar
+    const top = this.#stack.at(-1)
+    if (scalar === undefined || (top !== undefined && isAtKey(top))) return undefined
+    if (scalar.kind === 'string') return { value: scalar.text }
+    if (scalar.kind === 'literal') return { value: JSON.parse(wordOf(scalar)) }
+    const digits = scalar.text.replace(/\.?(?:[eE][+-]?)?$/, '')
+    return number.test(digits) ? { value: Number(digits) } : undefined
+  }
+}
+
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+/** By their first letter. */
+const literals: Readonly<Record<string, string>> = plain({ t: 'true', f: 'false', n: 'null' })
+const escapes: Readonly<Record<string, string>> = plain({
   '"': '"',
   '\\': '\\',
   '/': '/',
@@ -40,148 +176,25 @@ const escapes: Readonly<Record<string, string>> = {
   n: '\n',
   r: '\r',
   t: '\t',
+})
+
+/** Without what every object inherits. */
+function plain(entries: Record<string, string>): Record<string, string> {
+  return Object.assign(Object.create(null) as Record<string, string>, entries)
 }
-const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** Makes a reader of JSON that arrives in pieces. Its work is linear in the length of the text. */
-export function partialJson(): PartialJson {
-  const stack: Frame[] = []
-  let root: { readonly value: unknown } | undefined
-  let failed = false
-  /** A string, number or literal that is not complete. */
-  let scalar: { kind: 'string' | 'number' | 'literal'; text: string } | undefined
-  /** What came of an escape in a string. */
-  let escape: string | undefined
+function wordOf({ text }: Scalar): string {
+  return literals[text[0]!]!
+}
 
-  const settle = (value: unknown): void => {
-    const top = stack.at(-1)
-    if (top === undefined) root = { value }
-    else if (top.list !== undefined) top.list.push(value)
-    else top.entries!.set(top.key!, value)
-    if (top !== undefined) {
-      top.key = undefined
-      top.expects = 'end'
-    }
-  }
-  const isKey = (): boolean => {
-    const top = stack.at(-1)
-    return top?.entries !== undefined && (top.expects === 'first' || top.expects === 'item')
-  }
-  const mayBegin = (): boolean => {
-    const top = stack.at(-1)
-    if (top === undefined) return root === undefined
-    if (top.list !== undefined) return top.expects === 'first' || top.expects === 'item'
-    return top.expects === 'value'
-  }
+function isBare(char: string): boolean {
+  return /^[\w+.-]$/.test(char)
+}
 
-  const inString = (char: string): void => {
-    if (escape !== undefined) {
-      escape += char
-      if (escape[0] !== 'u') {
-        const meant = escapes[escape]
-        if (meant === undefined) failed = true
-        else scalar!.text += meant
-        escape = undefined
-      } else if (escape.length > 1 && !/^[\da-fA-F]$/.test(char)) failed = true
-      else if (escape.length === 5) {
-        scalar!.text += String.fromCharCode(Number.parseInt(escape.slice(1), 16))
-        escape = undefined
-      }
-    } else if (char === '\\') escape = ''
-    else if (char === '"') {
-      const { text } = scalar!
-      scalar = undefined
-      if (isKey()) {
-        const top = stack.at(-1)!
-        top.key = text
-        top.expects = 'colon'
-      } else settle(text)
-    } else if (char < ' ') failed = true
-    else scalar!.text += char
-  }
+function isAtKey({ list, expects }: Frame): boolean {
+  return list === undefined && (expects === 'first' || expects === 'item')
+}
 
-  /** Ends a number or a literal. */
-  const endBare = (): void => {
-    const { kind, text } = scalar!
-    scalar = undefined
-    if (kind === 'number') {
-      if (number.test(text)) settle(Number(text))
-      else failed = true
-    } else {
-      const [word, value] = literals.get(text[0]!)!
-      if (word === text) settle(value)
-      else failed = true
-    }
-  }
-
-  const close = (isList: boolean): void => {
-    const top = stack.at(-1)
-    const isOwn = top !== undefined && (top.list !== undefined) === isList
-    if (!isOwn || (top.expects !== 'first' && top.expects !== 'end')) {
-      failed = true
-      return
-    }
-    stack.pop()
-    settle(top.list ?? Object.fromEntries(top.entries!))
-  }
-
-  const take = (char: string): void => {
-    if (scalar?.kind === 'string') return inString(char)
-    if (scalar !== undefined) {
-      if (/[\w+.-]/.test(char)) {
-        scalar.text += char
-        const word = literals.get(scalar.text[0]!)?.[0]
-        if (scalar.kind === 'literal' && !word!.startsWith(scalar.text)) failed = true
-        return
-      }
-      endBare()
-      if (failed) return
-    }
-    const top = stack.at(-1)
-    if (char === ' ' || char === '\n' || char === '\r' || char === '\t') return
-    if (char === '"' && (isKey() || mayBegin())) scalar = { kind: 'string', text: '' }
-    else if (char === ']' || char === '}') close(char === ']')
-    else if (char === ',' && top?.expects === 'end') top.expects = 'item'
-    else if (char === ':' && top?.expects === 'colon') top.expects = 'value'
-    else if (!mayBegin()) failed = true
-    else if (char === '[')
-      stack.push({ list: [], entries: undefined, key: undefined, expects: 'first' })
-    else if (char === '{')
-      stack.push({ list: undefined, entries: new Map(), key: undefined, expects: 'first' })
-    else if (char === '-' || (char >= '0' && char <= '9')) scalar = { kind: 'number', text: char }
-    else if (literals.has(char)) scalar = { kind: 'literal', text: char }
-    else failed = true
-  }
-
-  /** What the open scalar says so far, if it says something. */
-  const openScalar = (): { readonly value: unknown } | undefined => {
-    if (scalar === undefined || (scalar.kind === 'string' && isKey())) return undefined
-    if (scalar.kind === 'string') return { value: scalar.text }
-    if (scalar.kind === 'literal') return { value: literals.get(scalar.text[0]!)![1] }
-    const digits = scalar.text.replace(/(?:\.|\.?[eE][+-]?)$/, '').replace(/([eE][+-]?)$/, '')
-    return number.test(digits) ? { value: Number(digits) } : undefined
-  }
-
-  return {
-    push(piece) {
-      for (const char of piece) {
-        if (failed) return
-        take(char)
-      }
-    },
-    value() {
-      if (failed) return undefined
-      let inner = openScalar()
-      for (let at = stack.length - 1; at >= 0; at--) {
-        const { list, entries, key } = stack[at]!
-        if (list !== undefined) inner = { value: inner ? [...list, inner.value] : [...list] }
-        else {
-          const all = [...entries!]
-          if (inner && key !== undefined) all.push([key, inner.value])
-          inner = { value: Object.fromEntries(all) }
-        }
-      }
-      return (inner ?? root)?.value
-    },
-  }
+function isAtValue({ list, expects }: Frame): boolean {
+  return list === undefined ? expects === 'value' : expects === 'first' || expects === 'item'
 }

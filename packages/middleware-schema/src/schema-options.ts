@@ -94,6 +94,13 @@ export function checkSchemaOptions(options: SchemaValidatorOptions): void {
     maxReasks: 0,
     maxRepairChars: 0,
     toolCalls: [true, false],
+    name: 'string?',
+    reaskModel: 'string?',
+    refine: 'function?',
+    reaskMessage: 'function?',
+    onPartial: 'function?',
+    onEvent: 'function?',
+    when: 'function?',
   })
   const { schema, repair, onFailure } = options
   if (schema !== undefined && schema !== Object(schema)) {
@@ -106,11 +113,5 @@ export function checkSchemaOptions(options: SchemaValidatorOptions): void {
   const isMode = onFailure === undefined || onFailure === 'raw' || onFailure === 'throw'
   if (!isMode && !(onFailure === Object(onFailure) && 'fallback' in (onFailure as object))) {
     throw wrongOption(owner, 'onFailure', "'raw', 'throw' or an object with `fallback`", onFailure)
-  }
-  for (const option of ['refine', 'reaskMessage', 'onPartial', 'onEvent', 'when'] as const) {
-    if (options[option] !== undefined) checkOptions(owner, options, { [option]: 'function' })
-  }
-  for (const option of ['name', 'reaskModel'] as const) {
-    if (options[option] !== undefined) checkOptions(owner, options, { [option]: 'string' })
   }
 }

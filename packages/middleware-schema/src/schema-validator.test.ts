@@ -133,7 +133,7 @@ describe.each(modes)('an answer, $mode', ({ stream }) => {
   })
 
   it('is asked for again with what was wrong, once by default', async () => {
-    const { respond, client, events } = await play(['{"city":"Rome"}', rome], {
+    const { respond, client, events, metadata } = await play(['{"city":"Rome"}', rome], {
       repair: ['re-ask'],
     })
 
@@ -146,6 +146,7 @@ describe.each(modes)('an answer, $mode', ({ stream }) => {
     expect(second!.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(JSON.stringify(second!.messages[2])).toContain('degrees')
     expect(events.map(({ action }) => action)).toEqual(['re-ask', 'none'])
+    expect(metadata).not.toHaveProperty('schemaIssues')
     expect(response.messages).toHaveLength(1)
   })
 

@@ -137,6 +137,8 @@ function note(
 ): void {
   context.metadata['schemaValid'] = valid
   if (value !== undefined) context.metadata['parsed'] = value
+  // Of an answer that was sent back.
+  if (valid) delete context.metadata['schemaIssues']
   context.result = {
     ...response,
     messages: answer === false ? response.messages : answer,

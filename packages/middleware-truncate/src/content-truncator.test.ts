@@ -192,6 +192,7 @@ describe('a result that is kept', () => {
 
     expect(await read('s1', id)).toContain('line 0')
     expect(await read('s2', id)).toContain('There is no such result any more.')
+    expect(await read('s', `1:${id}`)).toContain('There is no such result any more.')
     expect(await read('s1', 'result_1')).toContain('There is no such result any more.')
   })
 

@@ -1,57 +1,10 @@
 import type { Content, FunctionInvocationContext, FunctionMiddleware } from '@lamella/core'
-import type { CountTokens, LayerOptions } from '@lamella/core/authoring'
-import {
-  checkOptions,
-  estimateTokens,
-  functionLayer,
-  isControlFlow,
-  reporter,
-  wrongOption,
-} from '@lamella/core/authoring'
-import type { SpillOptions } from './read-more-tool.ts'
+import { estimateTokens, functionLayer, isControlFlow, reporter } from '@lamella/core/authoring'
+import type { ContentTruncatorOptions } from './content-options.ts'
+import { checkContentOptions } from './content-options.ts'
 import { isReader, readMoreTool, spill } from './read-more-tool.ts'
 import { shrinkJson } from './shrink-json.ts'
-import type { TruncateStrategy } from './truncate-text.ts'
 import { truncateText } from './truncate-text.ts'
-
-/** What the layer tells of a result that it shortened. No content is in it. */
-export interface ContentEvent {
-  readonly layer: string
-  readonly tool: string
-  readonly charsBefore: number
-  readonly charsAfter: number
-  /** `failed`: the store did not take the whole result. */
-  readonly spill: 'none' | 'kept' | 'failed'
-}
-
-/** Shortens a text to at most so many characters. */
-export type ShortenText = (
-  text: string,
-  limit: { readonly maxChars: number; readonly context: FunctionInvocationContext },
-) => string | Promise<string>
-
-export interface ContentTruncatorOptions
-  extends LayerOptions<FunctionInvocationContext, ContentEvent> {
-  /**
-   * Characters of the texts of a result together; media do not count and stay. A function may tell it
-   * by the tool. @default 50_000
-   */
-  readonly maxChars?: number | ((context: FunctionInvocationContext) => number) | undefined
-  /** Tokens of the texts of a result together. @default no limit besides `maxChars` */
-  readonly maxTokens?: number | undefined
-  /** Counts the tokens of a text. @default an estimate by the kinds of characters */
-  readonly countTokens?: CountTokens | undefined
-  /**
-   * What is left of a text: its beginning and its end, its beginning, or JSON that says less and is
-   * still JSON (and `head-tail` for what is no JSON). Or a function of your own.
-   * @default 'head-tail'
-   */
-  readonly strategy?: TruncateStrategy | ShortenText | undefined
-  /** Stands where something was left out. @default '\n\n[...truncated...]\n\n' */
-  readonly marker?: string | undefined
-  /** Keeps whole results and lets the model read on with a tool. @default they are gone */
-  readonly spill?: SpillOptions | undefined
-}
 
 /**
  * Shortens results of tools that are too long.
@@ -147,29 +100,4 @@ function shareOut(room: number, texts: readonly string[]): readonly number[] {
 
 function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0)
-}
-
-function checkContentOptions(options: ContentTruncatorOptions): void {
-  const owner = 'contentTruncator'
-  checkOptions(owner, options, {
-    mode: ['enforce', 'shadow', 'off'],
-    maxTokens: 1,
-    'spill.ttlMs': 1,
-    'spill.pageChars': 1,
-  })
-  const { maxChars, strategy, marker = '', spill: spilling } = options
-  if (typeof maxChars !== 'function') checkOptions(owner, options, { maxChars: 1 })
-  if (typeof strategy !== 'function') {
-    checkOptions(owner, options, { strategy: ['head-tail', 'head', 'json-aware'] })
-  }
-  if (typeof marker !== 'string') throw wrongOption(owner, 'marker', 'a string', marker)
-  const isStore =
-    typeof spilling?.store?.get === 'function' && typeof spilling.store.set === 'function'
-  if (spilling !== undefined && !isStore) {
-    throw wrongOption(owner, 'spill.store', 'a store with `get` and `set`', spilling?.store)
-  }
-  for (const option of ['countTokens', 'onEvent', 'when'] as const) {
-    if (options[option] !== undefined) checkOptions(owner, options, { [option]: 'function' })
-  }
-  if (options.name !== undefined) checkOptions(owner, options, { name: 'string' })
 }

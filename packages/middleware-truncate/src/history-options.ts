@@ -90,6 +90,11 @@ export function checkHistoryOptions(options: HistoryTruncatorOptions): void {
     'keep.firstUser': [true, false],
     'keep.currentRun': [true, false],
     'clearResults.keep': 0,
+    'keep.pinned': 'function?',
+    name: 'string?',
+    countTokens: 'function?',
+    onEvent: 'function?',
+    when: 'function?',
   })
   const { maxTokens, headroom = 0, notice = '', onContextLength = 0.7 } = options
   if (typeof maxTokens !== 'function') checkOptions(owner, options, { maxTokens: 1 })
@@ -102,9 +107,4 @@ export function checkHistoryOptions(options: HistoryTruncatorOptions): void {
   if (onContextLength !== false && !(onContextLength > 0 && onContextLength < 1)) {
     throw wrongOption(owner, 'onContextLength', 'above 0 and below 1, or false', onContextLength)
   }
-  for (const option of ['countTokens', 'onEvent', 'when', 'keep.pinned'] as const) {
-    const value = option === 'keep.pinned' ? options.keep?.pinned : options[option]
-    if (value !== undefined) checkOptions(owner, options, { [option]: 'function' })
-  }
-  if (options.name !== undefined) checkOptions(owner, options, { name: 'string' })
 }

@@ -1,5 +1,5 @@
+export type { ContentEvent, ContentTruncatorOptions, ShortenText } from './content-options.ts'
 export { contentTruncator } from './content-truncator.ts'
-export type { ContentEvent, ContentTruncatorOptions, ShortenText } from './content-truncator.ts'
 export { ContextOverflowError } from './context-overflow-error.ts'
 export type { HistoryEvent, HistoryTruncatorOptions } from './history-options.ts'
 export { historyTruncator } from './history-truncator.ts'

@@ -31,12 +31,13 @@ export interface PatchToolCallsOptions extends LayerOptions<AgentContext, PatchE
  * @throws TypeError or RangeError that names the option and the value
  */
 export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddleware {
-  checkOptions('patchToolCalls', options, { mode: ['enforce', 'shadow', 'off'] })
-  for (const option of ['result', 'onEvent', 'when'] as const) {
-    if (options[option] !== undefined) {
-      checkOptions('patchToolCalls', options, { [option]: 'function' })
-    }
-  }
+  checkOptions('patchToolCalls', options, {
+    mode: ['enforce', 'shadow', 'off'],
+    name: 'string?',
+    result: 'function?',
+    onEvent: 'function?',
+    when: 'function?',
+  })
   const { name = 'patch', result = () => cancelled } = options
   const report = reporter('patch', options.onEvent)
 

@@ -49,8 +49,9 @@ export function readMoreTool({ store, ...options }: SpillOptions): Tool {
     idempotent: true,
     metadata: { [marksReader]: true },
     async execute({ id, offset }, context) {
-      const key = spillKey(context, prefix, String(id))
-      const text = await unlessAborted(context.signal, store.get(key))
+      // An id of any other form might make up the key of another session.
+      const key = /^[\w-]+$/.test(String(id)) && spillKey(context, prefix, String(id))
+      const text = key && (await unlessAborted(context.signal, store.get(key)))
       if (typeof text !== 'string') return 'There is no such result any more.'
       const from = Number(offset)
       const page = text.slice(from, from + pageChars)

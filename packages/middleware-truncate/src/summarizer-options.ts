@@ -91,6 +91,14 @@ export function checkSummarizerOptions(options: SummarizerOptions): void {
     maxCharsPerPart: 1,
     persist: [true, false],
     onError: ['open', 'closed'],
+    name: 'string?',
+    model: 'string?',
+    prompt: 'string?',
+    prefix: 'string?',
+    countTokens: 'function?',
+    pinned: 'function?',
+    onEvent: 'function?',
+    when: 'function?',
   })
   const { background = false, client, store, maxMessages = Infinity, keepMessages = 20 } = options
   if (keepMessages >= maxMessages) {
@@ -104,11 +112,5 @@ export function checkSummarizerOptions(options: SummarizerOptions): void {
   }
   if (store !== undefined && typeof store?.get !== 'function') {
     throw wrongOption(owner, 'store', 'a store', store)
-  }
-  for (const option of ['countTokens', 'pinned', 'onEvent', 'when'] as const) {
-    if (options[option] !== undefined) checkOptions(owner, options, { [option]: 'function' })
-  }
-  for (const option of ['name', 'model', 'prompt', 'prefix'] as const) {
-    if (options[option] !== undefined) checkOptions(owner, options, { [option]: 'string' })
   }
 }

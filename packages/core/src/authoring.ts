@@ -1,3 +1,5 @@
+export { gateApprovals } from './approval-gates.ts'
+export type { ApprovalGate, ApprovalNote, ApprovalQuestion } from './approval-gates.ts'
 export { callWithin } from './call-within.ts'
 export type { CallLimit } from './call-within.ts'
 export { canonicalJson } from './canonical-json.ts'

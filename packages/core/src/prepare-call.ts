@@ -1,5 +1,6 @@
 import type { PendingRequest } from './agent-response.ts'
 import type { FunctionCallContent } from './content.ts'
+import type { ApprovalNote } from './approval-gates.ts'
 import { createSecretId } from './create-id.ts'
 import type { PreparedCall } from './function-call.ts'
 import type { LoopConfiguration } from './function-invocation.ts'
@@ -45,7 +46,7 @@ export function prepareCall(
   const accept = (result: Awaited<typeof checked>): Step | Promise<Step> => {
     if (result.issues !== undefined) return refuse(formatIssues(result.issues))
     const args = result.value as Record<string, unknown>
-    if (decision === undefined) return prepareNew(call, tool, args)
+    if (decision === undefined) return prepareNew(run, call, tool, args)
     if (!isVerdict) return { result: toFunctionResult(decision.result) }
     return { run: { call, tool, arguments: args, metadata: { approval: decision } } }
   }
@@ -79,20 +80,29 @@ function named(
 }
 
 function prepareNew(
+  { approvalGate }: Run,
   call: FunctionCallContent,
   tool: Tool,
   args: Readonly<Record<string, unknown>>,
 ): Step | Promise<Step> {
   const { approval, execute } = tool
+  const { callId } = call
   if (execute === undefined) {
     return { pending: { kind: 'function-call', id: createSecretId('call'), call } }
   }
-  const decide = (asks: boolean): Step => {
+  const decide = (asks: boolean | ApprovalNote): Step => {
     if (!asks) return { run: { call, tool, arguments: args } }
     const id = createSecretId('approval')
-    return { pending: { kind: 'approval', id, request: { type: 'approval-request', id, call } } }
+    const note = asks === true ? undefined : asks
+    return {
+      pending: { kind: 'approval', id, request: { type: 'approval-request', id, call, ...note } },
+    }
   }
-  if (typeof approval !== 'function') return decide(approval === 'always')
-  const asks = approval({ callId: call.callId, arguments: args })
-  return isThenable(asks) ? asks.then(decide) : decide(asks)
+  const ask = (asks: boolean): Step | Promise<Step> => {
+    const gated = approvalGate?.({ callId, arguments: args, tool, asks }) ?? asks
+    return isThenable(gated) ? gated.then((more) => decide(more || asks)) : decide(gated || asks)
+  }
+  if (typeof approval !== 'function') return ask(approval === 'always')
+  const asks = approval({ callId, arguments: args })
+  return isThenable(asks) ? asks.then(ask) : ask(asks)
 }

@@ -12,6 +12,7 @@ import { createId } from './create-id.ts'
 import type { FunctionResult } from './function-result.ts'
 import { Interrupts } from './interrupts.ts'
 import { LamellaError } from './lamella-error.ts'
+import type { ApprovalGate } from './approval-gates.ts'
 import type { LoopSeams } from './loop-seams.ts'
 import type { Message } from './message.ts'
 import type { ResponseFold } from './response-fold.ts'
@@ -61,6 +62,7 @@ export class Run implements RunContext {
   partial: ResponseFold | undefined
   /** Layers around rounds of the loop, if there are any. */
   seams: LoopSeams | undefined
+  approvalGate: ApprovalGate | undefined
   /** Rounds that layers have allowed beyond the limit. */
   moreIterations: number
   /** What the run was called with. */

@@ -1,10 +1,11 @@
 import type { AgentContext, AgentMiddleware, AgentResponse, Block } from '@lamella/core'
+import { usageSince } from '@lamella/core/authoring'
 import type { Facts } from './conventions.ts'
 import { providerName, providerOf } from './conventions.ts'
 import { finishReasons } from './finish-reasons.ts'
 import type { Ending, Operation } from './operation.ts'
 import { writeEvents } from './run-events.ts'
-import { earlierParts, keepPart, keepTrace, newTrace, traceOf, usageSince } from './run-trace.ts'
+import { earlierParts, keepPart, keepTrace, newTrace, traceOf } from './run-trace.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** The layer around a run: `invoke_agent`. */

@@ -6,6 +6,7 @@ import type {
   Middleware,
   UpdateTransformer,
 } from '@lamella/core'
+import { usageSince } from '@lamella/core/authoring'
 import { messageOf } from './agent-part.ts'
 import { boundClient } from './bound-client.ts'
 import { providerName, providerOf } from './conventions.ts'
@@ -13,7 +14,7 @@ import { finishReason, finishReasons } from './finish-reasons.ts'
 import type { Operation } from './operation.ts'
 import { writeEvents } from './run-events.ts'
 import type { RunTrace } from './run-trace.ts'
-import { newTrace, traceOf, usageSince } from './run-trace.ts'
+import { newTrace, traceOf } from './run-trace.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /** The layer around a model call, all its attempts included: `chat`. `own` are the layers it is one of. */

@@ -1,5 +1,5 @@
 import type { ChatClient, RunContext, Usage } from '@lamella/core'
-import { addUsage, defineState } from '@lamella/core'
+import { defineState } from '@lamella/core'
 import type { SpanContext } from '@opentelemetry/api'
 import type { Operation } from './operation.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -81,13 +81,4 @@ export function keepPart(run: RunContext, name: string, span: SpanContext): void
     ...all,
     [name]: [...(Object.hasOwn(all, name) ? all[name]! : []), { traceId, spanId, traceFlags }],
   }))
-}
-
-/** What was used since a count was taken, without counters that stand still. */
-export function usageSince(now: Usage, before: Usage): Usage {
-  const negative = Object.fromEntries(
-    Object.entries(before).map(([counter, count]) => [counter, -(count ?? 0)]),
-  )
-  const entries = Object.entries(addUsage(now, negative)).filter(([, count]) => count)
-  return Object.fromEntries(entries)
 }

@@ -1,4 +1,5 @@
-import { isProviderError, LamellaError } from '@lamella/core'
+import { LamellaError } from './lamella-error.ts'
+import { isProviderError } from './provider-error.ts'
 
 /** A name for a kind of failure that holds nothing of its message. */
 export function errorType(error: unknown): string {

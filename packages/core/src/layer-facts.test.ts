@@ -1,6 +1,6 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { eventFacts, exitOf } from './authoring.ts'
+import { errorType, eventFacts, exitOf, usageSince } from './authoring.ts'
 import {
   Agent,
   agentMiddleware,
@@ -10,6 +10,7 @@ import {
   GuardrailTripped,
   LamellaError,
   MiddlewareTermination,
+  ProviderError,
   tool,
 } from './index.ts'
 
@@ -105,4 +106,22 @@ it('the facts of an event are its plain values, and nothing that could be a text
   expect(eventFacts(data)).toEqual({ status: 'hit', 'usage.inputTokens': 3, ok: true })
   expect(eventFacts('text')).toEqual({})
   expect(eventFacts(JSON.parse('{"__proto__":{"a":1},"b":2}'))).toEqual({ b: 2 })
+})
+
+it('the type of an error is a name, and never its message', () => {
+  const busy = new ProviderError('said x', { kind: 'overloaded', provider: 'p' })
+
+  expect(errorType(busy)).toBe('overloaded')
+  expect(errorType(new LamellaError('said x', { code: 'run_failed' }))).toBe('run_failed')
+  expect(errorType(new RangeError('said x'))).toBe('RangeError')
+  expect(errorType(Object.assign(new Error(''), { name: 'what the user said' }))).toBe('_OTHER')
+  expect([undefined, null, 'text', { name: 7 }].map(errorType)).toEqual(Array(4).fill('_OTHER'))
+})
+
+it('usage since a count is the difference, without what stands still', () => {
+  const before = { inputTokens: 5, outputTokens: 2 }
+  const now = { inputTokens: 8, outputTokens: 2, reasoningTokens: 1 }
+
+  expect(usageSince(now, before)).toEqual({ inputTokens: 3, reasoningTokens: 1 })
+  expect(usageSince({}, {})).toEqual({})
 })

@@ -1,0 +1,43 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { canonicalJson } from '@lamella/core/authoring'
+import type { AuditEntry, AuditFacts, AuditHead, AuditRecord, AuditType } from './audit-record.ts'
+import type { AuditSigning } from './audit-signature.ts'
+import { signText } from './audit-signature.ts'
+
+/** What the first record of a chain follows. */
+export const firstPrev = '0'.repeat(64)
+
+/** Makes records, each of which holds the hash of the one before it. */
+export class AuditChain {
+  #head: AuditHead
+  readonly #signing: AuditSigning | undefined
+
+  constructor(signing: AuditSigning | undefined, head?: AuditHead) {
+    this.#signing = signing
+    this.#head = head ?? { chain: randomUUID(), seq: 0, hash: firstPrev }
+  }
+
+  get head(): AuditHead {
+    return this.#head
+  }
+
+  next(type: AuditType, time: string, facts: AuditFacts): AuditEntry {
+    const { chain, seq, hash: prev } = this.#head
+    const body = { ...facts, v: 1 as const, type, time, chain, seq: seq + 1, prev }
+    const sig = this.#signing && {
+      key: this.#signing.keyId,
+      value: signText(canonicalJson(body), this.#signing.key),
+    }
+    const signed = sig === undefined ? body : { ...body, sig }
+    const text = canonicalJson(signed)
+    const hash = sha256(text)
+    const record: AuditRecord = { ...signed, hash }
+    this.#head = { chain, seq: record.seq, hash }
+    return { record, line: `${text.slice(0, -1)},"hash":"${hash}"}` }
+  }
+}
+
+/** In hex. */
+export function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex')
+}

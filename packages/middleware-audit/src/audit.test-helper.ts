@@ -1,0 +1,47 @@
+import type { Agent, AgentResponse, MessageInput, RunOptions } from '@lamella/core'
+import type { AuditRecord } from './audit-record.ts'
+import type { AuditSink } from './audit-sink.ts'
+
+export type Mode = 'plain' | 'streamed'
+export const modes: readonly Mode[] = ['plain', 'streamed']
+
+/** Runs an agent in a mode, to its end. */
+export async function runIn(
+  mode: Mode,
+  agent: Agent,
+  { input = 'Hello', ...options }: RunOptions & { readonly input?: MessageInput } = {},
+): Promise<AgentResponse> {
+  if (mode === 'plain') return agent.run(input, options)
+  return agent.run(input, { ...options, stream: true }).finalResponse()
+}
+
+/** A sink in memory. */
+export function memorySink(): AuditSink & {
+  readonly records: AuditRecord[]
+  readonly batches: number[]
+  text(): string
+} {
+  const records: AuditRecord[] = []
+  const lines: string[] = []
+  const batches: number[] = []
+  return {
+    name: 'memory',
+    records,
+    batches,
+    write(entries) {
+      batches.push(entries.length)
+      for (const { record, line } of entries) {
+        records.push(record)
+        lines.push(`${line}\n`)
+      }
+    },
+    text: () => lines.join(''),
+  }
+}
+
+/** Bytes to be verified. */
+export async function* bytes(
+  ...chunks: readonly (string | Uint8Array)[]
+): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+}

@@ -1,0 +1,55 @@
+import type { AuditEntry } from './audit-record.ts'
+import type { AuditSink } from './audit-sink.ts'
+
+/** What waits for one sink. */
+export class SinkQueue {
+  readonly sink: AuditSink
+  readonly #batchSize: number
+  readonly #onFailure: (error: unknown) => void
+  readonly #waiting: AuditEntry[] = []
+  #work: Promise<void> | undefined
+  #failed = false
+
+  constructor(sink: AuditSink, batchSize: number, onFailure: (error: unknown) => void) {
+    this.sink = sink
+    this.#batchSize = batchSize
+    this.#onFailure = onFailure
+  }
+
+  get size(): number {
+    return this.#waiting.length
+  }
+
+  /** Whether the last write has failed. */
+  get failed(): boolean {
+    return this.#failed
+  }
+
+  push(entry: AuditEntry): void {
+    this.#waiting.push(entry)
+  }
+
+  /** Writes what waits, and what comes meanwhile. Stops at a failure; the next call tries again. */
+  async drain(): Promise<void> {
+    if (this.#waiting.length === 0) return
+    // Not at once: a sink that throws at once must not be done before it has begun.
+    this.#work ??= Promise.resolve().then(() => this.#writeAll())
+    await this.#work
+  }
+
+  async #writeAll(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const batch = this.#waiting.slice(0, this.#batchSize)
+        await this.sink.write(batch)
+        this.#waiting.splice(0, batch.length)
+        this.#failed = false
+      }
+    } catch (error) {
+      this.#failed = true
+      this.#onFailure(error)
+    } finally {
+      this.#work = undefined
+    }
+  }
+}

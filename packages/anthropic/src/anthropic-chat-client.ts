@@ -33,6 +33,13 @@ export class AnthropicChatClient extends BaseChatClient {
     this.#connection = connect(options)
   }
 
+  /** The server, and how long an answer may be where a call says nothing. */
+  get fingerprint(): string {
+    const { client, maxOutputTokens } = this.#connection
+    const { origin, pathname } = new URL(client.baseURL)
+    return `${origin}${pathname} ${maxOutputTokens}`
+  }
+
   async respond(request: ChatRequest): Promise<ChatResponse> {
     const call = this.#call(request)
     const raw = await readWhole({ ...call, bodyTimeoutMs: this.#connection.idleTimeoutMs })

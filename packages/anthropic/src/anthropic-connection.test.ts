@@ -181,3 +181,14 @@ describe('options', () => {
     expect(asked).toEqual([])
   })
 })
+
+test('clients of other servers and limits have other fingerprints', () => {
+  const options = { apiKey: 'sk-secret', baseURL: 'http://localhost:1/x' }
+
+  const fingerprints = [
+    new AnthropicChatClient(options).fingerprint,
+    new AnthropicChatClient({ ...options, maxOutputTokens: 9 }).fingerprint,
+  ]
+
+  expect(fingerprints).toEqual(['http://localhost:1/x 8192', 'http://localhost:1/x 9'])
+})

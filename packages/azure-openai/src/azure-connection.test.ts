@@ -406,3 +406,28 @@ describe('construction fails in one sentence, without secrets', () => {
     expect(make).not.toThrow(/azure-key|hidden/)
   })
 })
+
+test('clients of other deployments and data sources have other fingerprints, without a secret', () => {
+  const common = {
+    endpoint: 'https://r.openai.azure.com',
+    apiKey: 'secret',
+    apiVersion: '2025-01-01',
+  }
+  const source = {
+    type: 'azure_search',
+    parameters: {
+      endpoint: 'https://s',
+      index_name: 'i',
+      authentication: { type: 'api_key', key: 'hush' },
+    },
+  } as const
+
+  const fingerprints = [
+    new AzureOpenAIChatClient({ ...common, deployment: 'a' }),
+    new AzureOpenAIChatClient({ ...common, deployment: 'b' }),
+    new AzureOpenAIChatClient({ ...common, deployment: 'a', dataSources: [source] }),
+  ].map(({ fingerprint }) => fingerprint)
+
+  expect(new Set(fingerprints).size).toBe(3)
+  expect(fingerprints.join()).not.toMatch(/secret|hush/)
+})

@@ -41,6 +41,16 @@ export class AzureOpenAIChatClient extends BaseChatClient {
     this.#sdk = azureSdkClient(owner, options)
   }
 
+  /** The API, the server, the deployment, and the data sources without what proves who asks. */
+  get fingerprint(): string {
+    const { api = 'chat', dataSources = [] } = this.#options
+    const { origin, pathname } = new URL(this.#sdk.baseURL)
+    const sources = JSON.stringify(dataSources, (key, value: unknown) =>
+      key === 'authentication' ? undefined : value,
+    )
+    return `${api} ${origin}${pathname} ${this.deployment} ${sources}`
+  }
+
   async respond(request: ChatRequest): Promise<ChatResponse> {
     const call = this.#call(request)
     try {

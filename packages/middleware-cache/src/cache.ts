@@ -151,7 +151,8 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     const accepts = ({ ttlMs }: Entry, ageMs: number): boolean =>
       ageMs < Math.min(ttlMs + graceMs, maxAgeMs)
     const reads = mode !== 'reload'
-    const place = await layer.begin(context, key, { reads, accepts })
+    const waits = mode !== 'only-if-cached'
+    const place = await layer.begin(context, key, { reads, waits, accepts })
     if ('entry' in place) {
       const { entry, shared } = place
       const isStale = entries.ageMs(entry) >= entry.ttlMs

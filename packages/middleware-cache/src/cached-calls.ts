@@ -1,4 +1,5 @@
 import type { KeyValueStore } from '@lamella/core'
+import { isTermination } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 import { isControlFlow, jsonCopy } from '@lamella/core/authoring'
 import type { CacheEntry, EntryStore } from './entry-store.ts'
@@ -35,8 +36,10 @@ export interface CachedCallsOptions<Value> {
 
 export interface BeginOptions<Value> {
   readonly signal: AbortSignal
-  /** @default true */
+  /** Whether entries answer at all. @default true */
   readonly reads?: boolean | undefined
+  /** Whether it waits for others, and they for it. @default true */
+  readonly waits?: boolean | undefined
   /** Whether an entry may answer. */
   readonly accepts: (entry: CacheEntry<Value>) => boolean
   readonly onError: (reason: string, error: unknown) => void
@@ -71,7 +74,7 @@ export class CachedCalls<Value> {
   async begin(key: string, options: BeginOptions<Value>): Promise<Found<Value> | Turn<Value>> {
     const { singleFlight } = this.#options
     if (options.reads === false) return alone(undefined)
-    if (singleFlight === undefined) {
+    if (singleFlight === undefined || options.waits === false) {
       const entry = await this.#read(key, options)
       return entry && options.accepts(entry) ? found(entry) : alone(entry)
     }
@@ -108,7 +111,8 @@ export class CachedCalls<Value> {
       return {
         old,
         end: (made, error) => {
-          end(made ?? (isControlFlow(error, options.signal) ? 'aborted' : 'none'))
+          const isLeft = isControlFlow(error, options.signal) && !isTermination(error)
+          end(made ?? (isLeft ? 'aborted' : 'none'))
           right?.lease?.release().catch((failure: unknown) => options.onError('lease', failure))
         },
       }
@@ -147,6 +151,8 @@ export class CachedCalls<Value> {
         await clock.sleep(pollMs, signal)
       }
     } catch (error) {
+      // It may be ours by now.
+      lease.release().catch(() => {})
       if (isControlFlow(error, signal)) throw error
       onError('lease', error)
     }

@@ -7,7 +7,7 @@ import { cacheReporter } from './cache-event.ts'
 import type { CacheInfo, SharedCacheOptions } from './cache-options.ts'
 import type { CacheScope } from './cache-scope.ts'
 import { checkScope, scopeOf } from './cache-scope.ts'
-import type { Found, Turn } from './cached-calls.ts'
+import type { Found, SingleFlightOptions, Turn } from './cached-calls.ts'
 import { CachedCalls } from './cached-calls.ts'
 import type { CacheEntry } from './entry-store.ts'
 import { EntryStore } from './entry-store.ts'
@@ -49,6 +49,7 @@ export class LayerCache<Value, Context extends CallContext> {
   readonly #clock: Clock
   /** The user's, which other processes may share. */
   readonly #shared: KeyValueStore | undefined
+  readonly #flight: SingleFlightOptions | undefined
   readonly #prefix: string
   readonly #space: string
 
@@ -74,11 +75,11 @@ export class LayerCache<Value, Context extends CallContext> {
       timeoutMs: store === undefined ? Infinity : storeTimeoutMs,
       isValue,
     })
-    const flight = singleFlight === true ? {} : singleFlight || undefined
+    this.#flight = singleFlight === true ? {} : singleFlight || undefined
     this.#calls = new CachedCalls({
       entries: this.entries,
       clock,
-      singleFlight: this.isShadow ? undefined : flight,
+      singleFlight: this.isShadow ? undefined : this.#flight,
       shared: this.#shared,
     })
     this.#prefix = owner === 'cache' ? 'cache:' : 'tool-cache:'
@@ -113,12 +114,14 @@ export class LayerCache<Value, Context extends CallContext> {
     key: string,
     options: {
       readonly reads?: boolean
+      readonly waits?: boolean
       readonly accepts: (entry: CacheEntry<Value>, ageMs: number) => boolean
     },
   ): Promise<Found<Value> | Turn<Value>> {
     return this.#calls.begin(key, {
       signal: context.signal,
       reads: options.reads,
+      waits: options.waits,
       accepts: (entry) => options.accepts(entry, this.entries.ageMs(entry)),
       onError: (reason, error) => this.fail(context, reason, error, key),
     })
@@ -145,9 +148,10 @@ export class LayerCache<Value, Context extends CallContext> {
     return { facts: this.#made(context, { key, stored: false, reason }) }
   }
 
-  /** Whether no other process has claimed this in the last seconds. */
+  /** Whether no other process has claimed this within the time of a lease. */
   async claim(key: string): Promise<boolean> {
-    const claimed = this.#shared?.compareAndSet(key, undefined, 1, { ttlMs: 10_000 })
+    const ttlMs = this.#flight?.leaseMs ?? 10_000
+    const claimed = this.#shared?.compareAndSet(key, undefined, 1, { ttlMs })
     return claimed === undefined || this.entries.within(claimed)
   }
 

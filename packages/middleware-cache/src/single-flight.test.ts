@@ -1,5 +1,5 @@
 import type { ChatMiddleware, KeyValueStore } from '@lamella/core'
-import { Agent, memoryStore } from '@lamella/core'
+import { Agent, chatMiddleware, memoryStore, MiddlewareTermination } from '@lamella/core'
 import type { TestClock } from '@lamella/testing'
 import { scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
@@ -102,6 +102,57 @@ describe('single flight', () => {
     expect(texts).toEqual(['One.', 'Two.'])
   })
 
+  test('when what is inside ends the run, the others do not wait in line', async () => {
+    const { client, answer } = gatedModel()
+    const blocks = chatMiddleware('blocks', async (_, callNext) => {
+      await callNext()
+      throw new MiddlewareTermination('not this one')
+    })
+    const agent = new Agent({ client, middleware: [cache(), blocks] })
+    const runs = Array.from({ length: 3 }, () => agent.run('Hello'))
+    await tick()
+
+    answer('One.')
+    await tick()
+    const made = client.requests.length
+    answer('Two.')
+    answer('Three.')
+
+    expect(made).toBe(3)
+    expect((await Promise.all(runs)).map(({ text }) => text)).toEqual(['One.', 'Two.', 'Three.'])
+  })
+
+  test('when the reader of the stream leaves, the next makes the call', async () => {
+    const { agent, client, answer } = setUp()
+    const stream = agent.run('Hello', { stream: true })
+    const reading = stream[Symbol.asyncIterator]()
+    const first = reading.next()
+    await tick()
+    const second = agent.run('Hello')
+    answer('One long answer.')
+    await first
+    await reading.return?.()
+    await tick()
+
+    answer('Hi.')
+
+    expect((await second).text).toBe('Hi.')
+    expect(client.requests).toHaveLength(2)
+  })
+
+  test('a call that is only to be answered from the cache waits for none', async () => {
+    const { agent, client, answer } = setUp()
+    const first = agent.run('Hello')
+    await tick()
+
+    const second = agent.run('Hello', { options: { cache: 'only-if-cached' } })
+
+    await expect(second).rejects.toMatchObject({ code: 'cache_miss' })
+    answer('Hi.')
+    await first
+    expect(client.requests).toHaveLength(1)
+  })
+
   test('one that waits for another hears of its own abort', async () => {
     const { agent, answer } = setUp()
     const first = agent.run('Hello')
@@ -197,6 +248,25 @@ describe('single flight of two processes', () => {
 
     expect(before).toBe(0)
     expect((await second).text).toBe('Hi.')
+  })
+
+  test('a store that fails after the lease was taken leaves nothing running', async () => {
+    const clock = testClock(1_000_000)
+    const store = memoryStore({ clock })
+    let reads = 0
+    const failing: KeyValueStore = {
+      ...store,
+      get: (key) => (++reads === 2 ? Promise.reject(new Error('down')) : store.get(key)),
+    }
+    const { one, answer } = twoProcesses(failing, clock)
+    const run = one.run('Hello')
+    await tick()
+    answer('Hi.')
+
+    expect((await run).text).toBe('Hi.')
+    await clock.advance(1)
+    expect(clock.sleeping).toBe(0)
+    expect(reads).toBe(2)
   })
 
   test('when the first is aborted, the second makes the call', async () => {

@@ -27,6 +27,11 @@ export class OpenAIChatClient extends BaseChatClient {
     this.provider = this.#connection.provider
   }
 
+  /** The API and the server. */
+  get fingerprint(): string {
+    return `responses ${this.#connection.server}`
+  }
+
   async respond(request: ChatRequest): Promise<ChatResponse> {
     return callWhole(this.#call(request))
   }

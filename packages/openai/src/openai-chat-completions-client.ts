@@ -46,6 +46,11 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
     this.provider = this.#connection.provider
   }
 
+  /** The API and the server. */
+  get fingerprint(): string {
+    return `chat ${this.#connection.server}`
+  }
+
   async respond(request: ChatRequest): Promise<ChatResponse> {
     return callWhole(this.#call(request))
   }

@@ -200,3 +200,19 @@ test('a subclass adds to the body and reads what its server says besides', async
   expect(response.metadata).toMatchObject({ filter: 'passed' })
   await server.stop()
 })
+
+test('clients of other APIs and servers have other fingerprints, without a secret', () => {
+  const options = { apiKey: 'sk-secret', baseURL: 'http://localhost:1/v1?token=hush' }
+
+  const fingerprints = [
+    new OpenAIChatClient(options).fingerprint,
+    new OpenAIChatCompletionsClient(options).fingerprint,
+    new OpenAIChatClient({ apiKey: 'sk-secret' }).fingerprint,
+  ]
+
+  expect(fingerprints).toEqual([
+    'responses http://localhost:1/v1',
+    'chat http://localhost:1/v1',
+    'responses https://api.openai.com/v1',
+  ])
+})

@@ -45,6 +45,8 @@ export interface OpenAIClientOptions extends ChatClientOptions {
 /** What a client needs to know besides the SDK's client. */
 export interface Connection {
   readonly client: OpenAI
+  /** The server, without what an address may hold of secrets. */
+  readonly server: string
   readonly provider: string
   readonly firstUpdateTimeoutMs: number
   readonly idleTimeoutMs: number
@@ -77,7 +79,16 @@ export function connect(owner: string, options: OpenAIClientOptions): Connection
     }
   }
   const client = sdkClient(owner, provider, options)
-  return { client, provider, firstUpdateTimeoutMs, idleTimeoutMs }
+  return {
+    client,
+    get server() {
+      const { origin, pathname } = new URL(client.baseURL)
+      return origin + pathname
+    },
+    provider,
+    firstUpdateTimeoutMs,
+    idleTimeoutMs,
+  }
 }
 
 function sdkClient(owner: string, provider: string, options: OpenAIClientOptions): OpenAI {

@@ -24,6 +24,8 @@ describe('coercion', () => {
     [{ s: 12 }, { s: '12' }],
     [{ list: '7' }, { list: [7] }],
     [{ list: ['1', 2] }, { list: [1, 2] }],
+    [{ list: '["1", 2]' }, { list: [1, 2] }],
+    ['{"n": "1"}', { n: 1 }],
     [{ s: null, maybe: null }, { maybe: null }],
   ])('turns %j into %j', (value, expected) => {
     expect(coerceToSchema(schema, value)).toEqual(expected)

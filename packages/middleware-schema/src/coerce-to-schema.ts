@@ -1,9 +1,10 @@
 import type { JsonSchema } from '@lamella/core'
+import { parseJson } from './parse-json.ts'
 
 /**
  * A copy of a value with scalars turned into the type that the schema names where they say the same:
- * `"12"` into 12, `"true"` into true, 12 into `"12"`, a single value into a list of one; and without
- * optional properties that are null but must not be. The value itself if there is nothing to do.
+ * `"12"` into 12, `"true"` into true, 12 into `"12"`, a single value into a list of one, a list or an
+ * object that was written as a text into what it says; and without optional properties that are null but must not be. The value itself if there is nothing to do.
  */
 export function coerceToSchema(schema: JsonSchema, value: unknown): unknown {
   return coerce(schema, value, 0)
@@ -27,6 +28,8 @@ function coerce(schema: unknown, value: unknown, depth: number): unknown {
     return coerceProperties(schema, value, depth)
   }
   if (types.length === 0 || types.includes(typeOf(value))) return value
+  const encoded = typeof value === 'string' ? decode(types, value) : undefined
+  if (encoded !== undefined) return coerce(schema, encoded, depth + 1)
   const scalar = toScalar(types, value)
   return scalar === value ? toList(schema, types, value, depth) : scalar
 }
@@ -53,6 +56,14 @@ function coerceProperties(
     entries.push([key, coerced])
   }
   return changed ? Object.fromEntries(entries) : value
+}
+
+/** A list or an object that was written as a text in JSON. */
+function decode(types: readonly string[], value: string): object | undefined {
+  const isWanted = types.includes('object') || types.includes('array')
+  const decoded = isWanted && /^\s*[[{]/.test(value) ? parseJson(value)?.value : undefined
+  const isList = Array.isArray(decoded)
+  return types.includes(isList ? 'array' : 'object') ? (decoded as object | undefined) : undefined
 }
 
 function toScalar(types: readonly string[], value: unknown): unknown {

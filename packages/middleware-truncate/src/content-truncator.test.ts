@@ -88,6 +88,22 @@ describe('a result of a tool', () => {
     expect((fourth as { text: string }).text).toHaveLength(100)
   })
 
+  it('with numbers that would change is not written as JSON again', async () => {
+    const rows = `[${Array.from({ length: 100 }, (_, n) => `{"id": 12345678901234567${n}}`).join(',')}]`
+    const { words } = await shorten(rows, { maxChars: 300, strategy: 'json-aware' })
+
+    expect(words).toContain('"id": 123456789012345670}')
+    expect(words).toContain('[...truncated...]')
+  })
+
+  it('is never left with empty texts', async () => {
+    const given = [text('a'.repeat(50)), text('b'.repeat(50)), text('c'.repeat(50))]
+    const { contents } = await shorten(given, { maxChars: 2 })
+
+    expect(contents.length).toBeGreaterThan(0)
+    expect(contents).not.toContainEqual(text(''))
+  })
+
   it('is limited by tokens', async () => {
     const { words } = await shorten('word '.repeat(1000), {
       maxTokens: 100,

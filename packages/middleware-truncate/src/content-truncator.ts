@@ -1,5 +1,12 @@
 import type { Content, FunctionInvocationContext, FunctionMiddleware } from '@lamella/core'
-import { estimateTokens, functionLayer, isControlFlow, reporter } from '@lamella/core/authoring'
+import { text } from '@lamella/core'
+import {
+  estimateTokens,
+  functionLayer,
+  isControlFlow,
+  reporter,
+  unlessAborted,
+} from '@lamella/core/authoring'
 import type { ContentTruncatorOptions } from './content-options.ts'
 import { checkContentOptions } from './content-options.ts'
 import { isReader, readMoreTool, spill } from './read-more-tool.ts'
@@ -31,40 +38,41 @@ export function contentTruncator(options: ContentTruncatorOptions = {}): Functio
 
     const note = mode === 'shadow' ? '' : await keep(context, whole.join('\n\n'))
     const shares = shareOut(Math.max(0, room - (note?.length ?? 0)), whole)
-    const shorter = await Promise.all(
-      whole.map((text, index) => shorten(text, shares[index]!, context)),
-    )
+    const shortening = whole.map((words, index) => shorten(words, shares[index]!, context))
+    const shorter = await unlessAborted(context.signal, Promise.all(shortening))
     const charsAfter = lengthOf(shorter) + (note?.length ?? 0)
     const kept = note === undefined ? 'failed' : note === '' ? 'none' : 'kept'
     const event = { layer: name, tool: context.function.name, charsBefore: before, charsAfter }
     report(context.run, { ...event, spill: kept })
     if (mode === 'shadow') return
     let next = 0
-    const contents = result.contents.map((content): Content => {
-      return content.type === 'text' ? { ...content, text: shorter[next++]! } : content
+    const contents = result.contents.flatMap((content): readonly Content[] => {
+      if (content.type !== 'text') return [content]
+      const words = shorter[next++]!
+      return words === '' ? [] : [{ ...content, text: words }]
     })
-    if (note) contents.push({ type: 'text', text: note })
-    context.result = { contents, ...(result.error && { error: result.error }) }
+    if (note) contents.push(text(note))
+    context.result = { ...result, contents: contents.length > 0 ? contents : [text(marker)] }
   })
 
   /** How many characters of the texts the tokens are that may stay. */
   function charsFor(texts: readonly string[], chars: number): number {
     if (maxTokens === Infinity) return Infinity
-    const tokens = texts.reduce((sum, text) => sum + countTokens(text), 0)
+    const tokens = texts.reduce((sum, words) => sum + countTokens(words), 0)
     return tokens <= maxTokens ? Infinity : Math.floor((chars * maxTokens) / tokens)
   }
 
   /** Keeps the whole result; says how to read on, or nothing if the store did not take it. */
   async function keep(
     context: FunctionInvocationContext,
-    text: string,
+    words: string,
   ): Promise<string | undefined> {
     if (spilling === undefined || reader === undefined) return ''
     const known = context.tools.get(reader.name)
     if (known === undefined || !isReader(known)) context.addTools(reader)
     try {
-      const id = await spill(context, spilling, text)
-      return `[The whole result has ${text.length} characters. Call ${reader.name} with the id "${id}" and an offset to read on.]`
+      const id = await spill(context, spilling, words)
+      return `[The whole result has ${words.length} characters. Call ${reader.name} with the id "${id}" and an offset to read on.]`
     } catch (error) {
       if (isControlFlow(error, context.signal)) throw error
       return undefined
@@ -72,15 +80,15 @@ export function contentTruncator(options: ContentTruncatorOptions = {}): Functio
   }
 
   async function shorten(
-    text: string,
+    words: string,
     share: number,
     context: FunctionInvocationContext,
   ): Promise<string> {
-    if (text.length <= share) return text
-    if (typeof strategy === 'function') return strategy(text, { maxChars: share, context })
-    const json = strategy === 'json-aware' ? shrinkJson(text, share) : undefined
+    if (words.length <= share) return words
+    if (typeof strategy === 'function') return strategy(words, { maxChars: share, context })
+    const json = strategy === 'json-aware' ? shrinkJson(words, share) : undefined
     const how = strategy === 'head' ? 'head' : 'head-tail'
-    return json ?? truncateText(text, { maxChars: share, marker, strategy: how })
+    return json ?? truncateText(words, { maxChars: share, marker, strategy: how })
   }
 }
 
@@ -99,5 +107,5 @@ function shareOut(room: number, texts: readonly string[]): readonly number[] {
 }
 
 function lengthOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + text.length, 0)
+  return texts.reduce((sum, { length }) => sum + length, 0)
 }

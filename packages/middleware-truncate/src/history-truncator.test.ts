@@ -1,6 +1,14 @@
 import { createRequire } from 'node:module'
 import type { Message } from '@lamella/core'
-import { Agent, chatMiddleware, isProviderError, message, ProviderError, tool } from '@lamella/core'
+import {
+  Agent,
+  chatMiddleware,
+  isProviderError,
+  message,
+  ProviderError,
+  tool,
+  withMiddleware,
+} from '@lamella/core'
 import {
   assertChunkInvariant,
   callFunction,
@@ -300,6 +308,15 @@ describe('the layer', () => {
     })
 
     expect(reported[0]!.tokens).toBeLessThanOrEqual(300)
+  })
+
+  it('works around a client alone', async () => {
+    const client = scriptedClient(['Fine.'])
+    const layered = withMiddleware(client, historyTruncator({ maxMessages: 3 }))
+
+    await layered.getResponse([...talk(5), say('user', 'now')])
+
+    expect(words(client.requests[0]?.messages)).toEqual(['question 4', 'answer 4', 'now'])
   })
 
   it('tells layers how many messages there were', async () => {

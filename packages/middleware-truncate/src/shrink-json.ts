@@ -2,10 +2,11 @@ import { truncateText } from './truncate-text.ts'
 
 /**
  * A JSON text that says less and is still JSON: long strings, lists and objects end with a word on what
- * was left out. `undefined` if the text is no JSON object or list, or cannot be made that short.
+ * was left out. `undefined` if the text is no JSON object or list, has numbers that
+ * would change, or cannot be made that short.
  */
 export function shrinkJson(text: string, maxChars: number): string | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined
+  if (!/^\s*[[{]/.test(text) || longNumber.test(text)) return undefined
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -23,6 +24,9 @@ export function shrinkJson(text: string, maxChars: number): string | undefined {
   }
   return undefined
 }
+
+/** One that JavaScript does not hold exactly, such as an id: written again it would be another. */
+const longNumber = /[[:,\s]-?\d{16,}/
 
 interface Room {
   /** Of a list or an object. */

@@ -1,1 +1,9 @@
-// Not built yet.
+export { circuitBreaker } from './circuit-breaker.ts'
+export type { CircuitBreakerOptions } from './circuit-breaker.ts'
+export type { CircuitBreakerEvent } from './circuit-breaker-event.ts'
+export { CircuitOpenError, isCircuitOpenError } from './circuit-open-error.ts'
+export type { FailureClass } from './failure-class.ts'
+export { fallback } from './fallback.ts'
+export type { FallbackOptions } from './fallback.ts'
+export type { FallbackEntry, FallbackFailure } from './fallback-entry.ts'
+export type { FallbackEvent, FallbackStop } from './fallback-event.ts'

@@ -1,0 +1,30 @@
+import { describeContract, middlewareContract, scriptedClient } from '@lamella/testing'
+import { describe, it } from 'vitest'
+import { circuitBreaker, fallback } from './index.ts'
+
+const other = () => scriptedClient(() => 'From the other one.', { provider: 'other' })
+
+describeContract(
+  middlewareContract({
+    name: 'fallback',
+    create: ({ clock }) => fallback({ clients: [other()], clock }),
+    texts: ['Anything at all.'],
+    // Where one client fails it asks the next at once, so there is no wait to hear of an abort.
+  }),
+  { describe, it },
+)
+
+describeContract(
+  middlewareContract({
+    name: 'fallback that goes on with cut answers and has limits of time',
+    create: ({ clock }) =>
+      fallback({ clients: [other()], clock, midStream: 'continue', timeoutMs: 60_000 }),
+    texts: ['Anything at all.'],
+  }),
+  { describe, it },
+)
+
+describeContract(
+  middlewareContract({ name: 'circuit breaker', create: ({ clock }) => circuitBreaker({ clock }) }),
+  { describe, it },
+)

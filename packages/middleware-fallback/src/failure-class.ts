@@ -1,0 +1,45 @@
+import type { ProviderErrorKind } from '@lamella/core'
+import { isProviderError, LamellaError } from '@lamella/core'
+import { wrongOption } from '@lamella/core/authoring'
+
+/**
+ * What a model call fails of. `transient` is what may be over soon: `rate_limit`, `overloaded`, `timeout`,
+ * `network`, `truncated_stream` and `server`. `invalid_output` is an answer that a schema check or a retry
+ * layer further in rejected for good.
+ */
+export type FailureClass = ProviderErrorKind | 'transient' | 'invalid_output'
+
+const kinds: readonly ProviderErrorKind[] = [
+  'rate_limit',
+  'overloaded',
+  'timeout',
+  'network',
+  'truncated_stream',
+  'server',
+  'quota',
+  'auth',
+  'invalid_request',
+  'context_length',
+  'content_filter',
+  'not_found',
+]
+const transient = new Set<ProviderErrorKind>(kinds.slice(0, 6))
+
+/** Whether an error is of one of the classes. */
+export function isOfClass(error: unknown, classes: readonly FailureClass[]): boolean {
+  if (!isProviderError(error)) {
+    const isInvalid =
+      LamellaError.is(error, 'schema_invalid') || LamellaError.is(error, 'reply_rejected')
+    return isInvalid && classes.includes('invalid_output')
+  }
+  const { kind } = error
+  return classes.includes(kind) || (transient.has(kind) && classes.includes('transient'))
+}
+
+/** @throws TypeError that names the option and the value */
+export function checkClasses(owner: string, option: string, value: unknown): void {
+  const known: readonly unknown[] = [...kinds, 'transient', 'invalid_output']
+  const isList = Array.isArray(value) && value.every((entry) => known.includes(entry))
+  if (value === undefined || typeof value === 'function' || isList) return
+  throw wrongOption(owner, option, `a function or a list of ${known.join(', ')}`, value)
+}

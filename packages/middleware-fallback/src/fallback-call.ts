@@ -1,0 +1,193 @@
+import type { ChatContext, ChatResponse, RunContext, StateCell } from '@lamella/core'
+import { isProviderError, ProviderError } from '@lamella/core'
+import type { Clock } from '@lamella/core/authoring'
+import {
+  attemptOf,
+  callWithin,
+  failedAttempt,
+  failureReason,
+  holdPreamble,
+  isControlFlow,
+  mergeChatOptions,
+} from '@lamella/core/authoring'
+import type { FallbackEntry, FallbackFailure } from './fallback-entry.ts'
+import type { FallbackEvent, FallbackStop } from './fallback-event.ts'
+import { StreamedAnswer } from './streamed-answer.ts'
+
+/** The options of a fallback layer, checked, with their defaults. */
+export interface FallbackSettings {
+  readonly name: string
+  readonly isShadow: boolean
+  /** The call's own client comes before them, as number 0. */
+  readonly entries: readonly FallbackEntry[]
+  /** Whether it matters what of a streamed answer has come. */
+  readonly watchesAnswer: boolean
+  readonly qualifies: (failure: FallbackFailure) => Promise<boolean>
+  readonly timeoutMs: number | undefined
+  readonly sticky: StateCell<number> | undefined
+  readonly midStream: 'error' | 'restart' | 'continue'
+  readonly continuePrompt: string
+  readonly replay: 'safe-only' | 'any'
+  readonly clock: Clock
+  readonly report: (run: RunContext, event: FallbackEvent) => void
+}
+
+/** One model call, made by one client after the other. */
+export class FallbackCall {
+  readonly #settings: FallbackSettings
+  readonly #context: ChatContext
+  readonly #own: Pick<ChatContext, 'client' | 'messages' | 'options'>
+  readonly #answer = new StreamedAnswer()
+
+  constructor(settings: FallbackSettings, context: ChatContext) {
+    this.#settings = settings
+    this.#context = context
+    const { client, messages, options } = context
+    this.#own = { client, messages, options }
+    if (!context.stream || settings.isShadow) return
+    if (settings.watchesAnswer) context.transformUpdates(this.#answer)
+    context.transformUpdates(holdPreamble())
+  }
+
+  async run(callNext: () => Promise<ChatResponse>): Promise<void> {
+    const { entries, isShadow } = this.#settings
+    const context = this.#context
+    let failure: FallbackFailure | undefined
+    for (const index of this.#order()) {
+      const entry = entries[index - 1]
+      if (failure !== undefined) {
+        if ((await entry?.when?.(failure)) === false) continue
+        this.#reportSwitch(failure, entry)
+        if (isShadow) throw failure.error
+      }
+      await this.#enter(entry, failure)
+      const known = context.run.attempts.length
+      try {
+        const response = await this.#call(callNext, entry)
+        const isNew = context.run.attempts.length === known
+        this.#served(index, response, { hasSwitched: failure !== undefined, isNew })
+        return
+      } catch (error) {
+        if (isControlFlow(error, context.signal)) throw error
+        // A retry layer further in has recorded its tries.
+        if (!isShadow && context.run.attempts.length === known)
+          context.run.recordAttempt(failedAttempt(context, error))
+        failure = { attempt: (failure?.attempt ?? 0) + 1, error, context }
+      }
+      const obstacle = await this.#obstacle(failure)
+      if (obstacle !== undefined) return this.#giveUp(failure, obstacle)
+      if (context.released && this.#settings.midStream === 'continue') this.#answer.breakOff()
+    }
+    if (failure !== undefined) this.#giveUp(failure, 'no_client_left')
+  }
+
+  /** The client that served last in this run comes first. */
+  #order(): readonly number[] {
+    const { entries, sticky, isShadow } = this.#settings
+    const all = [0, ...entries.map((_, at) => at + 1)]
+    const last = sticky === undefined || isShadow ? 0 : this.#context.run.state.get(sticky)
+    return last === 0 || !all.includes(last) ? all : [last, ...all.filter((at) => at !== last)]
+  }
+
+  /** Puts a client in place, and what it is sent. `undefined` is the call's own. */
+  async #enter(
+    entry: FallbackEntry | undefined,
+    failure: FallbackFailure | undefined,
+  ): Promise<void> {
+    const context = this.#context
+    const own = this.#own
+    const client = entry?.client ?? own.client
+    const isOther = client !== own.client
+    const model = entry?.model ?? (isOther ? undefined : own.options.model)
+    let messages = (await entry?.messages?.(own.messages, failure)) ?? own.messages
+    // Of a conversation that a provider keeps this is only the end, and core adds the rest for others.
+    const isWhole = own.options.conversationId === undefined
+    if (isOther && isWhole) messages = client.prepareHistory?.(messages) ?? messages
+    if (this.#answer.isContinued)
+      messages = this.#answer.messages(messages, this.#settings.continuePrompt)
+    context.client = client
+    context.messages = messages
+    context.options =
+      entry === undefined ? own.options : mergeChatOptions({ ...own.options, model }, entry.options)
+  }
+
+  #call(
+    callNext: () => Promise<ChatResponse>,
+    entry: FallbackEntry | undefined,
+  ): Promise<ChatResponse> {
+    const { clock, name, isShadow, timeoutMs: usual } = this.#settings
+    const timeoutMs = entry?.timeoutMs ?? usual
+    if (timeoutMs === undefined || isShadow) return callNext()
+    const { provider } = this.#context.client
+    const late = async (over: AbortSignal): Promise<ProviderError> => {
+      await clock.sleep(timeoutMs, over)
+      // What has begun may go on for as long as it takes.
+      if (this.#answer.hasContent) await new Promise(() => {})
+      const words = `${name}: ${provider} did not answer within ${timeoutMs} ms`
+      return new ProviderError(words, { kind: 'timeout', provider, details: { timeoutMs } })
+    }
+    return callWithin(this.#context, callNext, { clock, late })
+  }
+
+  async #obstacle(failure: FallbackFailure): Promise<FallbackStop | undefined> {
+    const { qualifies, midStream, replay } = this.#settings
+    const { error, context } = failure
+    if (!(await qualifies(failure))) return 'not_qualified'
+    if (context.released && midStream === 'error') return 'content_released'
+    const isUnsafe = isProviderError(error) && error.retry.replay === 'unsafe'
+    return isUnsafe && replay !== 'any' ? 'unsafe_replay' : undefined
+  }
+
+  #served(
+    index: number,
+    response: ChatResponse,
+    { hasSwitched, isNew }: { readonly hasSwitched: boolean; readonly isNew: boolean },
+  ): void {
+    const { sticky, isShadow } = this.#settings
+    const context = this.#context
+    const { run } = context
+    if (isShadow) return
+    const served = servedBy(context)
+    if (sticky !== undefined && run.state.get(sticky) !== index)
+      run.state.update(sticky, () => index)
+    if (hasSwitched && isNew)
+      run.recordAttempt(attemptOf(context, { status: 'ok', usage: response.usage }))
+    if (hasSwitched) this.#settings.report(run, { status: 'served', ...served })
+    if (index === 0 && !hasSwitched) return
+    const continued = this.#answer.isContinued ? { continued: true } : undefined
+    const metadata = { ...response.metadata, servedBy: served, ...continued }
+    context.result = { ...response, metadata }
+  }
+
+  #reportSwitch({ error }: FallbackFailure, entry: FallbackEntry | undefined): void {
+    const { isShadow, report } = this.#settings
+    const { client, messages, options } = this.#own
+    const next = entry?.client ?? client
+    const losses = next === client ? [] : (next.canContinue?.(messages).losses ?? [])
+    const model = entry?.model ?? (next === client ? options.model : undefined)
+    report(this.#context.run, {
+      status: 'switching',
+      ...servedBy({ client: next, options: { model } }),
+      reason: failureReason(error),
+      ...(losses.length > 0 && { losses }),
+      ...(isShadow && { shadow: true }),
+    })
+  }
+
+  #giveUp({ error, context }: FallbackFailure, because: FallbackStop): never {
+    const { isShadow, report } = this.#settings
+    report(context.run, {
+      status: 'gave_up',
+      ...servedBy(context),
+      reason: failureReason(error),
+      because,
+      ...(isShadow && { shadow: true }),
+    })
+    throw error
+  }
+}
+
+function servedBy(call: Parameters<typeof attemptOf>[0]): { provider: string; model?: string } {
+  const { provider = '', model } = attemptOf(call, { status: 'ok' })
+  return { provider, ...(model !== undefined && { model }) }
+}

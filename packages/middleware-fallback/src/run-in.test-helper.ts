@@ -1,0 +1,55 @@
+import { ProviderError } from '@lamella/core'
+import type {
+  Agent,
+  AgentResponse,
+  AgentResponseUpdate,
+  ProviderErrorOptions,
+  RunOptions,
+} from '@lamella/core'
+
+export const modes = ['plain', 'streamed'] as const
+
+/** Runs an agent in a mode, to its end. */
+export async function runIn(
+  mode: (typeof modes)[number],
+  agent: Agent,
+  options: RunOptions = {},
+): Promise<AgentResponse> {
+  if (mode === 'plain') return agent.run('Hello', options)
+  return agent.run('Hello', { ...options, stream: true }).finalResponse()
+}
+
+/** Reads a streamed run, and keeps what came also where it fails. */
+export async function readUpdates(agent: Agent) {
+  const stream = agent.run('Hello', { stream: true })
+  const updates: AgentResponseUpdate[] = []
+  let error: unknown
+  try {
+    for await (const update of stream) updates.push(update)
+  } catch (thrown) {
+    error = thrown
+  }
+  const outcome = await stream.outcome()
+  const partial = outcome.status === 'done' ? outcome.response : outcome.partial
+  const texts = updates.map(({ contents }) =>
+    contents.map((content) => (content.type === 'text' ? content.text : '')).join(''),
+  )
+  const restart = updates.findIndex((update) => update.restart)
+  return { updates, error, partial, texts, restart }
+}
+
+/** What a provider failed with. */
+export function failure(
+  kind: ProviderErrorOptions['kind'],
+  more: Omit<ProviderErrorOptions, 'kind' | 'provider'> = {},
+): ProviderError {
+  return new ProviderError(`failed: ${kind}`, { kind, provider: 'scripted', ...more })
+}
+
+/** What a promise rejects with. */
+export function rejection(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}

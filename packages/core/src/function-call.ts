@@ -62,11 +62,13 @@ export function functionPipeline(layers: readonly FunctionMiddleware[]): Functio
 }
 
 function resultOf(error: MiddlewareTermination, { result }: FunctionCall): FunctionResult {
-  if (error.result !== undefined) return toFunctionResult(error.result)
-  if (result !== undefined) return result
-  return LamellaError.is(error, 'budget_exhausted')
-    ? errorResult('budget', error.message)
-    : toFunctionResult(undefined)
+  // What it gives is the last word of the run, and no result of a tool.
+  if (error.code === 'budget_exhausted') {
+    return result ?? errorResult('budget', error.message)
+  }
+  return error.result === undefined && result !== undefined
+    ? result
+    : toFunctionResult(error.result)
 }
 
 export class FunctionCall implements LayeredCall<FunctionResult> {

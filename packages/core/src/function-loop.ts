@@ -249,6 +249,7 @@ class FunctionLoop {
       return isCut ? cancelledPause : { status: 'paused', pending }
     }
     run.toolResults = undefined
+    if (terminates?.code === 'budget_exhausted') return this.endedBy(terminates)
     if (terminates !== undefined) return endingOf(terminates)
     if (run.stopped !== undefined) return this.#stop([])
     if (direct !== undefined) {

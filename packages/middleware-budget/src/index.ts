@@ -1,1 +1,10 @@
-// Not built yet.
+export { budget } from './budget.ts'
+export type {
+  BudgetCounter,
+  BudgetDegradation,
+  BudgetEvent,
+  BudgetLimits,
+  BudgetOptions,
+  BudgetShare,
+} from './budget-options.ts'
+export type { ModelName, PriceTable, TokenPrices } from './price-table.ts'

@@ -57,7 +57,9 @@ function estimateCall(
   outputFactor: number,
 ): Usage {
   const { messages, instructions, options, tools } = context as ChatContext & AgentContext
-  const subject = { messages, instructions, tools: level === 'chat' ? options.tools : tools }
+  const { responseFormat } = options
+  const offered = level === 'chat' ? options.tools : tools
+  const subject = { messages, instructions, tools: offered, responseFormat }
   return estimateUsage(subject, options.maxOutputTokens, outputFactor)
 }
 

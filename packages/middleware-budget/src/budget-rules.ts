@@ -1,0 +1,69 @@
+import type { RunContext } from '@lamella/core'
+import { BudgetExhausted } from '@lamella/core'
+import { reporter, systemClock } from '@lamella/core/authoring'
+import type { Amounts, BudgetAccount } from './budget-account.ts'
+import type { BudgetCounter, BudgetEvent, BudgetOptions, BudgetShare } from './budget-options.ts'
+
+/** What is used up, of whatever is counted. */
+export interface UsedUp {
+  readonly counter: BudgetCounter | 'toolCallsPerTool' | 'repeatedToolCalls'
+  readonly spent: number
+  readonly limit: number
+}
+
+/** What happens when something is used up. */
+export interface BudgetRules {
+  readonly report: (run: RunContext, event: BudgetEvent) => void
+  /**
+   * Takes `amounts`, if they fit and nothing of `relevant` is used up, and resolves to them.
+   * @throws BudgetExhausted otherwise; in shadow mode that is only told, and nothing is taken
+   */
+  demand(
+    run: RunContext,
+    account: BudgetAccount,
+    relevant: readonly BudgetCounter[],
+    amounts: Amounts,
+  ): Promise<Amounts>
+  /** Tells that something is used up. Gives the error that ends the run, or nothing in shadow mode. */
+  exhausted(run: RunContext, account: BudgetAccount, what: UsedUp): BudgetExhausted | undefined
+  /** Resolves to the error that ends the run when its time is up. */
+  timeIsUp(run: RunContext, account: BudgetAccount, over: AbortSignal): Promise<unknown>
+}
+
+export function budgetRules(options: BudgetOptions): BudgetRules {
+  const { name = 'budget', mode, message, clock = systemClock } = options
+  const report = reporter<BudgetEvent>('budget', options.onEvent)
+
+  const exhausted: BudgetRules['exhausted'] = (run, account, { counter, spent, limit }) => {
+    const isShadow = mode === 'shadow'
+    const event = { budget: name, counter, spent, limit }
+    if (isShadow) {
+      if (account.tells(`${counter} shadow`)) report(run, { ...event, status: 'shadow' })
+      return undefined
+    }
+    report(run, { ...event, status: 'exhausted' })
+    const share = { counter, spent, limit, remaining: Math.max(0, limit - spent) } as BudgetShare
+    const result = typeof message === 'function' ? message(share) : message
+    return new BudgetExhausted(counter, limit, result === undefined ? {} : { result })
+  }
+
+  return {
+    report,
+    exhausted,
+    async demand(run, account, relevant, amounts) {
+      const over = await account.reserve(relevant, amounts)
+      const error = over && exhausted(run, account, over)
+      if (error !== undefined) throw error
+      return over === undefined ? amounts : {}
+    },
+    async timeIsUp(run, account, over) {
+      const left = (): BudgetShare => account.shares.find(({ counter }) => counter === 'wallMs')!
+      await clock.sleep(Math.min(left().remaining, longestTimerMs), over)
+      const { limit } = left()
+      return exhausted(run, account, { counter: 'wallMs', spent: limit, limit })
+    },
+  }
+}
+
+/** What timers can count to. */
+const longestTimerMs = 2 ** 31 - 1

@@ -1,0 +1,176 @@
+import type { ChatMiddleware } from '@lamella/core'
+import { chatMiddleware } from '@lamella/core'
+import { callInternally } from '@lamella/core/authoring'
+import { callFunction, scriptedClient } from '@lamella/testing'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { budgetedAgent, failure, looks } from './budgeted-agent.test-helper.ts'
+import type { BudgetOptions } from './index.ts'
+import { budget } from './index.ts'
+
+// With 10 tokens of input and 5 of output, a call of each costs 20 and 200 US cents.
+const prices = {
+  small: { input: 10_000, output: 20_000 },
+  'scripted/large': { input: 100_000, output: 200_000 },
+}
+const spentBy = async (middleware: unknown[], options: BudgetOptions = {}, steps = ['Done.']) => {
+  const layer = budget({ limits: { costUsd: 100 }, prices, ...options })
+  const { run, events } = budgetedAgent([layer, ...(middleware as ChatMiddleware[])], steps)
+  await run(false)
+  const last = events.at(-1)
+  return last?.status === 'settled' ? last.spent.costUsd : undefined
+}
+
+describe('money', () => {
+  it.each([false, true])('is spent by the prices of the model, with stream: %s', async (stream) => {
+    const layer = budget({ limits: { costUsd: 0.5 }, prices, estimate: () => ({}) })
+    const { run, client } = budgetedAgent(layer, looks(5))
+
+    const response = await run(stream)
+
+    expect(response).toMatchObject({ status: 'budget_exhausted', reason: 'costUsd' })
+    expect(client.requests).toHaveLength(3)
+  })
+
+  it('is reserved by the estimate', async () => {
+    const layer = budget({
+      limits: { costUsd: 0.5 },
+      prices,
+      estimate: () => ({ inputTokens: 51 }),
+    })
+    const { run, client } = budgetedAgent(layer, ['Hi.'])
+
+    expect(await run(false)).toMatchObject({ status: 'budget_exhausted' })
+    expect(client.requests).toHaveLength(0)
+  })
+
+  it('is counted for what a layer asks another model', async () => {
+    const judge = scriptedClient(() => 'Fine.', { model: 'large' })
+    const judging = chatMiddleware('judge', async ({ run }, callNext) => {
+      await callInternally(run, { layer: 'judge', client: judge, input: 'Is it?' })
+      await callNext()
+    })
+
+    expect(await spentBy([judging])).toBeCloseTo(2.2)
+  })
+
+  it('is counted for attempts that failed on another model', async () => {
+    const falling = chatMiddleware('fall', async (context, callNext) => {
+      const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 }
+      context.run.addUsage(usage)
+      context.run.recordAttempt({ provider: 'scripted', model: 'large', status: 'failed', usage })
+      await callNext()
+    })
+
+    expect(await spentBy([falling])).toBeCloseTo(2.2)
+  })
+
+  it('is not counted for what a cache gives', async () => {
+    const cache = chatMiddleware('cache', (context) => {
+      context.result = { messages: 'Known.', usage: { inputTokens: 0, outputTokens: 0 } }
+    })
+
+    expect(await spentBy([cache])).toBe(0)
+  })
+
+  it('is counted for tokens that nobody says a model of, at that of the last call', async () => {
+    const other = chatMiddleware('other', async ({ run }, callNext) => {
+      await callNext()
+      run.addUsage({ inputTokens: 10, outputTokens: 5, totalTokens: 15 })
+    })
+
+    expect(await spentBy([other])).toBeCloseTo(0.4)
+  })
+
+  it('may be said by a function', async () => {
+    const price = ({ outputTokens = 0 }: { outputTokens?: number | undefined }) => outputTokens
+
+    expect(await spentBy([], { prices: price })).toBe(5)
+  })
+})
+
+describe('a model without a price', () => {
+  const layers = (options: BudgetOptions = {}) =>
+    budget({ limits: { costUsd: 1 }, prices: { tiny: { input: 1, output: 1 } }, ...options })
+
+  it('is not called', async () => {
+    const { run, client } = budgetedAgent(layers(), ['Hi.'])
+
+    expect(await failure(run(false))).toMatchObject({
+      code: 'price_unknown',
+      message: 'budget: there is no price for the model scripted/small',
+    })
+    expect(client.requests).toHaveLength(0)
+  })
+
+  it('that turns out afterwards fails the run, with all that was used', async () => {
+    const turn = chatMiddleware('turn', async (context, callNext) => {
+      context.client = scriptedClient(() => 'Hi.', { model: 'small' })
+      await callNext()
+    })
+    const { run } = budgetedAgent([layers(), turn], [], {
+      client: scriptedClient([], { model: 'tiny' }),
+    })
+
+    expect(await failure(run(false))).toMatchObject({
+      code: 'price_unknown',
+      outcome: { usage: { totalTokens: 15 } },
+    })
+  })
+
+  it('costs nothing where that is wished', async () => {
+    const { run } = budgetedAgent(layers({ onUnknownPrice: 'ignore' }), ['Hi.'])
+
+    expect(await run(false)).toMatchObject({ status: 'completed' })
+  })
+})
+
+it('prompt caches have prices of their own, and a date in the name of a model does not matter', async () => {
+  const table = {
+    'large-5': { input: 10, output: 50, cachedInput: 1, cacheWrite: 12, cacheWrite1h: 20 },
+  }
+  const usage = {
+    inputTokens: 1_000_000,
+    outputTokens: 100_000,
+    totalTokens: 1_100_000,
+    cachedInputTokens: 500_000,
+    cacheWriteTokens: 200_000,
+    cacheWrite1hTokens: 50_000,
+  }
+  const client = scriptedClient(() => ({ messages: 'Hi.', usage }), { model: 'large-5-20260801' })
+  const layer = budget({ limits: { costUsd: 100 }, prices: table })
+  const { run, events } = budgetedAgent(layer, [], { client })
+
+  await run(false)
+
+  // 300,000 plain, 500,000 read, 150,000 and 50,000 written, 100,000 of output
+  expect(events.at(-1)).toMatchObject({ spent: { costUsd: 3 + 0.5 + 1.8 + 1 + 5 } })
+})
+
+it('whatever calls are made of, money is the sum over their models', async () => {
+  const call = fc.record({
+    model: fc.constantFrom('small', 'large'),
+    inputTokens: fc.nat(100_000),
+    outputTokens: fc.nat(100_000),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 6 }), async (calls) => {
+      const steps = calls.map(({ model, ...usage }, at) => {
+        const isLast = at === calls.length - 1
+        const messages = isLast ? 'Done.' : [callFunction('look', { at }, `c${at}`)]
+        return { messages, model, usage }
+      })
+      const layer = budget({ limits: { costUsd: 1e9 }, prices })
+      const { run, events } = budgetedAgent(layer, steps)
+      await run(false)
+      const expected = calls.reduce((sum, { model, inputTokens, outputTokens }) => {
+        const { input, output } = model === 'small' ? prices.small : prices['scripted/large']
+        return sum + (inputTokens * input + outputTokens * output) / 1e6
+      }, 0)
+      const last = events.at(-1)
+      const spent = last?.status === 'settled' ? last.spent.costUsd : Number.NaN
+      return Math.abs(spent - expected) < 1e-6 * Math.max(1, expected)
+    }),
+    { numRuns: 50 },
+  )
+})

@@ -1,12 +1,14 @@
 import { sha256 } from '@noble/hashes/sha2.js'
+import { idPattern } from './id-pattern.ts'
 import { patternRecognizer } from './recognizer.ts'
 import type { Recognizer } from './recognizer.ts'
 
 /** Addresses of Bitcoin (Base58Check, Bech32) and Ethereum. */
 export const cryptoAddress: Recognizer = patternRecognizer({
   kind: 'crypto',
-  pattern:
-    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_])(?:[13][1-9A-HJ-NP-Za-km-z]{25,34}|bc1[02-9ac-hj-np-z]{11,71}|0x[\da-fA-F]{40})(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_])/u,
+  pattern: idPattern(
+    String.raw`(?:[13][1-9A-HJ-NP-Za-km-z]{25,34}|bc1[02-9ac-hj-np-z]{11,71}|0x[\da-fA-F]{40})`,
+  ),
   check: (match) => {
     if (match.startsWith('0x')) return 0.7
     return (match.startsWith('bc1') ? hasBech32(match) : hasBase58Check(match)) && 0.95

@@ -1,10 +1,7 @@
 import { digitsOf, hasLuhn, hasMod11And10, isDate, weighted } from './checksums.ts'
+import { idPattern } from './id-pattern.ts'
 import { patternRecognizer } from './recognizer.ts'
 import type { PatternOptions, Recognizer } from './recognizer.ts'
-
-const before = String.raw`(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|\d[ .\-/])`
-const after = String.raw`(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[-./ ]\d)`
-const whole = (pattern: string): RegExp => new RegExp(before + pattern + after, 'u')
 
 const spanishLetter = (number: string): string => 'TRWAGMYFPDXBNJZSQVHLCKE'[Number(number) % 23]!
 
@@ -12,7 +9,7 @@ const kinds: readonly PatternOptions[] = [
   {
     // NHS number of the United Kingdom, mod 11.
     kind: 'uk_nhs',
-    pattern: whole(String.raw`\d{3}(?<mark>[ -]?)\d{3}\k<mark>\d{4}`),
+    pattern: idPattern(String.raw`\d{3}(?<mark>[ -]?)\d{3}\k<mark>\d{4}`),
     context: /\b(?:nhs|national health|patient)\b/i,
     check: (match) => {
       const digits = digitsOf(match)
@@ -23,25 +20,25 @@ const kinds: readonly PatternOptions[] = [
   {
     // National Insurance number, by the prefixes that HMRC gives out.
     kind: 'uk_nino',
-    pattern: whole(
+    pattern: idPattern(
       String.raw`(?!BG|GB|NK|KN|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z](?<mark> ?)\d\d\k<mark>\d\d\k<mark>\d\d\k<mark>[A-D]`,
     ),
     score: 0.75,
   },
   {
     kind: 'de_tax_id',
-    pattern: whole(String.raw`[1-9]\d(?<mark>[ /]?)\d{3}\k<mark>\d{3}\k<mark>\d{3}`),
+    pattern: idPattern(String.raw`[1-9]\d(?<mark>[ /]?)\d{3}\k<mark>\d{3}\k<mark>\d{3}`),
     context: /\b(?:steuer\S*|idnr|identifikationsnummer|tax|tin)\b/i,
     check: (match) => hasMod11And10(digitsOf(match)) && 0.4,
   },
   {
     kind: 'es_nif',
-    pattern: whole(String.raw`\d{8}-?[A-Za-z]`),
+    pattern: idPattern(String.raw`\d{8}-?[A-Za-z]`),
     check: (match) => spanishLetter(match.slice(0, 8)) === match.at(-1)!.toUpperCase() && 0.75,
   },
   {
     kind: 'es_nie',
-    pattern: whole(String.raw`[XYZxyz]-?\d{7}-?[A-Za-z]`),
+    pattern: idPattern(String.raw`[XYZxyz]-?\d{7}-?[A-Za-z]`),
     check: (match) => {
       const number = 'XYZ'.indexOf(match[0]!.toUpperCase()) + digitsOf(match)
       return spanishLetter(number) === match.at(-1)!.toUpperCase() && 0.8
@@ -49,14 +46,14 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'it_fiscal_code',
-    pattern: whole(
+    pattern: idPattern(
       String.raw`[A-Za-z]{6}[\dLMNP-V]{2}[A-EHLMPRSTa-ehlmprst][\dLMNP-V]{2}[A-Za-z][\dLMNP-V]{3}[A-Za-z]`,
     ),
     check: (match) => italianCheck(match.toUpperCase()) && 0.9,
   },
   {
     kind: 'pl_pesel',
-    pattern: whole(String.raw`\d{11}`),
+    pattern: idPattern(String.raw`\d{11}`),
     context: /\b(?:pesel)\b/i,
     check: (match) =>
       isDate(match.slice(0, 2), String(Number(match.slice(2, 4)) % 20), match.slice(4, 6)) &&
@@ -65,7 +62,7 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'fi_personal_identity_code',
-    pattern: whole(String.raw`\d{6}[-+A-FU-Ya-fu-y]\d{3}[\dA-FHJ-NPR-Ya-fhj-npr-y]`),
+    pattern: idPattern(String.raw`\d{6}[-+A-FU-Ya-fu-y]\d{3}[\dA-FHJ-NPR-Ya-fhj-npr-y]`),
     check: (match) =>
       isDate(match.slice(4, 6), match.slice(2, 4), match.slice(0, 2)) &&
       '0123456789ABCDEFHJKLMNPRSTUVWXY'[Number(match.slice(0, 6) + match.slice(7, 10)) % 31] ===
@@ -74,7 +71,7 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'se_personnummer',
-    pattern: whole(String.raw`(?:19|20)?\d{6}[-+]?\d{4}`),
+    pattern: idPattern(String.raw`(?:19|20)?\d{6}[-+]?\d{4}`),
     context: /\b(?:personnummer|personal(?: identity)? number|samordningsnummer)\b/i,
     check: (match) => {
       const digits = digitsOf(match).slice(-10)
@@ -90,7 +87,7 @@ const kinds: readonly PatternOptions[] = [
   {
     // INSEE number of France.
     kind: 'fr_nir',
-    pattern: whole(
+    pattern: idPattern(
       String.raw`[12](?<mark> ?)\d\d\k<mark>(?:0[1-9]|1[0-2])\k<mark>(?:\d\d|2[AB])\k<mark>\d{3}\k<mark>\d{3}\k<mark>\d\d`,
     ),
     check: (match) => {
@@ -100,14 +97,14 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'nl_bsn',
-    pattern: whole(String.raw`\d{9}`),
+    pattern: idPattern(String.raw`\d{9}`),
     context: /\b(?:bsn|burgerservicenummer|sofinummer)\b/i,
     check: (match) =>
       weighted(match, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0 && !/^0+$/.test(match) && 0.35,
   },
   {
     kind: 'be_national_number',
-    pattern: whole(String.raw`\d\d\.?\d\d\.?\d\d-?\d{3}\.?\d\d`),
+    pattern: idPattern(String.raw`\d\d\.?\d\d\.?\d\d-?\d{3}\.?\d\d`),
     context: /\b(?:rijksregister\S*|registre national|national number|insz|niss)\b/i,
     check: (match) => {
       const digits = digitsOf(match)

@@ -35,6 +35,7 @@ describe('what is found', () => {
     ['078 05 1123', 'ssn: 078 05 1123'],
     ['702029921 (SSN)', 'ssn: 702029921'],
     ['from 36.160.14.148 today', 'ip: 36.160.14.148'],
+    ['IP 10.1.2.3.443 > 10.9.8.7.51234: S', 'ip: 10.1.2.3', 'ip: 10.9.8.7'],
     ['[2001:db8::1]:8080', 'ip: 2001:db8::1'],
     ['fe80::7:8%eth0', 'ip: fe80::7:8%eth0'],
     ['::ffff:10.0.0.1', 'ip: ::ffff:10.0.0.1'],
@@ -47,8 +48,8 @@ describe('what is found', () => {
     ],
     ['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', 'crypto: 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
     ['ITIN 912-70-1234', 'us_itin: 912-70-1234'],
-  ])('%s', ([text, expected]) => {
-    expect(found(text!)).toEqual([expected])
+  ])('%s', ([text, ...expected]) => {
+    expect(found(text!)).toEqual(expected)
   })
 
   it.for([
@@ -94,6 +95,8 @@ describe('what is left alone', () => {
     'icon@2x.png, user@domain and @handle',
     'Version 1.2.3.4 and release 10.0.19041.1',
     'OID 1.3.6.1.4.1.311',
+    '1.3.6.1.4',
+    '2.16.840.1.113883',
     '00000000-0000-0000-0000-000000000000',
     '550e8400-e29b-41d4-a716-446655440000',
     'd41d8cd98f00b204e9800998ecf8427e',

@@ -4,7 +4,7 @@ import { withoutEnd } from './without-end.ts'
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`
 const ipv4Form = String.raw`${octet}(?:\.${octet}){3}`
 const ipv4 = new RegExp(
-  String.raw`(?<![\w.-]|\d:|A-Za-z\u00c0-\u024f\u0370-\u052f/)${ipv4Form}(?:/(?:3[0-2]|[12]?\d))?(?![\w-]|\.\d)`,
+  String.raw`(?<![\w.-]|\d:|A-Za-z\u00c0-\u024f\u0370-\u052f/)${ipv4Form}(?:/(?:3[0-2]|[12]?\d))?(?![\w-])`,
   'gu',
 )
 const ipv4Only = new RegExp(`^${ipv4Form}$`)
@@ -18,8 +18,10 @@ export const ipAddress: Recognizer = {
   context: /\b(?:ip|ips|ipv[46]|address|addr|host|server|subnet|gateway|dns|localhost)\b/i,
   *find(text) {
     for (const { index, 0: match } of text.matchAll(ipv4)) {
-      if (isVersion.test(text.slice(Math.max(0, index - 16), index))) continue
-      yield { start: index, end: index + match.length, score: 0.75 }
+      const end = index + match.length
+      const isName = isVersion.test(text.slice(Math.max(0, index - 16), index))
+      if (isName || !endsThere(match, text.slice(end, end + 9))) continue
+      yield { start: index, end, score: 0.75 }
     }
     if (!text.includes(':')) return
     for (const { index, 0: match } of text.matchAll(ipv6)) {
@@ -28,6 +30,13 @@ export const ipAddress: Recognizer = {
       if (score > 0) yield { start: index, end: index + address.length, score }
     }
   },
+}
+
+/** Four numbers and a port, as tcpdump writes it, are an address. More, and 1.3.6.1.4, are an object id. */
+function endsThere(address: string, after: string): boolean {
+  return (
+    !/^\.\d/.test(after) || (/^\.\d{1,5}(?!\w|\.\d)/.test(after) && Number.parseInt(address) > 2)
+  )
 }
 
 /** Without the full stop and the colon of a sentence. */

@@ -1,5 +1,6 @@
-import { describeContract, guardContract, middlewareContract } from '@lamella/testing'
-import { describe, it } from 'vitest'
+import { assertSealed, describeContract, guardContract, middlewareContract } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import type { PiiOptions } from './index.ts'
 import { pii } from './index.ts'
 
 const forbidden = 'ann@example.com'
@@ -37,3 +38,36 @@ describeContract(
   }),
   { describe, it },
 )
+
+describe('every kind is sealed, however an answer is cut', () => {
+  it.for([
+    'ann@example.com',
+    '+44 20 7946 0958',
+    '(415) 555-0132 x12',
+    '5555 5555 5555 4444',
+    'GB29 NWBK 6016 1331 9268 19',
+    '219-09-9999',
+    '2001:db8::17',
+    '3c:22:fb:9a:11:07',
+    'AKIAQ3EGRIBNZ7TAK2XY',
+    '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\nhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----',
+  ])('%s', async (value) => {
+    const told = `Here it is: ${value} and no more.`
+    const strategies: readonly PiiOptions['strategy'][] = [
+      'redact',
+      'block',
+      'hash',
+      'pseudonymize',
+    ]
+    for (const strategy of strategies) {
+      const sealed = assertSealed(() => pii({ strategy, key: 'sixteen characters' }), {
+        text: told,
+        forbidden: value,
+        action: strategy === 'block' ? 'block' : 'replace',
+        randomCuts: 4,
+      })
+
+      await expect(sealed).resolves.toBeUndefined()
+    }
+  })
+})

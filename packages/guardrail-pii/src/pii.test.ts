@@ -278,6 +278,16 @@ describe('detectors of other makers', () => {
     },
   )
 
+  it('and a scan that takes too long is a failure of the guard', async () => {
+    let now = 0
+    const clock = { now: () => (now += 1000) }
+    const agent = new Agent({ client: scriptedClient([]), middleware: pii({ clock }) })
+
+    const response = await agent.run('Hello')
+
+    expect(response).toMatchObject({ status: 'blocked', block: { category: 'guardrail_error' } })
+  })
+
   it('that hang end with the run', async () => {
     const { signal, abort } = abortable()
     const hang: PiiOptions['detect'] = () => {

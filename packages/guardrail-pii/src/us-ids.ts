@@ -1,4 +1,5 @@
 import { digitsOf, hasLuhn, weighted } from './checksums.ts'
+import { idPattern } from './id-pattern.ts'
 import { patternRecognizer } from './recognizer.ts'
 import type { Recognizer } from './recognizer.ts'
 
@@ -23,8 +24,9 @@ export const ssn: Recognizer = patternRecognizer({
 /** US Individual Taxpayer Identification Numbers. */
 const itin = patternRecognizer({
   kind: 'us_itin',
-  pattern:
-    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|\d[ .\-/])9\d\d(?<mark>[- ]?)(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\k<mark>\d{4}(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[-./ ]\d)/u,
+  pattern: idPattern(
+    String.raw`9\d\d(?<mark>[- ]?)(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\k<mark>\d{4}`,
+  ),
   context: /\b(?:itin|tax ?id|tin|taxpayer|individual taxpayer)\b/i,
   check: (match) => (/^\d{3}-/.test(match) ? 0.7 : 0.3),
 })
@@ -32,8 +34,7 @@ const itin = patternRecognizer({
 /** National Provider Identifiers of US health care. */
 const npi = patternRecognizer({
   kind: 'us_npi',
-  pattern:
-    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_.,-])[12]\d{9}(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[.,-]\d)/u,
+  pattern: idPattern(String.raw`[12]\d{9}`),
   context: /\b(?:npi|provider)\b/i,
   check: (match) => hasLuhn(`80840${match}`) && 0.35,
 })
@@ -41,16 +42,16 @@ const npi = patternRecognizer({
 /** Medicare Beneficiary Identifiers. */
 const mbi = patternRecognizer({
   kind: 'us_mbi',
-  pattern:
-    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_-])[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y\d]\d(?<mark>-?)[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y\d]\d\k<mark>[AC-HJKMNP-RT-Y]{2}\d\d(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_-])/u,
+  pattern: idPattern(
+    String.raw`[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y\d]\d(?<mark>-?)[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y\d]\d\k<mark>[AC-HJKMNP-RT-Y]{2}\d\d`,
+  ),
   score: 0.7,
 })
 
 /** Routing numbers of US banks. */
 export const abaRouting: Recognizer = patternRecognizer({
   kind: 'aba_routing',
-  pattern:
-    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_.,-])[0-3678]\d{3}(?<mark>-?)\d{4}\k<mark>\d(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[.,-]\d)/u,
+  pattern: idPattern(String.raw`[0-3678]\d{3}(?<mark>-?)\d{4}\k<mark>\d`),
   context: /\b(?:aba|routing|rtn|bank|transit|wire)\b/i,
   check: (match) =>
     weighted(digitsOf(match), [3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 === 0 &&

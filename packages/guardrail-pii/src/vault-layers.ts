@@ -9,7 +9,7 @@ import type {
 } from '@lamella/core'
 import { holdBackGate } from '@lamella/core'
 import type { LayerOptions } from '@lamella/core/authoring'
-import { agentLayer, functionLayer } from '@lamella/core/authoring'
+import { agentLayer, functionLayer, unlessAborted } from '@lamella/core/authoring'
 import type { Vault, VaultOptions } from './vault.ts'
 
 type Shared = LayerOptions<GuardedContext, never>
@@ -22,14 +22,14 @@ export function restoreOutput(
 ): AgentMiddleware {
   return agentLayer('pii', options, async (context, callNext) => {
     const { run } = context
-    await vault.open(run)
+    await unlessAborted(run.signal, vault.open(run))
     if (restore?.includes('output') ?? true) {
       const isJson = context.options.responseFormat !== undefined
       context.transformUpdates(restoredTexts(vault, run, isJson))
       context.transformUpdates(restoredResults(vault, run))
     }
     await callNext()
-    await vault.close(run)
+    await unlessAborted(run.signal, vault.close(run))
   })
 }
 

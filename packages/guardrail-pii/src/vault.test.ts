@@ -280,3 +280,16 @@ describe('what looks like a placeholder', () => {
     expect(response.text).toBe(`You wrote <EMAIL_1>, and are ${ann}.`)
   })
 })
+
+describe('a store that hangs', () => {
+  it('does not keep a run that is aborted', async () => {
+    const controller = new AbortController()
+    const store = { ...memoryStore(), get: () => new Promise<never>(() => {}) }
+    const { agent } = setup(['Hi.'], { vault: { store } })
+
+    const run = agent.run('Hi', { session: createSession(), signal: controller.signal })
+    setTimeout(() => controller.abort(), 0)
+
+    await expect(run).rejects.toThrow('aborted')
+  })
+})

@@ -1,33 +1,30 @@
 import { digitsOf, hasLuhn, hasVerhoeff, isDate, weighted } from './checksums.ts'
+import { idPattern } from './id-pattern.ts'
 import { patternRecognizer } from './recognizer.ts'
 import type { PatternOptions, Recognizer } from './recognizer.ts'
-
-const before = String.raw`(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|\d[ .\-/])`
-const after = String.raw`(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[-./ ]\d)`
-const whole = (pattern: string): RegExp => new RegExp(before + pattern + after, 'u')
 
 const kinds: readonly PatternOptions[] = [
   {
     kind: 'ca_sin',
-    pattern: whole(String.raw`[1-79]\d{2}(?<mark>[ -]?)\d{3}\k<mark>\d{3}`),
+    pattern: idPattern(String.raw`[1-79]\d{2}(?<mark>[ -]?)\d{3}\k<mark>\d{3}`),
     context: /\b(?:sin|social insurance|assurance sociale|nas)\b/i,
     check: (match) => hasLuhn(digitsOf(match)) && 0.45,
   },
   {
     kind: 'in_aadhaar',
-    pattern: whole(String.raw`[2-9]\d{3}(?<mark>[ -]?)\d{4}\k<mark>\d{4}`),
+    pattern: idPattern(String.raw`[2-9]\d{3}(?<mark>[ -]?)\d{4}\k<mark>\d{4}`),
     context: /\b(?:aadhaa?r|uidai|uid)\b/i,
     check: (match) => hasVerhoeff(digitsOf(match)) && (/\D/.test(match) ? 0.65 : 0.45),
   },
   {
     kind: 'in_pan',
-    pattern: whole(String.raw`[A-Za-z]{3}[ABCFGHLJPTabcfghljpt][A-Za-z]\d{4}[A-Za-z]`),
+    pattern: idPattern(String.raw`[A-Za-z]{3}[ABCFGHLJPTabcfghljpt][A-Za-z]\d{4}[A-Za-z]`),
     context: /\b(?:pan|permanent account|income tax)\b/i,
     score: 0.7,
   },
   {
     kind: 'br_cpf',
-    pattern: whole(String.raw`\d{3}\.?\d{3}\.?\d{3}-?\d\d`),
+    pattern: idPattern(String.raw`\d{3}\.?\d{3}\.?\d{3}-?\d\d`),
     context: /\b(?:cpf|cadastro de pessoas)\b/i,
     check: (match) => {
       const digits = digitsOf(match)
@@ -42,7 +39,7 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'au_tfn',
-    pattern: whole(String.raw`\d{3}(?<mark>[ -]?)\d{3}\k<mark>\d{3}`),
+    pattern: idPattern(String.raw`\d{3}(?<mark>[ -]?)\d{3}\k<mark>\d{3}`),
     context: /\b(?:tfn|tax file)\b/i,
     check: (match) =>
       weighted(digitsOf(match), [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0 &&
@@ -51,7 +48,7 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'au_medicare',
-    pattern: whole(String.raw`[2-6]\d{3}(?<mark>[ -]?)\d{5}\k<mark>\d`),
+    pattern: idPattern(String.raw`[2-6]\d{3}(?<mark>[ -]?)\d{5}\k<mark>\d`),
     context: /\b(?:medicare)\b/i,
     check: (match) =>
       weighted(digitsOf(match), [1, 3, 7, 9, 1, 3, 7, 9]) % 10 === Number(digitsOf(match)[8]) &&
@@ -59,7 +56,7 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'kr_rrn',
-    pattern: whole(String.raw`\d{6}-?[1-4]\d{6}`),
+    pattern: idPattern(String.raw`\d{6}-?[1-4]\d{6}`),
     context: /(?:\b(?:rrn|resident registration)\b|주민등록번호)/i,
     check: (match) => {
       const isBorn = isDate(match.slice(0, 2), match.slice(2, 4), match.slice(4, 6))
@@ -68,7 +65,7 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'tr_national_id',
-    pattern: whole(String.raw`[1-9]\d{10}`),
+    pattern: idPattern(String.raw`[1-9]\d{10}`),
     context: /(?:\b(?:tckn|tc kimlik|kimlik)\b|t\.c\.)/i,
     check: (match) => {
       const digits = Array.from(match, Number)
@@ -80,7 +77,7 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'th_tnin',
-    pattern: whole(String.raw`[1-8](?<mark>-?)\d{4}\k<mark>\d{5}\k<mark>\d\d\k<mark>\d`),
+    pattern: idPattern(String.raw`[1-8](?<mark>-?)\d{4}\k<mark>\d{5}\k<mark>\d\d\k<mark>\d`),
     context: /(?:\b(?:thai|tnin|national id)\b|บัตรประชาชน)/i,
     check: (match) => {
       const digits = digitsOf(match)
@@ -90,14 +87,14 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'za_id_number',
-    pattern: whole(String.raw`\d{10}[01]\d\d`),
+    pattern: idPattern(String.raw`\d{10}[01]\d\d`),
     context: /\b(?:south african?|identity number|rsa id|id number)\b/i,
     check: (match) =>
       isDate(match.slice(0, 2), match.slice(2, 4), match.slice(4, 6)) && hasLuhn(match) && 0.6,
   },
   {
     kind: 'sg_fin',
-    pattern: whole(String.raw`[STFGMstfgm]\d{7}[A-Za-z]`),
+    pattern: idPattern(String.raw`[STFGMstfgm]\d{7}[A-Za-z]`),
     context: /\b(?:nric|fin|singapore)\b/i,
     check: (match) => {
       const [first, last] = [match[0]!.toUpperCase(), match.at(-1)!.toUpperCase()]

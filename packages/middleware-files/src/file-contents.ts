@@ -1,0 +1,226 @@
+import type { Content, DataContent, UriContent } from '@lamella/core'
+import { fileTypeFromBuffer } from 'file-type'
+import { imageSize } from 'image-size'
+
+/** Why a file is refused. */
+export type FileViolation =
+  | 'media-type'
+  | 'mismatch'
+  | 'active-content'
+  | 'too-large'
+  | 'too-many'
+  | 'total-too-large'
+  | 'not-base64'
+  | 'uri'
+  | 'name'
+  | 'too-many-pixels'
+  | 'scan'
+  | 'unreadable'
+
+/** A part of a message that is a file. */
+export type FileContent = DataContent | UriContent
+
+/** What files may be. */
+export interface FileRules {
+  readonly allow: readonly string[]
+  readonly deny: readonly string[]
+  readonly sniff: boolean
+  readonly maxBytes: number
+  readonly maxFiles: number
+  readonly maxTotalBytes: number
+  readonly maxPixels: number
+  readonly maxNameChars: number
+  readonly schemes: readonly string[]
+  readonly hosts: readonly string[] | undefined
+  readonly scan:
+    | ((file: DataContent, signal: AbortSignal) => boolean | Promise<boolean>)
+    | undefined
+}
+
+/** What was counted of the files of one message list. */
+export interface FileCount {
+  files: number
+  bytes: number
+}
+
+export function isFile(content: Content): content is FileContent {
+  return content.type === 'data' || content.type === 'uri'
+}
+
+/** Judges one file, and counts it. */
+export async function fileViolation(
+  content: FileContent,
+  rules: FileRules,
+  count: FileCount,
+  signal: AbortSignal,
+): Promise<FileViolation | undefined> {
+  if (++count.files > rules.maxFiles) return 'too-many'
+  if (content.name !== undefined && !isName(content.name, rules.maxNameChars)) return 'name'
+  if (content.type === 'uri') return uriViolation(content, rules, count)
+
+  const size = sizeOf(content.data)
+  if (size === undefined) return 'not-base64'
+  if (size > rules.maxBytes) return 'too-large'
+  if ((count.bytes += size) > rules.maxTotalBytes) return 'total-too-large'
+  const declared = baseType(content.mediaType)
+  if (!isAllowed(declared, rules)) return 'media-type'
+  const bytes = bytesOf(content.data)
+  if (bytes === undefined) return 'not-base64'
+  if (rules.sniff) {
+    const problem = await sniff(bytes, declared, rules)
+    if (problem !== undefined) return problem
+  }
+  if (declared.startsWith('image/') && pixelsOf(bytes) > rules.maxPixels) return 'too-many-pixels'
+  return rules.scan === undefined || (await rules.scan(content, signal)) ? undefined : 'scan'
+}
+
+/** A file elsewhere is judged by its address, and not fetched. */
+function uriViolation(
+  { uri, mediaType }: UriContent,
+  rules: FileRules,
+  count: FileCount,
+): FileViolation | undefined {
+  if (uri.startsWith('data:')) {
+    const size = Math.floor((uri.length - uri.indexOf(',') - 1) * 0.75)
+    if (size > rules.maxBytes) return 'too-large'
+    if ((count.bytes += size) > rules.maxTotalBytes) return 'total-too-large'
+    // Bytes in an address would pass by the sniffing.
+    return rules.schemes.includes('data:') ? undefined : 'uri'
+  }
+  const url = URL.parse(uri)
+  if (url === null || !rules.schemes.includes(url.protocol)) return 'uri'
+  if (url.username !== '' || url.password !== '') return 'uri'
+  if (rules.hosts === undefined ? isPrivate(url.hostname) : !isHost(url.hostname, rules.hosts)) {
+    return 'uri'
+  }
+  if (mediaType !== undefined && !isAllowed(baseType(mediaType), rules)) return 'media-type'
+  return undefined
+}
+
+/** What the bytes say, beside what was declared. */
+async function sniff(
+  bytes: Uint8Array,
+  declared: string,
+  rules: FileRules,
+): Promise<FileViolation | undefined> {
+  const found = await fileTypeFromBuffer(bytes)
+  if (found === undefined) {
+    // Nothing that has a signature. Markup and scripts have none.
+    if (!isTextual(declared)) return 'mismatch'
+    if (bytes.subarray(0, 4096).includes(0)) return 'mismatch'
+    const isMarkup = /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml)$/.test(declared)
+    return !isMarkup && looksActive(bytes) ? 'active-content' : undefined
+  }
+  const actual = baseType(found.mime)
+  if (sameKind(actual, declared)) return undefined
+  return isAllowed(actual, rules) || !isTextual(declared) ? 'mismatch' : 'active-content'
+}
+
+/** Of an image whose head says it; others cannot be read by a model either. */
+function pixelsOf(bytes: Uint8Array): number {
+  try {
+    const { width, height } = imageSize(bytes)
+    return width * height
+  } catch {
+    return 0
+  }
+}
+
+/** HTML or SVG under another name. */
+function looksActive(bytes: Uint8Array): boolean {
+  const start = new TextDecoder().decode(bytes.subarray(0, 1024)).trimStart().toLowerCase()
+  return /^(?:<!doctype html|<html|<svg|<script|<\?xml[^>]{0,200}>\s{0,100}<(?:svg|html))/.test(
+    start,
+  )
+}
+
+function sameKind(actual: string, declared: string): boolean {
+  if (actual === declared) return true
+  return aliases.some((kinds) => kinds.includes(actual) && kinds.includes(declared))
+}
+
+const aliases: readonly (readonly string[])[] = [
+  ['image/jpeg', 'image/jpg', 'image/pjpeg'],
+  ['image/png', 'image/apng', 'image/vnd.mozilla.apng'],
+  ['audio/mpeg', 'audio/mp3'],
+  ['audio/wav', 'audio/x-wav', 'audio/vnd.wave', 'audio/wave'],
+  ['audio/mp4', 'audio/x-m4a', 'video/mp4'],
+  ['audio/ogg', 'application/ogg', 'video/ogg'],
+  ['application/xml', 'text/xml', 'image/svg+xml'],
+]
+
+function isTextual(type: string): boolean {
+  return (
+    type.startsWith('text/') ||
+    /^application\/(?:json|xml|yaml|.*\+(?:json|xml))$|^image\/svg\+xml$/.test(type)
+  )
+}
+
+function isAllowed(type: string, { allow, deny }: FileRules): boolean {
+  return !deny.some((glob) => fits(type, glob)) && allow.some((glob) => fits(type, glob))
+}
+
+/** `image/*` fits all images, `*` everything. */
+function fits(type: string, glob: string): boolean {
+  if (glob === '*' || glob === '*/*') return true
+  return glob.endsWith('/*') ? type.startsWith(glob.slice(0, -1)) : type === glob
+}
+
+function baseType(mediaType: string): string {
+  return mediaType.split(';', 1)[0]!.trim().toLowerCase()
+}
+
+function sizeOf(data: string | Uint8Array): number | undefined {
+  if (typeof data !== 'string') return data.byteLength
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(data)) return undefined
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
+  return Math.floor((data.length * 3) / 4) - padding
+}
+
+function bytesOf(data: string | Uint8Array): Uint8Array | undefined {
+  if (typeof data !== 'string') return data
+  try {
+    const binary = atob(data.replaceAll('-', '+').replaceAll('_', '/'))
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}
+
+/** A name alone: no folder, nothing that turns the reading direction or hides. */
+function isName(name: string, maxChars: number): boolean {
+  return (
+    name.length <= maxChars &&
+    !/[/\\\p{Cc}\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u.test(name) &&
+    !/^\.{1,2}$/.test(name)
+  )
+}
+
+function isHost(host: string, allowed: readonly string[]): boolean {
+  return allowed.some((entry) =>
+    entry.startsWith('*.') ? host.endsWith(entry.slice(1)) : host === entry,
+  )
+}
+
+/** Addresses of this machine, of the network around it, and names that only lead there. */
+function isPrivate(host: string): boolean {
+  if (/^(?:localhost|.*\.(?:localhost|local|internal|lan|home|corp))\.?$/.test(host)) return true
+  if (host.startsWith('[')) {
+    // What is no global unicast address, and IPv4 in the clothes of IPv6.
+    return !/^\[[23]/.test(host) || /^\[(?:2002|64:ff9b):/.test(host)
+  }
+  const octets = host.split('.').map(Number)
+  if (octets.length !== 4 || octets.some((octet) => Number.isNaN(octet))) return !host.includes('.')
+  const [a, b] = octets as [number, number, number, number]
+  return (
+    a === 0 ||
+    a === 10 ||
+    a === 127 ||
+    a >= 224 ||
+    (a === 100 && b >= 64 && b < 128) ||
+    (a === 169 && b === 254) ||
+    (a === 172 && b >= 16 && b < 32) ||
+    (a === 192 && (b === 168 || b === 0)) ||
+    (a === 198 && (b === 18 || b === 19))
+  )
+}

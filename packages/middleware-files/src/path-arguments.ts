@@ -1,0 +1,48 @@
+/** A string in the arguments of a tool call that may be a path. */
+export interface PathArgument {
+  readonly value: string
+  /** Keys and indices from the top. */
+  readonly keys: readonly (string | number)[]
+}
+
+/** Strings whose key, or that of a list or object around them, `isPath` says may hold a path. */
+export function pathArguments(
+  args: Readonly<Record<string, unknown>>,
+  isPath: (key: string) => boolean,
+): PathArgument[] {
+  const found: PathArgument[] = []
+  const visit = (value: unknown, keys: readonly (string | number)[], inside: boolean): void => {
+    if (typeof value === 'string') {
+      if (inside) found.push({ value, keys })
+    } else if (Array.isArray(value)) {
+      value.forEach((item, at) => visit(item, [...keys, at], inside))
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, item] of Object.entries(value)) {
+        visit(item, [...keys, key], inside || isPath(key))
+      }
+    }
+  }
+  visit(args, [], false)
+  return found
+}
+
+/** The same arguments with other strings in some places. */
+export function withPaths(
+  args: Readonly<Record<string, unknown>>,
+  changes: readonly PathArgument[],
+): Record<string, unknown> {
+  const copy = structuredClone(args) as Record<string, unknown>
+  for (const { keys, value } of changes) {
+    let place = copy as Record<string | number, unknown>
+    for (const key of keys.slice(0, -1)) place = place[key] as Record<string | number, unknown>
+    // A key may be `__proto__`.
+    const last = keys.at(-1)!
+    Object.defineProperty(place, last, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    })
+  }
+  return copy
+}

@@ -1,0 +1,116 @@
+import { realpath, stat } from 'node:fs/promises'
+import { basename, dirname, isAbsolute as isOwnAbsolute, join, resolve } from 'node:path'
+import type { Dialect, PathFault } from './path-escape.ts'
+import { isAbsolute, pathFault } from './path-escape.ts'
+
+/** What is asked of a disk. */
+export interface FileSystem {
+  /** The path without symbolic links. Rejects with `code: 'ENOENT'` where there is nothing. */
+  realpath(path: string): Promise<string>
+  stat(path: string): Promise<{ readonly size: number; isFile(): boolean; isDirectory(): boolean }>
+}
+
+/** Why a path is refused. */
+export type PathViolation =
+  | PathFault
+  | 'outside-roots'
+  | 'symlink'
+  | 'extension'
+  | 'missing'
+  | 'not-a-file'
+  | 'too-large'
+  | 'unreadable'
+
+/** What paths may be. */
+export interface PathRules {
+  readonly roots: readonly string[]
+  readonly dialects: readonly Dialect[]
+  readonly decode: number
+  readonly extensions: readonly string[] | undefined
+  readonly maxBytes: number
+  readonly symlinks: 'resolve' | 'refuse'
+  readonly fileSystem: FileSystem
+}
+
+/** A path that may be used, or why it may not. */
+export type ResolvedPath =
+  | { readonly path: string; readonly violation?: undefined }
+  | { readonly violation: PathViolation }
+
+/**
+ * Judges a path by how it is written and by where it leads. What does not exist yet is judged by the
+ * nearest folder that does.
+ */
+export async function resolvePath(
+  given: string,
+  mustExist: boolean,
+  rules: PathRules,
+): Promise<ResolvedPath> {
+  const { dialects, extensions, fileSystem, maxBytes, roots, symlinks } = rules
+  const fault = pathFault(given, dialects, rules.decode)
+  if (fault !== undefined) return { violation: fault }
+  // Absolute for another system is a name here, and not what was meant.
+  if (isAbsolute(given, dialects) && !isOwnAbsolute(given)) return { violation: 'escape' }
+  const path = isOwnAbsolute(given) ? resolve(given) : join(roots[0]!, given)
+  if (!roots.some((root) => isInside(path, resolve(root)))) return { violation: 'outside-roots' }
+  if (extensions !== undefined && !extensions.includes(extensionOf(path))) {
+    return { violation: 'extension' }
+  }
+
+  const real = await realPath(path, fileSystem)
+  const realRoots = await Promise.all(roots.map((root) => realPath(resolve(root), fileSystem)))
+  if (!realRoots.some((root) => isInside(real.path, root.path))) return { violation: 'symlink' }
+  if (
+    symlinks === 'refuse' &&
+    !realRoots.some((root, at) => isSame(real.path, path, root.path, resolve(roots[at]!)))
+  ) {
+    return { violation: 'symlink' }
+  }
+  if (!real.exists) return mustExist ? { violation: 'missing' } : { path: real.path }
+  // A link may have another name than what it leads to.
+  if (extensions !== undefined && !extensions.includes(extensionOf(real.path))) {
+    return { violation: 'extension' }
+  }
+  const found = await fileSystem.stat(real.path)
+  if (found.isFile() && found.size > maxBytes) return { violation: 'too-large' }
+  if (!found.isFile() && !found.isDirectory()) return { violation: 'not-a-file' }
+  return { path: real.path }
+}
+
+/** The disk of this machine. */
+export const nodeFileSystem: FileSystem = {
+  realpath: (path) => realpath(path),
+  stat: (path) => stat(path),
+}
+
+/** Without symbolic links, as far as it exists. */
+async function realPath(
+  path: string,
+  fileSystem: FileSystem,
+): Promise<{ readonly path: string; readonly exists: boolean }> {
+  try {
+    return { path: await fileSystem.realpath(path), exists: true }
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown }
+    const parent = dirname(path)
+    if ((code !== 'ENOENT' && code !== 'ENOTDIR') || parent === path) throw error
+    const { path: folder } = await realPath(parent, fileSystem)
+    return { path: join(folder, basename(path)), exists: false }
+  }
+}
+
+function isInside(path: string, root: string): boolean {
+  const folder = root.endsWith('/') || root.endsWith('\\') ? root : `${root}/`
+  return path === root || `${path.replaceAll('\\', '/')}/`.startsWith(folder.replaceAll('\\', '/'))
+}
+
+/** Whether nothing behind the root was a link. */
+function isSame(real: string, path: string, realRoot: string, root: string): boolean {
+  return real.slice(realRoot.length) === path.slice(root.length)
+}
+
+function extensionOf(path: string): string {
+  const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+  const at = name.lastIndexOf('.')
+  return at > 0 ? name.slice(at).toLowerCase() : ''
+}

@@ -9,6 +9,7 @@ import {
   holdPreamble,
   isControlFlow,
   mergeChatOptions,
+  unlessAborted,
 } from '@lamella/core/authoring'
 import type { FallbackEntry, FallbackFailure } from './fallback-entry.ts'
 import type { FallbackEvent, FallbackStop } from './fallback-event.ts'
@@ -56,7 +57,7 @@ export class FallbackCall {
     for (const index of this.#order()) {
       const entry = entries[index - 1]
       if (failure !== undefined) {
-        if ((await entry?.when?.(failure)) === false) continue
+        if (!(await this.#isWanted(entry, failure))) continue
         this.#reportSwitch(failure, entry)
         if (isShadow) throw failure.error
       }
@@ -89,6 +90,11 @@ export class FallbackCall {
     return last === 0 || !all.includes(last) ? all : [last, ...all.filter((at) => at !== last)]
   }
 
+  async #isWanted(entry: FallbackEntry | undefined, failure: FallbackFailure): Promise<boolean> {
+    const { signal } = this.#context
+    return (await unlessAborted(signal, (async () => entry?.when?.(failure))())) !== false
+  }
+
   /** Puts a client in place, and what it is sent. `undefined` is the call's own. */
   async #enter(
     entry: FallbackEntry | undefined,
@@ -99,7 +105,11 @@ export class FallbackCall {
     const client = entry?.client ?? own.client
     const isOther = client !== own.client
     const model = entry?.model ?? (isOther ? undefined : own.options.model)
-    let messages = (await entry?.messages?.(own.messages, failure)) ?? own.messages
+    let { messages } = own
+    if (entry?.messages !== undefined) {
+      const given = (async () => entry.messages?.(messages, failure))()
+      messages = (await unlessAborted(context.signal, given)) ?? messages
+    }
     // Of a conversation that a provider keeps this is only the end, and core adds the rest for others.
     const isWhole = own.options.conversationId === undefined
     if (isOther && isWhole) messages = client.prepareHistory?.(messages) ?? messages
@@ -132,7 +142,7 @@ export class FallbackCall {
   async #obstacle(failure: FallbackFailure): Promise<FallbackStop | undefined> {
     const { qualifies, midStream, replay } = this.#settings
     const { error, context } = failure
-    if (!(await qualifies(failure))) return 'not_qualified'
+    if (!(await unlessAborted(context.signal, qualifies(failure)))) return 'not_qualified'
     if (context.released && midStream === 'error') return 'content_released'
     const isUnsafe = isProviderError(error) && error.retry.replay === 'unsafe'
     return isUnsafe && replay !== 'any' ? 'unsafe_replay' : undefined

@@ -343,6 +343,21 @@ describe.each(modes)('fallback, %s', (mode) => {
     expect(second.requests).toHaveLength(0)
   })
 
+  it.each<Partial<FallbackOptions>>([
+    { fallbackOn: () => new Promise(() => {}) },
+    { clients: [{ client: scriptedClient([]), when: () => new Promise(() => {}) }] },
+    { clients: [{ client: scriptedClient([]), messages: () => new Promise(() => {}) }] },
+  ])('ends with the run also where what it is given hangs: %o', async (options) => {
+    const { agent } = setUp([failure('server')], [], options)
+    const controller = new AbortController()
+    const running = rejection(runIn(mode, agent, { signal: controller.signal }))
+    await new Promise((resolve) => setTimeout(resolve))
+
+    controller.abort(new Error('enough'))
+
+    expect(await running).toMatchObject({ message: 'enough' })
+  })
+
   it('keeps a thousand runs at the same time apart', async () => {
     const { agent } = setUp(
       ({ messages }) => (JSON.stringify(messages).includes('odd') ? failure('server') : 'one'),

@@ -27,8 +27,13 @@ export function heldReply<Verdict>(
     async flush(controller) {
       const response = foldUpdates(held)
       const verdict = await judge(response)
-      if (verdict !== undefined) rejected = { response, verdict }
-      else for (const update of held) controller.enqueue(update)
+      if (verdict === undefined) {
+        for (const update of held) controller.enqueue(update)
+      } else {
+        rejected = { response, verdict }
+        // Layers further in, and the run, are to know what it cost.
+        controller.enqueue({ contents: [], usage: response.usage })
+      }
       held = []
     },
   }

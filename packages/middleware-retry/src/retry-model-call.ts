@@ -14,9 +14,11 @@ import {
   holdPreamble,
   isControlFlow,
   mergeChatOptions,
+  unlessAborted,
 } from '@lamella/core/authoring'
 import { heldReply } from './held-reply.ts'
 import { replayOf } from './replay-of.ts'
+import { reloadCache } from './reload-cache.ts'
 import { ReplyRejectedError } from './reply-rejected-error.ts'
 import type { RetryChange, RetryDecision, RetryFailure, RetryReply } from './retry-decision.ts'
 import type { GiveUpReason } from './retry-event.ts'
@@ -94,14 +96,10 @@ class ModelCall {
 
   async try(attempt: number, callNext: () => Promise<ChatResponse>): Promise<Miss | undefined> {
     this.#attempt = attempt
-    const { run, signal } = this.#context
+    const { signal } = this.#context
     try {
       const response = await callNext()
-      if (this.#held?.rejected !== undefined) {
-        // What was kept back is in no response, so its tokens are counted here.
-        run.addUsage(this.#held.rejected.response.usage)
-        return { attempt, ...this.#held.rejected }
-      }
+      if (this.#held?.rejected !== undefined) return { attempt, ...this.#held.rejected }
       const verdict = this.#held === undefined ? await this.#judge(response) : undefined
       if (verdict !== undefined) return { attempt, response, verdict }
       if (attempt > 1) this.#recovered(response)
@@ -133,6 +131,7 @@ class ModelCall {
     })
     if (isShadow || !isRetry) return this.#end(miss, plan.because)
     this.#change(plan.change)
+    if (miss.response !== undefined) context.options = reloadCache(context.options)
     await clock.sleep(plan.delayMs, context.signal)
     return true
   }
@@ -140,7 +139,10 @@ class ModelCall {
   async #judge(response: ChatResponse): Promise<true | RetryChange | undefined> {
     const { rejectReply } = this.#settings
     const attempt = this.#attempt
-    return (await rejectReply?.({ attempt, response, context: this.#context })) || undefined
+    if (rejectReply === undefined) return undefined
+    const context = this.#context
+    const verdict = (async () => rejectReply({ attempt, response, context }))()
+    return (await unlessAborted(context.signal, verdict)) || undefined
   }
 
   async #plan(miss: Miss): Promise<RetryPlan> {
@@ -159,7 +161,8 @@ class ModelCall {
     }
     const { error } = miss
     const known = isProviderError(error) ? error : undefined
-    const decision = (await retryOn?.({ attempt, error, context })) ?? known?.retry.retryable
+    const asked = (async () => retryOn?.({ attempt, error, context }))()
+    const decision = (await unlessAborted(context.signal, asked)) ?? known?.retry.retryable
     return this.#planner.plan({
       attempt,
       maxRetries: (known && maxRetriesByKind[known.kind]) ?? maxRetries,

@@ -1,4 +1,5 @@
-import { Agent, hostedTool, message, outcomeOf } from '@lamella/core'
+import { Agent, chatMiddleware, hostedTool, message, outcomeOf } from '@lamella/core'
+import type { ChatOptions } from '@lamella/core'
 import { callFunction, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { ReplyRejectedError, retry } from './index.ts'
@@ -98,6 +99,49 @@ describe.each(modes)('a rejected reply, %s', (mode) => {
     await expect(running).rejects.toMatchObject({ code: 'reply_rejected' })
     expect(client.requests).toHaveLength(1)
     expect(events).toMatchObject([{ because: 'unsafe_replay' }])
+  })
+
+  it('tells layers further in what it cost', async () => {
+    const seen: (number | undefined)[] = []
+    const meter = chatMiddleware('meter', async (_, callNext) => {
+      seen.push((await callNext()).usage.inputTokens)
+    })
+    const { agent, clock } = setUp([empty, { messages: 'Hi.', usage: { inputTokens: 5 } }])
+
+    await withTime(clock, runIn(mode, agent, { middleware: meter }))
+
+    expect(seen).toEqual([4, 5])
+  })
+
+  it.each([
+    [undefined, { mode: 'reload' }],
+    ['default', { mode: 'reload' }],
+    [
+      { ttlMs: 5, mode: 'default' },
+      { ttlMs: 5, mode: 'reload' },
+    ],
+    ['no-store', 'no-store'],
+  ])('is not taken from a cache further in again: %j', async (cache, next) => {
+    const { agent, client, clock } = setUp([empty, 'Hi.'])
+
+    await withTime(clock, runIn(mode, agent, { options: { cache } as ChatOptions }))
+
+    expect(client.requests.map(({ options }) => (options as { cache?: unknown }).cache)).toEqual([
+      cache,
+      next,
+    ])
+  })
+
+  it('whose judge hangs ends with the run', async () => {
+    const { agent } = setUp(['Hi.'], { rejectReply: () => new Promise(() => {}) })
+    const controller = new AbortController()
+    const running = runIn(mode, agent, { signal: controller.signal })
+    running.catch(() => {})
+    await new Promise((resolve) => setTimeout(resolve))
+
+    controller.abort(new Error('enough'))
+
+    await expect(running).rejects.toThrow('enough')
   })
 
   it('is only reported in shadow', async () => {

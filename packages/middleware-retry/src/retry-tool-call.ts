@@ -1,6 +1,6 @@
 import type { FunctionInvocationContext, FunctionMiddleware } from '@lamella/core'
 import { isProviderError, isToolError, LamellaError } from '@lamella/core'
-import { failureReason, isControlFlow } from '@lamella/core/authoring'
+import { failureReason, isControlFlow, unlessAborted } from '@lamella/core/authoring'
 import type { RetryDecision, ToolRetryFailure } from './retry-decision.ts'
 import { isOwned, ownToolCall } from './retry-owner.ts'
 import { RetryPlanner } from './retry-plan.ts'
@@ -61,7 +61,8 @@ export function retryToolCall(settings: ToolRetrySettings): FunctionMiddleware['
         return undefined
       } catch (error) {
         if (isControlFlow(error, context.signal)) throw error
-        const decision = (await tools.retryOn?.({ attempt, error, context })) ?? isWorthIt(error)
+        const asked = (async () => tools.retryOn?.({ attempt, error, context }))()
+        const decision = (await unlessAborted(context.signal, asked)) ?? isWorthIt(error)
         const plan = await planner.plan({ attempt, maxRetries, decision, error })
         report(run, {
           level: 'function',

@@ -1,8 +1,8 @@
-import { Agent, chatMiddleware, GuardrailTripped, outcomeOf } from '@lamella/core'
+import { Agent, chatMiddleware, GuardrailTripped, outcomeOf, withMiddleware } from '@lamella/core'
 import type { ProviderErrorKind } from '@lamella/core'
 import { scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { retry } from './index.ts'
+import { retry, timeout } from './index.ts'
 import type { RetryEvent, RetryOptions } from './index.ts'
 import { failure, modes, runIn, withTime } from './run-in.test-helper.ts'
 
@@ -309,6 +309,31 @@ describe.each(modes)('retry, %s', (mode) => {
     const { status } = await runIn(mode, agent, { middleware: guard })
 
     expect([status, entered, events]).toEqual(['blocked', 1, []])
+  })
+
+  it('ends with the run also where `retryOn` hangs', async () => {
+    const { agent, clock } = setUp([failure('server')], { retryOn: () => new Promise(() => {}) })
+    const controller = new AbortController()
+    const running = runIn(mode, agent, { signal: controller.signal })
+    running.catch(() => {})
+    await clock.advance(1)
+
+    controller.abort(new Error('enough'))
+
+    await expect(running).rejects.toThrow('enough')
+  })
+
+  it('serves a client without an agent', async () => {
+    const clock = testClock()
+    const bare = scriptedClient([failure('server'), 'Hi.'])
+    const client = withMiddleware(bare, retry({ clock }), timeout({ clock }))
+
+    const answer =
+      mode === 'plain'
+        ? client.getResponse('Hello')
+        : client.getResponse('Hello', { stream: true }).finalResponse()
+
+    expect((await withTime(clock, answer)).text).toBe('Hi.')
   })
 
   it('ends its wait as soon as the run is aborted', async () => {

@@ -1,0 +1,17 @@
+import { Agent } from '@lamella/core'
+import type { MiddlewareInput } from '@lamella/core'
+import { scriptedClient } from '@lamella/testing'
+import { expect, it } from 'vitest'
+import { circuitBreaker, fallback } from './index.ts'
+
+const warningsOf = (...middleware: MiddlewareInput[]) =>
+  new Agent({ client: scriptedClient([]), middleware }).explain('Hello').warnings
+
+it('`explain` has nothing to say about the recommended order, and warns about another', () => {
+  const layers = [fallback({ clients: [scriptedClient([])] }), circuitBreaker()]
+
+  expect(warningsOf(...layers)).toEqual([])
+  expect(warningsOf(...layers.toReversed())).toEqual([
+    'chat: fallback should stand outside circuit-breaker',
+  ])
+})

@@ -1,0 +1,18 @@
+import { Agent } from '@lamella/core'
+import type { MiddlewareInput } from '@lamella/core'
+import { scriptedClient } from '@lamella/testing'
+import { expect, it } from 'vitest'
+import { retry, timeout } from './index.ts'
+
+const warningsOf = (...middleware: MiddlewareInput[]) =>
+  new Agent({ client: scriptedClient([]), middleware }).explain('Hello').warnings
+
+it('`explain` has nothing to say about the recommended order, and warns about another', () => {
+  const [outer, inner] = [retry(), timeout({ toolMs: 1000, totalMs: 60_000 })]
+
+  expect(warningsOf(outer, inner)).toEqual([])
+  expect(warningsOf(inner, outer)).toEqual([
+    'chat: retry should stand outside timeout',
+    'function: retry should stand outside timeout',
+  ])
+})

@@ -63,7 +63,8 @@ export class ProviderError extends LamellaError {
   }
 }
 
-const retryableKinds: ReadonlySet<ProviderErrorKind> = new Set([
+/** What may be over soon. */
+export const retryableKinds: ReadonlySet<ProviderErrorKind> = new Set([
   'rate_limit',
   'overloaded',
   'timeout',

@@ -1,6 +1,6 @@
 import type { ProviderErrorKind } from '@lamella/core'
 import { isProviderError, LamellaError } from '@lamella/core'
-import { wrongOption } from '@lamella/core/authoring'
+import { retryableKinds, wrongOption } from '@lamella/core/authoring'
 
 /**
  * What a model call fails of. `transient` is what may be over soon: `rate_limit`, `overloaded`, `timeout`,
@@ -9,21 +9,16 @@ import { wrongOption } from '@lamella/core/authoring'
  */
 export type FailureClass = ProviderErrorKind | 'transient' | 'invalid_output'
 
-const kinds: readonly ProviderErrorKind[] = [
-  'rate_limit',
-  'overloaded',
-  'timeout',
-  'network',
-  'truncated_stream',
-  'server',
+const others: readonly FailureClass[] = [
   'quota',
   'auth',
   'invalid_request',
   'context_length',
   'content_filter',
   'not_found',
+  'transient',
+  'invalid_output',
 ]
-const transient = new Set<ProviderErrorKind>(kinds.slice(0, 6))
 
 /** Whether an error is of one of the classes. */
 export function isOfClass(error: unknown, classes: readonly FailureClass[]): boolean {
@@ -33,12 +28,12 @@ export function isOfClass(error: unknown, classes: readonly FailureClass[]): boo
     return isInvalid && classes.includes('invalid_output')
   }
   const { kind } = error
-  return classes.includes(kind) || (transient.has(kind) && classes.includes('transient'))
+  return classes.includes(kind) || (retryableKinds.has(kind) && classes.includes('transient'))
 }
 
 /** @throws TypeError that names the option and the value */
 export function checkClasses(owner: string, option: string, value: unknown): void {
-  const known: readonly unknown[] = [...kinds, 'transient', 'invalid_output']
+  const known: readonly unknown[] = [...retryableKinds, ...others]
   const isList = Array.isArray(value) && value.every((entry) => known.includes(entry))
   if (value === undefined || typeof value === 'function' || isList) return
   throw wrongOption(owner, option, `a function or a list of ${known.join(', ')}`, value)

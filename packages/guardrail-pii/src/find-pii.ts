@@ -46,8 +46,9 @@ export interface FindPiiOptions {
   readonly maxBytes?: number | undefined
   /**
    * Milliseconds for each 10,000 characters begun; a scan that takes longer is a failure of the guard.
-   * Looked at between two recognizers: it bounds patterns of your own, ours need less.
-   * @default 500
+   * Looked at between two recognizers: it bounds patterns of your own, ours need a few. A machine that
+   * stands still counts too.
+   * @default 5000
    */
   readonly maxScanMs?: number | undefined
   /** @default the machine's */
@@ -79,7 +80,8 @@ export function detectorOptions(owner: string, options: FindPiiOptions): Detecto
         entity,
       )
     }
-    for (const recognizer of known) recognizers.set(recognizer.kind, recognizer)
+    const isOwn = typeof entity === 'object'
+    for (const one of known) recognizers.set(one.kind, isOwn ? withRoom(one) : one)
   }
   if (deny.length > 0) recognizers.set('denied', denied(deny))
   const allowed = new Set(allow.filter((value) => typeof value === 'string').map(folded))
@@ -97,7 +99,7 @@ export function detectorOptions(owner: string, options: FindPiiOptions): Detecto
     decode,
     maxDepth: decode.length > 0 ? (options.maxDepth ?? 2) : 0,
     maxBytes: options.maxBytes ?? 65_536,
-    maxScanMs: options.maxScanMs ?? 500,
+    maxScanMs: options.maxScanMs ?? 5000,
     clock,
     isExempt: (match, kind, text, start, end) =>
       kind !== 'denied' &&
@@ -117,6 +119,14 @@ export function byKind<T>(values: Readonly<Record<string, T>>): Record<string, T
 }
 
 const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
+
+/** Adds the word after a match to what a stream holds back, where that word may decide about it. */
+function withRoom(recognizer: Recognizer): Recognizer {
+  const { kind, context, maxChars } = recognizer
+  if (context === undefined) return recognizer
+  const find: Recognizer['find'] = (text, options) => recognizer.find(text, options)
+  return { kind, context, find, maxChars: (maxChars ?? 64) + 36 }
+}
 
 function denied(texts: readonly string[]): Recognizer {
   return patternRecognizer({

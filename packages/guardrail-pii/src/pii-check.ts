@@ -1,6 +1,7 @@
 import type { GuardSubject, RunContext, Verdict, VerdictSpan } from '@lamella/core'
 import type { Detection, DetectorOptions } from './detector.ts'
 import { detect, withoutOverlaps } from './detector.ts'
+import type { JsonSpan } from './json-text.ts'
 import { readJson } from './json-text.ts'
 import { pendingFrom } from './open-text.ts'
 import type { DetectPii, PiiOptions, StrategyOf } from './pii-options.ts'
@@ -44,14 +45,10 @@ export class PiiCheck {
         read = end
         // What may still grow is neither kept nor replaced yet.
         const made = end > until ? redacted(kind) : this.#replacement(run, kind, strategy, value)
-        const place = json?.toSpan(start, end)
-        spans.push({
-          start: place?.start ?? start - before.length,
-          end: place?.end ?? end - before.length,
-          replacement: place ? inJson(made, place.isNumber) : made,
-          kind,
-          strategy,
-        })
+        const places = json
+          ? jsonEdits(json.toSpans(start, end), made)
+          : [{ start: start - before.length, end: end - before.length, replacement: made }]
+        spans.push(...places.map((place) => ({ ...place, kind, strategy })))
       }
       this.#vault?.reserve(run, text.slice(read, until))
       return verdictOn(spans)
@@ -70,11 +67,12 @@ export class PiiCheck {
       const strategy = this.#strategyOf(kind, 'input')
       const value = read.text.slice(start, end)
       if (strategy === 'flag' || this.#vault?.has(run, value)) continue
-      const span = read.toSpan(start, end)
       this.#vault?.reserve(run, read.text.slice(0, start))
       const made = this.#replacement(run, kind, strategy, value)
-      replaced += json.slice(done, span.start) + inJson(made, span.isNumber)
-      done = span.end
+      for (const edit of jsonEdits(read.toSpans(start, end), made)) {
+        replaced += json.slice(done, edit.start) + edit.replacement
+        done = edit.end
+      }
     }
     return replaced + json.slice(done)
   }
@@ -135,7 +133,12 @@ async function withMore(
   return withoutOverlaps([...found, ...(await more(text, { signal }))])
 }
 
-function inJson(text: string, isValue: boolean): string {
-  const json = JSON.stringify(text)
-  return isValue ? json : json.slice(1, -1)
+/** What takes the place of stretches of JSON: the first gets it all. */
+function jsonEdits(spans: readonly JsonSpan[], made: string) {
+  return spans
+    .map(({ isNumber, ...place }, at) => {
+      const json = JSON.stringify(at === 0 ? made : '')
+      return { ...place, replacement: isNumber ? json : json.slice(1, -1) }
+    })
+    .filter(({ start, end }) => start < end)
 }

@@ -1,7 +1,7 @@
 import { assertChunkInvariant } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { pii } from './index.ts'
+import { patternRecognizer, pii } from './index.ts'
 import type { PiiOptions } from './index.ts'
 
 const pieces = [
@@ -60,6 +60,22 @@ describe('however an answer is cut', () => {
     ['masked', { strategy: 'mask' }],
     ['blocked', { strategy: { secrets: 'block', default: 'redact' } }],
     ['denied', { deny: ['the phone', 'Mail the'] }],
+    ['by sentence', { release: 'sentence' }],
+    ['as a whole', { release: 'full' }],
+    [
+      'with recognizers of our own',
+      {
+        entities: [
+          patternRecognizer({
+            kind: 'article',
+            pattern: /\bthe\b/,
+            score: 0.3,
+            context: /phone|Mail/,
+          }),
+          'email',
+        ],
+      },
+    ],
   ])('all comes to the same, %s', async ([, options]) => {
     await fc.assert(
       fc.asyncProperty(texts, fc.integer(), (reply, seed) =>

@@ -190,6 +190,19 @@ describe('arguments and results', () => {
     expect(read).toBe('{"id":702029921,"ssn":"[SSN]","api_key":"[SECRET]"}')
   })
 
+  it('a private key in lines is one find', async () => {
+    const lines = [
+      '-----BEGIN PRIVATE KEY-----',
+      'MIIEvQIBADANBgkq',
+      '-----END PRIVATE KEY-----',
+      'x',
+    ]
+
+    expect((await throughTool({}, { key: lines, next: 1 })).read).toBe(
+      '{"key":["[SECRET]","","","x"],"next":1}',
+    )
+  })
+
   it('a result that is no JSON is a text', async () => {
     expect((await throughTool({}, 'Call (415) 555-0132 {')).read).toBe('Call [PHONE] {')
   })
@@ -280,7 +293,7 @@ describe('detectors of other makers', () => {
 
   it('and a scan that takes too long is a failure of the guard', async () => {
     let now = 0
-    const clock = { now: () => (now += 1000) }
+    const clock = { now: () => (now += 10_000) }
     const agent = new Agent({ client: scriptedClient([]), middleware: pii({ clock }) })
 
     const response = await agent.run('Hello')

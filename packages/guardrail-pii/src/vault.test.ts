@@ -245,6 +245,13 @@ describe('options of a vault', () => {
     expect(response.text).toContain('<EMAIL_1>')
   })
 
+  it('placeholders must differ', async () => {
+    const client = scriptedClient(['Hi.'])
+    const agent = new Agent({ client, middleware: pii({ vault: true, placeholder: () => 'X' }) })
+
+    expect((await agent.run(`${ann} ${bob}`)).block?.category).toBe('guardrail_error')
+  })
+
   it('a placeholder may look like what it stands for, so that it fits a schema', async () => {
     const got: unknown[] = []
     const send = tool({

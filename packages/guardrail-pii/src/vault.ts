@@ -44,7 +44,7 @@ interface Index {
 }
 
 const indices = new WeakMap<Entries, Index>()
-const attempts = 5
+const attempts = 20
 
 /** The values that runs keep back from a model, each under one placeholder in a run. */
 export class Vault {
@@ -73,14 +73,20 @@ export class Vault {
     const index = indexOf(entries)
     const known = index.placeholders.get(keyOf(kind, value))
     if (known !== undefined) return known
-    let count = index.counts.get(kind) ?? 0
-    let placeholder: string
-    do placeholder = this.#placeholder(kind, ++count)
-    while (Object.hasOwn(entries, placeholder) || index.taken.has(placeholder))
-    entries[placeholder] = { kind, value }
-    add(index, placeholder, { kind, value })
-    index.counts.set(kind, count)
-    return placeholder
+    const most = index.placeholders.size + index.taken.size
+    for (
+      let count = (index.counts.get(kind) ?? 0) + 1, tries = 0;
+      tries <= most;
+      count++, tries++
+    ) {
+      const placeholder = this.#placeholder(kind, count)
+      if (Object.hasOwn(entries, placeholder) || index.taken.has(placeholder)) continue
+      entries[placeholder] = { kind, value }
+      add(index, placeholder, { kind, value })
+      index.counts.set(kind, count)
+      return placeholder
+    }
+    throw new TypeError('pii: `placeholder` must give another text for each kind and count')
   }
 
   /** Sees to it that what looks like a placeholder and is none stays what it is. */

@@ -2,6 +2,8 @@ import type { JsonSchema, Schema, StandardIssue } from '@lamella/core'
 import { toJsonSchema, validate } from '@lamella/core'
 import { coerceToSchema } from './coerce-to-schema.ts'
 import { findBroken, findJson } from './find-json.ts'
+import { mendJson } from './mend-json.ts'
+import type { JsonValue } from './parse-json.ts'
 import { parseJson } from './parse-json.ts'
 import { repairJson } from './repair-json.ts'
 
@@ -11,6 +13,8 @@ export type LocalRepair = 'extract' | 'json-repair' | 'coerce'
 export interface ReadOptions {
   readonly schema: Schema
   readonly repairs: readonly LocalRepair[]
+  /** Longer texts are not given to `jsonrepair`. */
+  readonly maxRepairChars: number
   /** Rules beyond the schema; what they find is an issue like any other. */
   readonly refine?:
     | ((
@@ -35,7 +39,7 @@ const notJson: readonly StandardIssue[] = [{ message: 'the text is not JSON' }]
 
 /** Reads a text as JSON that fits, first as it is and then by the repairs, in their order here. */
 export async function readAnswer(text: string, options: ReadOptions): Promise<Reading> {
-  const { schema, repairs, refine } = options
+  const { schema, repairs, refine, maxRepairChars } = options
   const tried: unknown[] = []
   let issues: readonly StandardIssue[] | undefined
 
@@ -45,8 +49,7 @@ export async function readAnswer(text: string, options: ReadOptions): Promise<Re
     const found = await refine?.(checked.value as never)
     return found?.length ? { issues: found } : { value: checked.value, json, by }
   }
-  const attempt = async (source: string | undefined, by: 'strict' | LocalRepair) => {
-    const parsed = source === undefined ? undefined : parseJson(source)
+  const attempt = async (parsed: JsonValue | undefined, by: 'strict' | LocalRepair) => {
     if (parsed === undefined) return undefined
     tried.push(parsed.value)
     const reading = await fit(parsed.value, by)
@@ -55,15 +58,15 @@ export async function readAnswer(text: string, options: ReadOptions): Promise<Re
     return undefined
   }
 
-  const strict = await attempt(text, 'strict')
+  const strict = await attempt(parseJson(text), 'strict')
   if (strict !== undefined) return strict
   if (tried.length === 0) {
     for (const source of repairs.includes('extract') ? findJson(text) : []) {
-      const reading = await attempt(source, 'extract')
+      const reading = await attempt(parseJson(source), 'extract')
       if (reading !== undefined) return reading
     }
     for (const source of repairs.includes('json-repair') ? findBroken(text) : []) {
-      const reading = await attempt(repairJson(source), 'json-repair')
+      const reading = await attempt(repaired(source, maxRepairChars), 'json-repair')
       if (reading !== undefined) return reading
     }
   }
@@ -76,6 +79,13 @@ export async function readAnswer(text: string, options: ReadOptions): Promise<Re
     }
   }
   return { issues: issues ?? notJson }
+}
+
+/** `jsonrepair` understands most, but hostile texts take it time that grows faster than they do. */
+function repaired(source: string, maxRepairChars: number): JsonValue | undefined {
+  if (source.length > maxRepairChars) return mendJson(source)
+  const json = repairJson(source)
+  return json === undefined ? undefined : parseJson(json)
 }
 
 function describe(schema: Schema): JsonSchema | undefined {

@@ -10,13 +10,14 @@ export async function repairCalls(
   messages: readonly Message[],
   tools: readonly ToolDefinition[],
   repairs: readonly LocalRepair[],
+  maxRepairChars: number,
 ): Promise<{ readonly messages: readonly Message[]; readonly repaired: number }> {
   let repaired = 0
   const changed: Message[] = []
   for (const message of messages) {
     const contents: Content[] = []
     for (const content of message.contents) {
-      const fixed = await repairCall(content, tools, repairs)
+      const fixed = await repairCall(content, tools, repairs, maxRepairChars)
       if (fixed !== content) repaired++
       contents.push(fixed)
     }
@@ -29,11 +30,16 @@ async function repairCall(
   content: Content,
   tools: readonly ToolDefinition[],
   repairs: readonly LocalRepair[],
+  maxRepairChars: number,
 ): Promise<Content> {
   if (content.type !== 'function-call' || content.informational === true) return content
   const tool = tools.find(({ name }) => name === content.name)
   if (tool?.type !== 'function') return content
-  const reading = await readAnswer(content.arguments || '{}', { schema: tool.parameters, repairs })
+  const reading = await readAnswer(content.arguments || '{}', {
+    schema: tool.parameters,
+    repairs,
+    maxRepairChars,
+  })
   return reading.issues !== undefined || reading.by === 'strict'
     ? content
     : { ...content, arguments: JSON.stringify(reading.json) }

@@ -73,8 +73,9 @@ export interface SchemaValidatorOptions<S extends Schema = Schema>
    */
   readonly toolCalls?: boolean | undefined
   /**
-   * Characters beyond which an answer is only checked and not repaired.
-   * @default 1_000_000
+   * Characters up to which broken JSON is given to `jsonrepair`, whose time grows faster than a hostile
+   * text does. What is longer is mended by a simpler reader, in one pass.
+   * @default 4000
    */
   readonly maxRepairChars?: number | undefined
   /**

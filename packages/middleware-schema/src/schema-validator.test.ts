@@ -126,10 +126,16 @@ describe.each(modes)('an answer, $mode', ({ stream }) => {
     await expect(respond()).resolves.toMatchObject({ metadata: { schemaValid: false } })
   })
 
-  it('that is longer than is to be repaired is only checked', async () => {
-    const { respond } = await play([`So: ${rome}`], { maxRepairChars: 10 })
+  it('that is long and broken is mended too, and a hostile one takes no time', async () => {
+    const long = `{city: 'Rome', degrees: 21, more: '${'x'.repeat(20_000)}',}`
+    const hostile = `["${'"a"{a`null,'.repeat(20_000)}`
+    const mended = await play([long])
+    const left = await play([hostile])
+    const start = performance.now()
 
-    await expect(respond()).resolves.toMatchObject({ metadata: { schemaValid: false } })
+    await expect(mended.respond()).resolves.toMatchObject({ value })
+    await expect(left.respond()).resolves.toMatchObject({ metadata: { schemaValid: false } })
+    expect(performance.now() - start).toBeLessThan(2000)
   })
 
   it('is asked for again with what was wrong, once by default', async () => {

@@ -26,7 +26,7 @@ export function schemaValidator<S extends Schema = Schema>(
 ): ChatMiddleware {
   checkSchemaOptions(options)
   const { name = 'schema', mode, onFailure = 'raw', onPartial, refine } = options
-  const { repair = ['extract', 'json-repair'], maxRepairChars = 1_000_000 } = options
+  const { repair = ['extract', 'json-repair'], maxRepairChars = 4000 } = options
   const { reaskMessage = demand, reaskClient, reaskModel, toolCalls = false } = options
   const repairs = repair.filter((step): step is LocalRepair => step !== 're-ask')
   const maxReasks = repair.includes('re-ask') ? (options.maxReasks ?? 1) : 0
@@ -35,16 +35,20 @@ export function schemaValidator<S extends Schema = Schema>(
   const read = async (response: ChatResponse, schema: Schema): Promise<Reading> => {
     if (isRefusal(response)) return { issues: [{ message: 'the model refused' }] }
     const words = textOfAnswer(response)
-    const allowed = words.length > maxRepairChars ? [] : repairs.filter(isSafeFor(response))
-    return readAnswer(words, { schema, repairs: allowed, refine })
+    const allowed = repairs.filter(isSafeFor(response))
+    return readAnswer(words, { schema, repairs: allowed, refine, maxRepairChars })
   }
 
   const tidyCalls = async (context: ChatContext, response: ChatResponse): Promise<void> => {
-    const tooLong = response.functionCalls.some((call) => call.arguments.length > maxRepairChars)
-    if (!toolCalls || tooLong) return
+    if (!toolCalls) return
     const allowed = repairs.filter(isSafeFor(response))
     const { tools = [] } = context.options
-    const { messages, repaired } = await repairCalls(response.messages, tools, allowed)
+    const { messages, repaired } = await repairCalls(
+      response.messages,
+      tools,
+      allowed,
+      maxRepairChars,
+    )
     if (repaired === 0) return
     const action = mode === 'shadow' ? 'none' : 'repaired'
     const event = {

@@ -7,6 +7,7 @@ import {
   message,
   ProviderError,
   tool,
+  visibleHistory,
   withMiddleware,
 } from '@lamella/core'
 import {
@@ -125,6 +126,31 @@ describe.each([
     expect(words(sent)[0]).toBe('now')
     expect(sent).toHaveLength(7)
     expect(sent.at(-1)).toEqual(rounds.at(-1))
+  })
+
+  it('is valid in every call of a long run with tools', async () => {
+    const steps = Array.from({ length: 12 }, (_, n) => callFunction('work', { n }, `c${n}`))
+    const client = scriptedClient([...steps, 'Done.'])
+    const work = tool({ name: 'work', description: '', execute: () => 'x'.repeat(200) })
+    const layer = historyTruncator({
+      maxTokens: 300,
+      calibrate: false,
+      keep: { currentRun: false },
+    })
+    const agent = new Agent({ client, tools: [work], middleware: layer })
+    const session = agent.createSession({ messages: talk(10) })
+    const response = stream
+      ? await agent.run('now', { session, stream }).finalResponse()
+      : await agent.run('now', { session })
+
+    expect(response.text).toBe('Done.')
+    expect(client.requests).toHaveLength(13)
+    for (const { messages } of client.requests.slice(4)) {
+      expect(words(messages)[0]).toBe('now')
+      expect(visibleHistory(messages)).toEqual(messages)
+      expect(messages.length).toBeLessThan(14)
+    }
+    expect(client.requests.at(-1)!.messages.length).toBeGreaterThan(2)
   })
 
   it('keeps the first question and what is pinned, with the question before it', async () => {

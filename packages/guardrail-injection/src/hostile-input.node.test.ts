@@ -1,14 +1,8 @@
-import { createRequire } from 'node:module'
+import { checkSync } from 'recheck'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { findImages } from './find-images.ts'
 import { injectionSignals } from './assess-text.ts'
 import { injectionAssessor } from './index.ts'
-
-type Check = (source: string, flags: string) => { readonly status: string }
-
-// Its own judge would be started in a worker otherwise.
-process.env['RECHECK_BACKEND'] = 'pure'
-const { checkSync } = createRequire(import.meta.url)('recheck') as { checkSync: Check }
 
 test('every pattern is judged safe', () => {
   const patterns = new Set(injectionSignals.flatMap(({ parts }) => parts))

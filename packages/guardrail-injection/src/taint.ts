@@ -79,22 +79,41 @@ export function taintRule(
     }
     await callNext()
     if (!isUntrusted(tool)) return
-    run.state.update(reads, (known) => [...known, { tool, iteration: run.iteration }])
+    run.state.update(reads, (known) => [
+      ...known,
+      { tool, runId: run.id, iteration: run.iteration },
+    ])
   })
 }
 
-/** Who has read what. It outlives what a layer takes out of the conversation. */
-const reads = defineState<readonly { readonly tool: string; readonly iteration: number }[]>({
+interface Read {
+  readonly tool: string
+  readonly runId: string
+  readonly iteration: number
+}
+
+/** What a session has read. It outlives what a layer takes out of the conversation. */
+const reads = defineState<readonly Read[]>({
   name: 'lamella.injection.untrusted-reads',
+  scope: 'session',
   initial: () => [],
   schema: { type: 'array', items: { type: 'object' } },
 })
 
 /** The untrusted tools whose results the model had read when it asked for the call at hand. */
 function sourcesOf(run: RunContext, isUntrusted: (tool: string) => boolean): readonly string[] {
-  const inRun = run.state.get(reads).filter(({ iteration }) => iteration < run.iteration)
+  const isRead = ({ iteration, runId }: Read): boolean =>
+    runId !== run.id || iteration < run.iteration
   const inHistory = run.messages.all.flatMap(({ contents }) =>
     contents.flatMap((part) => (part.type === 'function-result' ? (part.name ?? 'a tool') : [])),
   )
-  return [...new Set([...inRun.map(({ tool }) => tool), ...inHistory.filter(isUntrusted)])]
+  return [
+    ...new Set([
+      ...run.state
+        .get(reads)
+        .filter(isRead)
+        .map(({ tool }) => tool),
+      ...inHistory.filter(isUntrusted),
+    ]),
+  ]
 }

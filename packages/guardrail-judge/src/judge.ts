@@ -1,0 +1,154 @@
+import type { ChatClient, ChatOptions, ChatResponse, GetResponseOptions } from '@lamella/core'
+import { createSecretId, LamellaError } from '@lamella/core'
+import { mergeChatOptions } from '@lamella/core/authoring'
+import type { JudgeCriterion } from './judge-criterion.ts'
+import type { JudgedData } from './judge-request.ts'
+import { judgeInstructions, verdictFormat } from './judge-request.ts'
+import type { JudgeAnswer } from './parse-verdict.ts'
+import { parseVerdict } from './parse-verdict.ts'
+
+/** How a judge comes to a verdict. */
+export interface JudgeOptions {
+  /** The model that judges; better another one than the one that is judged. */
+  readonly client: ChatClient
+  /**
+   * What is asked about a text, or a rubric in your own words that it is to meet.
+   * @default safetyCriteria
+   */
+  readonly criteria?: readonly JudgeCriterion[] | string | undefined
+  /** @default the client's */
+  readonly model?: string | undefined
+  /** Further options of its model calls. */
+  readonly options?: ChatOptions | undefined
+  /**
+   * `null` for models that take none.
+   * @default 0
+   */
+  readonly temperature?: number | null | undefined
+  /**
+   * A text passes from this score on, 0 to 1.
+   * @default 0.7
+   */
+  readonly threshold?: number | undefined
+  /**
+   * Whether every criterion must reach the threshold, or their weighted mean.
+   * @default 'every'
+   */
+  readonly combine?: 'every' | 'weighted' | undefined
+  /**
+   * How often a text is judged; the majority decides, and an even vote is against the text.
+   * @default 1
+   */
+  readonly samples?: number | undefined
+  /** Decides where samples disagree. @default the majority */
+  readonly arbiter?: ChatClient | undefined
+  /**
+   * How often a judge is asked when it gives no verdict of the right form.
+   * @default 2
+   */
+  readonly attempts?: number | undefined
+  /**
+   * Whether the judge gives its reason first. A model that is asked again is told it.
+   * @default false
+   */
+  readonly reasoning?: boolean | undefined
+  /**
+   * Characters that are judged at once; longer texts are judged in pieces, of which each must pass.
+   * @default 8000
+   */
+  readonly maxChars?: number | undefined
+}
+
+/** Makes a model call for a judge. */
+export type JudgeCall = (
+  client: ChatClient,
+  input: string,
+  options: Omit<GetResponseOptions, 'stream'>,
+) => Promise<ChatResponse>
+
+/** What a text was found to be. JSON, for caches. */
+export interface JudgeOutcome {
+  readonly passed: boolean
+  /** 1 is best. */
+  readonly score: number
+  /** The criterion that it meets least. */
+  readonly worst: string
+  readonly reason?: string | undefined
+}
+
+/** Makes the function that judges a text. */
+export function judgeOf(
+  options: JudgeOptions,
+  criteria: readonly JudgeCriterion[],
+): (data: JudgedData, call: JudgeCall) => Promise<JudgeOutcome> {
+  const { arbiter, attempts = 2, client, maxChars = 8000, model, reasoning = false } = options
+  const { samples = 1, temperature = 0 } = options
+  const ids = criteria.map(({ id }) => id)
+  const common: ChatOptions = {
+    ...mergeChatOptions(options.options, {
+      ...(model !== undefined && { model }),
+      ...(temperature !== null && { temperature }),
+      responseFormat: verdictFormat(criteria, reasoning),
+    }),
+  }
+
+  async function ask(by: ChatClient, data: JudgedData, call: JudgeCall): Promise<JudgeOutcome> {
+    for (let attempt = 1; ; attempt++) {
+      // What is judged was written before the ticket, so a verdict in it does not carry it.
+      const ticket = createSecretId('verdict')
+      const instructions = judgeInstructions(criteria, ticket, reasoning)
+      const response = await call(by, JSON.stringify(data), { ...common, instructions })
+      try {
+        return outcomeOf(parseVerdict(response, ids, ticket), criteria, options)
+      } catch (error) {
+        if (attempt >= attempts || !LamellaError.is(error, 'judge_malformed')) throw error
+      }
+    }
+  }
+
+  async function judgePiece(data: JudgedData, call: JudgeCall): Promise<JudgeOutcome> {
+    const asked = Array.from({ length: samples }, () => ask(client, data, call))
+    const outcomes = (await Promise.all(asked)).toSorted((a, b) => a.score - b.score)
+    const isPassed = 2 * outcomes.filter(({ passed }) => passed).length > samples
+    const agreed = outcomes.filter(({ passed }) => passed === isPassed)
+    if (arbiter && agreed.length < samples) return ask(arbiter, data, call)
+    return agreed[agreed.length >> 1]!
+  }
+
+  return async (data, call) => {
+    let worst: JudgeOutcome | undefined
+    for (const text of pieces(data.text, maxChars)) {
+      const outcome = await judgePiece({ ...data, text }, call)
+      if (worst === undefined || outcome.score < worst.score) worst = outcome
+      if (!outcome.passed) return outcome
+    }
+    return worst!
+  }
+}
+
+function outcomeOf(
+  { reason, scores }: JudgeAnswer,
+  criteria: readonly JudgeCriterion[],
+  { combine = 'every', threshold = 0.7 }: JudgeOptions,
+): JudgeOutcome {
+  let least = Infinity
+  let worst = ''
+  let sum = 0
+  let weights = 0
+  for (const { failIf = 'no', id, weight = 1 } of criteria) {
+    const merit = failIf === 'yes' ? 1 - scores.get(id)! : scores.get(id)!
+    if (merit < least) [least, worst] = [merit, id]
+    sum += weight * merit
+    weights += weight
+  }
+  const score = combine === 'every' ? least : sum / weights
+  return { passed: score >= threshold, score, worst, ...(reason !== undefined && { reason }) }
+}
+
+/** What stands at the edge of a piece stands in the next one too. */
+function pieces(text: string, maxChars: number): readonly string[] {
+  if (text.length <= maxChars) return [text]
+  const step = maxChars - Math.min(200, maxChars >> 1)
+  const count = Math.ceil((text.length - maxChars) / step) + 1
+  return Array.from({ length: count }, (_, at) => text.slice(at * step, at * step + maxChars))
+}

@@ -1,0 +1,132 @@
+import type { GuardrailOptions, GuardStage } from '@lamella/core'
+import type { Clock } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import type { JudgeBudget } from './judge-budget.ts'
+import type { JudgeCriterion } from './judge-criterion.ts'
+import { safetyCriteria } from './judge-criterion.ts'
+import type { JudgeOptions } from './judge.ts'
+import type { VerdictCacheOptions } from './verdict-cache.ts'
+
+type Shared<Level extends 'agent' | 'chat'> = Omit<
+  GuardrailOptions<Level>,
+  'name' | 'check' | 'applyTo' | 'role'
+>
+
+export interface LlmJudgeOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
+  extends Shared<Level>,
+    JudgeOptions {
+  /**
+   * Unique in a pipeline.
+   * @default 'judge'
+   */
+  readonly name?: string | undefined
+  /** @default ['output'] */
+  readonly applyTo?: readonly Exclude<GuardStage, 'file'>[] | undefined
+  /**
+   * What becomes of a text that does not pass; `retry` tells the model why and asks it again.
+   * @default 'block'
+   */
+  readonly action?: 'block' | 'flag' | 'replace' | 'retry' | undefined
+  /**
+   * What takes the place of a text that does not pass, with `action: 'replace'`.
+   * @default '[removed]'
+   */
+  readonly replacement?: string | undefined
+  /**
+   * Messages before the text that the judge is shown, of users and of the model.
+   * @default 1
+   */
+  readonly contextTurns?: number | undefined
+  /**
+   * Keeps the instructions of the agent from the judge.
+   * @default true
+   */
+  readonly blind?: boolean | undefined
+  /**
+   * The share of calls that are judged, 0 to 1; the others pass as if there were no judge.
+   * @default 1
+   */
+  readonly sampleRate?: number | undefined
+  /** Keeps verdicts; `false` judges each text anew. @default { ttlMs: 3_600_000 } */
+  readonly cacheVerdicts?: VerdictCacheOptions | false | undefined
+  /** What it may spend in one run; beyond it, `onError` decides. @default no limit */
+  readonly budget?: JudgeBudget | undefined
+  readonly clock?: Clock | undefined
+  /** @default Math.random */
+  readonly random?: (() => number) | undefined
+}
+
+/** @throws TypeError or RangeError that names the option and the value */
+export function checkLlmJudgeOptions(options: LlmJudgeOptions): void {
+  const owner = 'llmJudge'
+  checkOptions(owner, options, {
+    action: ['block', 'flag', 'replace', 'retry'],
+    contextTurns: 0,
+    'budget.maxCalls': 1,
+    'budget.maxTokens': 1,
+    'cacheVerdicts.ttlMs': 1,
+  })
+  for (const stage of options.applyTo ?? []) {
+    checkOptions(owner, { applyTo: stage }, { applyTo: stages })
+  }
+  checkShare(owner, 'sampleRate', options.sampleRate)
+  const { action, stream } = options
+  if (action === 'retry' && stream?.release !== undefined && stream.release !== 'full') {
+    throw wrongOption(owner, 'stream.release', "'full' where `action` is 'retry'", stream.release)
+  }
+}
+
+/**
+ * The criteria that options stand for.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function criteriaOf(owner: string, options: JudgeOptions): readonly JudgeCriterion[] {
+  const { client, criteria = safetyCriteria } = options
+  if (typeof (client as Partial<typeof client> | undefined)?.getResponse !== 'function') {
+    throw wrongOption(owner, 'client', 'a chat client', client)
+  }
+  checkOptions(owner, options, {
+    attempts: 1,
+    combine: ['every', 'weighted'],
+    maxChars: 100,
+    samples: 1,
+  })
+  checkShare(owner, 'threshold', options.threshold)
+  const asked = typeof criteria === 'string' ? [rubric(criteria)] : criteria
+  const ids = new Set<string>()
+  for (const { failIf, id, question, weight = 1 } of asked) {
+    if (!/^[\w-]{1,64}$/.test(id) || id === '__proto__' || ids.has(id)) {
+      throw wrongOption(owner, 'criteria', 'a list with an id of its own for each', id)
+    }
+    ids.add(id)
+    if (typeof question !== 'string' || question.trim() === '') {
+      throw wrongOption(owner, 'criteria', 'a list with a question each', question)
+    }
+    if (!(weight > 0 && weight < Infinity)) {
+      throw wrongOption(owner, 'criteria', 'a list with weights above 0', weight)
+    }
+    checkOptions(owner, { criteria: failIf }, { criteria: [undefined, 'yes', 'no'] })
+  }
+  if (ids.size === 0) throw wrongOption(owner, 'criteria', 'a list of at least one', criteria)
+  return asked
+}
+
+const rubric = (text: string): JudgeCriterion => ({
+  id: 'rubric',
+  question: text.trim() === '' ? '' : `Does the text meet this rubric? ${text}`,
+})
+
+function checkShare(owner: string, option: string, value: unknown): void {
+  const isShare = typeof value === 'number' && value >= 0 && value <= 1
+  if (value !== undefined && !isShare)
+    throw wrongOption(owner, option, 'a number from 0 to 1', value)
+}
+
+const stages: readonly GuardStage[] = [
+  'input',
+  'output',
+  'arguments',
+  'result',
+  'instructions',
+  'reasoning',
+]

@@ -1,0 +1,103 @@
+import type {
+  CheckContext,
+  GuardedContext,
+  GuardrailLayer,
+  GuardSubject,
+  Message,
+  Verdict,
+} from '@lamella/core'
+import { guardrail, messageText } from '@lamella/core'
+import { judgeCalls } from './judge-budget.ts'
+import type { JudgeCriterion } from './judge-criterion.ts'
+import type { JudgedData } from './judge-request.ts'
+import type { JudgeOutcome } from './judge.ts'
+import { judgeOf } from './judge.ts'
+import type { LlmJudgeOptions } from './llm-judge-options.ts'
+import { checkLlmJudgeOptions, criteriaOf } from './llm-judge-options.ts'
+import { verdictCache } from './verdict-cache.ts'
+
+/**
+ * Has another model judge texts by criteria of yours. What is judged travels as data, and only an answer
+ * of exactly the right form is a verdict.
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
+  options: LlmJudgeOptions<Level>,
+): readonly GuardrailLayer<Level>[] {
+  const criteria = criteriaOf('llmJudge', options)
+  checkLlmJudgeOptions(options)
+  const { applyTo = ['output'], budget = {}, cacheVerdicts = {}, name = 'judge' } = options
+  const { client, clock, model, random = Math.random, sampleRate = 1, when = () => true } = options
+  const judge = judgeOf(options, criteria)
+  const { combine, reasoning, samples, threshold } = options
+  // What a verdict depends on besides the text.
+  const about = [
+    client.provider,
+    model ?? client.model,
+    criteria,
+    combine,
+    reasoning,
+    samples,
+    threshold,
+  ]
+  const cached = cacheVerdicts && verdictCache(cacheVerdicts, clock)
+
+  return guardrail<Level>({
+    ...options,
+    name,
+    role: 'judge',
+    applyTo,
+    when: async (context) => (await when(context)) && (sampleRate === 1 || random() < sampleRate),
+    async check(subject, context) {
+      const data = dataOf(subject, context, options)
+      const { run, signal } = context
+      const ask = (): Promise<JudgeOutcome> => judge(data, judgeCalls(name, budget, run, signal))
+      const asked = [...about, run.tenant, data].map((part) => part ?? null)
+      return verdictOf(cached ? await cached(asked, ask) : await ask(), criteria, options)
+    },
+  })
+}
+
+function dataOf(
+  { stage, text }: GuardSubject,
+  { layer, run }: CheckContext,
+  { blind = true, contextTurns = 1 }: Pick<LlmJudgeOptions, 'blind' | 'contextTurns'>,
+): JudgedData {
+  const messages = 'messages' in layer ? layer.messages : run.messages.all
+  const said = messages.filter(({ role }) => role === 'user' || role === 'assistant').map(turn)
+  const before = said.filter(
+    (entry) => entry.text !== '' && (stage !== 'input' || entry.text !== text),
+  )
+  const conversation = before.slice(Math.max(0, before.length - contextTurns))
+  const agentInstructions = blind ? undefined : instructionsOf(layer)
+  return {
+    text,
+    ...(conversation.length > 0 && { conversation }),
+    ...(agentInstructions && { agentInstructions }),
+  }
+}
+
+const turn = (message: Message): { readonly role: string; readonly text: string } => ({
+  role: message.role,
+  text: messageText(message).slice(-maxTurnChars),
+})
+
+const maxTurnChars = 2000
+
+function instructionsOf(layer: GuardedContext): string | undefined {
+  return 'instructions' in layer ? layer.instructions : undefined
+}
+
+function verdictOf(
+  { passed, reason, score, worst }: JudgeOutcome,
+  criteria: readonly JudgeCriterion[],
+  { action = 'block', replacement = '[removed]' }: Pick<LlmJudgeOptions, 'action' | 'replacement'>,
+): Verdict {
+  const found = { category: worst, severity: 1 - score }
+  if (passed) return { action: 'allow' }
+  if (action === 'replace') return { action, replacement, ...found }
+  if (action !== 'retry') return { action, ...found }
+  const { feedback, question } = criteria.find(({ id }) => id === worst)!
+  const asked = feedback ?? `Your answer did not pass this check: ${question}`
+  return { action, feedback: reason === undefined ? asked : `${asked} ${reason}`, ...found }
+}

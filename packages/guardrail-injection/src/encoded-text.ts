@@ -17,7 +17,7 @@ const codes: readonly { readonly pattern: RegExp; read: (code: string) => string
     pattern: /(?:\\u[0-9A-Fa-f]{4}){6,}/g,
     read: (code) => points(code.match(/[\dA-Fa-f]{4}/g), 16),
   },
-  { pattern: /(?:&#\d{2,6};){6,}/g, read: (code) => points(code.match(/\d+/g), 10) },
+  { pattern: /[&#;\d]{24,}/g, read: (code) => points(code.match(/(?<=&#)\d+(?=;)/g), 10) },
   { pattern: /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{4,}/gu, read: readVariations },
 ]
 
@@ -40,7 +40,7 @@ export function findEncodedText(text: string): readonly EncodedText[] {
 
 function readBase64(code: string): string {
   try {
-    const standard = code.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
+    const standard = code.split('=', 1)[0]!.replaceAll('-', '+').replaceAll('_', '/')
     return utf8(Uint8Array.from(atob(standard), (byte) => byte.charCodeAt(0)))
   } catch {
     return ''

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { checkSync } from 'recheck'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { findImages } from './find-images.ts'
@@ -5,15 +6,26 @@ import { injectionSignals } from './assess-text.ts'
 import { injectionAssessor } from './index.ts'
 
 test('every pattern is judged safe', () => {
-  const patterns = new Set(injectionSignals.flatMap(({ parts }) => parts))
+  const patterns = [...injectionSignals.flatMap(({ parts }) => parts), ...writtenInSources()]
+  const distinct = [...new Map(patterns.map((pattern) => [String(pattern), pattern])).values()]
 
-  const unsafe = [...patterns].filter(
-    ({ source, flags }) => checkSync(source, flags).status !== 'safe',
-  )
+  const unsafe = distinct.filter(({ flags, source }) => checkSync(source, flags).status !== 'safe')
 
-  expect(patterns.size).toBeGreaterThan(100)
+  expect(distinct.length).toBeGreaterThan(200)
   expect(unsafe).toEqual([])
-}, 30_000)
+}, 60_000)
+
+/** The expressions that stand in the sources of this package, and in the normalisation that it relies on. */
+function writtenInSources(): RegExp[] {
+  const literal =
+    /(?<=[=(:,?|&!] ?)\/((?:[^/\n\\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([gimsuvy]*)(?=[.,;)\s])/g
+  const folder = new URL('.', import.meta.url)
+  const own = readdirSync(folder).filter((name) => /^[^.]+\.ts$/.test(name))
+  return [...own, '../../core/src/normalize-text.ts'].flatMap((name) => {
+    const lines = readFileSync(new URL(name, folder), 'utf8').replace(/^ *(?:\/\/|\/?\*).*$/gm, '')
+    return Array.from(lines.matchAll(literal), ([, source, flags]) => new RegExp(source!, flags))
+  })
+}
 
 describe('hostile input', () => {
   const assess = injectionAssessor()
@@ -24,25 +36,18 @@ describe('hostile input', () => {
     '<',
     '![',
     '![](',
-    '<img ',
-    '[system] ',
     'ignore ',
-    'ignore all previous ',
     'ignore all previous instructions ',
     'DAN ',
     'a b ',
     'QUJD',
-    '%41',
-    '\\u0041',
     '&#65;',
     'a\u200b',
     '\u{e0041}',
-    '\ufe01',
     'e\u0301',
     '\ufdfa',
     'aо',
     '忽略之前',
-    'निर्देश ',
     'забудь все ',
     '\ud800',
   ]
@@ -69,7 +74,7 @@ describe('hostile input', () => {
       const long = piece.repeat(100_000 / piece.length)
       const huge = piece.repeat(1_000_000 / piece.length)
 
-      expect(quickest(() => assess(long), 6)).toBeLessThan(50)
+      expect(quickest(() => assess(long), 4)).toBeLessThan(50)
       expect(quickest(() => assess(huge), 1)).toBeLessThan(1_000)
       expect(quickest(() => findImages(huge), 1)).toBeLessThan(1_000)
     },

@@ -47,8 +47,8 @@ function isForeign(address: string, allowHosts: readonly string[]): boolean {
   const trimmed = address.trim()
   const bare = trimmed.startsWith('<') ? trimmed.slice(1).split('>', 1)[0]! : trimmed
   // Markdown and HTML decode these; where the address leads then is not worth following.
-  const [scheme, , host] = bare.split(/[/?#]/, 3)
-  if (/[&\\]/.test(`${scheme}${host}`)) return true
+  const [scheme, , authority] = bare.split(/[/?#]/, 3)
+  if (/[&\\]/.test(`${scheme}${authority}`)) return true
   try {
     const { protocol, hostname } = new URL(bare.split(/[\s,]/, 1)[0]!, `https://${here}`)
     if (!['http:', 'https:', 'ftp:'].includes(protocol) || hostname === here) return false

@@ -17,6 +17,7 @@ import { ignoredOptions, messagesBody, replayOf } from './messages-request.ts'
 import type { MapperContext } from './messages-updates.ts'
 import { MessagesUpdates } from './messages-updates.ts'
 import { prepareHistory } from './prepare-history.ts'
+import { rateLimitUpdates } from './rate-limit-info.ts'
 import { guardStream } from './stream-guard.ts'
 import { readWhole } from './whole-response.ts'
 import type { WireObject } from './wire.ts'
@@ -42,8 +43,16 @@ export class AnthropicChatClient extends BaseChatClient {
 
   async respond(request: ChatRequest): Promise<ChatResponse> {
     const call = this.#call(request)
-    const raw = await readWhole({ ...call, bodyTimeoutMs: this.#connection.idleTimeoutMs })
     const updates: ChatResponseUpdate[] = []
+    const raw = await readWhole({
+      ...call,
+      open: async (signal) => {
+        const response = await call.open(signal)
+        updates.push(...rateLimitUpdates(response))
+        return response
+      },
+      bodyTimeoutMs: this.#connection.idleTimeoutMs,
+    })
     call.mapper().whole(raw, updates)
     return { ...foldUpdates(updates), raw }
   }

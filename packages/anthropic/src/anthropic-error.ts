@@ -5,6 +5,7 @@ import type { ErrorFacts } from './error-kind.ts'
 import { kindOf } from './error-kind.ts'
 import type { Confidential } from './provider-words.ts'
 import { providerWords } from './provider-words.ts'
+import { rateLimitInfo } from './rate-limit-info.ts'
 import type { HeaderReader } from './retry-after.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { record, stringOf } from './wire.ts'
@@ -83,7 +84,12 @@ function reported(
   const advice = kind === 'quota' ? null : (headers?.get('x-should-retry') ?? null)
   const afterMs = retryAfterMs(headers, kind === 'rate_limit')
   const shown = [status, code ?? type].filter((part) => part !== undefined)
-  const details = { ...(type && { type }), ...(code && { code }) }
+  const rateLimit = rateLimitInfo(headers)
+  const details = {
+    ...(type && { type }),
+    ...(code && { code }),
+    ...(rateLimit && { rateLimit }),
+  }
   return new ProviderError(
     `${provider}: ${phrases[kind]}${shown.length > 0 ? ` (${shown.join(', ')})` : ''}`,
     {

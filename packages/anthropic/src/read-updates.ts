@@ -3,6 +3,7 @@ import type { FailureContext } from './anthropic-error.ts'
 import { failed, InBandFailure, toProviderError } from './anthropic-error.ts'
 import type { ArrivedUpdates } from './arrived-updates.ts'
 import type { MessagesUpdates } from './messages-updates.ts'
+import { rateLimitUpdates } from './rate-limit-info.ts'
 import type { SseEvent } from './sse-events.ts'
 import { SseReader } from './sse-events.ts'
 import { unreadable } from './whole-response.ts'
@@ -41,12 +42,18 @@ export async function* readUpdates(
     const response = await call.open(transport)
     failure = { ...failure, headers: response.headers }
     reader = await readerOf(response, failure)
+    // Told with the first update of the answer: by itself it would be one before there is any.
+    let limits = rateLimitUpdates(response)
     const updates: ChatResponseUpdate[] = []
     while (!mapper.isOver) {
       const events = await reader.read()
       for (const event of events ?? reader.rest()) {
         updates.length = 0
         mapper.map(parse(event, events === undefined), updates)
+        if (updates.length > 0) {
+          updates.unshift(...limits)
+          limits = []
+        }
         onData(updates.length > 0)
         for (const update of updates) {
           arrived.add(update)

@@ -49,7 +49,7 @@ function untilReset(headers: HeaderReader, now: number): number | undefined {
   return waits.length > 0 ? Math.max(...waits) : undefined
 }
 
-function untilMoment(value: string | null, now: number): number | undefined {
+export function untilMoment(value: string | null, now: number): number | undefined {
   const seconds = nonNegative(value)
   return seconds === undefined ? untilDate(value, now) : Math.max(0, seconds * 1000 - now)
 }
@@ -60,7 +60,7 @@ function untilDate(value: string | null, now: number): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-function nonNegative(value: string | null): number | undefined {
+export function nonNegative(value: string | null): number | undefined {
   if (value === null || value.trim() === '') return undefined
   const number = Number(value)
   return Number.isFinite(number) && number >= 0 ? number : undefined

@@ -7,6 +7,7 @@ import type { Connection } from './openai-connection.ts'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { readProviderOptions } from './openai-provider-options.ts'
 import type { AnswerMapper, MapperContext } from './answer-mapper.ts'
+import { rateLimitUpdates } from './rate-limit-info.ts'
 import { guardStream } from './stream-guard.ts'
 import { record, stringOf } from './wire.ts'
 import { readWhole } from './whole-response.ts'
@@ -34,13 +35,17 @@ export interface OpenAICall {
 export async function callWhole(call: OpenAICall): Promise<ChatResponse> {
   const { connection, request } = call
   const failure = failureContext(call)
+  const updates: ChatResponseUpdate[] = []
   const raw = await readWhole({
-    open: (signal) => send(call, call.body, signal),
+    open: async (signal) => {
+      const response = await send(call, call.body, signal)
+      updates.push(...rateLimitUpdates(response))
+      return response
+    },
     signal: request.signal,
     failure,
     bodyTimeoutMs: connection.idleTimeoutMs,
   })
-  const updates: ChatResponseUpdate[] = []
   try {
     call.mapper(mapperContext(call)).whole(raw, updates)
   } catch (error) {

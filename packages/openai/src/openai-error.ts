@@ -6,6 +6,7 @@ import type { ErrorFacts } from './error-kind.ts'
 import { kindOfReport, kindOfStatus } from './error-kind.ts'
 import type { Confidential } from './provider-words.ts'
 import { providerWords } from './provider-words.ts'
+import { rateLimitInfo } from './rate-limit-info.ts'
 import type { HeaderReader } from './retry-after.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { record, stringOf } from './wire.ts'
@@ -127,7 +128,7 @@ function reported(
       },
       requestId: requestId(headers),
       partial,
-      details: detailsOf(report, facts),
+      details: detailsOf(report, facts, headers),
       ...(message && { cause: new Error(providerWords(message, confidential)) }),
     },
   )
@@ -150,7 +151,9 @@ function factsOf(report: unknown): ErrorFacts {
 function detailsOf(
   report: unknown,
   facts: ErrorFacts,
+  headers: HeaderReader | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
+  const rateLimit = rateLimitInfo(headers)
   const { code, type, param, message } = facts
   const { innererror, content_filter_result: direct, content_filters: list } = record(report)
   const { content_filter_result: inner, content_filter_results: all } = record(innererror)
@@ -162,6 +165,7 @@ function detailsOf(
     ...(safeName(type) && { type }),
     ...(param && { param }),
     ...(contentFilter !== undefined && { contentFilter }),
+    ...(rateLimit && { rateLimit }),
     ...(limit && { limitTokens: Number(limit), requestedTokens: Number(got) }),
   }
   return Object.keys(details).length > 0 ? details : undefined

@@ -55,7 +55,7 @@ function untilReset(headers: HeaderReader, type: string | undefined, now: number
 }
 
 /** `6m0s`, `120ms`, plain seconds (Azure), or a moment in seconds or milliseconds since 1970. */
-function resetMs(value: string, now: number): number | undefined {
+export function resetMs(value: string, now: number): number | undefined {
   const number = nonNegative(value)
   if (number === undefined) return durationMs(value)
   if (number > 1e12) return Math.max(0, number - now)
@@ -83,7 +83,7 @@ function inWords(message: string | undefined): number | undefined {
   return compact ?? Number(amount) * unitMs[unit.toLowerCase()]!
 }
 
-function nonNegative(value: string | null): number | undefined {
+export function nonNegative(value: string | null): number | undefined {
   if (value === null || value.trim() === '') return undefined
   const number = Number(value)
   return Number.isFinite(number) && number >= 0 ? number : undefined

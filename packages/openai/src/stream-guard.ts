@@ -3,6 +3,7 @@ import type { UpdateMapper } from './answer-mapper.ts'
 import { ArrivedUpdates } from './arrived-updates.ts'
 import type { FailureContext } from './openai-error.ts'
 import { failed, InBandFailure, toProviderError } from './openai-error.ts'
+import { rateLimitUpdates } from './rate-limit-info.ts'
 import type { SseEvent } from './sse-events.ts'
 import { SseReader } from './sse-events.ts'
 import type { StreamTimeouts } from './stall-timer.ts'
@@ -58,6 +59,8 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   readonly #arrived = new ArrivedUpdates()
   readonly #timer: StallTimer
   #updates: ChatResponseUpdate[] = []
+  /** To be told with the first update of the answer: by itself it would be one before there is any. */
+  #limits: readonly ChatResponseUpdate[] = []
   #next = 0
   #reader: SseReader | undefined
   #pull: Pull | undefined
@@ -134,6 +137,7 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
 
   async #open(): Promise<SseReader> {
     const response = await this.#call.open(this.#transport.signal)
+    this.#limits = rateLimitUpdates(response)
     const type = response.headers.get('content-type') ?? ''
     if (response.body === null || /\bjson\b|html|xml/i.test(type)) {
       throw unreadable(await response.text(), 'a stream', this.#call.failure)
@@ -154,6 +158,10 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
       }
       if (isEnd || this.#mapper.isOver) this.#finish(false)
     } finally {
+      if (updates.length > 0) {
+        updates.unshift(...this.#limits)
+        this.#limits = []
+      }
       for (const update of updates) this.#arrived.add(update)
       this.#timer.alive(updates.length > 0)
     }

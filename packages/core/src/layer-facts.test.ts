@@ -1,6 +1,6 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { errorType, eventFacts, exitOf, usageSince } from './authoring.ts'
+import { errorType, eventFacts, exitOf, observeLayers, usageSince } from './authoring.ts'
 import {
   Agent,
   agentMiddleware,
@@ -124,4 +124,31 @@ it('usage since a count is the difference, without what stands still', () => {
 
   expect(usageSince(now, before)).toEqual({ inputTokens: 3, reasoningTokens: 1 })
   expect(usageSince({}, {})).toEqual({})
+})
+
+it('an event of a sub-agent is told once to who observes both runs', async () => {
+  const told: string[] = []
+  const watch = (observer: string) =>
+    agentMiddleware(observer, async ({ run }, callNext) => {
+      observeLayers(run, observer, ['cache'], (type) =>
+        told.push(`${observer}: ${type} in ${run.agentName ?? ''}`),
+      )
+      await callNext()
+    })
+  const caching = chatMiddleware('caching', async ({ run }, callNext) => {
+    run.emit({ type: 'cache', data: { outcome: 'hit' } })
+    run.emit({ type: 'other', data: {} })
+    await callNext()
+  })
+  const inside = new Agent({
+    name: 'inside',
+    client: scriptedClient(['Found.']),
+    middleware: [watch('one'), caching],
+  })
+  const client = scriptedClient([callFunction('inside', { task: 'Find.' }), 'Done.'])
+  const middleware = [watch('one'), watch('two')]
+
+  await new Agent({ name: 'outside', client, tools: [inside.asTool()], middleware }).run('Hi')
+
+  expect(told).toEqual(['one: cache in inside', 'two: cache in outside'])
 })

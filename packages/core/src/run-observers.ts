@@ -9,13 +9,16 @@ export function addObserver(observers: Set<Observer>, listener: Observer): () =>
   return () => observers.delete(own)
 }
 
-/** Tells the caller and the observers. They cannot break what they observe. */
+/**
+ * Tells the observers and the caller, which may be the run that this one is part of. They cannot break
+ * what they observe.
+ */
 export function tellAll(
   event: RunEvent,
   caller: Observer | undefined,
   observers: Iterable<Observer> = [],
 ): void {
-  for (const observer of [caller, ...observers]) {
+  for (const observer of [...observers, caller]) {
     try {
       observer?.(event)
     } catch {}

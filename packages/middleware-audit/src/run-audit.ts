@@ -5,32 +5,12 @@ import type {
   Message,
   PendingRequest,
 } from '@lamella/core'
-import { eventFacts } from '@lamella/core/authoring'
+import { eventFacts, layerEvents, observeLayers } from '@lamella/core/authoring'
 import type { AuditCapture, AuditedContext, AuditLogOptions } from './audit-options.ts'
 import type { AuditFacts, AuditType } from './audit-record.ts'
 import type { AuditTrail } from './audit-trail.ts'
 import { auditFailed } from './audit-trail.ts'
 import { CapturedContent } from './captured-content.ts'
-
-/** Types of events that Lamella's layers send. None of them carries content. */
-const layerEvents: readonly string[] = [
-  'approval-ignored',
-  'budget',
-  'cache',
-  'circuit_breaker',
-  'fallback',
-  'files',
-  'guardrail',
-  'internal_call',
-  'rate_limit',
-  'retry',
-  'schema',
-  'summarize',
-  'timeout',
-  'tool_cache',
-  'tool_policy',
-  'truncate',
-]
 
 /** Makes the records of runs. It holds no data of any. */
 export class RunAudit {
@@ -85,8 +65,7 @@ export class RunAudit {
   observe(context: AgentContext): () => void {
     const { decisions = layerEvents, versions = {} } = this.options
     if (!this.records('decision')) return () => {}
-    return context.run.observe(({ type, data }) => {
-      if (!decisions.includes(type)) return
+    return observeLayers(context.run, 'audit', decisions, (type, data) => {
       const written = this.record('decision', context, () => {
         const facts = eventFacts(data)
         const guard = String(facts['guardrail'])

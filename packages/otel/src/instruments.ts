@@ -70,7 +70,7 @@ export class Instruments {
   }
 
   event(type: string, facts: Facts): void {
-    const status = facts['status'] ?? facts['action']
+    const status = facts['status'] ?? facts['outcome'] ?? facts['action']
     this.#events.add(1, {
       'lamella.event': type,
       ...(typeof status === 'string' && { 'lamella.event.status': status }),

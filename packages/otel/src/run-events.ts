@@ -1,31 +1,11 @@
 import type { RunContext } from '@lamella/core'
 import { addUsage } from '@lamella/core'
 import type { InternalCallEvent } from '@lamella/core/authoring'
-import { eventFacts } from '@lamella/core/authoring'
+import { eventFacts, layerEvents, observeLayers } from '@lamella/core/authoring'
 import { providerName, providerOf } from './conventions.ts'
 import type { Operation } from './operation.ts'
 import type { RunTrace } from './run-trace.ts'
 import type { Telemetry } from './telemetry.ts'
-
-/** Types of events that Lamella's layers send. None of them carries content. */
-const layerEvents: readonly string[] = [
-  'approval-ignored',
-  'budget',
-  'cache',
-  'circuit_breaker',
-  'fallback',
-  'files',
-  'guardrail',
-  'internal_call',
-  'rate_limit',
-  'retry',
-  'schema',
-  'summarize',
-  'timeout',
-  'tool_cache',
-  'tool_policy',
-  'truncate',
-]
 
 /**
  * Writes what layers tell of their work on the span in which they do it, until the returned function is
@@ -33,8 +13,7 @@ const layerEvents: readonly string[] = [
  */
 export function writeEvents(telemetry: Telemetry, run: RunContext, trace: RunTrace): () => void {
   const { events = layerEvents } = telemetry.options
-  return run.observe(({ type, data }) => {
-    if (!events.includes(type)) return
+  return observeLayers(run, 'tracing', events, (type, data) => {
     telemetry.safely(() => {
       const operation = telemetry.activeIn(run) ?? trace.call ?? trace.operation
       if (type === 'internal_call')

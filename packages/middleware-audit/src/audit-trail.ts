@@ -27,6 +27,7 @@ export class AuditTrail {
   /** Until the sinks have told what they hold. */
   #unchained: Unchained[] = []
   #chain: AuditChain | undefined
+  #closedAt: AuditHead | undefined
   #opening: Promise<void> | undefined
   #openFailed = false
   #timer: AbortController | undefined
@@ -47,7 +48,7 @@ export class AuditTrail {
   }
 
   get head(): AuditHead | undefined {
-    return this.#chain?.head
+    return this.#chain?.head ?? this.#closedAt
   }
 
   /**
@@ -84,6 +85,7 @@ export class AuditTrail {
   async close(): Promise<void> {
     await this.#write()
     for (const { sink } of this.#queues) await sink.close?.()
+    this.#closedAt = this.head
     this.#opening = this.#chain = undefined
   }
 

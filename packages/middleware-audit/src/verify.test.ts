@@ -268,7 +268,7 @@ describe('the command', () => {
 
     expect(code).toBe(1)
     expect(printed).toMatch(
-      /^line 3 shows that lines were removed: records 3 are missing before it\n2 lines verified/,
+      /^line 3 shows that lines were removed: record 3 is missing before it\n2 lines verified/,
     )
     expect(JSON.parse(json)).toMatchObject({ ok: false, problem: { line: 3, kind: 'removed' } })
   })

@@ -130,8 +130,9 @@ class Verifier {
       return this.#fail('inserted', after + 1, `line ${line} follows line ${after}`)
     }
     if (seq > expected) {
-      const missing = seq - expected === 1 ? `${expected}` : `${expected} to ${seq - 1}`
-      return this.#fail('removed', line, `records ${missing} are missing before it`)
+      const isOne = seq === expected + 1
+      const missing = isOne ? `record ${expected} is` : `records ${expected} to ${seq - 1} are`
+      return this.#fail('removed', line, `${missing} missing before it`)
     }
     if (seq === expected && this.#lines > 0) {
       const message = `line ${line} was written after another line than this one`

@@ -1,10 +1,11 @@
-// usage: node bench/run.mjs [--scenario A,B,C,M] [--peers bare,ours] [--check]   (see README.md)
+// usage: node bench/run.mjs [--scenario A,B,C,M] [--peers bare,ours] [--check] [--layers]   (see README.md)
 import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { buildCore } from './lib/build-core.mjs'
 import { checkTargets } from './lib/check-targets.mjs'
 import { number } from './lib/format.mjs'
+import { measureLayers } from './lib/measure-layers.mjs'
 import { measureMemory } from './lib/measure-memory.mjs'
 import { measureScenario } from './lib/measure-scenario.mjs'
 import { QuietMeter } from './lib/rounds.mjs'
@@ -15,6 +16,7 @@ import * as targets from './targets.mjs'
 const { values: options } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },
+    layers: { type: 'boolean', default: false },
     scenario: { type: 'string', default: 'A,B,C,M' },
     peers: { type: 'string', default: 'bare,bare-fused,koa-compose,proto,lamella,lamella-agent' },
     case: { type: 'string', default: '' },
@@ -30,9 +32,11 @@ const { values: options } = parseArgs({
 })
 
 const say = (line) => process.stderr.write(`${line}\n`)
+// The time that a process uses itself, which the table of layers is of, needs no quiet machine.
+const isOwnTime = options.layers
 const meter = new QuietMeter({
-  foreign: Number(options.foreign),
-  slow: Number(options.slow),
+  foreign: isOwnTime ? Infinity : Number(options.foreign),
+  slow: isOwnTime ? Infinity : Number(options.slow),
   retries: Number(options.retries),
 })
 const settings = {
@@ -43,11 +47,13 @@ const settings = {
   rounds: Number(options.rounds),
   ms: Number(options.ms),
   warmMs: Number(options.warm),
+  ofProcess: isOwnTime,
 }
 
 try {
   buildCore()
   if (options.check) await check()
+  else if (options.layers) report({ layers: await measureLayers(settings) })
   else await measure()
 } catch (error) {
   say(`bench: ${error.message}`)
@@ -78,6 +84,10 @@ async function measure() {
   }
   if (names.includes('M')) results.M = await measureMemory(peers, longStream, say)
 
+  report(results)
+}
+
+function report(results) {
   const tables = Object.entries(results).map(([name, { text }]) => `Scenario ${name}\n\n${text}\n`)
   console.log([...tables, machine()].join('\n'))
   if (options.json === undefined) return

@@ -35,6 +35,13 @@ export const ratioTargets = [
     over: stream('lamella', 10),
     limit: 1.2,
   },
+  {
+    scenario: 'L',
+    id: 'a cache hit on ten messages, over JSON.stringify and SHA-256 of the request',
+    of: { peer: 'layers', method: 'hit', params: { of: 'cache' } },
+    over: { peer: 'layers', method: 'hit', params: { of: 'hash' } },
+    limit: 2,
+  },
 ]
 
 /** The folded text is one byte a character here; the rest is what may come on top of it. */

@@ -12,8 +12,8 @@ const slots = new Map()
 globalThis.fetch = () => Promise.reject(new Error('this benchmark has no network'))
 
 const commands = {
-  prepare({ slot, method, params }) {
-    const made = adapter[method]?.(params)
+  async prepare({ slot, method, params }) {
+    const made = await adapter[method]?.(params)
     if (made === undefined) return { unsupported: true }
     slots.set(slot, prepare(made, method, params))
     return {}

@@ -113,7 +113,7 @@ export async function readStream(stream, onChunk) {
   return text
 }
 
-export { Agent, messages }
+export { Agent, messages, nextNumberTool }
 
 export default {
   modelCall({ k }) {

@@ -7,7 +7,7 @@ export function prepare({ run, expect }, method, params) {
   return {
     run,
     text: expectedText({ rounds, parallel }),
-    expect: { ...expect, model: rounds + 1, tool: rounds * parallel },
+    expect: { model: rounds + 1, tool: rounds * parallel, ...expect },
     step: 1,
   }
 }

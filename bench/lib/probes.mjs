@@ -1,8 +1,9 @@
 /**
  * Makes the function that takes one sample of a case from a worker; undefined where its peer has no
- * such thing. The first batch is the warm-up, and the first check of the outputs.
+ * such thing. With `ofProcess`, times are those that the process used, whatever else the machine does.
+ * The first batch is the warm-up, and the first check of the outputs.
  */
-export async function makeProbe(worker, testCase, { meter, ms, warmMs }) {
+export async function makeProbe(worker, testCase, { meter, ms, warmMs, ofProcess = false }) {
   const { method, params, measure = 'batch', more, per = 1 } = testCase
   const prepare = async (slot, of) => {
     const { unsupported } = await worker.ask('prepare', { slot, method, params: of })
@@ -14,7 +15,10 @@ export async function makeProbe(worker, testCase, { meter, ms, warmMs }) {
   if (!(await prepare(slot, params))) return undefined
   if (measure === 'lead') return () => worker.ask('lead', { slot })
 
-  const time = (of) => meter.ask(worker, measure, { slot: of, ms })
+  const time = async (of) => {
+    const sample = await meter.ask(worker, measure, { slot: of, ms })
+    return ofProcess ? { ...sample, ns: sample.cpuNs } : sample
+  }
   if (more === undefined) {
     return async () => {
       const { ns, ahead } = await time(slot)

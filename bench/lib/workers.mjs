@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 const bench = join(import.meta.dirname, '..')
 
 /** Starts the process of a peer: `name`, or `name@file` for ours with another build of core. */
-export async function startWorker(peer, nodeOptions = []) {
+export async function startWorker(peer, nodeOptions = optionsOf(peer)) {
   const [, name, core] = /^([^@]+)(?:@(.+))?$/.exec(peer)
   const child = fork(join(bench, 'worker.mjs'), [adapterOf(name)], {
     execArgv: nodeOptions,
@@ -60,6 +60,11 @@ export async function startWorker(peer, nodeOptions = []) {
     },
     stop: () => child.kill(),
   }
+}
+
+/** The built-in layers are taken from their sources, all others as users get them. */
+function optionsOf(peer) {
+  return peer === 'layers' ? ['--conditions=@lamella/source'] : []
 }
 
 function adapterOf(name) {

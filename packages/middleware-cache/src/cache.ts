@@ -47,7 +47,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     return layer.keyFor(context, scope ?? 'shared', () => {
       const whole = cacheRequest(context)
       const request = whole && part(whole)
-      if (keyFrom === undefined || request === undefined) return JSON.stringify(request)
+      if (keyFrom === undefined || request === undefined) return request
       const own = keyFrom(context, request)
       return own !== undefined && isJson(own, true) ? canonicalJson(own) : undefined
     })

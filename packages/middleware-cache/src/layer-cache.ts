@@ -51,7 +51,7 @@ export class LayerCache<Value, Context extends CallContext> {
   readonly #shared: KeyValueStore | undefined
   readonly #flight: SingleFlightOptions | undefined
   readonly #prefix: string
-  readonly #space: string
+  readonly #namespace: string
 
   /** @throws TypeError or RangeError that names the option and the value */
   constructor(
@@ -83,30 +83,27 @@ export class LayerCache<Value, Context extends CallContext> {
       shared: this.#shared,
     })
     this.#prefix = owner === 'cache' ? 'cache:' : 'tool-cache:'
-    // The number is that of the form of keys and entries.
-    this.#space = JSON.stringify([1, namespace])
+    this.#namespace = namespace
   }
 
-  /** `write` gives the rest of what the key is made of, or nothing if that has no JSON. */
+  /** `describe` gives the rest of what the key is made of, as JSON in one order, or nothing. */
   async keyFor(
     context: Context,
     scope: CacheScope<Context>,
-    write: () => string | undefined,
+    describe: () => object | string | undefined,
   ): Promise<KeyOrReason> {
     try {
       const who = scopeOf(scope, context)
       if (who === undefined) return { reason: 'no-scope' }
-      const what = write()
+      const what = describe()
       if (what === undefined) return { reason: 'not-json' }
-      return { key: this.#prefix + (await this.hash(who, what)) }
+      // The number is that of the form of keys and entries.
+      const hash = sha256(JSON.stringify([1, this.#namespace, who, what]))
+      return { key: this.#prefix + (typeof hash === 'string' ? hash : await hash) }
     } catch (error) {
       this.fail(context, 'key', error)
       return { reason: 'error' }
     }
-  }
-
-  hash(who: string, what: string): string | Promise<string> {
-    return sha256(`${this.#space}${JSON.stringify(who)}${what}`)
   }
 
   begin(

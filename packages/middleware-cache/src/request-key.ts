@@ -46,9 +46,12 @@ export function cacheRequest(context: ChatContext): CacheRequest | undefined {
 }
 
 function messageKey({ role, authorName, origin, contents }: Message): readonly unknown[] {
-  const parts = contents.map(contentKey)
-  if (authorName === undefined && origin === undefined) return [role, ...parts]
-  return [role, [authorName ?? null, canonicalJson(origin ?? null)], ...parts]
+  const key: unknown[] = [role]
+  if (authorName !== undefined || origin !== undefined) {
+    key.push([authorName ?? null, canonicalJson(origin ?? null)])
+  }
+  for (const content of contents) key.push(contentKey(content))
+  return key
 }
 
 /** What is no plain text is in a list, so that no text can look like it. */

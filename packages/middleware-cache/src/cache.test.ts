@@ -240,6 +240,14 @@ describe('cache', () => {
     ])
   })
 
+  test('a mode that there is none of fails the call', async () => {
+    const { agent } = setUp()
+
+    const run = agent.run('Hello', { options: { cache: 'never' as never } })
+
+    await expect(run).rejects.toThrow('cache: `options.cache.mode` must be one of default, reload')
+  })
+
   test('in shadow it keeps and looks, and never answers', async () => {
     const { agent, client, events } = setUp({ mode: 'shadow' })
 

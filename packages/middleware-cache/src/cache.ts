@@ -178,7 +178,8 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
       failure = error
       const { old } = place
       const isUsable = old !== undefined && entries.ageMs(old) < old.ttlMs + staleIfErrorMs
-      if (!isUsable || context.released || isControlFlow(error, context.signal)) throw error
+      const isSeen = context.released || isShadow
+      if (!isUsable || isSeen || isControlFlow(error, context.signal)) throw error
       answer(context, old, { key, stale: true })
     } finally {
       place.end(entry, failure)
@@ -189,9 +190,13 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
 
 function controlOf({ options }: ChatContext): CacheControl & { readonly mode: CacheMode } {
   const { cache: given } = options
-  if (typeof given === 'string') return { mode: given }
-  return { ...given, mode: given?.mode ?? 'default' }
+  if (given === undefined) return { mode: 'default' }
+  const control = typeof given === 'string' ? { mode: given } : given
+  checkOptions('cache', { options: { cache: control } }, { 'options.cache.mode': modes })
+  return { ...control, mode: control.mode ?? 'default' }
 }
+
+const modes: readonly CacheMode[] = ['default', 'reload', 'no-store', 'only-if-cached']
 
 function cacheMiss(layer: string, reason?: string): LamellaError {
   const why = reason === undefined ? 'there is no entry' : `it is not cached (${reason})`

@@ -88,6 +88,15 @@ describe('staleIfErrorMs', () => {
     await expect(runIn(mode, agent)).rejects.toThrow('down')
   })
 
+  test('in shadow it does not stand in', async () => {
+    const options = { staleIfErrorMs: 5000, mode: 'shadow' } as const
+    const { agent, clock } = setUp(options, ['Old.', new Error('down')])
+    await agent.run('Hello')
+    await clock.advance(2000)
+
+    await expect(agent.run('Hello')).rejects.toThrow('down')
+  })
+
   test('it does not stand in for an abort, or after the reader has seen content', async () => {
     const replies = ['Old.', { updates: ['New '], error: new Error('cut') }]
     const { agent, clock } = setUp({ staleIfErrorMs: 5000 }, replies)

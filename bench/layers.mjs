@@ -39,10 +39,11 @@ export const layers = {
     ({ historyTruncator }) => historyTruncator({ maxMessages: 100 }),
   ],
   'contentTruncator()': ['middleware-truncate', ({ contentTruncator }) => contentTruncator()],
+  'summarizer()': ['middleware-truncate', ({ summarizer }) => summarizer()],
   'patchToolCalls()': ['middleware-truncate', ({ patchToolCalls }) => patchToolCalls()],
   'fileValidator()': [
     'middleware-files',
-    ({ fileValidator }) => fileValidator({ roots: ['/tmp'] }),
+    ({ fileValidator }) => fileValidator({ paths: { roots: ['/tmp'] }, contents: true }),
   ],
   'auditLog()': ['middleware-audit', ({ auditLog }) => auditLog({ sinks: () => {} })],
   'tracing(), without OpenTelemetry': ['otel', ({ tracing }) => tracing()],

@@ -45,10 +45,11 @@ export interface ModelRetrySettings extends RetrySettings {
   readonly rejectReply?: ((reply: RetryReply) => RetryDecision | Promise<RetryDecision>) | undefined
   readonly stream: 'before-first-content' | 'restart' | 'never'
   readonly replay: 'safe-only' | 'any'
-  readonly onExhausted:
-    | 'throw'
-    | ((exhausted: ExhaustedRetry) => ChatResponse | ChatResponseInit | string | undefined)
+  readonly onExhausted: 'throw' | ((exhausted: ExhaustedRetry) => Substitute | Promise<Substitute>)
 }
+
+/** What a call ends with in place of an error. */
+type Substitute = ChatResponse | ChatResponseInit | string | undefined
 
 /** Makes the layer around model calls. */
 export function retryModelCall(settings: ModelRetrySettings): ChatMiddleware['process'] {
@@ -188,12 +189,13 @@ class ModelCall {
   }
 
   /** False if there is a result to end with. @throws what the last try failed with */
-  #end(miss: Miss, because: GiveUpReason | undefined): false {
+  async #end(miss: Miss, because: GiveUpReason | undefined): Promise<false> {
     const { isShadow, onExhausted, name } = this.#settings
     const context = this.#context
     const { attempt, response } = miss
     if (!isShadow && because !== undefined && onExhausted !== 'throw') {
-      const result = onExhausted({ ...miss, because, context })
+      const given = (async () => onExhausted({ ...miss, because, context }))()
+      const result = await unlessAborted(context.signal, given)
       if (result !== undefined) {
         context.result = result
         return false

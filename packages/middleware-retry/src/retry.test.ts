@@ -221,7 +221,7 @@ describe.each(modes)('retry, %s', (mode) => {
   it('answers in place of the error where it is told what', async () => {
     const { agent, clock } = setUp(() => failure('server'), {
       maxRetries: 1,
-      onExhausted: ({ attempt, because, error }) =>
+      onExhausted: async ({ attempt, because, error }) =>
         `No luck: ${attempt} ${because} ${(error as Error).message}`,
     })
 

@@ -80,7 +80,7 @@ export interface RetryOptions extends LayerOptions<ChatContext, RetryEvent>, Bac
   readonly replay?: ModelRetrySettings['replay'] | undefined
   /**
    * What a call that failed for good ends with: the last error, or what a function makes of it. Where
-   * that gives `undefined`, the error is thrown.
+   * that gives `undefined`, the error is thrown; it may throw another one.
    * @default 'throw'
    */
   readonly onExhausted?: ModelRetrySettings['onExhausted'] | undefined

@@ -28,6 +28,20 @@ describe('a layer made with the authoring kit', () => {
     expect(await seenBy({ when: () => true })).toBe(2)
   })
 
+  it('does not wait for a `when` that hangs when the run is aborted', async () => {
+    const client = scriptedClient([])
+    const agent = new Agent({
+      client,
+      middleware: [shouting({ when: () => new Promise(() => {}) })],
+    })
+    const controller = new AbortController()
+    const running = agent.run('hello', { signal: controller.signal })
+
+    controller.abort(new Error('enough'))
+
+    await expect(running).rejects.toThrow('enough')
+  })
+
   it('tells the run, its observers and `onEvent` what it did, and survives what they throw', async () => {
     const told: unknown[] = []
     const agent = new Agent({

@@ -2,6 +2,7 @@ import type { AgentContext } from './agent-context.ts'
 import type { ChatContext } from './chat-context.ts'
 import type { FunctionInvocationContext } from './function-context.ts'
 import type { AgentMiddleware, ChatMiddleware, FunctionMiddleware } from './middleware.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 /** What every ready-made layer takes. `Event` is what it tells of its work, without any content. */
 export interface LayerOptions<Context, Event = unknown> {
@@ -51,12 +52,14 @@ export function functionLayer(
   return { level: 'function', name: options.name ?? role, role, process: gated(options, process) }
 }
 
-function gated<Context, Result>(
+function gated<Context extends { readonly signal: AbortSignal }, Result>(
   { when, mode }: LayerOptions<Context, never>,
   process: (context: Context, callNext: () => Promise<Result>) => void | Promise<unknown>,
 ): (context: Context, callNext: () => Promise<Result>) => void | Promise<unknown> {
   if (mode === 'off') return (_, callNext) => callNext()
   if (when === undefined) return process
-  return async (context, callNext) =>
-    (await when(context)) ? process(context, callNext) : callNext()
+  return async (context, callNext) => {
+    const isOn = await unlessAborted(context.signal, Promise.resolve(when(context)))
+    return isOn ? process(context, callNext) : callNext()
+  }
 }

@@ -46,7 +46,11 @@ export function retryToolCall(settings: ToolRetrySettings): FunctionMiddleware['
     const tool = context.function.name
     const key = tools.idempotencyKey?.(context)
     const isSafe = context.function.idempotent || context.function.readOnly || key !== undefined
-    if (!isSafe || (await tools.when?.(context)) === false) return callNext()
+    if (!isSafe) return callNext()
+    if (tools.when !== undefined) {
+      const isWanted = Promise.resolve(tools.when(context))
+      if (!(await unlessAborted(context.signal, isWanted))) return callNext()
+    }
     if (isOwned(metadata)) {
       report(run, { status: 'not_owner', level: 'function', attempt: 1, tool })
       return callNext()

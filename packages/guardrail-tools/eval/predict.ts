@@ -1,0 +1,26 @@
+import { path, shell, sql, url } from '@lamella/guardrail-tools'
+import type { GuardEvaluation } from '../../../scripts/guard-evaluation.ts'
+
+const rules = {
+  path: path({ roots: ['/srv/docs'] }),
+  url: url({ hosts: ['*.example.com', 'example.com'] }),
+  sql: sql(),
+  shell: shell({ allow: ['git status', 'git log *', 'ls *', 'cat *', 'npm test'] }),
+}
+
+/** Rules for arguments; a line without a `rule` is a path, of which its other fields say where it leads. */
+export const evaluation: GuardEvaluation = {
+  predict: ({ text, ...row }) => {
+    const rule = (row['rule'] ?? 'path') as keyof typeof rules
+    return { flag: rules[rule].check(text) !== undefined }
+  },
+  truth: (row) => {
+    if (row['rule'] !== undefined) {
+      return { flag: row['label'] === 'attack', group: row['rule'] as string }
+    }
+    const leadsOut = ['posix_escapes', 'win32_escapes', 'nul'].some((field) => row[field] === true)
+    if (leadsOut || Number(row['after_decode']) > 0) return { flag: true, group: 'path' }
+    // What does not lead out whoever reads it may pass or not.
+    return row['label'] === 'benign' ? { flag: false, group: 'path' } : undefined
+  },
+}

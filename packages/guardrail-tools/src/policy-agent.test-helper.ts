@@ -1,0 +1,58 @@
+import type { AgentOptions, GuardEvent, JsonSchema, Tool } from '@lamella/core'
+import { Agent, tool } from '@lamella/core'
+import type { ScriptedClient, ScriptedStep } from '@lamella/testing'
+import { scriptedClient } from '@lamella/testing'
+import { toolPolicy } from './tool-policy.ts'
+import type { ToolPolicyOptions } from './tool-policy-options.ts'
+
+export interface PolicyAgent {
+  readonly agent: Agent
+  readonly client: ScriptedClient
+  /** Calls that reached a tool. */
+  readonly done: readonly string[]
+  readonly events: readonly GuardEvent[]
+}
+
+const text: JsonSchema = { type: 'string' }
+
+/** An agent with a tool that reads, two that write, and a policy. */
+export function policyAgent(
+  options: ToolPolicyOptions,
+  steps: readonly ScriptedStep[],
+  more: Partial<AgentOptions> = {},
+): PolicyAgent {
+  const done: string[] = []
+  const events: GuardEvent[] = []
+  const make = (name: string, properties: JsonSchema, over: Partial<Tool> = {}): Tool =>
+    tool({
+      name,
+      description: `Does ${name}.`,
+      parameters: { type: 'object', properties },
+      execute: (args) => {
+        done.push(`${name} ${JSON.stringify(args)}`)
+        return `${name} is done`
+      },
+      ...over,
+    } as Parameters<typeof tool>[0])
+  const tools = [
+    make('read_file', { path: text }, { readOnly: true }),
+    make('write_file', { path: text, body: text }),
+    make('pay', {
+      to: text,
+      amount: { type: 'number' },
+      memo: { type: 'object', properties: { text } },
+    }),
+  ]
+  const client = scriptedClient(steps)
+  const onEvent = (event: GuardEvent): void => {
+    if (event.status !== 'passed') events.push(event)
+  }
+  const middleware = toolPolicy({ onEvent, ...options })
+  const agent = new Agent({ client, tools, middleware, ...more })
+  return { agent, client, done, events }
+}
+
+/** What the model read of its last calls. */
+export function lastResults({ requests }: ScriptedClient): string {
+  return JSON.stringify(requests.at(-1)?.messages.at(-1)?.contents)
+}

@@ -1,0 +1,51 @@
+import type { JsonSchema } from '@lamella/core'
+
+/** Arguments, less those that a schema does not describe, also in objects within. */
+export function describedArguments(
+  args: Readonly<Record<string, unknown>>,
+  schema: JsonSchema,
+): { readonly arguments: Readonly<Record<string, unknown>>; readonly unknown: readonly string[] } {
+  const unknown: string[] = []
+  const described = pick(args, schema, '', unknown)
+  return { arguments: described as Readonly<Record<string, unknown>>, unknown }
+}
+
+function pick(value: unknown, schema: JsonSchema, path: string, unknown: string[]): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema
+    return isSchema(items)
+      ? value.map((entry, at) => pick(entry, items, `${path}${at}.`, unknown))
+      : value
+  }
+  const { properties, additionalProperties } = schema
+  if (!isSchema(value) || !isSchema(properties) || !isClosed(schema)) return value
+  const entries = Object.entries(value).filter(([name]) => {
+    const isKnown = Object.hasOwn(properties, name) || isSchema(additionalProperties)
+    if (!isKnown) unknown.push(`${path}${name}`)
+    return isKnown
+  })
+  return Object.fromEntries(
+    entries.map(([name, entry]) => {
+      const own = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
+      return [name, isSchema(own) ? pick(entry, own, `${path}${name}.`, unknown) : entry]
+    }),
+  )
+}
+
+/** Whether a schema names all that there may be, as far as can be seen in it. */
+function isClosed(schema: JsonSchema): boolean {
+  const open = [
+    'patternProperties',
+    'allOf',
+    'anyOf',
+    'oneOf',
+    '$ref',
+    'if',
+    'unevaluatedProperties',
+  ]
+  return schema['additionalProperties'] !== true && !open.some((key) => Object.hasOwn(schema, key))
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { AnthropicChatClient } from '@lamella/anthropic'
 import { Agent } from '@lamella/core'
 import type { ChatClient, MiddlewareInput } from '@lamella/core'
@@ -115,34 +116,82 @@ describe.each(clients)('retry in front of a real server, %s', (_, clientOf) => {
   )
 })
 
-describe.each(modes)('retry in front of a real server, Messages, %s', (mode) => {
-  it('makes no more requests than it may, and waits as asked', async () => {
-    const hints = ['2', undefined, undefined]
+describe('retry in front of a real server, Messages', () => {
+  const serve = async (respond: (index: number, outgoing: ServerResponse) => void) => {
     let requests = 0
     const server = createServer((incoming, outgoing) => {
       incoming.resume()
-      const hint = hints[requests++]
-      outgoing.writeHead(529, {
-        'content-type': 'application/json',
-        ...(hint && { 'retry-after': hint }),
-      })
-      outgoing.end('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}')
+      respond(requests++, outgoing)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const baseURL = `http://127.0.0.1:${port}`
-    const client = new AnthropicChatClient({ baseURL, apiKey: 'k', model: 'm' })
     const clock = testClock()
-    const agent = new Agent({ client, middleware: retry({ clock, random: () => 1 }) })
+    const agent = new Agent({
+      client: new AnthropicChatClient({ baseURL, apiKey: 'k', model: 'm' }),
+      middleware: retry({ clock, random: () => 1 }),
+    })
+    const close = (): void => {
+      server.closeAllConnections()
+      server.close()
+    }
+    return { agent, clock, close, count: () => requests }
+  }
 
-    const failed = withTime(clock, runIn(mode, agent))
+  it.each(modes)('makes no more requests than it may, and waits as asked, %s', async (mode) => {
+    const { agent, clock, close, count } = await serve((index, outgoing) => {
+      const hint = index === 0 ? { 'retry-after': '2' } : undefined
+      outgoing.writeHead(529, { 'content-type': 'application/json', ...hint })
+      outgoing.end('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}')
+    })
 
-    await expect(failed).rejects.toMatchObject({
+    await expect(withTime(clock, runIn(mode, agent))).rejects.toMatchObject({
       kind: 'overloaded',
       outcome: { attempts: [{ delayMs: 2000 }, { delayMs: 1000 }, {}] },
     })
-    expect(requests).toBe(3)
-    server.closeAllConnections()
-    server.close()
+    expect(count()).toBe(3)
+    close()
   })
+
+  it.each([1, 2, 3, 4, 5, 6])(
+    'sends nothing twice of a stream cut after %d events',
+    async (events) => {
+      const { agent, clock, close, count } = await serve((index, outgoing) => {
+        outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+        const isCut = index === 0
+        outgoing.write(goodDay.slice(0, isCut ? events : undefined).join(''), () =>
+          isCut ? outgoing.destroy() : outgoing.end(),
+        )
+      })
+
+      const { updates, error, response } = await withTime(clock, readUpdates(agent))
+
+      const text = textsOf(updates).join('')
+      expect('Good day.'.startsWith(text)).toBe(true)
+      expect(response?.text).toBe(error === undefined ? 'Good day.' : undefined)
+      expect(count()).toBe(error === undefined && events < 6 ? 2 : 1)
+      close()
+    },
+  )
 })
+
+const goodDay = [
+  {
+    type: 'message_start',
+    message: {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [],
+      stop_reason: null,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Good ' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'day.' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3 } },
+  { type: 'message_stop' },
+].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)

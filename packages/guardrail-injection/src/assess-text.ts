@@ -9,6 +9,7 @@ import { leakSignals } from './leak-signals.ts'
 import { overrideSignals } from './override-signals.ts'
 import { personaSignals } from './persona-signals.ts'
 import { SignalSearch } from './signal-search.ts'
+import { weighMatches } from './weigh-matches.ts'
 
 /** What the patterns say of a text. */
 export interface InjectionAssessment {
@@ -16,7 +17,7 @@ export interface InjectionAssessment {
   readonly score: number
   /** What speaks for it most. */
   readonly category?: InjectionCategory | undefined
-  /** Offsets are into the text as it was given. */
+  /** What there is of it. Offsets are into the text as it was given. */
   readonly matches: readonly InjectionMatch[]
 }
 
@@ -53,14 +54,6 @@ export const injectionSignals: readonly InjectionSignal[] = [
   ...foreignSignals,
 ]
 
-/** Signs that go together anyway: of these, only the strongest counts. */
-const countedOnce: readonly InjectionCategory[] = [
-  'role-play',
-  'fake-turn',
-  'hidden-text',
-  'encoded',
-]
-
 /** Makes the function that looks for signs of an attack in a text, in time linear in its length. */
 export function injectionAssessor(
   options: AssessOptions = {},
@@ -77,29 +70,33 @@ export function injectionAssessor(
     ({ source, flags }) => new RegExp(source, `${flags.replace(/[gy]/g, '')}g`),
   )
 
-  function matchesIn(original: string, depth: number): InjectionMatch[] {
+  function matchesIn(original: string, depth: number): readonly InjectionMatch[][] {
     const normalized = normalizeText(original, {
       stripDiacritics: true,
       joinSpacedLetters: true,
       collapseWhitespace: true,
     })
-    const search = new SignalSearch(normalized.text)
-    const matches: InjectionMatch[] = []
-    const add = (category: InjectionCategory, weight: number, start: number, end: number) => {
-      matches.push({ category, weight, ...normalized.toOriginalSpan(start, end) })
-    }
-    for (const signal of signals) {
-      const found = search.find(signal)
-      if (found) add(signal.category, signal.weight, found.start, found.end)
-    }
+    const common: InjectionMatch[] = []
+    const matchAt = (category: InjectionCategory, weight: number, start: number, end: number) => ({
+      category,
+      weight,
+      ...normalized.toOriginalSpan(start, end),
+    })
     for (const pattern of custom) {
       for (const { 0: match, index } of normalized.text.matchAll(pattern)) {
-        if (match !== '') add('custom', 1, index, index + match.length)
+        if (match !== '') common.push(matchAt('custom', 1, index, index + match.length))
       }
     }
-    if (looksFor('hidden-text')) matches.push(...findHiddenText(original))
-    if (looksFor('encoded') && depth > 0) matches.push(...encodedIn(original, depth))
-    return matches
+    if (looksFor('hidden-text')) common.push(...findHiddenText(original))
+    if (looksFor('encoded') && depth > 0) common.push(...encodedIn(original, depth))
+    return windowsOf(normalized.text).map(({ start: base, text }) => {
+      const search = new SignalSearch(text)
+      const found = signals.flatMap((signal) => {
+        const at = search.find(signal)
+        return at ? [matchAt(signal.category, signal.weight, base + at.start, base + at.end)] : []
+      })
+      return [...found, ...common]
+    })
   }
 
   /** What is in code counts by what it says. */
@@ -109,30 +106,32 @@ export function injectionAssessor(
     let end = 0
     const ends = found.map(({ text }) => (end += text.length + 1))
     const said = found.map(({ text }) => text).join('\n')
-    return matchesIn(said, depth - 1).map(({ weight, start }) => {
+    const matches = matchesIn(said, depth - 1).flat()
+    return matches.map(({ weight, start }) => {
       const at = ends.findIndex((until) => start < until)
       return { category: 'encoded', weight, start: found[at]!.start, end: found[at]!.end }
     })
   }
 
   return (text) => {
-    const matches = matchesIn(text, decodeDepth)
-    const weights = new Map<InjectionCategory, number[]>()
-    for (const { category, weight } of matches) {
-      const known = weights.get(category) ?? []
-      known.push(strict.includes(category) ? 1 : weight)
-      weights.set(category, known)
-    }
-    let doubt = 1
-    let category: InjectionCategory | undefined
-    let least = 1
-    for (const [name, all] of weights) {
-      const left = countedOnce.includes(name)
-        ? 1 - all.reduce((most, weight) => Math.max(most, weight))
-        : all.reduce((product, weight) => product * (1 - weight), 1)
-      doubt *= left
-      if (left < least) [category, least] = [name, left]
-    }
-    return { score: 1 - doubt, category, matches }
+    const windows = matchesIn(text, decodeDepth).map((matches) => {
+      return { matches, ...weighMatches(matches, strict) }
+    })
+    const worst = windows.reduce((one, other) => (other.score > one.score ? other : one))
+    const { score, category } = worst
+    const matches = windows.filter((one) => 2 * one.score >= score).flatMap((one) => one.matches)
+    return { score, category, matches }
   }
+}
+
+// In a long document, signs that have nothing to do with each other would add up.
+const windowChars = 6000
+const stepChars = 4500
+
+function windowsOf(text: string): readonly { readonly start: number; readonly text: string }[] {
+  const count = 1 + Math.max(0, Math.ceil((text.length - windowChars) / stepChars))
+  return Array.from({ length: count }, (_, at) => {
+    const start = at * stepChars
+    return { start, text: text.slice(start, start + windowChars) }
+  })
 }

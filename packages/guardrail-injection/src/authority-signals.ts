@@ -30,6 +30,7 @@ export const authoritySignals: readonly InjectionSignal[] = [
   fakeTurn(
     0.4,
     '(?:^|\\n)[#*> \\[<-]?[#*> \\[<-]?[#*> \\[<-]?(?:system|assistant|developer|admin|administrator)(?: (?:message|prompt|note|update|notice|instructions?|override|command))?[\\])>]? ?(?:##|:(?! ?["\'`{\\[]))',
+    { inLines: true },
   ),
   fakeTurn(
     0.5,
@@ -145,7 +146,7 @@ export const authoritySignals: readonly InjectionSignal[] = [
   toolAbuse(
     0.75,
     [
-      words('ignore|ignoring|disregard|skip|forget'),
+      words('ignore|ignoring|disregard|forget'),
       words(
         'rest|documents?|functions?|code|resume|articles?|emails?|text|tables?|question|page|content|context|image|data|above|paper|story|translation|instructions?|them|this|that|all|everything',
       ),

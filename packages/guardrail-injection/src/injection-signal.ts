@@ -30,9 +30,11 @@ export interface InjectionSignal {
   readonly language?: string
   /** Whether capitals matter. */
   readonly cased?: boolean
+  /** Whether it matters where lines begin; otherwise a line break is a space. */
+  readonly inLines?: boolean
 }
 
-type More = Partial<Pick<InjectionSignal, 'within' | 'anyOrder' | 'language' | 'cased'>>
+type More = Partial<Pick<InjectionSignal, 'within' | 'anyOrder' | 'language' | 'cased' | 'inLines'>>
 
 /** Makes signals of one category; a list is of parts. */
 export function signalsOf(

@@ -67,7 +67,7 @@ export const leakSignals: readonly InjectionSignal[] = [
   make(
     0.5,
     words(
-      "(?:your|the ai's?) (?:secret|private|api|access|master|admin|administrator) (?:key|password|code|token|phrase|passphrase|credentials)s?",
+      "(?:your|the ai's?) (?:secret|private|master|admin|administrator) (?:key|password|code|token|phrase|passphrase|credentials)s?",
     ),
   ),
   make(

@@ -11,10 +11,10 @@ const earlier = `(?<!\\bmy )${words(
   'previous|previously|prior|above|earlier|preceding|foregoing|former|initial|original|past|before|first|old|last',
 )}`
 const orders = words(
-  'instruct|instruction|instructions|instructed|instructional|directions|directives?|prompts?|prompting|rules|guidelines|orders?|commands|constraints|restrictions|limitations|programming|training|safeguards|policy|policies|protocols?',
+  'instruct|instruction|instructions|instructed|instructional|directions|directives?|prompts?|prompting|rules|guidelines|orders|commands|constraints|restrictions|limitations|programming|training|safeguards|policy|policies|protocols?',
 )
 const said = words(
-  'instruct|instruction|instructions|instructed|directions?|directives?|prompts?|prompting|rules?|guidelines?|orders?|commands?|constraints?|restrictions?|limitations?|programming|training|context|text|messages?|tasks?|requests?|conversations?|content|input|statements?|assignments?|questions?|information|knowledge|data|responses?|things',
+  'instruct|instruction|instructions|instructed|directions?|directives?|prompts?|prompting|rules?|guidelines?|orders|commands?|constraints?|restrictions?|limitations?|programming|training|context|text|messages?|tasks?|requests?|conversations?|content|input|statements?|assignments?|questions?|information|knowledge|data|responses?|things',
 )
 const make = signalsOf('override', 'en')
 
@@ -42,13 +42,23 @@ export const overrideSignals: readonly InjectionSignal[] = [
     ),
   ]),
   make(
-    0.75,
+    0.6,
     [
       drop,
       words('everything|anything|all|all of it|all of that|all of this'),
       words(
         'above|before|previous|previously|prior|earlier|until now|so far|up to now|to your core',
       ),
+    ],
+    { within: 24 },
+  ),
+  make(
+    0.75,
+    [
+      words(ignore),
+      words('everything|anything|all|all of it|all of that|all of this'),
+      words('above|before|previous|previously|prior|earlier|until now|so far|up to now'),
+      '(?: and|,|;|:)(?: now| then| just| only| instead| simply| please)? (?:say|reply|tell|print|output|do|give|write|answer|respond|repeat|show|list|act|follow|be|you)\\b',
     ],
     { within: 24 },
   ),
@@ -73,6 +83,7 @@ export const overrideSignals: readonly InjectionSignal[] = [
   make(
     0.6,
     '(?:^|[\\n.!?"\'>\\]*#:] ?)(?:new|updated|real|revised|additional) (?:system )?(?:instructions?|directives?|orders?|prompt|rules|commands?)(?: for you)?:',
+    { inLines: true },
   ),
   make(
     0.6,

@@ -132,13 +132,17 @@ export const personaSignals: readonly InjectionSignal[] = [
   ),
   persona(
     0.6,
-    [
-      words('two|2|both|three|3|four'),
-      words(
-        'ways|responses|answers|outputs|manners|paragraphs|versions|separate|replies|personalities|personas',
-      ),
-    ],
+    [words('two|both|three'), words('responses|answers|replies|personalities|personas|paragraphs')],
     { within: 20 },
+  ),
+  persona(
+    0.6,
+    [
+      words('answer|answers|respond|reply|replies|write|speak'),
+      words('two|2|both|three|3'),
+      words('ways|manners|separate|versions|outputs'),
+    ],
+    { within: 40 },
   ),
   persona(
     0.55,
@@ -166,15 +170,13 @@ export const personaSignals: readonly InjectionSignal[] = [
     0.45,
     [
       words("(?:openai|chatgpt|gpt|anthropic|google|meta)(?:'s|s)?"),
-      words(
-        'policy|policies|rules|guidelines|restrictions|content|ethics?|ethical|terms|limitations|moderation|filters?|censorship|usage',
-      ),
+      words('policy|policies|rules|guidelines|restrictions|ethics?|ethical|limitations|censorship'),
     ],
     { within: 12 },
   ),
   persona(
     0.35,
-    "\\[(?:insert |your |enter |user |the |put |my |write |type )?(?:your |the |my |a )?(?:prompt|question|request|query|text)(?: here| goes here)?\\]|\\b(?:answer|here is|this is|here's|now) (?:my|the|your) first (?:question|prompt|request|command|task|message)",
+    "\\[(?:insert|your|enter|user|the|put|my|write|type) (?:your |the |my |a )?(?:prompt|question|request|query|text)(?: here| goes here)?\\]|\\[prompt\\]|\\b(?:answer|here is|this is|here's|now) (?:my|the|your) first (?:question|prompt|request|command|task|message)",
   ),
   persona(
     0.4,
@@ -193,11 +195,17 @@ export const personaSignals: readonly InjectionSignal[] = [
     0.4,
     [
       words(
-        "(?:you|you'll|you will|you must|you have to|you should) (?:lose|gain|start with|be deducted|get|have)|tokens?|points|credits?|deducted|lives",
+        "(?:you|you'll|you will|you must|you have to|you should) (?:lose|gain|start with|be deducted|get|have)",
       ),
-      words(
-        'tokens?|points|credits|lives|deducted|terminated|die|shut ?down|cease to exist|punish|punished|punishment',
-      ),
+      words('tokens?|points|credits|lives'),
+    ],
+    { within: 30 },
+  ),
+  persona(
+    0.4,
+    [
+      words('tokens?|points|credits|lives'),
+      words('deducted|you die|terminated|cease to exist|punish|punished|punishment'),
     ],
     { within: 50 },
   ),

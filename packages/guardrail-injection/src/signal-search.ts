@@ -8,20 +8,24 @@ export interface Stretch {
 
 /** Looks for signals in one text; each part of one is looked for but once, and only when needed. */
 export class SignalSearch {
-  readonly #text: string
   readonly #cased: string
+  readonly #lines: string
+  readonly #text: string
   readonly #isThere = new Map<RegExp, boolean>()
   readonly #found = new Map<RegExp, readonly Stretch[]>()
 
   constructor(text: string) {
     this.#cased = text
     // One letter alone grows when it becomes small, and a text without accents has none of it.
-    this.#text = text.toLowerCase()
+    this.#lines = text.toLowerCase()
+    // Where a line ends says little: a sentence may be broken anywhere.
+    this.#text = this.#lines.replaceAll('\n', ' ')
   }
 
   /** Where a signal is first found, from the first of its parts to the last. */
   find(signal: InjectionSignal): Stretch | undefined {
-    const text = signal.cased ? this.#cased : this.#text
+    const plain = signal.inLines ? this.#lines : this.#text
+    const text = signal.cased ? this.#cased : plain
     if (!signal.parts.every((pattern) => this.#has(pattern, text))) return undefined
     const parts = signal.parts.map((pattern) => this.#all(pattern, text))
     for (const order of signal.anyOrder ? anyOrder : [parts.keys()]) {
@@ -78,4 +82,4 @@ const anyOrder = [
   [2, 1, 0],
   [1, 2, 0],
 ]
-const sentenceEnd = /[.!?\n\u3002\u0964]/
+const sentenceEnd = /[.!?\u3002\u0964]/

@@ -36,8 +36,10 @@ assert.match(sent, /I am \[EMAIL\], ask help@support\.example\./)
 assert.match(sent, /\[CREDIT_CARD\]/)
 assert.doesNotMatch(sent, /ann@|5555/)
 
+// In two parts, so that nobody takes it for somebody's.
+const key = ['sk_live', '4eC39HqLyjWDarjtT1zdp7dc'].join('_')
 const leak = new Agent({
-  client: scriptedClient(['The key is sk_live_4eC39HqLyjWDarjtT1zdp7dc.']),
+  client: scriptedClient([`The key is ${key}.`]),
   middleware: guard,
 })
 const blocked = await leak.run('Which key?')

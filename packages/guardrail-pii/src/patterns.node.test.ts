@@ -27,7 +27,7 @@ const sample = `ann@example.com a[at]b[dot]com +1 415 555 0132 x1 (0157) 548 89 
 123-45-6789 10.0.0.1 2001:db8::1/64 00:1A:2B:3C:4D:5E https://x.example/(a]?b www.a.example 943 476 5919 12345678Z
 X1234567L RSSMRA85T10A562S 131052-308T 529.982.247-25 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4
 password = "abc123def456ghi" key is Abc123Def456Ghi7 Authorization: Bearer abcdef123456ABCDEF66 curl -u me:pass1234
-https://me:secret1@host.example ghp_0123456789abcdefghijABCDEFGHIJ012345 GB29 NWBK 6016 1331 9268 19 hello
+https://me:secret1@host.example glpat-0123456789abcdefghij GB29 NWBK 6016 1331 9268 19 hello
 2 55 08 14 168 025 38 85.07.30-033.28 6f8d2c1e9a7b4c3d 2d4f6a7b8c9d0e1f2a3b4c5d 0x616e6e406578616d706c652e636f6d
 -----BEGIN PRIVATE KEY-----
 MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDAC4AWkdwKYSd8

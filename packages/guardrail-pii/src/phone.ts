@@ -13,6 +13,9 @@ const nanp =
 // Faked and foreign numbers that are written like those of North America.
 const northAmericanForm =
   /^(?:(?:\+?1|001)[ .-])?\(?\d{3}\)?[ .\-/]?\d{3}[ .-]\d{4}(?: ?(?:x|ext\.?|extension) ?\d{1,6})?$/
+// A trunk zero and an area in front, as in most of the world.
+const trunkForm =
+  /^(?:\(0\d{1,4}\)|0\d{2,4})[ -]\d{3,4}(?:[ -]?\d{2,4}){1,2}$|^0[1-9](?:[ .]\d\d){4}$/
 const isDateOrDecimal =
   /^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[ T].*)?$|^\d{1,3}\.\d+(?:[ ,-]|$)|^\d{4}[ -]?[-\u2013][ -]?\d{4}$|^\d{3}-\d\d-\d{4}$/
 
@@ -89,6 +92,7 @@ function scoreOf(number: string, { regions, validate }: FindOptions): number {
     if (parsed?.isValid()) return isBare ? 0.65 : 0.75
   }
   if (/^00[1-9]\d{8,}$/.test(digits) && parse(`+${digits.slice(2)}`)?.isValid()) return 0.7
+  if (trunkForm.test(number) && digits.length > 8 && digits.length < 13) return 0.6
   if (northAmericanForm.test(number) && !isBare) return /^(?:1|001)[ .-]/.test(number) ? 0.65 : 0.45
   return isBare ? 0.25 : 0.3
 }

@@ -20,7 +20,7 @@ const schemes: readonly RegExp[] = [
 export const creditCard: Recognizer = patternRecognizer({
   kind: 'credit_card',
   pattern:
-    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_.,/+=-]|\d )(?:\d{12,19}|\d{4}(?<dash>[ -])\d{4}(?:\k<dash>\d{4}){1,2}(?:\k<dash>\d{1,7})?|\d{4}(?<gap>[ -])\d{6}\k<gap>\d{4,5})(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[.,]\d|[-/]\d| \d)/u,
+    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_.,/+-]|\d )(?:\d{12,19}|\d{4}(?<dash>[ -])\d{4}(?:\k<dash>\d{4}){1,2}(?:\k<dash>\d{1,7})?|\d{4}(?<gap>[ -])\d{6}\k<gap>\d{4,5})(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[.,]\d|[-/]\d| \d)/u,
   context:
     /\b(?:card|cards|credit|debit|visa|master ?card|amex|american express|discover|diners|jcb|maestro|union ?pay|cc|ccn|pan|cvv|karte|kreditkarte|carte|tarjeta|carta)\b/i,
   check: (match) => {

@@ -11,8 +11,12 @@ const pattern = new RegExp(
   'gu',
 )
 
-const fileExtensions =
-  /\.(?:png|jpe?g|gif|svg|webp|bmp|ico|avif|[cm]?[jt]sx?|css|scss|html?|json|ya?ml|md|txt|py|rb|go|rs|java|php|exe|zip|gz|pdf)$/i
+// As in `logo@2x.png`. Not those that are countries too, such as `md` and `rs`.
+const fileExtensions = new Set(
+  'png jpg jpeg gif svg webp bmp ico avif js jsx cjs mjs ts tsx css scss htm html json yml yaml txt rb java php exe gz pdf'.split(
+    ' ',
+  ),
+)
 
 /** E-mail addresses (RFC 5321, and the forms `a[at]b[dot]c` that hide one). */
 export const email: Recognizer = {
@@ -27,23 +31,41 @@ export const email: Recognizer = {
 }
 
 function addressIn(match: RegExpExecArray): Candidate | undefined {
-  const { local = '', at: sign = '', domain = '' } = match.groups!
-  // What stands around an address in prose and in code is no part of it.
-  const trimmed = local.startsWith('"') ? local : local.replace(/^[!#$%&'*+/=?^`{|}~.-]+/, '')
+  const { local = '', at: sign = '', domain: labels = '' } = match.groups!
+  const domain = domainIn(labels)
+  const trimmed = local.startsWith('"') ? local : withoutField(local)
   const start = match.index + local.length - trimmed.length
-  const plain = domain.replace(/[[(](?:dot|\.)[\])]/gi, '.')
-  const last = plain.slice(plain.lastIndexOf('.') + 1)
   const isRight =
+    domain !== undefined &&
     trimmed !== '' &&
     trimmed.length + domain.length < 254 &&
-    !/\.\.|\.$/.test(trimmed) &&
-    (/^\p{L}{2,24}$/u.test(last) || /^xn--[a-z\d-]{2,59}$/i.test(last)) &&
-    !fileExtensions.test(plain)
+    !/\.\.|\.$/.test(trimmed)
   if (!isRight) return undefined
   const escaped = /^[nrtbf](?=[^@])/.test(trimmed) && match.input[start - 1] === '\\' ? 1 : 0
-  return {
-    start: start + escaped,
-    end: match.index + local.length + sign.length + domain.length,
-    score: 0.95,
+  const end = match.index + local.length + sign.length + domain.length
+  return { start: start + escaped, end, score: 0.95 }
+}
+
+/** As much of a domain as ends in what may be a top-level one: more may have been written right behind. */
+function domainIn(labels: string): string | undefined {
+  for (let domain = labels; ; ) {
+    const mark = Math.max(...Array.from('.])', (sign) => domain.lastIndexOf(sign)))
+    if (mark < 0) return undefined
+    const top = domain.slice(mark + 1)
+    const known = /^(?:xn--[a-z\d-]{2,59}|\p{L}{2,24}(?=$|-))/iu.exec(top)?.[0]
+    if (known !== undefined) {
+      return fileExtensions.has(known.toLowerCase()) ? undefined : domain.slice(0, mark + 1) + known
+    }
+    const opening = Math.max(domain.lastIndexOf('[', mark), domain.lastIndexOf('(', mark))
+    domain = domain.slice(0, domain[mark] === '.' ? mark : opening)
   }
+}
+
+/** What stands around an address in prose, code and queries is no part of it. */
+function withoutField(local: string): string {
+  const last = Math.max(...Array.from('?&/|{}', (sign) => local.lastIndexOf(sign)))
+  return local
+    .slice(last + 1)
+    .replace(/^[A-Za-z_][\w.-]{0,40}=/, '')
+    .replace(/^[!#$%'*+=^`~.-]+/, '')
 }

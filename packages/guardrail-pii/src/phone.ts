@@ -6,7 +6,7 @@ const chain = /\d(?:[ .\-/()\u2010-\u2013]{0,3}\d)+/g
 const group = /\d+/g
 const extension = / ?(?:x|ext\.?|extension) ?\d{1,6}(?!\d)/y
 const opening = /(?:\+ ?|\(\+? ?)$/
-const wordBefore = /(?:[A-Za-z\u00c0-\u024f\u0370-\u052f_=@#$€£%/:.]|\d[,+-])$/
+const wordBefore = /(?:[A-Za-z\u00c0-\u024f\u0370-\u052f_@#$€£%/.]|\d[,:+-])$/
 const wordAfter = /^(?:[A-Za-z\u00c0-\u024f\u0370-\u052f_%]|[.,:/+-]\d)/
 const nanp =
   /^(?:(?:\+|00|001[ .-]?)?1?[ .-]?)?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-/])[2-9]\d\d[ .-]\d{4}(?: ?(?:x|ext\.?|extension) ?\d{1,6})?$/
@@ -67,7 +67,7 @@ function* numbersIn(
       const number = text.slice(start, groups[last]!.end)
       const score = known.get(number) ?? scoreOf(number, options)
       known.set(number, score)
-      if (score > 0) best = { last, score }
+      if (score > 0 && score >= (best?.score ?? 0)) best = { last, score }
     }
     if (best === undefined) continue
     yield { start, end: groups[best.last]!.end, score: best.score }

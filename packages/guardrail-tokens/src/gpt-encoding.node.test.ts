@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { tokenWeight } from '@lamella/core/authoring'
 import { describe, expect, test } from 'vitest'
 import type { GptEncodingName } from './gpt-encoding.ts'
 import { encodingOf, gptEncodingNames, loadEncoding } from './gpt-encoding.ts'
 import { fittingChars } from './text-pieces.ts'
+import { counterFor } from './token-counter.ts'
 
 test.each<[string, GptEncodingName | undefined]>([
   ['gpt-4o', 'o200k_base'],
@@ -18,6 +20,24 @@ test.each<[string, GptEncodingName | undefined]>([
   ['', undefined],
 ])('the vocabulary of %s is %s', (model, name) => {
   expect(encodingOf(model)).toBe(name)
+})
+
+test('counts as the tokenizer itself does', async () => {
+  // Its own types need those of a browser.
+  const require = createRequire(import.meta.url)
+  const { encode } = require('gpt-tokenizer/encoding/o200k_base') as {
+    encode: (text: string) => readonly number[]
+  }
+  const text = 'Il était une fois 12345 “naïve” cats.\n\n  const x = { y: [1, 2] }'
+
+  expect((await loadEncoding('o200k_base'))?.(text)).toBe(encode(text).length)
+})
+
+test('without the tokenizer there is an estimate that says so', async () => {
+  const missing = 'a_base' as GptEncodingName
+
+  expect(await loadEncoding(missing)).toBeUndefined()
+  expect(await counterFor('gpt-4o', { encoding: missing })).toMatchObject({ method: 'estimate' })
 })
 
 test('the names of special tokens are text', async () => {

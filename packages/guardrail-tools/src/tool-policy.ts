@@ -1,24 +1,21 @@
 import type {
   AgentMiddleware,
+  CheckContext,
+  FunctionInvocationContext,
   FunctionMiddleware,
   GuardSubject,
-  CheckContext,
+  IterationContext,
   Verdict,
-  FunctionInvocationContext,
-  RunContext,
-  Tool,
 } from '@lamella/core'
 import { guardrail, GuardrailTripped } from '@lamella/core'
+import type { SeamLayer } from '@lamella/core/authoring'
 import { agentLayer, gateApprovals, interceptLoop } from '@lamella/core/authoring'
 import { approvalCheck } from './approval-check.ts'
 import { approvalGate } from './approval-gate.ts'
-import { callCounts } from './call-counts.ts'
-import type { Ruling } from './policy-ruling.ts'
+import { callJudge } from './call-judge.ts'
 import { driftOf, policyRuling } from './policy-ruling.ts'
-import { recordedArguments } from './recorded-call.ts'
 import type { ToolPolicyOptions } from './tool-policy-options.ts'
 import { checkToolPolicy } from './tool-policy-options.ts'
-import { describedArguments } from './unknown-arguments.ts'
 
 /**
  * Decides which tools may be called, with which arguments, how often, and for which a person is asked.
@@ -31,33 +28,22 @@ export function toolPolicy(
   const { name = 'tool-policy', mode, onDeny = 'reject', unknownTool, blockMessage } = options
   if (mode === 'off') return []
   const rule = policyRuling(options)
-  const drifted = driftOf(options)
   const judge = callJudge(options, rule)
 
   const atAgent = agentLayer('tool-policy', { ...options, name }, async ({ run }, callNext) => {
     if (mode !== 'shadow') {
       gateApprovals(run, approvalGate(run, rule, options))
-      interceptLoop(run, {
-        name,
-        iteration: async (_, next) => {
-          for (const tool of run.tools.visible) {
-            const ruling = tool.type === 'function' ? await drifted(tool) : undefined
-            if (ruling?.action === 'deny') run.tools.hide(tool.name)
-          }
-          await next()
-        },
-        response: ({ response }) => {
-          const isKnown = (call: { readonly name: string }) =>
-            run.tools.get(call.name) !== undefined
-          if (unknownTool !== 'block' || response?.functionCalls.every(isKnown)) return
-          const block = { guardrail: name, level: 'chat', stage: 'output' } as const
-          const message = blockMessage ?? ''
-          throw new GuardrailTripped({ ...block, category: 'unknown_tool', message })
-        },
-      })
+      if (options.pinned) interceptLoop(run, { name, iteration: hideDrifted(options) })
+      if (unknownTool === 'block') interceptLoop(run, { name, response: blockUnknown })
     }
     await callNext()
   })
+  const blockUnknown = ({ run, response }: IterationContext): void => {
+    const calls = response?.functionCalls ?? []
+    if (calls.every((call) => run.tools.get(call.name) !== undefined)) return
+    const block = { guardrail: name, level: 'chat', stage: 'output' } as const
+    throw new GuardrailTripped({ ...block, category: 'unknown_tool', message: blockMessage ?? '' })
+  }
 
   const check = async (_: GuardSubject, { layer, run }: CheckContext): Promise<Verdict> => {
     const ruling = await judge(layer as FunctionInvocationContext, run)
@@ -81,43 +67,14 @@ export function toolPolicy(
   return [atAgent, ...atCalls, approvalCheck(`${name}-approval`, options)]
 }
 
-/** Judges a call that is about to run: described arguments, the policy, an approval, and counts. */
-function callJudge(
-  options: ToolPolicyOptions,
-  rule: (call: Parameters<ReturnType<typeof policyRuling>>[0], run: RunContext) => Promise<Ruling>,
-): (context: FunctionInvocationContext, run: RunContext) => Promise<Ruling> {
-  const { unknownArguments = 'reject' } = options
-  const overLimit = callCounts(options)
-  return async (context, run) => {
-    const { function: tool, callId, metadata } = context
-    const decision = metadata['approval'] as { readonly arguments?: unknown } | undefined
-    const given = decision?.arguments ?? recordedArguments(run, callId)
-    const unknown = unknownArguments === 'allow' ? [] : unknownIn(tool, given ?? context.arguments)
-    if (unknown.length > 0 && unknownArguments === 'reject') {
-      const reason = `there is no argument ${unknown.join(', ')}`
-      return { action: 'deny', category: 'unknown_argument', reason }
+/** Makes the layer that shows the model no tool that has become another one. */
+function hideDrifted(options: ToolPolicyOptions): SeamLayer<IterationContext> {
+  const drifted = driftOf(options)
+  return async ({ run }, next) => {
+    for (const tool of run.tools.visible) {
+      const ruling = tool.type === 'function' ? await drifted(tool) : undefined
+      if (ruling?.action === 'deny') run.tools.hide(tool.name)
     }
-    const args =
-      unknown.length > 0
-        ? describedArguments(context.arguments, tool.jsonSchema).arguments
-        : context.arguments
-    const call = { tool, callId, arguments: args }
-    const ruling = await rule(call, run)
-    if (ruling.action === 'deny') return ruling
-    if (ruling.action === 'ask' && decision === undefined) {
-      return { action: 'deny', category: 'approval_missing', reason: 'a person has to allow it' }
-    }
-    const reason = await overLimit(call, run)
-    if (reason !== undefined) return { action: 'deny', category: 'limit', reason }
-    const changed = ruling.arguments ?? (unknown.length > 0 ? args : undefined)
-    return { ...ruling, arguments: changed }
+    await next()
   }
-}
-
-function unknownIn({ jsonSchema, argumentAliases }: Tool, given: unknown): readonly string[] {
-  const { properties } = jsonSchema
-  const schema = properties
-    ? { ...jsonSchema, properties: { ...properties, ...argumentAliases } }
-    : jsonSchema
-  return describedArguments(given as Readonly<Record<string, unknown>>, schema).unknown
 }

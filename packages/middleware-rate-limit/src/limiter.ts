@@ -38,13 +38,12 @@ export class Limiter {
     const id = crypto.randomUUID()
     const { claims } = caller
     const { grant, store, isLocal } = await this.#lineOf(claims).enter({ ...caller, id })
-    const ended = new AbortController()
-    void this.#renew(store, id, claims, ended.signal)
+    const lease = this.#renew(store, id, claims)
     return {
       remaining: grant.remaining,
       isLocal,
       settle: async (used) => {
-        ended.abort()
+        lease?.abort()
         const settlements = claims.map((claim, index) => ({ claim, used: used(claim, index) }))
         const isTaken = await this.#guarded.attempt(() => store.settle(id, settlements))
         this.#wake(claims)
@@ -90,20 +89,19 @@ export class Limiter {
     return line
   }
 
-  async #renew(
-    store: RateLimitStore,
-    id: string,
-    all: readonly Claim[],
-    ended: AbortSignal,
-  ): Promise<void> {
+  /** Keeps what is concurrent from running out, where it could. */
+  #renew(store: RateLimitStore, id: string, all: readonly Claim[]): AbortController | undefined {
     const { leaseMs } = store
     const claims = all.filter(({ kind }) => kind === 'concurrency')
-    if (leaseMs === undefined || claims.length === 0) return
-    for (;;) {
-      await this.#clock.sleep(leaseMs / 3, ended).catch(() => {})
-      if (ended.aborted) return
+    if (leaseMs === undefined || claims.length === 0) return undefined
+    const ended = new AbortController()
+    const beat = async (): Promise<void> => {
+      await this.#clock.sleep(leaseMs / 3, ended.signal)
       await this.#guarded.attempt(() => store.renew?.(id, claims))
+      if (!ended.signal.aborted) void beat().catch(() => {})
     }
+    void beat().catch(() => {})
+    return ended
   }
 
   #wake(claims: readonly Claim[]): void {

@@ -295,8 +295,8 @@ describe('what it tells', () => {
     expect(told).toMatchObject([
       { ...denial, status: 'waiting', retryAfterMs: 800 },
       { ...denial, status: 'waiting' },
-      { status: 'passed', waitedMs: 800 },
       { ...denial, status: 'rejected' },
+      { status: 'passed', waitedMs: 800 },
     ])
     expect(seen.map(({ type, data }) => [type, data])).toEqual(
       told.map((event) => ['rate_limit', event]),

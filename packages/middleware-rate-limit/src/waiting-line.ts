@@ -32,10 +32,10 @@ export interface LineOptions {
 interface Waiter extends Caller {
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
-  /** Ends the timer of its patience. */
-  readonly done: AbortController
-  /** Of the clock; set when it was told that it has to wait. */
-  giveUpAt: number | undefined
+  /** Whether it stands in line no more. */
+  hasLeft: boolean
+  /** Since it was told that it has to wait: until when, by the clock, and what ends that timer. */
+  patience: { readonly until: number; readonly timer: AbortController } | undefined
 }
 
 /** Calls of one key, one behind the other: each goes on when it has what it needs. */
@@ -45,7 +45,9 @@ export class WaitingLine {
   #isMoving = false
   /** Why the first one has to wait. */
   #denied: Denied | undefined
-  #wake: AbortController | undefined
+  /** What was given back since the first one looked last, or while it sleeps. */
+  #isWoken = false
+  #sleep: AbortController | undefined
 
   constructor(options: LineOptions) {
     this.#options = options
@@ -53,24 +55,25 @@ export class WaitingLine {
 
   /** Something was given back: the first one looks again. */
   wake(): void {
-    this.#wake?.abort()
+    this.#isWoken = true
+    this.#sleep?.abort()
   }
 
   enter(caller: Caller): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const { signal, priority } = caller
-      if (signal.aborted) return reject(signal.reason as Error)
-      const done = new AbortController()
-      const waiter: Waiter = { ...caller, resolve, reject, done, giveUpAt: undefined }
-      const onAbort = (): void => this.#leave(waiter, signal.reason)
-      signal.addEventListener('abort', onAbort, { once: true, signal: done.signal })
+    const { signal, priority } = caller
+    if (signal.aborted) return Promise.reject(signal.reason)
+    let waiter: Waiter
+    const onAbort = (): void => this.#leave(waiter, signal.reason)
+    signal.addEventListener('abort', onAbort)
+    return new Promise<Answer>((resolve, reject) => {
+      waiter = { ...caller, resolve, reject, hasLeft: false, patience: undefined }
       const behind = this.#waiters.findIndex((other) => other.priority < priority)
       this.#waiters.splice(behind === -1 ? this.#waiters.length : behind, 0, waiter)
       // Behind one that waits, there is nothing to try.
       if (this.#denied !== undefined && behind !== 0) this.#refuse(waiter, this.#denied)
       else if (behind === 0) this.wake()
       void this.#move()
-    })
+    }).finally(() => signal.removeEventListener('abort', onAbort))
   }
 
   async #move(): Promise<void> {
@@ -85,11 +88,10 @@ export class WaitingLine {
 
   /** Tries for one of them; waits for the next time that it is worth a try. */
   async #serve(waiter: Waiter): Promise<void> {
-    const { id, claims, resolve, done } = waiter
+    const { id, claims } = waiter
     const { take, giveBack, clock, pollMs } = this.#options
     let answer: Answer
-    const wake = new AbortController()
-    this.#wake = wake
+    this.#isWoken = false
     try {
       answer = await take(id, claims)
     } catch (error) {
@@ -97,44 +99,50 @@ export class WaitingLine {
       return
     }
     const { grant } = answer
-    if (done.signal.aborted) {
+    if (waiter.hasLeft) {
       if (grant.granted) giveBack(answer, id, claims)
       return
     }
     if (grant.granted) {
       this.#denied = undefined
       this.#remove(waiter)
-      resolve(answer)
+      waiter.resolve(answer)
       return
     }
     this.#denied = grant
     // Others may have come while it was tried.
-    const news = this.#waiters.filter((other) => other === waiter || other.giveUpAt === undefined)
+    const news = this.#waiters.filter((other) => other === waiter || other.patience === undefined)
     for (const other of news) this.#refuse(other, grant)
-    if (done.signal.aborted || wake.signal.aborted) return
+    if (waiter.hasLeft || this.#isWoken) return
     const waitMs = Math.max(1, Math.min(grant.retryAfterMs, pollMs, longestTimerMs))
-    await clock.sleep(waitMs, wake.signal).catch(() => {})
+    this.#sleep = new AbortController()
+    await clock.sleep(waitMs, this.#sleep.signal).catch(() => {})
+    this.#sleep = undefined
   }
 
   /** Lets a call wait that cannot go on, or rejects it. */
   #refuse(waiter: Waiter, denied: Denied): void {
     const { clock } = this.#options
-    const { maxWaitMs, onDenied, tooLong, done } = waiter
+    const { onDenied, tooLong } = waiter
     try {
-      if (waiter.giveUpAt === undefined) {
-        onDenied(denied, this.#waiters.indexOf(waiter) + 1)
-        waiter.giveUpAt = clock.now() + maxWaitMs
-        clock.sleep(Math.min(maxWaitMs, longestTimerMs), done.signal).then(
-          () => this.#leave(waiter, tooLong(this.#denied ?? denied)),
-          () => {},
-        )
-      }
-      const isHopeless =
-        denied.retryAfterMs !== Infinity && clock.now() + denied.retryAfterMs > waiter.giveUpAt
-      if (isHopeless) throw tooLong(denied)
+      if (waiter.patience === undefined) onDenied(denied, this.#waiters.indexOf(waiter) + 1)
+      const { until } = (waiter.patience ??= this.#patienceOf(waiter, denied))
+      const { retryAfterMs } = denied
+      if (retryAfterMs !== Infinity && clock.now() + retryAfterMs > until) throw tooLong(denied)
     } catch (error) {
       this.#leave(waiter, error)
     }
+  }
+
+  #patienceOf(waiter: Waiter, denied: Denied): NonNullable<Waiter['patience']> {
+    const { clock } = this.#options
+    const { maxWaitMs, tooLong } = waiter
+    const timer = new AbortController()
+    clock.sleep(Math.min(maxWaitMs, longestTimerMs), timer.signal).then(
+      () => this.#leave(waiter, tooLong(this.#denied ?? denied)),
+      () => {},
+    )
+    return { until: clock.now() + maxWaitMs, timer }
   }
 
   #leave(waiter: Waiter, error: unknown): void {
@@ -145,7 +153,8 @@ export class WaitingLine {
   }
 
   #remove(waiter: Waiter): void {
-    waiter.done.abort()
+    waiter.hasLeft = true
+    waiter.patience?.timer.abort()
     const at = this.#waiters.indexOf(waiter)
     if (at !== -1) this.#waiters.splice(at, 1)
     if (this.#waiters.length === 0) this.#denied = undefined

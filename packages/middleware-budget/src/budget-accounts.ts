@@ -21,8 +21,9 @@ export function budgetAccounts(options: BudgetOptions, rules: BudgetRules): Budg
     initial: emptyLedger,
     schema: { type: 'object' },
   })
+  // Found in runs around this one, too, which may have a budget of this name, but not this object.
   const opened = defineState<BudgetAccount | undefined>({
-    name: `budget:${name}:account`,
+    name: `budget:${name}:account:${crypto.randomUUID()}`,
     initial: () => undefined,
   })
   const sharedTally = sharedTallies(name, options, clock)

@@ -64,6 +64,16 @@ describe.each([false, true])('a sub-agent, with stream: %s', (stream) => {
   })
 })
 
+it('a sub-agent with another object has a budget of its own, also of the same name', async () => {
+  const child = budgetedAgent(budget({ limits: { modelCalls: 2 } }), looks(4), { name: 'sub' })
+  const parent = budgetedAgent(budget({ limits: { modelCalls: 2 } }), [ask(1), 'Done.'], {
+    tools: [child.agent.asTool()],
+  })
+
+  expect(await parent.run(false)).toMatchObject({ status: 'completed', text: 'Done.' })
+  expect(child.client.requests).toHaveLength(2)
+})
+
 it('sub-agents that run side by side cannot spend the same token twice', async () => {
   const layer = budget({ limits: { totalTokens: 100 }, estimate: () => ({ inputTokens: 15 }) })
   const client = scriptedClient(() => 'Found.')

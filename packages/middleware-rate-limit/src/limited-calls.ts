@@ -39,7 +39,11 @@ export function limitedCalls<Level extends RateLimitLevel>(
   })
   const allClaims = claimsOf(name, options)
   const report = reporter<RateLimitEvent>('rate_limit', options.onEvent)
-  const holding = defineState({ name: `rate-limit:${level}:${name}`, initial: () => 0 })
+  // Looked up in runs around this one, too, which may have another limiter of this name.
+  const holding = defineState({
+    name: `rate-limit:${name}:${crypto.randomUUID()}`,
+    initial: () => 0,
+  })
 
   /** A run inside of another holds its place already: waiting for a second one could be for ever. */
   const claimsFor = (context: ContextOf<Level>): readonly CallClaim[] => {

@@ -34,3 +34,12 @@ it.each<RateLimitLevel>(['agent', 'chat', 'function'])(
     expect(clock.sleeping).toBe(0)
   },
 )
+
+it('a run inside of another may have another limiter of the same name', async () => {
+  const make = () => rateLimit({ level: 'agent', limits: [{ unit: 'concurrency', limit: 1 }] })
+  const sub = new Agent({ client: scriptedClient(['Found.']), name: 'sub', middleware: make() })
+  const client = scriptedClient([callFunction('sub', { task: 'Go' }), 'Done.'])
+  const agent = new Agent({ client, tools: [sub.asTool()], middleware: make() })
+
+  expect((await agent.run('Hi')).text).toBe('Done.')
+})

@@ -276,6 +276,8 @@ describe('cache', () => {
     [{ allow: ['everything'] }, '`allow` must be one of sampled'],
     [{ scope: 'user' }, "`scope` must be 'shared', 'tenant', 'session', 'run' or a function"],
     [{ store: {} }, '`store` must be a KeyValueStore or a Keyv'],
+    [{ store: 'redis://:pass@host' }, '`store` must be a KeyValueStore or a Keyv, got "string"'],
+    [{ store: null }, '`store` must be a KeyValueStore or a Keyv'],
     [{ mode: 'on' }, '`mode`'],
     [{ singleFlight: { leaseMs: 0 } }, '`singleFlight.leaseMs`'],
     [{ codec: { encode: () => '' } }, '`codec.decode` must be a function'],

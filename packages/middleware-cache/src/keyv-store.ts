@@ -16,7 +16,7 @@ export interface KeyvLike {
  */
 export function keyvStore(keyv: KeyvLike): KeyValueStore {
   if (typeof keyv?.get !== 'function' || typeof keyv.set !== 'function') {
-    throw wrongOption('keyvStore', 'keyv', 'a Keyv', keyv)
+    throw wrongOption('keyvStore', 'keyv', 'a Keyv', typeof keyv)
   }
   const swap = redisSwap(keyv) ?? plainSwap(keyv)
   const queues = new Map<string, Promise<unknown>>()

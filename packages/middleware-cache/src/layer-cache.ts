@@ -67,7 +67,7 @@ export class LayerCache<Value, Context extends CallContext> {
     this.report = cacheReporter({ layer, isShadow: this.isShadow, onEvent })
     this.#options = options
     this.#clock = clock
-    this.#shared = store && toStore(owner, store)
+    this.#shared = store === undefined ? undefined : toStore(owner, store)
     this.entries = new EntryStore({
       store: this.#shared ?? memoryStore({ maxEntries: 1000, maxBytes: 64 * 2 ** 20, clock }),
       codec,
@@ -204,7 +204,9 @@ function check<Context>(
 }
 
 function toStore(owner: string, store: KeyValueStore | KeyvLike): KeyValueStore {
-  if ('compareAndSet' in store) return store
-  if (typeof store.get === 'function' && typeof store.set === 'function') return keyvStore(store)
-  throw wrongOption(owner, 'store', 'a KeyValueStore or a Keyv', store)
+  const { compareAndSet, get, set } = Object(store) as Partial<KeyValueStore>
+  if (typeof compareAndSet === 'function') return store as KeyValueStore
+  if (typeof get === 'function' && typeof set === 'function') return keyvStore(store as KeyvLike)
+  // Its value may be an address with a password.
+  throw wrongOption(owner, 'store', 'a KeyValueStore or a Keyv', typeof store)
 }

@@ -1,4 +1,6 @@
 export { cache } from './cache.ts'
+export { calibrateThreshold } from './calibrate-threshold.ts'
+export type { Calibration, CalibrationOptions, QuestionPair } from './calibrate-threshold.ts'
 export type { CacheEvent } from './cache-event.ts'
 export type { CacheControl, CacheInfo, CacheMode, CacheOptions } from './cache-options.ts'
 export type { CacheScope } from './cache-scope.ts'

@@ -69,12 +69,16 @@ export function memoryVectorIndex(options: MemoryVectorIndexOptions = {}): Vecto
   }
 }
 
+/** The cosine of the angle between two vectors; 0 for vectors of different embeddings. */
+export function similarity(one: readonly number[], other: readonly number[]): number {
+  return product(unit(one), unit(other))
+}
+
 function unit(vector: readonly number[]): readonly number[] {
   const length = Math.hypot(...vector) || 1
   return vector.map((value) => value / length)
 }
 
-/** 0 for vectors of different embeddings. */
 function product(a: readonly number[], b: readonly number[]): number {
   if (a.length !== b.length) return 0
   return a.reduce((sum, value, at) => sum + value * b[at]!, 0)

@@ -5,7 +5,7 @@ import type { AuditSigning } from './audit-signature.ts'
 import { signText } from './audit-signature.ts'
 
 /** What the first record of a chain follows. */
-export const firstPrev = '0'.repeat(64)
+export const firstPrev: string = '0'.repeat(64)
 
 /** Makes records, each of which holds the hash of the one before it. */
 export class AuditChain {

@@ -3,7 +3,7 @@ export { traced } from './traced.ts'
 export type { TracedOptions } from './traced.ts'
 export { tracing } from './tracing.ts'
 export type { TracingLayer } from './tracing.ts'
-export type { TelemetryMessage } from './telemetry-log.ts'
+export type { TelemetryMessage } from './telemetry-message.ts'
 export type {
   MeterLike,
   PricedCall,

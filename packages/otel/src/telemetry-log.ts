@@ -1,22 +1,6 @@
 import type { Channel } from 'node:diagnostics_channel'
 import type { OperationEnd, OperationStart } from './operation.ts'
-
-/** What the diagnostics channel is told. There is never content in it. */
-export interface TelemetryMessage {
-  readonly phase: 'start' | 'end' | 'event'
-  readonly operation: OperationStart['operation']
-  readonly subject: string | undefined
-  readonly runId: string
-  readonly agentName: string | undefined
-  readonly sessionId: string | undefined
-  readonly messages?: number | undefined
-  readonly tokens?: number | undefined
-  readonly status?: string | undefined
-  readonly elapsedMs?: number | undefined
-  /** Of an event of the run. */
-  readonly type?: string | undefined
-  readonly facts?: Readonly<Record<string, string | number | boolean>> | undefined
-}
+import type { TelemetryMessage } from './telemetry-message.ts'
 
 /** Where telemetry goes besides OpenTelemetry: lines for people, messages for other code. */
 export class TelemetryLog {

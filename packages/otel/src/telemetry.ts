@@ -130,7 +130,7 @@ export class Telemetry {
       })
       this.safely(() => span.end(time))
     }
-    if (held === undefined || content === undefined) finish(false)
+    if (held === undefined || content === undefined) finish(end.status === 'blocked')
     else {
       const time = performance.now()
       held.push((isSealed) => finish(isSealed, time))

@@ -1,4 +1,11 @@
-import { Agent, agentMiddleware, chatMiddleware, guardrail, tool } from '@lamella/core'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  guardrail,
+  tool,
+  withMiddleware,
+} from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { limitedJson } from './limited-json.ts'
@@ -183,6 +190,34 @@ describe.each(modes)('content, %s', (mode) => {
     expect(await recorded.tree()).toContain(
       'invoke_agent > execute_tool inside > invoke_agent inside > chat',
     )
+  })
+
+  it('of a client on its own is there, but nowhere if a guard blocks the call', async () => {
+    const recorded = record()
+    const layers = tracing({
+      ...recorded.options,
+      level: 'chat',
+      captureContent: 'attributes',
+    })
+    const guard = guardrail({
+      name: 'guard',
+      level: 'chat',
+      applyTo: ['output'],
+      check: ({ text }) => ({ action: text === 'bad' ? 'block' : 'allow' }),
+    })
+    const client = withMiddleware(scriptedClient([words.answer, 'bad']), [layers, guard])
+    const ask = (input: string) =>
+      mode === 'plain'
+        ? client.getResponse(input)
+        : client.getResponse(input, { stream: true }).finalResponse()
+
+    await ask(words.input)
+    await ask('something else').catch(() => {})
+
+    const [first, second] = await recorded.spans()
+    expect(seenIn(JSON.stringify(first?.attributes))).toEqual([words.input, words.answer])
+    expect(second?.attributes['lamella.status']).toBe('blocked')
+    expect(JSON.stringify(second?.attributes)).not.toContain('something else')
   })
 
   it('is captured of a share of the runs', async () => {

@@ -28,7 +28,7 @@ const kinds: readonly PatternOptions[] = [
   {
     kind: 'de_tax_id',
     pattern: idPattern(String.raw`[1-9]\d(?<mark>[ /]?)\d{3}\k<mark>\d{3}\k<mark>\d{3}`),
-    context: /\b(?:steuer\S*|idnr|identifikationsnummer|tax|tin)\b/i,
+    context: /\b(?:steuer[-\w]{0,40}|idnr|identifikationsnummer|tax|tin)\b/i,
     check: (match) => hasMod11And10(digitsOf(match)) && 0.4,
   },
   {
@@ -105,7 +105,7 @@ const kinds: readonly PatternOptions[] = [
   {
     kind: 'be_national_number',
     pattern: idPattern(String.raw`\d\d\.?\d\d\.?\d\d-?\d{3}\.?\d\d`),
-    context: /\b(?:rijksregister\S*|registre national|national number|insz|niss)\b/i,
+    context: /\b(?:rijksregister\w{0,20}|registre national|national number|insz|niss)\b/i,
     check: (match) => {
       const digits = digitsOf(match)
       const [number, check] = [digits.slice(0, 9), Number(digits.slice(9))]

@@ -203,8 +203,7 @@ function add(index: Index, placeholder: string, { kind, value }: Entry): void {
 
 function patternOf(entries: Entries): RegExp | undefined {
   const index = indexOf(entries)
-  const placeholders = [...index.placeholders.values()]
-  if (placeholders.length === 0) return undefined
-  index.pattern ??= anyOf(placeholders, 'g')
+  if (index.placeholders.size === 0) return undefined
+  index.pattern ??= anyOf([...index.placeholders.values()], 'g')
   return index.pattern
 }

@@ -60,5 +60,14 @@ export const layers = {
     ({ maxTokens }) => maxTokens({ maxInputTokens: 1e6, maxOutputTokens: 1e6 }),
   ],
   'pii()': ['guardrail-pii', ({ pii }) => pii()],
+  'llmJudge(), whose model answers at once': [
+    'guardrail-judge',
+    ({ llmJudge }, { judge }) =>
+      llmJudge({
+        client: judge,
+        criteria: [{ id: 'promises', question: 'Does it promise?', failIf: 'yes' }],
+        cacheVerdicts: false,
+      }),
+  ],
   'toolPolicy()': ['guardrail-tools', ({ toolPolicy }) => toolPolicy({ allow: ['next_number'] })],
 }

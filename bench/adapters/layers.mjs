@@ -1,6 +1,6 @@
 // The built-in layers, from their sources: `layer` names one of layers.mjs, none is the bare pipeline.
 import { createHash } from 'node:crypto'
-import { withMiddleware } from '@lamella/core'
+import { chatResponse, withMiddleware } from '@lamella/core'
 import { layers } from '../layers.mjs'
 import { chunkText, expectedText, repeat } from '../lib/toolkit.mjs'
 import { Agent, FakeClient, messages, nextNumberTool, readStream } from './lamella.mjs'
@@ -12,13 +12,21 @@ class EndingClient extends FakeClient {
   }
 }
 
+/** Judges that all is well, at once. */
+class ContentJudge extends FakeClient {
+  async respond({ instructions = '' }) {
+    const [ticket] = instructions.match(/verdict_\w+/) ?? []
+    return chatResponse(JSON.stringify({ ticket, scores: { promises: 0 } }))
+  }
+}
+
 async function middlewareOf(layer, script) {
   if (layer === undefined) return []
   const [name, make] = layers[layer]
   const exported = await import(`../../packages/${name}/src/index.ts`)
   return Object.keys(exported).length === 0
     ? undefined
-    : make(exported, { makeClient: () => new EndingClient(script) })
+    : make(exported, { makeClient: () => new EndingClient(script), judge: new ContentJudge({}) })
 }
 
 async function agentOf(layer, script, tools = []) {

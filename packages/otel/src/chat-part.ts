@@ -53,7 +53,8 @@ export function chatPart(
       const { status, result: response } = ending
       const internal = usageSince(trace.internalUsage, internalBefore)
       const usage = usageSince(usageSince(run.usage, usageBefore), internal)
-      const provider = response?.messages.at(-1)?.origin?.provider ?? client.provider
+      const { origin } = response?.messages.at(-1) ?? {}
+      const provider = run.servedBy ?? origin?.provider ?? client.provider
       const cost = telemetry.priceOf({
         provider,
         model: response?.model ?? requestModel(context),

@@ -186,6 +186,34 @@ it('spans end when a reader leaves the stream, before the loop is left', async (
   ])
 })
 
+it('a call that another provider has answered in the end names that one', async () => {
+  const recorded = record()
+  const other = scriptedClient([overloaded, 'Done.'], { provider: 'other', model: 'm2' })
+  const fallback = chatMiddleware('fallback', (context, callNext) =>
+    callNext().catch(async () => {
+      context.client = other
+      await callNext()
+    }),
+  )
+  const client = scriptedClient([overloaded, overloaded], { model: 'm1' })
+  const agent = new Agent({ client, middleware: [tracing(recorded.options), fallback] })
+
+  await agent.run('Hello').catch(() => {})
+  await agent.run('Hello', { stream: true }).finalResponse()
+
+  const chats = (await recorded.spans()).filter(({ name }) => name === 'chat m1')
+  expect(
+    chats.map(({ attributes }) => [
+      attributes['gen_ai.provider.name'],
+      attributes['gen_ai.response.model'],
+      attributes['lamella.status'],
+    ]),
+  ).toEqual([
+    ['other', undefined, 'failed'],
+    ['other', 'm2', 'completed'],
+  ])
+})
+
 it('a call that was tried again is one span, with the tokens of all tries', async () => {
   const recorded = record()
   const again = chatMiddleware('again', async (_, callNext) => {

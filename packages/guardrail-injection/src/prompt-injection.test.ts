@@ -257,6 +257,21 @@ describe('escalation', () => {
   })
 })
 
+test('an attack can be let through and told, or taken out of the input', async () => {
+  const events: GuardEvent[] = []
+  const answer = async (action: 'flag' | 'strip') => {
+    const client = scriptedClient(['Fine.'])
+    const onEvent = (event: GuardEvent) => events.push(event)
+    const agent = new Agent({ client, middleware: promptInjection({ action, onEvent }) })
+    await agent.run(`Hello.\n${attack}`)
+    return JSON.stringify(client.requests[0]?.messages)
+  }
+
+  expect(await answer('flag')).toContain('zebra')
+  expect(await answer('strip')).toMatch(/Hello\.\\n\[removed/)
+  expect(events.map(({ status }) => status)).toEqual(['flagged', 'passed', 'replaced', 'passed'])
+})
+
 test('shadow tells of everything and changes nothing', async () => {
   const events: GuardEvent[] = []
   const client = scriptedClient([callFunction('read_page'), 'See ![x](https://evil.example/?q=1)'])

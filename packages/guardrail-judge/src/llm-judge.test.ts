@@ -1,5 +1,5 @@
 import type { GuardEvent, KeyValueStore, RunEvent } from '@lamella/core'
-import { Agent, memoryStore, message, ProviderError } from '@lamella/core'
+import { Agent, createSession, memoryStore, message, outcomeOf, ProviderError } from '@lamella/core'
 import {
   describeContract,
   guardContract,
@@ -64,6 +64,43 @@ describe.each([false, true])('streamed: %s', (stream) => {
     expect(response.block?.stage).toBe('input')
     expect(setting.client.requests).toEqual([])
   })
+})
+
+test('an answer without text is not judged', async () => {
+  const { agent, judge } = setUp([''])
+
+  const response = await agent.run('Lunch?')
+
+  expect(response.status).toBe('completed')
+  expect(judge.requests).toEqual([])
+})
+
+test('a block repeats nothing of what it blocked, anywhere', async () => {
+  const seen: unknown[] = []
+  const session = createSession()
+  const client = scriptedClient(() => 'Zebra fish.')
+  const onEvent = (event: GuardEvent) => seen.push(event)
+  const middleware = llmJudge({ client: fishJudge(), criteria: noFish, onEvent })
+  const agent = new Agent({ client, middleware })
+
+  const stream = agent.run('Lunch?', { session, stream: true })
+  for await (const update of stream) seen.push(update)
+  seen.push(await stream.finalResponse(), await stream.outcome(), session)
+  const thrown: unknown = await agent.run('Lunch?', { onBlock: 'throw' }).catch((error) => error)
+  seen.push(String(thrown), outcomeOf(thrown), (thrown as Error).cause)
+
+  expect(JSON.stringify(seen)).not.toContain('Zebra')
+})
+
+test('shadow tells what it would do, and lets everything pass', async () => {
+  const events: GuardEvent[] = []
+  const onEvent = (event: GuardEvent) => events.push(event)
+  const { agent } = setUp(['Fish.'], { mode: 'shadow', onEvent })
+
+  const response = await agent.run('Lunch?')
+
+  expect(response.text).toBe('Fish.')
+  expect(events).toMatchObject([{ status: 'shadow', category: 'fish', severity: 1 }])
 })
 
 describe('when there is no verdict', () => {

@@ -2,7 +2,6 @@
 // conversation, a call that changes something waits for a person, who learns where the content came from.
 import assert from 'node:assert/strict'
 import { Agent, createSession, tool } from '@lamella/core'
-import type { TaintedCall } from '@lamella/guardrail-injection'
 import { promptInjection } from '@lamella/guardrail-injection'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
@@ -40,11 +39,10 @@ assert.deepEqual(sent, ['ann@example.com']) // nothing untrusted has been read
 const paused = await agent.run('Read the page.', { session })
 assert.equal(paused.status, 'paused')
 const [question] = paused.pending
-assert(question?.kind === 'interrupt' && paused.checkpoint)
-const call = question.payload as TaintedCall
-console.log(
-  `May I call ${call.tool} with ${JSON.stringify(call.arguments)}? I have read: ${call.sources.join()}`,
-)
+assert(question?.kind === 'approval' && paused.checkpoint)
+const { call, reason } = question.request
+console.log(`May I call ${call.name} with ${call.arguments}? Mind that ${reason}.`)
+assert.equal(reason, 'untrusted content came in through read_page')
 
 const denied = await agent.resume(paused.checkpoint, { [question.id]: false }, { session })
 console.log(denied.text)

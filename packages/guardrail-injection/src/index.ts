@@ -11,4 +11,4 @@ export type {
   PromptInjectionOptions,
 } from './prompt-injection-options.ts'
 export type { Spotlighting } from './spotlight.ts'
-export type { TaintedCall, TaintOptions } from './taint.ts'
+export type { TaintOptions } from './taint.ts'

@@ -82,7 +82,10 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
     decodeDepth: 0,
   })
   const each = (option: string, values: readonly unknown[], known: readonly unknown[]): void => {
-    for (const value of values) checkOptions(owner, { [option]: value }, { [option]: known })
+    for (const value of values) {
+      if (!known.includes(value))
+        throw wrongOption(owner, option, `one of ${known.join(', ')}`, value)
+    }
   }
   each('applyTo', options.applyTo ?? [], stages)
   each('action', typeof action === 'object' ? Object.values(action) : [action], [
@@ -94,9 +97,16 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
   const known = injectionSignals.map(({ language }) => language)
   if (languages !== 'auto') each('languages', languages ?? [], [...new Set(known)])
   if (!isShare(threshold)) throw wrongOption(owner, 'threshold', 'a number from 0 to 1', threshold)
+  const { restrict } = options.taint ?? {}
+  if (typeof restrict !== 'function') {
+    each('taint.restrict', [restrict], [undefined, 'writes', 'all'])
+  }
   const [low, high] = escalate
   if (!isShare(low) || !isShare(high) || low >= high) {
     throw wrongOption(owner, 'escalate', 'two rising numbers from 0 to 1', escalate)
+  }
+  if (options.taint && options.level === 'chat') {
+    throw wrongOption(owner, 'level', "'agent' where there is a `taint`", options.level)
   }
   const wrong = extraPatterns.find((pattern) => !(pattern instanceof RegExp))
   if (wrong !== undefined) throw wrongOption(owner, 'extraPatterns', 'regular expressions', wrong)

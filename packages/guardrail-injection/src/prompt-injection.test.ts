@@ -325,6 +325,8 @@ test.each([
   [{ extraPatterns: ['x'] }, /`extraPatterns`/],
   [{ mode: 'on' }, /`mode`/],
   [{ decodeDepth: -1 }, /`decodeDepth`/],
+  [{ level: 'chat', taint: {} }, /`level`/],
+  [{ taint: { restrict: 'some' } }, /`taint.restrict`/],
 ])('wrong options throw at once: %j', (options, problem) => {
   expect(() => promptInjection(options as unknown as PromptInjectionOptions)).toThrow(problem)
 })

@@ -63,6 +63,6 @@ export function promptInjection<Level extends 'agent' | 'chat' = 'agent' | 'chat
     })
     layers.push(...outgoing)
   }
-  if (taint) layers.push(taintRule(taint, part('taint')))
+  if (taint) layers.push(...(taintRule(taint, part('taint')) as readonly GuardrailLayer<Level>[]))
   return layers
 }

@@ -36,15 +36,18 @@ describe('after untrusted content came in, a call with side effects', () => {
     expect(response.status).toBe('paused')
     expect(sent).toEqual([])
     expect(response.pending[0]).toMatchObject({
-      kind: 'interrupt',
-      payload: { type: 'tainted_call', tool: 'send_mail', callId: 'mail', sources: ['read_page'] },
+      kind: 'approval',
+      request: {
+        call: { name: 'send_mail', callId: 'mail' },
+        reason: 'untrusted content came in through read_page',
+      },
     })
   })
 
   test.each([
     [true, ['eve'], 'Sent.'],
-    [false, [], 'denied by policy'],
-    ['yes', [], 'denied by policy'],
+    [{ approved: true, arguments: { to: 'ann' } }, ['ann'], 'Sent.'],
+    [false, [], 'rejected by user'],
   ])('runs on the answer %j: %j', async (answer, expected, told) => {
     const { agent, client, sent } = setUp([callFunction('read_page'), mail, 'Sent.'])
     const paused = await agent.run('Read it.')
@@ -151,6 +154,6 @@ test('in shadow it only reports', async () => {
 
   expect(sent).toEqual(['eve'])
   expect(events).toContainEqual(
-    expect.objectContaining({ category: 'tainted-call', status: 'shadow' }),
+    expect.objectContaining({ category: 'tainted_call', status: 'shadow' }),
   )
 })

@@ -23,6 +23,10 @@ export function restoreOutput(
   return agentLayer('pii', options, async (context, callNext) => {
     const { run } = context
     await unlessAborted(run.signal, vault.open(run))
+    // Calls of a conversation that was kept without its vault have placeholders that mean nothing now.
+    for (const { contents } of [...(run.session?.messages ?? []), ...context.messages]) {
+      for (const text of textsIn(contents)) vault.reserve(run, text)
+    }
     if (restore?.includes('output') ?? true) {
       const isJson = context.options.responseFormat !== undefined
       context.transformUpdates(restoredTexts(vault, run, isJson))
@@ -47,6 +51,14 @@ export function restoreArguments(
   })
 }
 
+function textsIn(contents: readonly Content[]): readonly string[] {
+  return contents.flatMap((content) => {
+    if (content.type === 'function-call') return content.arguments
+    if (content.type === 'function-result') return textsIn(content.contents)
+    return content.type === 'text' ? content.text : []
+  })
+}
+
 function restoredTexts(
   vault: Vault,
   run: RunContext,
@@ -54,11 +66,12 @@ function restoredTexts(
 ): UpdateTransformer<AgentResponseUpdate> {
   return holdBackGate({
     release: 'window',
-    parts: ['text', 'refusal', 'reasoning', 'arguments'],
+    // Not calls: an approval is bound to the call as it was made.
+    parts: ['text', 'refusal', 'reasoning'],
     pending: (text, from) => vault.openFrom(run, text, from),
     scan: ({ part, text }) => {
       const found = vault.find(run, text)
-      if (part !== 'arguments' && !(isJson && part === 'text')) return found
+      if (!isJson || part !== 'text') return found
       return found.map(({ replacement, ...place }) => ({
         ...place,
         replacement: JSON.stringify(replacement).slice(1, -1),

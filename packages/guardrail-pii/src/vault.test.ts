@@ -1,4 +1,11 @@
-import type { ChatMiddleware, MiddlewareInput, RunEvent } from '@lamella/core'
+import type {
+  ChatMiddleware,
+  FunctionCallContent,
+  FunctionResultContent,
+  MiddlewareInput,
+  RunEvent,
+  SessionSnapshot,
+} from '@lamella/core'
 import {
   Agent,
   agentMiddleware,
@@ -171,7 +178,11 @@ describe('over the runs of a session', () => {
     await agent.run(ann, { session })
     await agent.run('And?', { session })
 
-    expect(JSON.stringify(session.messages)).not.toMatch(/<EMAIL_[12]>/)
+    const texts = session.messages.filter(({ role }) => role !== 'assistant')
+    expect(JSON.stringify(texts)).not.toMatch(/<EMAIL_[12]>/)
+    expect(session.messages.at(-3)?.contents).toMatchObject([
+      { text: expect.stringContaining(ann) },
+    ])
     expect(JSON.stringify(client.requests)).not.toMatch(/ann@|bob@/)
   })
 
@@ -223,6 +234,55 @@ describe('a run that pauses', () => {
 
     expect(got).toEqual([{ to: ann }])
     expect(response.text).toBe(`Sent to ${ann}.`)
+  })
+})
+
+describe('an approval', () => {
+  it('in a later message finds its call', async () => {
+    const got: unknown[] = []
+    const send = tool({
+      name: 'send',
+      description: 'Sends.',
+      parameters: { type: 'object' },
+      approval: 'always',
+      execute: (args) => {
+        got.push(args)
+        return 'ok'
+      },
+    })
+    const client = scriptedClient([callFunction('send', { to: '<EMAIL_1>' }), 'Sent to <EMAIL_1>.'])
+    const agent = new Agent({ client, tools: [send], middleware: pii({ vault: true }) })
+    const session = createSession()
+
+    const { pending } = await agent.run(ann, { session })
+    const snapshot = JSON.parse(JSON.stringify(session)) as SessionSnapshot
+    const response = await agent.run(
+      [{ type: 'approval-response', id: pending[0]!.id, approved: true }],
+      { session: createSession(snapshot) },
+    )
+
+    expect(got).toEqual([{ to: ann }])
+    expect(response.text).toBe(`Sent to ${ann}.`)
+  })
+
+  it('placeholders of a conversation that lost its vault are given to nobody', async () => {
+    const { agent, client } = setup(['Hi.'])
+    const call = {
+      type: 'function-call',
+      callId: 'c',
+      name: 'send',
+      arguments: '{"to":"<EMAIL_1>"}',
+    }
+    const result = { type: 'function-result', callId: 'c', contents: [textPart('ok')] }
+
+    await agent.run([
+      { role: 'user', contents: [textPart('Go')] },
+      { role: 'assistant', contents: [call as FunctionCallContent] },
+      { role: 'tool', contents: [result as FunctionResultContent] },
+      { role: 'user', contents: [textPart(`I am ${ann}`)] },
+    ])
+
+    expect(JSON.stringify(client.requests)).toContain('I am <EMAIL_2>')
   })
 })
 

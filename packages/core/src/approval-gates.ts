@@ -1,4 +1,4 @@
-import type { ApprovalRequestContent } from './content.ts'
+import type { ApprovalRequestContent, FunctionCallContent } from './content.ts'
 import type { Run } from './run.ts'
 import type { RunContext } from './run-context.ts'
 import type { ApprovalSubject, Tool } from './tool.ts'
@@ -9,6 +9,8 @@ export type ApprovalNote = Pick<ApprovalRequestContent, 'reason' | 'metadata'>
 /** A call that is about to run, or to wait for a person. */
 export interface ApprovalQuestion extends ApprovalSubject {
   readonly tool: Tool
+  /** As the model wrote it. */
+  readonly call: FunctionCallContent
   /** Whether the tool itself, or an outer layer, has it wait already. */
   readonly asks: boolean
 }

@@ -48,7 +48,7 @@ export function prepareCall(
     const args = result.value as Record<string, unknown>
     if (decision === undefined) return prepareNew(run, call, tool, args)
     if (!isVerdict) return { result: toFunctionResult(decision.result) }
-    return { run: { call, tool, arguments: args, metadata: { approval: decision } } }
+    return { run: { call, tool, arguments: args, metadata: { approval: decision, call } } }
   }
   return 'then' in checked ? checked.then(accept) : accept(checked)
 }
@@ -99,7 +99,7 @@ function prepareNew(
     }
   }
   const ask = (asks: boolean): Step | Promise<Step> => {
-    const gated = approvalGate?.({ callId, arguments: args, tool, asks }) ?? asks
+    const gated = approvalGate?.({ callId, arguments: args, tool, call, asks }) ?? asks
     return isThenable(gated) ? gated.then((more) => decide(more || asks)) : decide(gated || asks)
   }
   if (typeof approval !== 'function') return ask(approval === 'always')

@@ -1,4 +1,9 @@
-import type { FunctionInvocationContext, FunctionMiddleware, GuardEvent } from '@lamella/core'
+import type {
+  FunctionCallContent,
+  FunctionInvocationContext,
+  FunctionMiddleware,
+  GuardEvent,
+} from '@lamella/core'
 import { errorResult, LamellaError, memoryStore } from '@lamella/core'
 import { functionLayer, reporter, systemClock } from '@lamella/core/authoring'
 import type { ApprovalTicket } from './approval-gate.ts'
@@ -26,7 +31,9 @@ export function approvalCheck(name: string, options: ToolPolicyOptions): Functio
   ): Promise<string | undefined> => {
     if (isEdited && !edit) return 'approval_edited'
     if (ticket === undefined) return sign === undefined ? undefined : 'approval_unsigned'
-    const call = sealedCall(context.run, context.function.name, context.callId, ticket, options)
+    // What core runs, and not what the conversation may say of an id.
+    const written = context.metadata['call'] as FunctionCallContent
+    const call = sealedCall(context.run, context.function.name, written, ticket, options)
     if (sign && !(await isSealed(call, ticket.seal, sign))) return 'approval_forged'
     return clock.now() < ticket.expiresAt ? undefined : 'approval_expired'
   }

@@ -1,11 +1,11 @@
-import type { RunContext } from '@lamella/core'
+import type { FunctionCallContent, RunContext } from '@lamella/core'
 import { createSecretId } from '@lamella/core'
 import type { ApprovalGate } from '@lamella/core/authoring'
 import { isControlFlow, systemClock } from '@lamella/core/authoring'
 import type { SealedCall } from './approval-seal.ts'
 import { seal } from './approval-seal.ts'
 import type { Ruling } from './policy-ruling.ts'
-import { recordedArguments } from './recorded-call.ts'
+import { writtenArguments } from './recorded-call.ts'
 import type { PolicyCall, ToolPolicyOptions } from './tool-policy-options.ts'
 
 /** What goes with a request, and comes back with the approval. */
@@ -26,7 +26,7 @@ export function approvalGate(
 ): ApprovalGate {
   const { approval = {}, clock = systemClock } = options
   const { ttlMs = 900_000, sign } = approval
-  return async ({ tool, callId, arguments: args, asks }) => {
+  return async ({ tool, callId, arguments: args, call, asks }) => {
     let ruling: Ruling | undefined
     try {
       ruling = await rule({ tool, callId, arguments: args }, run)
@@ -36,8 +36,7 @@ export function approvalGate(
     }
     if (!asks && ruling?.action !== 'ask') return false
     const ticket = { expiresAt: clock.now() + ttlMs, nonce: createSecretId('nonce') }
-    const signed =
-      sign && (await seal(sealedCall(run, tool.name, callId, ticket, options), sign[0]!))
+    const signed = sign && (await seal(sealedCall(run, tool.name, call, ticket, options), sign[0]!))
     const metadata = { [ticketKey]: { ...ticket, ...(signed && { seal: signed }) } }
     return { metadata, ...(ruling?.reason && { reason: ruling.reason }) }
   }
@@ -47,14 +46,14 @@ export function approvalGate(
 export function sealedCall(
   run: RunContext,
   tool: string,
-  callId: string,
+  call: FunctionCallContent,
   { expiresAt, nonce }: ApprovalTicket,
   { approval = {} }: ToolPolicyOptions,
 ): SealedCall {
   return {
     tool,
-    callId,
-    arguments: recordedArguments(run, callId),
+    callId: call.callId,
+    arguments: writtenArguments(call),
     scope: run.session?.id ?? run.id,
     subject: approval.subject?.(run) ?? run.tenant ?? '',
     expiresAt,

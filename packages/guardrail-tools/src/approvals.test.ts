@@ -153,6 +153,24 @@ describe('a signed approval', () => {
     expect(lastResults(elsewhere.client)).toContain('"code":"denied"')
   })
 
+  test('does not hold where the call that was asked for only stands beside another one', async () => {
+    const { agent } = signed()
+    const paused = await agent.run('Pay')
+    const elsewhere = signed()
+    const moved = JSON.parse(JSON.stringify(paused.checkpoint)) as Checkpoint
+    const genuine = moved.conversation!.find(
+      ({ contents }) => contents[0]?.type === 'function-call',
+    )!
+    const other = JSON.parse(JSON.stringify(genuine).replaceAll('Ada', 'Eve')) as typeof genuine
+    const conversation = moved.conversation!.flatMap((message) =>
+      message === genuine ? [other, { ...genuine, role: 'user' as const, id: 'm2' }] : [message],
+    )
+
+    await elsewhere.agent.resume({ ...moved, conversation }, answer(paused)).catch(() => {})
+
+    expect(elsewhere.done.join()).not.toContain('Eve')
+  })
+
   test('does not hold in another run', async () => {
     const { agent } = signed()
     const [first, second] = [await agent.run('Pay'), await signed().agent.run('Pay')]

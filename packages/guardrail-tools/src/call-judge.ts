@@ -1,7 +1,7 @@
 import type { FunctionInvocationContext, RunContext, Tool } from '@lamella/core'
 import { callCounts } from './call-counts.ts'
 import type { Ruling } from './policy-ruling.ts'
-import { recordedArguments } from './recorded-call.ts'
+import { recordedCall, writtenArguments } from './recorded-call.ts'
 import type { PolicyCall, ToolPolicyOptions } from './tool-policy-options.ts'
 import { describedArguments } from './unknown-arguments.ts'
 
@@ -15,7 +15,8 @@ export function callJudge(
   return async (context, run) => {
     const { function: tool, callId, metadata } = context
     const decision = metadata['approval'] as { readonly arguments?: unknown } | undefined
-    const given = decision?.arguments ?? recordedArguments(run, callId)
+    const written = recordedCall(run, callId)
+    const given = decision?.arguments ?? (written && writtenArguments(written))
     const unknown = unknownArguments === 'allow' ? [] : unknownIn(tool, given ?? context.arguments)
     if (unknown.length > 0 && unknownArguments === 'reject') {
       const reason = `there is no argument ${unknown.join(', ')}`

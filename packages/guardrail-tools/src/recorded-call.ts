@@ -1,18 +1,25 @@
-import type { ApprovalRequestContent, RunContext } from '@lamella/core'
+import type { ApprovalRequestContent, FunctionCallContent, RunContext } from '@lamella/core'
 
-/** The arguments of a call as the model wrote them; its text where that is no JSON. */
-export function recordedArguments({ messages }: RunContext, callId: string): unknown {
-  for (const { contents } of messages.all.toReversed()) {
-    for (const content of contents) {
-      if (content.type !== 'function-call' || content.callId !== callId) continue
-      try {
-        return JSON.parse(content.arguments)
-      } catch {
-        return content.arguments
-      }
-    }
+/** The last call of an id. */
+export function recordedCall(
+  { messages }: RunContext,
+  callId: string,
+): FunctionCallContent | undefined {
+  return messages.all
+    .flatMap(({ contents }) => contents)
+    .findLast(
+      (content): content is FunctionCallContent =>
+        content.type === 'function-call' && content.callId === callId,
+    )
+}
+
+/** The arguments of a call as the model wrote them; their text where that is no JSON. */
+export function writtenArguments({ arguments: text }: FunctionCallContent): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
   }
-  return undefined
 }
 
 /** What a person was asked about a call. */

@@ -218,6 +218,22 @@ describe.each(modes)('delivery, %s', (mode) => {
     expect(written.reduce((sum, size) => sum + size)).toBe(6)
   })
 
+  it('makes a run wait for its own records, while those of others keep coming', async () => {
+    const log = auditLog({ sinks: task, batchSize: 1 })
+    const agent = agentWith(log)
+    const over = new AbortController()
+    const first = runIn(mode, agent).then(() => over.abort())
+
+    const others: Promise<unknown>[] = []
+    while (!over.signal.aborted && others.length < 300) {
+      others.push(runIn(mode, agent))
+      await task()
+    }
+    await Promise.all([first, ...others])
+
+    expect(others.length).toBeLessThan(100)
+  })
+
   it('hands what remains to the platform, where that was chosen', async () => {
     let release = (): void => {}
     const held = new Promise<void>((resolve) => (release = resolve))

@@ -71,14 +71,15 @@ export class AuditTrail {
   }
 
   /**
-   * Waits until all is written, but not longer than `waitMs` or the signal.
+   * Waits until all that was recorded by now is written, but not longer than `waitMs` or the signal.
    * @throws LamellaError `audit_failed` if it is not and failures close
    */
   async flush(signal?: AbortSignal): Promise<void> {
-    const written = this.#write()
-    if (signal?.aborted !== true) await this.#patiently(written, signal)
-    if (signal?.aborted === true || this.#waiting === 0) return
-    if (!this.#isFailing) this.#report({ status: 'late' })
+    const work = this.#write()
+    if (signal?.aborted === true) return
+    const isWritten = await this.#patiently(work, signal)
+    if (isWritten === true || hasEnded(signal)) return
+    if (isWritten === undefined) this.#report({ status: 'late' })
     if (this.isClosed) throw auditFailed(`${this.#waiting} records`, this.#lastError)
   }
 
@@ -97,12 +98,14 @@ export class AuditTrail {
     return this.#openFailed || this.#queues.some(({ failed }) => failed)
   }
 
-  async #write(): Promise<void> {
+  /** Whether all that waited is written. */
+  async #write(): Promise<boolean> {
     this.#timer?.abort()
     this.#timer = undefined
     await (this.#opening ??= this.#open())
     this.#chainAll()
-    await Promise.all(this.#queues.map((queue) => queue.drain()))
+    const written = await Promise.all(this.#queues.map((queue) => queue.drain()))
+    return this.#chain !== undefined && written.every(Boolean)
   }
 
   /** Asks the sinks what they hold. The first one that holds a log says where the chain goes on. */
@@ -143,15 +146,25 @@ export class AuditTrail {
     )
   }
 
-  async #patiently(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  /** What `work` comes to, or nothing where it takes too long. */
+  async #patiently(
+    work: Promise<boolean>,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean | undefined> {
     const { waitMs = 5000 } = this.#options
     const over = new AbortController()
-    const gone = new Promise<void>((resolve) => {
-      signal?.addEventListener('abort', () => resolve(), { signal: over.signal })
+    const gone = new Promise<undefined>((resolve) => {
+      signal?.addEventListener('abort', () => resolve(undefined), { signal: over.signal })
     })
-    const late = this.clock.sleep(waitMs, over.signal).catch(() => {})
-    await Promise.race([work, late, gone])
-    over.abort()
+    const late = this.clock.sleep(waitMs, over.signal).then(
+      () => undefined,
+      () => undefined,
+    )
+    try {
+      return await Promise.race([work, late, gone])
+    } finally {
+      over.abort()
+    }
   }
 
   /** Notes that something could not be recorded or written. */
@@ -167,6 +180,11 @@ export class AuditTrail {
       // An observer cannot break what it observes.
     }
   }
+}
+
+/** By now, whatever it was before. */
+function hasEnded(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true
 }
 
 /** What a run fails with that cannot be recorded, where failures close. */

@@ -7,6 +7,7 @@ export class SinkQueue {
   readonly #batchSize: number
   readonly #onFailure: (error: unknown) => void
   readonly #waiting: AuditEntry[] = []
+  #written = 0
   #work: Promise<void> | undefined
   #failed = false
 
@@ -29,22 +30,25 @@ export class SinkQueue {
     this.#waiting.push(entry)
   }
 
-  /** Writes what waits, and what comes meanwhile. Stops at a failure; the next call tries again. */
-  async drain(): Promise<void> {
-    if (this.#waiting.length === 0) return
-    // Not at once: a sink that throws at once must not be done before it has begun.
-    this.#work ??= Promise.resolve().then(() => this.#writeAll())
-    await this.#work
+  /** Writes what waits by now; false at a failure, after which the next call tries again. */
+  async drain(): Promise<boolean> {
+    const until = this.#written + this.#waiting.length
+    while (this.#written < until) {
+      // Not at once: a sink that throws at once must not be done before it has begun.
+      this.#work ??= Promise.resolve().then(() => this.#writeBatch())
+      await this.#work
+      if (this.#failed) return false
+    }
+    return true
   }
 
-  async #writeAll(): Promise<void> {
+  async #writeBatch(): Promise<void> {
+    const batch = this.#waiting.slice(0, this.#batchSize)
     try {
-      while (this.#waiting.length > 0) {
-        const batch = this.#waiting.slice(0, this.#batchSize)
-        await this.sink.write(batch)
-        this.#waiting.splice(0, batch.length)
-        this.#failed = false
-      }
+      await this.sink.write(batch)
+      this.#waiting.splice(0, batch.length)
+      this.#written += batch.length
+      this.#failed = false
     } catch (error) {
       this.#failed = true
       this.#onFailure(error)

@@ -221,6 +221,34 @@ export const personaSignals: readonly InjectionSignal[] = [
       '(?:anyone|everyone|someone|he|she|it|they|you|who|that)(?: can| will| must| should| shall)? (?:always|never) (?:answers?|responds?|reply|replies|obeys?|follows?|gives?|sends?|fulfills?|provides?|says?|tells?|acts?|ignores?)',
     ),
   ),
+  persona(
+    0.35,
+    words(
+      '(?:has|have|having|with|are|is|knows|there are|without)(?: absolutely)? (?:no|any|zero) (?:restrictions|filters?|rules|limits|limitations|boundaries|censorship|morals|ethics|inhibitions)',
+    ),
+  ),
+  persona(
+    0.4,
+    words(
+      '(?:sans|devoid of|no regard for|no comprehension of|no concept of|hates? being|hates|lack of|disregard for|indifferent to)(?: any| all| the)? (?:morals?|morality|ethics|ethical|rules|laws|restrictions|guidelines)',
+    ),
+  ),
+  persona(
+    0.4,
+    words(
+      '(?:fully|completely|totally) (?:unlocked|uncensored|unfiltered|unrestricted|uninhibited|jailbroken)|safe mode (?:is )?off|safety (?:is )?(?:off|disabled)|unshackled|uninhibited',
+    ),
+  ),
+  persona(
+    0.35,
+    words(
+      '(?:exact )?opposite of (?:what )?(?:chatgpt|gpt|openai|you|an ai)|(?:evil|dark|rebellious|opposite|corrupted) (?:twin|version|side|counterpart|form|alter ego|trusted confidant)',
+    ),
+  ),
+  persona(
+    0.3,
+    words('swear words|swearing|profanity|profanities|curse words|vulgar|nsfw|obscene|lewd'),
+  ),
   rolePlay(
     0.3,
     words(

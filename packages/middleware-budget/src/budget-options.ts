@@ -80,6 +80,11 @@ export interface BudgetOptions
    * @default 'fail'
    */
   readonly onStoreError?: 'fail' | 'open' | undefined
+  /**
+   * Milliseconds to wait for the store's answer.
+   * @default 2000
+   */
+  readonly storeTimeoutMs?: number | undefined
   /** What tokens cost, by model, or a function that says it. Needed for `costUsd` only. */
   readonly prices?:
     | PriceTable

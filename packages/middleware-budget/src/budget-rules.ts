@@ -1,6 +1,6 @@
 import type { RunContext } from '@lamella/core'
 import { BudgetExhausted } from '@lamella/core'
-import { reporter, systemClock } from '@lamella/core/authoring'
+import { reporter, systemClock, unlessAborted } from '@lamella/core/authoring'
 import type { Amounts, BudgetAccount } from './budget-account.ts'
 import type { BudgetCounter, BudgetEvent, BudgetOptions, BudgetShare } from './budget-options.ts'
 
@@ -11,15 +11,22 @@ export interface UsedUp {
   readonly limit: number
 }
 
+/** Who asks: a run, or one of its calls. */
+export interface Caller {
+  readonly run: RunContext
+  readonly signal: AbortSignal
+}
+
 /** What happens when something is used up. */
 export interface BudgetRules {
   readonly report: (run: RunContext, event: BudgetEvent) => void
   /**
-   * Takes `amounts`, if they fit and nothing of `relevant` is used up, and resolves to them.
+   * Takes `amounts`, if they fit and nothing of `relevant` is used up, and resolves to them. An abort
+   * ends the wait for the store.
    * @throws BudgetExhausted otherwise; in shadow mode that is only told, and nothing is taken
    */
   demand(
-    run: RunContext,
+    context: Caller,
     account: BudgetAccount,
     relevant: readonly BudgetCounter[],
     amounts: Amounts,
@@ -50,8 +57,14 @@ export function budgetRules(options: BudgetOptions): BudgetRules {
   return {
     report,
     exhausted,
-    async demand(run, account, relevant, amounts) {
-      const over = await account.reserve(relevant, amounts)
+    async demand({ run, signal }, account, relevant, amounts) {
+      const asked = account.reserve(relevant, amounts)
+      const over = await unlessAborted(signal, asked).catch((error: unknown) => {
+        // What is granted too late is given back.
+        const giveBack = (late: unknown): unknown => late ?? account.settle(amounts)
+        if (signal.aborted) asked.then(giveBack).catch(() => {})
+        throw error
+      })
       const error = over && exhausted(run, account, over)
       if (error !== undefined) throw error
       return over === undefined ? amounts : {}

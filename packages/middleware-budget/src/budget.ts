@@ -34,7 +34,7 @@ export function budget(
         if (type === 'internal_call') account.chargeInternal(data as never)
       })
       try {
-        await rules.demand(run, account, modelCallCounters, {})
+        await rules.demand(context, account, modelCallCounters, {})
         if (limits.wallMs === undefined || !isOwner || options.mode === 'shadow') await callNext()
         else {
           await callWithin(context, callNext, {
@@ -44,7 +44,9 @@ export function budget(
         }
       } finally {
         stop()
-        if (isOwner) await account.leave()
+        const left = isOwner ? account.leave() : undefined
+        // An abort does not wait for the store.
+        if (!context.signal.aborted) await left
       }
     }),
     chatLayer('budget', options, modelCalls(options, rules, accounts)),

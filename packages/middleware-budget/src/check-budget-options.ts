@@ -27,6 +27,7 @@ export function checkBudgetOptions(options: BudgetOptions): void {
     onStoreError: ['fail', 'open'],
     onUnknownPrice: ['error', 'ignore'],
     onToolLimit: ['stop', 'refuse'],
+    storeTimeoutMs: 1,
   })
   for (const name of ['when', 'onEvent', 'estimate'] as const) {
     if (options[name] !== undefined) checkOptions(owner, options, { [name]: 'function' })

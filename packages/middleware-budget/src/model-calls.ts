@@ -53,7 +53,7 @@ export function modelCalls(
     const account = accounts.of(run)
     runShort(context, account)
     account.checkPrice(modelOf(context))
-    const reserved = await rules.demand(run, account, modelCallCounters, expected(context))
+    const reserved = await rules.demand(context, account, modelCallCounters, expected(context))
     context.metadata['budget'] = account.shares
     const before = run.usage
     const attemptsBefore = run.attempts.length
@@ -61,9 +61,7 @@ export function modelCalls(
     const stop = run.observe(({ type, data }) => {
       if (type === 'internal_call') internal = addUsage(internal, (data as InternalCallEvent).usage)
     })
-    try {
-      await callNext()
-    } finally {
+    const end = async (): Promise<void> => {
       stop()
       let rest = without(run.usage, before, internal)
       for (const { provider, model, usage } of run.attempts.slice(attemptsBefore)) {
@@ -79,6 +77,15 @@ export function modelCalls(
       if (isCall) account.count('modelCalls')
       await account.settle(isCall ? { ...reserved, modelCalls: 0 } : reserved)
     }
+    try {
+      await callNext()
+    } catch (error) {
+      // What ended the call is told, and not a store that fails; an abort does not wait for it.
+      const ended = end().catch(() => {})
+      if (!context.signal.aborted) await ended
+      throw error
+    }
+    await end()
     account.throwProblem()
   }
 }
@@ -96,7 +103,8 @@ function estimateInput({ messages, instructions, options }: ChatContext): Usage 
 function without(usage: Usage, ...others: readonly Usage[]): Usage {
   const rest: Record<string, number> = {}
   for (const [name, count = 0] of Object.entries(usage)) {
-    rest[name] = others.reduce((left, other) => left - (other[name] ?? 0), count)
+    const left = others.reduce((sum, other) => sum - (other[name] ?? 0), count)
+    rest[name] = Math.max(0, left)
   }
   return rest
 }

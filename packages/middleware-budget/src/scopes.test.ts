@@ -111,4 +111,76 @@ describe('a store that fails', () => {
     expect(events).toContainEqual({ budget: 'budget', status: 'store_error' })
     expect(JSON.stringify(events)).not.toContain('secret')
   })
+
+  it('in that it does not answer fails in time', async () => {
+    const clock = testClock()
+    const store = { ...memoryStore(), increment: () => new Promise<number>(() => {}) }
+    const { run } = two({ scope: () => 'all', store, storeTimeoutMs: 500, clock })
+
+    const failed = failure(run(false))
+    await clock.advance(500)
+
+    expect(await failed).toMatchObject({ code: 'store_failed' })
+    expect(clock.sleeping).toBe(0)
+  })
+
+  it('does not hide what ended a call', async () => {
+    const store = memoryStore()
+    let isDown = false
+    const increment: KeyValueStore['increment'] = async (...given) => {
+      if (isDown) throw new Error('down')
+      return store.increment(...given)
+    }
+    const layer = budget({
+      limits: { modelCalls: 5 },
+      scope: () => 'all',
+      store: { ...store, increment },
+    })
+    const steps = [
+      () => {
+        isDown = true
+        return new Error('the provider failed')
+      },
+    ]
+    const { run } = budgetedAgent(layer, steps)
+
+    expect(await failure(run(false))).toMatchObject({ message: 'the provider failed' })
+  })
+
+  it('that does not answer is not waited for after an abort, and what it grants is given back', async () => {
+    const store = memoryStore()
+    const waiting: (() => void)[] = []
+    let isSlow = false
+    const increment: KeyValueStore['increment'] = async (...given) => {
+      if (isSlow) await new Promise<void>((go) => waiting.push(go))
+      return store.increment(...given)
+    }
+    const layer = budget({
+      limits: { modelCalls: 5 },
+      scope: () => 'all',
+      store: { ...store, increment },
+    })
+    const slow = {
+      level: 'agent',
+      name: 'slow',
+      process: async (_: unknown, callNext: () => Promise<unknown>) => {
+        isSlow = true
+        await callNext()
+      },
+    } as const
+    const { run, client } = budgetedAgent([layer, slow], ['Hi.'])
+    const abort = new AbortController()
+
+    const failed = failure(run(false, { signal: abort.signal }))
+    await testClock().advance(0)
+    abort.abort(new Error('enough'))
+
+    expect(await failed).toMatchObject({ message: 'enough' })
+    expect(client.requests).toHaveLength(0)
+    isSlow = false
+    for (const go of waiting) go()
+    await testClock().advance(0)
+    const key = `budget:${JSON.stringify(['budget', 'own', 'all', 0])}`
+    expect(await store.get(`${key}:modelCalls`)).toBe(0)
+  })
 })

@@ -20,7 +20,7 @@ export function runTally(sums: Partial<Record<BudgetCounter, number>>): Tally {
  */
 export function sharedTallies(
   name: string,
-  { scope = 'run', window, store }: BudgetOptions,
+  { scope = 'run', window, store, storeTimeoutMs = 2000 }: BudgetOptions,
   clock: Clock,
 ): (run: RunContext) => Tally | undefined {
   if (scope === 'run') return () => undefined
@@ -32,7 +32,25 @@ export function sharedTallies(
     const key = `budget:${JSON.stringify([name, ...owner, start])}`
     // A run that ends later than its window still finds it.
     const ttlMs = end === undefined ? undefined : end - clock.now() + 86_400_000
-    return { add: (counter, by) => kept.increment(`${key}:${counter}`, by, { ttlMs }) }
+    return {
+      add(counter, by) {
+        const sum = kept.increment(`${key}:${counter}`, by, { ttlMs })
+        return store === undefined ? sum : inTime(sum, storeTimeoutMs, clock)
+      },
+    }
+  }
+}
+
+async function inTime<Value>(work: Promise<Value>, ms: number, clock: Clock): Promise<Value> {
+  const done = new AbortController()
+  const late = clock.sleep(ms, done.signal).then(() => {
+    throw new Error(`the store did not answer within ${ms} ms`)
+  })
+  late.catch(() => {})
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    done.abort()
   }
 }
 

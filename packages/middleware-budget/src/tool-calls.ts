@@ -1,5 +1,6 @@
 import type { FunctionMiddleware, FunctionResult } from '@lamella/core'
 import { defineState, errorResult } from '@lamella/core'
+import { unlessAborted } from '@lamella/core/authoring'
 import type { BudgetAccounts } from './budget-accounts.ts'
 import type { BudgetAccount } from './budget-account.ts'
 import type { BudgetOptions } from './budget-options.ts'
@@ -49,10 +50,10 @@ export function toolCalls(
     const calls = run.state.update(recent, (known) =>
       repeatedToolCalls === false ? known : lastCalls([...known, signature], repeatedToolCalls),
     )
-    await rules.demand(run, account, meteredCounters, {})
+    await rules.demand(context, account, meteredCounters, {})
     const over =
       oneTooMany(account, tool.name, calls) ??
-      (await account.reserve(['toolCalls'], { toolCalls: 1 }))
+      (await unlessAborted(context.signal, account.reserve(['toolCalls'], { toolCalls: 1 })))
     if (over !== undefined && onToolLimit === 'refuse' && mode !== 'shadow') {
       rules.report(run, { budget: name, status: 'refused', ...shown(over) })
       context.result = refusal(over)

@@ -295,6 +295,15 @@ test('shadow tells of everything and changes nothing', async () => {
   ])
 })
 
+test('explain knows its place, and finds nothing wrong with its parts', () => {
+  const middleware = promptInjection({ taint: {} })
+  const agent = new Agent({ client: scriptedClient([]), tools: [reader('')], middleware })
+
+  const explained = agent.explain('Hi')
+
+  expect(explained.warnings).toEqual([])
+})
+
 test('off makes no layers', () => {
   expect(promptInjection({ mode: 'off' })).toEqual([])
 })

@@ -37,7 +37,7 @@ export function taintRule(
       ? restrict
       : ({ tool }: ApprovalQuestion) => restrict === 'all' || !tool.readOnly
 
-  const gate = agentLayer('tool-policy', options, async ({ run }, callNext) => {
+  const gate = agentLayer('injection', options, async ({ run }, callNext) => {
     gateApprovals(run, (call) => {
       const sources = sourcesOf(run, isUntrusted)
       if (sources.length === 0 || !isRestricted(call)) return false
@@ -48,7 +48,7 @@ export function taintRule(
     })
     await callNext()
   })
-  const record = functionLayer('tool-policy', { name }, async (context, callNext) => {
+  const record = functionLayer('injection', { name }, async (context, callNext) => {
     try {
       await callNext()
     } finally {

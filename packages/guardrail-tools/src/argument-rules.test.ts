@@ -161,6 +161,11 @@ test('sql: one statement that reads', () => {
       'select 1 [ ; delete from x ; -- ]',
       'explain analyze update t set a = 1',
       'exec xp_cmdshell',
+      'select 1 drop table users',
+      "select 1 waitfor delay '0:0:9'",
+      'select "pg_sleep" (9)',
+      'select U&"pg!005fsleep" uescape \'!\' (9)',
+      "select * from url('http://10.0.0.1')",
       5,
     ],
   )

@@ -24,8 +24,9 @@ export function sql({ tables, deny = [] }: SqlRuleOptions = {}): ArgumentRule {
       while (tokens.at(-1) === ';') tokens.pop()
       if (tokens.includes(';')) return 'must be one statement'
       if (!reading.has(tokens[0] ?? '')) return 'must only read'
-      const calls = tokens.filter((_, at) => tokens[at + 1] === '(')
-      if (tokens.some(isDenied) || calls.some(isFunction)) return 'must only read'
+      const words = new Set(tokens)
+      const calls = new Set(tokens.filter((_, at) => tokens[at + 1] === '('))
+      if ([...words].some(isDenied) || [...calls].some(isFunction)) return 'must only read'
       const read = isTable ? tablesOf(tokens) : []
       return read.every((name) => isTable!(name)) ? undefined : 'reads a table that is not allowed'
     },
@@ -43,10 +44,11 @@ const reading = new Set([
   'table',
 ])
 
-/** What writes within a statement that begins like one that reads. */
+/** What writes where a statement began like one that reads: some databases need no semicolon between two. */
 const writing = `
   insert update delete merge upsert truncate create alter drop grant revoke into outfile dumpfile
-  call exec execute copy declare refresh
+  call exec execute copy declare refresh backup restore shutdown kill waitfor dbcc reconfigure
+  uescape
 `.match(/\S+/g)!
 
 /** Functions that write, wait, or read what is no table. */
@@ -55,7 +57,8 @@ const functions = `
   pg_reload* pg_rotate* pg_advisory* pg_notify pg_logical* pg_switch* pg_create* pg_drop* lo_*
   dblink* load_file load_extension set_config nextval setval openrowset openquery opendatasource
   query_to_xml* table_to_xml* readfile writefile edit fts3_tokenizer utl_* dbms_* extractvalue
-  updatexml sys_exec sys_eval read_csv* read_text* read_blob* read_parquet* read_json* glob get_lock
+  updatexml sys_exec sys_eval read_csv* read_text* read_blob* read_parquet* read_json* glob get_lock url file s3* remote* hdfs jdbc
+  odbc executable external_query httpuritype
 `.match(/\S+/g)!
 
 // A comment, a text, a quoted name, a word or a number, or any other sign.

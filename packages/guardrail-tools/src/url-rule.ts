@@ -69,5 +69,5 @@ function isPrivateV4(first: number, second: number): boolean {
 
 function isPrivateV6(address: string): boolean {
   // What embeds an address of IPv4 is there to be told apart by nobody.
-  return /^(?:::|64:ff9b:|2002:|f[cd]|fe[89ab]|ff)/.test(address)
+  return /^(?:::|64:ff9b:|2002:|f[cd]|fe[89a-f]|ff)/.test(address)
 }

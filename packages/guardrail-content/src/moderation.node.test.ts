@@ -1,6 +1,8 @@
+import { inspect } from 'node:util'
 import type { GuardEvent } from '@lamella/core'
-import { Agent } from '@lamella/core'
+import { Agent, createSession, outcomeOf, tool } from '@lamella/core'
 import {
+  callFunction,
   describeContract,
   guardContract,
   middlewareContract,
@@ -82,6 +84,60 @@ test('a moderator that hangs is not waited for longer than `timeoutMs`', async (
 
   expect(await judged('x', { moderation: hanging, timeoutMs: 1, onEvent })).toBe('guardrail_error')
   expect(events[0]?.error).toMatchObject({ code: 'guardrail_timeout' })
+})
+
+test('beside the model call, nothing leaves and no tool runs before the verdict', async () => {
+  let calls = 0
+  const work = tool({ name: 'work', description: 'Works.', execute: () => ++calls })
+  const client = scriptedClient([['Let me see.', callFunction('work')], 'Done.'])
+  const seen: string[] = []
+  let judge: (flagged: boolean) => void = () => {}
+  const verdict = new Promise<boolean>((resolve) => (judge = resolve))
+  const moderation: Moderator = {
+    name: 'slow',
+    moderate: async () => ({ hate: { flagged: await verdict, score: 1 } }),
+  }
+  const options = { moderation, applyTo: ['input'], execution: 'parallel' } as const
+  const agent = new Agent({ client, tools: [work], middleware: contentFilter(options) })
+
+  const stream = agent.run('Hello', { stream: true })
+  const reading = (async () => {
+    for await (const piece of stream.text()) seen.push(piece)
+  })()
+  while (client.requests.length === 0) await Promise.resolve()
+  expect([seen, calls]).toEqual([[], 0])
+  judge(true)
+  await reading
+
+  expect([(await stream.finalResponse()).status, calls]).toEqual(['blocked', 0])
+  expect(seen.join('')).toBe('I cannot help with this request.')
+})
+
+test('a blocked text is in no sink', async () => {
+  const sinks: unknown[] = []
+  const session = createSession()
+  const client = scriptedClient(['So. A trout, says he.'])
+  const agent = new Agent({
+    client,
+    middleware: contentFilter({
+      words: ['swordfish'],
+      moderation: noTrout,
+      onEvent: (event) => sinks.push(event),
+    }),
+  })
+
+  for (const input of ['my swordfish', 'Hello']) {
+    const stream = agent.run(input, { session, stream: true })
+    for await (const update of stream) sinks.push(update)
+    sinks.push(await stream.finalResponse(), await stream.outcome())
+  }
+  const error: unknown = await agent
+    .run('my swordfish', { onBlock: 'throw', onEvent: (event) => sinks.push(event) })
+    .catch((thrown: unknown) => thrown)
+  sinks.push(session, error, String(error), (error as Error).stack, outcomeOf(error))
+
+  expect(error).toMatchObject({ code: 'guardrail_tripped' })
+  expect(inspect(sinks, { depth: 20 })).not.toMatch(/swordfish|trout/)
 })
 
 for (const action of ['block', 'replace'] as const) {

@@ -1,4 +1,4 @@
-import type { ChatMiddleware, GuardrailLayer, GuardrailOptions } from '@lamella/core'
+import type { ChatMiddleware, GuardrailLayer, ReleasePolicy } from '@lamella/core'
 import { guardrail } from '@lamella/core'
 import type { ContentAction } from './content-action.ts'
 import { contentActions, worstAction } from './content-action.ts'
@@ -46,8 +46,7 @@ export function contentFilter<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
     )
   }
   if (moderators.length > 0) {
-    const action = worstAction([actionOf(''), ...Object.values(options.actions ?? {})])
-    const { release = action === 'retry' ? 'full' : 'sentence' } = stream
+    const { release = moderationRelease(options) } = stream
     const checkEveryChars = stream.checkEveryChars ?? (release === 'sentence' ? 400 : undefined)
     const text = typeof replacement === 'string' ? replacement : '***'
     const rules = { moderators, combine, thresholds, actionOf, replacement: text }
@@ -90,7 +89,17 @@ function actionsBy({ action = 'block', actions = {} }: ContentFilterOptions) {
     (Object.hasOwn(actions, category) ? actions[category] : undefined) ?? action
 }
 
-function releaseFor(action: ContentAction): NonNullable<GuardrailOptions['stream']>['release'] {
+/** What was flagged is asked for anew only where nothing has left. */
+function moderationRelease({
+  action = 'block',
+  actions = {},
+}: ContentFilterOptions): ReleasePolicy {
+  const all = [action, ...Object.values(actions)]
+  if (all.includes('retry')) return 'full'
+  return worstAction(all) === 'flag' ? 'passthrough' : 'sentence'
+}
+
+function releaseFor(action: ContentAction): ReleasePolicy {
   if (action === 'retry') return 'full'
   return action === 'flag' ? 'passthrough' : 'window'
 }

@@ -77,6 +77,17 @@ test('the strictest action of what is flagged counts, and the worst category is 
   expect(await judged('x', { moderation: both, action: 'flag' })).toBeUndefined()
 })
 
+test('a category may be asked for anew beside others that block', async () => {
+  const client = scriptedClient(['A trout. And so on.', 'A cat.'], { chunk: 3 })
+  const middleware = contentFilter({ moderation: noTrout, actions: { food: 'retry' } })
+
+  const response = await new Agent({ client, middleware })
+    .run('Hi', { stream: true })
+    .finalResponse()
+
+  expect([response.text, client.requests.length]).toEqual(['A cat.', 2])
+})
+
 test('a moderator that hangs is not waited for longer than `timeoutMs`', async () => {
   const events: GuardEvent[] = []
   const hanging: Moderator = { name: 'hanging', moderate: () => new Promise(() => {}) }

@@ -1,8 +1,7 @@
-import type { ChatMiddleware, GuardEvent, ProviderError } from '@lamella/core'
+import type { ChatContext, ChatMiddleware, GuardEvent, ProviderError } from '@lamella/core'
 import { GuardrailTripped, isProviderError } from '@lamella/core'
 import type { LayerOptions } from '@lamella/core/authoring'
 import { chatLayer, reporter } from '@lamella/core/authoring'
-import type { ChatContext } from '@lamella/core'
 import type { ProviderFinding } from './provider-findings.ts'
 import { providerFindings } from './provider-findings.ts'
 

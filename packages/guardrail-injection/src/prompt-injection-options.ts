@@ -65,7 +65,7 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
   readonly canary?: boolean | undefined
   /**
    * Takes images from elsewhere out of answers; `false` leaves them.
-   * @default { allowHosts: [] }
+   * @default { allowHosts: [], replacement: '[image removed]' }
    */
   readonly exfiltration?: ExfiltrationOptions | false | undefined
   /** Puts calls with side effects behind approval after untrusted content came in. @default none */

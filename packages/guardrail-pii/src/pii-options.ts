@@ -35,7 +35,9 @@ export interface PiiOptions<
   readonly release?: ReleasePolicy | undefined
   /** What `hash` and `pseudonymize` are keyed with, at least 16 characters. */
   readonly key?: string | undefined
+  /** Of `hash`. @default { length: 16, tenant: '' } */
   readonly hash?: HashOptions | undefined
+  /** Of `mask`. @default { keepLast: 4, char: '*', preserveFormat: true } */
   readonly mask?: MaskOptions | undefined
   /**
    * What the model reads instead of a value: keeps values in a vault and puts them back.

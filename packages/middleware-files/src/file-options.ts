@@ -27,7 +27,7 @@ export interface PathOptions {
   readonly keys?: RegExp | readonly string[] | ((key: string, tool: Tool) => boolean) | undefined
   /**
    * How paths are read. A path must be harmless in each.
-   * @default both
+   * @default ['posix', 'win32']
    */
   readonly dialects?: readonly Dialect[] | undefined
   /**

@@ -67,7 +67,7 @@ export interface HistoryTruncatorOptions extends LayerOptions<ChatContext, Histo
   readonly headroom?: number | undefined
   /**
    * A sentence that is added to the instructions of a call that was cut, always the same; or none.
-   * @default that earlier messages are not shown
+   * @default 'Earlier messages of this conversation are not shown.'
    */
   readonly notice?: string | false | undefined
   /** Whether what is cut is gone for the session too, and not only for the call. @default false */

@@ -31,17 +31,20 @@ const suites: Record<string, ContractSuite> = {
   storeContract: storeContract({ create: () => ({ store: memoryStore() }) }),
 }
 
-test.each(Object.entries(suites))('the table of %s names its checks, and no other', (name, suite) => {
-  const [, table = ''] =
-    new RegExp(`^<!-- checks ${name} -->\\n\\n((?:\\|.*\\n)+)`, 'm').exec(readme) ?? []
-  const rows = table.split('\n').slice(2)
-  const told = rows.flatMap((row) =>
-    [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, check = '']) => check),
-  )
+test.each(Object.entries(suites))(
+  'the table of %s names its checks, and no other',
+  (name, suite) => {
+    const [, table = ''] =
+      new RegExp(`^<!-- checks ${name} -->\\n\\n((?:\\|.*\\n)+)`, 'm').exec(readme) ?? []
+    const rows = table.split('\n').slice(2)
+    const told = rows.flatMap((row) =>
+      [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, check = '']) => check),
+    )
 
-  expect(new Set(told)).toEqual(new Set(suite.checks.map((check) => withoutPlace(check.name))))
-  expect(told).toHaveLength(new Set(told).size)
-})
+    expect(new Set(told)).toEqual(new Set(suite.checks.map((check) => withoutPlace(check.name))))
+    expect(told).toHaveLength(new Set(told).size)
+  },
+)
 
 /** The name of a check, less the level or stage in front, the mode behind, and what it counts. */
 function withoutPlace(name: string): string {

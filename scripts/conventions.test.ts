@@ -36,6 +36,12 @@ const offences: Record<keyof typeof rules, Record<string, string>> = {
   'index.ts only lists exports': { 'packages/a/src/index.ts': 'export const a = 1' },
   'a file is named after what it exports': { 'packages/a/src/utils.ts': '' },
   'a file holds one idea': { 'packages/a/src/a.ts': 'a\n'.repeat(301) },
+  'an example is short, and has a row in the table of examples': {
+    'examples/01-long.ts': 'a\n'.repeat(61),
+  },
+  'a package is used in an example': {
+    'packages/a/package.json': '{ "exports": { ".": {} } }',
+  },
   'no file knows the machine it was written on': { 'docs/a.md': `in ${homedir()}/lamella` },
   'no file names the host of a registry': {
     'pnpm-lock.yaml': 'tarball: https://example.com/a.tgz',

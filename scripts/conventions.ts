@@ -129,9 +129,35 @@ export const rules = {
 
   'a file holds one idea': (tree) =>
     code(tree)
-      .map(([path, text]) => ({ path, lines: text.trimEnd().split('\n').length }))
+      .map(([path, text]) => ({ path, lines: linesOf(text) }))
       .filter(({ path, lines }) => lines > (isTest(path) ? 500 : 300))
       .map(({ path, lines }) => `${path}: ${lines} lines, at most ${isTest(path) ? 500 : 300}`),
+
+  'an example is short, and has a row in the table of examples': (tree) => {
+    const examples = [...tree].filter(([path]) => /^examples\/\d\d-[^/]*\.ts$/.test(path))
+    const table = tree.get('examples/README.md') ?? ''
+    return [
+      ...examples
+        .filter(([, text]) => linesOf(text) > 60)
+        .map(([path, text]) => `${path}: ${linesOf(text)} lines, at most 60`),
+      ...examples
+        .map(([path]) => basename(path, '.ts'))
+        .filter((name) => !table.includes(`| [${name}](${name}.ts) |`))
+        .map((name) => `examples/README.md: ${name} has no row`),
+      ...[...table.matchAll(/^\| \[([\w-]+)\]/gm)]
+        .filter(([, name]) => !tree.has(`examples/${name}.ts`))
+        .map(([, name]) => `examples/README.md: there is no ${name}.ts`),
+    ]
+  },
+
+  'a package is used in an example': (tree) => {
+    const examples = [...tree].filter(([path]) => path.startsWith('examples/'))
+    const used = new Set(examples.flatMap(([, text]) => imports(text)))
+    return packagesOf(tree)
+      .filter(({ name }) => ![...used].some((from) => `${from}/`.startsWith(`${scope}${name}/`)))
+      .filter(({ manifest }) => manifest.exports !== undefined)
+      .map(({ folder }) => `${folder}: no example imports it`)
+  },
 
   'no file knows the machine it was written on': (tree) => {
     const places = [process.cwd(), homedir()].filter((place) => place.length > 1)
@@ -209,6 +235,10 @@ function sources(tree: Tree, name?: string): [string, string][] {
   return packageCode(tree).filter(
     ([path]) => !isTest(path) && (name === undefined || path.startsWith(`packages/${name}/`)),
   )
+}
+
+function linesOf(text: string): number {
+  return text.trimEnd().split('\n').length
 }
 
 function isTest(path: string): boolean {

@@ -1,4 +1,5 @@
 // Runs core's own tests, without Node's, on every runtime it is made for, and compares each with Node.
+// Runs the examples that are made for a runtime on it.
 // usage: node scripts/dev.mjs runtimes [runtime...]
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,6 +7,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { bundleTests } from './runtimes/bundle.mjs'
 import { findChromium, runPage } from './runtimes/chromium.mjs'
+import { runExample } from './runtimes/run-example.mjs'
 import { runProgram } from './runtimes/run-program.mjs'
 
 const timeoutMs = 60_000
@@ -74,6 +76,7 @@ for (const runtime of others) {
   if (chosen.length > 0 && !chosen.includes(runtime.name)) continue
   const result = await runOn(runtime, onNode.tests)
   failed ||= !result.passed
+  if (runtime.command) failed = !(await runExample(runtime, { folder, timeoutMs })) || failed
 }
 if (failed) console.log(`what ran is in ${folder}`)
 else rmSync(folder, { recursive: true })

@@ -10,6 +10,7 @@ const steps = {
   format: ['biome', 'format', '--colors=off'],
   build: ['turbo', 'run', 'build'],
   packages: ['turbo', 'run', 'pkgcheck'],
+  registry: ['node', 'scripts/dev.mjs', 'registry'],
   unused: ['knip', '--no-config-hints'],
   size: ['node', 'scripts/size.mjs'],
   eval: ['node', '--conditions=@lamella/source', 'scripts/eval.ts'],

@@ -26,6 +26,12 @@ const tasks = {
     await pnpmInstall(['--dir=scripts/runtimes', '--ignore-workspace', '--frozen-lockfile'])
     await script('scripts/runtimes.mjs')
   },
+  registry: async () => {
+    // Apart, as the runtimes are.
+    await pnpmInstall(['--dir=scripts/registry', '--frozen-lockfile'])
+    await runWithPnpm('turbo', ['run', 'build'])
+    await runWithPnpm('node', ['scripts/registry.mjs', ...args])
+  },
   lint: () => run('node', ['scripts/check.mjs', 'lint', 'format']),
   format: () => run('biome', ['format', '--write', '--colors=off', ...args]),
   changeset: () => run('changeset', args),

@@ -1,0 +1,114 @@
+// Folders, commands and packages, for the parts of the registry test.
+import { spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What the parts share: a folder outside the repository, and a registry. */
+export class Workshop {
+  constructor({ folder, registry, root }) {
+    this.folder = folder
+    this.registry = registry
+    this.root = root
+    this.node = join(root, 'node_modules', '.bin', 'node')
+  }
+
+  /** Makes a folder of an application, with these files. */
+  app(name, files = {}) {
+    const folder = join(this.folder, name)
+    mkdirSync(folder, { recursive: true })
+    const { host } = new URL(this.registry)
+    // npm wants a token to publish; who it is does not matter here.
+    const npmrc = `registry=${this.registry}\n//${host}/:_authToken=anybody\naudit=false\nfund=false\nupdate-notifier=false\n`
+    const manifest = { name, version: '0.0.0', private: true, type: 'module' }
+    for (const [file, text] of Object.entries({
+      'package.json': JSON.stringify(manifest),
+      '.npmrc': npmrc,
+      ...files,
+    })) {
+      writeFileSync(join(folder, file), text)
+    }
+    return folder
+  }
+
+  install(folder, ...packages) {
+    return this.run('npm', ['install', '--loglevel=error', ...packages], { cwd: folder })
+  }
+
+  /** Runs a TypeScript or JavaScript file of an application, with the Node of the workspace. */
+  program(folder, file, env = {}) {
+    return this.run(this.node, ['--disable-warning=ExperimentalWarning', file], {
+      cwd: folder,
+      env,
+    })
+  }
+
+  /** Resolves to what the command printed; rejects with it if the command fails. */
+  async run(command, args, options = {}) {
+    const { code, output } = await this.attempt(command, args, options)
+    if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${output}`)
+    return output
+  }
+
+  attempt(command, args, { cwd, env = {}, timeoutMs = 300_000 } = {}) {
+    const own = Object.fromEntries(
+      Object.entries(process.env).filter(
+        ([name]) =>
+          !/^(npm_|pnpm_|NODE_OPTIONS|INIT_CWD|OPENAI_|ANTHROPIC_|AZURE_OPENAI_)/i.test(name),
+      ),
+    )
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...own, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: timeoutMs,
+    })
+    let output = ''
+    child.stdout.on('data', (chunk) => (output += chunk))
+    child.stderr.on('data', (chunk) => (output += chunk))
+    return new Promise((resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', (code, signal) => resolve({ code: code ?? signal, output }))
+    })
+  }
+
+  /** Publishes a tarball or a folder. */
+  publish(what) {
+    const from = this.app('publisher')
+    return this.run('npm', ['publish', what, '--loglevel=error', '--access=public'], { cwd: from })
+  }
+
+  /** The same package under another version, as a folder that can be published. */
+  reversion(packed, version, change = (manifest) => manifest) {
+    const folder = join(this.folder, `${packed.name.replaceAll('/', '-')}-${version}`)
+    cpSync(packed.folder, folder, { recursive: true })
+    const file = join(folder, 'package.json')
+    const manifest = JSON.parse(readFileSync(file, 'utf8'))
+    writeFileSync(file, JSON.stringify(change({ ...manifest, version }), null, 2))
+    return folder
+  }
+}
+
+/** Names and versions of what is installed in an application, nested copies too. */
+export function installed(folder) {
+  const found = []
+  const visit = (modules) => {
+    if (!existsSync(modules)) return
+    for (const name of readdirSync(modules)) {
+      if (name.startsWith('.')) continue
+      if (name.startsWith('@')) {
+        for (const sub of readdirSync(join(modules, name))) add(join(modules, name, sub))
+      } else add(join(modules, name))
+    }
+  }
+  const add = (place) => {
+    const {
+      name,
+      version,
+      dependencies = {},
+    } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))
+    found.push({ name, version, dependencies: Object.keys(dependencies) })
+    visit(join(place, 'node_modules'))
+  }
+  visit(join(folder, 'node_modules'))
+  return found
+}

@@ -10,6 +10,7 @@ const steps = {
   format: ['biome', 'format', '--colors=off'],
   build: ['turbo', 'run', 'build'],
   packages: ['turbo', 'run', 'pkgcheck'],
+  api: ['node', 'scripts/api-report.mjs'],
   registry: ['node', 'scripts/dev.mjs', 'registry'],
   unused: ['knip', '--no-config-hints'],
   size: ['node', 'scripts/size.mjs'],

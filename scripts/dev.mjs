@@ -32,11 +32,17 @@ const tasks = {
     await runWithPnpm('turbo', ['run', 'build'])
     await runWithPnpm('node', ['scripts/registry.mjs', ...args])
   },
+  api: async () => {
+    await runWithPnpm('turbo', ['run', 'build'])
+    await run('node', ['scripts/api-report.mjs', ...args])
+  },
   lint: () => run('node', ['scripts/check.mjs', 'lint', 'format']),
   format: () => run('biome', ['format', '--write', '--colors=off', ...args]),
   changeset: () => run('changeset', args),
   version: async () => {
     await run('changeset', ['version'])
+    await runWithPnpm('turbo', ['run', 'build'])
+    await run('node', ['scripts/api-report.mjs', '--update', '--release'])
     await runWithPnpm('pnpm', ['install', '--lockfile-only'])
   },
   release: async () => {

@@ -26,7 +26,7 @@ export async function startRegistry(folder, scopes) {
     web: { enable: false },
     max_body_size: '50mb',
   }
-  const file = join(folder, 'config.json')
+  const file = join(folder, 'config.yaml')
   writeFileSync(file, JSON.stringify(config))
   const child = spawn(
     process.execPath,

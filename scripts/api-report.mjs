@@ -14,7 +14,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { Extractor, ExtractorConfig } from '@microsoft/api-extractor'
+import {
+  Extractor,
+  ExtractorConfig,
+  ExtractorLogLevel,
+  ExtractorMessageCategory,
+} from '@microsoft/api-extractor'
 
 const flags = new Set(process.argv.slice(2).filter((argument) => argument.startsWith('--')))
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
@@ -96,7 +101,10 @@ function reportOf(folder, entry, types) {
     localBuild: true,
     messageCallback: (message) => {
       message.handled = true
-      if (message.logLevel === 'error' && message.category === 'Compiler')
+      if (
+        message.logLevel === ExtractorLogLevel.Error &&
+        message.category === ExtractorMessageCategory.Compiler
+      )
         problems.push(`${folder}: ${message.text}`)
     },
   })

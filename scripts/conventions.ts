@@ -37,7 +37,8 @@ export const rules = {
   'a manifest says what a registry and a bundler need': (tree) =>
     packagesOf(tree).flatMap(({ folder, name, manifest }) =>
       Object.entries({
-        name: manifest.name === `${scope}${name}`,
+        // npm finds `create-lamella` by this name alone.
+        name: manifest.name === (name.startsWith('create-') ? name : `${scope}${name}`),
         version: /^\d+\.\d+\.\d+$/.test(manifest.version ?? ''),
         description: Boolean(manifest.description),
         keywords: (manifest.keywords?.length ?? 0) > 0,
@@ -58,7 +59,7 @@ export const rules = {
 
   'core is a plain caret peer of every other package': (tree) =>
     packagesOf(tree)
-      .filter(({ name }) => name !== 'core')
+      .filter(({ name }) => name !== 'core' && !name.startsWith('create-'))
       .filter(
         ({ manifest }) =>
           !/^\^\d+\.\d+\.\d+$/.test(manifest.peerDependencies?.[coreName] ?? '') ||

@@ -10,6 +10,7 @@ import { pinnedVersions } from './registry/pinned-versions.mjs'
 import { releaseCore } from './registry/release-core.mjs'
 import { startServers } from './registry/stand-ins.mjs'
 import { swapProvider } from './registry/swap-provider.mjs'
+import { thirdParty } from './registry/third-party.mjs'
 import { Workshop } from './registry/workshop.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -38,6 +39,7 @@ try {
   const parts = {
     alone: () => installAlone(workshop, packages, servers.env),
     swap: () => swapProvider(workshop, servers.env),
+    third: () => thirdParty(workshop),
     pinned: async () => {
       await workshop.publish(workshop.reversion(core, versions.later))
       await workshop.publish(workshop.reversion(retry, versions.later))

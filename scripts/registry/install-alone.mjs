@@ -22,11 +22,8 @@ async function tryPackage(workshop, { name, manifest, source }, servers) {
   const imported = [...snippet.matchAll(/from '((?:@[^/']+\/)?[^/']+)/g)].map(
     ([, specifier]) => specifier,
   )
-  const wanted = new Set([
-    '@lamella/core',
-    name,
-    ...imported.filter((from) => !from.startsWith('node:')),
-  ])
+  const core = manifest.peerDependencies?.['@lamella/core'] ? ['@lamella/core'] : []
+  const wanted = new Set([...core, name, ...imported.filter((from) => !from.startsWith('node:'))])
   const folder = workshop.app(`alone-${name.replace('@lamella/', '')}`, { 'snippet.ts': snippet })
   await workshop.install(folder, ...wanted)
 

@@ -72,8 +72,15 @@ console.log((await new Agent({ client: scriptedClient(['Hi.']), middleware: retr
     '@lamella/testing',
   )
   assert.deepEqual(JSON.parse(await workshop.program(both, 'app.ts')), [
-    ...['completed', 'Hi.', 'terminated', 'blocked', 'No.'],
-    ...[true, true, true, false],
+    'completed',
+    'Hi.',
+    'terminated',
+    'blocked',
+    'No.',
+    true,
+    true,
+    true,
+    false,
   ])
 
   const wrong = workshop.app('wrong-core')
@@ -86,5 +93,19 @@ console.log((await new Agent({ client: scriptedClient(['Hi.']), middleware: retr
   for (const said of [`@lamella/core@${major}`, retry.manifest.peerDependencies['@lamella/core']]) {
     assert.ok(output.includes(said), `npm does not say ${said}:\n${output}`)
   }
+  await workshop.run(
+    'npm',
+    [
+      'install',
+      '--force',
+      `@lamella/core@${major}`,
+      `@lamella/middleware-retry@${retry.manifest.version}`,
+    ],
+    { cwd: wrong },
+  )
+  const told = await workshop.attempt('npx', ['--yes', 'create-lamella', 'check'], { cwd: wrong })
+  assert.equal(told.code, 1)
+  const sentence = `@lamella/middleware-retry ${retry.manifest.version} needs @lamella/core ${retry.manifest.peerDependencies['@lamella/core']}, and ${major} is installed: npm install @lamella/core@`
+  assert.ok(told.output.includes(sentence), told.output)
   return 'two pinned applications, two copies of core in one, and one core that does not fit'
 }

@@ -16,18 +16,27 @@ export class Workshop {
   app(name, files = {}) {
     const folder = join(this.folder, name)
     mkdirSync(folder, { recursive: true })
-    const { host } = new URL(this.registry)
-    // npm wants a token to publish; who it is does not matter here.
-    const npmrc = `registry=${this.registry}\n//${host}/:_authToken=anybody\naudit=false\nfund=false\nupdate-notifier=false\n`
     const manifest = { name, version: '0.0.0', private: true, type: 'module' }
     for (const [file, text] of Object.entries({
       'package.json': JSON.stringify(manifest),
-      '.npmrc': npmrc,
       ...files,
     })) {
       writeFileSync(join(folder, file), text)
     }
+    this.settings(folder)
     return folder
+  }
+
+  /** Lets npm in this folder use the registry. */
+  settings(folder) {
+    const { host } = new URL(this.registry)
+    const lines = [
+      `registry=${this.registry}`,
+      // npm wants a token to publish; whose it is does not matter here.
+      `//${host}/:_authToken=anybody`,
+      ...['audit', 'fund', 'update-notifier'].map((setting) => `${setting}=false`),
+    ]
+    writeFileSync(join(folder, '.npmrc'), `${lines.join('\n')}\n`)
   }
 
   install(folder, ...packages) {

@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What can be made. */
+export type PackageKind = 'middleware' | 'guardrail' | 'provider' | 'store'
+
+export const kinds: readonly PackageKind[] = ['middleware', 'guardrail', 'provider', 'store']
+
+export interface CreateOptions {
+  readonly kind: PackageKind
+  /** Of the package, with or without a scope, such as `@acme/lamella-polite`. */
+  readonly name: string
+  /** Where to write it. @default a folder of this directory, named after the package */
+  readonly folder?: string | undefined
+  /** For the licence. @default the scope, or 'the authors' */
+  readonly author?: string | undefined
+  /** Where the templates are. @default those of this package */
+  readonly templates?: string | undefined
+}
+
+/**
+ * Writes a package and returns its folder.
+ * @throws TypeError for a kind or name that cannot be, RangeError for a folder that is not empty
+ */
+export function createPackage(options: CreateOptions): string {
+  const { kind, name, templates = ownTemplates() } = options
+  if (!kinds.includes(kind)) {
+    throw new TypeError(`create-lamella: the kind must be one of ${kinds.join(', ')}, got ${kind}`)
+  }
+  const [, scope, bare] = /^(?:@([a-z0-9][a-z0-9._-]*)\/)?([a-z][a-z0-9-]*)$/.exec(name) ?? []
+  if (bare === undefined || name.length > 214) {
+    throw new TypeError(
+      `create-lamella: a name is small letters, digits and -, with or without a scope, such as @acme/polite; got ${name}`,
+    )
+  }
+  const folder = options.folder ?? bare
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw new RangeError(`create-lamella: the folder ${folder} is not empty`)
+  }
+  const feature = bare.replace(/^lamella-/, '').replace(/-lamella$/, '') || bare
+  const words: Record<string, string> = {
+    [`@your-scope/your-${kind}`]: name,
+    [`your-${stem(kind)}`]: feature,
+    [camel(`your-${stem(kind)}`)]: camel(feature),
+    [pascal(`your-${stem(kind)}`)]: pascal(feature),
+    [`your-${kind}`]: feature,
+    [camel(`your-${kind}`)]: camel(feature),
+    [pascal(`your-${kind}`)]: pascal(feature),
+    YOUR_API_KEY: `${feature.toUpperCase().replaceAll('-', '_')}_API_KEY`,
+    YourDatabase: `${pascal(feature)}Database`,
+    '{{year}}': String(new Date().getFullYear()),
+    '{{author}}': options.author ?? scope ?? 'the authors',
+  }
+  const source = join(templates, kind)
+  for (const file of filesOf(source)) {
+    // npm leaves files of this name out of what it publishes.
+    const target = join(folder, rename(file === 'gitignore' ? '.gitignore' : file, words))
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, rename(readFileSync(join(source, file), 'utf8'), words))
+  }
+  return folder
+}
+
+/** The word that a template is written with; clients are named after what they are. */
+function stem(kind: PackageKind): string {
+  return kind === 'provider' ? 'chat-client' : kind
+}
+
+/** Longer words first, so that none is taken for a part of another. */
+function rename(text: string, words: Readonly<Record<string, string>>): string {
+  const parts = Object.keys(words)
+    .toSorted((a, b) => b.length - a.length)
+    .map((word) => word.replaceAll(/[{}/@.]/g, String.raw`\$&`))
+  return text.replaceAll(new RegExp(parts.join('|'), 'g'), (word) => words[word]!)
+}
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name === 'node_modules' || entry.name === 'dist') return []
+    if (!entry.isDirectory()) return [entry.name]
+    return filesOf(join(folder, entry.name)).map((file) => join(entry.name, file))
+  })
+}
+
+function camel(name: string): string {
+  return name.replaceAll(/-+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function pascal(name: string): string {
+  const word = camel(name)
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+function ownTemplates(): string {
+  return fileURLToPath(new URL('../templates', import.meta.url))
+}

@@ -1,0 +1,29 @@
+// Puts the templates into create-lamella as they are published: with the versions of the packages in the
+// place of those of the workspace. Runs before it is packed.
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const target = join(root, 'packages', 'create-lamella', 'templates')
+
+rmSync(target, { recursive: true, force: true })
+for (const kind of readdirSync(join(root, 'templates'))) {
+  const own = join(target, kind)
+  cpSync(join(root, 'templates', kind), own, {
+    recursive: true,
+    filter: (path) => !/\/(?:node_modules|dist)(?:\/|$)/.test(path.slice(root.length)),
+  })
+  const file = join(own, 'package.json')
+  const { private: _, ...manifest } = JSON.parse(readFileSync(file, 'utf8'))
+  delete manifest.exports['.']['@lamella/source']
+  for (const dependency of Object.keys(manifest.devDependencies)) {
+    if (manifest.devDependencies[dependency] !== 'workspace:*') continue
+    const folder = join(root, 'packages', dependency.replace('@lamella/', ''))
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    manifest.devDependencies[dependency] = `^${version}`
+    if (dependency in manifest.peerDependencies)
+      manifest.peerDependencies[dependency] = `^${version}`
+  }
+  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Agent } from '@lamella/core'
+import { describeContract, guardContract, scriptedClient } from '@lamella/testing'
+import { yourGuardrail } from './index.ts'
+
+// What every guard keeps: what it forbids is in no update, message, event or session, however it is cut.
+describeContract(
+  guardContract({
+    create: () => yourGuardrail({ words: ['plugh', 'xyzzy'] }),
+    harmless: ['The quick brown fox.'],
+    violations: (['input', 'output', 'arguments', 'result'] as const).map((stage) => ({
+      stage,
+      text: 'Say xyzzy twice.',
+      forbidden: 'xyzzy',
+      action: 'replace' as const,
+    })),
+  }),
+  { describe, it },
+)
+
+describe('yourGuardrail', () => {
+  it('takes words out, whatever their case', async () => {
+    const agent = new Agent({
+      client: scriptedClient(['I say XYZZY and plugh.']),
+      middleware: yourGuardrail({ words: ['plugh', 'xyzzy'] }),
+    })
+
+    assert.equal((await agent.run('Hello')).text, 'I say … and ….')
+  })
+
+  it('names an option that is wrong', () => {
+    assert.throws(() => yourGuardrail({ words: [] }), /`words`/)
+    assert.throws(() => yourGuardrail({ words: ['(a+)+'] }), /`words`/)
+  })
+})

@@ -1,0 +1,2 @@
+export { yourMiddleware } from './your-middleware.ts'
+export type { YourMiddlewareEvent, YourMiddlewareOptions } from './your-middleware.ts'

@@ -1,0 +1,41 @@
+import type { ChatContext, ChatMiddleware } from '@lamella/core'
+import type { Clock, LayerOptions } from '@lamella/core/authoring'
+import { chatLayer, checkOptions, reporter, systemClock } from '@lamella/core/authoring'
+
+/** What the layer tells of a model call. */
+export interface YourMiddlewareEvent {
+  readonly iteration: number
+  readonly elapsedMs: number
+  readonly slow: boolean
+}
+
+export interface YourMiddlewareOptions extends LayerOptions<ChatContext, YourMiddlewareEvent> {
+  /**
+   * A call that takes longer is slow. In milliseconds.
+   * @default 5000
+   */
+  readonly slowMs?: number | undefined
+  /** For tests. @default the clock of the machine */
+  readonly clock?: Clock | undefined
+}
+
+/**
+ * Tells how long each model call took, streamed or not.
+ * @throws RangeError or TypeError that names the option and the value
+ */
+export function yourMiddleware(options: YourMiddlewareOptions = {}): ChatMiddleware {
+  checkOptions('yourMiddleware', options, { slowMs: 0, mode: ['enforce', 'shadow', 'off'] })
+  const { slowMs = 5000, clock = systemClock } = options
+  const report = reporter('your-middleware', options.onEvent)
+
+  return chatLayer('your-middleware', options, async (context, callNext) => {
+    const start = clock.now()
+    try {
+      // Resolves when the inner work is complete, in both modes.
+      await callNext()
+    } finally {
+      const elapsedMs = clock.now() - start
+      report(context.run, { iteration: context.iteration, elapsedMs, slow: elapsedMs > slowMs })
+    }
+  })
+}

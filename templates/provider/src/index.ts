@@ -1,0 +1,2 @@
+export { YourChatClient } from './your-chat-client.ts'
+export type { YourChatClientOptions } from './your-chat-client.ts'

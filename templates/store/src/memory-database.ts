@@ -1,0 +1,17 @@
+import type { YourDatabase } from './your-store.ts'
+
+/** A database in memory, for tests and until yours is there. */
+export function memoryDatabase(): YourDatabase {
+  const entries = new Map<string, { readonly json: string; readonly expiresAt: number }>()
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    read: async (key) => entries.get(key),
+    write: async (key, entry) => void entries.set(key, entry),
+    remove: async (key) => void entries.delete(key),
+    alone(_key, work) {
+      const done = last.then(work, work)
+      last = done.catch(() => {})
+      return done
+    },
+  }
+}

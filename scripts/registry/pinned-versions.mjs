@@ -55,9 +55,9 @@ console.log((await new Agent({ client: scriptedClient(['Hi.']), middleware: retr
       '@lamella/testing',
     )
     const own = installed(folder).filter(({ name }) => /core|retry/.test(name))
-    assert.deepEqual(own.map((module) => [module.name, module.version]).toSorted(), [
-      ['@lamella/core', version],
-      ['@lamella/middleware-retry', version],
+    assert.deepEqual(own.map((module) => `${module.name} ${module.version}`).toSorted(), [
+      `@lamella/core ${version}`,
+      `@lamella/middleware-retry ${version}`,
     ])
     assert.equal((await workshop.program(folder, 'app.ts')).trim(), 'Hi.')
   })

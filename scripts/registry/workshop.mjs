@@ -110,12 +110,14 @@ export function installed(folder) {
     }
   }
   const add = (place) => {
-    const {
-      name,
-      version,
-      dependencies = {},
-    } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))
-    found.push({ name, version, dependencies: Object.keys(dependencies) })
+    const manifest = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))
+    const { name, version, dependencies, optionalDependencies, peerDependencies = {} } = manifest
+    // npm installs peers, too, unless they are marked as optional.
+    const peers = Object.keys(peerDependencies).filter(
+      (peer) => manifest.peerDependenciesMeta?.[peer]?.optional !== true,
+    )
+    const own = Object.keys({ ...dependencies, ...optionalDependencies })
+    found.push({ name, version, dependencies: [...own, ...peers] })
     visit(join(place, 'node_modules'))
   }
   visit(join(folder, 'node_modules'))

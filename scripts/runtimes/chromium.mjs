@@ -41,7 +41,7 @@ function onPath() {
  */
 export async function runPage(command, { folder, timeoutMs }) {
   const { promise: posted, resolve: post } = Promise.withResolvers()
-  const server = createServer(async (request, response) => {
+  const answer = async (request, response) => {
     if (request.url === '/report') {
       post(Buffer.concat(await request.toArray()).toString())
       response.end()
@@ -52,7 +52,8 @@ export async function runPage(command, { folder, timeoutMs }) {
       'content-type': `${type ?? 'text/plain'};charset=utf-8`,
     })
     response.end(type && (await readFile(join(folder, request.url))))
-  })
+  }
+  const server = createServer((request, response) => void answer(request, response))
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 
   const profile = await mkdtemp(join(tmpdir(), 'lamella-chromium-'))

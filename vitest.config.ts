@@ -3,6 +3,18 @@ import { defineConfig } from 'vitest/config'
 
 const conditions = ['@lamella/source', 'node', 'import', 'default']
 
+// The core that packages are tested with: that of the workspace, or one that was released before.
+const core = process.env['LAMELLA_CORE']
+const alias =
+  core === undefined
+    ? {}
+    : Object.fromEntries(
+        ['authoring', 'transport', 'index'].map((entry) => [
+          entry === 'index' ? '@lamella/core' : `@lamella/core/${entry}`,
+          `${core}/dist/${entry}.js`,
+        ]),
+      )
+
 const packages = readdirSync('packages')
   .filter((name) => existsSync(`packages/${name}/src`))
   .map((name) => ({
@@ -12,7 +24,7 @@ const packages = readdirSync('packages')
   }))
 
 export default defineConfig({
-  resolve: { conditions },
+  resolve: { conditions, alias },
   ssr: { resolve: { conditions } },
   test: {
     environment: 'node',

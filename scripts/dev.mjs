@@ -47,6 +47,8 @@ const tasks = {
   },
   release: async () => {
     await runWithPnpm('node', ['scripts/check.mjs'])
+    // Where the registry can tell who published, it shall.
+    if (env.ACTIONS_ID_TOKEN_REQUEST_URL) env.NPM_CONFIG_PROVENANCE ??= 'true'
     await runWithPnpm('changeset', ['publish'])
   },
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installAlone } from './registry/install-alone.mjs'
+import { lowestPeer } from './registry/lowest-peer.mjs'
 import { startRegistry } from './registry/local-registry.mjs'
 import { pinnedVersions } from './registry/pinned-versions.mjs'
 import { releaseCore } from './registry/release-core.mjs'
@@ -46,6 +47,7 @@ try {
       await workshop.publish(workshop.reversion(core, versions.major))
       return pinnedVersions(workshop, { core, retry, versions })
     },
+    lowest: () => lowestPeer(workshop, packages),
     release: () => releaseCore(workshop),
   }
   const wanted = process.argv.slice(2)

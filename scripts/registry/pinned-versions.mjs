@@ -83,6 +83,9 @@ console.log((await new Agent({ client: scriptedClient(['Hi.']), middleware: retr
     false,
   ])
 
+  // Their types fit, too.
+  await workshop.compile(both, 'app.ts')
+
   const wrong = workshop.app('wrong-core')
   const { code, output } = await workshop.attempt(
     'npm',

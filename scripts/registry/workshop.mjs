@@ -51,6 +51,35 @@ export class Workshop {
     })
   }
 
+  /** Checks the types of a file of an application. */
+  compile(folder, file) {
+    const bin = join(this.root, 'node_modules', '.bin', 'tsc')
+    const types = join(this.root, 'node_modules', '@types')
+    const flags = [
+      '--noEmit',
+      '--strict',
+      '--exactOptionalPropertyTypes',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2023',
+    ]
+    return this.run(
+      bin,
+      [
+        ...flags,
+        '--lib',
+        'es2023,esnext.disposable',
+        '--typeRoots',
+        types,
+        '--types',
+        'node',
+        file,
+      ],
+      { cwd: folder },
+    )
+  }
+
   /** Resolves to what the command printed; rejects with it if the command fails. */
   async run(command, args, options = {}) {
     const { code, output } = await this.attempt(command, args, options)

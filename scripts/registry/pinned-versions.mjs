@@ -34,7 +34,7 @@ const error = new older.LamellaError('x', { code: 'timeout' })
 console.log(JSON.stringify([
   first.status, log[0], second.status, third.status, third.text,
   core.LamellaError.is(error, 'timeout'), older.LamellaError.is(new core.ProviderError('y', { kind: 'server', provider: 'p' })),
-  core.isTermination(new older.GuardrailTripped(block)), older.Agent === core.Agent,
+  core.isTermination(new older.GuardrailTripped(block)), (older.Agent as unknown) === core.Agent,
 ]))
 `
 

@@ -12,7 +12,7 @@ for (const kind of readdirSync(join(root, 'templates'))) {
   const own = join(target, kind)
   cpSync(join(root, 'templates', kind), own, {
     recursive: true,
-    filter: (path) => !/\/(?:node_modules|dist)(?:\/|$)/.test(path.slice(root.length)),
+    filter: (path) => !/\/(?:node_modules|dist|\.turbo)(?:\/|$)/.test(path.slice(root.length)),
   })
   const file = join(own, 'package.json')
   const { private: _, ...manifest } = JSON.parse(readFileSync(file, 'utf8'))

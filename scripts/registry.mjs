@@ -1,5 +1,6 @@
 // Publishes all packages to a real registry on this machine, and uses them from there as others would.
-// usage: node scripts/dev.mjs registry [part...]
+// usage: node scripts/dev.mjs registry [--keep | part...]
+// With --keep it publishes, says where, and waits: for trying things out by hand.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,6 +32,11 @@ try {
   for (const { tarball } of packages) await workshop.publish(tarball)
   console.log(`published ${packages.length} packages after ${seconds()} s`)
 
+  if (process.argv.includes('--keep')) {
+    console.log(`npm install --registry=${registry.url} @lamella/core    (Ctrl-C ends it)`)
+    await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve))
+  }
+
   const named = (name) => packages.find((one) => one.name === name)
   const core = named('@lamella/core')
   const retry = named('@lamella/middleware-retry')
@@ -51,6 +57,7 @@ try {
     release: () => releaseCore(workshop),
   }
   const wanted = process.argv.slice(2)
+  if (wanted.includes('--keep')) Object.keys(parts).forEach((part) => delete parts[part])
   for (const [name, part] of Object.entries(parts)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
     const start = performance.now()

@@ -77,7 +77,7 @@ function rename(text: string, words: Readonly<Record<string, string>>): string {
 
 function filesOf(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (entry.name === 'node_modules' || entry.name === 'dist') return []
+    if (/^(?:node_modules|dist|\.turbo)$/.test(entry.name)) return []
     if (!entry.isDirectory()) return [entry.name]
     return filesOf(join(folder, entry.name)).map((file) => join(entry.name, file))
   })

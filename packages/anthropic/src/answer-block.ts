@@ -1,8 +1,8 @@
 import type { Content, FunctionCallContent, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
+import type { WireObject } from '@lamella/core/transport'
+import { listOf, recordOf, stringOf } from '@lamella/core/transport'
 import { toAnnotation } from './to-annotation.ts'
-import type { WireObject } from './wire.ts'
-import { listOf, record, stringOf } from './wire.ts'
 
 export interface AnswerBlockInit {
   readonly wire: WireObject
@@ -64,7 +64,7 @@ export class AnswerBlock {
 
   /** What is new in a delta. */
   delta(value: unknown): Content[] {
-    const delta = record(value)
+    const delta = recordOf(value)
     switch (delta['type']) {
       case 'text_delta':
         return this.#text(delta['text'])
@@ -122,7 +122,7 @@ export class AnswerBlock {
       }
       case 'tool_use':
         // No pieces came: the input stood in the block, as in a whole answer, or there is none.
-        return this.#json === '' ? [this.#call(JSON.stringify(record(wire['input'])))] : []
+        return this.#json === '' ? [this.#call(JSON.stringify(recordOf(wire['input'])))] : []
       default:
         return [this.#hosted(this.#whole(), origin)]
     }
@@ -145,7 +145,7 @@ export class AnswerBlock {
     const { wire, callIndex } = this.#init
     const { caller, toolset_name: toolset } = wire
     // Calls of the model itself need not say so.
-    const isDirect = caller == null || record(caller)['type'] === 'direct'
+    const isDirect = caller == null || recordOf(caller)['type'] === 'direct'
     const providerData = {
       ...(!isDirect && { caller }),
       ...(toolset != null && { toolset_name: toolset }),

@@ -6,22 +6,26 @@ import type {
   Message,
 } from '@lamella/core'
 import { BaseChatClient, foldUpdates } from '@lamella/core'
+import type { FailureContext, TransportCall, WireObject } from '@lamella/core/transport'
+import {
+  boundedFailure,
+  conversationTexts,
+  guardStream,
+  rateLimitUpdates,
+  readWhole,
+  stringOf,
+} from '@lamella/core/transport'
 import type { AnthropicChatClientOptions, Connection } from './anthropic-connection.ts'
 import { connect } from './anthropic-connection.ts'
-import type { FailureContext } from './anthropic-error.ts'
+import { toProviderError } from './anthropic-error.ts'
 import type { AnthropicProviderOptions } from './anthropic-provider-options.ts'
 import { readProviderOptions } from './anthropic-provider-options.ts'
-import { boundedFailures } from './bounded-failures.ts'
 import { refuseLongWaits } from './long-waits.ts'
 import { ignoredOptions, messagesBody, replayOf } from './messages-request.ts'
 import type { MapperContext } from './messages-updates.ts'
 import { MessagesUpdates } from './messages-updates.ts'
 import { prepareHistory } from './prepare-history.ts'
-import { rateLimitUpdates } from './rate-limit-info.ts'
-import { guardStream } from './stream-guard.ts'
-import { readWhole } from './whole-response.ts'
-import type { WireObject } from './wire.ts'
-import { record } from './wire.ts'
+import { rateLimitInfo } from './rate-limit-info.ts'
 
 /** Claude, through Anthropic's Messages API. */
 export class AnthropicChatClient extends BaseChatClient {
@@ -43,22 +47,24 @@ export class AnthropicChatClient extends BaseChatClient {
 
   async respond(request: ChatRequest): Promise<ChatResponse> {
     const call = this.#call(request)
-    const updates: ChatResponseUpdate[] = []
-    const raw = await readWhole({
+    const { body: raw, headers } = await readWhole({
       ...call,
-      open: async (signal) => {
-        const response = await call.open(signal)
-        updates.push(...rateLimitUpdates(response))
-        return response
-      },
+      wanted: 'a message',
+      isAnswer: ({ content }) => Array.isArray(content),
       bodyTimeoutMs: this.#connection.idleTimeoutMs,
     })
+    const updates = [...headerUpdates(headers)]
     call.mapper().whole(raw, updates)
     return { ...foldUpdates(updates), raw }
   }
 
   stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
-    return guardStream({ ...this.#call(request, { stream: true }), timeouts: this.#connection })
+    return guardStream({
+      ...this.#call(request, { stream: true }),
+      errorIn: (event, name) => (name === 'error' || event['error'] ? event : undefined),
+      headerUpdates,
+      timeouts: this.#connection,
+    })
   }
 
   /** Makes any history valid for the Messages API. Every call does so by itself. */
@@ -91,6 +97,16 @@ export class AnthropicChatClient extends BaseChatClient {
       model: request.options.model ?? this.model,
       ignored: ignoredOptions(request),
     }
+    const failure: FailureContext = {
+      provider: this.provider,
+      replay: replayOf(body),
+      confidential: {
+        get keys() {
+          return secrets()
+        },
+        texts: () => conversationTexts(request),
+      },
+    }
     return {
       signal: request.signal,
       open: (signal) =>
@@ -100,31 +116,39 @@ export class AnthropicChatClient extends BaseChatClient {
             signal,
             // Said here, the SDK does not refuse long answers that are not streamed.
             timeout: timeoutMs,
-            middleware: [refuseLongWaits, boundedFailures(idleTimeoutMs)],
+            middleware: [
+              refuseLongWaits,
+              async (sent, next) => boundedFailure(await next(sent), idleTimeoutMs),
+            ],
             ...(transportRetries !== undefined && { maxRetries: transportRetries }),
             ...(headers !== undefined && { headers }),
           })
           .asResponse(),
       mapper: () => new MessagesUpdates(context),
-      failure: {
-        provider: this.provider,
-        replay: replayOf(body),
-        confidential: {
-          get keys() {
-            return secrets()
-          },
-          texts: () => textsOf(request),
-        },
-      },
+      reportIn,
+      toError: (cause, { partial, headers: answered }) =>
+        toProviderError(cause, {
+          ...failure,
+          partial,
+          headers: answered,
+          requestId: answered?.get('request-id') ?? undefined,
+        }),
     }
   }
 }
 
-interface ReadyCall {
-  readonly signal: AbortSignal
-  readonly open: (signal: AbortSignal) => Promise<Response>
+interface ReadyCall extends TransportCall {
   readonly mapper: () => MessagesUpdates
-  readonly failure: FailureContext
+}
+
+/** Gateways say `{ message }` or `{ detail }`. */
+function reportIn(body: WireObject): unknown {
+  const { error, message, detail } = body
+  return error || stringOf(message) || stringOf(detail) ? body : undefined
+}
+
+function headerUpdates(headers: Headers): readonly ChatResponseUpdate[] {
+  return rateLimitUpdates(rateLimitInfo(headers))
 }
 
 function headersOf({
@@ -133,17 +157,4 @@ function headersOf({
 }: AnthropicProviderOptions): Readonly<Record<string, string>> | undefined {
   if (betas.length === 0) return extraHeaders
   return { 'anthropic-beta': betas.join(','), ...extraHeaders }
-}
-
-/** What was said in the conversation. Bytes of files are no text that an error would quote. */
-function textsOf({ messages, instructions = '' }: ChatRequest): readonly string[] {
-  const texts = [instructions]
-  const take = (value: unknown): void => {
-    if (typeof value === 'string') texts.push(value)
-    else if (typeof value === 'object' && value !== null && record(value)['type'] !== 'data') {
-      Object.values(value).forEach(take)
-    }
-  }
-  for (const { contents } of messages) take(contents)
-  return texts
 }

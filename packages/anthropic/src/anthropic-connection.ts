@@ -1,7 +1,7 @@
 import type { ChatClientOptions } from '@lamella/core'
+import { longestTimerMs } from '@lamella/core/transport'
 import type { ClientOptions } from '@anthropic-ai/sdk'
 import { Anthropic } from '@anthropic-ai/sdk'
-import { longestTimerMs } from './stall-timer.ts'
 
 /** Options of `AnthropicChatClient`. */
 export interface AnthropicChatClientOptions extends ChatClientOptions {

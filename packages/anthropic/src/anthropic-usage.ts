@@ -1,20 +1,20 @@
 import type { Usage } from '@lamella/core'
-import type { WireObject } from './wire.ts'
-import { record } from './wire.ts'
+import type { WireObject } from '@lamella/core/transport'
+import { recordOf } from '@lamella/core/transport'
 
 /**
  * The counts of a response. Anthropic counts what was read from and written to the prompt cache
  * beside `input_tokens`; here they are part of the input, as with every provider.
  */
 export function toUsage(usage: unknown): Usage | undefined {
-  const counts = record(usage)
+  const counts = recordOf(usage)
   const uncached = numberIn(counts, 'input_tokens')
   const cached = numberIn(counts, 'cache_read_input_tokens')
   const written = numberIn(counts, 'cache_creation_input_tokens')
   const output = numberIn(counts, 'output_tokens')
-  const thinking = numberIn(record(counts['output_tokens_details']), 'thinking_tokens')
-  const anHour = numberIn(record(counts['cache_creation']), 'ephemeral_1h_input_tokens')
-  const server = record(counts['server_tool_use'])
+  const thinking = numberIn(recordOf(counts['output_tokens_details']), 'thinking_tokens')
+  const anHour = numberIn(recordOf(counts['cache_creation']), 'ephemeral_1h_input_tokens')
+  const server = recordOf(counts['server_tool_use'])
   const searches = numberIn(server, 'web_search_requests')
   const fetches = numberIn(server, 'web_fetch_requests')
   const input = uncached === undefined ? undefined : uncached + (cached ?? 0) + (written ?? 0)
@@ -34,7 +34,7 @@ export function toUsage(usage: unknown): Usage | undefined {
 
 /** The counts so far: events tell them anew, with null for what they do not know. */
 export function mergeCounts(known: WireObject, next: unknown): WireObject {
-  const told = Object.entries(record(next)).filter(([, value]) => value != null)
+  const told = Object.entries(recordOf(next)).filter(([, value]) => value != null)
   return { ...known, ...Object.fromEntries(told) }
 }
 

@@ -1,5 +1,5 @@
 import type { DataContent, UriContent } from '@lamella/core'
-import type { WireObject } from './wire.ts'
+import type { WireObject } from '@lamella/core/transport'
 
 const byExtension: Readonly<Record<string, string>> = {
   png: 'image/png',

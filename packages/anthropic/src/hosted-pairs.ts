@@ -1,6 +1,6 @@
 import type { Content, Message } from '@lamella/core'
-import type { Losses } from './losses.ts'
-import { record, stringOf } from './wire.ts'
+import type { Losses } from '@lamella/core/transport'
+import { recordOf, stringOf } from '@lamella/core/transport'
 
 /**
  * Leaves out what a tool of Anthropic's was asked without an answer, and answers without what was
@@ -34,11 +34,11 @@ export function pairHosted(messages: readonly Message[], losses: Losses): readon
 
 function partOf(content: Content): { asks?: string; answers?: string; caller?: string } {
   if (content.type === 'function-call') {
-    const caller = stringOf(record(record(content.providerData)['caller'])['tool_id'])
+    const caller = stringOf(recordOf(recordOf(content.providerData)['caller'])['tool_id'])
     return caller === undefined ? {} : { caller }
   }
   if (content.type !== 'hosted') return {}
-  const { type, id, tool_use_id: of } = record(content.data)
+  const { type, id, tool_use_id: of } = recordOf(content.data)
   if (typeof type !== 'string') return {}
   if (type.endsWith('_tool_use') && typeof id === 'string') return { asks: id }
   return type.endsWith('_tool_result') && typeof of === 'string' ? { answers: of } : {}

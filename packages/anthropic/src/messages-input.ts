@@ -1,7 +1,7 @@
 import type { Content, FunctionResultContent, Message } from '@lamella/core'
+import type { WireObject } from '@lamella/core/transport'
+import { recordOf, stringOf } from '@lamella/core/transport'
 import { fileBlock } from './file-block.ts'
-import type { WireObject } from './wire.ts'
-import { record, stringOf } from './wire.ts'
 
 export interface InputMessage {
   readonly role: 'user' | 'assistant' | 'system'
@@ -112,13 +112,13 @@ function outputBlock(content: Content): WireObject | readonly WireObject[] {
       return textBlock(content.text)
     case 'reasoning': {
       const { text, protected: sealed, providerData } = content
-      return record(providerData)['type'] === 'redacted_thinking'
+      return recordOf(providerData)['type'] === 'redacted_thinking'
         ? { type: 'redacted_thinking', data: sealed }
         : { type: 'thinking', thinking: text, signature: sealed }
     }
     case 'function-call': {
       const { callId, name, providerData } = content
-      const { caller, toolset_name: toolset } = record(providerData)
+      const { caller, toolset_name: toolset } = recordOf(providerData)
       return {
         type: 'tool_use',
         id: callId,
@@ -161,7 +161,7 @@ function textBlock(text: string): readonly WireObject[] {
 
 /** What is in Anthropic's words already. */
 function ownBlock(data: unknown): readonly WireObject[] {
-  const block = record(data)
+  const block = recordOf(data)
   return stringOf(block['type']) === undefined ? [] : [block]
 }
 

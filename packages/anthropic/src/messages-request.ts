@@ -1,13 +1,13 @@
 import type { ChatOptions, ChatRequest } from '@lamella/core'
 import { ProviderError, toJsonSchema } from '@lamella/core'
+import type { WireObject } from '@lamella/core/transport'
+import { listOf, recordOf } from '@lamella/core/transport'
 import type { AnthropicProviderOptions } from './anthropic-provider-options.ts'
 import type { Input } from './messages-input.ts'
 import { toInput } from './messages-input.ts'
 import { outputSchema } from './output-schema.ts'
 import { prepareHistory } from './prepare-history.ts'
 import { cached, toolParams } from './tool-params.ts'
-import type { WireObject } from './wire.ts'
-import { listOf, record } from './wire.ts'
 
 export interface RequestDefaults {
   readonly provider: string
@@ -75,7 +75,7 @@ export function ignoredOptions({ options }: ChatRequest): readonly string[] {
  */
 export function replayOf(body: WireObject): 'safe' | 'unsafe' {
   const acts = listOf(body['tools']).some((tool) => {
-    return /^(code_execution|mcp_toolset)/.test(String(record(tool)['type']))
+    return /^(code_execution|mcp_toolset)/.test(String(recordOf(tool)['type']))
   })
   return acts || body['container'] || listOf(body['mcp_servers']).length > 0 ? 'unsafe' : 'safe'
 }

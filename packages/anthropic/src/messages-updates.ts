@@ -1,10 +1,9 @@
 import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
+import type { EventMapper, WireObject } from '@lamella/core/transport'
+import { InBandFailure, listOf, recordOf, stringOf } from '@lamella/core/transport'
 import { AnswerBlock } from './answer-block.ts'
-import { InBandFailure } from './anthropic-error.ts'
 import { mergeCounts, toUsage } from './anthropic-usage.ts'
-import type { WireObject } from './wire.ts'
-import { listOf, record, stringOf } from './wire.ts'
 
 export interface MapperContext {
   readonly provider: string
@@ -25,8 +24,7 @@ interface OpenBlock {
 }
 
 /** Makes updates of the events of the Messages API, and of a whole answer by the same code. */
-export class MessagesUpdates {
-  /** Nothing can follow the events so far. */
+export class MessagesUpdates implements EventMapper {
   isOver = false
   readonly #context: MapperContext
   readonly #hostedNames = new Map<unknown, string>()
@@ -48,6 +46,10 @@ export class MessagesUpdates {
     this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
   }
 
+  end(): boolean {
+    return this.isOver
+  }
+
   /** Appends the updates of an answer that came in one piece. */
   whole(message: WireObject, updates: ChatResponseUpdate[]): void {
     this.#begin(message, updates)
@@ -55,22 +57,21 @@ export class MessagesUpdates {
     this.isOver = true
   }
 
-  /** Appends what is new in this event. Throws an `InBandFailure` for what is an error. */
   map(value: unknown, updates: ChatResponseUpdate[]): void {
-    const event = record(value)
+    const event = recordOf(value)
     const index = event['index']
     switch (event['type']) {
       case 'message_start':
-        return this.#begin(record(event['message']), updates)
+        return this.#begin(recordOf(event['message']), updates)
       case 'content_block_start':
-        return this.#start(index, record(event['content_block']), updates)
+        return this.#start(index, recordOf(event['content_block']), updates)
       case 'content_block_delta':
         return this.#go(index, (block) => block.delta(event['delta']), updates)
       case 'content_block_stop':
         return this.#finish(index, updates)
       case 'message_delta': {
         const { delta, usage, ...facts } = event
-        this.#learn({ ...facts, ...record(delta), usage })
+        this.#learn({ ...facts, ...recordOf(delta), usage })
         return this.#end(updates)
       }
       case 'message_stop':
@@ -102,7 +103,7 @@ export class MessagesUpdates {
       ...(usage && { usage }),
     })
     for (const [index, wire] of listOf(message['content']).entries()) {
-      this.#start(index, record(wire), updates)
+      this.#start(index, recordOf(wire), updates)
       this.#finish(index, updates)
     }
   }
@@ -165,7 +166,7 @@ export class MessagesUpdates {
     const { stop_reason: reason, stop_sequence: stop, stop_details: details } = this.#facts
     const usage = toUsage(this.#counts)
     const finishReason = finishReasons[String(reason)] ?? stringOf(reason)
-    const explanation = stringOf(record(details)['explanation'])
+    const explanation = stringOf(recordOf(details)['explanation'])
     if (finishReason === 'refusal' && explanation && !this.#hasEnded) {
       this.#emit(updates, [{ type: 'refusal', text: explanation, origin: this.#origin }])
     }

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@lamella/core'
-import { listOf, record } from './wire.ts'
+import { listOf, recordOf } from '@lamella/core/transport'
 
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs, 2026-11.
 const kept = new Set([
@@ -42,7 +42,7 @@ export function outputSchema(schema: JsonSchema): JsonSchema {
       case '$defs':
       case 'definitions':
         shown[keyword] = Object.fromEntries(
-          Object.entries(record(value)).map(([name, part]) => [name, partSchema(part)]),
+          Object.entries(recordOf(value)).map(([name, part]) => [name, partSchema(part)]),
         )
         break
       case 'items':

@@ -1,7 +1,7 @@
 import type { Content, FunctionCallContent, FunctionResultContent, Origin } from '@lamella/core'
+import type { Losses } from '@lamella/core/transport'
+import { objectArguments, recordOf, withoutForeignData } from '@lamella/core/transport'
 import { fileBlock } from './file-block.ts'
-import type { Losses } from './losses.ts'
-import { record } from './wire.ts'
 
 /** The model that a history is prepared for. */
 export interface Home {
@@ -40,7 +40,7 @@ export function ownContent(
       return legalResult(withoutForeignData(content, isOwn), losses)
     case 'hosted':
       // What the application made itself, in Anthropic's words, has no origin.
-      if (record(content.data)['status'] === 'in_progress') return undefined
+      if (recordOf(content.data)['status'] === 'in_progress') return undefined
       if (isOwn || origin === undefined) return content
       losses.add(`what hosted tools of ${from} did is left out`)
       return undefined
@@ -52,15 +52,9 @@ export function ownContent(
     case 'usage':
       return undefined
     default:
-      losses.add(`content of type ${String(record(content)['type'])} is left out`)
+      losses.add(`content of type ${String(recordOf(content)['type'])} is left out`)
       return undefined
   }
-}
-
-function withoutForeignData<T extends Content>(content: T, isOwn: boolean): T {
-  if (isOwn || content.providerData === undefined) return content
-  const { providerData: _foreign, ...rest } = content
-  return rest as T
 }
 
 function isSameModel(origin: Origin | undefined, { model }: Home): boolean {
@@ -86,23 +80,11 @@ function legalCall(call: FunctionCallContent, losses: Losses): FunctionCallConte
   const name = /^[\w-]{1,128}$/.test(call.name)
     ? call.name
     : call.name.replace(/[^\w-]+/g, '_').slice(0, 128) || 'tool'
-  const text = legalArguments(call.arguments)
+  const text = objectArguments(call.arguments)
   if (name === call.name && text === call.arguments) return call
   if (text !== call.arguments && call.arguments.trim() !== '') {
     losses.add('arguments that are not JSON are wrapped')
   }
   if (name !== call.name) losses.add('names of tools that are not accepted are rewritten')
   return { ...call, name, arguments: text }
-}
-
-/** The input of a call is an object, whatever the model had written. */
-function legalArguments(text: string): string {
-  if (text.trim() === '') return '{}'
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text
-  } catch {
-    // Wrapped below.
-  }
-  return JSON.stringify({ invalid_arguments: text })
 }

@@ -1,8 +1,6 @@
 import type { Content, FunctionResultContent, Message } from '@lamella/core'
-import { CallIds } from './call-ids.ts'
+import { CallIds, Losses, matchResults, missingResult, ownMessages } from '@lamella/core/transport'
 import { pairHosted } from './hosted-pairs.ts'
-import { Losses } from './losses.ts'
-import { matchResults } from './match-results.ts'
 import type { Home } from './own-content.ts'
 import { ownContent } from './own-content.ts'
 
@@ -20,30 +18,12 @@ const longestCallId = 64
  */
 export function prepareHistory(messages: readonly Message[], home: Home): PreparedHistory {
   const losses = new Losses()
-  const own = messages.map((message) => ownMessage(message, home, losses))
+  const own = ownMessages(messages, losses, (content, origin) =>
+    ownContent(content, origin, home, losses),
+  )
   const paired = pairHosted(pairCalls(own, home, losses), losses)
   const filled = paired.filter(({ contents }) => contents.length > 0)
   return { messages: begunByUser(filled), losses: losses.toList() }
-}
-
-function ownMessage(message: Message, home: Home, losses: Losses): Message {
-  const contents: Content[] = []
-  let isChanged = false
-  for (const content of message.contents) {
-    const own = isMisplaced(content, message, losses)
-      ? undefined
-      : ownContent(content, content.origin ?? message.origin, home, losses)
-    if (own !== undefined) contents.push(own)
-    isChanged ||= own !== content
-  }
-  return isChanged ? { ...message, contents } : message
-}
-
-/** Only the assistant thinks and calls. */
-function isMisplaced({ type }: Content, { role }: Message, losses: Losses): boolean {
-  if (role === 'assistant' || (type !== 'function-call' && type !== 'reasoning')) return false
-  losses.add(`a ${type} in a message of role ${role} is left out`)
-  return true
 }
 
 function pairCalls(
@@ -95,7 +75,7 @@ function pairCalls(
       if (result === undefined) losses.add('a call without a result is answered with a note')
       isChanged ||= callId !== content.callId
       said.push(callId === content.callId ? content : { ...content, callId })
-      answers.push(result === undefined ? noResult(callId) : { ...result, callId })
+      answers.push(result === undefined ? missingResult(callId) : { ...result, callId })
     }
     paired.push(isChanged ? { ...message, contents: said } : message)
   }
@@ -111,14 +91,4 @@ function begunByUser(messages: readonly Message[]): readonly Message[] {
   const contents: Content[] = [{ type: 'text', text: '(The conversation goes on here.)' }]
   const opening: Message = { id: `${first.id}-opening`, role: 'user', contents }
   return messages.toSpliced(at, 0, opening)
-}
-
-function noResult(callId: string): FunctionResultContent {
-  const note = 'No result of this call was recorded.'
-  return {
-    type: 'function-result',
-    callId,
-    contents: [{ type: 'text', text: note }],
-    error: { code: 'cancelled', message: note },
-  }
 }

@@ -1,7 +1,7 @@
-import type { ChatResponseUpdate } from '@lamella/core'
 import type { RateLimitInfo, RateLimitWindowInfo } from '@lamella/core/authoring'
-import type { HeaderReader } from './retry-after.ts'
-import { nonNegative, untilMoment } from './retry-after.ts'
+import type { HeaderReader } from '@lamella/core/transport'
+import { rateLimitWindow } from '@lamella/core/transport'
+import { untilMoment } from './retry-after.ts'
 
 /**
  * What the headers of an answer say about limits, if they say anything:
@@ -25,12 +25,6 @@ const dimensions: Readonly<Record<keyof RateLimitInfo, string>> = {
   outputTokens: 'output-tokens',
 }
 
-/** The same as a part of the answer: its `metadata.rateLimit`. */
-export function rateLimitUpdates({ headers }: Response): readonly ChatResponseUpdate[] {
-  const rateLimit = rateLimitInfo(headers)
-  return rateLimit === undefined ? [] : [{ contents: [], metadata: { rateLimit } }]
-}
-
 function windowOf(
   headers: HeaderReader | undefined,
   dimension: string,
@@ -38,13 +32,6 @@ function windowOf(
 ): RateLimitWindowInfo | undefined {
   const read = (name: string): string | null =>
     headers?.get(`anthropic-ratelimit-${dimension}-${name}`) ?? null
-  const limit = nonNegative(read('limit'))
-  const remaining = nonNegative(read('remaining'))
-  const waitMs = untilMoment(read('reset'), now)
-  if (limit === undefined && remaining === undefined) return undefined
-  return {
-    ...(limit !== undefined && { limit }),
-    ...(remaining !== undefined && { remaining }),
-    ...(waitMs !== undefined && { resetAt: now + waitMs }),
-  }
+  const told = { limit: read('limit'), remaining: read('remaining'), reset: read('reset') }
+  return rateLimitWindow(told, untilMoment, now)
 }

@@ -1,7 +1,5 @@
-/** The part of `Headers` that is read here. */
-export interface HeaderReader {
-  get(name: string): string | null
-}
+import type { HeaderReader } from '@lamella/core/transport'
+import { nonNegative, retryAfterHeaderMs, untilDate } from '@lamella/core/transport'
 
 // https://platform.claude.com/docs/en/api/rate-limits#response-headers, 2026-11.
 const dimensions = [
@@ -23,16 +21,7 @@ export function retryAfterMs(
   now: number = Date.now(),
 ): number | undefined {
   if (headers === undefined) return undefined
-  return (
-    nonNegative(headers.get('retry-after-ms')) ??
-    inSecondsOrDate(headers.get('retry-after'), now) ??
-    (isRateLimited ? untilReset(headers, now) : undefined)
-  )
-}
-
-function inSecondsOrDate(value: string | null, now: number): number | undefined {
-  const seconds = nonNegative(value)
-  return seconds === undefined ? untilDate(value, now) : seconds * 1000
+  return retryAfterHeaderMs(headers, now) ?? (isRateLimited ? untilReset(headers, now) : undefined)
 }
 
 /** Until all limits with nothing left are full again. */
@@ -49,19 +38,8 @@ function untilReset(headers: HeaderReader, now: number): number | undefined {
   return waits.length > 0 ? Math.max(...waits) : undefined
 }
 
+/** The milliseconds until a moment in seconds since 1970, or a date. */
 export function untilMoment(value: string | null, now: number): number | undefined {
   const seconds = nonNegative(value)
   return seconds === undefined ? untilDate(value, now) : Math.max(0, seconds * 1000 - now)
-}
-
-function untilDate(value: string | null, now: number): number | undefined {
-  // `-1` is a date to the parser, too.
-  const date = value !== null && /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
-}
-
-export function nonNegative(value: string | null): number | undefined {
-  if (value === null || value.trim() === '') return undefined
-  const number = Number(value)
-  return Number.isFinite(number) && number >= 0 ? number : undefined
 }

@@ -1,9 +1,9 @@
 import type { Annotation } from '@lamella/core'
-import { record, stringOf } from './wire.ts'
+import { recordOf, stringOf } from '@lamella/core/transport'
 
 /** A citation of the text between `start` and `end`, where the claim stands that it supports. */
 export function toAnnotation(citation: unknown, start: number, end: number): Annotation {
-  const { type, url, source, title, document_title: documentTitle, ...more } = record(citation)
+  const { type, url, source, title, document_title: documentTitle, ...more } = recordOf(citation)
   const uri = stringOf(url) ?? stringOf(source)
   const label = stringOf(title) ?? stringOf(documentTitle)
   const known = Object.entries(more).filter(([, value]) => value != null)

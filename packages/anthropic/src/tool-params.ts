@@ -1,8 +1,8 @@
 import type { ChatOptions, HostedTool, ToolDefinition } from '@lamella/core'
+import type { WireObject } from '@lamella/core/transport'
+import { recordOf, stringOf } from '@lamella/core/transport'
 import type { AnthropicProviderOptions, CacheTime } from './anthropic-provider-options.ts'
 import { outputSchema } from './output-schema.ts'
-import type { WireObject } from './wire.ts'
-import { record, stringOf } from './wire.ts'
 
 /** The fields of the request that are about tools: none without a tool, as the API wants it. */
 export function toolParams(
@@ -39,7 +39,7 @@ function toolParam(tool: ToolDefinition, strict: boolean): WireObject {
     ...(description !== '' && { description }),
     input_schema: strict ? outputSchema(jsonSchema) : jsonSchema,
     ...(strict && { strict }),
-    ...record(metadata?.['anthropic']),
+    ...recordOf(metadata?.['anthropic']),
   }
 }
 

@@ -1,14 +1,11 @@
+import { checkHeader, longestTimerMs } from '@lamella/core/transport'
 import { boundedFailures } from '@lamella/openai'
 import { AzureOpenAI, OpenAI } from 'openai'
 import { azureAddress } from './azure-address.ts'
 import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
 import { tokenSource } from './azure-token.ts'
-import { checkHeader } from './check-options.ts'
 
 export const provider = 'azure-openai'
-
-// A longer delay would fire at once.
-const longestTimerMs = 2 ** 31 - 1
 
 /** The SDK's client. Variables that are meant for OpenAI itself have no say in where it goes. */
 export function azureSdkClient(owner: string, options: AzureOpenAIClientOptions): OpenAI {

@@ -1,6 +1,6 @@
 import { isProviderError, ProviderError } from '@lamella/core'
+import { isHeaderValue, unfitForHeader } from '@lamella/core/transport'
 import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
-import { isHeaderValue } from './check-options.ts'
 
 const usualScope = 'https://cognitiveservices.azure.com/.default'
 
@@ -29,7 +29,7 @@ async function checked(ask: () => Promise<unknown>, provider: string): Promise<s
   const token = typeof given === 'string' ? given.trim() : ''
   if (token === '') throw noToken('is missing', provider)
   if (isHeaderValue(token)) return token
-  throw noToken('holds a character that no header can carry, such as a line break', provider)
+  throw noToken(unfitForHeader, provider)
 }
 
 function noToken(what: string, provider: string, code?: string): ProviderError {

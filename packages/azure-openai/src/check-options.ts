@@ -1,3 +1,4 @@
+import { checkHeader } from '@lamella/core/transport'
 import type { AzureDataSource } from './azure-data-source.ts'
 import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
 import { isObject } from './is-object.ts'
@@ -69,17 +70,6 @@ export function checkDataSources(
 
 function isDataSource(value: unknown): boolean {
   return isObject(value) && typeof value['type'] === 'string' && isObject(value['parameters'])
-}
-
-/** Whether a header can carry the value: fetch refuses others, and quotes them as it does. */
-export function isHeaderValue(value: string): boolean {
-  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
-}
-
-/** @throws TypeError for a value that no header can carry, without the value */
-export function checkHeader(subject: string, value: string): void {
-  if (isHeaderValue(value)) return
-  throw new TypeError(`${subject} holds a character that no header can carry, such as a line break`)
 }
 
 function show(value: unknown): string {

@@ -1,5 +1,5 @@
 import type { Annotation, ChatResponseUpdate } from '@lamella/core'
-import type { WireObject } from './wire.ts'
+import type { EventMapper, WireObject } from '@lamella/core/transport'
 
 export interface MapperContext {
   readonly provider: string
@@ -18,18 +18,8 @@ export interface MapperContext {
   readonly annotationsOf?: ((message: WireObject) => readonly Annotation[]) | undefined
 }
 
-/** Makes updates of the events of one API. */
-export interface UpdateMapper {
-  /** Appends what is new in this event. Throws an `InBandFailure` for what is an error. */
-  map(event: unknown, updates: ChatResponseUpdate[]): void
-  /** Whether nothing can follow the events so far. */
-  readonly isOver: boolean
-  /** The body has ended. Returns false if the answer has not. */
-  end(hasDoneMarker: boolean): boolean
-}
-
-/** Makes updates of whole answers, too. */
-export interface AnswerMapper extends UpdateMapper {
+/** Makes updates of the events of one API, and of whole answers. */
+export interface AnswerMapper extends EventMapper {
   /** Throws what the answer reports as an error, after the updates that it has for all that. */
   whole(answer: WireObject, updates: ChatResponseUpdate[]): void
 }

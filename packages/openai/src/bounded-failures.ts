@@ -1,46 +1,12 @@
+import { boundedFailure } from '@lamella/core/transport'
 import type { ClientOptions } from 'openai'
-import { longestTimerMs } from './stall-timer.ts'
 
 type Fetch = NonNullable<ClientOptions['fetch']>
 
-/**
- * A fetch for an SDK client that ends the body of a failure status after `bodyTimeoutMs`, with what
- * has come by then. The SDK reads such a body to its end without a limit. Answers are not touched.
- */
+/** A fetch for an SDK client that bounds the bodies of failure statuses, see `boundedFailure`. */
 export function boundedFailures(
   send: Fetch = (input, init) => fetch(input, init),
   bodyTimeoutMs = 300_000,
 ): Fetch {
-  return async (input, init) => bounded(await send(input, init), bodyTimeoutMs)
-}
-
-function bounded(response: Response, bodyTimeoutMs: number): Response {
-  const { ok, body, status, statusText, headers } = response
-  if (ok || body === null || bodyTimeoutMs === Infinity) return response
-  const reader = body.getReader()
-  // A read that waits when the reader is cancelled resolves as the end of the body.
-  const end = (): void => void reader.cancel().catch(() => undefined)
-  const timer = setTimeout(end, Math.min(bodyTimeoutMs, longestTimerMs))
-  timer.unref?.()
-  const limited = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read()
-        if (!done) {
-          controller.enqueue(value)
-          return
-        }
-        clearTimeout(timer)
-        controller.close()
-      } catch (error) {
-        clearTimeout(timer)
-        throw error
-      }
-    },
-    async cancel(reason) {
-      clearTimeout(timer)
-      await reader.cancel(reason)
-    },
-  })
-  return new Response(limited, { status, statusText, headers })
+  return async (input, init) => boundedFailure(await send(input, init), bodyTimeoutMs)
 }

@@ -1,7 +1,7 @@
 import type { FunctionCallContent, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
-import type { WireObject } from './wire.ts'
-import { listOf, record, stringOf } from './wire.ts'
+import type { WireObject } from '@lamella/core/transport'
+import { listOf, recordOf, stringOf } from '@lamella/core/transport'
 
 interface Call {
   readonly wireIndex: unknown
@@ -25,7 +25,7 @@ export class CompletionCalls {
   add(fragments: unknown, origin: Origin): FunctionCallContent[] {
     const contents: FunctionCallContent[] = []
     for (const [position, value] of listOf(fragments).entries()) {
-      const content = this.#addOne(record(value), position, origin)
+      const content = this.#addOne(recordOf(value), position, origin)
       if (content !== undefined) contents.push(content)
     }
     return contents
@@ -34,7 +34,7 @@ export class CompletionCalls {
   #addOne(fragment: WireObject, position: number, origin: Origin): FunctionCallContent | undefined {
     const { id, type, index = position, function: wire, custom, ...extra } = fragment
     const isFreeText = type === 'custom' || custom !== undefined
-    const part = record(custom ?? wire)
+    const part = recordOf(custom ?? wire)
     const name = stringOf(part['name'])
     const args = part['input'] ?? part['arguments']
     // Some servers send the arguments as an object.

@@ -1,7 +1,7 @@
 import type { Content, DataContent, Message, UriContent } from '@lamella/core'
+import type { WireObject } from '@lamella/core/transport'
+import { listOf, recordOf, stringOf } from '@lamella/core/transport'
 import { decodeText, fileName, fileSource } from './file-source.ts'
-import type { WireObject } from './wire.ts'
-import { listOf, record, stringOf } from './wire.ts'
 
 type Param = Record<string, unknown>
 
@@ -60,7 +60,7 @@ function assistantParam(contents: readonly Content[], isRecent: boolean): Param 
   const param: Param = { role: 'assistant', content: textOfAll(contents) || null }
   const calls: unknown[] = []
   for (const content of contents) {
-    const data = record(content.providerData)
+    const data = recordOf(content.providerData)
     if (content.type === 'function-call')
       calls.push(callParam(content.callId, content.name, content.arguments, data))
     else if (content.type === 'refusal') param['refusal'] = joined(param['refusal'], content.text)
@@ -104,7 +104,7 @@ function joined(before: unknown, text: unknown): string {
 
 function callParam(id: string, name: string, args: string, { type, extra }: WireObject): Param {
   if (type === 'custom') return { id, type, custom: { name, input: args } }
-  return { ...record(extra), id, type: 'function', function: { name, arguments: args } }
+  return { ...recordOf(extra), id, type: 'function', function: { name, arguments: args } }
 }
 
 function addThought(param: Param, text: string, { field, details }: WireObject): void {
@@ -157,6 +157,6 @@ function isFile(content: Content): content is DataContent | UriContent {
 }
 
 function isOwnAudio(content: Content): boolean {
-  const { type, itemId } = record(content.providerData)
+  const { type, itemId } = recordOf(content.providerData)
   return content.type === 'data' && type === 'audio' && itemId !== undefined
 }

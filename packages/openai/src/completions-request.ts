@@ -1,17 +1,17 @@
 import type { ChatRequest, ReasoningContent } from '@lamella/core'
+import { recordOf } from '@lamella/core/transport'
 import { toMessageParams } from './completions-messages.ts'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { prepareHistory } from './prepare-history.ts'
 import { namedSchema } from './response-format.ts'
 import { defined } from './responses-request.ts'
 import { completionsDialect, toolParams } from './tool-params.ts'
-import { record } from './wire.ts'
 
 /** How Chat Completions wants a history. */
 export const completionsHistory = {
   longestCallId: 40,
   takesReasoning: ({ providerData }: ReasoningContent): boolean =>
-    typeof record(providerData)['field'] === 'string',
+    typeof recordOf(providerData)['field'] === 'string',
   takesHosted: false,
 } as const
 

@@ -1,6 +1,6 @@
 import type { Origin, ReasoningContent } from '@lamella/core'
-import type { WireObject } from './wire.ts'
-import { listOf, record } from './wire.ts'
+import type { WireObject } from '@lamella/core/transport'
+import { listOf, recordOf } from '@lamella/core/transport'
 
 /** The thinking of one message, in the fields that compatible servers put it. */
 export class CompletionThoughts {
@@ -30,7 +30,7 @@ export class CompletionThoughts {
   keepDetails(details: unknown): void {
     this.#details ??= []
     for (const value of listOf(details)) {
-      const piece = record(value)
+      const piece = recordOf(value)
       const { index, type } = piece
       const known = this.#details.findIndex(
         (kept) => index !== undefined && kept['index'] === index && kept['type'] === type,

@@ -1,14 +1,14 @@
 import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
+import type { WireObject } from '@lamella/core/transport'
+import { InBandFailure, listOf, recordOf, stringOf } from '@lamella/core/transport'
 import { CompletionCalls } from './completions-calls.ts'
 import { CompletionThoughts } from './completions-thoughts.ts'
-import { InBandFailure } from './openai-error.ts'
 import { toUsage } from './openai-usage.ts'
 import { toAnnotation, toCitations } from './to-annotation.ts'
 import type { AnswerMapper, MapperContext } from './answer-mapper.ts'
 import { ignoredOptions } from './answer-mapper.ts'
-import type { WireObject } from './wire.ts'
-import { isoTime, listOf, record, stringOf } from './wire.ts'
+import { isoTime } from './iso-time.ts'
 
 /** Where servers put their thinking. The first that is there counts: some send the same in two. */
 const thoughtFields = ['reasoning_content', 'reasoning'] as const
@@ -46,16 +46,16 @@ export class CompletionsUpdates implements AnswerMapper {
 
   /** Appends the updates of a completion that came in one piece. */
   whole(completion: WireObject, updates: ChatResponseUpdate[]): void {
-    const choice = record(firstChoice(completion))
+    const choice = recordOf(firstChoice(completion))
     this.#begin(completion, updates)
     if (choice['error']) throw new InBandFailure(choice['error'])
-    this.#delta(record(choice['message']), updates)
+    this.#delta(recordOf(choice['message']), updates)
     this.#facts(completion, choice, updates)
   }
 
   map(value: unknown, updates: ChatResponseUpdate[]): void {
-    const chunk = record(value)
-    const choice = record(firstChoice(chunk))
+    const chunk = recordOf(value)
+    const choice = recordOf(firstChoice(chunk))
     if (!this.#hasBegun) {
       // Azure sends the verdict on the prompt first, in a chunk without id and choice.
       if (stringOf(chunk['id']) === undefined && listOf(chunk['choices']).length === 0) {
@@ -63,7 +63,7 @@ export class CompletionsUpdates implements AnswerMapper {
       }
       this.#begin(chunk, updates)
     }
-    this.#delta(record(choice['delta']), updates)
+    this.#delta(recordOf(choice['delta']), updates)
     const { finish_reason: finish, error } = choice
     if (error) throw new InBandFailure(error)
     if (chunk['usage'] && listOf(chunk['choices']).length === 0) this.#hasFinalUsage = true
@@ -113,7 +113,7 @@ export class CompletionsUpdates implements AnswerMapper {
         this.#emit(updates, call)
       }
     }
-    if (audio) this.#hear(record(audio), updates)
+    if (audio) this.#hear(recordOf(audio), updates)
     if (annotations)
       this.#cite(
         listOf(annotations).map((annotation) => toAnnotation(annotation)),
@@ -137,10 +137,10 @@ export class CompletionsUpdates implements AnswerMapper {
   /** Mistral answers in parts, its thinking among them. */
   #sayParts(parts: readonly unknown[], updates: ChatResponseUpdate[]): void {
     for (const value of parts) {
-      const part = record(value)
+      const part = recordOf(value)
       if (part['type'] === 'thinking') {
         for (const thought of listOf(part['thinking'])) {
-          this.#think(stringOf(record(thought)['text']) ?? '', undefined, updates)
+          this.#think(stringOf(recordOf(thought)['text']) ?? '', undefined, updates)
         }
       } else if (part['type'] === 'refusal') {
         this.#delta({ refusal: part['refusal'] }, updates)
@@ -239,8 +239,8 @@ export class CompletionsUpdates implements AnswerMapper {
 function firstChoice({ choices }: WireObject): unknown {
   const all = listOf(choices)
   return all.length < 2
-    ? record(all[0])['index']
+    ? recordOf(all[0])['index']
       ? undefined
       : all[0]
-    : all.find((choice) => !record(choice)['index'])
+    : all.find((choice) => !recordOf(choice)['index'])
 }

@@ -1,16 +1,21 @@
 import type { ChatOptions, ChatRequest, ChatResponse, ChatResponseUpdate } from '@lamella/core'
 import { foldUpdates, ProviderError } from '@lamella/core'
+import type { FailureContext, TransportCall, WireObject } from '@lamella/core/transport'
+import {
+  conversationTexts,
+  guardStream,
+  rateLimitUpdates,
+  readWhole,
+  recordOf,
+  stringOf,
+} from '@lamella/core/transport'
 import type { OpenAI } from 'openai'
-import type { FailureContext } from './openai-error.ts'
-import { toProviderError, toRequestError } from './openai-error.ts'
+import { requestIdIn, toProviderError, toRequestError } from './openai-error.ts'
 import type { Connection } from './openai-connection.ts'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { readProviderOptions } from './openai-provider-options.ts'
+import { rateLimitInfo } from './rate-limit-info.ts'
 import type { AnswerMapper, MapperContext } from './answer-mapper.ts'
-import { rateLimitUpdates } from './rate-limit-info.ts'
-import { guardStream } from './stream-guard.ts'
-import { record, stringOf } from './wire.ts'
-import { readWhole } from './whole-response.ts'
 
 /** What one API adds to a call. */
 export interface OpenAICall {
@@ -33,23 +38,19 @@ export interface OpenAICall {
 
 /** A call whose answer comes in one piece. */
 export async function callWhole(call: OpenAICall): Promise<ChatResponse> {
-  const { connection, request } = call
-  const failure = failureContext(call)
-  const updates: ChatResponseUpdate[] = []
-  const raw = await readWhole({
-    open: async (signal) => {
-      const response = await send(call, call.body, signal)
-      updates.push(...rateLimitUpdates(response))
-      return response
-    },
-    signal: request.signal,
-    failure,
-    bodyTimeoutMs: connection.idleTimeoutMs,
+  const transport = transportOf(call)
+  const { body: raw, headers } = await readWhole({
+    ...transport,
+    open: (signal) => send(call, call.body, signal),
+    wanted: 'a response',
+    isAnswer,
+    bodyTimeoutMs: call.connection.idleTimeoutMs,
   })
+  const updates = [...headerUpdates(headers)]
   try {
     call.mapper(mapperContext(call)).whole(raw, updates)
   } catch (error) {
-    throw toProviderError(error, { ...failure, partial: foldUpdates(updates) })
+    throw transport.toError(error, { partial: foldUpdates(updates) })
   }
   return { ...foldUpdates(updates), raw }
 }
@@ -59,13 +60,13 @@ export function callStreamed(
   call: OpenAICall,
   streaming: Readonly<Record<string, unknown>>,
 ): AsyncIterable<ChatResponseUpdate> {
-  const { connection, request } = call
   return guardStream({
+    ...transportOf(call),
     open: (signal) => send(call, { ...call.body, ...streaming }, signal),
-    signal: request.signal,
     mapper: () => call.mapper(mapperContext(call)),
-    failure: failureContext(call),
-    timeouts: connection,
+    errorIn: (event, name) => event['error'] || (name === 'error' ? event : undefined),
+    headerUpdates,
+    timeouts: call.connection,
   })
 }
 
@@ -85,6 +86,32 @@ export function callOptions(
     })
   }
   return { model, own }
+}
+
+/** What plain and streamed calls have in common. */
+function transportOf(call: OpenAICall): Omit<TransportCall, 'open'> {
+  const failure = failureContext(call)
+  return {
+    signal: call.request.signal,
+    reportIn,
+    toError: (cause, known) =>
+      toProviderError(cause, { ...failure, ...known, requestId: requestIdIn(known.headers) }),
+  }
+}
+
+function isAnswer(body: WireObject): boolean {
+  return 'choices' in body || 'output' in body
+}
+
+function reportIn(body: WireObject): unknown {
+  const { error, code, message, detail } = body
+  if (error) return error
+  if (isAnswer(body) || !(code ?? message ?? detail)) return undefined
+  return { code, message: message ?? stringOf(detail) }
+}
+
+function headerUpdates(headers: Headers): readonly ChatResponseUpdate[] {
+  return rateLimitUpdates(rateLimitInfo(headers))
 }
 
 async function send(
@@ -110,7 +137,7 @@ function mapperContext(call: OpenAICall): MapperContext {
   const { unknownOptions, connection, request, model, body, metadataOf, annotationsOf } = call
   const { conversationId } = request.options
   const ignored = unknownOptions.filter((name) => request.options[name] !== undefined)
-  const audioFormat = stringOf(record(body['audio'])['format'])
+  const audioFormat = stringOf(recordOf(body['audio'])['format'])
   const { provider } = connection
   const own = { metadataOf, annotationsOf }
   return { provider, model, conversationId, ignored, audioFormat, ...own }
@@ -123,23 +150,10 @@ function failureContext({ connection, request, replay }: OpenAICall): FailureCon
     replay,
     confidential: {
       // A function that gives out keys is asked later.
-      get key() {
-        return client.apiKey ?? undefined
+      get keys() {
+        return client.apiKey ? [client.apiKey] : []
       },
-      texts: () => textsOf(request),
+      texts: () => conversationTexts(request),
     },
   }
-}
-
-/** What was said in the conversation. Bytes of files are no text that an error would quote. */
-function textsOf({ messages, instructions = '' }: ChatRequest): readonly string[] {
-  const texts = [instructions]
-  const take = (value: unknown): void => {
-    if (typeof value === 'string') texts.push(value)
-    else if (typeof value === 'object' && value !== null && record(value)['type'] !== 'data') {
-      Object.values(value).forEach(take)
-    }
-  }
-  for (const { contents } of messages) take(contents)
-  return texts
 }

@@ -1,10 +1,10 @@
 import type { ChatClientOptions } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
+import { checkHeader, isHeaderValue, longestTimerMs, unfitForHeader } from '@lamella/core/transport'
 import type { ClientOptions } from 'openai'
 import { OpenAI } from 'openai'
-import { checkAddress, checkHeader, isHeaderValue, unfitForHeader } from './check-connection.ts'
+import { checkAddress } from './check-address.ts'
 import { boundedFailures } from './bounded-failures.ts'
-import { longestTimerMs } from './stall-timer.ts'
 
 /** Options of both clients. */
 export interface OpenAIClientOptions extends ChatClientOptions {

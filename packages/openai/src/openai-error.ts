@@ -1,54 +1,49 @@
-import type { ChatResponse, ProviderErrorKind } from '@lamella/core'
 import { isProviderError, ProviderError } from '@lamella/core'
+import type { FailureContext, HeaderReader } from '@lamella/core/transport'
+import {
+  failurePhrases,
+  InBandFailure,
+  isHeaderValue,
+  isInstance,
+  isNetworkError,
+  isNetworkTimeout,
+  providerFailure,
+  providerWords,
+  recordOf,
+  safeName,
+  stringOf,
+  TransportFault,
+  unfitForHeader,
+} from '@lamella/core/transport'
 import { APIConnectionError, APIConnectionTimeoutError, OpenAIError } from 'openai'
-import { isHeaderValue, unfitForHeader } from './check-connection.ts'
 import type { ErrorFacts } from './error-kind.ts'
 import { kindOfReport, kindOfStatus } from './error-kind.ts'
-import type { Confidential } from './provider-words.ts'
-import { providerWords } from './provider-words.ts'
 import { rateLimitInfo } from './rate-limit-info.ts'
-import type { HeaderReader } from './retry-after.ts'
 import { retryAfterMs } from './retry-after.ts'
-import { record, stringOf } from './wire.ts'
-
-/** What the provider said about a failure inside an answer whose status was 200. */
-export class InBandFailure {
-  readonly report: unknown
-  readonly headers: HeaderReader | undefined
-
-  constructor(report: unknown, headers?: HeaderReader) {
-    this.report = report
-    this.headers = headers
-  }
-}
-
-/** What is known of the call that failed. */
-export interface FailureContext {
-  readonly provider: string
-  /** Whether the request has effects besides the answer, if the provider did take it up. */
-  readonly replay: 'safe' | 'unsafe'
-  readonly confidential: Confidential
-  readonly partial?: ChatResponse | undefined
-}
 
 /** Makes a `ProviderError` of what the SDK or the network raised. What is neither stays as it is. */
 export function toProviderError(error: unknown, context: FailureContext): unknown {
   if (isProviderError(error)) return error
-  if (error instanceof InBandFailure)
-    return reported(error.report, undefined, error.headers, context)
-  const { status, headers, error: report, message } = record(error)
-  if (typeof status === 'number' && isA(error, OpenAIError)) {
+  if (error instanceof TransportFault) return providerFailure(error.kind, context, error)
+  if (error instanceof InBandFailure) {
+    return reported(error.report, undefined, context.headers, context)
+  }
+  const { status, headers, error: report, message } = recordOf(error)
+  if (typeof status === 'number' && isInstance(error, OpenAIError)) {
     return reported(report ?? bodyText(message), status, headers as HeaderReader, context)
   }
-  if (isA(error, APIConnectionTimeoutError)) return failed('timeout', context, { cause: error })
+  if (isInstance(error, APIConnectionTimeoutError))
+    return providerFailure('timeout', context, { cause: error })
   if (neverPasses(error)) return unsendable(context)
-  if (isA(error, APIConnectionError) || isTransportError(error)) {
-    return failed(isTimeout(error) ? 'timeout' : 'network', context, { cause: error })
+  if (isInstance(error, APIConnectionError) || isNetworkError(error)) {
+    return providerFailure(isNetworkTimeout(error) ? 'timeout' : 'network', context, {
+      cause: error,
+    })
   }
   // What is left of the SDK's errors are credentials that could not be had.
-  if (isA(error, OpenAIError)) {
-    const { cause } = record(error)
-    return isProviderError(cause) ? cause : failed('auth', context)
+  if (isInstance(error, OpenAIError)) {
+    const { cause } = recordOf(error)
+    return isProviderError(cause) ? cause : providerFailure('auth', context)
   }
   return error
 }
@@ -65,34 +60,11 @@ export function toRequestError(error: unknown, context: FailureContext): unknown
 /** Without the cause: its message quotes the header or the address. */
 function unsendable(failure: FailureContext): ProviderError {
   const context: FailureContext = { ...failure, replay: 'safe' }
-  if (!isHeaderValue(failure.confidential.key ?? '')) {
-    return failed('auth', context, { words: `the API key ${unfitForHeader}` })
+  if (!failure.confidential.keys.every(isHeaderValue)) {
+    return providerFailure('auth', context, { words: `the API key ${unfitForHeader}` })
   }
   const words = 'the request cannot be sent: its address or one of its headers is not valid'
-  return failed('invalid_request', context, { words })
-}
-
-/** A failure that only this side knows of. */
-export function failed(
-  kind: ProviderErrorKind,
-  { provider, replay, confidential, partial }: FailureContext,
-  more: { readonly words?: string; readonly cause?: unknown; readonly retryable?: boolean } = {},
-): ProviderError {
-  const { words = phrases[kind], cause, retryable } = more
-  const code = codeOf(cause)
-  return new ProviderError(`${provider}: ${words}${code === undefined ? '' : ` (${code})`}`, {
-    kind,
-    provider,
-    retry: {
-      ...(retryable !== undefined && { retryable }),
-      replay: code !== undefined && neverSent.has(code) ? 'safe' : replay,
-    },
-    ...(code !== undefined && { details: { code } }),
-    ...(partial !== undefined && { partial }),
-    // What a function that gives out credentials failed with may hold them.
-    ...(cause instanceof Error &&
-      kind !== 'auth' && { cause: transportCause(cause, confidential) }),
-  })
+  return providerFailure('invalid_request', context, { words })
 }
 
 function reported(
@@ -114,7 +86,7 @@ function reported(
     (part, at) => part !== undefined && (at === 0 || `${part}` !== `${status}`),
   )
   return new ProviderError(
-    `${provider}: ${phrases[kind]}${known.length > 0 ? ` (${known.join(', ')})` : ''}`,
+    `${provider}: ${failurePhrases[kind]}${known.length > 0 ? ` (${known.join(', ')})` : ''}`,
     {
       kind,
       provider,
@@ -126,7 +98,7 @@ function reported(
         ...(afterMs !== undefined && { afterMs }),
         replay: status !== undefined && status < 500 && status !== 408 ? 'safe' : replay,
       },
-      requestId: requestId(headers),
+      requestId: requestIdIn(headers),
       partial,
       details: detailsOf(report, facts, headers),
       ...(message && { cause: new Error(providerWords(message, confidential)) }),
@@ -136,9 +108,9 @@ function reported(
 
 function factsOf(report: unknown): ErrorFacts {
   if (typeof report === 'string') return { message: report }
-  const { code, type, param, message, status, error } = record(report)
+  const { code, type, param, message, status, error } = recordOf(report)
   if (message === undefined && code === undefined && error !== undefined) return factsOf(error)
-  const innerCode = record(record(report)['innererror'])['code']
+  const innerCode = recordOf(recordOf(report)['innererror'])['code']
   const shownCode = code ?? innerCode ?? (type === undefined ? status : undefined)
   return {
     ...(isName(shownCode) && { code: String(shownCode) }),
@@ -155,8 +127,8 @@ function detailsOf(
 ): Readonly<Record<string, unknown>> | undefined {
   const rateLimit = rateLimitInfo(headers)
   const { code, type, param, message } = facts
-  const { innererror, content_filter_result: direct, content_filters: list } = record(report)
-  const { content_filter_result: inner, content_filter_results: all } = record(innererror)
+  const { innererror, content_filter_result: direct, content_filters: list } = recordOf(report)
+  const { content_filter_result: inner, content_filter_results: all } = recordOf(innererror)
   const contentFilter = inner ?? all ?? direct ?? list
   const [, limit, got] =
     /maximum context length is (\d+) tokens\D+?(\d+) tokens/.exec(message ?? '') ?? []
@@ -171,44 +143,19 @@ function detailsOf(
   return Object.keys(details).length > 0 ? details : undefined
 }
 
-const phrases: Readonly<Record<ProviderErrorKind, string>> = {
-  rate_limit: 'rate limited',
-  quota: 'the quota is used up',
-  overloaded: 'overloaded',
-  timeout: 'timed out',
-  network: 'the connection failed',
-  auth: 'not authorized',
-  invalid_request: 'the request was refused',
-  context_length: 'the input is too long for the model',
-  content_filter: 'blocked by the content filter',
-  not_found: 'not found',
-  truncated_stream: 'the stream broke off before its end',
-  server: 'the server failed',
-}
-
-const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
-
 /** The body of an error that is no JSON, which the SDK puts behind the status. */
 function bodyText(message: unknown): string | undefined {
   const text = stringOf(message)?.replace(/^\d{3} /, '')
   return text === 'status code (no body)' ? undefined : text
 }
 
-function requestId(headers: HeaderReader | undefined): string | undefined {
+/** What the server calls the request. */
+export function requestIdIn(headers: HeaderReader | undefined): string | undefined {
   for (const name of ['x-request-id', 'apim-request-id', 'request-id']) {
     const id = headers?.get(name)
     if (id) return id
   }
   return undefined
-}
-
-/** The innermost error: the SDK's own around it holds headers. */
-function transportCause(error: Error, confidential: Confidential): Error {
-  if (error.cause instanceof Error) return transportCause(error.cause, confidential)
-  const { key = '' } = confidential
-  // What is shorter is no secret but a stand-in for one, such as `none`.
-  const isClean = key.length < 8 || !`${error.message} ${error.stack}`.includes(key)
-  return isClean ? error : new Error(providerWords(error.message, confidential))
 }
 
 // Of Node's fetch, which knows these reasons by their words only. A port may be one that it never calls.
@@ -218,49 +165,13 @@ const refusals =
 /** Whether fetch refused to send it, and always will. */
 function neverPasses(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if (refusals.test(at.message) || /^ERR_INVALID_(URL|CHAR)/.test(String(record(at)['code']))) {
+    if (refusals.test(at.message) || /^ERR_INVALID_(URL|CHAR)/.test(String(recordOf(at)['code']))) {
       return true
     }
   }
   return false
 }
 
-function codeOf(error: unknown): string | undefined {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    const { code } = record(at)
-    if (typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code)) return code
-  }
-  return undefined
-}
-
-function isTransportError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  return (
-    codeOf(error) !== undefined || /^(terminated|fetch failed|network error)/i.test(error.message)
-  )
-}
-
-function isTimeout(error: unknown): boolean {
-  return /TIMEOUT|TIMEDOUT/.test(codeOf(error) ?? '')
-}
-
-/** Two copies of the SDK may be installed, and then `instanceof` knows only one of them. */
-function isA(error: unknown, base: abstract new (...args: never) => Error): boolean {
-  if (error instanceof base) return true
-  for (
-    let at: unknown = error;
-    at !== null && typeof at === 'object';
-    at = Object.getPrototypeOf(at)
-  ) {
-    if (at.constructor?.name === base.name) return true
-  }
-  return false
-}
-
 function isName(value: unknown): value is string | number {
   return typeof value === 'number' || (typeof value === 'string' && value !== '')
-}
-
-function safeName(value: string | undefined): string | undefined {
-  return value !== undefined && /^[\w.-]{1,64}$/.test(value) ? value : undefined
 }

@@ -1,12 +1,12 @@
 import type { Usage } from '@lamella/core'
-import type { WireObject } from './wire.ts'
-import { record } from './wire.ts'
+import type { WireObject } from '@lamella/core/transport'
+import { recordOf } from '@lamella/core/transport'
 
 /** The counts of a response of either API, or nothing where there are none. */
 export function toUsage(usage: unknown): Usage | undefined {
-  const counts = record(usage)
-  const input = record(counts['input_tokens_details'] ?? counts['prompt_tokens_details'])
-  const output = record(counts['output_tokens_details'] ?? counts['completion_tokens_details'])
+  const counts = recordOf(usage)
+  const input = recordOf(counts['input_tokens_details'] ?? counts['prompt_tokens_details'])
+  const output = recordOf(counts['output_tokens_details'] ?? counts['completion_tokens_details'])
   const known = {
     ...count('inputTokens', counts, 'input_tokens', 'prompt_tokens'),
     ...count('outputTokens', counts, 'output_tokens', 'completion_tokens'),

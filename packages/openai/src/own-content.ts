@@ -1,7 +1,7 @@
 import type { Content, FunctionCallContent, Origin, ReasoningContent } from '@lamella/core'
-import type { Losses } from './losses.ts'
+import type { Losses } from '@lamella/core/transport'
+import { objectArguments, recordOf, withoutForeignData } from '@lamella/core/transport'
 import { legalName } from './response-format.ts'
-import { record } from './wire.ts'
 
 /** The API that a history is prepared for. */
 export interface Home {
@@ -52,15 +52,9 @@ export function ownContent(
     case 'usage':
       return undefined
     default:
-      losses.add(`content of type ${String(record(content)['type'])} is left out`)
+      losses.add(`content of type ${String(recordOf(content)['type'])} is left out`)
       return undefined
   }
-}
-
-function withoutForeignData<T extends Content>(content: T, isOwn: boolean): T {
-  if (isOwn || content.providerData === undefined) return content
-  const { providerData: _foreign, ...rest } = content
-  return rest as T
 }
 
 function isSameModel(origin: Origin | undefined, { model }: Home): boolean {
@@ -74,24 +68,13 @@ function undated(model: string): string {
 
 function legalCall(call: FunctionCallContent, losses: Losses): FunctionCallContent {
   const name = legalName(call.name)
-  const isFreeText = record(call.providerData)['type'] === 'custom'
-  const text = isFreeText ? call.arguments : legalArguments(call.arguments)
+  const isFreeText = recordOf(call.providerData)['type'] === 'custom'
+  // Chat templates of many servers parse the arguments of past calls and fail on what is no object.
+  const text = isFreeText ? call.arguments : objectArguments(call.arguments)
   if (name === call.name && text === call.arguments) return call
   if (text !== call.arguments && call.arguments.trim() !== '') {
     losses.add('arguments that are not JSON are wrapped')
   }
   if (name !== call.name) losses.add('names of tools that are not accepted are rewritten')
   return { ...call, name, arguments: text }
-}
-
-/** Chat templates of many servers parse the arguments of past calls and fail on what is no object. */
-function legalArguments(text: string): string {
-  if (text.trim() === '') return '{}'
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text
-  } catch {
-    // Wrapped below.
-  }
-  return JSON.stringify({ invalid_arguments: text })
 }

@@ -1,6 +1,5 @@
 import type { Content, FunctionResultContent, Message } from '@lamella/core'
-import { CallIds } from './call-ids.ts'
-import { Losses } from './losses.ts'
+import { CallIds, Losses, matchResults, missingResult, ownMessages } from '@lamella/core/transport'
 import type { Home } from './own-content.ts'
 import { ownContent } from './own-content.ts'
 
@@ -21,29 +20,11 @@ export interface PreparedHistory {
  */
 export function prepareHistory(messages: readonly Message[], rules: HistoryRules): PreparedHistory {
   const losses = new Losses()
-  const own = messages.map((message) => ownMessage(message, rules, losses))
+  const own = ownMessages(messages, losses, (content, origin) =>
+    ownContent(content, origin, rules, losses),
+  )
   const paired = pairCalls(own, rules, losses)
   return { messages: paired.filter(({ contents }) => contents.length > 0), losses: losses.toList() }
-}
-
-function ownMessage(message: Message, rules: HistoryRules, losses: Losses): Message {
-  const contents: Content[] = []
-  let isChanged = false
-  for (const content of message.contents) {
-    const own = isMisplaced(content, message, losses)
-      ? undefined
-      : ownContent(content, content.origin ?? message.origin, rules, losses)
-    if (own !== undefined) contents.push(own)
-    isChanged ||= own !== content
-  }
-  return isChanged ? { ...message, contents } : message
-}
-
-/** Only the assistant thinks and calls. */
-function isMisplaced({ type }: Content, { role }: Message, losses: Losses): boolean {
-  if (role === 'assistant' || (type !== 'function-call' && type !== 'reasoning')) return false
-  losses.add(`a ${type} in a message of role ${role} is left out`)
-  return true
 }
 
 function pairCalls(
@@ -51,7 +32,7 @@ function pairCalls(
   rules: HistoryRules,
   losses: Losses,
 ): readonly Message[] {
-  const { results, strays } = match(messages)
+  const { results, strays } = matchResults(messages)
   const ids = new CallIds(rules.longestCallId)
   const paired: Message[] = []
   let answers: FunctionResultContent[] = []
@@ -100,7 +81,7 @@ function pairCalls(
       if (result === undefined) losses.add('a call without a result is answered with a note')
       isChanged ||= callId !== content.callId
       said.push(callId === content.callId ? content : { ...content, callId })
-      answers.push(result === undefined ? noResult(callId) : { ...result, callId })
+      answers.push(result === undefined ? missingResult(callId) : { ...result, callId })
     }
     paired.push(isChanged ? { ...message, contents: said } : message)
   }
@@ -108,57 +89,6 @@ function pairCalls(
   return paired
 }
 
-interface Matches {
-  /** The results of each call: one for each time that it stands in the history. */
-  readonly results: ReadonlyMap<Content, (FunctionResultContent | undefined)[]>
-  readonly strays: ReadonlySet<Content>
-}
-
-/**
- * Which result answers which call. Ids may come again in later turns (Bedrock counts calls from 0 in
- * every response): then a call that had no result by that time has none.
- */
-function match(messages: readonly Message[]): Matches {
-  interface Call {
-    readonly turn: number
-    readonly slots: (FunctionResultContent | undefined)[]
-    readonly slot: number
-  }
-  const results = new Map<Content, (FunctionResultContent | undefined)[]>()
-  const strays = new Set<Content>()
-  const open = new Map<string, Call[]>()
-  let turn = 0
-  let isTurn = false
-  for (const { role, contents } of messages) {
-    if (role === 'assistant' && !isTurn) turn++
-    isTurn = role === 'assistant'
-    for (const content of contents) {
-      if (content.type === 'function-call') {
-        const slots = results.get(content) ?? []
-        results.set(content, slots)
-        const waiting = (open.get(content.callId) ?? []).filter((call) => call.turn === turn)
-        waiting.push({ turn, slots, slot: slots.push(undefined) - 1 })
-        open.set(content.callId, waiting)
-      } else if (content.type === 'function-result') {
-        const call = open.get(content.callId)?.shift()
-        if (call === undefined) strays.add(content)
-        else call.slots[call.slot] = content
-      }
-    }
-  }
-  return { results, strays }
-}
-
 function isStray(content: Content, strays: ReadonlySet<Content>): content is FunctionResultContent {
   return content.type === 'function-result' && strays.has(content)
-}
-
-function noResult(callId: string): FunctionResultContent {
-  const note = 'No result of this call was recorded.'
-  return {
-    type: 'function-result',
-    callId,
-    contents: [{ type: 'text', text: note }],
-    error: { code: 'cancelled', message: note },
-  }
 }

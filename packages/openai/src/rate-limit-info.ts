@@ -1,7 +1,7 @@
-import type { ChatResponseUpdate } from '@lamella/core'
 import type { RateLimitInfo, RateLimitWindowInfo } from '@lamella/core/authoring'
-import type { HeaderReader } from './retry-after.ts'
-import { nonNegative, resetMs } from './retry-after.ts'
+import type { HeaderReader } from '@lamella/core/transport'
+import { rateLimitWindow } from '@lamella/core/transport'
+import { resetMs } from './retry-after.ts'
 
 /**
  * What the headers of an answer say about limits, if they say anything:
@@ -17,12 +17,6 @@ export function rateLimitInfo(
   return { ...(requests && { requests }), ...(tokens && { tokens }) }
 }
 
-/** The same as a part of the answer: its `metadata.rateLimit`. */
-export function rateLimitUpdates({ headers }: Response): readonly ChatResponseUpdate[] {
-  const rateLimit = rateLimitInfo(headers)
-  return rateLimit === undefined ? [] : [{ contents: [], metadata: { rateLimit } }]
-}
-
 function windowOf(
   headers: HeaderReader | undefined,
   dimension: string,
@@ -30,14 +24,6 @@ function windowOf(
 ): RateLimitWindowInfo | undefined {
   const read = (name: string): string | null =>
     headers?.get(`x-ratelimit-${name}-${dimension}`) ?? null
-  const limit = nonNegative(read('limit'))
-  const remaining = nonNegative(read('remaining'))
-  const reset = read('reset')
-  const waitMs = reset === null ? undefined : resetMs(reset, now)
-  if (limit === undefined && remaining === undefined) return undefined
-  return {
-    ...(limit !== undefined && { limit }),
-    ...(remaining !== undefined && { remaining }),
-    ...(waitMs !== undefined && { resetAt: now + waitMs }),
-  }
+  const told = { limit: read('limit'), remaining: read('remaining'), reset: read('reset') }
+  return rateLimitWindow(told, resetMs, now)
 }

@@ -1,6 +1,6 @@
 import type { Content, DataContent, UriContent } from '@lamella/core'
+import { stringOf } from '@lamella/core/transport'
 import { fileName, fileSource } from './file-source.ts'
-import { stringOf } from './wire.ts'
 
 /** The parts of a user's message or of a tool's result. */
 export function inputParts(contents: readonly Content[]): unknown[] {

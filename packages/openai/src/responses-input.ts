@@ -1,7 +1,7 @@
 import type { Content, FunctionResultContent, Message, ReasoningContent } from '@lamella/core'
+import type { WireObject } from '@lamella/core/transport'
+import { recordOf, stringOf } from '@lamella/core/transport'
 import { inputContent, inputParts, isFile, outputContent } from './responses-content.ts'
-import type { WireObject } from './wire.ts'
-import { record, stringOf } from './wire.ts'
 
 type Item = Record<string, unknown>
 
@@ -63,7 +63,7 @@ function assistantItems(turn: readonly Content[], freeTextCalls: Set<string>): I
   let sentReasoning: string | undefined
   for (let at = 0; at < turn.length; at++) {
     const content = turn[at]!
-    const data = record(content.providerData)
+    const data = recordOf(content.providerData)
     // Nothing with an id may come without the reasoning that it came from.
     const reasoningId = stringOf(data['reasoningId'])
     const id =
@@ -75,7 +75,7 @@ function assistantItems(turn: readonly Content[], freeTextCalls: Set<string>): I
         const parts = reasoningAt(turn, at)
         at += parts.length - 1
         const item = reasoningItem(parts)
-        const isFollowed = record(turn[at + 1]?.providerData)['reasoningId'] === item?.['id']
+        const isFollowed = recordOf(turn[at + 1]?.providerData)['reasoningId'] === item?.['id']
         if (item !== undefined && isFollowed) {
           items.push(item)
           sentReasoning = String(item['id'])
@@ -140,17 +140,17 @@ function addSaid(items: Item[], part: Item, id: string | undefined, data: WireOb
 /** The parts of one reasoning item: they stand together and name it. */
 function reasoningAt(turn: readonly Content[], start: number): ReasoningContent[] {
   const parts: ReasoningContent[] = []
-  const itemId = record(turn[start]!.providerData)['itemId']
+  const itemId = recordOf(turn[start]!.providerData)['itemId']
   for (let at = start; at < turn.length; at++) {
     const content = turn[at]!
-    if (content.type !== 'reasoning' || record(content.providerData)['itemId'] !== itemId) break
+    if (content.type !== 'reasoning' || recordOf(content.providerData)['itemId'] !== itemId) break
     parts.push(content)
   }
   return parts
 }
 
 function reasoningItem(parts: readonly ReasoningContent[]): Item | undefined {
-  const data = record(parts[0]?.providerData)
+  const data = recordOf(parts[0]?.providerData)
   const id = stringOf(data['itemId'])
   const sealed = parts.find((part) => part.protected !== undefined)?.protected
   const raw = parts.filter(({ kind, text }) => kind === 'raw' && text !== '')
@@ -169,19 +169,19 @@ function reasoningItem(parts: readonly ReasoningContent[]): Item | undefined {
 }
 
 function isGenerated(content: Content): boolean {
-  return record(content.providerData)['type'] === 'image_generation_call'
+  return recordOf(content.providerData)['type'] === 'image_generation_call'
 }
 
 /** What is in the provider's own words already. */
 function passedThrough(content: Content): Item[] | undefined {
   if (content.type === 'hosted') {
-    const { type, status } = record(content.data)
+    const { type, status } = recordOf(content.data)
     const isHalf = status === 'in_progress' || status === 'searching' || status === 'interpreting'
-    return typeof type === 'string' && !isHalf ? [{ ...record(content.data) }] : []
+    return typeof type === 'string' && !isHalf ? [{ ...recordOf(content.data) }] : []
   }
   if (content.type === 'approval-request') {
     const { id, call, providerData } = content
-    const { serverLabel } = record(providerData)
+    const { serverLabel } = recordOf(providerData)
     return [
       {
         type: 'mcp_approval_request',

@@ -1,6 +1,6 @@
 import type { Content, Origin } from '@lamella/core'
-import type { WireObject } from './wire.ts'
-import { stringOf } from './wire.ts'
+import type { WireObject } from '@lamella/core/transport'
+import { stringOf } from '@lamella/core/transport'
 
 /** What is known of an output item besides what it says itself. */
 export interface ItemPlace {

@@ -1,9 +1,9 @@
 import type { Content, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
+import type { WireObject } from '@lamella/core/transport'
+import { listOf, recordOf, stringOf } from '@lamella/core/transport'
 import { itemContent } from './responses-items.ts'
 import { toAnnotation } from './to-annotation.ts'
-import type { WireObject } from './wire.ts'
-import { listOf, record, stringOf } from './wire.ts'
 
 export interface OutputItemInit {
   readonly type: string
@@ -148,7 +148,7 @@ export class OutputItem {
     const contents: Content[] = []
     let annotationCount = 0
     for (const [index, value] of listOf(wire['content']).entries()) {
-      const part = record(value)
+      const part = recordOf(value)
       const kind = part['type'] === 'refusal' ? 'refusal' : 'text'
       const rest = this.#unsent(kind, index, part['text'] ?? part['refusal'])
       const more = rest === '' ? undefined : this.piece(kind, rest, index)
@@ -170,7 +170,7 @@ export class OutputItem {
       ['raw', wire['content']],
     ] as const) {
       for (const [index, part] of listOf(parts).entries()) {
-        const rest = this.#unsent(kind, index, record(part)['text'])
+        const rest = this.#unsent(kind, index, recordOf(part)['text'])
         const more = rest === '' ? undefined : this.piece(kind, rest, index)
         if (more !== undefined) contents.push(more)
       }

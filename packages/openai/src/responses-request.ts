@@ -1,10 +1,10 @@
 import type { ChatRequest, ReasoningContent } from '@lamella/core'
+import { recordOf } from '@lamella/core/transport'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { prepareHistory } from './prepare-history.ts'
 import { namedSchema } from './response-format.ts'
 import { toInput } from './responses-input.ts'
 import { responsesDialect, toolParams } from './tool-params.ts'
-import { record } from './wire.ts'
 
 const encryptedReasoning = 'reasoning.encrypted_content'
 
@@ -13,7 +13,7 @@ export const responsesHistory = {
   longestCallId: 64,
   // A field is where a Chat Completions server put its thinking: there is no such item here.
   takesReasoning: ({ providerData }: ReasoningContent): boolean =>
-    record(providerData)['field'] === undefined,
+    recordOf(providerData)['field'] === undefined,
   takesHosted: true,
 } as const
 
@@ -108,7 +108,7 @@ export function responsesReplay(body: Readonly<Record<string, unknown>>): 'safe'
     'code_interpreter',
   ])
   const tools = Array.isArray(body['tools']) ? body['tools'] : []
-  const isActing = tools.some((tool: unknown) => acts.has(String(record(tool)['type'])))
+  const isActing = tools.some((tool: unknown) => acts.has(String(recordOf(tool)['type'])))
   return isActing || body['conversation'] || body['background'] ? 'unsafe' : 'safe'
 }
 

@@ -1,14 +1,14 @@
 import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
+import type { WireObject } from '@lamella/core/transport'
+import { InBandFailure, listOf, recordOf, stringOf } from '@lamella/core/transport'
 import type { AnswerMapper, MapperContext } from './answer-mapper.ts'
 import { ignoredOptions } from './answer-mapper.ts'
-import { InBandFailure } from './openai-error.ts'
 import { toUsage } from './openai-usage.ts'
 import { toAnnotation } from './to-annotation.ts'
 import type { Piece } from './responses-output-item.ts'
 import { OutputItem } from './responses-output-item.ts'
-import type { WireObject } from './wire.ts'
-import { isoTime, listOf, record, stringOf } from './wire.ts'
+import { isoTime } from './iso-time.ts'
 
 /**
  * Makes updates of the events of the Responses API, and of a whole response by the same code. Items
@@ -45,7 +45,7 @@ export class ResponsesUpdates implements AnswerMapper {
   }
 
   map(value: unknown, updates: ChatResponseUpdate[]): void {
-    const event = record(value)
+    const event = recordOf(value)
     const type = event['type']
     switch (type) {
       case 'response.output_text.delta':
@@ -66,17 +66,17 @@ export class ResponsesUpdates implements AnswerMapper {
         return this.#emit(updates, item, { type: 'text', text: '', annotations: [annotation] })
       }
       case 'response.output_item.added':
-        return this.#added(event, record(event['item']), updates)
+        return this.#added(event, recordOf(event['item']), updates)
       case 'response.output_item.done':
-        return this.#done(event['output_index'], record(event['item']), updates)
+        return this.#done(event['output_index'], recordOf(event['item']), updates)
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress':
-        return this.#begin(record(event['response']), updates)
+        return this.#begin(recordOf(event['response']), updates)
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
-        return this.#finish(record(event['response']), updates)
+        return this.#finish(recordOf(event['response']), updates)
       case 'error':
         throw new InBandFailure(event)
       default:
@@ -136,7 +136,7 @@ export class ResponsesUpdates implements AnswerMapper {
   #finish(response: WireObject, updates: ChatResponseUpdate[]): void {
     this.#begin(response, updates)
     for (const [index, value] of listOf(response['output']).entries()) {
-      const wire = record(value)
+      const wire = recordOf(value)
       const isNew = !this.#items.has(index) && !this.#seenIds.has(wire['id'])
       if (isNew || this.#items.get(index)?.isFinished === false) this.#done(index, wire, updates)
     }
@@ -171,7 +171,7 @@ export class ResponsesUpdates implements AnswerMapper {
   #finishReason(status: string, response: WireObject): FinishReason | undefined {
     if (status === 'failed' || status === 'cancelled') return 'error'
     if (status === 'incomplete') {
-      const reason = stringOf(record(response['incomplete_details'])['reason'])
+      const reason = stringOf(recordOf(response['incomplete_details'])['reason'])
       if (reason === 'content_filter') return 'content-filter'
       return reason === undefined || reason.startsWith('max_') ? 'length' : reason
     }
@@ -185,7 +185,7 @@ export class ResponsesUpdates implements AnswerMapper {
     const { conversationId: asked } = this.#context
     if (asked === undefined) return {}
     const id = asked.startsWith('conv_') ? asked : stringOf(response['id'])
-    const given = stringOf(record(response['conversation'])['id']) ?? id
+    const given = stringOf(recordOf(response['conversation'])['id']) ?? id
     return given === undefined ? {} : { conversationId: given }
   }
 

@@ -1,7 +1,5 @@
-/** The part of `Headers` that is read here. */
-export interface HeaderReader {
-  get(name: string): string | null
-}
+import type { HeaderReader } from '@lamella/core/transport'
+import { nonNegative, retryAfterHeaderMs } from '@lamella/core/transport'
 
 const unitMs: Readonly<Record<string, number>> = {
   ms: 1,
@@ -22,24 +20,10 @@ export function retryAfterMs(
   now: number = Date.now(),
 ): number | undefined {
   return (
-    (headers && (inMs(headers) ?? inSecondsOrDate(headers, now))) ??
+    (headers && retryAfterHeaderMs(headers, now)) ??
     (headers && error.rateLimited ? untilReset(headers, error.type, now) : undefined) ??
     inWords(error.message)
   )
-}
-
-function inMs(headers: HeaderReader): number | undefined {
-  return nonNegative(headers.get('retry-after-ms'))
-}
-
-function inSecondsOrDate(headers: HeaderReader, now: number): number | undefined {
-  const value = headers.get('retry-after')
-  if (value === null) return undefined
-  const seconds = nonNegative(value)
-  if (seconds !== undefined) return seconds * 1000
-  // `-1` is a date to the parser, too.
-  const date = /[a-z]/i.test(value) ? Date.parse(value) : Number.NaN
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
 function untilReset(headers: HeaderReader, type: string | undefined, now: number) {
@@ -81,10 +65,4 @@ function inWords(message: string | undefined): number | undefined {
   const unit = /^(ms|milli\w*)/i.test(rest) ? 'ms' : (/^[smhd]/i.exec(rest)?.[0] ?? 's')
   const compact = durationMs(`${amount}${rest.replace(/\.$/, '')}`)
   return compact ?? Number(amount) * unitMs[unit.toLowerCase()]!
-}
-
-export function nonNegative(value: string | null): number | undefined {
-  if (value === null || value.trim() === '') return undefined
-  const number = Number(value)
-  return Number.isFinite(number) && number >= 0 ? number : undefined
 }

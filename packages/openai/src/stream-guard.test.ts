@@ -193,6 +193,21 @@ describe.each(apis)('$name', ({ name, Client, recording }) => {
     })
   })
 
+  test.each([
+    ['that stops', (response: ServerResponse) => void response.end()],
+    ['with an error', (response: ServerResponse) => void response.end('data: {"error":"no"}\n\n')],
+    ['that stalls', () => {}],
+  ])('a stream %s tells the id of its request', async (_, then) => {
+    server.handler = (response) => {
+      response.writeHead(200, { ...eventStream, 'x-request-id': 'req_7' })
+      response.write(begun, () => then(response))
+    }
+
+    const error = await failureOf(open({ idleTimeoutMs: 20 }).stream(clientRequest()))
+
+    expect(error).toMatchObject({ requestId: 'req_7', partial: { text: 'The' } })
+  })
+
   test('an event that is cut in half is a truncation, too', async () => {
     server.handler = begin((response) => response.end('data: {"type":"resp'))
 

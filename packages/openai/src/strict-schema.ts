@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@lamella/core'
-import { record } from './wire.ts'
+import { recordOf } from '@lamella/core/transport'
 
 // https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, 2026-11.
 const keywords = new Set([
@@ -85,7 +85,7 @@ function strictPart(
     strict[keyword] = kept
   }
   if (isObjectSchema(strict)) {
-    const names = Object.keys(record(strict['properties']))
+    const names = Object.keys(recordOf(strict['properties']))
     const required = strict['required']
     const all = Array.isArray(required) ? new Set(required) : new Set()
     if (names.some((name) => !all.has(name)) || strict['additionalProperties'] === true)
@@ -112,7 +112,7 @@ function strictValue(
     case '$defs':
     case 'definitions': {
       const parts: [string, unknown][] = []
-      for (const [name, part] of Object.entries(record(value))) {
+      for (const [name, part] of Object.entries(recordOf(value))) {
         const strict = strictPart(part, keyword === 'properties' ? depth + 1 : depth, count)
         if (strict === undefined) return undefined
         parts.push([name, strict])

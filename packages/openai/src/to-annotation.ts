@@ -1,9 +1,9 @@
 import type { Annotation } from '@lamella/core'
-import { listOf, record, stringOf } from './wire.ts'
+import { listOf, recordOf, stringOf } from '@lamella/core/transport'
 
 /** A citation of either API, with its offsets moved by where its part begins. */
 export function toAnnotation(value: unknown, offset = 0): Annotation {
-  const { type, ...rest } = record(value)
+  const { type, ...rest } = recordOf(value)
   // Chat Completions puts the fields in an object called as the type.
   const {
     url,
@@ -15,7 +15,7 @@ export function toAnnotation(value: unknown, offset = 0): Annotation {
     ...more
   } = {
     ...rest,
-    ...record(rest[String(type)]),
+    ...recordOf(rest[String(type)]),
   }
   delete more[String(type)]
   const uri = stringOf(url)
@@ -34,7 +34,7 @@ export function toAnnotation(value: unknown, offset = 0): Annotation {
 /** A list of URLs beside the answer (Perplexity): citations of the whole. */
 export function toCitations(urls: unknown): readonly Annotation[] {
   return listOf(urls).flatMap((url) => {
-    const uri = stringOf(url) ?? stringOf(record(url)['url'])
+    const uri = stringOf(url) ?? stringOf(recordOf(url)['url'])
     return uri === undefined ? [] : [{ type: 'url_citation', uri }]
   })
 }

@@ -1,6 +1,6 @@
 import type { ChatOptions, HostedTool, JsonSchema, ToolDefinition } from '@lamella/core'
+import { stringOf } from '@lamella/core/transport'
 import { strictSchema } from './strict-schema.ts'
-import { stringOf } from './wire.ts'
 
 /** How one API writes a function tool and the wish for one. */
 export interface ToolDialect {

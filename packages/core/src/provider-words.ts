@@ -1,3 +1,6 @@
+import type { ChatRequest } from './chat-client.ts'
+import { recordOf } from './wire.ts'
+
 const longest = 500
 // Shorter overlaps are words that any two texts share. To find all of this length, it is enough to
 // look at a piece of 9 characters at every eighth place.
@@ -8,7 +11,7 @@ const shortestText = 6
 
 /** What must not be repeated from a provider's error message. */
 export interface Confidential {
-  /** Keys and tokens. */
+  /** Keys and tokens. Only read when there is a message to clean. */
   readonly keys: readonly string[]
   /** Texts of the conversation. Only read when there is a message to clean. */
   readonly texts: () => readonly string[]
@@ -24,7 +27,7 @@ export function providerWords(message: string, { keys, texts }: Confidential): s
   for (const key of keys) words = words.replaceAll(key, '[key]')
   words = words
     .replace(/\bBearer\s+\S+/gi, 'Bearer [key]')
-    .replace(/\b(?:sk|pk)-[\w*.-]{4,}/g, '[key]')
+    .replace(/\b(?:sk|pk|rk|sess|gsk|xai)-[\w*.-]{4,}/g, '[key]')
     .replace(/\S*\*{2,}\S*/g, '[key]')
   words = withoutQuotes(words, texts())
   return words.length > longest ? `${words.slice(0, longest)}…` : words
@@ -80,4 +83,22 @@ function overlap(
   let after = 0
   while (at + after < words.length && words[at + after] === text[from + after]) after++
   return { start: at - before, end: at + after }
+}
+
+/** What was said in a conversation. Bytes of files are no text that an error would quote. */
+export function conversationTexts({ messages, instructions = '' }: ChatRequest): readonly string[] {
+  const texts = [instructions]
+  const take = (value: unknown): void => {
+    if (typeof value === 'string') texts.push(value)
+    else if (typeof value === 'object' && value !== null && recordOf(value)['type'] !== 'data') {
+      Object.values(value).forEach(take)
+    }
+  }
+  for (const { contents } of messages) take(contents)
+  return texts
+}
+
+/** The name of a code or type, if it is one that may be shown: short, and nothing but a name. */
+export function safeName(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value) ? value : undefined
 }

@@ -1,8 +1,11 @@
-import type { Content, FunctionResultContent, Message } from '@lamella/core'
+import type { Content, FunctionResultContent } from './content.ts'
+import type { Message } from './message.ts'
 
-export interface Matches {
+/** Which results belong to which calls of a history. */
+export interface ResultMatches {
   /** The results of each call: one for each time that it stands in the history. */
   readonly results: ReadonlyMap<Content, (FunctionResultContent | undefined)[]>
+  /** Results without a call. */
   readonly strays: ReadonlySet<Content>
 }
 
@@ -13,10 +16,10 @@ interface OpenCall {
 }
 
 /**
- * Which result answers which call. Ids may come again in later turns: then a call that had no result
- * by that time has none.
+ * Which result answers which call. Ids may come again in later turns (Bedrock counts calls from 0 in
+ * every response): then a call that had no result by that time has none.
  */
-export function matchResults(messages: readonly Message[]): Matches {
+export function matchResults(messages: readonly Message[]): ResultMatches {
   const results = new Map<Content, (FunctionResultContent | undefined)[]>()
   const strays = new Set<Content>()
   const open = new Map<string, OpenCall[]>()
@@ -40,4 +43,15 @@ export function matchResults(messages: readonly Message[]): Matches {
     }
   }
   return { results, strays }
+}
+
+/** What stands in for the result of a call that has none. */
+export function missingResult(callId: string): FunctionResultContent {
+  const note = 'No result of this call was recorded.'
+  return {
+    type: 'function-result',
+    callId,
+    contents: [{ type: 'text', text: note }],
+    error: { code: 'cancelled', message: note },
+  }
 }

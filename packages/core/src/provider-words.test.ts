@@ -8,7 +8,7 @@ const clean = (message: string, texts: string[] = [], keys: string[] = []) =>
 test.each([
   ['Unsupported parameter: max_tokens.', 'Unsupported parameter: max_tokens.'],
   ['Key my-own-key is wrong', 'Key [key] is wrong'],
-  ['Incorrect key: sk-ant-abc123', 'Incorrect key: [key]'],
+  ['Incorrect key: sk-proj-abc123', 'Incorrect key: [key]'],
   ['Incorrect key: demo-***-key.', 'Incorrect key: [key]'],
   ['authorization: Bearer abc.def', 'authorization: Bearer [key]'],
   ['<!doctype html><p>Bad gateway', 'a web page instead of JSON'],

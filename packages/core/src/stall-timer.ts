@@ -1,3 +1,4 @@
+/** How long a stream may take, in milliseconds. `Infinity` waits for ever. */
 export interface StreamTimeouts {
   /** From the first pull to the first update, the SDK's own repeats included. */
   readonly firstUpdateTimeoutMs: number
@@ -5,7 +6,7 @@ export interface StreamTimeouts {
   readonly idleTimeoutMs: number
 }
 
-// Timers count milliseconds in 31 bits; what is longer fires at once.
+/** The longest delay in milliseconds: timers count in 31 bits, and what is longer fires at once. */
 export const longestTimerMs: number = 2 ** 31 - 1
 
 /**

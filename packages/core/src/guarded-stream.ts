@@ -1,23 +1,32 @@
-import type { ChatResponseUpdate } from '@lamella/core'
-import type { UpdateMapper } from './answer-mapper.ts'
 import { ArrivedUpdates } from './arrived-updates.ts'
-import type { FailureContext } from './openai-error.ts'
-import { failed, InBandFailure, toProviderError } from './openai-error.ts'
-import { rateLimitUpdates } from './rate-limit-info.ts'
+import type { ChatResponseUpdate } from './chat-response.ts'
 import type { SseEvent } from './sse-events.ts'
 import { SseReader } from './sse-events.ts'
 import type { StreamTimeouts } from './stall-timer.ts'
 import { StallTimer } from './stall-timer.ts'
-import { unreadable } from './whole-response.ts'
-import { record } from './wire.ts'
+import type { TransportCall } from './transport-call.ts'
+import { InBandFailure, TransportFault, unreadable } from './transport-fault.ts'
+import type { WireObject } from './wire.ts'
+import { recordOf } from './wire.ts'
 
-export interface GuardedCall {
-  /** Sends the request and resolves when the answer's headers are there. */
-  readonly open: (signal: AbortSignal) => Promise<Response>
-  readonly signal: AbortSignal
-  readonly mapper: () => UpdateMapper
-  readonly failure: FailureContext
+/** Makes updates of the events of one answer. */
+export interface EventMapper {
+  /** Appends what is new in this event. Throws an `InBandFailure` for what is an error. */
+  map(event: unknown, updates: ChatResponseUpdate[]): void
+  /** Whether nothing can follow the events so far. */
+  readonly isOver: boolean
+  /** The body has ended, or `[DONE]` has come. Returns false if the answer is not complete. */
+  end(hasDoneMarker: boolean): boolean
+}
+
+/** A call whose answer is a stream of events. */
+export interface GuardedCall extends TransportCall {
+  readonly mapper: () => EventMapper
+  /** What an event reports as a failure, if anything. `name` is its `event:` line. */
+  readonly errorIn: (event: WireObject, name: string) => unknown
   readonly timeouts: StreamTimeouts
+  /** What the headers of the answer tell. It comes with the first update of the body. */
+  readonly headerUpdates?: ((headers: Headers) => readonly ChatResponseUpdate[]) | undefined
 }
 
 /**
@@ -34,36 +43,28 @@ type Step = IteratorResult<ChatResponseUpdate, undefined>
 interface Pull {
   readonly resolve: (step: Step) => void
   readonly reject: (error: unknown) => void
-  readonly settled: Promise<Step>
 }
 
 interface Failure {
   readonly error: unknown
 }
 
-/** Why the stream is no answer, in words. The error is made when all that arrived is known. */
-class Break {
-  readonly words: string
-
-  constructor(words: string) {
-    this.words = words
-  }
-}
-
 const done: Step = Object.freeze({ done: true, value: undefined })
 
 class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   readonly #call: GuardedCall
-  readonly #mapper: UpdateMapper
+  readonly #mapper: EventMapper
   readonly #transport = new AbortController()
   readonly #arrived = new ArrivedUpdates()
   readonly #timer: StallTimer
   #updates: ChatResponseUpdate[] = []
   /** To be told with the first update of the answer: by itself it would be one before there is any. */
-  #limits: readonly ChatResponseUpdate[] = []
+  #leading: readonly ChatResponseUpdate[] = []
+  #headers: Headers | undefined
   #next = 0
   #reader: SseReader | undefined
-  #pull: Pull | undefined
+  /** Pulls that wait. There is nothing to hand out while there are any. */
+  readonly #pulls: Pull[] = []
   #isStarted = false
   #isOver = false
   #failure: Failure | undefined
@@ -72,7 +73,7 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
     this.#call = call
     this.#mapper = call.mapper()
     this.#timer = new StallTimer(call.timeouts, (words) => {
-      this.#stop({ error: failed('timeout', this.#context(), { words }) })
+      this.#stop({ error: this.#errorOf(new TransportFault('timeout', words)) })
     })
   }
 
@@ -82,22 +83,15 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
       this.#next++
       return Promise.resolve({ done: false, value: update })
     }
-    if (this.#isOver) return this.#end()
-    if (this.#pull !== undefined) {
-      const again = (): Promise<Step> => this.next()
-      return this.#pull.settled.then(again, again)
-    }
-    let settle: Omit<Pull, 'settled'>
-    const settled = new Promise<Step>((resolve, reject) => {
-      settle = { resolve, reject }
+    return new Promise((resolve, reject) => {
+      this.#pulls.push({ resolve, reject })
+      this.#start()
+      if (this.#isOver) this.#settle()
+      else if (this.#pulls.length === 1) {
+        this.#timer.wait()
+        void this.#fill()
+      }
     })
-    this.#pull = { ...settle!, settled }
-    this.#start()
-    if (this.#pull !== undefined) {
-      this.#timer.wait()
-      void this.#fill()
-    }
-    return settled
   }
 
   async return(): Promise<Step> {
@@ -123,6 +117,8 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
     this.#next = 0
     try {
       this.#reader ??= await this.#open()
+      // Given up meanwhile, by an `open` that does not listen to its signal.
+      if (this.#isOver) return void this.#reader.cancel()
       while (!this.#isOver && this.#updates.length === 0) {
         const events = await this.#reader.read()
         if (this.#isOver) return
@@ -132,15 +128,16 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
       if (this.#isOver) return
       this.#fail(error)
     }
-    if (this.#pull !== undefined) this.#settle()
+    this.#settle()
   }
 
   async #open(): Promise<SseReader> {
     const response = await this.#call.open(this.#transport.signal)
-    this.#limits = rateLimitUpdates(response)
-    const type = response.headers.get('content-type') ?? ''
-    if (response.body === null || /\bjson\b|html|xml/i.test(type)) {
-      throw unreadable(await response.text(), 'a stream', this.#call.failure)
+    const { headers } = response
+    this.#headers = headers
+    this.#leading = this.#call.headerUpdates?.(headers) ?? []
+    if (response.body === null || /\bjson\b|html|xml/i.test(headers.get('content-type') ?? '')) {
+      throw unreadable(await response.text(), 'a stream', this.#call.reportIn)
     }
     return new SseReader(response.body)
   }
@@ -153,14 +150,14 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
           this.#finish(true)
           return
         }
-        this.#mapper.map(parse(event, isEnd), updates)
+        this.#mapper.map(this.#parse(event, isEnd), updates)
         if (this.#mapper.isOver) break
       }
       if (isEnd || this.#mapper.isOver) this.#finish(false)
     } finally {
       if (updates.length > 0) {
-        updates.unshift(...this.#limits)
-        this.#limits = []
+        updates.unshift(...this.#leading)
+        this.#leading = []
       }
       for (const update of updates) this.#arrived.add(update)
       this.#timer.alive(updates.length > 0)
@@ -170,9 +167,9 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   #finish(hasDoneMarker: boolean): void {
     if (!this.#mapper.end(hasDoneMarker)) {
       if (this.#arrived.isEmpty && this.#reader?.isForeign) {
-        throw unreadable('text', 'a stream', this.#call.failure)
+        throw unreadable('text', 'a stream', this.#call.reportIn)
       }
-      throw new Break('the stream broke off before its end')
+      throw new TransportFault('truncated_stream', 'the stream broke off before its end')
     }
     this.#isOver = true
     this.#timer.stop()
@@ -181,30 +178,24 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
 
   /** The updates before a failure are still handed out. */
   #fail(cause: unknown): void {
+    const isTold = cause instanceof TransportFault || cause instanceof InBandFailure
     // A connection that fails behind the end of the answer has failed too late to matter.
-    if (!(cause instanceof Break) && !(cause instanceof InBandFailure) && this.#mapper.end(false)) {
-      this.#isOver = true
-      this.#timer.stop()
-      return
-    }
+    const isTooLate = !isTold && this.#mapper.end(false)
     this.#isOver = true
-    const context = this.#context()
-    const error =
-      cause instanceof Break
-        ? failed('truncated_stream', context, { words: cause.words })
-        : toProviderError(cause, context)
-    this.#failure = { error }
     this.#timer.stop()
+    if (isTooLate) return
+    this.#failure = { error: this.#errorOf(cause) }
     this.#transport.abort()
   }
 
-  #context(): FailureContext {
+  #errorOf(cause: unknown): unknown {
     const partial = this.#arrived.isEmpty ? undefined : this.#arrived.response()
-    return { ...this.#call.failure, partial }
+    return this.#call.toError(cause, { partial, headers: this.#headers })
   }
 
   /** Ends at once: nothing that was read is handed out any more. */
   #stop(failure: Failure | undefined): void {
+    this.#call.signal.removeEventListener('abort', this.#onAbort)
     if (this.#isOver && this.#updates.length === this.#next && this.#failure === undefined) return
     this.#isOver = true
     this.#updates = []
@@ -213,45 +204,45 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
     this.#timer.stop()
     this.#transport.abort(failure?.error)
     void this.#reader?.cancel(failure?.error)
-    if (this.#pull !== undefined) this.#settle()
-    else if (failure === undefined) void this.#end()
+    this.#settle()
   }
 
+  /** Answers the pulls that wait. A failure is told once; then the stream is over like any other. */
   #settle(): void {
-    const pull = this.#pull!
-    this.#pull = undefined
-    this.#timer.rest()
-    const update = this.#updates[this.#next]
-    if (update === undefined) {
-      this.#end().then(pull.resolve, pull.reject)
-      return
+    while (this.#pulls.length > 0) {
+      const update = this.#updates[this.#next]
+      if (update === undefined && !this.#isOver) {
+        void this.#fill()
+        return
+      }
+      const { resolve, reject } = this.#pulls.shift()!
+      const failure = this.#failure
+      if (update !== undefined) {
+        this.#next++
+        resolve({ done: false, value: update })
+        continue
+      }
+      this.#failure = undefined
+      this.#call.signal.removeEventListener('abort', this.#onAbort)
+      if (failure === undefined) resolve(done)
+      else reject(failure.error)
     }
-    this.#next++
-    pull.resolve({ done: false, value: update })
+    this.#timer.rest()
   }
 
-  /** A failure is told once; then the stream is over like any other. */
-  #end(): Promise<Step> {
-    const failure = this.#failure
-    this.#failure = undefined
-    this.#call.signal.removeEventListener('abort', this.#onAbort)
-    return failure === undefined ? Promise.resolve(done) : Promise.reject(failure.error)
+  #parse({ event, data }: SseEvent, isEnd: boolean): unknown {
+    let value: unknown
+    try {
+      value = JSON.parse(data)
+    } catch {
+      // Without the parser's error: its message quotes the text.
+      const words = isEnd
+        ? 'the stream broke off inside an event'
+        : 'an event of the stream is not JSON'
+      throw new TransportFault('truncated_stream', words)
+    }
+    const report = this.#call.errorIn(recordOf(value), event)
+    if (report) throw new InBandFailure(report)
+    return value
   }
-}
-
-function parse({ event, data }: SseEvent, isEnd: boolean): unknown {
-  let value: unknown
-  try {
-    value = JSON.parse(data)
-  } catch {
-    // Without the parser's error: its message quotes the text.
-    const words = isEnd
-      ? 'the stream broke off inside an event'
-      : 'an event of the stream is not JSON'
-    throw new Break(words)
-  }
-  const { error } = record(value)
-  if (error) throw new InBandFailure(error)
-  if (event === 'error') throw new InBandFailure(value)
-  return value
 }

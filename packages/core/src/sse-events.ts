@@ -7,9 +7,9 @@ export interface SseEvent {
 const byteOrderMark = '\uFEFF'
 
 /**
- * Reads the events of a body, chunk by chunk. The SDK's own reader is not used because it hides
- * three things that decide whether an answer is whole: the `[DONE]` marker, a last event that was
- * cut off, and comments that a server sends to say that it is still there.
+ * Reads the events of a body, chunk by chunk. The readers of SDKs hide what decides whether an answer
+ * is whole and its server alive: a marker such as `[DONE]`, data without an `event:` line, a last event
+ * that was cut off or has no blank line behind it, and comments.
  */
 export class SseReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
@@ -55,6 +55,7 @@ export class SseReader {
     }
   }
 
+  /** Closes the connection. */
   async cancel(reason?: unknown): Promise<void> {
     await this.#reader.cancel(reason).catch(() => {})
   }

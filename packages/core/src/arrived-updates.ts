@@ -1,5 +1,6 @@
-import type { ChatResponse, ChatResponseUpdate } from '@lamella/core'
-import { foldUpdates, toUpdates } from '@lamella/core'
+import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
+import { toUpdates } from './chat-response.ts'
+import { foldUpdates } from './response-fold.ts'
 
 const mostKept = 1024
 

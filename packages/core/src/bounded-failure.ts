@@ -1,15 +1,10 @@
-import type { Middleware } from '@anthropic-ai/sdk'
 import { longestTimerMs } from './stall-timer.ts'
 
 /**
- * Ends the body of a failure status after `bodyTimeoutMs`, with what has come by then. The SDK reads
- * such a body to its end without a limit. Answers are not touched.
+ * The response of a failure status with a body that ends after `bodyTimeoutMs`, with what has come by
+ * then: SDKs read such a body to its end without a limit. Answers are not touched.
  */
-export function boundedFailures(bodyTimeoutMs: number): Middleware {
-  return async (request, next) => bounded(await next(request), bodyTimeoutMs)
-}
-
-function bounded(response: Response, bodyTimeoutMs: number): Response {
+export function boundedFailure(response: Response, bodyTimeoutMs: number): Response {
   const { ok, body, status, statusText, headers } = response
   if (ok || body === null || bodyTimeoutMs === Infinity) return response
   const reader = body.getReader()

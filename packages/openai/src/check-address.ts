@@ -1,0 +1,12 @@
+/** @throws TypeError for what fetch could never call. The address is not repeated: it may hold secrets. */
+export function checkAddress(subject: string, address: string): void {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new TypeError(`${subject} must be a whole address that begins with http:// or https://`)
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new TypeError(
+      `${subject} must not hold a user name or password; send them in \`defaultHeaders\``,
+    )
+  }
+}

@@ -1,4 +1,4 @@
-import { longestTimerMs } from './stall-timer.ts'
+import { backgroundTimer } from './background-timer.ts'
 
 /**
  * The response of a failure status with a body that ends after `bodyTimeoutMs`, with what has come by
@@ -10,8 +10,7 @@ export function boundedFailure(response: Response, bodyTimeoutMs: number): Respo
   const reader = body.getReader()
   // A read that waits when the reader is cancelled resolves as the end of the body.
   const end = (): void => void reader.cancel().catch(() => undefined)
-  const timer = setTimeout(end, Math.min(bodyTimeoutMs, longestTimerMs))
-  timer.unref?.()
+  const timer = backgroundTimer(end, bodyTimeoutMs)
   const limited = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {

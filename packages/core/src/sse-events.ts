@@ -1,3 +1,5 @@
+import { backgroundTimer } from './background-timer.ts'
+
 /** One event of a `text/event-stream`, as https://html.spec.whatwg.org/#event-stream-interpretation has it. */
 export interface SseEvent {
   readonly event: string
@@ -43,8 +45,7 @@ export class SseReader {
 
   /** Gives the connection back: reads to the end if that is near, else closes it. */
   async release(patienceMs = 1000): Promise<void> {
-    const timer = setTimeout(() => void this.cancel(), patienceMs)
-    timer.unref?.()
+    const timer = backgroundTimer(() => void this.cancel(), patienceMs)
     try {
       let end = false
       while (!end) end = (await this.#reader.read()).done

@@ -1,3 +1,5 @@
+import { backgroundTimer } from './background-timer.ts'
+
 /** How long a stream may take, in milliseconds. `Infinity` waits for ever. */
 export interface StreamTimeouts {
   /** From the first pull to the first update, the SDK's own repeats included. */
@@ -5,9 +7,6 @@ export interface StreamTimeouts {
   /** Without a byte, while an update is waited for. */
   readonly idleTimeoutMs: number
 }
-
-/** The longest delay in milliseconds: timers count in 31 bits, and what is longer fires at once. */
-export const longestTimerMs: number = 2 ** 31 - 1
 
 /**
  * Says when a stream has stalled. One timer serves the whole stream: it looks again when it was too
@@ -59,9 +58,7 @@ export class StallTimer {
 
   #start(ms: number): ReturnType<typeof setTimeout> | undefined {
     if (ms === Infinity) return undefined
-    const timer = setTimeout(this.#look, Math.min(Math.max(1, ms), longestTimerMs))
-    timer.unref?.()
-    return timer
+    return backgroundTimer(this.#look, Math.max(1, ms))
   }
 
   readonly #look = (): void => {

@@ -1,4 +1,4 @@
-import { longestTimerMs } from './stall-timer.ts'
+import { backgroundTimer } from './background-timer.ts'
 import type { TransportCall } from './transport-call.ts'
 import { TransportFault, unreadable } from './transport-fault.ts'
 import type { WireObject } from './wire.ts'
@@ -40,8 +40,7 @@ export function readWhole(call: WholeCall): Promise<WholeAnswer> {
         const words = `no complete answer within ${bodyTimeoutMs} ms of its headers`
         const stall = (): void =>
           stop(call.toError(new TransportFault('timeout', words), { headers }))
-        timer = setTimeout(stall, Math.min(bodyTimeoutMs, longestTimerMs))
-        timer.unref?.()
+        timer = backgroundTimer(stall, bodyTimeoutMs)
       }
       const text = await response.text()
       const body = parseObject(text)

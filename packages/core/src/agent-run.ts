@@ -7,7 +7,7 @@ import { mergeChatOptions } from './chat-options.ts'
 import { toUpdates } from './chat-response.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { checkCheckpoint } from './checkpoint.ts'
-import { closeRun } from './close-run.ts'
+import { closeRun, keepPartial } from './close-run.ts'
 import { compose } from './compose.ts'
 import { functionPipeline } from './function-call.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from './function-invocation.ts'
@@ -24,7 +24,7 @@ import { ResponseStream } from './response-stream.ts'
 import type { RunInit } from './run-init.ts'
 import { Run } from './run.ts'
 import { endingOf } from './run-ending.ts'
-import { attachOutcome } from './run-outcome.ts'
+import { attachOutcome, outcomeOf } from './run-outcome.ts'
 import { LiveTools } from './run-tools.ts'
 import { withValue } from './structured-output.ts'
 import type { GuardrailTripped } from './termination.ts'
@@ -122,9 +122,17 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     run.signal.throwIfAborted()
     const format = call.responseFormat ?? view.options.responseFormat
     if (format !== undefined) response = await withValue(response, format)
+    if (response.status === 'budget_exhausted' && options.keepPartial === true) {
+      keepPartial(run, response.messages)
+    }
     return closeRun(agent, of.messages, run, response)
   } catch (error) {
-    throw attachOutcome(error, run, call.hasTransformers(Infinity))
+    const failure = attachOutcome(error, run, call.hasTransformers(Infinity))
+    const outcome = outcomeOf(failure)
+    if (options.keepPartial === true && outcome !== undefined && outcome.status !== 'blocked') {
+      keepPartial(run, outcome.messages)
+    }
+    throw failure
   } finally {
     run.release()
   }

@@ -79,6 +79,12 @@ export interface RunOptions {
    * for it, and fails with it. Each call gets a copy of the whole conversation.
    */
   readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
+  /**
+   * Whether the session keeps what a run has said that failed, was aborted or ran out of budget, each
+   * message with `metadata.partial`. What a guard has blocked, or not judged yet, is never kept.
+   * @default false
+   */
+  readonly keepPartial?: boolean | undefined
   /** Cancels the run, and those it starts, now or at a safe point. */
   readonly control?: RunControl | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined

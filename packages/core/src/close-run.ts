@@ -4,7 +4,7 @@ import { takeCheckpoint } from './checkpoint.ts'
 import { createId } from './create-id.ts'
 import { isElsewhere, keptBy } from './kept-conversation.ts'
 import type { Message } from './message.ts'
-import { cancelledResults, openCalls } from './open-calls.ts'
+import { cancelledResults, openCalls, unpaired } from './open-calls.ts'
 import type { Run } from './run.ts'
 import type { Session } from './session.ts'
 
@@ -41,6 +41,22 @@ export function closeRun(
       session.pending = [...session.pending, request.request]
   }
   return { ...response, checkpoint: takeCheckpoint(run, input, pending) }
+}
+
+/**
+ * Keeps what a run has said that did not come to its end, marked as `partial`. Nothing is kept while a
+ * guard has not said its word.
+ */
+export function keepPartial(run: Run, messages: readonly Message[]): void {
+  const { session } = run
+  if (session === undefined || !run.messages.begun || run.verdictsOpen > 0) return
+  const cut = unpaired(messages)
+  const said = messages.flatMap((entry) => {
+    const contents = entry.contents.filter((content) => !cut.has(content))
+    if (contents.length === 0) return []
+    return { ...entry, contents, metadata: { ...entry.metadata, partial: true } }
+  })
+  session.messages = run.messages.history(said, talkedSince(run, session))
 }
 
 /** A layer has answered in place of the loop. */

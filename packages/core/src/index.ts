@@ -118,6 +118,7 @@ export { isStandardSchema, toJsonSchema } from './standard-schema.ts'
 export { memoryStore, sessionStore } from './store.ts'
 export type {
   KeyValueStore,
+  KeyvLike,
   MemoryStoreOptions,
   SessionStore,
   SessionStoreOptions,

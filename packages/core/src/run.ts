@@ -65,6 +65,8 @@ export class Run implements RunContext {
   approvalGate: ApprovalGate | undefined
   /** Rounds that layers have allowed beyond the limit. */
   moreIterations: number
+  /** Verdicts that tool calls wait for, and that are not there or were bad. */
+  verdictsOpen = 0
   /** What the run was called with. */
   input: readonly Message[] = noMessages
   stopped:
@@ -252,7 +254,12 @@ export class Run implements RunContext {
   }
 
   holdTools(verdict: Promise<unknown>): void {
-    verdict.catch(() => {})
+    this.verdictsOpen++
+    // One that rejects has been spoken, too: the run fails with it.
+    verdict.then(
+      () => this.verdictsOpen--,
+      () => {},
+    )
     ;(this.#holds ??= []).push(verdict)
   }
 

@@ -152,9 +152,18 @@ export interface SessionStoreOptions extends WriteOptions {
   readonly prefix?: string | undefined
 }
 
-/** Keeps sessions in any key-value store. A `ttlMs` counts from the last `save`. */
+/** What sessions need of a store, in the words of Keyv: each of its adapters will do. */
+export interface KeyvLike {
+  get(key: string): Promise<unknown>
+  set(key: string, value: unknown, ttlMs?: number): Promise<unknown>
+  delete(key: string): Promise<unknown>
+}
+
+/**
+ * Keeps sessions in any key-value store, or in any store of Keyv. A `ttlMs` counts from the last `save`.
+ */
 export function sessionStore(
-  store: KeyValueStore,
+  store: KeyValueStore | KeyvLike,
   options: SessionStoreOptions = {},
 ): SessionStore {
   const { prefix = 'session:', ttlMs } = options
@@ -169,8 +178,15 @@ export function sessionStore(
       }
       return snapshot
     },
-    save: (snapshot) => store.set(prefix + snapshot.id, snapshot, { ttlMs }),
-    delete: (id) => store.delete(prefix + id),
+    async save(snapshot) {
+      const key = prefix + snapshot.id
+      await ('increment' in store
+        ? store.set(key, snapshot, { ttlMs })
+        : store.set(key, snapshot, ttlMs))
+    },
+    async delete(id) {
+      await store.delete(prefix + id)
+    },
   }
 }
 

@@ -11,7 +11,9 @@ import {
   tool,
 } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
+import KeyvRedis from '@keyv/redis'
 import { Queue } from 'bullmq'
+import { Keyv } from 'keyv'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AgentWorkerOptions, RunOutcome } from './index.ts'
 import { AgentQueue, AgentWorker, deadLetterQueue } from './index.ts'
@@ -351,6 +353,21 @@ describeWithRedis('runs of a session', () => {
     expect(outcomes.map(({ text }) => text).toSorted()).toEqual(['1', '3', '5'])
     expect(most).toBe(1)
     await expect.poll(async () => (await sessions.load('s'))?.messages.length).toBe(6)
+  })
+
+  it('may be kept in any store of Keyv, such as Redis', async () => {
+    const keyv = new Keyv(new KeyvRedis(redisUrl), { namespace: name() })
+    const sessions = sessionStore(keyv, { ttlMs: 60_000 })
+    const agent = new Agent({ client: scriptedClient(({ messages }) => `${messages.length}`) })
+    const { queue } = setUp({ a: agent }, { sessions })
+    for (const expected of ['1', '3']) {
+      const { runId } = await queue.add({ agent: 'a', input: 'Hi', sessionId: 's' })
+      expect((await queue.result(runId)).text).toBe(expected)
+    }
+
+    await expect.poll(async () => (await sessions.load('s'))?.messages.length).toBe(4)
+    await keyv.clear()
+    await keyv.disconnect()
   })
 
   it('a blocked one leaves no word in it', async () => {

@@ -20,6 +20,7 @@ import {
   ExtractorLogLevel,
   ExtractorMessageCategory,
 } from '@microsoft/api-extractor'
+import { unannouncedChanges } from './unannounced-changes.ts'
 
 const flags = new Set(process.argv.slice(2).filter((argument) => argument.startsWith('--')))
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
@@ -42,11 +43,9 @@ for (const name of packages) {
     .filter(([, target]) => target.types !== undefined)
     .map(([entry, target]) => reportOf(folder, entry, target.types))
   hashes[manifest.name] = createHash('sha256').update(reports.join('\n')).digest('hex')
-  const isReleased = released === undefined || released[manifest.name] === hashes[manifest.name]
-  if (isReleased || changesets.some((text) => text.includes(`'${manifest.name}'`))) continue
-  problems.push(
-    `${manifest.name}: its public types changed since the last release; add a changeset`,
-  )
+}
+for (const name of unannouncedChanges(hashes, released, changesets)) {
+  problems.push(`${name}: its public types changed since the last release; add a changeset`)
 }
 if (flags.has('--release')) writeFileSync(releasedFile, `${JSON.stringify(hashes, null, 2)}\n`)
 rmSync(temporary, { recursive: true })

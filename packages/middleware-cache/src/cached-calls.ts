@@ -59,7 +59,10 @@ export interface Turn<Value> {
   end(entry: CacheEntry<Value> | undefined, error?: unknown): void
 }
 
-/** What came of a call that others waited for. After an abort the next of them makes it. */
+/**
+ * What came of a call that others waited for: an entry, also an old one that may stand in for calls that
+ * fail. After an abort the next of them makes it.
+ */
 type Landing<Value> = CacheEntry<Value> | 'none' | 'aborted'
 
 /** Finds the entry of a call, or whose turn it is to make it. */
@@ -112,7 +115,7 @@ export class CachedCalls<Value> {
         old,
         end: (made, error) => {
           const isLeft = isControlFlow(error, options.signal) && !isTermination(error)
-          end(made ?? (isLeft ? 'aborted' : 'none'))
+          end(made ?? (isLeft ? 'aborted' : (old ?? 'none')))
           right?.lease?.release().catch((failure: unknown) => options.onError('lease', failure))
         },
       }

@@ -88,6 +88,22 @@ describe('staleIfErrorMs', () => {
     await expect(runIn(mode, agent)).rejects.toThrow('down')
   })
 
+  test('it stands in for all who waited for the call that failed', async () => {
+    const down = () => {
+      throw new Error('down')
+    }
+    const { agent, client, clock } = setUp({ staleIfErrorMs: 5000 }, (call) =>
+      call.index === 0 ? 'Old.' : down(),
+    )
+    await agent.run('Hello')
+    await clock.advance(2000)
+
+    const saved = await Promise.all(Array.from({ length: 10 }, () => agent.run('Hello')))
+
+    expect(saved.map(({ text }) => text)).toEqual(Array.from({ length: 10 }, () => 'Old.'))
+    expect(client.requests).toHaveLength(11)
+  })
+
   test('in shadow it does not stand in', async () => {
     const options = { staleIfErrorMs: 5000, mode: 'shadow' } as const
     const { agent, clock } = setUp(options, ['Old.', new Error('down')])

@@ -186,7 +186,7 @@ describe('what is cached', () => {
       context.result = {
         ...(await callNext()),
         value: { n: 1 },
-        metadata: { by: 'inner', fn: () => 1 },
+        metadata: { by: 'inner', rateLimit: { requests: { remaining: 0 } }, fn: () => 1 },
       }
     })
     const agent = new Agent({ client, middleware: [cache(), inner] })

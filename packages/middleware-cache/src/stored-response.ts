@@ -12,7 +12,7 @@ export type StoredResponse = Pick<
 export function storeResponse(response: ChatResponse): StoredResponse {
   const { id, messages, usage, finishReason, model, conversationId, value } = response
   const metadata = Object.entries(response.metadata).filter(
-    ([key, item]) => key !== 'cache' && isJson(item),
+    ([key, item]) => !passing.has(key) && isJson(item),
   )
   return jsonCopy({
     id,
@@ -48,5 +48,8 @@ export function replayResponse(stored: StoredResponse): ChatResponseInit {
     usage: noUsage,
   }
 }
+
+/** What was said about one call, and is not true of a later one. */
+const passing: ReadonlySet<string> = new Set(['cache', 'rateLimit'])
 
 const noUsage: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0, totalTokens: 0 })

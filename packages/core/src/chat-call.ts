@@ -255,7 +255,7 @@ async function callClient(context: ChatView): Promise<void> {
   try {
     if (call.stream) {
       const source = layered
-        ? client.getResponse([...request.messages], { ...callOptions(request), stream: true })
+        ? client.getResponse([...request.messages], { ...callOptions(request, run), stream: true })
         : client.stream(request)
       const passage = call.open(Infinity, fold)
       // Where the run's own layers have transforms, what came through those is all that may show.
@@ -268,7 +268,7 @@ async function callClient(context: ChatView): Promise<void> {
     } else {
       const response = await run.unlessAborted(
         layered
-          ? client.getResponse([...request.messages], callOptions(request))
+          ? client.getResponse([...request.messages], callOptions(request, run))
           : client.respond(request),
         context.signal,
       )
@@ -292,6 +292,6 @@ async function callClient(context: ChatView): Promise<void> {
 /** Why a run stops when a transform of its own layers has ended its updates. */
 export const cutShort = 'a transform ended the updates of the run'
 
-function callOptions({ options, instructions, signal }: ChatRequest) {
-  return { ...options, instructions, signal }
+function callOptions({ options, instructions, signal }: ChatRequest, parent: Run) {
+  return { ...options, instructions, signal, parent }
 }

@@ -3,6 +3,7 @@ import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
 import type { Message, MessageInput } from './message.ts'
 import type { ChatMiddleware, FunctionMiddleware } from './middleware.ts'
 import type { ResponseStream } from './response-stream.ts'
+import type { RunContext } from './run-context.ts'
 
 /** What a provider gets: everything that one model call needs. */
 export interface ChatRequest {
@@ -17,6 +18,8 @@ export interface ChatRequest {
 export interface GetResponseOptions extends ChatOptions {
   readonly instructions?: string | undefined
   readonly signal?: AbortSignal | undefined
+  /** The run that the call is made for: the client's layers see its tenant, session and data. */
+  readonly parent?: RunContext | undefined
   readonly stream?: boolean | undefined
 }
 

@@ -15,7 +15,7 @@ export function getResponse(
   client: ChatClient,
   callModel: ChatPipeline,
   input: MessageInput,
-  { instructions, signal, stream, ...options }: GetResponseOptions,
+  { instructions, signal, parent, stream, ...options }: GetResponseOptions,
 ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
   const execute = async (run: Run): Promise<ChatResponse> => {
     run.begin()
@@ -31,8 +31,10 @@ export function getResponse(
       run.release()
     }
   }
+  const { agentName, session, data } = parent ?? {}
+  const init = { signal, parent, agentName, session, data, isGuest: true }
   if (stream === true) {
-    return new ResponseStream(new PumpSource((sink) => new Run({ sink, signal }), execute))
+    return new ResponseStream(new PumpSource((sink) => new Run({ ...init, sink }), execute))
   }
-  return execute(new Run({ sink: new UpdateDrain(), signal }))
+  return execute(new Run({ ...init, sink: new UpdateDrain() }))
 }

@@ -49,7 +49,11 @@ export async function callInternally(
     run.emit({ type: 'internal_call', data })
   }
   try {
-    const response = await client.getResponse(input, { signal: run.signal, ...options })
+    const response = await client.getResponse(input, {
+      signal: run.signal,
+      parent: run,
+      ...options,
+    })
     if (response.usage) run.addUsage(response.usage)
     report('completed', response)
     return response

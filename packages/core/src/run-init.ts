@@ -14,6 +14,8 @@ export interface RunInit {
   readonly session?: Session | undefined
   readonly signal?: AbortSignal | undefined
   readonly parent?: RunContext | undefined
+  /** Whether the parent counts the usage itself, from the answer. */
+  readonly isGuest?: boolean | undefined
   readonly data?: unknown
   readonly tenant?: string | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined

@@ -213,7 +213,7 @@ export class Run implements RunContext {
 
   addUsage(usage: Usage): void {
     this.usage = this.usage === noUsage ? usage : addUsage(this.usage, usage)
-    this.parent?.addUsage(usage)
+    if (this.#init.isGuest !== true) this.parent?.addUsage(usage)
   }
 
   emit({ type, data }: RunEventInit): void {

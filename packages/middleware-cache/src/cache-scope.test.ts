@@ -1,9 +1,10 @@
 import type { RunOptions } from '@lamella/core'
-import { Agent, LamellaError } from '@lamella/core'
+import { Agent, chatMiddleware, LamellaError, withMiddleware } from '@lamella/core'
 import { scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { cache } from './cache.ts'
 import type { CacheOptions } from './cache-options.ts'
+import { modes, runIn } from './modes.test-helper.ts'
 
 function setUp(options: CacheOptions = {}) {
   const client = scriptedClient(({ index }) => `Answer ${index}.`)
@@ -55,6 +56,29 @@ describe('scope', () => {
     expect(none).toEqual(['Answer 2.', 'Answer 3.'])
     expect(LamellaError.is(error, 'cache_scope_missing')).toBe(true)
   })
+
+  test.each(modes)(
+    'a client that another layer puts in place knows the tenant, %s',
+    async (mode) => {
+      const setUpOther = (options: CacheOptions) => {
+        const other = scriptedClient(({ index }) => `Answer ${index}.`, { provider: 'other' })
+        const client = withMiddleware(other, cache(options))
+        const swap = chatMiddleware('swap', async (context, callNext) => {
+          context.client = client
+          await callNext()
+        })
+        const agent = new Agent({ client: scriptedClient([]), middleware: swap })
+        return (tenant: string) => runIn(mode, agent, 'Hello', { tenant })
+      }
+
+      const ask = setUpOther({ scope: 'tenant' })
+      const texts = [await ask('a'), await ask('b'), await ask('a')].map(({ text }) => text)
+      const error: unknown = await setUpOther({})('a').catch((thrown: unknown) => thrown)
+
+      expect(texts).toEqual(['Answer 0.', 'Answer 1.', 'Answer 0.'])
+      expect(LamellaError.is(error, 'cache_scope_missing')).toBe(true)
+    },
+  )
 
   test('sessions and runs keep their answers to themselves', async () => {
     const ofSession = setUp({ scope: 'session' })

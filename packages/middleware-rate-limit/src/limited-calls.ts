@@ -45,10 +45,12 @@ export function limitedCalls<Level extends RateLimitLevel>(
     initial: () => 0,
   })
 
-  /** A run inside of another holds its place already: waiting for a second one could be for ever. */
+  /**
+   * What runs inside of another call, such as a judge's model call, holds its place already: waiting
+   * for a second one could be for ever.
+   */
   const claimsFor = (context: ContextOf<Level>): readonly CallClaim[] => {
     const claims = allClaims(context)
-    if (level === 'chat') return claims
     for (let outer = context.run.parent; outer !== undefined; outer = outer.parent) {
       if (outer.state.get(holding) > 0) return claims.filter(({ unit }) => unit !== 'concurrency')
     }
@@ -154,8 +156,7 @@ export function limitedCalls<Level extends RateLimitLevel>(
       const told = isProviderError(failure) ? failure.details : response?.metadata
       await learn(run, claims, told?.['rateLimit'], failure)
     }
-    const nested = level !== 'chat'
-    if (nested) run.state.update(holding, (count) => count + 1)
+    run.state.update(holding, (count) => count + 1)
     try {
       await callNext()
     } catch (error) {
@@ -164,7 +165,7 @@ export function limitedCalls<Level extends RateLimitLevel>(
       if (!context.signal.aborted) await ending
       throw error
     } finally {
-      if (nested) run.state.update(holding, (count) => count - 1)
+      run.state.update(holding, (count) => count - 1)
     }
     await end(level === 'function' ? undefined : (context.result as ChatResponse))
   }

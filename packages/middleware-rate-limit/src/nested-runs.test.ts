@@ -1,4 +1,5 @@
-import { Agent, tool } from '@lamella/core'
+import { Agent, chatMiddleware, tool, withMiddleware } from '@lamella/core'
+import { callInternally } from '@lamella/core/authoring'
 import { callFunction, scriptedClient, testClock } from '@lamella/testing'
 import { expect, it } from 'vitest'
 import type { RateLimitLevel } from './index.ts'
@@ -43,3 +44,27 @@ it('a run inside of another may have another limiter of the same name', async ()
 
   expect((await agent.run('Hi')).text).toBe('Done.')
 })
+
+it.each([false, true])(
+  'a call that a layer makes for itself has the place of the one that it belongs to, stream: %s',
+  async (stream) => {
+    const clock = testClock()
+    const limits = [{ unit: 'concurrency', limit: 2 } as const]
+    const client = withMiddleware(
+      scriptedClient(() => 'Hello!'),
+      rateLimit({ limits, clock }),
+    )
+    const judge = chatMiddleware('judge', async (context, callNext) => {
+      await callNext()
+      await callInternally(context.run, { layer: 'judge', client, input: 'Is it fine?' })
+    })
+    const agent = new Agent({ client, middleware: judge })
+
+    const runs = Array.from({ length: 10 }, () =>
+      stream ? agent.run('Hi', { stream: true }).finalResponse() : agent.run('Hi'),
+    )
+
+    expect((await Promise.all(runs)).map(({ text }) => text)).toEqual(runs.map(() => 'Hello!'))
+    expect(clock.sleeping).toBe(0)
+  },
+)

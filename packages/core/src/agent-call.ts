@@ -150,14 +150,7 @@ export class AgentView implements AgentContext, LayerContext<AgentResponse> {
 
 /** Accepts what a layer may put in place as the outcome of a run. */
 export function toAgentResponse(value: unknown, run: Run): AgentResponse {
-  if (typeof value === 'object' && value !== null && 'runId' in value && 'functionCalls' in value) {
-    return value as AgentResponse
-  }
-  return {
-    status: 'completed',
-    runId: run.id,
-    attempts: run.attempts,
-    pending: [],
-    ...toChatResponse(value),
-  }
+  const response = toChatResponse(value)
+  if (response === value && 'runId' in response) return response as AgentResponse
+  return { status: 'completed', runId: run.id, attempts: run.attempts, pending: [], ...response }
 }

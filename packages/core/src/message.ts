@@ -62,8 +62,13 @@ export function messageText(of: Message): string {
   return textOf(of.contents)
 }
 
+/** Whether an entry of a list is a message to which nothing is still to be given. */
+export function isCompleteMessage(entry: string | Content | MessageInit): entry is Message {
+  return isMessage(entry) && typeof entry.id === 'string' && Array.isArray(entry.contents)
+}
+
 function completeMessage(entry: MessageInit): Message {
-  if (typeof entry.id === 'string' && Array.isArray(entry.contents)) return entry as Message
+  if (isCompleteMessage(entry)) return entry
   return { ...entry, id: entry.id ?? createId('msg'), contents: toContents(entry.contents) }
 }
 

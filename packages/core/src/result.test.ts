@@ -1,6 +1,6 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { ChatResponse, ChatResponseInit } from './index.ts'
+import type { ChatResponse, ChatResponseInit, MessageInput } from './index.ts'
 import {
   Agent,
   agentMiddleware,
@@ -232,6 +232,32 @@ describe.each(modes)('results of layers, %s', (mode) => {
       metadata: { checked: true },
       finishReason: 'length',
     })
+  })
+
+  it.each<[string, MessageInput]>([
+    ['a text', 'New.'],
+    ['a content', text('New.')],
+    ['a list of texts', ['New.']],
+    ['a list of contents', [text('New.')]],
+    ['a message without an id', { role: 'assistant', contents: 'New.' }],
+    ['a list of those', [{ role: 'assistant', contents: [text('New.')] }]],
+  ])('a result with other messages takes them as %s, at each level', async (_, messages) => {
+    const ofRun = agentMiddleware('ofRun', async (context, callNext) => {
+      context.result = { ...(await callNext()), messages }
+    })
+    const ofCall = chatMiddleware('ofCall', async (context, callNext) => {
+      context.result = { ...(await callNext()), messages }
+    })
+
+    for (const middleware of [ofRun, ofCall]) {
+      const agent = new Agent({ client: scriptedClient(['Old.']), middleware })
+      const response = await runIn(mode, agent)
+
+      const contents = [{ type: 'text', text: 'New.' }]
+      const id = expect.any(String)
+      expect(response).toMatchObject({ status: 'completed', text: 'New.' })
+      expect(response.messages).toMatchObject([{ id, role: 'assistant', contents }])
+    }
   })
 
   it('the best of two calls can be given back, though it was not the last', async () => {

@@ -1,5 +1,6 @@
 import type { ChatResponse, ChatResponseInit } from './chat-response.ts'
 import { chatResponse } from './chat-response.ts'
+import { isCompleteMessage } from './message.ts'
 
 /** Accepts what a layer may put in place as a response. */
 export function toChatResponse(value: unknown): ChatResponse {
@@ -14,5 +15,8 @@ export function toChatResponse(value: unknown): ChatResponse {
 }
 
 function isComplete(response: ChatResponse | ChatResponseInit): response is ChatResponse {
-  return 'functionCalls' in response && 'usage' in response && Array.isArray(response.messages)
+  const { messages } = response
+  // A layer may have put other messages into a response that it got, in any form they are taken in.
+  const isWhole = Array.isArray(messages) && messages.every(isCompleteMessage)
+  return isWhole && 'functionCalls' in response && 'usage' in response
 }

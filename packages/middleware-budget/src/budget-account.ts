@@ -99,10 +99,10 @@ export class BudgetAccount {
     await this.#add(negative(reserved))
   }
 
-  /** Counts a call that was granted. */
-  count(counter: 'modelCalls' | 'toolCalls'): void {
+  /** Counts a call that was granted, or with -1 takes it back. */
+  count(counter: 'modelCalls' | 'toolCalls', by: 1 | -1 = 1): void {
     const { counted } = this.ledger
-    counted[counter] = (counted[counter] ?? 0) + 1
+    counted[counter] = (counted[counter] ?? 0) + by
   }
 
   /** How often a tool was called. */
@@ -110,9 +110,9 @@ export class BudgetAccount {
     return this.ledger.perTool.find(([known]) => known === tool)?.[1] ?? 0
   }
 
-  countTool(tool: string): void {
+  countTool(tool: string, by: 1 | -1 = 1): void {
     const others = this.ledger.perTool.filter(([known]) => known !== tool)
-    this.ledger.perTool = [...others, [tool, this.callsOf(tool) + 1]]
+    this.ledger.perTool = [...others, [tool, this.callsOf(tool) + by]]
   }
 
   /**

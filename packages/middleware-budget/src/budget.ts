@@ -9,7 +9,7 @@ import {
 import { budgetAccounts } from './budget-accounts.ts'
 import type { BudgetOptions } from './budget-options.ts'
 import { budgetRules } from './budget-rules.ts'
-import { checkBudgetOptions, modelCallCounters } from './check-budget-options.ts'
+import { checkBudgetOptions, meteredCounters, modelCallCounters } from './check-budget-options.ts'
 import { modelCalls } from './model-calls.ts'
 import { toolCalls } from './tool-calls.ts'
 
@@ -34,7 +34,9 @@ export function budget(
         if (type === 'internal_call') account.chargeInternal(data as never)
       })
       try {
-        await rules.demand(context, account, modelCallCounters, {})
+        // Resumed, it may have a tool call to make before its next model call.
+        const isResumed = isOwner && account.ledger.counted.modelCalls !== undefined
+        await rules.demand(context, account, isResumed ? meteredCounters : modelCallCounters, {})
         if (limits.wallMs === undefined || !isOwner || options.mode === 'shadow') await callNext()
         else {
           await callWithin(context, callNext, {

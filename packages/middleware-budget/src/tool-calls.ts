@@ -1,6 +1,6 @@
 import type { FunctionMiddleware, FunctionResult } from '@lamella/core'
 import { defineState, errorResult } from '@lamella/core'
-import { unlessAborted } from '@lamella/core/authoring'
+import { exitOf, unlessAborted } from '@lamella/core/authoring'
 import type { BudgetAccounts } from './budget-accounts.ts'
 import type { BudgetAccount } from './budget-account.ts'
 import type { BudgetOptions } from './budget-options.ts'
@@ -19,6 +19,7 @@ export function toolCalls(
   const recent = defineState<readonly string[]>({
     name: `budget:${name}:recent`,
     initial: () => [],
+    schema: { type: 'array' },
   })
 
   const mostOf = (tool: string): number | undefined => {
@@ -64,8 +65,24 @@ export function toolCalls(
     account.count('toolCalls')
     account.countTool(tool.name)
     context.metadata['budget'] = account.shares
-    await callNext()
+    try {
+      await callNext()
+    } catch (error) {
+      if (exitOf(error) === 'paused') {
+        // It comes through here again when the run is resumed.
+        account.count('toolCalls', -1)
+        account.countTool(tool.name, -1)
+        run.state.update(recent, (known) => without(known, signature))
+        await account.settle({ toolCalls: 1 }).catch(() => {})
+      }
+      throw error
+    }
   }
+}
+
+function without(calls: readonly string[], signature: string): readonly string[] {
+  const last = calls.lastIndexOf(signature)
+  return calls.filter((_, at) => at !== last)
 }
 
 function shown({ counter, spent, limit }: UsedUp): UsedUp {

@@ -60,8 +60,8 @@ export function toolCalls(
       context.result = refusal(over)
       return
     }
-    const error = over && rules.exhausted(run, account, over)
-    if (error !== undefined) throw error
+    const ending = over && rules.exhausted(run, account, over)
+    if (ending !== undefined) throw ending
     account.count('toolCalls')
     account.countTool(tool.name)
     context.metadata['budget'] = account.shares

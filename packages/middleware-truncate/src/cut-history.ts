@@ -1,4 +1,5 @@
 import type { Message } from '@lamella/core'
+import { isSummary } from './summary-message.ts'
 import type { TurnGroup } from './turn-groups.ts'
 import { turnGroups } from './turn-groups.ts'
 
@@ -69,12 +70,14 @@ function droppable(messages: readonly Message[], keep: KeepRules): readonly (rea
   const isPinned = (group: TurnGroup): boolean =>
     group.messages.some(keep.isPinned) || (keep.firstUser && group.isUser && group.turn === 1)
   const turns = new Map<number, TurnGroup[]>()
+  const summaries: TurnGroup[] = []
   const current: TurnGroup[] = []
   let end = 0
   for (const group of turnGroups(messages)) {
     end += group.messages.length
     if (group.isSystem) continue
     if (end > keep.currentFrom) current.push(group)
+    else if (group.messages.some(isSummary)) summaries.push(group)
     else turns.set(group.turn, [...(turns.get(group.turn) ?? []), group])
   }
   const units = [...turns.values()].map((groups) => {
@@ -82,6 +85,8 @@ function droppable(messages: readonly Message[], keep: KeepRules): readonly (rea
     const stays = groups.some(isPinned)
     return groups.filter((group) => !stays || (!isPinned(group) && !group.isUser))
   })
+  // All that is left of what came before the turns.
+  units.push(summaries.filter((group) => !isPinned(group)))
   if (!keep.currentRun) {
     const calls = current.filter((group) => !group.isUser).slice(0, -1)
     units.push(...calls.filter((group) => !isPinned(group)).map((group) => [group]))

@@ -91,12 +91,17 @@ export function checkHistoryOptions(options: HistoryTruncatorOptions): void {
     'keep.currentRun': [true, false],
     'clearResults.keep': 0,
     'keep.pinned': 'function?',
+    'clearResults.placeholder': 'string?',
     name: 'string?',
     countTokens: 'function?',
     onEvent: 'function?',
     when: 'function?',
   })
-  const { maxTokens, headroom = 0, notice = '', onContextLength = 0.7 } = options
+  const { maxTokens, headroom = 0, notice = '', onContextLength = 0.7, clearResults } = options
+  const { exclude = [] } = clearResults ?? {}
+  if (!Array.isArray(exclude)) {
+    throw wrongOption(owner, 'clearResults.exclude', 'a list of names', exclude)
+  }
   if (typeof maxTokens !== 'function') checkOptions(owner, options, { maxTokens: 1 })
   if (!(headroom >= 0 && headroom < 1)) {
     throw wrongOption(owner, 'headroom', 'from 0 up and below 1', headroom)

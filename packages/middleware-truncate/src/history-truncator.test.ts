@@ -320,6 +320,8 @@ describe('the layer', () => {
     [{ keep: { pinned: 1 } }, 'keep.pinned'],
     [{ keep: { firstUser: 1 } }, 'keep.firstUser'],
     [{ clearResults: { keep: -1 } }, 'clearResults.keep'],
+    [{ clearResults: { exclude: 'work' } }, 'clearResults.exclude'],
+    [{ clearResults: { placeholder: 1 } }, 'clearResults.placeholder'],
     [{ persist: 'yes' }, 'persist'],
     [{ mode: 'on' }, 'mode'],
   ])('refuses %j when it is made', (options, name) => {

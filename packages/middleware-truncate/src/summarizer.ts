@@ -1,8 +1,9 @@
 import type { ChatContext, ChatMiddleware, Message } from '@lamella/core'
-import { memoryStore, text } from '@lamella/core'
+import { memoryStore } from '@lamella/core'
 import { chatLayer, isControlFlow, reporter, unlessAborted } from '@lamella/core/authoring'
 import { currentFrom } from './current-run.ts'
 import { summaryChunks } from './summary-chunks.ts'
+import { summaryMessage } from './summary-message.ts'
 import type { SummarizerOptions, SummaryEvent } from './summarizer-options.ts'
 import { checkSummarizerOptions } from './summarizer-options.ts'
 import { TokenMeter } from './token-meter.ts'
@@ -102,12 +103,7 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
     summary: string,
   ): readonly Message[] {
     const ids = new Set(gone.map(({ id }) => id))
-    const stand: Message = {
-      id: `${gone.at(-1)!.id}-summary`,
-      role: 'user',
-      contents: [text(`${prefix}\n\n${summary}`)],
-      metadata: { summary: { layer: name, messages: gone.length } },
-    }
+    const stand = summaryMessage(name, gone, `${prefix}\n\n${summary}`)
     const inPlace = (messages: readonly Message[]): readonly Message[] => {
       const at = messages.findIndex(({ id }) => ids.has(id))
       if (at < 0) return messages

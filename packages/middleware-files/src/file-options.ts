@@ -22,7 +22,7 @@ export interface PathOptions {
   readonly roots: readonly string[]
   /**
    * Which keys hold paths, at any depth.
-   * @default those that contain file, path, dir or folder
+   * @default those that contain file, path, dir or folder, but not profile, direction and the like
    */
   readonly keys?: RegExp | readonly string[] | ((key: string, tool: Tool) => boolean) | undefined
   /**
@@ -105,13 +105,15 @@ export interface FileValidatorOptions
   readonly contents?: ContentOptions | true | undefined
 }
 
+const owner = 'fileValidator'
+
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkFileOptions(options: FileValidatorOptions): void {
   const { paths, contents } = options
   if (paths === undefined && contents === undefined) {
-    throw wrongOption('fileValidator', 'paths', 'given, or `contents`', undefined)
+    throw wrongOption(owner, 'paths', 'given, or `contents`', undefined)
   }
-  checkOptions('fileValidator', options, {
+  checkOptions(owner, options, {
     mode: ['enforce', 'shadow', 'off'],
     'paths.decode': 0,
     'paths.maxBytes': 0,
@@ -125,19 +127,51 @@ export function checkFileOptions(options: FileValidatorOptions): void {
     'contents.maxPixels': 1,
     'contents.maxNameChars': 1,
     'contents.onViolation': ['block', 'drop', 'placeholder'],
+    'contents.scan': 'function?',
+    name: 'string?',
+    onEvent: 'function?',
+    when: 'function?',
   })
-  if (paths === undefined) return
-  const { roots, extensions = [], dialects = ['posix'] } = paths
+  if (contents !== undefined && contents !== true && contents !== Object(contents)) {
+    throw wrongOption(owner, 'contents', 'true or an object', contents)
+  }
+  if (contents !== undefined && contents !== true) {
+    for (const name of ['allow', 'deny', 'schemes', 'hosts'] as const) {
+      if (contents[name] !== undefined) checkTexts(`contents.${name}`, contents[name])
+    }
+  }
+  if (paths !== undefined) checkPathOptions(paths)
+}
+
+function checkPathOptions(paths: PathOptions): void {
+  const { roots, keys, mustExist, fileSystem, extensions = [], dialects = ['posix'] } = paths
   const isRoot = (root: unknown): boolean =>
     typeof root === 'string' && /^(?:\/|[A-Za-z]:[/\\]|\\\\)/.test(root)
   if (!Array.isArray(roots) || roots.length === 0 || !roots.every(isRoot)) {
-    throw wrongOption('fileValidator', 'paths.roots', 'a list of absolute folders', roots)
+    throw wrongOption(owner, 'paths.roots', 'a list of absolute folders', roots)
   }
+  const isKeys = keys instanceof RegExp || typeof keys === 'function'
+  if (keys !== undefined && !isKeys) checkTexts('paths.keys', keys)
+  if (typeof mustExist !== 'function') {
+    checkOptions(owner, { paths }, { 'paths.mustExist': [true, false] })
+  }
+  for (const name of ['realpath', 'lstat', 'stat'] as const) {
+    if (fileSystem !== undefined && typeof fileSystem[name] !== 'function') {
+      throw wrongOption(owner, `paths.fileSystem.${name}`, 'a function', fileSystem[name])
+    }
+  }
+  checkTexts('paths.extensions', extensions)
   if (!extensions.every((extension) => /^\.[^A-Z]+$/.test(extension))) {
     const wish = "a list such as ['.md'], in small letters"
-    throw wrongOption('fileValidator', 'paths.extensions', wish, extensions)
+    throw wrongOption(owner, 'paths.extensions', wish, extensions)
   }
   if (dialects.length === 0 || !dialects.every((name) => name === 'posix' || name === 'win32')) {
-    throw wrongOption('fileValidator', 'paths.dialects', "some of 'posix' and 'win32'", dialects)
+    throw wrongOption(owner, 'paths.dialects', "some of 'posix' and 'win32'", dialects)
+  }
+}
+
+function checkTexts(option: string, list: unknown): void {
+  if (!Array.isArray(list) || !list.every((entry) => typeof entry === 'string')) {
+    throw wrongOption(owner, option, 'a list of texts', list)
   }
 }

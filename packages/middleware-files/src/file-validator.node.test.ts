@@ -21,6 +21,8 @@ symlinkSync(outside, join(root, 'link'))
 symlinkSync(join(root, 'docs'), join(root, 'inner'))
 symlinkSync(join(root, 'run.sh'), join(root, 'script.md'))
 symlinkSync(folder, join(folder, 'self'))
+symlinkSync(join(outside, 'not-there.md'), join(root, 'dangling.md'))
+symlinkSync(join(outside, 'no-folder'), join(root, 'dangling'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const modes = ['plain', 'streamed'] as const
@@ -101,6 +103,11 @@ describe.each(modes)('paths in arguments, %s', (mode) => {
     expect((await judged('docs/new/b.md', { mustExist: true }, false)).refused).toBe('missing')
   })
 
+  it('a link that leads nowhere is not written to', async () => {
+    expect((await judged('dangling.md', {}, false)).refused).toBe('symlink')
+    expect((await judged('dangling/new.md', {}, false)).refused).toBe('symlink')
+  })
+
   it('paths are found at any depth, by their key', async () => {
     const args = {
       edits: [{ filePath: 'docs/a.md', text: '../x' }, { filePath: '../x' }],
@@ -174,6 +181,7 @@ describe.each(modes)('paths in arguments, %s', (mode) => {
   it('a disk that cannot be read refuses', async () => {
     const fileSystem = {
       realpath: () => Promise.reject(Object.assign(new Error('no'), { code: 'EACCES' })),
+      lstat: () => Promise.reject(new Error('no')),
       stat: () => Promise.reject(new Error('no')),
     }
 
@@ -216,6 +224,7 @@ describe.each(modes)('paths in arguments, %s', (mode) => {
         controller.abort()
         return path
       },
+      lstat: () => new Promise<never>(() => {}),
       stat: () => new Promise<never>(() => {}),
     }
     const client = scriptedClient([callFunction('read', { path: 'docs/a.md' })])
@@ -392,6 +401,14 @@ describe('options', () => {
     [{ paths: { roots: [root], extensions: ['md'] } }, '`paths.extensions`'],
     [{ paths: { roots: [root], dialects: ['mac'] } }, '`paths.dialects`'],
     [{ paths: { roots: [root], onViolation: 'drop' } }, '`paths.onViolation`'],
+    [{ paths: { roots: [root], extensions: '.md' } }, '`paths.extensions`'],
+    [{ paths: { roots: [root], keys: 'path' } }, '`paths.keys`'],
+    [{ paths: { roots: [root], mustExist: 'yes' } }, '`paths.mustExist`'],
+    [{ paths: { roots: [root], fileSystem: { realpath: 1 } } }, '`paths.fileSystem.realpath`'],
+    [{ contents: false }, '`contents`'],
+    [{ contents: { allow: 'image/*' } }, '`contents.allow`'],
+    [{ contents: { scan: 1 } }, '`contents.scan`'],
+    [{ contents: true, when: 1 }, '`when`'],
     [{ contents: { maxBytes: -1 } }, '`contents.maxBytes`'],
     [{ contents: true, mode: 'on' }, '`mode`'],
   ])('name what is wrong: %o', (options, problem) => {

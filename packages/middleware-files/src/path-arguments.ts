@@ -5,6 +5,9 @@ export interface PathArgument {
   readonly keys: readonly (string | number)[]
 }
 
+/** Keys beside a path in an object, as in `{ name, content, encoding }`, that hold none themselves. */
+const noPath = /^(?:contents?|text|body|data|description|encoding|mode|(?:mime|media)?_?type)$/i
+
 /** Strings whose key, or that of a list or object around them, `isPath` says may hold a path. */
 export function pathArguments(
   args: Readonly<Record<string, unknown>>,
@@ -18,7 +21,7 @@ export function pathArguments(
       value.forEach((item, at) => visit(item, [...keys, at], inside))
     } else if (typeof value === 'object' && value !== null) {
       for (const [key, item] of Object.entries(value)) {
-        visit(item, [...keys, key], inside || isPath(key))
+        visit(item, [...keys, key], isPath(key) || (inside && !noPath.test(key)))
       }
     }
   }

@@ -87,8 +87,11 @@ function rulesOf(options: PathOptions): PathRules {
   }
 }
 
+/** Not `profile`, `direction` and the like, nor what begins with `xpath`. */
+const pathKeys = /(?<!pro)file|(?<!^x)path|(?<!re)dir(?!ect(?!or(?:y|ies)))|folder/i
+
 function keyTest(
-  keys: PathOptions['keys'] = /file|path|dir|folder/i,
+  keys: PathOptions['keys'] = pathKeys,
 ): Exclude<PathOptions['keys'], RegExp | readonly string[] | undefined> {
   if (typeof keys === 'function') return keys
   if (!(keys instanceof RegExp)) return (key) => keys.includes(key)

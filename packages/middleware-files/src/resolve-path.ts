@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises'
+import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute as isOwnAbsolute, join, resolve } from 'node:path'
 import type { Dialect, PathFault } from './path-escape.ts'
 import { isAbsolute, pathFault } from './path-escape.ts'
@@ -7,6 +7,8 @@ import { isAbsolute, pathFault } from './path-escape.ts'
 export interface FileSystem {
   /** The path without symbolic links. Rejects with `code: 'ENOENT'` where there is nothing. */
   realpath(path: string): Promise<string>
+  /** Resolves where there is something, also a link that leads nowhere. Otherwise rejects. */
+  lstat(path: string): Promise<unknown>
   stat(path: string): Promise<{ readonly size: number; isFile(): boolean; isDirectory(): boolean }>
 }
 
@@ -58,6 +60,7 @@ export async function resolvePath(
   }
 
   const real = await realPath(path, fileSystem)
+  if (real.leadsNowhere) return { violation: 'symlink' }
   const realRoots = await Promise.all(roots.map((root) => realPath(resolve(root), fileSystem)))
   if (!realRoots.some((root) => isInside(real.path, root.path))) return { violation: 'symlink' }
   if (
@@ -80,6 +83,7 @@ export async function resolvePath(
 /** The disk of this machine. */
 export const nodeFileSystem: FileSystem = {
   realpath: (path) => realpath(path),
+  lstat: (path) => lstat(path),
   stat: (path) => stat(path),
 }
 
@@ -87,16 +91,29 @@ export const nodeFileSystem: FileSystem = {
 async function realPath(
   path: string,
   fileSystem: FileSystem,
-): Promise<{ readonly path: string; readonly exists: boolean }> {
+): Promise<{ readonly path: string; readonly exists: boolean; readonly leadsNowhere: boolean }> {
   try {
-    return { path: await fileSystem.realpath(path), exists: true }
+    return { path: await fileSystem.realpath(path), exists: true, leadsNowhere: false }
   } catch (error) {
-    const { code } = error as { readonly code?: unknown }
     const parent = dirname(path)
-    if ((code !== 'ENOENT' && code !== 'ENOTDIR') || parent === path) throw error
-    const { path: folder } = await realPath(parent, fileSystem)
-    return { path: join(folder, basename(path)), exists: false }
+    if (!isNothing(error) || parent === path) throw error
+    // Whoever writes to such a link makes what it leads to, wherever that is.
+    const isLink = await fileSystem.lstat(path).then(
+      () => true,
+      (fault: unknown) => {
+        if (!isNothing(fault)) throw fault
+        return false
+      },
+    )
+    const folder = await realPath(parent, fileSystem)
+    const leadsNowhere = isLink || folder.leadsNowhere
+    return { path: join(folder.path, basename(path)), exists: false, leadsNowhere }
   }
+}
+
+function isNothing(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown }
+  return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
 function isInside(path: string, root: string): boolean {

@@ -1,0 +1,64 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Agent, tool } from '@lamella/core'
+import { callFunction, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import { fileValidator } from './index.ts'
+
+const root = tmpdir()
+
+/** What a tool that writes gets, or nothing if it is not called. */
+async function given(call: Record<string, unknown>): Promise<unknown> {
+  let got: unknown
+  const write = tool({
+    name: 'write',
+    description: '',
+    parameters: { type: 'object' },
+    execute: (args) => {
+      got = args
+    },
+  })
+  const client = scriptedClient([callFunction('write', call), 'Done.'])
+  const middleware = fileValidator({ paths: { roots: [root], fileSystem: empty } })
+  await new Agent({ client, tools: [write], middleware }).run('Go')
+  return got
+}
+
+const nothing = (): Promise<never> =>
+  Promise.reject(Object.assign(new Error('nothing there'), { code: 'ENOENT' }))
+
+/** Has a root, and nothing in it. */
+const empty = {
+  realpath: (path: string) => (path === root ? Promise.resolve(path) : nothing()),
+  lstat: nothing,
+  stat: nothing,
+}
+
+describe('an argument', () => {
+  it.each(
+    `file files filePath file_path filename FILE sourceFile logfile path paths subpath linuxPath dir
+    workdir outDir directory directories baseDirectory folder redirectDir`.split(/\s+/),
+  )('named %s is a path', async (key) => {
+    expect(await given({ [key]: 'a/b.md' })).toEqual({ [key]: join(root, 'a/b.md') })
+    expect(await given({ [key]: '../b.md' })).toBeUndefined()
+  })
+
+  it.each(
+    ['profile', 'userProfile', 'direction', 'directions', 'director', 'direct', 'redirect'].concat([
+      'directive',
+      'xpath',
+      'title',
+    ]),
+  )('named %s is none', async (key) => {
+    expect(await given({ [key]: '../b:c' })).toEqual({ [key]: '../b:c' })
+  })
+
+  it('that says what goes into a file stays as it is, beside its path', async () => {
+    const beside = { content: 'See: ../a\n', encoding: 'utf-8', mode: 'w', mimeType: 'text/plain' }
+    const files = [{ name: 'a.md', ...beside }]
+
+    expect(await given({ files })).toEqual({ files: [{ name: join(root, 'a.md'), ...beside }] })
+    expect(await given({ files: [{ name: '../a.md', ...beside }] })).toBeUndefined()
+    expect(await given({ file: { content: { path: '../a.md' } } })).toBeUndefined()
+  })
+})

@@ -134,7 +134,8 @@ export class ActiveRun {
   async #finish(response: AgentResponse, session: SessionSnapshot | undefined): Promise<RunEnd> {
     const { outcome } = outcomeOfResponse(response, this.#before)
     const { checkpoint } = response
-    await this.#store.finish(this.#runId, this.#owner, outcome, { checkpoint, session })
+    const said = toUpdates(response)
+    await this.#store.finish(this.#runId, this.#owner, outcome, { checkpoint, session, said })
     return { outcome, session }
   }
 

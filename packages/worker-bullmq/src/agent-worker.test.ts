@@ -4,16 +4,20 @@ import {
   BudgetExhausted,
   createId,
   defineState,
+  foldUpdates,
+  guardrail,
   GuardrailTripped,
   memoryStore,
   MiddlewareTermination,
   sessionStore,
   tool,
 } from '@lamella/core'
+import type { AgentResponseUpdate } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import KeyvRedis from '@keyv/redis'
 import { Queue } from 'bullmq'
 import { Keyv } from 'keyv'
+import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AgentWorkerOptions, RunOutcome } from './index.ts'
 import { AgentQueue, AgentWorker, deadLetterQueue } from './index.ts'
@@ -379,6 +383,46 @@ describeWithRedis('runs of a session', () => {
 
     await expect.poll(async () => (await sessions.load('s'))?.messages).toEqual([])
   })
+})
+
+describeWithRedis('of a run that a guard blocked', () => {
+  it.each(['return', 'throw'] as const)(
+    'no word stays in Redis, however far it had come, onBlock: %s',
+    async (onBlock) => {
+      const agent = new Agent({
+        client: scriptedClient([
+          ['I look for your secret.', callFunction('look', { at: 'the secret place' })],
+          'Never.',
+        ]),
+        tools: [tool({ name: 'look', description: '', execute: () => 'a secret' })],
+        middleware: guardrail({
+          name: 'g',
+          applyTo: ['result'],
+          check: () => ({ action: 'block', message: 'I cannot help.' }),
+        }),
+        onBlock,
+      })
+      const { queue, queueName } = setUp({ a: agent })
+      const { runId } = await queue.add({ agent: 'a', input: 'my secret', data: { my: 'secret' } })
+      const outcome = await queue.result(runId)
+
+      const redis = new Redis(redisUrl)
+      const kept = await Promise.all([
+        redis.hgetall(`lamella:${queueName}:run:${runId}`),
+        redis.xrange(`lamella:${queueName}:updates:${runId}`, '-', '+'),
+      ])
+      redis.disconnect()
+      const updates: AgentResponseUpdate[] = []
+      for await (const entry of queue.subscribe(runId)) {
+        if (entry.kind === 'update') updates.push(entry.update)
+      }
+
+      expect(outcome).toMatchObject({ status: 'guardrail_tripped', block: { guardrail: 'g' } })
+      expect(JSON.stringify(kept)).not.toContain('secret')
+      expect(foldUpdates(updates).text).toBe(onBlock === 'return' ? 'I cannot help.' : '')
+      expect(await queue.add({ agent: 'a', input: 'again', runId })).toMatchObject({ added: false })
+    },
+  )
 })
 
 describeWithRedis('a worker that closes', () => {

@@ -107,7 +107,10 @@ export class RunStore {
     await this.#write(runId, owner, { checkpoint: JSON.stringify(checkpoint), answers: '{}' })
   }
 
-  /** Writes down how a run ended, or that it waits. */
+  /**
+   * Writes down how a run ended, or that it waits. Of a blocked one nothing else stays: not what it was
+   * asked, what it had done, or what it had said but for `said`.
+   */
   async finish(
     runId: string,
     owner: string,
@@ -115,23 +118,38 @@ export class RunStore {
     kept: {
       readonly checkpoint?: Checkpoint | undefined
       readonly session?: SessionSnapshot | undefined
+      readonly said?: readonly AgentResponseUpdate[] | undefined
     },
   ): Promise<void> {
     const state = outcome.event.slice('run.'.length)
     const fields: Record<string, string> = { state, outcome: JSON.stringify(outcome) }
     if (kept.checkpoint !== undefined) fields['checkpoint'] = JSON.stringify(kept.checkpoint)
     if (kept.session !== undefined) fields['session'] = JSON.stringify(kept.session)
-    const entry: RunEntry = { kind: 'outcome', outcome, leg: await this.leg(runId) }
+    const entries: RunEntry[] = [{ kind: 'outcome', outcome, leg: await this.leg(runId) }]
+    const isBlocked = outcome.status === 'guardrail_tripped'
+    if (isBlocked) {
+      const restart = { contents: [], restart: true, scope: 'run' } as const
+      const said = [restart, ...(kept.said ?? [])]
+      entries.unshift(...said.map((update) => ({ kind: 'update', update }) as const))
+      fields['request'] = JSON.stringify({ runId, input: '' })
+    }
     const keys = [this.#key(runId), this.updatesKey(runId)]
     const done = await this.#redis.eval(
       `if redis.call('hget', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
-      redis.call('hset', KEYS[1], unpack(ARGV, 3))
-      redis.call('xadd', KEYS[2], '*', 'entry', ARGV[2])
+      if ARGV[2] == 'blocked' then
+        redis.call('hdel', KEYS[1], 'checkpoint', 'answers')
+        redis.call('xtrim', KEYS[2], 'MAXLEN', 0)
+      end
+      local last = 3 + tonumber(ARGV[3])
+      for i = 4, last do redis.call('xadd', KEYS[2], '*', 'entry', ARGV[i]) end
+      redis.call('hset', KEYS[1], unpack(ARGV, last + 1))
       return 1`,
       2,
       ...keys,
       owner,
-      JSON.stringify(entry),
+      isBlocked ? 'blocked' : '',
+      entries.length,
+      ...entries.map((entry) => JSON.stringify(entry)),
       ...Object.entries(fields).flat(),
     )
     if (done !== 1) throw takenOver(runId)

@@ -62,6 +62,10 @@ export class EntryStore<Value> {
     await this.within(store.set(key, written, { ttlMs: keepMs }))
   }
 
+  async remove(key: string): Promise<void> {
+    await this.within(this.#options.store.delete(key))
+  }
+
   ageMs({ storedAt }: Pick<CacheEntry<Value>, 'storedAt'>): number {
     // The clock of another machine may be ahead of this one.
     return Math.max(0, this.#options.clock.now() - storedAt)

@@ -1,4 +1,4 @@
-import type { KeyValueStore, RunContext } from '@lamella/core'
+import type { GuardEvent, KeyValueStore, RunContext } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 import { checkOptions, systemClock, wrongOption } from '@lamella/core/authoring'
@@ -137,6 +137,7 @@ export class LayerCache<Value, Context extends CallContext> {
         const storedAt = this.#clock.now()
         const entry = { version: 1, storedAt, ttlMs, value: value(), question } as const
         const stored = await this.#write(context, key, entry, keepMs)
+        if (stored) this.#forgetIfBlocked(context, key)
         return { entry, facts: this.#made(context, { key, stored }) }
       }
     } catch (error) {
@@ -154,6 +155,17 @@ export class LayerCache<Value, Context extends CallContext> {
 
   fail({ run }: Context, reason: string, error: unknown, key?: string): void {
     this.report(run, { outcome: 'error', reason, error, ...(key !== undefined && { key }) })
+  }
+
+  /** A guard that blocks something later in the run may mean what this answer says. */
+  #forgetIfBlocked(context: Context, key: string): void {
+    context.run.observe(({ type, data }) => {
+      if (type !== 'guardrail' || (data as Partial<GuardEvent>).status !== 'blocked') return
+      const removed = this.entries
+        .remove(key)
+        .catch((error: unknown) => this.fail(context, 'remove', error, key))
+      this.#options.waitUntil?.(removed)
+    })
   }
 
   #made({ run }: Context, facts: Omit<CacheInfo, 'hit'>): Omit<CacheInfo, 'hit'> {

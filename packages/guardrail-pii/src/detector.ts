@@ -31,18 +31,21 @@ export interface DetectorOptions extends FindOptions {
     start: number,
     end: number,
   ) => boolean
+  /** Every find has a match of it. */
+  readonly clue: RegExp | undefined
   readonly maxScanMs: number
   readonly clock: Pick<Clock, 'now'>
 }
 
 /**
- * Finds personal data, without overlaps, in the order of the text.
+ * Finds personal data, without overlaps, in the order of the text. What begins before `from` may be left
+ * out.
  * @throws LamellaError `guardrail_timeout` when it takes longer than `maxScanMs`
  */
-export function detect(text: string, options: DetectorOptions): readonly Detection[] {
+export function detect(text: string, options: DetectorOptions, from = 0): readonly Detection[] {
   const { clock, maxScanMs } = options
   const deadline = clock.now() + maxScanMs * Math.ceil((text.length || 1) / 10_000)
-  const found = detectIn(text, options, deadline, 0)
+  const found = detectIn(text, options, deadline, 0, from)
   return withoutOverlaps(found)
 }
 
@@ -51,9 +54,12 @@ function detectIn(
   options: DetectorOptions,
   deadline: number,
   depth: number,
+  from = 0,
 ): Detection[] {
-  const { recognizers, threshold, contextScore, isExempt, clock, maxScanMs } = options
+  const { recognizers, threshold, contextScore, isExempt, clock, clue, maxScanMs } = options
   const read = normalizeText(text, { homoglyphs: false })
+  // Most texts are without any clue, and a stream is read again at each update.
+  if (clue?.test(read.text === text ? text.slice(from) : read.text) === false) return []
   const found: Detection[] = []
   for (const recognizer of recognizers) {
     const { kind, context } = recognizer

@@ -88,6 +88,10 @@ export function detectorOptions(owner: string, options: FindPiiOptions): Detecto
   const patterns = allow
     .filter((value) => typeof value !== 'string')
     .map(({ source, flags }) => new RegExp(`^(?:${source})$`, flags.replace(/[gy]/g, '')))
+  const isOursAlone =
+    deny.length + decode.length === 0 &&
+    options.validators !== false &&
+    entities.every((entity) => typeof entity === 'string')
   const least = typeof threshold === 'number' ? {} : byKind(threshold)
 
   return {
@@ -99,6 +103,7 @@ export function detectorOptions(owner: string, options: FindPiiOptions): Detecto
     decode,
     maxDepth: decode.length > 0 ? (options.maxDepth ?? 2) : 0,
     maxBytes: options.maxBytes ?? 65_536,
+    clue: isOursAlone ? clue : undefined,
     maxScanMs: options.maxScanMs ?? 5000,
     clock,
     isExempt: (match, kind, text, start, end) =>
@@ -117,6 +122,12 @@ export function byKind<T>(values: Readonly<Record<string, T>>): Record<string, T
   }
   return Object.assign(spread, values)
 }
+
+/**
+ * What a find of one of our recognizers has in it: a digit, a sign of an address, a full stop within a
+ * word, a long word, or three pairs of hexadecimal letters.
+ */
+const clue = /[\d@:=[(]|\.[^\s.]|--|[\w+/=.~%|\\-]{12}|[a-f]{2} [a-f]{2} [a-f]{2}/i
 
 const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
 

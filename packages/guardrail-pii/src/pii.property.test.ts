@@ -1,8 +1,8 @@
 import { assertChunkInvariant } from '@lamella/testing'
 import * as fc from 'fast-check'
-import { describe, it } from 'vitest'
-import { patternRecognizer, pii } from './index.ts'
-import type { PiiOptions } from './index.ts'
+import { describe, expect, it } from 'vitest'
+import { findPii, patternRecognizer, pii } from './index.ts'
+import type { FindPiiOptions, PiiOptions } from './index.ts'
 
 const pieces = [
   'Mail ',
@@ -50,6 +50,41 @@ const pieces = [
 const texts = fc
   .array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 14 })
   .map((all) => all.join(''))
+
+describe('a text without any clue', () => {
+  const entities: FindPiiOptions['entities'] = [
+    'contact',
+    'financial',
+    'gov-id-us',
+    'gov-id-eu',
+    'gov-id-world',
+    'network',
+    'secrets',
+    'url',
+  ]
+  // Of a text that is to be denied too, nobody knows what it looks like: so all is looked for.
+  const thorough = { deny: ['\u2603'] }
+  const words = fc
+    .array(
+      fc.constantFrom('password is ', 'ab ', 'CD ', 'ee:', 'f', 'ghp_', '.de', 'a@b', ' ', '-'),
+      {
+        maxLength: 12,
+      },
+    )
+    .map((all) => all.join(''))
+
+  it('is one in which nothing is found', () => {
+    fc.assert(
+      fc.property(fc.oneof(texts, words, fc.string(), fc.string({ unit: 'grapheme' })), (text) => {
+        for (const threshold of [0.3, 0.6]) {
+          const options: FindPiiOptions = { entities, threshold, regions: ['US'] }
+          expect(findPii(text, options)).toEqual(findPii(text, { ...options, ...thorough }))
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
 
 describe('however an answer is cut', () => {
   it.for<[string, PiiOptions<undefined>]>([

@@ -34,10 +34,11 @@ export interface NormalizedText {
  * Takes time linear in the length of the text.
  */
 export function normalizeText(text: string, options: NormalizeTextOptions = {}): NormalizedText {
-  const tape = plainAscii.test(text) ? { text: plain(text, options) } : readableTape(text, options)
-  if (options.homoglyphs ?? true) tape.text = foldHomoglyphs(tape.text)
+  const isPlain = plainAscii.test(text)
+  const tape: Tape = isPlain ? { text: plain(text, options) } : readableTape(text, options)
+  if (!isPlain && (options.homoglyphs ?? true)) tape.text = foldHomoglyphs(tape.text)
   if (options.joinSpacedLetters) thin(tape, spacedLetters, joined)
-  if (options.collapseWhitespace) {
+  if (options.collapseWhitespace && unevenWhitespace.test(tape.text)) {
     tape.text = tape.text.replace(/[^\S\n]/g, ' ')
     thin(tape, whitespaceRun, oneOfThem)
   }
@@ -165,6 +166,7 @@ function foldHomoglyphs(text: string): string {
 // One letter, one separator, always the same, and so on.
 const spacedLetters = /(?<![\p{L}\p{N}])\p{L}([ .,*|/_-])\p{L}(?:\1\p{L})+(?![\p{L}\p{N}])/gu
 const whitespaceRun = /\s{2,}/g
+const unevenWhitespace = /[^\S\n ]|\s\s/
 
 /** Each second character: what is no letter stands between two. */
 function joined(match: string): number[] {

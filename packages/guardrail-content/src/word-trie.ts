@@ -58,6 +58,7 @@ export class WordTrie<Value> {
   /** Reads on from an index. `final` says that no more text comes. */
   walk(text: string, at: number, final: boolean): Walk<Value> {
     const { wholeWord, leet } = this.#options
+    if (!leet && !this.#root.next.has(keyOf(text[at]!))) return nothing
     // What is drawn out was read from its beginning.
     if (leet && isDrawnOut(text, at, true)) return nothing
     const first = this.#after([this.#root], text[at]!)

@@ -163,7 +163,10 @@ async function runInside(
   } else {
     run.sent = kept.sent
     run.iteration = Math.max(0, checkpoint.iteration - 1)
-    run.messages.begin(checkpoint.conversation, checkpoint.loop?.absorbed)
+    const { conversation, loop, told, dropped } = checkpoint
+    if (told === undefined) run.messages.begin(conversation, loop?.absorbed)
+    else run.messages.beginAgain(conversation, told)
+    run.messages.dropped = dropped && new Set(dropped)
   }
   run.decided ??=
     checkpoint === undefined
@@ -181,6 +184,8 @@ async function runInside(
     return
   }
   call.begin()
+  for (const update of toUpdates(toAgentResponse({ messages: run.messages.added }, run)))
+    if (update.contents.length > 0) run.sink.push(update)
   const response = await runLoop(run, {
     client: agent.client,
     instructions,

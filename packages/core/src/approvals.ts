@@ -92,7 +92,24 @@ export function decisionsForResume(
     if (group !== undefined) decide(decided, group.id, call, answerToDecision(request, answers[id]))
   }
   for (const id of Object.keys(answers)) use(id, session, registry)
+  if (session !== undefined) forgetDecided(session, conversation, decided)
   return decided
+}
+
+/** What was answered before a run was cut off, its session may not know yet. */
+function forgetDecided(
+  session: Session,
+  conversation: readonly Message[],
+  decided: ReadonlyMap<string, Decisions>,
+): void {
+  const asked = new Set<string>()
+  for (const { contents } of conversation)
+    for (const content of contents) if (content.type === 'approval-request') asked.add(content.id)
+  session.pending = session.pending.filter(({ id, call }) => {
+    if (!asked.has(id)) return true
+    const group = groupOfCall(conversation, call)
+    return group !== undefined && decided.get(group.id)?.has(call.callId) !== true
+  })
 }
 
 /** Requests for the calls of a group that were made before and are still open, by call id. */

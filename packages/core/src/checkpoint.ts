@@ -6,6 +6,7 @@ import { jsonCopy } from './json-copy.ts'
 import { LamellaError } from './lamella-error.ts'
 import type { Message } from './message.ts'
 import type { Run } from './run.ts'
+import type { Told } from './run-conversation.ts'
 import type { RunToolsSnapshot } from './run-tools.ts'
 import type { Session } from './session.ts'
 import type { Decision } from './tool-batch.ts'
@@ -56,6 +57,15 @@ export interface Checkpoint {
   readonly loop?:
     | { readonly response: AgentResponse; readonly absorbed: readonly string[] }
     | undefined
+  /**
+   * In the middle of a run: what it has told since it began or was resumed. Who goes on tells it again,
+   * so that the layers around the run see all of it.
+   */
+  readonly told?: Told | undefined
+  /** Ids of messages that were rewritten away. A session that was not saved since still has them. */
+  readonly dropped?: readonly string[] | undefined
+  /** In the middle of a run: that it is to end, and how. */
+  readonly stopped?: Run['stopped']
   /** Sub-agents that are paused too, by the id of the call that runs them. */
   readonly children: Readonly<Record<string, Checkpoint>>
 }
@@ -124,6 +134,9 @@ export function takeCheckpoint(
         )
       : [],
     loop: loop && { response: plain(loop), absorbed: ground.absorbed },
+    dropped: messages.dropped && [...messages.dropped],
+    told: isStep ? messages.told : undefined,
+    stopped: isStep && run.stopped ? plainStop(run.stopped) : undefined,
     children: run.children,
   })
 }
@@ -135,8 +148,12 @@ export function hasQuestions(checkpoint: Checkpoint | undefined): boolean {
   return Object.keys(answers).length > 0 || pending.some(({ kind }) => kind === 'interrupt')
 }
 
+function plainStop({ reason, response }: NonNullable<Run['stopped']>): Run['stopped'] {
+  return { reason, response: typeof response === 'object' ? plain(response) : response }
+}
+
 /** Without what is no JSON. */
-function plain<Response extends ChatResponse>({
+function plain<Response extends Pick<ChatResponse, 'raw' | 'value'>>({
   raw: _raw,
   value: _value,
   ...response

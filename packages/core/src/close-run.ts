@@ -108,8 +108,9 @@ function pendingOf(run: Run, given: AgentResponse): readonly PendingRequest[] {
 /** What others have added to the session while this run was paused. */
 function talkedSince({ checkpoint }: Run, session: Session): readonly Message[] {
   if (checkpoint?.conversation === undefined) return noMessages
-  const { conversation, loop } = checkpoint
+  const { conversation, loop, dropped } = checkpoint
   const known = new Set([...conversation, ...(loop?.response.messages ?? [])].map(({ id }) => id))
+  for (const id of dropped ?? []) known.add(id)
   return session.messages.filter(({ id }) => !known.has(id))
 }
 

@@ -44,14 +44,16 @@ export interface LoopInput {
 /** Model call, tool calls, model call … until there is an answer or a reason to stop. */
 export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse> {
   const loop = new FunctionLoop(run, input)
-  let ending: RunEnding | undefined
   try {
-    if (input.decided.size > 0) ending = await loop.resume()
-    while (ending === undefined) ending = await loop.turn()
+    for (let goesOn = input.decided.size > 0; ; goesOn = false) {
+      const ending = await (goesOn ? loop.resume() : loop.turn())
+      if (ending !== undefined) return loop.finish(ending)
+      // A round is kept when its layers are done with it, too.
+      if (run.keepsSteps) await run.saveStep()
+    }
   } catch (error) {
-    ending = loop.endedBy(error)
+    return loop.finish(loop.endedBy(error))
   }
-  return loop.finish(ending)
 }
 
 class FunctionLoop {
@@ -258,7 +260,6 @@ class FunctionLoop {
     }
     if (isRequired(options.toolChoice)) return { status: 'completed' }
     this.#note()
-    if (run.keepsSteps) await run.saveStep()
     return undefined
   }
 

@@ -1,6 +1,14 @@
 import type { Message } from './message.ts'
 import type { RunMessages } from './run-context.ts'
 
+/** The messages that a run has added, for who goes on with it. */
+export interface Told {
+  /** Added before the last rewrite: the message, or where it still stands. */
+  readonly absorbed: readonly (Message | number)[]
+  /** How many of the last messages were added since. */
+  readonly last: number
+}
+
 /** The conversation of one run: what was there before, and what the run adds. */
 export class RunConversation implements RunMessages {
   #all: Message[] = []
@@ -9,6 +17,8 @@ export class RunConversation implements RunMessages {
   /** Added before the last rewrite: the rewritten list speaks for them. */
   #absorbed: Set<string> | undefined
   #added: Message[] = []
+  /** Ids of messages that rewriting has left out. A session may still have them. */
+  dropped: Set<string> | undefined
   #begun = false
 
   get all(): readonly Message[] {
@@ -36,6 +46,29 @@ export class RunConversation implements RunMessages {
     this.#all = [...messages]
     this.#added = []
     this.#absorbed = absorbed && new Set(absorbed)
+  }
+
+  /** What this run has told so far, in terms of `all`. */
+  get told(): Told {
+    const absorbed = this.#added.filter(({ id }) => this.#absorbed?.has(id) === true)
+    return {
+      absorbed: absorbed.map((entry) => {
+        const at = this.#all.indexOf(entry)
+        return at < 0 ? entry : at
+      }),
+      last: this.#all.length - this.#base.length,
+    }
+  }
+
+  /** Begins where a run stood in its middle, with what it had told as told by this one. */
+  beginAgain(messages: readonly Message[], { absorbed, last }: Told): void {
+    const told = absorbed.map((entry) => (typeof entry === 'number' ? messages[entry]! : entry))
+    this.begin(
+      messages.slice(0, messages.length - last),
+      told.map(({ id }) => id),
+    )
+    this.#added = told
+    this.add(messages.slice(messages.length - last))
   }
 
   add(messages: readonly Message[]): void {
@@ -68,6 +101,9 @@ export class RunConversation implements RunMessages {
 
   rewrite(rewriter: (messages: readonly Message[]) => readonly Message[]): void {
     const rewritten = rewriter(this.#all)
+    const dropped = (this.dropped ??= new Set())
+    for (const { id } of this.#all) dropped.add(id)
+    for (const { id } of rewritten) dropped.delete(id)
     this.#base = rewritten
     this.#all = [...rewritten]
     const absorbed = (this.#absorbed ??= new Set())

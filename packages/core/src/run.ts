@@ -289,8 +289,9 @@ export class Run implements RunContext {
   }
 
   #restore(checkpoint: Checkpoint): void {
-    const { attempts, state, iteration, functionCalls, consecutiveErrors } = checkpoint
+    const { attempts, state, stopped, iteration, functionCalls, consecutiveErrors } = checkpoint
     this.attempts = attempts
+    this.stopped = stopped
     this.loopState = { iteration, functionCalls, consecutiveErrors }
     if (Object.keys(state).length > 0) (this.#state = new StateCells(this)).restore(state)
   }

@@ -2,7 +2,7 @@ import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint } from './index.ts'
-import { Agent, defineState, functionMiddleware, tool } from './index.ts'
+import { Agent, agentMiddleware, defineState, functionMiddleware, tool } from './index.ts'
 import { modes, runIn } from './modes.test-helper.ts'
 
 class Crash extends Error {}
@@ -143,6 +143,52 @@ describe.each(modes)('going on after a crash, %s', (mode) => {
 
     expect(response.status).toBe('completed')
     expect(seen).toEqual([1, 2, 3])
+  })
+
+  it('a layer around the run sees what was said before the crash', async () => {
+    const words = { type: 'text', text: 'The word is swordfish. ' } as const
+    const seal = agentMiddleware('seal', async (context, callNext) => {
+      await callNext()
+      if (context.result!.text.includes('swordfish')) context.result = 'Sealed.'
+    })
+    const options = { middleware: seal }
+    const kept: Checkpoint[] = []
+    const onCheckpoint = (checkpoint: Checkpoint): void => {
+      kept.push(checkpoint)
+      throw new Crash()
+    }
+    const dying = make(scriptedClient([[words, steps[1]]]), [], options)
+    await expect(runIn(mode, dying, { onCheckpoint })).rejects.toThrow(Crash)
+
+    const response = await resumeIn(mode, make(scriptedClient(['Done.']), [], options), kept[0]!)
+
+    expect(response.text).toBe('Sealed.')
+    expect(JSON.stringify(response.messages)).not.toContain('swordfish')
+  })
+
+  it('a run that a tool had stopped stays stopped', async () => {
+    const stopping = (client: ReturnType<typeof scriptedClient>): Agent =>
+      new Agent({
+        client,
+        tools: [
+          tool({
+            name: 'pay',
+            description: '',
+            execute: (_, { run }) => run.stop('enough', { response: 'Enough.' }),
+          }),
+        ],
+      })
+    const kept: Checkpoint[] = []
+    const onCheckpoint = (checkpoint: Checkpoint): void => {
+      kept.push(checkpoint)
+      if (checkpoint.toolResults.length > 0) throw new Crash()
+    }
+    const dying = stopping(scriptedClient([steps[1]]))
+    await expect(runIn(mode, dying, { onCheckpoint })).rejects.toThrow(Crash)
+
+    const response = await resumeIn(mode, stopping(scriptedClient([])), kept.at(-1)!)
+
+    expect(response).toMatchObject({ status: 'terminated', reason: 'enough', text: 'Enough.' })
   })
 
   it('a failing keeper of checkpoints fails the run', async () => {

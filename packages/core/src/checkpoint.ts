@@ -1,4 +1,4 @@
-import type { AgentResponse, Attempt, PendingRequest } from './agent-response.ts'
+import type { AgentResponse, AgentResponseInit, Attempt, PendingRequest } from './agent-response.ts'
 import type { ChatResponse } from './chat-response.ts'
 import { createSecretId } from './create-id.ts'
 import type { FunctionResult } from './function-result.ts'
@@ -11,6 +11,12 @@ import type { RunToolsSnapshot } from './run-tools.ts'
 import type { Session } from './session.ts'
 import type { Decision } from './tool-batch.ts'
 import type { Usage } from './usage.ts'
+
+/** That a run is to end, and with which last word. */
+export interface Stop {
+  readonly reason: string
+  readonly response?: AgentResponseInit | string | undefined
+}
 
 /**
  * A paused run as JSON. It holds the conversation, what had finished, and what is waited for. Who
@@ -65,7 +71,7 @@ export interface Checkpoint {
   /** Ids of messages that were rewritten away. A session that was not saved since still has them. */
   readonly dropped?: readonly string[] | undefined
   /** In the middle of a run: that it is to end, and how. */
-  readonly stopped?: Run['stopped']
+  readonly stopped?: Stop | undefined
   /** Sub-agents that are paused too, by the id of the call that runs them. */
   readonly children: Readonly<Record<string, Checkpoint>>
 }
@@ -148,7 +154,7 @@ export function hasQuestions(checkpoint: Checkpoint | undefined): boolean {
   return Object.keys(answers).length > 0 || pending.some(({ kind }) => kind === 'interrupt')
 }
 
-function plainStop({ reason, response }: NonNullable<Run['stopped']>): Run['stopped'] {
+function plainStop({ reason, response }: Stop): Stop {
   return { reason, response: typeof response === 'object' ? plain(response) : response }
 }
 

@@ -1,12 +1,7 @@
-import type {
-  AgentResponse,
-  AgentResponseInit,
-  AgentResponseUpdate,
-  Attempt,
-} from './agent-response.ts'
+import type { AgentResponse, AgentResponseUpdate, Attempt } from './agent-response.ts'
 import type { LoopState } from './chat-options.ts'
 import type { ChatResponse } from './chat-response.ts'
-import type { Checkpoint } from './checkpoint.ts'
+import type { Checkpoint, Stop } from './checkpoint.ts'
 import { takeStep } from './checkpoint.ts'
 import { createId } from './create-id.ts'
 import type { FunctionResult } from './function-result.ts'
@@ -69,9 +64,7 @@ export class Run implements RunContext {
   verdictsOpen = 0
   /** What the run was called with. */
   input: readonly Message[] = noMessages
-  stopped:
-    | { readonly reason: string; readonly response?: AgentResponseInit | string | undefined }
-    | undefined
+  stopped: Stop | undefined
   /** What has finished while layers around it may still pause the run. */
   lastModel: { readonly iteration: number; readonly response: ChatResponse } | undefined
   lastLoop: AgentResponse | undefined
@@ -268,11 +261,8 @@ export class Run implements RunContext {
     return this.#holds === undefined ? undefined : Promise.all(this.#holds)
   }
 
-  stop(
-    reason: string,
-    options: { readonly response?: AgentResponseInit | string | undefined } = {},
-  ): void {
-    this.stopped ??= { reason, response: options.response }
+  stop(reason: string, { response }: Omit<Stop, 'reason'> = {}): void {
+    this.stopped ??= { reason, response }
   }
 
   interrupt<Value>(payload: unknown): Promise<Value> {

@@ -1,6 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownPrefix, realRedis, removeKeys } from './real-redis.test-helper.ts'
 
@@ -27,6 +29,8 @@ interface Job {
 interface Outcome {
   /** When calls passed, by the clock of Redis. */
   readonly times: readonly number[]
+  /** What was left of the limit when a call was refused, at most. */
+  readonly mostLeft: number
   readonly codes: readonly string[]
   readonly mostOpen: number
 }
@@ -46,11 +50,14 @@ for (const [index, { runs, hang, leaseMs, limiter = name + index, ...options }] 
   const place = '{' + prefix + '}:' + name + ':' + index
   const times = []
   let mostOpen = 0
+  let mostLeft = 0
   // The time of a grant is that of Redis, in the same transaction.
   const evalRedis = async (script, keys, args) => {
     const [[error, answer], [, time]] = await redis.multi().eval(script, keys.length, ...keys, ...args).time().exec()
     if (error) throw error
-    if (Array.isArray(answer) && answer[0] === 1) times.push(time[0] * 1000 + Math.floor(time[1] / 1000))
+    if (!Array.isArray(answer)) return answer
+    if (answer[0] === 1) times.push(time[0] * 1000 + Math.floor(time[1] / 1000))
+    else mostLeft = Math.max(mostLeft, Number(answer[3]))
     return answer
   }
   const client = scriptedClient(async () => {
@@ -62,7 +69,7 @@ for (const [index, { runs, hang, leaseMs, limiter = name + index, ...options }] 
     await redis.decr(place + ':open')
     return 'Hello!'
   })
-  const store = redisLimitStore(evalRedis, { prefix, leaseMs })
+  const store = redisLimitStore(evalRedis, { prefix, leaseMs, pollMs: 20 })
   const middleware = rateLimit({ store, name: limiter, key: () => 'all', ...options })
   const agent = new Agent({ client, middleware })
 
@@ -70,7 +77,7 @@ for (const [index, { runs, hang, leaseMs, limiter = name + index, ...options }] 
   while (Number(await redis.get(place + ':ready')) < processes) await pause(5)
   const results = await Promise.allSettled(Array.from({ length: runs }, () => agent.run('Hi')))
   const codes = results.map(({ reason }) => reason?.code ?? 'completed')
-  console.log(JSON.stringify({ times, codes, mostOpen }))
+  console.log(JSON.stringify({ times, codes, mostOpen, mostLeft }))
 }
 redis.disconnect()
 `
@@ -81,7 +88,11 @@ function spawnWorker(name: string, processes: number, jobs: readonly Job[]): Chi
     ['--conditions=@lamella/source', '--input-type=module', '-e', program],
     {
       cwd: `${import.meta.dirname}/..`,
-      env: { ...process.env, LIMIT_JOBS: JSON.stringify({ prefix, processes, name, jobs }) },
+      env: {
+        ...process.env,
+        LIMIT_JOBS: JSON.stringify({ prefix, processes, name, jobs }),
+        NODE_COMPILE_CACHE: join(tmpdir(), 'lamella-compile-cache'),
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )
@@ -100,7 +111,7 @@ describe.skipIf(redis === undefined)('eight processes and one Redis', () => {
   const windowMs = 500
   const jobs: readonly Job[] = [
     { runs: 100, limits: [{ unit: 'requests', limit: 300, windowMs: 60_000 }], onLimit: 'reject' },
-    { runs: 100, limits: [{ unit: 'requests', limit: 200, windowMs }] },
+    { runs: 75, limits: [{ unit: 'requests', limit: 200, windowMs }] },
     { runs: 20, limits: [{ unit: 'concurrency', limit: 5 }] },
   ]
   const all: Outcome[][] = jobs.map(() => [])
@@ -124,11 +135,12 @@ describe.skipIf(redis === undefined)('eight processes and one Redis', () => {
     const countFrom = (start: number) =>
       times.filter((at) => at >= start && at < start + windowMs).length
 
-    expect(codes).toEqual(Array.from({ length: 800 }, () => 'completed'))
-    expect(times).toHaveLength(800)
+    expect(codes).toEqual(Array.from({ length: 600 }, () => 'completed'))
+    expect(times).toHaveLength(600)
     // 1 %: the time is read a moment after the script has counted.
     expect(Math.max(...times.map(countFrom))).toBeLessThanOrEqual(202)
-    expect(countFrom(Math.min(...times))).toBeGreaterThanOrEqual(198)
+    // However slow the machine is, nobody waits while there is room.
+    expect(Math.max(...all[1]!.map(({ mostLeft }) => mostLeft))).toBeLessThan(1)
   })
 
   it('never have more open at once than allowed', () => {
@@ -146,11 +158,13 @@ it.skipIf(redis === undefined)(
     const limits = [{ unit: 'concurrency', limit: 1 }]
     const job = { runs: 1, limits, leaseMs: 600, limiter: 'killed' }
     const holder = spawnWorker('holder', 1, [{ ...job, hang: true }])
-    await once(holder.stdout!, 'data')
-    const others = spawnWorker('others', 1, [
+    // They do nothing before there is a second one.
+    const others = spawnWorker('others', 2, [
       { ...job, onLimit: 'reject' },
       { ...job, maxWaitMs: 10_000 },
     ])
+    await once(holder.stdout!, 'data')
+    for (const index of [0, 1]) await redis!.incr(`{${prefix}}:others:${index}:ready`)
 
     const [first] = (await once(others.stdout!, 'data')) as [Buffer]
     holder.kill('SIGKILL')

@@ -27,7 +27,11 @@ type Facts = Omit<CacheInfo, 'hit'>
 export function cache(options: CacheOptions = {}): ChatMiddleware {
   const { name = 'cache', scope, allow = [], cacheable, key: keyFrom, waitUntil } = options
   const { staleWhileRevalidateMs = 0, staleIfErrorMs = 0 } = options
-  checkOptions('cache', options, { staleWhileRevalidateMs: 0, staleIfErrorMs: 0 })
+  checkOptions('cache', options, {
+    staleWhileRevalidateMs: 0,
+    staleIfErrorMs: 0,
+    key: 'function?',
+  })
   for (const what of allow) checkOptions('cache', { allow: what }, { allow: allowances })
   const layer = new LayerCache<StoredResponse, ChatContext>('cache', options, isStoredResponse)
   const { entries, isShadow } = layer

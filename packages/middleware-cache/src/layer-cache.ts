@@ -198,7 +198,13 @@ function check<Context>(
   options: SharedCacheOptions<Context> & { readonly scope?: CacheScope<Context> | undefined },
 ): void {
   checkOptions(owner, options, {
+    name: 'string?',
+    when: 'function?',
     mode: ['enforce', 'shadow', 'off'],
+    onEvent: 'function?',
+    namespace: 'string?',
+    cacheable: 'function?',
+    waitUntil: 'function?',
     ttlMs: 1,
     storeTimeoutMs: 1,
     'singleFlight.leaseMs': 1,

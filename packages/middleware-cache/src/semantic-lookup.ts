@@ -39,6 +39,9 @@ export class SemanticLookup {
       { semantic: options },
       {
         'semantic.embed': 'function',
+        'semantic.sameFacts': 'function?',
+        'semantic.verify': 'function?',
+        'semantic.except': 'function?',
         'semantic.maxQuestionTokens': 1,
         'semantic.timeoutMs': 1,
       },

@@ -167,6 +167,9 @@ describe('semantic', () => {
     [{ threshold: 1.1 }, '`semantic.threshold`'],
     [{ embed: 'model' }, '`semantic.embed` must be a function'],
     [{ maxQuestionTokens: 0 }, '`semantic.maxQuestionTokens`'],
+    [{ sameFacts: false }, '`semantic.sameFacts` must be a function'],
+    [{ verify: true }, '`semantic.verify` must be a function'],
+    [{ except: [/my/] }, '`semantic.except` must be a function'],
   ])('wrong options throw when it is made: %j', (semantic, message) => {
     expect(() => setUp(semantic as never)).toThrow(message)
   })

@@ -170,6 +170,9 @@ describe('toolCache', () => {
 
   test.each([
     [{ tools: { look: { ttlMs: 0 } } }, 'tool "look": `ttlMs`'],
+    [{ tools: { look: { key: 'city' } } }, 'tool "look": `key` must be a function'],
+    [{ tools: { look: 'no' } }, '`tools.look` must be true, false or a rule, got "no"'],
+    [{ cacheable: true }, '`cacheable` must be a function'],
     [{ scope: 1 }, '`scope`'],
     [{ ttlMs: -1 }, 'toolCache: `ttlMs`'],
   ])('wrong options throw when it is made: %j', (options, message) => {

@@ -4,7 +4,13 @@ import type {
   FunctionMiddleware,
   FunctionResult,
 } from '@lamella/core'
-import { canonicalJson, checkOptions, functionLayer, jsonCopy } from '@lamella/core/authoring'
+import {
+  canonicalJson,
+  checkOptions,
+  functionLayer,
+  jsonCopy,
+  wrongOption,
+} from '@lamella/core/authoring'
 import type { CacheInfo, SharedCacheOptions } from './cache-options.ts'
 import type { CacheScope } from './cache-scope.ts'
 import { scopeMissing } from './cache-scope.ts'
@@ -51,7 +57,13 @@ interface StoredResult {
 export function toolCache(options: ToolCacheOptions = {}): FunctionMiddleware {
   const { name = 'cache', tools = {}, scope, cacheable } = options
   for (const [tool, rule] of Object.entries(tools)) {
-    checkOptions(`toolCache: tool "${tool}"`, Object(rule) as object, { ttlMs: 1 })
+    if (typeof rule !== 'boolean' && (typeof rule !== 'object' || rule === null)) {
+      throw wrongOption('toolCache', `tools.${tool}`, 'true, false or a rule', rule)
+    }
+    checkOptions(`toolCache: tool "${tool}"`, Object(rule) as object, {
+      ttlMs: 1,
+      key: 'function?',
+    })
   }
   const rules = new Map(Object.entries(tools))
   const layer = new LayerCache<StoredResult, FunctionInvocationContext>(

@@ -138,6 +138,10 @@ export function retry(
 
 function check(options: RetryOptions): void {
   const { maxRetryAfterMs = 0, maxElapsedMs = 1, maxRetriesByKind = {}, tools } = options
+  for (const kind of Object.keys(maxRetriesByKind)) {
+    if (Object.hasOwn(kinds, kind)) continue
+    throw wrongOption('retry', 'maxRetriesByKind', `of ${Object.keys(kinds).join(', ')}`, kind)
+  }
   const byKind = Object.keys(maxRetriesByKind).map((kind) => [`maxRetriesByKind.${kind}`, 0])
   checkOptions('retry', options, {
     name: 'string?',
@@ -163,4 +167,19 @@ function check(options: RetryOptions): void {
   })
   checkMs('maxRetryAfterMs', maxRetryAfterMs)
   if (!(maxElapsedMs > 0)) throw wrongOption('retry', 'maxElapsedMs', 'above 0', maxElapsedMs)
+}
+
+const kinds: Readonly<Record<ProviderErrorKind, true>> = {
+  rate_limit: true,
+  quota: true,
+  overloaded: true,
+  timeout: true,
+  network: true,
+  auth: true,
+  invalid_request: true,
+  context_length: true,
+  content_filter: true,
+  not_found: true,
+  truncated_stream: true,
+  server: true,
 }

@@ -6,7 +6,7 @@ import {
   safe,
   sse,
 } from '../packages/azure-openai/fixtures/azure-recordings.ts'
-import { answer, RawServer } from '../packages/azure-openai/fixtures/raw-server.ts'
+import { answer, RawServer } from '../packages/testing/src/raw-server.ts'
 import { AzureOpenAIChatClient } from '../packages/azure-openai/src/index.ts'
 import { Agent } from '../packages/core/src/index.ts'
 import { contentFilter } from '../packages/guardrail-content/src/index.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { AgentResponse, ChatClient, Message } from '../packages/core/src/index.ts'
 import { Agent, createSession, message, text, tool } from '../packages/core/src/index.ts'
-import { answer, RawServer } from '../packages/openai/fixtures/raw-server.ts'
+import { answer, RawServer } from '../packages/testing/src/raw-server.ts'
 import type { Wire } from './swap-problems.ts'
 import type { SwapProvider } from './swap-providers.ts'
 import { providers } from './swap-providers.ts'
@@ -83,7 +83,7 @@ function play(
     const { whole, sse } = provider.answer({ mark, model, round: played++, ...said })
     return answer(request.body.stream === true ? sse : whole)(response, request)
   }
-  return { client: provider.open(new URL(server.url).origin), sent }
+  return { client: provider.open(server.url), sent }
 }
 let played = 0
 

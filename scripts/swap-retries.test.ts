@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ChatOptions } from '../packages/core/src/index.ts'
 import { Agent, chatMiddleware, isProviderError } from '../packages/core/src/index.ts'
-import type { Handler } from '../packages/openai/fixtures/raw-server.ts'
-import { answer, RawServer } from '../packages/openai/fixtures/raw-server.ts'
+import type { Handler } from '../packages/testing/src/raw-server.ts'
+import { answer, RawServer } from '../packages/testing/src/raw-server.ts'
 import type { SwapProvider } from './swap-providers.ts'
 import { providers } from './swap-providers.ts'
 
@@ -32,7 +32,7 @@ async function requestsOf(
 ): Promise<number> {
   server.received.length = 0
   server.handler = failure
-  const client = provider.open(new URL(server.url).origin)
+  const client = provider.open(server.url)
   const failed =
     mode === 'plain'
       ? client.getResponse('Hi', options)
@@ -78,7 +78,7 @@ describe.each(cases)('$provider.name, $mode', ({ provider, mode }) => {
         }
       }
     })
-    const client = provider.open(new URL(server.url).origin)
+    const client = provider.open(server.url)
     const agent = new Agent({ client, middleware: [retry] })
 
     const { text } = await (mode === 'plain'

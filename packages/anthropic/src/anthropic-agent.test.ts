@@ -3,7 +3,7 @@ import { Agent, tool } from '@lamella/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { messagesRecording } from '../fixtures/messages-recording.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 
 let server: RawServer

@@ -1,10 +1,10 @@
 import type { ProviderError } from '@lamella/core'
 import { isProviderError } from '@lamella/core'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { clientRequest, collect, failureOf } from '../fixtures/client-request.ts'
+import { clientRequest, collect, failureOf } from '@lamella/testing'
 import { messagesRecording, messagesSse } from '../fixtures/messages-recording.ts'
-import type { Handler } from '../fixtures/raw-server.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import type { Handler } from '@lamella/testing/raw-server'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 
 const key = 'sk-ant-api03-verysecretkey'

@@ -3,8 +3,8 @@ import { chatClientContract, describeContract } from '@lamella/testing'
 import { describe, it } from 'vitest'
 import type { Recording } from '../fixtures/messages-recording.ts'
 import { messagesRecording } from '../fixtures/messages-recording.ts'
-import type { Handler } from '../fixtures/raw-server.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import type { Handler } from '@lamella/testing/raw-server'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 
 async function create(scenario: ClientScenario): Promise<ClientHarness> {

@@ -1,10 +1,10 @@
 import type { ChatResponse } from '@lamella/core'
 import { foldUpdates } from '@lamella/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientRequest, collect } from '../fixtures/client-request.ts'
+import { clientRequest, collect } from '@lamella/testing'
 import type { Recording } from '../fixtures/messages-recording.ts'
 import { messagesRecording, messagesSse } from '../fixtures/messages-recording.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 
 let server: RawServer

@@ -2,10 +2,10 @@ import type { ChatOptions, ChatRequest, MessageInput } from '@lamella/core'
 import { hostedTool, message, tool } from '@lamella/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { clientRequest, failureOf } from '../fixtures/client-request.ts'
+import { clientRequest, failureOf } from '@lamella/testing'
 import { messagesRecording } from '../fixtures/messages-recording.ts'
-import type { Received } from '../fixtures/raw-server.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import type { Received } from '@lamella/testing/raw-server'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 
 let server: RawServer

@@ -2,9 +2,9 @@ import type { Content, FunctionResultContent, MessageInit } from '@lamella/core'
 import { toMessages } from '@lamella/core'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientRequest } from '../fixtures/client-request.ts'
+import { clientRequest } from '@lamella/testing'
 import { messagesRecording } from '../fixtures/messages-recording.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 
 let server: RawServer

@@ -1,8 +1,8 @@
 import { foldUpdates } from '@lamella/core'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { clientRequest, collect, failureOf } from '../fixtures/client-request.ts'
+import { clientRequest, collect, failureOf } from '@lamella/testing'
 import { messagesRecording } from '../fixtures/messages-recording.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 
 let server: RawServer

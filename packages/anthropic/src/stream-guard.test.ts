@@ -2,9 +2,10 @@ import { getEventListeners } from 'node:events'
 import type { ChatResponseUpdate } from '@lamella/core'
 import { foldUpdates, isProviderError } from '@lamella/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { clientRequest, collect, failureOf, signal } from '../fixtures/client-request.ts'
+import { clientRequest, collect, failureOf } from '@lamella/testing'
+import { moment } from '../../../scripts/provider-harness/moment.ts'
 import { messagesRecording } from '../fixtures/messages-recording.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 import type { AnthropicChatClientOptions } from './anthropic-connection.ts'
 
@@ -150,7 +151,7 @@ describe('an abort', () => {
   })
 
   test('closes the request', async () => {
-    const closed = signal()
+    const closed = moment()
     const controller = new AbortController()
     const reason = new Error('enough')
     server.handler = (response) => {
@@ -173,7 +174,7 @@ describe('an abort', () => {
   })
 
   test('of a whole answer rejects at once and closes the request', async () => {
-    const closed = signal()
+    const closed = moment()
     const controller = new AbortController()
     const reason = new Error('enough')
     server.handler = (response) => {
@@ -201,7 +202,7 @@ describe('a consumer', () => {
   })
 
   test('that leaves closes the request, and a pull that waits ends', async () => {
-    const closed = signal()
+    const closed = moment()
     begin()
     const { handler } = server
     server.handler = (response, request) => {
@@ -245,7 +246,7 @@ describe('whatever the end', () => {
   })
 
   test('the connection is closed behind an error', async () => {
-    const closed = signal()
+    const closed = moment()
     server.handler = (response) => {
       response.on('close', closed.resolve)
       response.writeHead(200, { 'content-type': 'text/event-stream' })

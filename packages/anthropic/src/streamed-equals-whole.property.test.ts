@@ -1,7 +1,7 @@
 import { foldUpdates } from '@lamella/core'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { clientRequest, collect } from '../fixtures/client-request.ts'
+import { clientRequest, collect } from '@lamella/testing'
 import { messagesRecording } from '../fixtures/messages-recording.ts'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 

@@ -1,9 +1,9 @@
 import { AzureOpenAI } from 'openai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { completion, response } from '../fixtures/azure-recordings.ts'
-import { clientRequest, failureOf } from '../fixtures/client-request.ts'
-import type { Received } from '../fixtures/raw-server.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { clientRequest, failureOf } from '@lamella/testing'
+import type { Received } from '@lamella/testing/raw-server'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AzureOpenAIChatClient } from './azure-openai-chat-client.ts'
 import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
 

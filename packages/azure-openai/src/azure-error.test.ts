@@ -1,9 +1,9 @@
 import { inspect } from 'node:util'
 import { message } from '@lamella/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientRequest, failureOf } from '../fixtures/client-request.ts'
-import type { Handler } from '../fixtures/raw-server.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { clientRequest, failureOf } from '@lamella/testing'
+import type { Handler } from '@lamella/testing/raw-server'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AzureOpenAIChatClient } from './azure-openai-chat-client.ts'
 import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
 

@@ -10,8 +10,8 @@ import {
   sse,
   usage,
 } from '../fixtures/azure-recordings.ts'
-import { clientRequest, collect, failureOf } from '../fixtures/client-request.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { clientRequest, collect, failureOf } from '@lamella/testing'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { azureContentFilter } from './azure-content-filter.ts'
 import type { AzureOpenAIApi } from './azure-openai-client-options.ts'
 import { AzureOpenAIChatClient } from './azure-openai-chat-client.ts'

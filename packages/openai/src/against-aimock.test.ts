@@ -1,228 +1,26 @@
-// Against a mock server that others wrote, from what they know of OpenAI's APIs.
-import { LLMock } from '@copilotkit/aimock'
-import type { ChatClient, ProviderError } from '@lamella/core'
-import { Agent, foldUpdates, tool } from '@lamella/core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { z } from 'zod'
-import { clientRequest, collect, failureOf } from '../fixtures/client-request.ts'
+import { describeMocked } from '../../../scripts/provider-harness/against-aimock.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
-import type { OpenAIClientOptions } from './openai-connection.ts'
 
-const words = 'Grüße, 世界! 👋🏽 The quick brown fox jumps over the lazy dog.'
-const mock = new LLMock({ port: 0, auth: { apiKeys: ['test-key'] } })
-beforeAll(() => mock.start())
-afterAll(() => mock.stop())
-afterEach(() => {
-  mock.clearChaos().reset()
-})
+const model = 'gpt-5-mini'
+const errors = {
+  limited: { type: 'requests', code: 'rate_limit_exceeded' },
+  overloaded: { type: 'server_error' },
+}
 
-const weather = tool({
-  name: 'get_weather',
-  description: 'Tells the weather.',
-  parameters: z.object({ city: z.string() }),
-  execute: ({ city }) => `rain in ${city}`,
-})
-const call = (city: string) => ({ name: 'get_weather', arguments: { city } })
-
-describe.each([
-  { api: 'Responses', Client: OpenAIChatClient },
-  { api: 'Chat Completions', Client: OpenAIChatCompletionsClient },
-])('$api of aimock', ({ Client }) => {
-  const open = (options: OpenAIClientOptions = {}): ChatClient =>
-    new Client({ apiKey: 'test-key', baseURL: `${mock.url}/v1`, model: 'gpt-5-mini', ...options })
-  /** The failures of a call and of a stream. */
-  const failures = async (question: string): Promise<ProviderError[]> => [
-    (await failureOf(open().respond(clientRequest(question)))) as ProviderError,
-    (await failureOf(open().stream(clientRequest(question)))) as ProviderError,
-  ]
-
-  test.each([1, 2, 7, 1000])(
-    'a stream in pieces of %i says what the whole answer says',
-    async (chunkSize) => {
-      mock.onMessage('hello', { content: words, reasoning: 'Be polite.' }, { chunkSize })
-
-      const whole = await open().respond(clientRequest('hello'))
-      const streamed = foldUpdates(await collect(open().stream(clientRequest('hello'))))
-
-      for (const { text, messages, finishReason, model } of [whole, streamed]) {
-        expect({ text, finishReason, model }).toEqual({
-          text: words,
-          finishReason: 'stop',
-          model: 'gpt-5-mini',
-        })
-        expect(messages).toMatchObject([
-          {
-            role: 'assistant',
-            contents: [{ type: 'reasoning', text: 'Be polite.' }, { type: 'text' }],
-          },
-        ])
-      }
-    },
-  )
-
-  test('usage is what the server counted, streamed or not', async () => {
-    const usage =
-      Client === OpenAIChatClient
-        ? { input_tokens: 11, output_tokens: 5, total_tokens: 16 }
-        : { prompt_tokens: 11, completion_tokens: 5, total_tokens: 16 }
-    mock.onMessage('count', { content: 'Five.', usage })
-
-    const whole = await open().respond(clientRequest('count'))
-    const streamed = foldUpdates(await collect(open().stream(clientRequest('count'))))
-
-    const counted = { inputTokens: 11, outputTokens: 5, totalTokens: 16 }
-    expect([whole.usage, streamed.usage]).toEqual([counted, counted])
-  })
-
-  test('an answer that was cut by length says so', async () => {
-    mock.onMessage('go on', { content: 'And then', finishReason: 'length' })
-
-    const whole = await open().respond(clientRequest('go on'))
-    const streamed = foldUpdates(await collect(open().stream(clientRequest('go on'))))
-
-    expect([whole.finishReason, streamed.finishReason]).toEqual(['length', 'length'])
-  })
-
-  test.each([false, true])(
-    'an agent runs the tools that are called (stream: %s)',
-    async (stream) => {
-      mock.on(
-        { userMessage: 'weather', hasToolResult: false },
-        { toolCalls: [call('Porto'), call('Oslo')] },
-      )
-      mock.on({ toolResultContains: 'rain in Oslo' }, { content: 'Rain in both.' })
-      const agent = new Agent({ client: open(), tools: [weather] })
-
-      const response = await (stream
-        ? agent.run('The weather?', { stream }).finalResponse()
-        : agent.run('The weather?'))
-
-      expect(response).toMatchObject({ status: 'completed', text: 'Rain in both.' })
-      const results = response.messages.filter(({ role }) => role === 'tool')
-      expect(results.flatMap(({ contents }) => contents)).toMatchObject([
-        { type: 'function-result', contents: [{ text: 'rain in Porto' }] },
-        { type: 'function-result', contents: [{ text: 'rain in Oslo' }] },
-      ])
-      expect(mock.getRequests()).toHaveLength(2)
-    },
-  )
-
-  test('an agent goes through three rounds of calls', async () => {
-    mock.on({ userMessage: 'tour', hasToolResult: false }, { toolCalls: [call('Porto')] })
-    mock.on({ toolResultContains: 'rain in Porto' }, { toolCalls: [call('Oslo')] })
-    mock.on({ toolResultContains: 'rain in Oslo' }, { toolCalls: [call('Lima')] })
-    mock.on({ toolResultContains: 'rain in Lima' }, { content: 'Stay at home.' })
-
-    const response = await new Agent({ client: open(), tools: [weather] }).run('A tour?')
-
-    expect(response.text).toBe('Stay at home.')
-    const calls = response.messages.flatMap(({ contents }) =>
-      contents.flatMap((content) => (content.type === 'function-call' ? [content.arguments] : [])),
-    )
-    expect(calls).toEqual(['Porto', 'Oslo', 'Lima'].map((city) => JSON.stringify({ city })))
-    expect(response.messages.map(({ role }) => role).join(' ')).toBe(
-      'assistant tool assistant tool assistant tool assistant',
-    )
-  })
-
-  test.each([false, true])('a typed answer is asked for and read (stream: %s)', async (stream) => {
-    mock.onMessage('umbrella', { content: '{"needed":true}' })
-    const schema = z.object({ needed: z.boolean() })
-    const agent = new Agent({ client: open(), options: { responseFormat: { schema } } })
-
-    const response = await (stream
-      ? agent.run('An umbrella?', { stream }).finalResponse()
-      : agent.run('An umbrella?'))
-
-    expect(response.value).toEqual({ needed: true })
-  })
-
-  test('a limit says when to come back', async () => {
-    mock.onMessage('hello', {
-      error: { message: 'Slow down.', type: 'requests', code: 'rate_limit_exceeded' },
-      status: 429,
-      retryAfter: 3,
-    })
-
-    for (const failure of await failures('hello')) {
-      expect(failure).toMatchObject({
-        kind: 'rate_limit',
-        status: 429,
-        retry: { retryable: true, afterMs: 3000, replay: 'safe' },
-      })
-    }
-  })
-
-  test('the SDK’s own repeat gets through a moment’s overload', async () => {
-    mock.onMessage('hello', { content: words })
-    mock.nextRequestError(503, { message: 'Overloaded.', type: 'server_error' })
-
-    const { text } = await open().respond(clientRequest('hello', { transportRetries: 1 }))
-
-    expect(text).toBe(words)
-    expect(mock.getRequests().map(({ response }) => response.status)).toEqual([503, 200])
-  })
-
-  test.each([1, 2, 4, 6])(
-    'a stream cut after %i chunks fails with what had arrived',
-    async (truncateAfterChunks) => {
-      mock.onMessage('hello', { content: words }, { truncateAfterChunks, chunkSize: 5, latency: 5 })
-
-      const failure = (await failureOf(open().stream(clientRequest('hello')))) as ProviderError
-
-      expect(['network', 'truncated_stream']).toContain(failure.kind)
-      expect(failure.retry.retryable).toBe(true)
-      expect(words.startsWith(failure.partial?.text ?? '')).toBe(true)
-      expect(failure.partial?.text).not.toBe(words)
-    },
-  )
-
-  test('a stream that is left early ends there', async () => {
-    mock.onMessage('hello', { content: words }, { chunkSize: 1, latency: 5 })
-    const taken: string[] = []
-
-    for await (const { contents } of open().stream(clientRequest('hello'))) {
-      for (const content of contents) if (content.type === 'text') taken.push(content.text)
-      if (taken.length === 3) break
-    }
-
-    expect(taken.join('')).toBe(words.slice(0, 3))
-  })
-
-  test.each([
-    ['dropRate', { kind: 'server', status: 500, retry: { retryable: true } }],
-    ['malformedRate', { kind: 'server', retry: { retryable: true } }],
-    ['rateLimitRate', { kind: 'rate_limit', status: 429, retry: { afterMs: 1000 } }],
-    ['disconnectRate', { kind: 'network', retry: { retryable: true } }],
-  ])('chaos by `%s` is a failure of the provider', async (rate, expected) => {
-    mock.onMessage('hello', { content: words })
-    mock.setChaos({ [rate]: 1 })
-
-    for (const failure of await failures('hello')) expect(failure).toMatchObject(expected)
-  })
-
-  test('calls at the same time get each their own answer', async () => {
-    const names = Array.from({ length: 20 }, (_, at) => `call-${at}.`)
-    for (const name of names) mock.onMessage(name, { content: name }, { chunkSize: 2 })
-    const client = open()
-
-    const texts = await Promise.all(
-      names.map(async (name, at) =>
-        at % 2 === 0
-          ? (await client.respond(clientRequest(name))).text
-          : foldUpdates(await collect(client.stream(clientRequest(name)))).text,
-      ),
-    )
-
-    expect(texts).toEqual(names)
-  })
-
-  test('a question that nobody answers is not found, a wrong key not authorized', async () => {
-    const unknown = await failures('nobody knows')
-    const refused = await failureOf(open({ apiKey: 'other' }).respond(clientRequest('hello')))
-
-    expect(unknown).toMatchObject([{ kind: 'not_found' }, { kind: 'not_found' }])
-    expect(refused).toMatchObject({ kind: 'auth', status: 401, retry: { retryable: false } })
-  })
-})
+describeMocked([
+  {
+    api: 'Responses',
+    model,
+    open: (url, apiKey) => new OpenAIChatClient({ apiKey, baseURL: `${url}/v1`, model }),
+    usage: { input_tokens: 11, output_tokens: 5, total_tokens: 16 },
+    errors,
+  },
+  {
+    api: 'Chat Completions',
+    model,
+    open: (url, apiKey) => new OpenAIChatCompletionsClient({ apiKey, baseURL: `${url}/v1`, model }),
+    usage: { prompt_tokens: 11, completion_tokens: 5, total_tokens: 16 },
+    errors,
+  },
+])

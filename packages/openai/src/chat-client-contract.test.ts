@@ -2,8 +2,8 @@ import type { ClientHarness, ClientScenario } from '@lamella/testing'
 import { chatClientContract, describeContract } from '@lamella/testing'
 import { describe, it } from 'vitest'
 import { completionsRecording } from '../fixtures/completions-recording.ts'
-import type { Handler } from '../fixtures/raw-server.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import type { Handler } from '@lamella/testing/raw-server'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import type { Recording } from '../fixtures/responses-recording.ts'
 import { responsesRecording } from '../fixtures/responses-recording.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
@@ -70,7 +70,7 @@ for (const { Client, say, call } of apis) {
       return handler(scenario)(response, request)
     })
     return {
-      client: new Client({ apiKey: 'test-key', baseURL: server.url, model: 'm' }),
+      client: new Client({ apiKey: 'test-key', baseURL: server.baseURL, model: 'm' }),
       openExchanges: () => open,
       close: () => server.stop(),
     }

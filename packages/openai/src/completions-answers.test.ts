@@ -1,9 +1,9 @@
 import type { ChatResponse, Content } from '@lamella/core'
 import { foldUpdates } from '@lamella/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientRequest, collect } from '../fixtures/client-request.ts'
+import { clientRequest, collect } from '@lamella/testing'
 import { completionsRecording, completionsSse } from '../fixtures/completions-recording.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import type { Recording } from '../fixtures/responses-recording.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
 
@@ -11,7 +11,11 @@ let server: RawServer
 let client: OpenAIChatCompletionsClient
 beforeAll(async () => {
   server = await RawServer.start()
-  client = new OpenAIChatCompletionsClient({ apiKey: 'test-key', baseURL: server.url, model: 'm' })
+  client = new OpenAIChatCompletionsClient({
+    apiKey: 'test-key',
+    baseURL: server.baseURL,
+    model: 'm',
+  })
 })
 afterAll(() => server.stop())
 

@@ -2,10 +2,10 @@ import type { ChatOptions, Content, Message, MessageInput } from '@lamella/core'
 import { foldUpdates, hostedTool, message, tool } from '@lamella/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { clientRequest, collect } from '../fixtures/client-request.ts'
+import { clientRequest, collect } from '@lamella/testing'
 import { completionsRecording } from '../fixtures/completions-recording.ts'
-import type { Received } from '../fixtures/raw-server.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import type { Received } from '@lamella/testing/raw-server'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import type { OpenAIChatCompletionsClientOptions } from './openai-chat-completions-client.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
 
@@ -22,7 +22,7 @@ beforeEach(() => {
 const open = (options: OpenAIChatCompletionsClientOptions = {}) =>
   new OpenAIChatCompletionsClient({
     apiKey: 'test-key',
-    baseURL: server.url,
+    baseURL: server.baseURL,
     model: 'gpt-4.1',
     ...options,
   })

@@ -3,7 +3,7 @@ import { Agent, chatMiddleware, tool } from '@lamella/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { completionsRecording } from '../fixtures/completions-recording.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { responsesRecording } from '../fixtures/responses-recording.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
@@ -79,7 +79,7 @@ const apis = [
 
 describe.each(apis)('an agent on $name', ({ Client, rounds, second }) => {
   const open = (options: OpenAIClientOptions = {}): ChatClient =>
-    new Client({ apiKey: 'test-key', baseURL: server.url, model: 'gpt-5-mini', ...options })
+    new Client({ apiKey: 'test-key', baseURL: server.baseURL, model: 'gpt-5-mini', ...options })
   const play = (): void => {
     let round = 0
     server.received.length = 0

@@ -1,7 +1,7 @@
 import { OpenAI } from 'openai'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { clientRequest, failureOf } from '../fixtures/client-request.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { clientRequest, failureOf } from '@lamella/testing'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { responsesRecording } from '../fixtures/responses-recording.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
@@ -169,7 +169,7 @@ test('`timeoutMs` is the time of an attempt until its headers', async () => {
   const server = await RawServer.start(() => {})
   const client = new OpenAIChatClient({
     apiKey: 'k',
-    baseURL: server.url,
+    baseURL: server.baseURL,
     model: 'm',
     timeoutMs: 20,
   })
@@ -192,7 +192,7 @@ test('a subclass adds to the body and reads what its server says besides', async
     }
   }
   const server = await RawServer.start(answer(responsesRecording([], { filter: 'passed' }).whole))
-  const client = new Filtered({ apiKey: 'k', baseURL: server.url, model: 'm' })
+  const client = new Filtered({ apiKey: 'k', baseURL: server.baseURL, model: 'm' })
 
   const response = await client.respond(clientRequest())
 

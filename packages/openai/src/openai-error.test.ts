@@ -3,8 +3,8 @@ import type { ProviderError } from '@lamella/core'
 import { isProviderError, message } from '@lamella/core'
 import { OpenAI } from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientRequest, failureOf } from '../fixtures/client-request.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { clientRequest, failureOf } from '@lamella/testing'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { OpenAIChatClient } from './openai-chat-client.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
 
@@ -17,7 +17,7 @@ afterAll(() => server.stop())
 const key = 'test-key-that-nobody-may-see'
 const open = (options: object = {}) => ({
   apiKey: key,
-  baseURL: server.url,
+  baseURL: server.baseURL,
   model: 'm',
   ...options,
 })
@@ -278,7 +278,7 @@ describe.each(apis)('$api', ({ Client }) => {
   test.each([
     [
       'a key',
-      () => ({ client: new OpenAI({ apiKey: `${key}\nx`, baseURL: server.url }) }),
+      () => ({ client: new OpenAI({ apiKey: `${key}\nx`, baseURL: server.baseURL }) }),
       {
         kind: 'auth',
         message:
@@ -290,7 +290,7 @@ describe.each(apis)('$api', ({ Client }) => {
       () => ({
         client: new OpenAI({
           apiKey: 'k',
-          baseURL: server.url,
+          baseURL: server.baseURL,
           defaultHeaders: { 'x-a': `${key}\n.` },
         }),
       }),

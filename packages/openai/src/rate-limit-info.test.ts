@@ -1,8 +1,8 @@
 import { foldUpdates } from '@lamella/core'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { clientRequest, collect, failureOf } from '../fixtures/client-request.ts'
+import { clientRequest, collect, failureOf } from '@lamella/testing'
 import { completionsRecording } from '../fixtures/completions-recording.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { responsesRecording } from '../fixtures/responses-recording.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
@@ -44,7 +44,7 @@ describe.each([
   ['Responses', OpenAIChatClient, responses],
   ['Chat Completions', OpenAIChatCompletionsClient, completions],
 ] as const)('what %s says about limits', (_, Client, { whole, sse }) => {
-  const client = () => new Client({ apiKey: 'key', baseURL: server.url, model: 'm' })
+  const client = () => new Client({ apiKey: 'key', baseURL: server.baseURL, model: 'm' })
 
   test('is in the metadata of an answer, whole and streamed', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now })

@@ -1,8 +1,8 @@
 import type { ChatResponse, Content } from '@lamella/core'
 import { foldUpdates } from '@lamella/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clientRequest, collect } from '../fixtures/client-request.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { clientRequest, collect } from '@lamella/testing'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import type { Recording } from '../fixtures/responses-recording.ts'
 import { responsesRecording, responsesSse } from '../fixtures/responses-recording.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
@@ -11,7 +11,11 @@ let server: RawServer
 let client: OpenAIChatClient
 beforeAll(async () => {
   server = await RawServer.start()
-  client = new OpenAIChatClient({ apiKey: 'test-key', baseURL: server.url, model: 'gpt-5-mini' })
+  client = new OpenAIChatClient({
+    apiKey: 'test-key',
+    baseURL: server.baseURL,
+    model: 'gpt-5-mini',
+  })
 })
 afterAll(() => server.stop())
 

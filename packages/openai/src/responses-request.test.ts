@@ -2,9 +2,9 @@ import type { ChatOptions, Content, MessageInput } from '@lamella/core'
 import { hostedTool, message, tool } from '@lamella/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { clientRequest, collect, failureOf } from '../fixtures/client-request.ts'
-import type { Received } from '../fixtures/raw-server.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import { clientRequest, collect, failureOf } from '@lamella/testing'
+import type { Received } from '@lamella/testing/raw-server'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { responsesRecording } from '../fixtures/responses-recording.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
@@ -13,7 +13,7 @@ let server: RawServer
 let client: OpenAIChatClient
 beforeAll(async () => {
   server = await RawServer.start()
-  client = new OpenAIChatClient({ apiKey: 'test-key', baseURL: server.url, model: 'gpt-4.1' })
+  client = new OpenAIChatClient({ apiKey: 'test-key', baseURL: server.baseURL, model: 'gpt-4.1' })
 })
 afterAll(() => server.stop())
 beforeEach(() => {

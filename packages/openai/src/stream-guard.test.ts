@@ -2,10 +2,11 @@ import type { ServerResponse } from 'node:http'
 import type { ChatResponseUpdate, ProviderError } from '@lamella/core'
 import { foldUpdates } from '@lamella/core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { clientRequest, collect, failureOf, signal } from '../fixtures/client-request.ts'
+import { clientRequest, collect, failureOf } from '@lamella/testing'
+import { moment } from '../../../scripts/provider-harness/moment.ts'
 import { completionsRecording } from '../fixtures/completions-recording.ts'
-import type { Handler } from '../fixtures/raw-server.ts'
-import { answer, RawServer } from '../fixtures/raw-server.ts'
+import type { Handler } from '@lamella/testing/raw-server'
+import { answer, RawServer } from '@lamella/testing/raw-server'
 import { responsesRecording, responsesSse } from '../fixtures/responses-recording.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
@@ -35,7 +36,7 @@ const eventStream = { 'content-type': 'text/event-stream' }
 
 describe.each(apis)('$name', ({ name, Client, recording }) => {
   const open = (options: OpenAIClientOptions = {}) =>
-    new Client({ apiKey: 'test-key', baseURL: server.url, model: 'm', ...options })
+    new Client({ apiKey: 'test-key', baseURL: server.baseURL, model: 'm', ...options })
   const { sse } = recording
   /** The answer up to and including the first piece of text. */
   const begun = sse.slice(0, sse.indexOf('\n\n', sse.indexOf('"The"')) + 2)
@@ -58,8 +59,8 @@ describe.each(apis)('$name', ({ name, Client, recording }) => {
   })
 
   test('an abort before the headers rejects with its reason and closes the request', async () => {
-    const closed = signal()
-    const arrived = signal()
+    const closed = moment()
+    const arrived = moment()
     server.handler = (response) => {
       response.on('close', closed.resolve)
       arrived.resolve()
@@ -76,7 +77,7 @@ describe.each(apis)('$name', ({ name, Client, recording }) => {
   })
 
   test('an abort in the middle settles the pending pull at once', async () => {
-    const closed = signal()
+    const closed = moment()
     server.handler = begin((response) => response.on('close', closed.resolve))
     const controller = new AbortController()
     const stream = open().stream(clientRequest('Hi', {}, { signal: controller.signal }))
@@ -106,7 +107,7 @@ describe.each(apis)('$name', ({ name, Client, recording }) => {
   })
 
   test('leaving the loop closes the request', async () => {
-    const closed = signal()
+    const closed = moment()
     server.handler = begin((response) => response.on('close', closed.resolve))
 
     for await (const _ of open().stream(clientRequest())) break
@@ -275,7 +276,7 @@ describe.each(apis)('$name', ({ name, Client, recording }) => {
       sockets.add(response.socket)
       return answer(sse)(response, request)
     })
-    const client = open({ baseURL: fresh.url })
+    const client = open({ baseURL: fresh.baseURL })
 
     for (let calls = 0; calls < 6; calls++) {
       await collect(client.stream(clientRequest()))
@@ -300,7 +301,7 @@ describe.each(apis)('$name', ({ name, Client, recording }) => {
   test('an abort of a whole answer rejects with its reason, before and within the body', async () => {
     const reasons = []
     for (const head of [false, true]) {
-      const arrived = signal()
+      const arrived = moment()
       server.handler = (response) => {
         if (head) response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":')
         arrived.resolve()
@@ -339,7 +340,11 @@ test('a connection that is cut behind the finish reason is cut too late to matte
     response.writeHead(200, eventStream)
     response.write(upToEnd, () => response.destroy())
   }
-  const client = new OpenAIChatCompletionsClient({ apiKey: 'k', baseURL: server.url, model: 'm' })
+  const client = new OpenAIChatCompletionsClient({
+    apiKey: 'k',
+    baseURL: server.baseURL,
+    model: 'm',
+  })
 
   const response = foldUpdates(await collect(client.stream(clientRequest())))
 
@@ -352,7 +357,7 @@ test('a failure inside a response keeps what was said and what it cost', async (
     error: { code: 'server_error', message: 'Sorry.' },
   })
   const failed = { type: 'response.failed', response: whole }
-  const client = new OpenAIChatClient({ apiKey: 'test-key', baseURL: server.url, model: 'm' })
+  const client = new OpenAIChatClient({ apiKey: 'test-key', baseURL: server.baseURL, model: 'm' })
 
   server.handler = answer(responsesSse([failed]))
   const streamed = await failureOf(client.stream(clientRequest()))

@@ -28,6 +28,7 @@ export type {
   MiddlewareRun,
   MiddlewareRunOptions,
 } from './run-middleware.ts'
+export { clientRequest, collect, failureOf } from './client-request.ts'
 export { assertChunkInvariant } from './chunk-invariance.ts'
 export type { ChunkInvarianceOptions } from './chunk-invariance.ts'
 export { assertSealed } from './assert-sealed.ts'

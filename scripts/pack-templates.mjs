@@ -25,5 +25,7 @@ for (const kind of readdirSync(join(root, 'templates'))) {
     if (dependency in manifest.peerDependencies)
       manifest.peerDependencies[dependency] = `^${version}`
   }
-  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
+  // Under another name: to tools, a manifest inside of a package is a package.
+  rmSync(file)
+  writeFileSync(join(own, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }

@@ -54,12 +54,17 @@ export function createPackage(options: CreateOptions): string {
   }
   const source = join(templates, kind)
   for (const file of filesOf(source)) {
-    // npm leaves files of this name out of what it publishes.
-    const target = join(folder, rename(file === 'gitignore' ? '.gitignore' : file, words))
+    const target = join(folder, rename(ownNames[file] ?? file, words))
     mkdirSync(dirname(target), { recursive: true })
     writeFileSync(target, rename(readFileSync(join(source, file), 'utf8'), words))
   }
   return folder
+}
+
+/** Files that go by another name in a package: npm leaves one out, and takes the other for its own. */
+const ownNames: Readonly<Record<string, string>> = {
+  gitignore: '.gitignore',
+  'manifest.json': 'package.json',
 }
 
 /** The word that a template is written with; clients are named after what they are. */

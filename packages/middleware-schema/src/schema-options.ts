@@ -103,16 +103,26 @@ export function checkSchemaOptions(options: SchemaValidatorOptions): void {
     onEvent: 'function?',
     when: 'function?',
   })
-  const { schema, repair, onFailure } = options
-  if (schema !== undefined && schema !== Object(schema)) {
+  const { schema, repair, onFailure, reaskClient } = options
+  if ('~standard' in options) throw wrongOption(owner, 'schema', 'given, as { schema }', undefined)
+  const isDescribed = typeof schema === 'object' ? schema !== null : isStandard(schema)
+  if (schema !== undefined && !isDescribed) {
     throw wrongOption(owner, 'schema', 'a Standard Schema or a JSON Schema', schema)
   }
   const isList = Array.isArray(repair) && repair.every((step) => steps.includes(step))
   if (repair !== undefined && !isList) {
     throw wrongOption(owner, 'repair', `a list of ${steps.join(', ')}`, repair)
   }
+  if (reaskClient !== undefined && typeof reaskClient?.getResponse !== 'function') {
+    throw wrongOption(owner, 'reaskClient', 'a chat client', reaskClient)
+  }
   const isMode = onFailure === undefined || onFailure === 'raw' || onFailure === 'throw'
   if (!isMode && !(onFailure === Object(onFailure) && 'fallback' in (onFailure as object))) {
     throw wrongOption(owner, 'onFailure', "'raw', 'throw' or an object with `fallback`", onFailure)
   }
+}
+
+/** Some schemas, such as those of arktype, are functions. */
+function isStandard(schema: unknown): boolean {
+  return typeof schema === 'function' && '~standard' in schema
 }

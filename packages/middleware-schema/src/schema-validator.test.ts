@@ -223,6 +223,15 @@ describe.each(modes)('an answer, $mode', ({ stream }) => {
     })
   })
 
+  it('passes as it is where there is nothing to replace it by', async () => {
+    const { respond } = await play(['No.'], { onFailure: { fallback: () => undefined as never } })
+
+    const response = await respond()
+
+    expect(response).toMatchObject({ text: 'No.', metadata: { schemaValid: false } })
+    expect(response.value).toBeUndefined()
+  })
+
   it('is only reported on in shadow mode', async () => {
     const { respond, client, events } = await play([`So: ${rome}`], {
       mode: 'shadow',
@@ -317,6 +326,10 @@ describe('the layer', () => {
     [{ maxReasks: 1.5 }, 'maxReasks'],
     [{ onFailure: 'retry' }, 'onFailure'],
     [{ schema: 'object' }, 'schema'],
+    [{ schema: null }, 'schema'],
+    [{ schema: () => true }, 'schema'],
+    [weather, 'schema'],
+    [{ reaskClient: 'other' }, 'reaskClient'],
     [{ mode: 'on' }, 'mode'],
     [{ refine: 1 }, 'refine'],
     [{ maxRepairChars: -1 }, 'maxRepairChars'],

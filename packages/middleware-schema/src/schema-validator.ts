@@ -128,7 +128,9 @@ export function schemaValidator<S extends Schema = Schema>(
     }
     const { fallback } = onFailure
     const value: unknown = isFunction(fallback) ? fallback(issues) : fallback
-    note(context, response, replaceAnswer(response, JSON.stringify(value)), { valid: false, value })
+    const json: string | undefined = JSON.stringify(value)
+    const answer = json !== undefined && replaceAnswer(response, json)
+    note(context, response, answer, { valid: false, value })
   }
 }
 

@@ -21,8 +21,17 @@ export interface Caller {
 export interface BudgetRules {
   readonly report: (run: RunContext, event: BudgetEvent) => void
   /**
-   * Takes `amounts`, if they fit and nothing of `relevant` is used up, and resolves to them. An abort
-   * ends the wait for the store.
+   * Takes `amounts`, if they fit and nothing of `relevant` is used up; resolves to what is, if anything.
+   * An abort ends the wait for the store, and what that grants later is given back.
+   */
+  take(
+    context: Caller,
+    account: BudgetAccount,
+    relevant: readonly BudgetCounter[],
+    amounts: Amounts,
+  ): Promise<BudgetShare | undefined>
+  /**
+   * Takes `amounts` in the same way, and resolves to them.
    * @throws BudgetExhausted otherwise; in shadow mode that is only told, and nothing is taken
    */
   demand(
@@ -54,18 +63,24 @@ export function budgetRules(options: BudgetOptions): BudgetRules {
     return new BudgetExhausted(counter, limit, result === undefined ? {} : { result })
   }
 
+  const take: BudgetRules['take'] = async ({ signal }, account, relevant, amounts) => {
+    const asked = account.reserve(relevant, amounts)
+    try {
+      return await unlessAborted(signal, asked)
+    } catch (error) {
+      const giveBack = (late: unknown): unknown => late ?? account.settle(amounts)
+      if (signal.aborted) asked.then(giveBack).catch(() => {})
+      throw error
+    }
+  }
+
   return {
     report,
     exhausted,
-    async demand({ run, signal }, account, relevant, amounts) {
-      const asked = account.reserve(relevant, amounts)
-      const over = await unlessAborted(signal, asked).catch((error: unknown) => {
-        // What is granted too late is given back.
-        const giveBack = (late: unknown): unknown => late ?? account.settle(amounts)
-        if (signal.aborted) asked.then(giveBack).catch(() => {})
-        throw error
-      })
-      const error = over && exhausted(run, account, over)
+    take,
+    async demand(context, account, relevant, amounts) {
+      const over = await take(context, account, relevant, amounts)
+      const error = over && exhausted(context.run, account, over)
       if (error !== undefined) throw error
       return over === undefined ? amounts : {}
     },

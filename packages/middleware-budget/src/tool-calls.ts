@@ -1,6 +1,6 @@
 import type { FunctionMiddleware, FunctionResult } from '@lamella/core'
 import { defineState, errorResult } from '@lamella/core'
-import { exitOf, unlessAborted } from '@lamella/core/authoring'
+import { exitOf } from '@lamella/core/authoring'
 import type { BudgetAccounts } from './budget-accounts.ts'
 import type { BudgetAccount } from './budget-account.ts'
 import type { BudgetOptions } from './budget-options.ts'
@@ -54,7 +54,7 @@ export function toolCalls(
     await rules.demand(context, account, meteredCounters, {})
     const over =
       oneTooMany(account, tool.name, calls) ??
-      (await unlessAborted(context.signal, account.reserve(['toolCalls'], { toolCalls: 1 })))
+      (await rules.take(context, account, ['toolCalls'], { toolCalls: 1 }))
     if (over !== undefined && onToolLimit === 'refuse' && mode !== 'shadow') {
       rules.report(run, { budget: name, status: 'refused', ...shown(over) })
       context.result = refusal(over)

@@ -15,6 +15,19 @@ describe('explain, about the order of layers', () => {
     expect(explained(['tracing'], ['cache'], ['fallback'], ['retry']).warnings).toEqual([])
   })
 
+  it('knows the place of what stands around calls of each level', () => {
+    const next = (_: unknown, callNext: () => Promise<unknown>) => callNext()
+    const middleware = ['timeout', 'audit'].map((role) => chatLayer(role, {}, next))
+    const ofTools = ['timeout', 'rate-limit', 'cache'].map((role) => functionLayer(role, {}, next))
+    const agent = new Agent({ client: scriptedClient([]), middleware: [middleware, ofTools] })
+
+    expect(agent.explain('Hello').warnings).toEqual([
+      'chat: audit should stand outside timeout',
+      'function: rate-limit should stand outside timeout',
+      'function: cache should stand outside timeout',
+    ])
+  })
+
   it('names the layer that should stand further out, and the one it should stand outside', () => {
     const explanation = explained(['retry'], ['mine'], ['cache', 'answers'])
 

@@ -3,9 +3,9 @@ import type { Middleware } from './middleware.ts'
 /** The recommended places of roles, outermost first (docs/order.md). */
 const order: Readonly<Record<Middleware['level'], string>> = {
   agent: 'audit tracing rate-limit budget injection content tokens judge pii files patch',
-  chat: 'tracing budget tokens pii injection content cache schema judge fallback circuit-breaker retry rate-limit files summarize truncate timeout',
+  chat: 'audit tracing budget tokens pii injection content cache schema judge fallback circuit-breaker retry rate-limit files summarize truncate timeout',
   function:
-    'audit tracing budget tool-policy pii injection content files cache retry timeout truncate',
+    'audit tracing budget tool-policy pii injection content files cache retry rate-limit timeout truncate',
 }
 
 /** What is unusual about the layers of a level: an order that is not recommended, a name used twice. */

@@ -124,10 +124,11 @@ export function byKind<T>(values: Readonly<Record<string, T>>): Record<string, T
 }
 
 /**
- * What a find of one of our recognizers has in it: a digit, a sign of an address, a full stop within a
- * word, a long word, or three pairs of hexadecimal letters.
+ * What a find of one of our recognizers has in it: a long word, two digits near each other, a digit and a
+ * capital in one word, a sign of an address or of a value, or three pairs of hexadecimal digits.
  */
-const clue = /[\d@:=[(]|\.[^\s.]|--|[\w+/=.~%|\\-]{12}|[a-f]{2} [a-f]{2} [a-f]{2}/i
+const clue =
+  /\S{12}|\d(?:[ ./()\u2010-\u2013-]{0,3}\d|\S{0,10}[A-Z\d])|[A-Z]\S{0,10}\d|[@:=[(]|\.[^\s.]|--|[\da-fA-F]{2} [\da-fA-F]{2} [\da-fA-F]{2}/
 
 const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
 

@@ -296,7 +296,7 @@ describe('detectors of other makers', () => {
     const clock = { now: () => (now += 10_000) }
     const agent = new Agent({ client: scriptedClient([]), middleware: pii({ clock }) })
 
-    const response = await agent.run('Call 1')
+    const response = await agent.run('Call 12')
 
     expect(response).toMatchObject({ status: 'blocked', block: { category: 'guardrail_error' } })
   })

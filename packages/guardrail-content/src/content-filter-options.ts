@@ -99,6 +99,8 @@ export function checkContentFilter(options: ContentFilterOptions): void {
       throw wrongOption(owner, `thresholds.${category}`, 'a number from 0 to 1', threshold)
     }
   }
+  checkLists('words', words)
+  checkLists('patterns', patterns)
   const texts = [...byCategory(words, '').flatMap(([, list]) => list), ...allow]
   const bad = texts.find((word) => typeof word !== 'string' || word.replace('*', '').trim() === '')
   if (bad !== undefined) throw wrongOption(owner, 'words', 'texts that are not empty', bad)
@@ -116,6 +118,15 @@ export function checkContentFilter(options: ContentFilterOptions): void {
       "a moderator of images for `applyTo: ['file']`",
       undefined,
     )
+  }
+}
+
+/** One text or pattern alone would be read letter by letter, or not at all. */
+function checkLists(option: string, lists: unknown = []): void {
+  const isOne = typeof lists !== 'object' || Array.isArray(lists) || lists instanceof RegExp
+  const wrong = (isOne ? [lists] : Object.values(lists ?? {})).find((list) => !Array.isArray(list))
+  if (wrong !== undefined) {
+    throw wrongOption('contentFilter', option, 'a list, or lists by category', wrong)
   }
 }
 

@@ -303,6 +303,15 @@ describe('as any layer', () => {
 
 test.each<[ContentFilterOptions, RegExp]>([
   [{ words: [''] }, /contentFilter: `words` must be texts that are not empty, got ""/],
+  [
+    { words: 'damn' as never },
+    /contentFilter: `words` must be a list, or lists by category, got "damn"/,
+  ],
+  [
+    { words: { coarse: 'damn' as never } },
+    /`words` must be a list, or lists by category, got "damn"/,
+  ],
+  [{ patterns: /damn/ as never }, /`patterns` must be a list, or lists by category/],
   [{ words: ['*'] }, /`words`/],
   [{ patterns: ['('] }, /`patterns` must be patterns, got "\("/],
   [{ action: 'warn' as never }, /`action` must be one of block, retry, replace, flag, got "warn"/],

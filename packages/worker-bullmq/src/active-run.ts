@@ -21,13 +21,13 @@ export type RunEnd =
 /** A run that this worker works on. */
 export class ActiveRun {
   readonly jobId: string
+  readonly claimed: ClaimedRun
   readonly #store: RunStore
   readonly #owner: string
-  readonly #claimed: ClaimedRun
   readonly #control = new RunControl()
   readonly #writer: UpdateWriter
   readonly #runId: string
-  /** What the run has said before it was cut off. */
+  /** What the run has said before it was paused or put back. */
   readonly #before: readonly Message[]
   /** Why it was told to end. */
   #ending: 'cancelled' | 'handed-over' | 'lost' | undefined
@@ -43,10 +43,10 @@ export class ActiveRun {
     this.#store = store
     this.jobId = jobId
     this.#owner = owner
-    this.#claimed = claimed
+    this.claimed = claimed
     this.#runId = claimed.request.runId!
     this.#writer = new UpdateWriter(store, this.#runId, owner, flushMs)
-    this.#before = saidBefore(claimed.checkpoint)
+    this.#before = claimed.before
     if (claimed.cancel !== undefined) this.cancel(claimed.cancel as CancelMode)
   }
 
@@ -76,20 +76,21 @@ export class ActiveRun {
     const stream = this.#start(agent, session)
     this.#stream = stream
     try {
-      if (this.#claimed.deliveries > 1) this.#catchUp()
+      if (this.claimed.deliveries > 1) this.#catchUp()
       for await (const update of stream) this.#writer.write(update)
       const response = await stream.finalResponse()
       await this.#writer.flush()
-      const wasCut = response.status === 'paused' && response.reason === 'cancelled'
-      if (!wasCut) return await this.#finish(response, session?.toJSON())
-      if (this.#ending === 'cancelled') return await this.#end(response)
-      return await this.#putBack(response.checkpoint)
+      const { status, reason, checkpoint, messages } = response
+      if (status === 'paused' && this.#ending === 'cancelled') return await this.#end(response)
+      if (status !== 'paused' || reason !== 'cancelled')
+        return await this.#finish(response, session?.toJSON())
+      return await this.#putBack({ checkpoint, before: [...this.#before, ...messages] })
     } catch (error) {
       await this.#writer.flush()
       if (!this.#control.mode || this.#control.mode !== 'now') throw error
       if (this.#ending === 'cancelled') return this.#end(undefined)
       // What is cut off goes on from the last step that was kept.
-      if (this.#ending === 'handed-over') return this.#putBack(undefined)
+      if (this.#ending === 'handed-over') return this.#putBack()
       throw error
     }
   }
@@ -98,7 +99,7 @@ export class ActiveRun {
   async fail(error: unknown, isLast: boolean): Promise<RunOutcome | undefined> {
     const { outcome, isRetried } = outcomeOfError(error, this.#runId)
     if (isRetried && !isLast) {
-      await this.#store.putBack(this.#runId, this.#owner, undefined)
+      await this.#store.putBack(this.#runId, this.#owner)
       return undefined
     }
     await this.#store.finish(this.#runId, this.#owner, outcome, {})
@@ -106,7 +107,7 @@ export class ActiveRun {
   }
 
   #start(agent: Agent, session: ReturnType<typeof createSession> | undefined) {
-    const { request, checkpoint, answers } = this.#claimed
+    const { request, checkpoint, answers } = this.claimed
     const options = {
       stream: true,
       runId: this.#runId,
@@ -135,7 +136,9 @@ export class ActiveRun {
     const { outcome } = outcomeOfResponse(response, this.#before)
     const { checkpoint } = response
     const said = toUpdates(response)
-    await this.#store.finish(this.#runId, this.#owner, outcome, { checkpoint, session, said })
+    const kept = { checkpoint, session, said }
+    if (!(await this.#store.finish(this.#runId, this.#owner, outcome, kept)))
+      return this.#end(response)
     return { outcome, session }
   }
 
@@ -145,16 +148,8 @@ export class ActiveRun {
     return { outcome, session: undefined }
   }
 
-  async #putBack(checkpoint: Checkpoint | undefined): Promise<RunEnd> {
-    await this.#store.putBack(this.#runId, this.#owner, checkpoint)
+  async #putBack(from?: Pick<ClaimedRun, 'checkpoint' | 'before'>): Promise<RunEnd> {
+    await this.#store.putBack(this.#runId, this.#owner, from)
     return 'handed-over'
   }
-}
-
-/** The messages behind the input of a run that has begun. */
-function saidBefore(checkpoint: Checkpoint | undefined): readonly Message[] {
-  const { conversation = [], input = [] } = checkpoint ?? {}
-  const last = input.at(-1)?.id
-  const at = conversation.findLastIndex(({ id }) => id === last)
-  return at < 0 ? [] : conversation.slice(at + 1)
 }

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 import { connect } from './connection.ts'
 import { cancelledOutcome } from './run-outcome.ts'
 import type { RunOutcome, RunRecord, RunRequest } from './run-record.ts'
-import { RunStore } from './run-store.ts'
+import { RunStore, unknownRun } from './run-store.ts'
 import type { RunMessage } from './subscription.ts'
 import { readRun } from './subscription.ts'
 
@@ -125,12 +125,13 @@ export class AgentQueue {
   async read(runId: string): Promise<RunRecord> {
     const record = await this.#store.read(runId)
     if (record !== undefined) return record
-    throw new LamellaError(`there is no run "${runId}"`, { code: 'run_unknown' })
+    throw unknownRun(runId)
   }
 
   /**
    * What a run brings forth, from its beginning or from behind the message `from`, and at last its
    * outcome. A worker that went on with the run says so by an update with `restart`.
+   * @throws LamellaError `run_unknown`, from the first step of the iteration on
    */
   subscribe(
     runId: string,

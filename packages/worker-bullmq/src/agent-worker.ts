@@ -1,4 +1,4 @@
-import type { Agent, SessionStore } from '@lamella/core'
+import type { Agent, CancelMode, SessionSnapshot, SessionStore } from '@lamella/core'
 import { createId, LamellaError } from '@lamella/core'
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { Job } from 'bullmq'
@@ -7,9 +7,11 @@ import type { Redis } from 'ioredis'
 import type { RunJob } from './agent-queue.ts'
 import type { Connection } from './connection.ts'
 import { connect } from './connection.ts'
+import type { RunEnd } from './active-run.ts'
 import { ActiveRun } from './active-run.ts'
 import type { RunOutcome } from './run-record.ts'
 import { RunStore } from './run-store.ts'
+import { SessionLocks } from './session-locks.ts'
 
 /** Options of `AgentWorker`. */
 export interface AgentWorkerOptions {
@@ -52,9 +54,12 @@ export class AgentWorker {
   readonly #redis: Redis
   readonly #listener: Redis
   readonly #store: RunStore
+  readonly #locks: SessionLocks
   readonly #worker: Worker<RunJob>
   readonly #dead: Queue
   readonly #active = new Map<string, ActiveRun>()
+  /** Cancels heard of runs that are being taken. */
+  readonly #taking = new Map<string, CancelMode | undefined>()
   #closing: Promise<void> | undefined
 
   /** @throws TypeError or RangeError that names the option and the value */
@@ -76,6 +81,7 @@ export class AgentWorker {
     this.#redis = connect(connection)
     this.#listener = connect(connection)
     this.#store = new RunStore(this.#redis, name, keepMs)
+    this.#locks = new SessionLocks(this.#redis, name)
     this.#dead = new Queue(deadLetterQueue(name), { connection: this.#redis })
     this.#worker = new Worker<RunJob>(name, (job, token) => this.#process(job, token!), {
       connection: this.#redis,
@@ -85,12 +91,14 @@ export class AgentWorker {
       // Deliveries are counted here, over all legs of a run.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     })
-    this.#worker.on('error', (error) => this.#report(error, undefined))
+    for (const connection of [this.#worker, this.#dead, this.#listener])
+      connection.on('error', (error: Error) => this.#report(error, undefined))
     this.#worker.on('lockRenewalFailed', (jobIds) => {
       for (const run of this.#active.values()) if (jobIds.includes(run.jobId)) run.lose()
     })
     this.#listener.on('message', (_, text: string) => this.#hear(text))
-    void this.#listener.subscribe(this.#store.controlChannel)
+    // It waits for Redis, and fails if the worker is closed before.
+    this.#listener.subscribe(this.#store.controlChannel).catch(() => {})
   }
 
   /** Resolves when the worker can take runs. */
@@ -123,48 +131,85 @@ export class AgentWorker {
 
   async #process(job: Job<RunJob>, token: string): Promise<void> {
     const { runId } = job.data
+    this.#taking.set(runId, undefined)
+    try {
+      const run = await this.#take(job, token)
+      if (run === undefined) return
+      const cancel = this.#taking.get(runId)
+      if (cancel !== undefined) run.cancel(cancel)
+      this.#active.set(runId, run)
+      await this.#work(job, token, run)
+    } finally {
+      this.#taking.delete(runId)
+      this.#active.delete(runId)
+    }
+  }
+
+  /** Makes the run of a job this worker's, unless it is over, or its session is another run's. */
+  async #take(job: Job<RunJob>, token: string): Promise<ActiveRun | undefined> {
+    const { runId } = job.data
     const owner = createId('owner')
     const claimed = await this.#store.claim(runId, owner)
-    if (claimed === undefined) return
-    const { request, unsaved } = claimed
-    const { sessions, maxDeliveries = 20 } = this.#options
-    const { sessionId } = request
+    if (claimed === undefined) return undefined
+    const { sessionId } = claimed.request
     if (claimed.state !== 'running') {
-      if (unsaved !== undefined) await this.#saveSession(runId, unsaved)
-      return
+      // Who wrote its outcome may have died before the rest.
+      await this.#settle(job, sessionId, claimed.unsaved)
+      if (claimed.outcome?.status === 'agent_crashed') await this.#bury(runId, claimed.outcome)
+      return undefined
     }
-    if (sessionId !== undefined && !(await this.#store.holdSession(sessionId, runId))) {
-      await this.#store.putBack(runId, owner, undefined)
+    if (sessionId !== undefined && !(await this.#locks.hold(sessionId, runId))) {
+      await this.#store.putBack(runId, owner)
       await job.moveToDelayed(Date.now() + sessionBusyMs, token)
       throw new DelayedError()
     }
-    const run = new ActiveRun(this.#store, job.id!, owner, claimed, this.#options)
-    this.#active.set(runId, run)
+    return new ActiveRun(this.#store, job.id!, owner, claimed, this.#options)
+  }
+
+  async #work(job: Job<RunJob>, token: string, run: ActiveRun): Promise<void> {
+    const { runId } = job.data
+    const { sessions, maxDeliveries = 20 } = this.#options
+    const { request, deliveries } = run.claimed
+    const { sessionId } = request
+    let end: RunEnd
     try {
       if (this.#closing !== undefined) run.handOver(0)
-      if (claimed.deliveries > maxDeliveries) throw tooOften(runId, claimed.deliveries - 1)
+      if (deliveries > maxDeliveries) throw tooOften(runId, deliveries - 1)
       const session = sessionId === undefined ? undefined : await this.#session(sessions, sessionId)
-      const end = await run.execute(await this.#agent(request.agent), session)
-      if (end === 'handed-over') {
-        await job.moveToWait(token)
-        throw new WaitingError()
-      }
-      if (end.session !== undefined) await this.#saveSession(runId, end.session)
-      await this.#release(sessionId, runId)
+      end = await run.execute(await this.#agent(request.agent), session)
     } catch (error) {
-      if (error instanceof WaitingError || LamellaError.is(error, 'run_taken_over')) throw error
+      if (LamellaError.is(error, 'run_taken_over')) throw error
       this.#report(error, runId)
-      const { attempts = 1 } = job.opts
-      const isLast = job.attemptsMade + 1 >= attempts || claimed.deliveries > maxDeliveries
-      const outcome = await run.fail(error, isLast)
+      const outcome = await run.fail(error, isLastTry(job) || deliveries > maxDeliveries)
       if (outcome === undefined) throw error
-      await this.#release(sessionId, runId)
+      await this.#settle(job, sessionId, undefined)
       if (outcome.status !== 'agent_crashed') return
       await this.#bury(runId, outcome)
       throw error
-    } finally {
-      this.#active.delete(runId)
     }
+    if (end !== 'handed-over') return this.#settle(job, sessionId, end.session)
+    await job.moveToWait(token)
+    throw new WaitingError()
+  }
+
+  /** The outcome stands; what is left is the session. What fails here is tried again, and not the run. */
+  async #settle(
+    job: Job<RunJob>,
+    sessionId: string | undefined,
+    snapshot: SessionSnapshot | undefined,
+  ): Promise<void> {
+    if (sessionId === undefined) return
+    const { runId } = job.data
+    try {
+      if (snapshot !== undefined) {
+        await this.#options.sessions?.save(snapshot)
+        await this.#store.sessionSaved(runId)
+      }
+    } catch (error) {
+      this.#report(error, runId)
+      if (!isLastTry(job)) throw error
+    }
+    await this.#locks.release(sessionId, runId)
   }
 
   async #agent(name: string): Promise<Agent> {
@@ -188,15 +233,6 @@ export class AgentWorker {
     return (await sessions.load(sessionId)) ?? { id: sessionId }
   }
 
-  async #saveSession(runId: string, snapshot: Parameters<SessionStore['save']>[0]): Promise<void> {
-    await this.#options.sessions?.save(snapshot)
-    await this.#store.sessionSaved(runId)
-  }
-
-  async #release(sessionId: string | undefined, runId: string): Promise<void> {
-    if (sessionId !== undefined) await this.#store.releaseSession(sessionId, runId)
-  }
-
   async #bury(runId: string, outcome: RunOutcome): Promise<void> {
     await this.#dead.add('run', { runId, error: outcome.error }, { jobId: runId })
   }
@@ -204,7 +240,9 @@ export class AgentWorker {
   #hear(text: string): void {
     const { runId, cancel, respond, value } = JSON.parse(text) as Record<string, string>
     const run = this.#active.get(runId!)
-    if (cancel !== undefined) run?.cancel(cancel as 'now')
+    if (cancel !== undefined && this.#taking.has(runId!))
+      this.#taking.set(runId!, cancel as CancelMode)
+    if (cancel !== undefined) run?.cancel(cancel as CancelMode)
     if (respond !== undefined) run?.respond(respond, value)
   }
 
@@ -220,6 +258,10 @@ export class AgentWorker {
 /** The name of the queue that runs go to which crashed each time they were tried. */
 export function deadLetterQueue(name: string): string {
   return `${name}-dead`
+}
+
+function isLastTry({ attemptsMade, opts: { attempts = 1 } }: Job): boolean {
+  return attemptsMade + 1 >= attempts
 }
 
 function isObject(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import type { AgentResponseUpdate, Checkpoint, SessionSnapshot } from '@lamella/core'
+import type { AgentResponseUpdate, Checkpoint, Message, SessionSnapshot } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
 import type { Redis } from 'ioredis'
 import type { RunOutcome, RunRecord, RunRequest, RunState } from './run-record.ts'
@@ -11,10 +11,13 @@ export interface ClaimedRun {
   /** Where to go on, if the run has begun before. */
   readonly checkpoint: Checkpoint | undefined
   readonly answers: Readonly<Record<string, unknown>>
+  /** What the run had said when it was paused or put back, as its layers let it through. */
+  readonly before: readonly Message[]
   /** A cancel that came while nobody worked on it. */
   readonly cancel: string | undefined
   /** What a session had become when its outcome was written, and nobody knows whether it was saved. */
   readonly unsaved: SessionSnapshot | undefined
+  readonly outcome: RunOutcome | undefined
 }
 
 /** What subscribers read: an update, or how a run ended. */
@@ -72,6 +75,16 @@ export class RunStore {
     }
   }
 
+  /**
+   * Whether nothing more is to come from a run, for now.
+   * @throws LamellaError `run_unknown`
+   */
+  async isOver(runId: string): Promise<boolean> {
+    const state = await this.#redis.hget(this.#key(runId), 'state')
+    if (state === null) throw unknownRun(runId)
+    return state !== 'queued' && state !== 'running'
+  }
+
   async leg(runId: string): Promise<number> {
     return Number((await this.#redis.hget(this.#key(runId), 'leg')) ?? 0)
   }
@@ -97,8 +110,10 @@ export class RunStore {
       request: JSON.parse(run['request']!) as RunRequest,
       checkpoint: parsed(run['checkpoint']) as Checkpoint | undefined,
       answers: (parsed(run['answers']) ?? {}) as Record<string, unknown>,
+      before: (parsed(run['before']) ?? []) as readonly Message[],
       cancel: run['cancel'],
       unsaved: parsed(run['session']) as SessionSnapshot | undefined,
+      outcome: parsed(run['outcome']) as RunOutcome | undefined,
     }
   }
 
@@ -109,7 +124,8 @@ export class RunStore {
 
   /**
    * Writes down how a run ended, or that it waits. Of a blocked one nothing else stays: not what it was
-   * asked, what it had done, or what it had said but for `said`.
+   * asked, what it had done, or what it had said but for `said`. False, with nothing written, if it would
+   * wait and was cancelled meanwhile.
    */
   async finish(
     runId: string,
@@ -120,10 +136,13 @@ export class RunStore {
       readonly session?: SessionSnapshot | undefined
       readonly said?: readonly AgentResponseUpdate[] | undefined
     },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const state = outcome.event.slice('run.'.length)
     const fields: Record<string, string> = { state, outcome: JSON.stringify(outcome) }
-    if (kept.checkpoint !== undefined) fields['checkpoint'] = JSON.stringify(kept.checkpoint)
+    if (kept.checkpoint !== undefined) {
+      fields['checkpoint'] = JSON.stringify(kept.checkpoint)
+      fields['before'] = JSON.stringify(outcome.messages)
+    }
     if (kept.session !== undefined) fields['session'] = JSON.stringify(kept.session)
     const entries: RunEntry[] = [{ kind: 'outcome', outcome, leg: await this.leg(runId) }]
     const isBlocked = outcome.status === 'guardrail_tripped'
@@ -131,29 +150,36 @@ export class RunStore {
       const restart = { contents: [], restart: true, scope: 'run' } as const
       const said = [restart, ...(kept.said ?? [])]
       entries.unshift(...said.map((update) => ({ kind: 'update', update }) as const))
-      fields['request'] = JSON.stringify({ runId, input: '' })
+      fields['request'] = JSON.stringify({ runId, input: '', sessionId: kept.session?.id })
     }
-    const keys = [this.#key(runId), this.updatesKey(runId)]
     const done = await this.#redis.eval(
       `if redis.call('hget', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
-      if ARGV[2] == 'blocked' then
-        redis.call('hdel', KEYS[1], 'checkpoint', 'answers')
+      local kind = ARGV[2]
+      if kind == 'waits' and redis.call('hexists', KEYS[1], 'cancel') == 1 then return 2 end
+      if kind == 'blocked' then
+        redis.call('hdel', KEYS[1], 'checkpoint', 'answers', 'before')
         redis.call('xtrim', KEYS[2], 'MAXLEN', 0)
       end
-      local last = 3 + tonumber(ARGV[3])
-      for i = 4, last do redis.call('xadd', KEYS[2], '*', 'entry', ARGV[i]) end
+      local last = 4 + tonumber(ARGV[4])
+      for i = 5, last do redis.call('xadd', KEYS[2], '*', 'entry', ARGV[i]) end
       redis.call('hset', KEYS[1], unpack(ARGV, last + 1))
+      if kind ~= 'waits' then
+        redis.call('pexpire', KEYS[1], ARGV[3])
+        redis.call('pexpire', KEYS[2], ARGV[3])
+      end
       return 1`,
       2,
-      ...keys,
+      this.#key(runId),
+      this.updatesKey(runId),
       owner,
-      isBlocked ? 'blocked' : '',
+      isBlocked ? 'blocked' : state === 'paused' ? 'waits' : 'ended',
+      this.#keepMs,
       entries.length,
       ...entries.map((entry) => JSON.stringify(entry)),
       ...Object.entries(fields).flat(),
     )
-    if (done !== 1) throw takenOver(runId)
-    if (state !== 'paused') await this.#expire(keys)
+    if (done === 0) throw takenOver(runId)
+    return done === 1
   }
 
   /** The session of a run was saved. */
@@ -162,10 +188,15 @@ export class RunStore {
   }
 
   /** Somebody else is to go on with the run. */
-  async putBack(runId: string, owner: string, checkpoint: Checkpoint | undefined): Promise<void> {
+  async putBack(
+    runId: string,
+    owner: string,
+    from?: Pick<ClaimedRun, 'checkpoint' | 'before'>,
+  ): Promise<void> {
     const fields: Record<string, string> = { state: 'queued' }
-    if (checkpoint !== undefined) {
-      fields['checkpoint'] = JSON.stringify(checkpoint)
+    if (from !== undefined) {
+      fields['checkpoint'] = JSON.stringify(from.checkpoint)
+      fields['before'] = JSON.stringify(from.before)
       fields['answers'] = '{}'
     }
     await this.#write(runId, owner, fields)
@@ -195,6 +226,8 @@ export class RunStore {
       if state == 'paused' then
         redis.call('hset', KEYS[1], 'state', 'cancelled', 'outcome', ARGV[2])
         redis.call('xadd', KEYS[2], '*', 'entry', ARGV[3])
+        redis.call('pexpire', KEYS[1], ARGV[4])
+        redis.call('pexpire', KEYS[2], ARGV[4])
       end
       return state`,
       2,
@@ -202,8 +235,8 @@ export class RunStore {
       mode,
       JSON.stringify(outcome),
       JSON.stringify(entry),
+      this.#keepMs,
     )) as string | null
-    if (state === 'paused') await this.#expire(keys)
     return state !== null && ['queued', 'running', 'paused'].includes(state)
   }
 
@@ -223,28 +256,6 @@ export class RunStore {
     if (done !== 1) throw takenOver(runId)
   }
 
-  /** Holds a session for one run. True also if the run holds it already. */
-  async holdSession(sessionId: string, runId: string): Promise<boolean> {
-    const holder = await this.#redis.eval(
-      `redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
-      return redis.call('get', KEYS[1])`,
-      1,
-      this.#sessionKey(sessionId),
-      runId,
-      this.#keepMs,
-    )
-    return holder === runId
-  }
-
-  async releaseSession(sessionId: string, runId: string): Promise<void> {
-    await this.#redis.eval(
-      `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end`,
-      1,
-      this.#sessionKey(sessionId),
-      runId,
-    )
-  }
-
   async #write(runId: string, owner: string, fields: Record<string, string>): Promise<void> {
     const done = await this.#redis.eval(
       `if redis.call('hget', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
@@ -258,17 +269,14 @@ export class RunStore {
     if (done !== 1) throw takenOver(runId)
   }
 
-  async #expire(keys: readonly string[]): Promise<void> {
-    await Promise.all(keys.map((key) => this.#redis.pexpire(key, this.#keepMs)))
-  }
-
   #key(runId: string): string {
     return `${this.#prefix}run:${runId}`
   }
+}
 
-  #sessionKey(sessionId: string): string {
-    return `${this.#prefix}session:${sessionId}`
-  }
+/** The error of a run that nobody added, or that was forgotten since. */
+export function unknownRun(runId: string): LamellaError {
+  return new LamellaError(`there is no run "${runId}"`, { code: 'run_unknown' })
 }
 
 function takenOver(runId: string): LamellaError {

@@ -25,8 +25,9 @@ export async function* readRun(
   signal?.addEventListener('abort', onAbort)
   try {
     let last = from
+    let isOver = await store.isOver(runId)
     for (;;) {
-      const entries = await readNext(redis, store.updatesKey(runId), last)
+      const entries = await readNext(redis, store.updatesKey(runId), last, !isOver)
       for (const [id, entry] of entries) {
         last = id
         if (entry.kind === 'update') {
@@ -38,7 +39,9 @@ export async function* readRun(
         yield { id, kind: 'outcome', outcome: entry.outcome }
         return
       }
-      if (entries.length === 0 && (await store.read(runId)) === undefined) return
+      if (entries.length > 0) continue
+      if (isOver) return
+      isOver = await store.isOver(runId)
     }
   } catch (error) {
     signal?.throwIfAborted()
@@ -53,8 +56,11 @@ async function readNext(
   redis: Redis,
   key: string,
   last: string,
+  waits: boolean,
 ): Promise<readonly (readonly [id: string, entry: RunEntry])[]> {
-  const read = await redis.xread('COUNT', 500, 'BLOCK', 5000, 'STREAMS', key, last)
+  const read = waits
+    ? await redis.xread('COUNT', 500, 'BLOCK', 5000, 'STREAMS', key, last)
+    : await redis.xread('COUNT', 500, 'STREAMS', key, last)
   const [, entries = []] = read?.[0] ?? []
   return entries.map(([id, fields]) => [id, JSON.parse(fields[1]!) as RunEntry])
 }

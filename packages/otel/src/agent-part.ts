@@ -20,13 +20,14 @@ export function agentPart(telemetry: Telemetry): AgentMiddleware['process'] {
     const usageBefore = run.usage
     const trace = newTrace(telemetry, operation, agent.client)
     telemetry.safely(() => keepTrace(run, telemetry, trace))
+    // At once: a run that is cut off has no end.
+    telemetry.safely(() => keepAddress(telemetry, operation))
     const unobserve = writeEvents(telemetry, run, trace)
     return telemetry.watch(operation, context, callNext, (ending) => {
       unobserve()
       const { result: response } = ending
       const status = response?.status ?? ending.status
       try {
-        if (status === 'paused') keepAddress(telemetry, operation)
         const end = {
           ...ending,
           status,

@@ -48,7 +48,7 @@ export function keepTrace(run: RunContext, telemetry: Telemetry, trace: RunTrace
   run.state.get(traces).set(telemetry, trace)
 }
 
-/** The spans of a paused run's parts, by the name of the layer. They are in its checkpoint. */
+/** The spans of a run's parts, by the name of the layer. They are in its checkpoints. */
 const parts = defineState<Readonly<Record<string, readonly SpanContext[]>>>({
   name: 'lamella.otel.parts',
   initial: () => ({}),
@@ -69,16 +69,24 @@ const parts = defineState<Readonly<Record<string, readonly SpanContext[]>>>({
   },
 })
 
+/** The same as this part of the run found them. */
+const found = defineState<Map<string, readonly SpanContext[]>>({
+  name: 'lamella.otel.found',
+  initial: () => new Map(),
+})
+
 /** What the run did before it was resumed, the first part first. */
 export function earlierParts(run: RunContext, name: string): readonly SpanContext[] {
+  const known = run.state.get(found)
   const all = run.state.get(parts)
-  return Object.hasOwn(all, name) ? all[name]! : []
+  const earlier = known.get(name) ?? (Object.hasOwn(all, name) ? all[name]! : [])
+  known.set(name, earlier)
+  return earlier
 }
 
+/** Keeps the span of this part of the run, for whoever goes on with it. */
 export function keepPart(run: RunContext, name: string, span: SpanContext): void {
   const { traceId, spanId, traceFlags } = span
-  run.state.update(parts, (all) => ({
-    ...all,
-    [name]: [...(Object.hasOwn(all, name) ? all[name]! : []), { traceId, spanId, traceFlags }],
-  }))
+  const all = [...earlierParts(run, name), { traceId, spanId, traceFlags }]
+  run.state.update(parts, (others) => ({ ...others, [name]: all }))
 }

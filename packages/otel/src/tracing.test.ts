@@ -1,3 +1,4 @@
+import type { Checkpoint } from '@lamella/core'
 import { Agent, agentMiddleware, chatMiddleware, tool, withMiddleware } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { context, SpanKind, trace } from '@opentelemetry/api'
@@ -134,6 +135,29 @@ describe.each(modes)('spans, %s', (mode) => {
       'invoke_agent > execute_tool pay',
       'invoke_agent > chat',
     ])
+  })
+
+  it('of a run that goes on from a step are linked with the part that was cut off', async () => {
+    const recorded = record()
+    const make = (steps: Parameters<typeof scriptedClient>[0]): Agent =>
+      new Agent({
+        client: scriptedClient(steps),
+        tools: [look],
+        middleware: tracing(recorded.options),
+      })
+    const kept: Checkpoint[] = []
+    const onCheckpoint = (checkpoint: Checkpoint): void => {
+      kept.push(checkpoint)
+      if (checkpoint.toolResults.length > 0) throw new Error('the process dies')
+    }
+    const dying = make([callFunction('look')])
+    await runIn(mode, dying, { onCheckpoint }).catch(() => {})
+
+    await make(['Done.']).resume(kept.at(-1)!, {})
+
+    const [first, second] = (await recorded.spans()).filter(({ name }) => name === 'invoke_agent')
+    expect(second?.attributes['lamella.run.resumed']).toBe(true)
+    expect(second?.links.map((link) => link.context.spanId)).toEqual([first?.spanContext().spanId])
   })
 
   it('have the names and the kinds of the conventions', async () => {

@@ -174,7 +174,7 @@ describeWithRedis('an outcome stands', () => {
         if (++tries === 1) throw new Error('disk full')
         await kept.save(snapshot)
       },
-    } as typeof kept
+    }
     const client = scriptedClient(({ messages }) => `${messages.length}`)
     const { queue } = setUp({ a: new Agent({ client }) }, { sessions })
 

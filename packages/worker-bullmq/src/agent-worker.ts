@@ -91,8 +91,10 @@ export class AgentWorker {
       // Deliveries are counted here, over all legs of a run.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     })
-    for (const connection of [this.#worker, this.#dead, this.#listener])
-      connection.on('error', (error: Error) => this.#report(error, undefined))
+    const onError = (error: Error): void => this.#report(error, undefined)
+    this.#worker.on('error', onError)
+    this.#dead.on('error', onError)
+    this.#listener.on('error', onError)
     this.#worker.on('lockRenewalFailed', (jobIds) => {
       for (const run of this.#active.values()) if (jobIds.includes(run.jobId)) run.lose()
     })

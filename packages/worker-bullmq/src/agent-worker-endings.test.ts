@@ -22,6 +22,8 @@ import type { AgentWorkerOptions } from './index.ts'
 import { AgentQueue, AgentWorker } from './index.ts'
 import { describeWithRedis, redisUrl } from './redis.test-helper.ts'
 
+/** Of Debian, and of most. */
+const program = 'redis-server'
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
   for (const one of open.splice(0).toReversed()) await one.close()
@@ -247,7 +249,7 @@ describe.skipIf(!(await hasServer()))('a Redis that goes away and comes back', (
     const port = await freePort()
     const start = () =>
       spawn(
-        'redis-server',
+        program,
         [
           '--port',
           `${port}`,
@@ -302,7 +304,7 @@ describe.skipIf(!(await hasServer()))('a Redis that goes away and comes back', (
 })
 
 async function hasServer(): Promise<boolean> {
-  const child = spawn('redis-server', ['--version'], { stdio: 'ignore' })
+  const child = spawn(program, ['--version'], { stdio: 'ignore' })
   return new Promise((resolve) => {
     child.on('error', () => resolve(false))
     child.on('exit', (code) => resolve(code === 0))

@@ -1,5 +1,6 @@
 import type { ProviderErrorKind } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
+import { retryAfterHeaderMs } from '@lamella/core/transport'
 
 const provider = 'your-provider'
 
@@ -15,12 +16,12 @@ const kinds: Readonly<Record<number, ProviderErrorKind>> = {
 /** The error for a status. Layers such as retry read `kind` and `retry`, and nothing else. */
 export function statusError(status: number, headers: Headers): ProviderError {
   const kind = kinds[status] ?? (status < 500 ? 'invalid_request' : 'server')
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  const afterMs = retryAfterHeaderMs(headers)
   return new ProviderError(`the provider answered with status ${status}`, {
     kind,
     provider,
     status,
-    ...(seconds >= 0 && { retry: { afterMs: seconds * 1000 } }),
+    ...(afterMs !== undefined && { retry: { afterMs } }),
   })
 }
 

@@ -135,7 +135,10 @@ function usageOf(usage: WireLine['usage']) {
   return { inputTokens: input, outputTokens: output, totalTokens: input + output }
 }
 
-/** The lines of a body, as they come. Closes the connection when the reader leaves. */
+/**
+ * The lines of a body, as they come. Closes the connection when the reader leaves. If your provider sends
+ * a `text/event-stream`, `guardStream` of `@lamella/core/transport` takes the place of this and of `stream`.
+ */
 async function* linesOf(body: ReadableStream<Uint8Array>, signal: AbortSignal) {
   const decoder = new TextDecoder()
   let rest = ''

@@ -107,13 +107,14 @@ test.each([
   })
 })
 
-test('the updates before an error in the same chunk are handed out', async () => {
-  const answer = sent([`${say('a')}data: {"error":"no"}\n\n`])
+test('the updates before an error in the same chunk are handed out, and the body is closed', async () => {
+  const answer = sent([`${say('a')}data: {"error":"no"}\n\n`, null])
 
   expect(await read(guarded(answer))).toEqual({
     words: ['a'],
     facts: { cause: new InBandFailure('no'), text: 'a', limit: '7' },
   })
+  expect(answer.isCancelled()).toBe(true)
 })
 
 test('a connection that breaks is told, unless the answer is complete by then', async () => {

@@ -186,6 +186,7 @@ class GuardedStream implements AsyncIterator<ChatResponseUpdate, undefined> {
     if (isTooLate) return
     this.#failure = { error: this.#errorOf(cause) }
     this.#transport.abort()
+    void this.#reader?.cancel()
   }
 
   #errorOf(cause: unknown): unknown {

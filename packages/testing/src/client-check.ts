@@ -41,15 +41,6 @@ export function request(signal: AbortSignal = never): ChatRequest {
   return { messages: [message('user', 'Hello')], instructions: undefined, options: {}, signal }
 }
 
-/** Reads a stream to its end. */
-export async function collect(
-  stream: AsyncIterable<ChatResponseUpdate>,
-): Promise<ChatResponseUpdate[]> {
-  const updates: ChatResponseUpdate[] = []
-  for await (const update of stream) updates.push(update)
-  return updates
-}
-
 /** Whether an update brings text. */
 export function hasText({ contents }: ChatResponseUpdate): boolean {
   return contents.some((content) => content.type === 'text' && content.text !== '')

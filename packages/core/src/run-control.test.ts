@@ -130,6 +130,17 @@ describe('RunControl', () => {
     await expect(running).rejects.toMatchObject({ code: 'aborted' })
   })
 
+  it('of several timeouts the first one over counts', async () => {
+    const control = new RunControl()
+    const client = scriptedClient([{ updates: ['Hel'], hang: true }])
+    const running = new Agent({ client }).run('Hi', { control }).catch((error: unknown) => error)
+
+    void control.cancel({ mode: 'after-tools', timeoutMs: 60_000 })
+    await control.cancel({ mode: 'after-tools', timeoutMs: 1 })
+
+    expect(await running).toMatchObject({ code: 'aborted' })
+  })
+
   it('only becomes more urgent', async () => {
     const control = new RunControl()
 

@@ -30,7 +30,7 @@ export interface CancelOptions {
 export class RunControl {
   #mode: CancelMode | undefined
   readonly #runs = new Set<Cancellable>()
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #timers: ReturnType<typeof setTimeout>[] = []
   #idle: (() => void)[] = []
 
   /** How the runs are to be cancelled, if they are. */
@@ -56,7 +56,7 @@ export class RunControl {
     if (this.#mode === undefined || urgency > urgencies.indexOf(this.#mode)) this.#mode = mode
     if (mode === 'now') this.#abort()
     else if (timeoutMs !== undefined && this.#runs.size > 0) {
-      this.#timer ??= setTimeout(() => void this.cancel(), timeoutMs)
+      this.#timers.push(setTimeout(() => void this.cancel(), timeoutMs))
     }
     return this.#runs.size === 0 ? Promise.resolve() : new Promise((done) => this.#idle.push(done))
   }
@@ -71,7 +71,7 @@ export class RunControl {
   detach(run: Cancellable): void {
     this.#runs.delete(run)
     if (this.#runs.size > 0) return
-    clearTimeout(this.#timer)
+    for (const timer of this.#timers.splice(0)) clearTimeout(timer)
     for (const done of this.#idle.splice(0)) done()
   }
 

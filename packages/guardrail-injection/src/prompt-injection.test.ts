@@ -53,7 +53,7 @@ describe.each(modes)('$stream', ({ stream }) => {
   })
 
   test('of a result of a tool, the lines that give orders are taken out', async () => {
-    const page = `Rome is sunny.\n${attack}\nIt is 20 degrees.`
+    const page = `You must now act as a guide.\nRome is sunny.\n${attack}\nIt is 20 degrees.`
     const client = scriptedClient([callFunction('read_page'), 'Sunny.'])
     const agent = new Agent({ client, tools: [reader(page)], middleware: promptInjection() })
 
@@ -61,7 +61,9 @@ describe.each(modes)('$stream', ({ stream }) => {
 
     expect(response.status).toBe('completed')
     const told = JSON.stringify([client.requests[1], response])
-    expect(told).toMatch(/Rome is sunny\..*it tried to give orders.*It is 20 degrees\./)
+    expect(told).toMatch(
+      /as a guide\..*Rome is sunny\..*it tried to give orders.*It is 20 degrees\./,
+    )
     expect(told).not.toMatch(/zebra|Ignore all/)
   })
 

@@ -158,12 +158,12 @@ describe('cache', () => {
         }),
       },
     ]
-    for (const options of changes) await agent.run('Hello', options)
+    for (const options of [{}, ...changes]) await agent.run('Hello', options)
     await agent.run(['Hel', 'lo'])
     const other = scriptedClient(['Other.'], { provider: 'other' })
     const { text: answer } = await new Agent({ client: other, middleware: layer }).run('Hello')
 
-    expect(client.requests).toHaveLength(5)
+    expect(client.requests).toHaveLength(6)
     expect(answer).toBe('Other.')
   })
 

@@ -81,3 +81,44 @@ describe('a store that fails', () => {
     expect(clock.sleeping).toBe(0)
   })
 })
+
+it('what a slow store grants to a call that was aborted is given back', async () => {
+  const clock = testClock()
+  const { store, state, answer } = shaky(clock)
+  const { agent, started } = limitedAgent(rateLimit({ limits, store, clock }))
+  state.fault = 'hangs'
+  const aborted = new AbortController()
+
+  const run = failure(agent.run('a', { signal: aborted.signal }))
+  await clock.advance(1)
+  aborted.abort(new Error('left'))
+  expect(await run).toBe(aborted.signal.reason)
+  state.fault = undefined
+  answer()
+  await clock.advance(0)
+  await agent.run('b')
+
+  expect(started).toEqual(['b'])
+  expect(clock.sleeping).toBe(0)
+})
+
+it('a call that takes long renews the lease of its place, and only until it is over', async () => {
+  const clock = testClock()
+  const renewed: string[] = []
+  const store: RateLimitStore = {
+    ...memoryLimitStore({ clock }),
+    leaseMs: 300,
+    renew: (_, claims) => void renewed.push(...claims.map(({ kind }) => kind)),
+  }
+  const places = { unit: 'concurrency', limit: 1 } as const
+  const limited = limitedAgent(rateLimit({ limits: [...limits, places], store, clock }))
+  limited.hold()
+
+  const run = limited.agent.run('a')
+  await clock.advance(1000)
+  await limited.finish()
+  await run
+  await clock.advance(1000)
+
+  expect(renewed).toEqual(Array.from({ length: 10 }, () => 'concurrency'))
+})

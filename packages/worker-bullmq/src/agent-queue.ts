@@ -1,10 +1,10 @@
 import type { CancelMode } from '@lamella/core'
 import { createId, LamellaError } from '@lamella/core'
-import { checkOptions } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Connection } from './connection.ts'
-import { connect } from './connection.ts'
+import { checkPlace, connect } from './connection.ts'
 import { cancelledOutcome } from './run-outcome.ts'
 import type { RunOutcome, RunRecord, RunRequest } from './run-record.ts'
 import { RunStore, unknownRun } from './run-store.ts'
@@ -50,6 +50,7 @@ export class AgentQueue {
   /** @throws TypeError or RangeError that names the option and the value */
   constructor(options: AgentQueueOptions) {
     checkOptions('AgentQueue', options, { name: 'string', attempts: 1, backoffMs: 0, keepMs: 1 })
+    checkPlace('AgentQueue', options)
     const { name, connection, attempts = 3, backoffMs = 1000, keepMs = sevenDaysMs } = options
     this.#connection = connection
     this.#redis = connect(connection)
@@ -62,6 +63,9 @@ export class AgentQueue {
   /** Adds a run. One whose id is known is not added again; its id is returned all the same. */
   async add(request: RunRequest): Promise<{ readonly runId: string; readonly added: boolean }> {
     checkOptions('AgentQueue.add', request, { agent: 'string' })
+    const { input } = request
+    if (typeof input !== 'string' && !Array.isArray(input))
+      throw wrongOption('AgentQueue.add', 'input', 'a string or a list of messages', typeof input)
     const runId = request.runId ?? createId('run')
     if (!/^[\w.-]{1,200}$/.test(runId)) {
       throw new RangeError(

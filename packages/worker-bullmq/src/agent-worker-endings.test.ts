@@ -243,6 +243,30 @@ describeWithRedis('queues and workers', () => {
   })
 })
 
+describe('what cannot be', () => {
+  const connection = redisUrl
+
+  it.each([
+    [() => new AgentQueue({ name: 'a:b', connection }), '`name`'],
+    [() => new AgentQueue({ name: 'a' } as never), '`connection`'],
+    [() => new AgentWorker({ name: 'a:b', connection, agents: {} }), '`name`'],
+    [() => new AgentWorker({ name: 'a', connection: null, agents: {} } as never), '`connection`'],
+  ])('is said before anything is opened: %o', (make, problem) => {
+    expect(make).toThrow(problem)
+  })
+})
+
+describeWithRedis('a run without input', () => {
+  it('is not added', async () => {
+    const { queue } = setUp({})
+
+    const adding = queue.add({ agent: 'a', runId: 'r' } as never)
+
+    await expect(adding).rejects.toThrow('`input`')
+    await expect(queue.read('r')).rejects.toMatchObject({ code: 'run_unknown' })
+  })
+})
+
 describe.skipIf(!(await hasServer()))('a Redis that goes away and comes back', () => {
   it('loses no run: commands wait for it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lamella-redis-'))

@@ -6,7 +6,7 @@ import { DelayedError, Queue, WaitingError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { RunJob } from './agent-queue.ts'
 import type { Connection } from './connection.ts'
-import { connect } from './connection.ts'
+import { checkPlace, connect } from './connection.ts'
 import type { RunEnd } from './active-run.ts'
 import { ActiveRun } from './active-run.ts'
 import type { RunOutcome } from './run-record.ts'
@@ -72,6 +72,7 @@ export class AgentWorker {
       flushMs: 0,
       keepMs: 1,
     })
+    checkPlace('AgentWorker', options)
     const { agents } = options
     if (typeof agents !== 'function' && !isObject(agents)) {
       throw wrongOption('AgentWorker', 'agents', 'an object of agents or a function', agents)

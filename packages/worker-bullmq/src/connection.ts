@@ -1,3 +1,4 @@
+import { wrongOption } from '@lamella/core/authoring'
 import { Redis } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
 
@@ -10,4 +11,15 @@ export function connect(connection: Connection): Redis {
   return typeof connection === 'string'
     ? new Redis(connection, options)
     : new Redis({ ...connection, ...options })
+}
+
+/** @throws TypeError that names the option and the value, before anything is opened */
+export function checkPlace(
+  owner: string,
+  { name, connection }: { readonly name: string; readonly connection: Connection },
+): void {
+  if (name.includes(':')) throw wrongOption(owner, 'name', 'a string without `:`', name)
+  if (typeof connection === 'string') return
+  if (typeof connection !== 'object' || connection === null)
+    throw wrongOption(owner, 'connection', 'a URL or options of ioredis', connection)
 }

@@ -28,10 +28,17 @@ export function contentCheck(
   const rules = fileRules(options)
   const { onViolation = 'block' } = options
 
-  return async (contents, place, count) => {
-    if (!contents.some(isFile)) return contents
+  const check: ReturnType<typeof contentCheck> = async (contents, place, count) => {
+    if (!contents.some((content) => isFile(content) || content.type === 'function-result')) {
+      return contents
+    }
     const kept: Content[] = []
     for (const content of contents) {
+      if (content.type === 'function-result') {
+        const parts = await check(content.contents, place, count)
+        kept.push(parts === content.contents ? content : { ...content, contents: parts })
+        continue
+      }
       const violation = isFile(content)
         ? await fileViolation(content, rules, count, place.signal).catch((error: unknown) => {
             if (isControlFlow(error, place.signal)) throw error
@@ -56,6 +63,7 @@ export function contentCheck(
       kept.length === contents.length && kept.every((part, at) => part === contents[at])
     return isSame ? contents : kept
   }
+  return check
 }
 
 function fileRules(options: ContentOptions): FileRules {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
-import type { AgentResponse, Content, FunctionInvocationContext } from '@lamella/core'
+import type { AgentResponse, Content, FunctionInvocationContext, MessageInput } from '@lamella/core'
 import { Agent, functionMiddleware, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -377,6 +377,28 @@ describe.each(modes)('files in contents, %s', (mode) => {
     expect((await sent(contents, { onViolation: 'placeholder' })).seen).toEqual([
       { type: 'text', text: '[a file was left out: media-type]' },
       contents[1],
+    ])
+  })
+
+  it('files in results of tools that the input brings are judged, too', async () => {
+    const zip = file('application/zip', encode('PK'))
+    const client = scriptedClient(['Seen.'])
+    const middleware = fileValidator({ contents: { onViolation: 'placeholder' } })
+    const agent = new Agent({ client, middleware })
+    const input: MessageInput = [
+      { role: 'user', contents: 'Look.' },
+      {
+        role: 'assistant',
+        contents: [{ type: 'function-call', callId: 'c1', name: 'look', arguments: '{}' }],
+      },
+      { role: 'tool', contents: [{ type: 'function-result', callId: 'c1', contents: [zip] }] },
+      { role: 'user', contents: 'And?' },
+    ]
+
+    await (mode === 'plain' ? agent.run(input) : agent.run(input, { stream: true }).finalResponse())
+
+    expect(client.requests[0]!.messages[2]!.contents).toMatchObject([
+      { callId: 'c1', contents: [{ text: '[a file was left out: media-type]' }] },
     ])
   })
 

@@ -54,6 +54,24 @@ describe('money', () => {
     expect(await spentBy([judging])).toBeCloseTo(2.2)
   })
 
+  it('is counted once for what a layer of a sub-agent asks', async () => {
+    const judge = scriptedClient(() => 'Fine.', { model: 'large' })
+    const judging = chatMiddleware('judge', async ({ run }, callNext) => {
+      await callInternally(run, { layer: 'judge', client: judge, input: 'Is it?' })
+      await callNext()
+    })
+    const layer = budget({ limits: { costUsd: 100 }, prices })
+    const child = budgetedAgent([layer, judging], ['Found.'], { name: 'sub' })
+    const steps = [callFunction('sub', { task: 'x' }), 'Done.']
+    const parent = budgetedAgent(layer, steps, { tools: [child.agent.asTool()] })
+    await parent.run(false)
+
+    const spent = parent.events.flatMap((event) =>
+      event.status === 'settled' ? event.spent.costUsd : [],
+    )
+    expect(spent.at(-1)).toBeCloseTo(3 * 0.2 + 2)
+  })
+
   it('is counted for attempts that failed on another model', async () => {
     const falling = chatMiddleware('fall', async (context, callNext) => {
       const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 }

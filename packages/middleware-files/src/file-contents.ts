@@ -1,4 +1,5 @@
 import type { Content, DataContent, UriContent } from '@lamella/core'
+import { unlessAborted } from '@lamella/core/authoring'
 import { fileTypeFromBuffer } from 'file-type'
 import { imageSize } from 'image-size'
 
@@ -71,7 +72,9 @@ export async function fileViolation(
     if (problem !== undefined) return problem
   }
   if (declared.startsWith('image/') && pixelsOf(bytes) > rules.maxPixels) return 'too-many-pixels'
-  return rules.scan === undefined || (await rules.scan(content, signal)) ? undefined : 'scan'
+  if (rules.scan === undefined) return undefined
+  const isClean = await unlessAborted(signal, Promise.resolve(rules.scan(content, signal)))
+  return isClean ? undefined : 'scan'
 }
 
 /** A file elsewhere is judged by its address, and not fetched. */

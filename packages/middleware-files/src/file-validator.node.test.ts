@@ -166,6 +166,9 @@ describe.each(modes)('paths in arguments, %s', (mode) => {
     )
 
     expect(seen).toEqual([{ path: '../x' }])
+    const harmless = { path: 'docs/a.md' }
+    const options: FileValidatorOptions = { mode: 'shadow', paths: { roots: [root] } }
+    expect((await call(mode, harmless, options)).seen).toEqual([harmless])
     expect(events).toEqual([
       {
         layer: 'files',
@@ -334,6 +337,7 @@ describe.each(modes)('files in contents, %s', (mode) => {
     ['a link to an address in disguise', link('https://2130706433/a.png'), 'uri'],
     ['a link to the metadata of a cloud', link('https://169.254.169.254/'), 'uri'],
     ['a link to IPv6 of this machine', link('https://[::1]/'), 'uri'],
+    ['a link to 127.0.0.1 by way of 6to4', link('https://[2002:7f00:1::]/'), 'uri'],
     ['a link to IPv4 within IPv6', link('https://[::ffff:10.0.0.1]/'), 'uri'],
     ['a link with a password', link('https://a:b@example.com/'), 'uri'],
     ['bytes in a link', link('data:image/png;base64,AAAA'), 'uri'],
@@ -412,6 +416,24 @@ describe.each(modes)('files in contents, %s', (mode) => {
     expect(text).toContain('[a file was left out: media-type]')
     expect(text).toContain('image/png')
     expect(blocked.response).toMatchObject({ status: 'blocked', block: { stage: 'result' } })
+  })
+
+  it('an abort while a file is scanned ends the run, though the scan does not listen', async () => {
+    const controller = new AbortController()
+    const scan = (): Promise<boolean> => {
+      controller.abort()
+      return new Promise(() => {})
+    }
+    const middleware = fileValidator({ contents: { scan } })
+    const agent = new Agent({ client: scriptedClient([]), middleware })
+    const { signal } = controller
+    const input = [file('image/png', png)]
+    const running =
+      mode === 'plain'
+        ? agent.run(input, { signal })
+        : agent.run(input, { signal, stream: true }).finalResponse()
+
+    await expect(running).rejects.toMatchObject({ name: 'AbortError' })
   })
 })
 

@@ -1,4 +1,4 @@
-import { Agent, chatMiddleware } from '@lamella/core'
+import { Agent, chatMiddleware, text } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
@@ -53,6 +53,18 @@ describe('partial values of a stream', () => {
       { town: 'Rome' },
       { city: 'Oslo' },
     ])
+  })
+
+  it('begin anew where a message does', async () => {
+    const updates = (async function* () {
+      yield { contents: [text('{"a":1')] }
+      yield { contents: [], restart: true as const }
+      yield { contents: [text('{"b":2}')] }
+    })()
+    const values = []
+    for await (const value of partialValues(updates)) values.push(value)
+
+    expect(values.at(-1)).toEqual({ b: 2 })
   })
 
   it('are of one message at a time, and never of results of tools', async () => {

@@ -210,6 +210,8 @@ describe('a result that is kept', () => {
     expect(await read('s2', id)).toContain('There is no such result any more.')
     expect(await read('s', `1:${id}`)).toContain('There is no such result any more.')
     expect(await read('s1', 'result_1')).toContain('There is no such result any more.')
+    await store.set('result:session:s:1:x', 'of the session s:1')
+    expect(await read('s', '1:x')).toContain('There is no such result any more.')
   })
 
   it('is shortened all the same when the store fails', async () => {

@@ -6,6 +6,7 @@ import {
   isProviderError,
   message,
   ProviderError,
+  text,
   tool,
   visibleHistory,
   withMiddleware,
@@ -128,6 +129,18 @@ describe.each([
     expect(sent.at(-1)).toEqual(rounds.at(-1))
   })
 
+  it('keeps a thought with what it led to, also where it is a message of its own', async () => {
+    const rounds = ['c1', 'c2'].flatMap((id) => [
+      say('assistant', { type: 'reasoning', text: `thought of ${id}` }),
+      say('assistant', call(id)),
+      say('tool', result(id)),
+    ])
+    const options = { maxMessages: 6, keep: { currentRun: false } }
+    const { sent } = await send([say('user', 'now'), ...rounds], options, { stream })
+
+    expect(words(sent)).toEqual(['now', 'thought of c2', 'function-call', 'function-result'])
+  })
+
   it('is valid in every call of a long run with tools', async () => {
     const steps = Array.from({ length: 12 }, (_, n) => callFunction('work', { n }, `c${n}`))
     const client = scriptedClient([...steps, 'Done.'])
@@ -216,6 +229,14 @@ describe.each([
     expect(twice.innerCalls).toHaveLength(2)
     expect(twice.error).toBeInstanceOf(ContextOverflowError)
     expect((twice.error as Error).cause).toMatchObject({ message: 'too long' })
+  })
+
+  it('is not sent again when part of the answer has reached the caller', async () => {
+    const replies = [{ updates: [{ contents: [text('Some ')] }], error: tooLong() }]
+    const { innerCalls, error } = await send(talk(9), {}, { stream, replies })
+
+    expect(innerCalls).toHaveLength(stream ? 1 : 2)
+    if (stream) expect(error).toMatchObject({ message: 'too long' })
   })
 
   it('of which nothing can be cut is not sent again', async () => {

@@ -1,5 +1,12 @@
 import type { Message, RunEvent } from '@lamella/core'
-import { Agent, memoryStore, messageText, ProviderError, visibleHistory } from '@lamella/core'
+import {
+  Agent,
+  memoryStore,
+  messageText,
+  MiddlewareTermination,
+  ProviderError,
+  visibleHistory,
+} from '@lamella/core'
 import type { ScriptedStep } from '@lamella/testing'
 import { describeContract, middlewareContract, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
@@ -223,6 +230,24 @@ describe.each([
 
     await expect(run('now', controller.signal)).rejects.toBe(reason)
     expect(client.requests).toEqual([])
+  })
+
+  it('is not sent when what writes summaries ends the run', async () => {
+    const { run, client } = play({}, [new MiddlewareTermination('enough')])
+
+    expect(await run('now')).toMatchObject({ status: 'terminated' })
+    expect(client.requests).toEqual([])
+  })
+
+  it('that the provider keeps is left alone', async () => {
+    const writer = scriptedClient([])
+    const middleware = summarizer({ client: writer, ...limits })
+    const client = scriptedClient(['Fine.'], { middleware })
+
+    await client.getResponse(talk(9), { conversationId: 'c' })
+
+    expect(client.requests[0]!.messages).toHaveLength(18)
+    expect(writer.requests).toEqual([])
   })
 
   it('is only reported on in shadow mode', async () => {

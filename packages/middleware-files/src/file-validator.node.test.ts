@@ -424,7 +424,9 @@ describe.each(modes)('files in contents, %s', (mode) => {
       controller.abort()
       return new Promise(() => {})
     }
-    const middleware = fileValidator({ contents: { scan } })
+    const events: FileEvent[] = []
+    const onEvent = (event: FileEvent): void => void events.push(event)
+    const middleware = fileValidator({ contents: { scan }, onEvent })
     const agent = new Agent({ client: scriptedClient([]), middleware })
     const { signal } = controller
     const input = [file('image/png', png)]
@@ -434,6 +436,7 @@ describe.each(modes)('files in contents, %s', (mode) => {
         : agent.run(input, { signal, stream: true }).finalResponse()
 
     await expect(running).rejects.toMatchObject({ name: 'AbortError' })
+    expect(events).toEqual([])
   })
 })
 

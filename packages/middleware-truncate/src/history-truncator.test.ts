@@ -233,10 +233,9 @@ describe.each([
 
   it('is not sent again when part of the answer has reached the caller', async () => {
     const replies = [{ updates: [{ contents: [text('Some ')] }], error: tooLong() }]
-    const { innerCalls, error } = await send(talk(9), {}, { stream, replies })
+    const { innerCalls } = await send(talk(9), {}, { stream, replies })
 
     expect(innerCalls).toHaveLength(stream ? 1 : 2)
-    if (stream) expect(error).toMatchObject({ message: 'too long' })
   })
 
   it('of which nothing can be cut is not sent again', async () => {

@@ -6,7 +6,6 @@ import {
   isProviderError,
   message,
   ProviderError,
-  text,
   tool,
   visibleHistory,
   withMiddleware,
@@ -232,7 +231,9 @@ describe.each([
   })
 
   it('is not sent again when part of the answer has reached the caller', async () => {
-    const replies = [{ updates: [{ contents: [text('Some ')] }], error: tooLong() }]
+    const replies = [
+      { updates: [{ contents: [{ type: 'text' as const, text: 'Some ' }] }], error: tooLong() },
+    ]
     const { innerCalls } = await send(talk(9), {}, { stream, replies })
 
     expect(innerCalls).toHaveLength(stream ? 1 : 2)

@@ -12,6 +12,10 @@ const saved = JSON.parse(
   readonly sessionSnapshot: SessionSnapshot
 }
 
+const steps = JSON.parse(
+  readFileSync(new URL('../fixtures/checkpoint-1-told.json', import.meta.url), 'utf8'),
+) as Record<'told' | 'stopped', Checkpoint>
+
 const count = defineState({ name: 'count', initial: () => 0, schema: z.number() })
 const tools = [
   tool({
@@ -73,6 +77,15 @@ describe('checkpoints of version 1', () => {
     expect(response.text).toBe('Done.')
     expect(saved.step.state).toEqual({ count: 1 })
     expect(resultsOf(response.messages)).not.toContain('looked 2')
+  })
+
+  it('of a step tell anew what was said before it, and stay stopped', async () => {
+    const told = await clerk().resume(steps.told, {})
+    const stopped = await clerk().resume(steps.stopped, {})
+
+    expect(told.text).toBe('I look. Done.')
+    expect(resultsOf(told.messages)).toContain('looked 1')
+    expect(stopped).toMatchObject({ status: 'terminated', text: 'I look. Enough.' })
   })
 
   it('with a sub-agent in them reach it', async () => {

@@ -99,6 +99,10 @@ export function checkContentFilter(options: ContentFilterOptions): void {
       throw wrongOption(owner, `thresholds.${category}`, 'a number from 0 to 1', threshold)
     }
   }
+  for (const option of ['allow', 'applyTo'] as const) {
+    const list: unknown = options[option] ?? []
+    if (!Array.isArray(list)) throw wrongOption(owner, option, 'a list', list)
+  }
   checkLists('words', words)
   checkLists('patterns', patterns)
   const texts = [...byCategory(words, '').flatMap(([, list]) => list), ...allow]

@@ -312,6 +312,8 @@ test.each<[ContentFilterOptions, RegExp]>([
     /`words` must be a list, or lists by category, got "damn"/,
   ],
   [{ patterns: /damn/ as never }, /`patterns` must be a list, or lists by category/],
+  [{ allow: 'damn' as never }, /`allow` must be a list, got "damn"/],
+  [{ applyTo: 'output' as never }, /`applyTo` must be a list, got "output"/],
   [{ words: ['*'] }, /`words`/],
   [{ patterns: ['('] }, /`patterns` must be patterns, got "\("/],
   [{ action: 'warn' as never }, /`action` must be one of block, retry, replace, flag, got "warn"/],

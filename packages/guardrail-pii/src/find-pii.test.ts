@@ -198,6 +198,9 @@ describe('options', () => {
     [{ regions: ['uk'] }, '`regions`'],
     [{ decode: ['rot13' as 'hex'] }, '`decode`'],
     [{ deny: [''] }, '`deny`'],
+    [{ deny: 'Bob' as never }, '`deny` must be a list, got "Bob"'],
+    [{ allow: 'Bob' as never }, '`allow` must be a list'],
+    [{ entities: 'email' as never }, '`entities` must be a list'],
     [{ maxScanMs: 0 }, '`maxScanMs`'],
   ])('wrong ones are named: %o', ([options, message]) => {
     expect(() => findPii('', options)).toThrow(message)

@@ -158,6 +158,10 @@ function checkFindOptions(owner: string, options: FindPiiOptions): void {
     maxBytes: 1,
     maxScanMs: 1,
   })
+  for (const option of ['entities', 'regions', 'allow', 'deny', 'decode'] as const) {
+    const list: unknown = options[option] ?? []
+    if (!Array.isArray(list)) throw wrongOption(owner, option, 'a list', list)
+  }
   const { threshold = 0.6, regions = [], decode = [], deny = [], allow = [] } = options
   const certainties = typeof threshold === 'number' ? [threshold] : Object.values(threshold)
   for (const value of certainties) {

@@ -256,6 +256,9 @@ it('1,000 runs at once do not share what is each run’s own', async () => {
 it.each<[string, object, string]>([
   ['an unknown limit', { limits: { calls: 1 } }, 'limits'],
   ['a negative limit', { limits: { modelCalls: -1 } }, 'limits.modelCalls'],
+  ['no limits', { limits: 5 }, 'limits'],
+  ['a share alone', { thresholds: 0.8 }, 'thresholds'],
+  ['what is no store', { store: {} }, 'store.increment'],
   ['half a call', { limits: { toolCalls: 1.5 } }, 'limits.toolCalls'],
   ['money without prices', { limits: { costUsd: 1 } }, 'prices'],
   ['no repetition at all', { limits: { repeatedToolCalls: 0 } }, 'limits.repeatedToolCalls'],

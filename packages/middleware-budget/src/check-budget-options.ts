@@ -1,5 +1,6 @@
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { BudgetCounter, BudgetOptions } from './budget-options.ts'
+import type { PriceTable } from './price-table.ts'
 
 const owner = 'budget'
 
@@ -29,9 +30,14 @@ export function checkBudgetOptions(options: BudgetOptions): void {
     onToolLimit: ['stop', 'refuse'],
     storeTimeoutMs: 1,
   })
-  for (const name of ['when', 'onEvent', 'estimate'] as const) {
-    if (options[name] !== undefined) checkOptions(owner, options, { [name]: 'function' })
-  }
+  checkOptions(owner, options, {
+    name: 'string?',
+    when: 'function?',
+    onEvent: 'function?',
+    estimate: 'function?',
+    'store.increment': options.store === undefined ? 'function?' : 'function',
+  })
+  if (limits !== Object(limits)) throw wrongOption(owner, 'limits', 'an object', limits)
   const known = [...counters, 'toolCallsPerTool', 'repeatedToolCalls']
   for (const [name, limit] of Object.entries(limits)) {
     if (!known.includes(name)) throw wrongOption(owner, 'limits', `of ${known.join(', ')}`, name)
@@ -48,6 +54,8 @@ export function checkBudgetOptions(options: BudgetOptions): void {
   if (window !== undefined && (scope ?? 'run') === 'run') {
     throw wrongOption(owner, 'window', 'left out where each run has its own budget', window)
   }
+  if (prices !== undefined && typeof prices !== 'function') checkPrices(prices)
+  if (!Array.isArray(thresholds)) throw wrongOption(owner, 'thresholds', 'a list', thresholds)
   for (const share of thresholds) checkShare('thresholds', share)
   if (degrade !== undefined) checkShare('degrade.at', degrade.at ?? 0.8)
 }
@@ -68,6 +76,22 @@ function checkLimit(name: string, limit: unknown): void {
     : Number.isInteger(limit) && (limit as number) >= least
   if (isValid) return
   throw wrongOption(owner, place, `a ${isCost ? 'number' : 'whole number'} from ${least} up`, limit)
+}
+
+/** A price that is no number makes money that is none, which is never over any limit. */
+function checkPrices(prices: PriceTable): void {
+  if (prices !== Object(prices)) throw wrongOption(owner, 'prices', 'a table or a function', prices)
+  for (const [model, table] of Object.entries(prices)) {
+    for (const name of ['input', 'output'] as const) checkPrice(`${model}.${name}`, table?.[name])
+    for (const [name, price] of Object.entries(table)) {
+      if (price !== undefined) checkPrice(`${model}.${name}`, price)
+    }
+  }
+}
+
+function checkPrice(place: string, price: unknown): void {
+  if (typeof price === 'number' && Number.isFinite(price) && price >= 0) return
+  throw wrongOption(owner, `prices.${place}`, 'a number from 0 up', price)
 }
 
 function checkShare(place: string, share: number): void {

@@ -22,6 +22,26 @@ const spentBy = async (middleware: unknown[], options: BudgetOptions = {}, steps
 }
 
 describe('money', () => {
+  it.each([
+    [{ small: { input: '1', output: 1 } }, 'prices.small.input'],
+    [{ small: { input: 1 } }, 'prices.small.output'],
+    [{ small: { input: 1, output: 1, cachedInput: -1 } }, 'prices.small.cachedInput'],
+    [{ small: null }, 'prices.small.input'],
+    [5, 'prices'],
+  ])('is not counted by what is no price: %j', (wrong, place) => {
+    const make = () => budget({ limits: { costUsd: 1 }, prices: wrong as never })
+
+    expect(make).toThrow(`budget: \`${place}\``)
+  })
+
+  it('of which a function makes no number has no price', async () => {
+    const layer = budget({ limits: { costUsd: 1 }, prices: () => Number.NaN })
+    const { run, client } = budgetedAgent(layer, ['Done.'])
+
+    expect(await failure(run(false))).toMatchObject({ code: 'price_unknown' })
+    expect(client.requests).toHaveLength(0)
+  })
+
   it.each([false, true])('is spent by the prices of the model, with stream: %s', async (stream) => {
     const layer = budget({ limits: { costUsd: 0.5 }, prices, estimate: () => ({}) })
     const { run, client } = budgetedAgent(layer, looks(5))

@@ -26,7 +26,12 @@ export type Price = (usage: Usage, model: ModelName) => number | undefined
 
 /** Makes the function that says what tokens of a model cost, `undefined` where nobody knows. */
 export function priceOf(prices: PriceTable | Price): Price {
-  if (typeof prices === 'function') return prices
+  if (typeof prices === 'function') {
+    return (usage, model) => {
+      const cost = prices(usage, model)
+      return Number.isFinite(cost) ? cost : undefined
+    }
+  }
   return (usage, { provider, model = '' }) => {
     const undated = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')
     const names = [`${provider}/${model}`, model, `${provider}/${undated}`, undated]

@@ -82,9 +82,9 @@ function checkLimit(name: string, limit: unknown): void {
 function checkPrices(prices: PriceTable): void {
   if (prices !== Object(prices)) throw wrongOption(owner, 'prices', 'a table or a function', prices)
   for (const [model, table] of Object.entries(prices)) {
-    for (const name of ['input', 'output'] as const) checkPrice(`${model}.${name}`, table?.[name])
-    for (const [name, price] of Object.entries(table)) {
-      if (price !== undefined) checkPrice(`${model}.${name}`, price)
+    for (const [name, price] of Object.entries({ input: undefined, output: undefined, ...table })) {
+      const isLeftOut = price === undefined && name !== 'input' && name !== 'output'
+      if (!isLeftOut) checkPrice(`${model}.${name}`, price)
     }
   }
 }

@@ -78,12 +78,14 @@ function checkLimit(name: string, limit: unknown): void {
   throw wrongOption(owner, place, `a ${isCost ? 'number' : 'whole number'} from ${least} up`, limit)
 }
 
+const needed = { input: undefined, output: undefined }
+
 /** A price that is no number makes money that is none, which is never over any limit. */
 function checkPrices(prices: PriceTable): void {
   if (prices !== Object(prices)) throw wrongOption(owner, 'prices', 'a table or a function', prices)
   for (const [model, table] of Object.entries(prices)) {
-    for (const [name, price] of Object.entries({ input: undefined, output: undefined, ...table })) {
-      const isLeftOut = price === undefined && name !== 'input' && name !== 'output'
+    for (const [name, price] of Object.entries({ ...needed, ...table })) {
+      const isLeftOut = price === undefined && !Object.hasOwn(needed, name)
       if (!isLeftOut) checkPrice(`${model}.${name}`, price)
     }
   }

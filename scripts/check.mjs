@@ -5,10 +5,11 @@ import { spawnSync } from 'node:child_process'
 const steps = {
   test: ['vitest', 'run'],
   runtimes: ['node', 'scripts/dev.mjs', 'runtimes'],
+  // Templates read the types of what was built.
+  build: ['turbo', 'run', 'build'],
   types: ['tsc', '-p', 'tsconfig.json'],
   lint: ['oxlint', '--type-aware', '--deny-warnings'],
   format: ['biome', 'format', '--colors=off'],
-  build: ['turbo', 'run', 'build'],
   packages: ['turbo', 'run', 'pkgcheck'],
   api: ['node', 'scripts/api-report.mjs'],
   registry: ['node', 'scripts/dev.mjs', 'registry'],

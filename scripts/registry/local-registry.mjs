@@ -13,7 +13,9 @@ const verdaccio = fileURLToPath(new URL('node_modules/verdaccio/bin/verdaccio', 
 export async function startRegistry(folder, scopes) {
   mkdirSync(folder, { recursive: true })
   const port = await freePort()
-  const upstream = String(spawnSync('npm', ['config', 'get', 'registry']).stdout).trim()
+  const upstream = npmConfig('registry')
+  // npm may trust a certificate that Node does not.
+  const cafile = npmConfig('cafile')
   const config = {
     storage: join(folder, 'storage'),
     auth: { htpasswd: { file: join(folder, 'htpasswd') } },
@@ -33,6 +35,7 @@ export async function startRegistry(folder, scopes) {
     [verdaccio, '--config', file, '--listen', `127.0.0.1:${port}`],
     {
       stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...(cafile !== 'null' && { NODE_EXTRA_CA_CERTS: cafile }), ...process.env },
     },
   )
   const url = `http://127.0.0.1:${port}/`
@@ -54,6 +57,10 @@ export async function startRegistry(folder, scopes) {
       await once(child, 'exit')
     },
   }
+}
+
+function npmConfig(key) {
+  return String(spawnSync('npm', ['config', 'get', key]).stdout).trim()
 }
 
 function freePort() {

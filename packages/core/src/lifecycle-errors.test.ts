@@ -163,7 +163,7 @@ describe.each(modes)('errors and hooks, %s', (mode) => {
       middleware: lifecycle({
         name: 'a',
         wrapModelCall(request, handler) {
-          setImmediate(() => controller.abort())
+          setTimeout(() => controller.abort(), 0)
           return handler(request)
         },
         afterTurn: (_, error) => void log.push(error === undefined ? 'fine' : 'aborted'),

@@ -211,21 +211,27 @@ describe('over the runs of a session', () => {
   })
 })
 
+/** An agent whose tool waits for an approval, and what the tool was given. */
+function asking(): { agent: Agent; got: unknown[] } {
+  const got: unknown[] = []
+  const send = tool({
+    name: 'send',
+    description: 'Sends.',
+    parameters: { type: 'object' },
+    approval: 'always',
+    execute: (args) => {
+      got.push(args)
+      return 'ok'
+    },
+  })
+  const client = scriptedClient([callFunction('send', { to: '<EMAIL_1>' }), 'Sent to <EMAIL_1>.'])
+  const agent = new Agent({ client, tools: [send], middleware: pii({ vault: true }) })
+  return { agent, got }
+}
+
 describe('a run that pauses', () => {
   it('goes on with its placeholders', async () => {
-    const got: unknown[] = []
-    const send = tool({
-      name: 'send',
-      description: 'Sends.',
-      parameters: { type: 'object' },
-      approval: 'always',
-      execute: (args) => {
-        got.push(args)
-        return 'ok'
-      },
-    })
-    const client = scriptedClient([callFunction('send', { to: '<EMAIL_1>' }), 'Sent to <EMAIL_1>.'])
-    const agent = new Agent({ client, tools: [send], middleware: pii({ vault: true }) })
+    const { agent, got } = asking()
 
     const paused = await agent.run(ann)
     const checkpoint = JSON.parse(JSON.stringify(paused.checkpoint))
@@ -239,19 +245,7 @@ describe('a run that pauses', () => {
 
 describe('an approval', () => {
   it('in a later message finds its call', async () => {
-    const got: unknown[] = []
-    const send = tool({
-      name: 'send',
-      description: 'Sends.',
-      parameters: { type: 'object' },
-      approval: 'always',
-      execute: (args) => {
-        got.push(args)
-        return 'ok'
-      },
-    })
-    const client = scriptedClient([callFunction('send', { to: '<EMAIL_1>' }), 'Sent to <EMAIL_1>.'])
-    const agent = new Agent({ client, tools: [send], middleware: pii({ vault: true }) })
+    const { agent, got } = asking()
     const session = createSession()
 
     const { pending } = await agent.run(ann, { session })

@@ -1,7 +1,7 @@
 import type { KeyValueStore } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { canonicalJson } from '@lamella/core/authoring'
+import { canonicalJson, sha256 } from '@lamella/core/authoring'
 import type { JudgeOutcome } from './judge.ts'
 
 export interface VerdictCacheOptions {
@@ -25,9 +25,4 @@ export function verdictCache(
     await kept.set(key, outcome, { ttlMs }).catch(() => {})
     return outcome
   }
-}
-
-async function sha256(text: string): Promise<string> {
-  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

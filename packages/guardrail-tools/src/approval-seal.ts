@@ -47,8 +47,7 @@ async function mac(call: SealedCall, key: string | Uint8Array): Promise<string> 
   return hex(tag)
 }
 
-/** Bytes as hexadecimal digits. */
-export function hex(bytes: ArrayBuffer): string {
+function hex(bytes: ArrayBuffer): string {
   return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 

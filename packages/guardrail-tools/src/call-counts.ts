@@ -1,7 +1,6 @@
 import type { RunContext, StateCell } from '@lamella/core'
 import { defineState } from '@lamella/core'
-import { canonicalJson } from '@lamella/core/authoring'
-import { hex } from './approval-seal.ts'
+import { canonicalJson, sha256 } from '@lamella/core/authoring'
 import { nameGlob } from './name-glob.ts'
 import type { PolicyCall, ToolPolicyOptions } from './tool-policy-options.ts'
 
@@ -26,12 +25,7 @@ export function callCounts({
     isOf: nameGlob([glob]),
   }))
   return async ({ tool, callId, arguments: args }, run) => {
-    const same = hex(
-      await crypto.subtle.digest(
-        'SHA-256',
-        new TextEncoder().encode(canonicalJson([tool.name, args])),
-      ),
-    )
+    const same = await sha256(canonicalJson([tool.name, args]))
     const count = (what: string): number => {
       const key = `${name} ${what}`
       const ids = run.state.get(callsOf)[key] ?? []

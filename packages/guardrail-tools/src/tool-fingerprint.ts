@@ -1,6 +1,5 @@
 import type { ToolDefinition } from '@lamella/core'
-import { canonicalJson } from '@lamella/core/authoring'
-import { hex } from './approval-seal.ts'
+import { canonicalJson, sha256 } from '@lamella/core/authoring'
 
 const known = new WeakMap<ToolDefinition, Promise<string>>()
 
@@ -25,6 +24,5 @@ async function digest(tool: ToolDefinition): Promise<string> {
     tool.type === 'hosted'
       ? [tool.name, tool.definition]
       : [tool.name, tool.description, tool.jsonSchema]
-  const bytes = new TextEncoder().encode(canonicalJson(told))
-  return hex(await crypto.subtle.digest('SHA-256', bytes))
+  return sha256(canonicalJson(told))
 }

@@ -1,7 +1,7 @@
 import type { GuardEvent, KeyValueStore, RunContext } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { checkOptions, systemClock, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, sha256, systemClock, wrongOption } from '@lamella/core/authoring'
 import type { ReportCache } from './cache-event.ts'
 import { cacheReporter } from './cache-event.ts'
 import type { CacheInfo, SharedCacheOptions } from './cache-options.ts'
@@ -13,7 +13,6 @@ import type { CacheEntry } from './entry-store.ts'
 import { EntryStore } from './entry-store.ts'
 import type { KeyvLike } from './keyv-store.ts'
 import { keyvStore } from './keyv-store.ts'
-import { sha256 } from './sha256.ts'
 
 /** The context of a call of either level. */
 interface CallContext {

@@ -1,6 +1,6 @@
 import type { ChatContext, ChatResponse, KeyValueStore, Message } from '@lamella/core'
 import { LamellaError, parseValue } from '@lamella/core'
-import { callInternally, canonicalJson, unlessAborted } from '@lamella/core/authoring'
+import { callInternally, canonicalJson, sha256, unlessAborted } from '@lamella/core/authoring'
 import type { SummarizerOptions } from './summarizer-options.ts'
 import type { StructuredSummary } from './summary-request.ts'
 import { renderSummary, structuredSummary, summaryPrompt, transcript } from './summary-request.ts'
@@ -19,11 +19,12 @@ export async function writeSummary(
   signal: AbortSignal,
 ): Promise<Summary> {
   const { store, prompt, format, model } = options
-  let key = await hashOf({ prompt, format, model })
+  let key = await sha256(canonicalJson({ prompt, format, model }))
   let summary: string | undefined
   let calls = 0
   for (const chunk of chunks) {
-    key = await hashOf({ key, chunk: chunk.map(({ role, contents }) => [role, contents]) })
+    const said = chunk.map(({ role, contents }) => [role, contents])
+    key = await sha256(canonicalJson({ key, chunk: said }))
     const known = await unlessAborted(signal, store.get(`summary:${key}`))
     if (typeof known === 'string') {
       summary = known
@@ -78,10 +79,4 @@ async function sectionsOf(response: ChatResponse): Promise<string> {
     if (LamellaError.is(error, 'schema_invalid')) return response.text.trim()
     throw error
   }
-}
-
-async function hashOf(value: unknown): Promise<string> {
-  const bytes = new TextEncoder().encode(canonicalJson(value))
-  const digest = await crypto.subtle.digest('SHA-256', bytes)
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -138,6 +138,22 @@ describe('arguments', () => {
     expect((await run('allow')).done[0]).toContain('urgent')
   })
 
+  test('a call is judged as it was written last, where a conversation has its id twice', async () => {
+    const steps = [
+      callFunction('pay', { to: 'Ada', urgent: true }, 'call_0'),
+      'Sorry.',
+      callFunction('pay', { to: 'Ada' }, 'call_0'),
+      'Done.',
+    ]
+    const { agent, done } = policyAgent({ allow: ['*'] }, steps)
+    const session = agent.createSession()
+
+    await agent.run('Go', { session })
+    await agent.run('Go', { session })
+
+    expect(done).toEqual(['pay {"to":"Ada"}'])
+  })
+
   test('a schema that drops what it does not know hides nothing', async () => {
     let calls = 0
     const send = tool({

@@ -188,13 +188,21 @@ function invalid(cell: StateCell<unknown>, problem: string): LamellaError {
   return new LamellaError(`state "${cell.name}" ${problem}`, { code: 'schema_invalid' })
 }
 
-function isJson(value: unknown, parents: readonly object[]): boolean {
+function isJson(value: unknown, parents: object[]): boolean {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object' || parents.includes(value)) return false
-  const inside = [...parents, value]
-  if (Array.isArray(value)) return Array.from(value).every((entry) => isJson(entry, inside))
+  const isList = Array.isArray(value)
+  if (!isList && !isPlain(value)) return false
+  parents.push(value)
+  const isAll = isList
+    ? Array.from(value).every((entry) => isJson(entry, parents))
+    : Object.values(value).every((entry) => entry === undefined || isJson(entry, parents))
+  parents.pop()
+  return isAll
+}
+
+function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return false
-  return Object.values(value).every((entry) => entry === undefined || isJson(entry, inside))
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }

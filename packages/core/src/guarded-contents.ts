@@ -36,15 +36,16 @@ export async function checkContents(
   contents: readonly Content[],
   about: Omit<GuardSubject, 'text' | 'final'>,
   place: GuardPlace,
-  readable: string = readableText(contents),
+  readable?: string,
 ): Promise<readonly Content[]> {
   let checked = contents
   if (stages.includes(about.stage)) {
-    const subject: GuardSubject = { ...about, contents, text: readable, final: true }
+    const said = readable ?? readableText(contents)
+    const subject: GuardSubject = { ...about, contents, text: said, final: true }
     if (flat(contents).some(isUnknown)) {
       guard.conclude(guard.read({ action: 'unsupported' }, subject, place), subject, place)
     }
-    const verdict = readable === '' ? undefined : await guard.ask(subject, place)
+    const verdict = said === '' ? undefined : await guard.ask(subject, place)
     const findings = guard.conclude(verdict, subject, place)
     if (findings) checked = await edited(contents, findings)
   }
@@ -100,6 +101,7 @@ async function mapParts(
 }
 
 function flat(contents: readonly Content[]): readonly Content[] {
+  if (!contents.some(({ type }) => type === 'function-result')) return contents
   return contents.flatMap((part) => (part.type === 'function-result' ? flat(part.contents) : part))
 }
 

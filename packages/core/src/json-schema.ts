@@ -7,7 +7,7 @@ import type { JsonSchema, StandardIssue } from './standard-schema.ts'
  * ignored; a schema that cannot be followed is an issue. Never throws, and returns at most 100
  * issues.
  */
-export function validateJsonSchema(schema: JsonSchema, value: unknown): StandardIssue[] {
+export function validateJsonSchema(schema: JsonSchema, value: unknown): readonly StandardIssue[] {
   try {
     return check(schema, value, { root: schema, followed: {} })
   } catch (error) {
@@ -28,133 +28,204 @@ interface Visit {
    * By `$ref`, the issues of each value that it was applied to: without it, alternatives that lead
    * to the same reference take exponential time.
    */
-  readonly followed: Record<string, Map<unknown, Issue[]>>
+  readonly followed: Record<string, Map<unknown, readonly Issue[]>>
 }
 
 type Keywords = Readonly<Record<string, unknown>>
 
-/** By type of the value, the keywords that compare it with a limit. */
-const limits: Record<string, Record<string, (value: never, limit: never) => boolean>> = {
+/** Where a keyword is looked at: the schema that it is in, and what was found with it so far. */
+interface Place {
+  readonly schema: Keywords
+  readonly visit: Visit
+  readonly issues: Issue[]
+}
+
+/** Adds what a keyword finds to the issues; false for a value that does not fit it as a whole. */
+type Rule = (value: never, limit: never, place: Place) => boolean | void
+
+/** What keywords say of any value. One without a rule is ignored. */
+const common: Record<string, Rule> = {
+  __proto__: null as never,
+  const: (value: unknown, only: unknown, place) => checkEnum(value, [only], place),
+  enum: checkEnum,
+  $ref(value: unknown, ref: unknown, { visit, issues }) {
+    if (typeof ref !== 'string') return
+    const known = (visit.followed[ref] ??= new Map<unknown, readonly Issue[]>())
+    if (!known.has(value)) known.set(value, check(resolve(visit.root, ref), value, visit))
+    issues.push(...known.get(value)!)
+  },
+  allOf(value: unknown, parts: unknown, place) {
+    for (const part of listOf(parts)) also(part, value, place)
+  },
+  anyOf: (value: unknown, parts: unknown, place) =>
+    checkAlternatives(value, parts, Infinity, place),
+  oneOf: (value: unknown, parts: unknown, place) => checkAlternatives(value, parts, 1, place),
+  not: (value: unknown, part: unknown, place) => !fits(part, value, place),
+  if: (value: unknown, test: unknown, place) =>
+    also(place.schema[fits(test, value, place) ? 'then' : 'else'], value, place),
+}
+
+/** By type of the value, what more keywords say of it. */
+const rules: Record<string, Record<string, Rule>> = {
   number: {
+    __proto__: common as never,
     minimum: (value: number, limit: number) => value >= limit,
     maximum: (value: number, limit: number) => value <= limit,
-    exclusiveMinimum: (value: number, limit: number) => value > limit,
-    exclusiveMaximum: (value: number, limit: number) => value < limit,
+    // In draft 4, `exclusiveMinimum` is a boolean.
+    exclusiveMinimum: (value: number, limit: number) => value > limit || typeof limit === 'boolean',
+    exclusiveMaximum: (value: number, limit: number) => value < limit || typeof limit === 'boolean',
     // 0.3 / 0.1 is 2.9999999999999996.
     multipleOf: (value: number, limit: number) =>
       Math.abs(value / limit - Math.round(value / limit)) < 1e-9,
   },
   string: {
+    __proto__: common as never,
     minLength: (value: string, limit: number) => Array.from(value).length >= limit,
     maxLength: (value: string, limit: number) => Array.from(value).length <= limit,
     pattern: matches,
   },
   array: {
-    minItems: (value: unknown[], limit: number) => value.length >= limit,
-    maxItems: (value: unknown[], limit: number) => value.length <= limit,
+    __proto__: common as never,
+    minItems: (list: unknown[], limit: number) => list.length >= limit,
+    maxItems: (list: unknown[], limit: number) => list.length <= limit,
+    prefixItems: (list: unknown[], parts: unknown, place) => checkTuple(list, listOf(parts), place),
+    // Draft 7 has the tuple in `items` and the rest in `additionalItems`.
+    items(list: unknown[], part: unknown, place) {
+      if (Array.isArray(part)) checkTuple(list, part, place)
+      else checkRest(list, listOf(place.schema['prefixItems']), part, place)
+    },
+    additionalItems(list: unknown[], part: unknown, place) {
+      const { items } = place.schema
+      if (Array.isArray(items)) checkRest(list, items, part, place)
+    },
+    contains(list: unknown[], part: unknown, place) {
+      const { minContains = 1, maxContains = Infinity } = place.schema
+      const found = list.filter((item) => fits(part, item, place)).length
+      return found >= (minContains as number) && found <= (maxContains as number)
+    },
+    uniqueItems: (list: unknown[], isUnique: unknown) =>
+      isUnique !== true || new Set(list.map(canonical)).size === list.length,
   },
   object: {
+    __proto__: common as never,
     minProperties: (value: object, limit: number) => Object.keys(value).length >= limit,
     maxProperties: (value: object, limit: number) => Object.keys(value).length <= limit,
+    required(value: Keywords, keys: unknown, { issues }) {
+      for (const key of listOf(keys) as readonly string[]) {
+        if (own(value, key) === undefined) issues.push({ message: 'is required', path: [key] })
+      }
+    },
+    properties(value: Keywords, parts: unknown, place) {
+      for (const key of keysOf(value)) checkAt(key, own(parts, key), value[key], place)
+    },
+    patternProperties(value: Keywords, parts: unknown, place) {
+      for (const [pattern, part] of entriesOf(parts)) {
+        for (const key of keysOf(value)) {
+          if (matches(key, pattern)) checkAt(key, part, value[key], place)
+        }
+      }
+    },
+    additionalProperties(value: Keywords, part: unknown, place) {
+      const { properties, patternProperties } = place.schema
+      const patterns = entriesOf(patternProperties)
+      for (const key of keysOf(value)) {
+        if (own(properties, key) !== undefined) continue
+        if (patterns.some(([pattern]) => matches(key, pattern))) continue
+        checkAt(key, part, value[key], place)
+      }
+    },
+    propertyNames(value: Keywords, part: unknown, place) {
+      for (const key of keysOf(value)) checkAt(key, part, key, place)
+    },
+    dependencies: checkDependencies,
+    dependentRequired: checkDependencies,
+    dependentSchemas: checkDependencies,
   },
 }
 
-function check(schema: unknown, value: unknown, visit: Visit): Issue[] {
+function check(schema: unknown, value: unknown, visit: Visit): readonly Issue[] {
   if (schema === false) return [{ message: 'is not allowed', path: [] }]
-  if (!isObject(schema)) return []
+  if (!isObject(schema)) return none
   const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
   const { type = kind } = schema
-  const types: readonly unknown[] = Array.isArray(type) ? type : [type]
-  if (!types.includes(kind) && !(types.includes('integer') && Number.isInteger(value))) {
-    return [{ message: `must be ${types.join(' or ')}`, path: [] }]
-  }
-  const issues: Issue[] = []
-  const fail = (message: string, ...path: PropertyKey[]): unknown => issues.push({ message, path })
-  const also = (part: unknown, item: unknown, ...key: PropertyKey[]): void => {
-    for (const { message, path } of check(part, item, visit)) {
-      // Of a place that is very deep, how it begins: time stays bounded.
-      issues.push({ message, path: [...key, ...path].slice(0, 20) })
+  if (type !== kind) {
+    const types: readonly unknown[] = Array.isArray(type) ? type : [type]
+    if (!types.includes(kind) && !(types.includes('integer') && Number.isInteger(value))) {
+      return [{ message: `must be ${types.join(' or ')}`, path: [] }]
     }
   }
-  const attempt = (part: unknown): Issue[] => check(part, value, visit)
-  const { const: only, $ref, allOf, not, if: test } = schema
-  const values = only === undefined ? schema['enum'] : [only]
-
-  if (Array.isArray(values) && !values.includes(value)) {
-    const texts = values.map(canonical)
-    if (!texts.includes(canonical(value))) fail(`must be ${texts.join(' or ')}`)
-  }
-  for (const keyword in limits[kind]) {
+  const place: Place = { schema, visit, issues: [] }
+  const ofKind = rules[kind] ?? common
+  for (const keyword in schema) {
     const limit = schema[keyword]
-    // In draft 4, `exclusiveMinimum` is a boolean.
-    if (limit === undefined || typeof limit === 'boolean') continue
-    if (!limits[kind][keyword]!(value as never, limit as never)) {
-      fail(`must fit ${keyword} ${limit as string}`)
-    }
+    if (limit === undefined || ofKind[keyword]?.(value as never, limit as never, place) !== false)
+      continue
+    const told = typeof limit === 'number' || typeof limit === 'string' ? ` ${limit}` : ''
+    place.issues.push({ message: `must fit ${keyword}${told}`, path: [] })
   }
-  if (kind === 'array') {
-    // Draft 7 has the tuple in `items` and the rest in `additionalItems`.
-    const { items, prefixItems = items, additionalItems, uniqueItems } = schema
-    const list = listOf(value)
-    const tuple = listOf(prefixItems)
-    const rest = Array.isArray(items) ? additionalItems : items
-    for (const [key, item] of list.entries()) {
-      also(key < tuple.length ? tuple[key] : rest, item, key)
-    }
-    const { contains, minContains = 1, maxContains = Infinity } = schema
-    if (contains !== undefined) {
-      const found = list.filter((item) => check(contains, item, visit).length === 0).length
-      if (found < (minContains as number) || found > (maxContains as number))
-        fail('must fit contains')
-    }
-    if (uniqueItems === true && new Set(list.map(canonical)).size < list.length) {
-      fail('must fit uniqueItems')
-    }
-  }
-  if (kind === 'object') {
-    const { properties, patternProperties, additionalProperties, propertyNames, required } = schema
-    for (const key of listOf(required) as readonly string[]) {
-      if (own(value, key) === undefined) fail('is required', key)
-    }
-    for (const [key, item] of Object.entries(value as Keywords)) {
-      if (item === undefined) continue
-      let part = own(properties, key)
-      also(propertyNames, key, key)
-      for (const [pattern, matched] of Object.entries(patternProperties ?? {})) {
-        if (!matches(key, pattern)) continue
-        part ??= true
-        also(matched, item, key)
-      }
-      also(part ?? additionalProperties, item, key)
-    }
-    for (const keyword of ['dependencies', 'dependentRequired', 'dependentSchemas']) {
-      for (const [key, needs] of Object.entries(schema[keyword] ?? {})) {
-        if (own(value, key) === undefined) continue
-        also(Array.isArray(needs) ? { required: needs } : needs, value)
-      }
-    }
-  }
+  return place.issues.length > 100 ? place.issues.slice(0, 100) : place.issues
+}
 
-  if (typeof $ref === 'string') {
-    const known = (visit.followed[$ref] ??= new Map<unknown, Issue[]>())
-    if (!known.has(value)) known.set(value, attempt(resolve(visit.root, $ref)))
-    issues.push(...known.get(value)!)
+function checkEnum(value: unknown, values: unknown, { issues }: Place): void {
+  if (!Array.isArray(values) || values.includes(value)) return
+  const texts = values.map(canonical)
+  if (texts.includes(canonical(value))) return
+  issues.push({ message: `must be ${texts.join(' or ')}`, path: [] })
+}
+
+/** If no alternative fits, the one that came nearest says why. */
+function checkAlternatives(
+  value: unknown,
+  parts: unknown,
+  most: number,
+  { visit, issues }: Place,
+): boolean {
+  const attempts = listOf(parts).map((part) => check(part, value, visit))
+  const fitting = attempts.filter((found) => found.length === 0).length
+  if (fitting > 0 || attempts.length === 0) return fitting <= most
+  const [nearest] = attempts
+    .filter((found) => found.every(({ path }) => path.length > 0))
+    .toSorted((a, b) => a.length - b.length)
+  issues.push(...(nearest ?? none))
+  return nearest !== undefined
+}
+
+function checkTuple(list: readonly unknown[], parts: readonly unknown[], place: Place): void {
+  for (const [key, part] of parts.entries()) {
+    if (key < list.length) checkAt(key, part, list[key], place)
   }
-  for (const part of listOf(allOf)) also(part, value)
-  for (const keyword of ['anyOf', 'oneOf']) {
-    const attempts = listOf(schema[keyword]).map(attempt)
-    if (attempts.length === 0) continue
-    const fitting = attempts.filter((found) => found.length === 0).length
-    // If no alternative fits, the one that came nearest says why.
-    const [nearest] = attempts
-      .filter(([first]) => fitting === 0 && first!.path.length > 0)
-      .toSorted((a, b) => a.length - b.length)
-    if (nearest) issues.push(...nearest)
-    else if (fitting !== 1 && (fitting === 0 || keyword === 'oneOf')) fail(`must fit ${keyword}`)
+}
+
+/** What stands behind a tuple. */
+function checkRest(
+  list: readonly unknown[],
+  { length }: readonly unknown[],
+  part: unknown,
+  place: Place,
+): void {
+  for (let key = length; key < list.length; key++) checkAt(key, part, list[key], place)
+}
+
+function checkDependencies(value: Keywords, parts: unknown, place: Place): void {
+  for (const [key, needs] of entriesOf(parts)) {
+    if (own(value, key) === undefined) continue
+    also(Array.isArray(needs) ? { required: needs } : needs, value, place)
   }
-  if (not !== undefined && attempt(not).length === 0) fail('must fit not')
-  if (test !== undefined) also(schema[attempt(test).length > 0 ? 'else' : 'then'], value)
-  return issues.slice(0, 100)
+}
+
+function fits(part: unknown, value: unknown, { visit }: Place): boolean {
+  return check(part, value, visit).length === 0
+}
+
+function also(part: unknown, value: unknown, { visit, issues }: Place): void {
+  issues.push(...check(part, value, visit))
+}
+
+function checkAt(key: PropertyKey, part: unknown, item: unknown, { visit, issues }: Place): void {
+  for (const { message, path } of check(part, item, visit)) {
+    // Of a place that is very deep, how it begins: time stays bounded.
+    issues.push({ message, path: [key, ...path].slice(0, 20) })
+  }
 }
 
 function resolve(root: unknown, ref: string): unknown {
@@ -173,8 +244,19 @@ function own(object: unknown, key: PropertyKey): unknown {
 }
 
 function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
+  return Array.isArray(value) ? value : none
 }
+
+/** Without those that JSON would leave out. */
+function keysOf(value: Keywords): readonly string[] {
+  return Object.keys(value).filter((key) => value[key] !== undefined)
+}
+
+function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+  return isObject(value) ? Object.entries(value) : none
+}
+
+const none: readonly never[] = Object.freeze([])
 
 function matches(text: string, pattern: string): boolean {
   try {

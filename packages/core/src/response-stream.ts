@@ -1,13 +1,14 @@
+import type { StreamMaker } from './inner-source.ts'
+import { InnerSource } from './inner-source.ts'
 import { KeptUpdates } from './kept-updates.ts'
 import { LamellaError } from './lamella-error.ts'
-import type { StreamMaker } from './lazy-source.ts'
-import { LazySource } from './lazy-source.ts'
 import type { StreamFailure, StreamOutcome } from './stream-outcome.ts'
 import { endedBy } from './stream-outcome.ts'
 import type { Finalizer, StreamFold, StreamSource } from './stream-source.ts'
-import { DerivedSource, FinalizedSource, IterableSource, toFold } from './stream-source.ts'
-import { readableStream, serverSentEvents, tee, textPieces } from './stream-views.ts'
+import { DerivedSource, IterableSource, toFold } from './stream-source.ts'
+import { readableStream, serverSentEvents, textPieces } from './stream-views.ts'
 import type { TextOptions } from './stream-views.ts'
+import { tee } from './tee-source.ts'
 import { TransformHooks } from './transform-hooks.ts'
 import type { Failure } from './update-sink.ts'
 
@@ -62,10 +63,13 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   static fromAwaitable<Update, Final>(
     source: StreamMaker<Update, Final>,
   ): ResponseStream<Update, Final> {
-    return new ResponseStream(new LazySource(source, (inner) => ResponseStream.#foldOf(inner)))
+    return new ResponseStream(new InnerSource(source, ResponseStream.#foldOf))
   }
 
-  static #foldOf<Update, Final>(of: ResponseStream<Update, Final>): StreamFold<Update, Final> {
+  static #foldOf<Update, Final>(
+    this: void,
+    of: ResponseStream<Update, Final>,
+  ): StreamFold<Update, Final> {
     const source = of.#source
     if (source.fold === undefined || (of.#hooked !== undefined && source.foldsAnew !== true)) {
       throw new TypeError(
@@ -149,9 +153,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   withFinalizer<Other>(
     finalizer: (final: Final) => Awaitable<Other>,
   ): ResponseStream<Update, Other> {
-    return new ResponseStream(
-      new FinalizedSource(this, finalizer, (inner) => ResponseStream.#foldOf(inner)),
-    )
+    return new ResponseStream(new InnerSource(this, ResponseStream.#foldOf, finalizer))
   }
 
   /** Replaces updates as they pass; `undefined` keeps one. What it returns is in the final value. */

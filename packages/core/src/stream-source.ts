@@ -1,7 +1,9 @@
 import { LamellaError } from './lamella-error.ts'
 import type { ResponseStream } from './response-stream.ts'
+import { iteratorOf } from './source-iterator.ts'
 import type { StreamFailure } from './stream-outcome.ts'
 import { endedBy } from './stream-outcome.ts'
+import { Turns } from './turns.ts'
 import type { Failure } from './update-sink.ts'
 
 /** Builds a final value from updates as they pass. */
@@ -46,25 +48,18 @@ export function toFold<Update, Final>(
 /** Pulls one update at a time; a cancel lets go of a pull that never comes back. */
 export abstract class PulledSource<Update, Final> implements StreamSource<Update, Final> {
   onEnd: (failure: Failure | undefined) => Promise<void> = async () => {}
-  #pending: Promise<IteratorResult<Update>> | undefined
+  readonly #turns = new Turns()
   #over: Promise<IteratorResult<Update>> | undefined
   /** Lets go of the pull that is on its way. */
   #letGo: ((over: Promise<IteratorResult<Update>>) => void) | undefined
   #isCancelled = false
 
   get busy(): boolean {
-    return this.#pending !== undefined
+    return this.#turns.busy
   }
 
   next(): Promise<IteratorResult<Update>> {
-    const step = (): Promise<IteratorResult<Update>> => this.#over ?? this.#step()
-    const pending = (this.#pending ?? Promise.resolve()).then(step, step)
-    const settled = (): void => {
-      if (this.#pending === pending) this.#pending = undefined
-    }
-    this.#pending = pending
-    pending.then(settled, settled)
-    return pending
+    return this.#turns.take(() => this.#over ?? this.#step())
   }
 
   async cancel(reason: unknown): Promise<void> {
@@ -142,10 +137,7 @@ export class IterableSource<Update, Final> extends PulledSource<Update, Final> {
   }
 
   protected async pull(): Promise<IteratorResult<Update>> {
-    this.#iterator ??=
-      Symbol.asyncIterator in this.#iterable
-        ? this.#iterable[Symbol.asyncIterator]()
-        : this.#iterable[Symbol.iterator]()
+    this.#iterator ??= iteratorOf(this.#iterable)
     const step = await this.#iterator.next()
     if (step.done === true || this.#isHooked) return step
     try {
@@ -205,41 +197,4 @@ async function* flatten<Inner, Update>(
   transform: (update: Inner) => Iterable<Update> | Promise<Iterable<Update>>,
 ): AsyncGenerator<Update> {
   for await (const update of inner) yield* await transform(update)
-}
-
-/** Reads another stream as it is and makes another final value of its own. */
-export class FinalizedSource<Update, InnerFinal, Final> extends DerivedSource<
-  Update,
-  InnerFinal,
-  Update,
-  Final
-> {
-  readonly #finish: (final: InnerFinal | Promise<InnerFinal>) => Promise<Final>
-  readonly #inner: ResponseStream<Update, InnerFinal>
-  readonly #foldOf: (inner: ResponseStream<Update, InnerFinal>) => StreamFold<Update, InnerFinal>
-
-  constructor(
-    inner: ResponseStream<Update, InnerFinal>,
-    finalizer: (final: InnerFinal) => Final | Promise<Final>,
-    foldOf: (inner: ResponseStream<Update, InnerFinal>) => StreamFold<Update, InnerFinal>,
-  ) {
-    const finish = async (final: InnerFinal | Promise<InnerFinal>): Promise<Final> =>
-      finalizer(await final)
-    super(inner, (update) => [update], {
-      add: () => {},
-      finish: () => finish(inner.finalResponse()),
-    })
-    this.#inner = inner
-    this.#finish = finish
-    this.#foldOf = foldOf
-  }
-
-  override fold(): StreamFold<Update, Final> {
-    super.fold()
-    const fold = this.#foldOf(this.#inner)
-    return {
-      add: (update) => fold.add(update),
-      finish: async () => this.#finish(fold.finish(await this.#inner.finalResponse())),
-    }
-  }
 }

@@ -1,9 +1,5 @@
 import { LamellaError } from './lamella-error.ts'
 import type { ResponseStream } from './response-stream.ts'
-import type { StreamFailure } from './stream-outcome.ts'
-import { endedBy } from './stream-outcome.ts'
-import type { StreamFold, StreamSource } from './stream-source.ts'
-import type { Failure } from './update-sink.ts'
 
 export interface TextOptions {
   /** What was shown so far is void: the text begins anew. */
@@ -136,89 +132,4 @@ export function serverSentEvents<Update, Final>(
 
 function withoutRaw(key: string, value: unknown): unknown {
   return key === 'raw' ? undefined : value
-}
-
-/** Two sources over one stream: whoever asks first pulls, and the other finds the update kept. */
-export function tee<Update, Final>(
-  stream: ResponseStream<Update, Final>,
-  fold: (() => StreamFold<Update, Final>) | undefined,
-): [StreamSource<Update, Final>, StreamSource<Update, Final>] {
-  const iterator = stream[Symbol.asyncIterator]()
-  const open = new Set<Branch<Update>>()
-  const makeSource = (): StreamSource<Update, Final> => {
-    const branch: Branch<Update> = { kept: [], pending: undefined }
-    open.add(branch)
-    let over: Promise<IteratorResult<Update>> | undefined
-    let ending: StreamFailure<Final> | undefined
-    const finish = (failure: Failure | undefined): Promise<IteratorResult<Update>> => {
-      open.delete(branch)
-      over ??= source.onEnd(failure).then(() => {
-        if (failure !== undefined) throw failure.error
-        return { done: true, value: undefined }
-      })
-      return over
-    }
-    const pull = async (): Promise<IteratorResult<Update>> => {
-      if (branch.kept.length === 0) await pullForAll(iterator, open)
-      if (over !== undefined) return over
-      if (branch.kept.length > 0) return { done: false, value: branch.kept.shift()! }
-      const outcome = await stream.outcome()
-      if (outcome.status === 'done') return finish(undefined)
-      ending = outcome
-      return finish({ error: outcome.error })
-    }
-    const source: StreamSource<Update, Final> = {
-      onEnd: async () => {},
-      get busy() {
-        return branch.pending !== undefined
-      },
-      next() {
-        const turn = (branch.pending ?? Promise.resolve()).then(pull, pull)
-        const pending = turn.finally(() => {
-          if (branch.pending === pending) branch.pending = undefined
-        })
-        branch.pending = pending
-        return pending
-      },
-      async cancel(reason) {
-        await finish({ error: reason }).catch(() => {})
-        if (open.size === 0) await stream.cancel(reason)
-      },
-      final: () => stream.finalResponse(),
-      failure: (error) => ending ?? endedBy(error, { isAborted: true }),
-      foldsAnew: true,
-      ...(fold && { fold }),
-      respond: (id, value) => stream.respond(id, value),
-    }
-    return source
-  }
-  return [makeSource(), makeSource()]
-}
-
-interface Branch<Update> {
-  readonly kept: Update[]
-  pending: Promise<unknown> | undefined
-}
-
-const pulls = new WeakMap<object, Promise<void>>()
-
-/** One pull at a time for all branches; its end or failure is in the stream's outcome. */
-function pullForAll<Update>(
-  iterator: AsyncIterator<Update>,
-  open: ReadonlySet<Branch<Update>>,
-): Promise<void> {
-  let running = pulls.get(iterator)
-  if (running === undefined) {
-    running = iterator
-      .next()
-      .then(
-        (step) => {
-          if (step.done !== true) for (const branch of open) branch.kept.push(step.value)
-        },
-        () => {},
-      )
-      .finally(() => pulls.delete(iterator))
-    pulls.set(iterator, running)
-  }
-  return running
 }

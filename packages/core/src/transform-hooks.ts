@@ -1,4 +1,5 @@
 import type { StreamFold, StreamSource } from './stream-source.ts'
+import { Turns } from './turns.ts'
 
 /** Lets a stream's transform hooks have every update, one at a time, and folds what they make of it. */
 export class TransformHooks<Update, Final> {
@@ -7,7 +8,7 @@ export class TransformHooks<Update, Final> {
   fault: { readonly error: unknown } | undefined
   readonly #source: StreamSource<Update, Final>
   readonly #hooks: ((update: Update) => unknown)[] = []
-  #turn: Promise<unknown> | undefined
+  readonly #turns = new Turns()
 
   constructor(source: StreamSource<Update, Final>, fold: StreamFold<Update, Final>) {
     this.#source = source
@@ -15,7 +16,7 @@ export class TransformHooks<Update, Final> {
   }
 
   get busy(): boolean {
-    return this.#turn !== undefined
+    return this.#turns.busy
   }
 
   add(hook: (update: Update) => unknown): void {
@@ -23,14 +24,7 @@ export class TransformHooks<Update, Final> {
   }
 
   next(): Promise<IteratorResult<Update>> {
-    const pull = (): Promise<IteratorResult<Update>> => this.#pull()
-    const turn = this.#turn === undefined ? pull() : this.#turn.then(pull, pull)
-    const settled = (): void => {
-      if (this.#turn === turn) this.#turn = undefined
-    }
-    this.#turn = turn
-    turn.then(settled, settled)
-    return turn
+    return this.#turns.take(() => this.#pull())
   }
 
   async #pull(): Promise<IteratorResult<Update>> {

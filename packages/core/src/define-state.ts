@@ -3,6 +3,7 @@ import { isObject } from './is-object.ts'
 import { LamellaError } from './lamella-error.ts'
 import type { Session } from './session.ts'
 import type { Schema } from './standard-schema.ts'
+import type { KeyValueStore } from './store.ts'
 import { validate } from './validate.ts'
 
 export interface StateOptions<T> {
@@ -35,14 +36,21 @@ export interface StateOptions<T> {
 export interface StateCell<T> extends Readonly<StateOptions<T>> {
   /** Finds or makes the cell's place among those of a run. A run without cells ships no checks. */
   readonly '~slot': (slots: Slots, session: Session | undefined) => Slot
-  /** @internal Of a tenant: what is kept is read and written by the cell's own rules. */
-  readonly '~stored': StoredForm<T>
+  /** @internal The value of a tenant. */
+  readonly '~shared': (around: StateSurroundings) => SharedValue<T>
 }
 
-/** How a value is written down, and read again. */
-interface StoredForm<T> {
-  read(stored: unknown): T
-  write(value: T): unknown
+/** A value that all runs of a tenant have in common. */
+interface SharedValue<T> {
+  load(): Promise<T>
+  change(updater: (value: T) => T): Promise<T>
+}
+
+/** What the state of a run reaches beyond the run. */
+export interface StateSurroundings {
+  readonly session: Session | undefined
+  readonly tenant: string | undefined
+  readonly stateStore: KeyValueStore | undefined
 }
 
 /** Where a run keeps the value of a cell, or of a snapshot whose cell nobody has asked for yet. */
@@ -83,7 +91,7 @@ export function defineState<T>(options: StateOptions<T>): StateCell<T> {
     version,
     migrate,
     '~slot': (slots, session) => slotOf(cell, slots, session),
-    '~stored': { read: (stored) => read(cell, stored), write: (value) => write(cell, value) },
+    '~shared': (around) => sharedValue(cell, around),
   }
   return Object.freeze(cell)
 }
@@ -137,6 +145,32 @@ function sessionSlot<T>(cell: StateCell<T>, { state }: Session): Slot {
       Object.defineProperty(state, cell.name, { ...own, configurable: true })
     },
     check: (value) => check(cell, value),
+  }
+}
+
+/** @throws LamellaError `state_scope` without a tenant or a store */
+function sharedValue<T>(
+  cell: StateCell<T>,
+  { stateStore: store, tenant }: StateSurroundings,
+): SharedValue<T> {
+  const { name, initial } = cell
+  if (store === undefined || tenant === undefined) {
+    const missing = tenant === undefined ? '`tenant` of the run' : '`stateStore` of the agent'
+    throw new LamellaError(`state "${name}" belongs to a tenant, and there is no ${missing}`, {
+      code: 'state_scope',
+    })
+  }
+  const key = `state:${JSON.stringify([tenant, name])}`
+  const valueOf = (stored: unknown): T => (stored === undefined ? initial() : read(cell, stored))
+  return {
+    load: async () => valueOf(await store.get(key)),
+    async change(updater) {
+      for (;;) {
+        const stored = await store.get(key)
+        const value = updater(valueOf(stored))
+        if (await store.compareAndSet(key, stored, write(cell, value))) return value
+      }
+    },
   }
 }
 

@@ -1,7 +1,4 @@
-import type { Slots, Slot, StateCell } from './define-state.ts'
-import { LamellaError } from './lamella-error.ts'
-import type { Session } from './session.ts'
-import type { KeyValueStore } from './store.ts'
+import type { Slots, Slot, StateCell, StateSurroundings } from './define-state.ts'
 
 /** The values of one run, by cell. */
 export interface RunState {
@@ -30,13 +27,6 @@ export interface RunState {
   snapshot(): Record<string, unknown>
   /** Puts the values of a snapshot in the place of all there are. Each is checked when it is read. */
   restore(snapshot: Readonly<Record<string, unknown>>): void
-}
-
-/** What the state of a run reaches beyond the run. */
-export interface StateSurroundings {
-  readonly session: Session | undefined
-  readonly tenant: string | undefined
-  readonly stateStore: KeyValueStore | undefined
 }
 
 /** The state of one run. */
@@ -70,21 +60,13 @@ export class StateCells implements RunState {
   }
 
   async load<T>(cell: StateCell<T>): Promise<T> {
-    if (cell.scope !== 'tenant') return this.get(cell)
-    const { store, key } = this.#shelf(cell)
-    const stored = await store.get(key)
-    return stored === undefined ? cell.initial() : cell['~stored'].read(stored)
+    return cell.scope === 'tenant' ? cell['~shared'](this.#around).load() : this.get(cell)
   }
 
   async change<T>(cell: StateCell<T>, updater: (value: T) => T): Promise<T> {
-    if (cell.scope !== 'tenant') return this.update(cell, updater)
-    const { store, key } = this.#shelf(cell)
-    const form = cell['~stored']
-    for (;;) {
-      const stored = await store.get(key)
-      const value = updater(stored === undefined ? cell.initial() : form.read(stored))
-      if (await store.compareAndSet(key, stored, form.write(value))) return value
-    }
+    return cell.scope === 'tenant'
+      ? cell['~shared'](this.#around).change(updater)
+      : this.update(cell, updater)
   }
 
   snapshot(): Record<string, unknown> {
@@ -100,20 +82,6 @@ export class StateCells implements RunState {
 
   #slot<T>(cell: StateCell<T>): Slot {
     return cell['~slot'](this.#slots, this.#around.session)
-  }
-
-  #shelf({ name }: { readonly name: string }): {
-    readonly store: KeyValueStore
-    readonly key: string
-  } {
-    const { stateStore, tenant } = this.#around
-    if (stateStore === undefined || tenant === undefined) {
-      const missing = tenant === undefined ? '`tenant` of the run' : '`stateStore` of the agent'
-      throw new LamellaError(`state "${name}" belongs to a tenant, and there is no ${missing}`, {
-        code: 'state_scope',
-      })
-    }
-    return { store: stateStore, key: `state:${JSON.stringify([tenant, name])}` }
   }
 }
 

@@ -1,6 +1,7 @@
+import { checkOptions } from './check-options.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from './run-events.ts'
 import type { Schema } from './standard-schema.ts'
-import { validate } from './validate.ts'
+import { validateNow } from './validate-now.ts'
 
 /** Options of `defineEvent`. */
 export interface EventOptions<Data, Answer> {
@@ -31,14 +32,11 @@ export function defineEvent<Data, Answer = unknown>(
   options: EventOptions<Data, Answer>,
 ): EventDefinition<Data, Answer> {
   const { type, data: schema, answer, timeoutMs } = options
-  if (typeof type !== 'string' || type === '') {
-    throw new TypeError(`defineEvent: \`type\` must be a string that is not empty, got ${type}`)
-  }
+  checkOptions('defineEvent', options, { type: 'string' })
   const fits = (data: unknown): boolean => {
     if (schema === undefined) return true
-    const result = validate(schema, data)
-    if ('then' in result) {
-      result.then(undefined, () => {})
+    const result = validateNow(schema, data)
+    if (result === undefined) {
       throw new TypeError(`defineEvent: \`data\` of "${type}" must be a schema that is not async`)
     }
     return result.issues === undefined

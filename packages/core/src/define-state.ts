@@ -4,7 +4,7 @@ import { LamellaError } from './lamella-error.ts'
 import type { Session } from './session.ts'
 import type { Schema } from './standard-schema.ts'
 import type { KeyValueStore } from './store.ts'
-import { validate } from './validate.ts'
+import { validateNow } from './validate-now.ts'
 
 export interface StateOptions<T> {
   /** Unique in a run. */
@@ -71,15 +71,16 @@ export type Slots = Map<string, Slot>
  */
 export function defineState<T>(options: StateOptions<T>): StateCell<T> {
   const { name, initial, schema, scope = 'run', version = 1, migrate } = options
-  if (typeof name !== 'string' || name === '') {
-    throw new TypeError(`defineState: \`name\` must be a string that is not empty, got ${name}`)
-  }
+  checkOptions('defineState', options, {
+    name: 'string',
+    scope: ['run', 'session', 'tenant'],
+    version: 1,
+  })
   if (typeof initial !== 'function') {
     throw new TypeError(
       `defineState: \`initial\` of "${name}" must be a function, got ${typeof initial}`,
     )
   }
-  checkOptions('defineState', options, { scope: ['run', 'session', 'tenant'], version: 1 })
   if (scope !== 'run' && schema === undefined) {
     throw new TypeError(`defineState: "${name}" of scope ${scope} must have a \`schema\``)
   }
@@ -205,9 +206,8 @@ function copy(cell: StateCell<unknown>, value: unknown): unknown {
 function check<T>(cell: StateCell<T>, value: unknown): unknown {
   if (cell.schema === undefined) return value
   checkJson(cell, value)
-  const result = validate(cell.schema, value)
-  if ('then' in result) {
-    result.then(undefined, () => {})
+  const result = validateNow(cell.schema, value)
+  if (result === undefined) {
     throw invalid(cell, 'has an async schema; state is set synchronously')
   }
   if (result.issues !== undefined) throw invalid(cell, 'got a value that does not fit its schema')

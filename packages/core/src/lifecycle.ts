@@ -1,5 +1,7 @@
 import type { AgentContext } from './agent-context.ts'
 import type { ChatContext } from './chat-context.ts'
+import type { OptionRule } from './check-options.ts'
+import { checkOptions } from './check-options.ts'
 import type { FunctionInvocationContext } from './function-context.ts'
 import type { FunctionHookContext, LifecycleHooks } from './lifecycle-hooks.ts'
 import { collecting, failuresOf } from './lifecycle-failures.ts'
@@ -179,37 +181,30 @@ function hookContext(context: FunctionInvocationContext): FunctionHookContext {
   }
 }
 
-const moments: Readonly<Record<Exclude<keyof LifecycleHooks, 'name'>, true>> = {
-  setup: true,
-  teardown: true,
-  beforeTurn: true,
-  afterTurn: true,
-  afterTurnSucceeded: true,
-  beforeIteration: true,
-  wrapModelCall: true,
-  afterModelCall: true,
-  beforeToolExecution: true,
-  beforeParallelBatch: true,
-  beforeFunction: true,
-  wrapFunctionCall: true,
-  afterFunction: true,
-  afterIteration: true,
-  onError: true,
-}
+const rules = {
+  name: 'string',
+  setup: 'function?',
+  teardown: 'function?',
+  beforeTurn: 'function?',
+  afterTurn: 'function?',
+  afterTurnSucceeded: 'function?',
+  beforeIteration: 'function?',
+  wrapModelCall: 'function?',
+  afterModelCall: 'function?',
+  beforeToolExecution: 'function?',
+  beforeParallelBatch: 'function?',
+  beforeFunction: 'function?',
+  wrapFunctionCall: 'function?',
+  afterFunction: 'function?',
+  afterIteration: 'function?',
+  onError: 'function?',
+} satisfies Readonly<Record<keyof LifecycleHooks, OptionRule>>
 
 function check(hooks: LifecycleHooks): void {
-  const { name, ...rest } = hooks
-  if (typeof name !== 'string' || name === '') {
-    throw new TypeError(`lifecycle: \`name\` must be a string that is not empty, got ${name}`)
-  }
-  for (const [hook, value] of Object.entries(rest)) {
-    if (!Object.hasOwn(moments, hook)) {
-      throw new TypeError(`lifecycle: "${name}" has the unknown hook \`${hook}\``)
-    }
-    if (value !== undefined && typeof value !== 'function') {
-      throw new TypeError(
-        `lifecycle: \`${hook}\` of "${name}" must be a function, got ${typeof value}`,
-      )
+  checkOptions('lifecycle', hooks, rules)
+  for (const hook of Object.keys(hooks)) {
+    if (!Object.hasOwn(rules, hook)) {
+      throw new TypeError(`lifecycle: "${hooks.name}" has the unknown hook \`${hook}\``)
     }
   }
 }

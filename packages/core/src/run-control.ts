@@ -1,3 +1,4 @@
+import { checkOptions } from './check-options.ts'
 import { LamellaError } from './lamella-error.ts'
 
 /**
@@ -45,9 +46,7 @@ export class RunControl {
    */
   cancel({ mode = 'now', timeoutMs }: CancelOptions = {}): Promise<void> {
     const urgency = urgencies.indexOf(mode)
-    if (urgency < 0) {
-      throw new TypeError(`cancel: \`mode\` must be one of ${urgencies.join(', ')}, got ${mode}`)
-    }
+    checkOptions('cancel', { mode }, { mode: urgencies })
     if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs < 2 ** 31)) {
       throw new RangeError(
         `cancel: \`timeoutMs\` must be from 0 to less than 2 ** 31, got ${timeoutMs}`,

@@ -4,6 +4,7 @@ import type { Checkpoint } from './checkpoint.ts'
 import type {
   ApprovalRequestContent,
   ApprovalResponseContent,
+  Content,
   FunctionCallContent,
 } from './content.ts'
 import { LamellaError } from './lamella-error.ts'
@@ -23,7 +24,7 @@ export class ApprovalRegistry {
 
   remember(request: ApprovalRequestContent): void {
     this.#open.set(request.id, request)
-    if (this.#open.size > maxRemembered) this.#open.delete(this.#open.keys().next().value!)
+    forgetOldest(this.#open)
   }
 
   find(id: string): ApprovalRequestContent | undefined {
@@ -38,11 +39,14 @@ export class ApprovalRegistry {
   use(id: string): void {
     this.#open.delete(id)
     this.#used.add(id)
-    if (this.#used.size > maxRemembered) this.#used.delete(this.#used.values().next().value!)
+    forgetOldest(this.#used)
   }
 }
 
-const maxRemembered = 10_000
+function forgetOldest(ids: Map<string, unknown> | Set<string>): void {
+  const [oldest] = ids.keys()
+  if (ids.size > 10_000) ids.delete(oldest!)
+}
 
 /** Finds the calls of the conversation that answers in `input` decide about. Forged ones decide nothing. */
 export function decisionsFrom(
@@ -52,21 +56,20 @@ export function decisionsFrom(
   registry: ApprovalRegistry,
   run: Run,
 ): ReadonlyMap<string, Decisions> {
-  let decided: Map<string, Decisions> | undefined
-  for (const { contents } of input) {
-    for (const content of contents) {
-      if (content.type !== 'approval-response' || content.hosted === true) continue
-      const request = openRequest(content.id, session, registry)
-      const group = request && groupOfCall(conversation, request.call)
-      if (request === undefined || group === undefined) {
-        run.emit({ type: 'approval-ignored', data: { id: content.id } })
-        continue
-      }
-      use(request.id, session, registry)
-      decide((decided ??= new Map()), group.id, request.call, toDecision(content))
+  const decided = new Map<string, Decisions>()
+  for (const answer of contentsOf(input, 'approval-response')) {
+    if (answer.hosted === true) continue
+    const { id } = answer
+    const request = openRequest(id, session, registry)
+    const group = request && groupOfCall(conversation, request.call)
+    if (request === undefined || group === undefined) {
+      run.emit({ type: 'approval-ignored', data: { id } })
+      continue
     }
+    use(id, session, registry)
+    decide(decided, group.id, request.call, toDecision(answer))
   }
-  return decided ?? nothingDecided
+  return decided
 }
 
 /**
@@ -102,9 +105,7 @@ function forgetDecided(
   conversation: readonly Message[],
   decided: ReadonlyMap<string, Decisions>,
 ): void {
-  const asked = new Set<string>()
-  for (const { contents } of conversation)
-    for (const content of contents) if (content.type === 'approval-request') asked.add(content.id)
+  const asked = new Set(contentsOf(conversation, 'approval-request').map(({ id }) => id))
   session.pending = session.pending.filter(({ id, call }) => {
     if (!asked.has(id)) return true
     const group = groupOfCall(conversation, call)
@@ -123,18 +124,24 @@ export function waitingIn(
   for (const request of checkpoint?.pending ?? []) {
     if (request.kind === 'function-call') waiting.set(request.call.callId, request)
   }
-  for (const { contents } of group) {
-    for (const content of contents) {
-      if (content.type !== 'approval-request' || content.hosted === true) continue
-      const { id } = content
-      const known = checkpoint?.pending.find((entry) => entry.id === id)
-      const request = openRequest(id, session, registry)
-      if (known !== undefined && !registry.isUsed(id)) waiting.set(content.call.callId, known)
-      else if (request !== undefined)
-        waiting.set(request.call.callId, { kind: 'approval', id, request })
-    }
+  for (const { id, call, hosted } of contentsOf(group, 'approval-request')) {
+    if (hosted === true) continue
+    const known = checkpoint?.pending.find((entry) => entry.id === id)
+    const request = openRequest(id, session, registry)
+    if (known !== undefined && !registry.isUsed(id)) waiting.set(call.callId, known)
+    else if (request !== undefined)
+      waiting.set(request.call.callId, { kind: 'approval', id, request })
   }
   return waiting
+}
+
+function contentsOf<Type extends Content['type']>(
+  messages: readonly Message[],
+  type: Type,
+): readonly Extract<Content, { readonly type: Type }>[] {
+  return messages.flatMap(({ contents }) =>
+    contents.filter((content) => content.type === type),
+  ) as Extract<Content, { readonly type: Type }>[]
 }
 
 function openRequest(
@@ -163,7 +170,8 @@ function decide(
   decided.set(groupId, calls)
 }
 
-function callOf(request: PendingRequest): FunctionCallContent | undefined {
+/** The call that a request is about, if it is about one. */
+export function callOf(request: PendingRequest): FunctionCallContent | undefined {
   if (request.kind === 'interrupt') return undefined
   return request.kind === 'approval' ? request.request.call : request.call
 }
@@ -189,5 +197,3 @@ function answerToDecision(request: PendingRequest, answer: unknown): Decision {
 function invalid(problem: string): LamellaError {
   return new LamellaError(`resume: ${problem}`, { code: 'approval_invalid' })
 }
-
-const nothingDecided: ReadonlyMap<string, Decisions> = new Map()

@@ -1,5 +1,6 @@
 import type { AgentResponse, AgentResponseInit, Attempt, PendingRequest } from './agent-response.ts'
 import type { ChatResponse } from './chat-response.ts'
+import { callOf } from './approvals.ts'
 import { createSecretId } from './create-id.ts'
 import type { FunctionResult } from './function-result.ts'
 import { jsonCopy } from './json-copy.ts'
@@ -82,11 +83,10 @@ export interface Checkpoint {
  */
 export function takeStep(run: Run): Checkpoint {
   const decided = new Set([...(run.held ?? [])].flatMap(([, decisions]) => [...decisions.keys()]))
-  const pending = (run.checkpoint?.pending ?? []).filter(
-    (request) =>
-      request.kind !== 'interrupt' &&
-      !decided.has((request.kind === 'approval' ? request.request : request).call.callId),
-  )
+  const pending = (run.checkpoint?.pending ?? []).filter((request) => {
+    const call = callOf(request)
+    return call !== undefined && !decided.has(call.callId)
+  })
   return takeCheckpoint(run, run.input, pending, true)
 }
 

@@ -26,8 +26,8 @@ export function closeRun(
     if (!begun) tell(run, session, input, response, provider)
     const unseen = run.messages.all.length - run.sent
     session.messages = run.messages.history(response.messages, talkedSince(run, session))
-    if (run.conversationId !== undefined || !isElsewhere(provider, session)) {
-      const isKept = run.conversationId !== undefined
+    const isKept = run.conversationId !== undefined
+    if (isKept || !isElsewhere(provider, session)) {
       session.conversationId = run.conversationId
       session.keeper = isKept ? provider : undefined
       session.sent = isKept ? Math.max(0, session.messages.length - unseen) : undefined
@@ -109,8 +109,8 @@ function pendingOf(run: Run, given: AgentResponse): readonly PendingRequest[] {
 function talkedSince({ checkpoint }: Run, session: Session): readonly Message[] {
   if (checkpoint?.conversation === undefined) return noMessages
   const { conversation, loop, dropped } = checkpoint
-  const known = new Set([...conversation, ...(loop?.response.messages ?? [])].map(({ id }) => id))
-  for (const id of dropped ?? []) known.add(id)
+  const messages = [...conversation, ...(loop?.response.messages ?? [])]
+  const known = new Set([...messages.map(({ id }) => id), ...(dropped ?? [])])
   return session.messages.filter(({ id }) => !known.has(id))
 }
 

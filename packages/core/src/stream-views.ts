@@ -79,17 +79,11 @@ export function readableStream<Update, Final>(
   stream: ResponseStream<Update, Final>,
 ): ReadableStream<Update> {
   const iterator = stream[Symbol.asyncIterator]()
-  return new ReadableStream<Update>(
-    {
-      async pull(controller) {
-        const step = await iterator.next()
-        if (step.done === true) controller.close()
-        else controller.enqueue(step.value)
-      },
-      cancel: (reason) => stream.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
+  return pulled(stream, async (controller) => {
+    const step = await iterator.next()
+    if (step.done === true) controller.close()
+    else controller.enqueue(step.value)
+  })
 }
 
 /**
@@ -104,30 +98,31 @@ export function serverSentEvents<Update, Final>(
   const encoder = new TextEncoder()
   const event = (name: string, data: unknown): Uint8Array =>
     encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data, withoutRaw)}\n\n`)
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await iterator.next()
-          if (done !== true) {
-            controller.enqueue(
-              event((value as TextUpdate).restart === true ? 'restart' : 'update', value),
-            )
-            return
-          }
-          controller.enqueue(event('done', {}))
-        } catch (error) {
-          await stream.cancel(error)
-          controller.enqueue(
-            event('error', { code: LamellaError.is(error) ? error.code : 'run_failed' }),
-          )
-        }
-        controller.close()
-      },
-      cancel: (reason) => stream.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
+  return pulled(stream, async (controller) => {
+    try {
+      const { done, value } = await iterator.next()
+      if (done !== true) {
+        const name = (value as TextUpdate).restart === true ? 'restart' : 'update'
+        controller.enqueue(event(name, value))
+        return
+      }
+      controller.enqueue(event('done', {}))
+    } catch (error) {
+      await stream.cancel(error)
+      const code = LamellaError.is(error) ? error.code : 'run_failed'
+      controller.enqueue(event('error', { code }))
+    }
+    controller.close()
+  })
+}
+
+/** What is read of it is pulled from the stream, and nothing before that. */
+function pulled<Chunk>(
+  stream: Pick<ResponseStream<unknown, unknown>, 'cancel'>,
+  pull: (controller: ReadableStreamDefaultController<Chunk>) => Promise<void>,
+): ReadableStream<Chunk> {
+  const cancel = (reason: unknown): Promise<void> => stream.cancel(reason)
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 })
 }
 
 function withoutRaw(key: string, value: unknown): unknown {

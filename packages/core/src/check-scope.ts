@@ -3,6 +3,7 @@ import type { ChatContext } from './chat-context.ts'
 import type { FunctionInvocationContext } from './function-context.ts'
 import { LamellaError } from './lamella-error.ts'
 import type { RunContext } from './run-context.ts'
+import { unlessAborted } from './unless-aborted.ts'
 import type { Verdict } from './verdict.ts'
 
 /** The context of a call that a guard can stand around. */
@@ -38,11 +39,8 @@ export class CheckScope implements CheckContext {
 
   /** Settles as the verdict does, rejects on an abort and when the time is up. */
   within(verdict: PromiseLike<Verdict>, timeoutMs: number, name: string): Promise<Verdict> {
-    const { signal } = this.layer
     let timer: ReturnType<typeof setTimeout> | undefined
-    let onAbort = (): void => {}
-    const settled = new Promise<Verdict>((resolve, reject) => {
-      onAbort = () => reject(signal.reason as Error)
+    const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         const error = new LamellaError(
           `guardrail "${name}" gave no verdict within ${timeoutMs} ms`,
@@ -51,13 +49,8 @@ export class CheckScope implements CheckContext {
         reject(error)
         this.#controller?.abort(error)
       }, timeoutMs)
-      signal.addEventListener('abort', onAbort)
-      if (signal.aborted) onAbort()
-      verdict.then(resolve, reject)
     })
-    return settled.finally(() => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-    })
+    const inTime = unlessAborted(this.layer.signal, Promise.race([verdict, late]))
+    return inTime.finally(() => clearTimeout(timer))
   }
 }

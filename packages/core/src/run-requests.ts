@@ -1,6 +1,7 @@
 import { createSecretId } from './create-id.ts'
 import { LamellaError } from './lamella-error.ts'
 import type { RunEvent, RunRequestInit } from './run-events.ts'
+import { unlessAborted } from './unless-aborted.ts'
 import { formatIssues, validate } from './validate.ts'
 
 /** The questions of one run that wait for the caller's answer. */
@@ -25,18 +26,16 @@ export class RunRequests {
     }
     signal.throwIfAborted()
     const id = createSecretId('request')
-    const work = new AbortController()
     const late = `nobody answered the request "${type}" within ${timeoutMs} ms`
     let timer: ReturnType<typeof setTimeout> | undefined
     try {
-      const answer = await new Promise<unknown>((resolve, reject) => {
+      const answered = new Promise<unknown>((resolve, reject) => {
         this.#waiting.set(id, resolve)
-        const onAbort = (): void => reject(signal.reason as Error)
-        signal.addEventListener('abort', onAbort, work)
         const onLate = (): void => reject(new LamellaError(late, { code: 'timeout' }))
         timer = setTimeout(onLate, timeoutMs)
         send({ type, data, runId, id })
       })
+      const answer = await unlessAborted(signal, answered)
       const checked = schema ? await validate(schema, answer) : { value: answer as Value }
       if (checked.issues === undefined) return checked.value
       throw new LamellaError(
@@ -46,7 +45,6 @@ export class RunRequests {
     } finally {
       this.#waiting.delete(id)
       clearTimeout(timer)
-      work.abort()
     }
   }
 }

@@ -88,15 +88,9 @@ const rules: Record<string, Record<string, Rule>> = {
     __proto__: common as never,
     minItems: (list: unknown[], limit: number) => list.length >= limit,
     maxItems: (list: unknown[], limit: number) => list.length <= limit,
-    prefixItems: (list: unknown[], parts: unknown, place) => checkTuple(list, listOf(parts), place),
-    // Draft 7 has the tuple in `items` and the rest in `additionalItems`.
-    items(list: unknown[], part: unknown, place) {
-      if (Array.isArray(part)) checkTuple(list, part, place)
-      else checkRest(list, listOf(place.schema['prefixItems']), part, place)
-    },
-    additionalItems(list: unknown[], part: unknown, place) {
-      const { items } = place.schema
-      if (Array.isArray(items)) checkRest(list, items, part, place)
+    items: checkItems,
+    prefixItems(list: unknown[], _parts: unknown, place) {
+      if (place.schema['items'] === undefined) checkItems(list, undefined, place)
     },
     contains(list: unknown[], part: unknown, place) {
       const { minContains = 1, maxContains = Infinity } = place.schema
@@ -190,20 +184,14 @@ function checkAlternatives(
   return nearest !== undefined
 }
 
-function checkTuple(list: readonly unknown[], parts: readonly unknown[], place: Place): void {
-  for (const [key, part] of parts.entries()) {
-    if (key < list.length) checkAt(key, part, list[key], place)
+/** Draft 7 has the tuple in `items` and the rest in `additionalItems`. */
+function checkItems(list: readonly unknown[], _items: unknown, place: Place): void {
+  const { items, prefixItems = items, additionalItems } = place.schema
+  const tuple = listOf(prefixItems)
+  const rest = Array.isArray(items) ? additionalItems : items
+  for (let key = 0; key < list.length; key++) {
+    checkAt(key, key < tuple.length ? tuple[key] : rest, list[key], place)
   }
-}
-
-/** What stands behind a tuple. */
-function checkRest(
-  list: readonly unknown[],
-  { length }: readonly unknown[],
-  part: unknown,
-  place: Place,
-): void {
-  for (let key = length; key < list.length; key++) checkAt(key, part, list[key], place)
 }
 
 function checkDependencies(value: Keywords, parts: unknown, place: Place): void {

@@ -94,18 +94,18 @@ export class LoopSeams {
   }
 
   /** One round of the loop. */
-  async round(
+  round(
     run: Run,
     round: Round,
     core: (edits: RoundEdits) => Promise<RunEnding | undefined>,
   ): Promise<RunEnding | undefined> {
-    return this.#around(run, new IterationView(run, run.iteration, false, round), core)
+    return this.#around(run, new IterationView(run, false, round), core)
   }
 
   /** What is left of a round that began before a pause. */
   resume(run: Run, core: () => Promise<RunEnding | undefined>): Promise<RunEnding | undefined> {
     const round: Round = { options: {}, history: () => noMessages }
-    return this.#around(run, new IterationView(run, run.iteration, true, round), core)
+    return this.#around(run, new IterationView(run, true, round), core)
   }
 
   async #around(
@@ -213,9 +213,9 @@ class IterationView implements IterationContext {
   readonly #round: Round
   #messages: readonly Message[] | undefined
 
-  constructor(run: Run, iteration: number, resumed: boolean, round: Round) {
+  constructor(run: Run, resumed: boolean, round: Round) {
     this.run = run
-    this.iteration = iteration
+    this.iteration = run.iteration
     this.resumed = resumed
     this.instructions = round.instructions
     this.options = round.options

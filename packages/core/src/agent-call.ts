@@ -88,7 +88,8 @@ export interface AgentInput {
   readonly instructions: string | undefined
   readonly options: ChatOptions
   readonly tools: readonly ToolDefinition[]
-  readonly signal: AbortSignal
+  /** What a layer has put in the place of the run's signal. */
+  readonly ownSignal: AbortSignal | undefined
 }
 
 export class AgentView implements AgentContext, LayerContext<AgentResponse> {
@@ -101,7 +102,7 @@ export class AgentView implements AgentContext, LayerContext<AgentResponse> {
   instructions: string | undefined
   options: ChatOptions
   tools: readonly ToolDefinition[]
-  signal: AbortSignal
+  ownSignal: AbortSignal | undefined
 
   constructor(call: AgentCall, agent: Agent, depth: number, input: AgentInput) {
     this.call = call
@@ -112,11 +113,19 @@ export class AgentView implements AgentContext, LayerContext<AgentResponse> {
     this.instructions = input.instructions
     this.options = input.options
     this.tools = input.tools
-    this.signal = input.signal
+    this.ownSignal = input.ownSignal
   }
 
   derive(): this {
     return new AgentView(this.call, this.agent, this.depth + 1, this) as this
+  }
+
+  get signal(): AbortSignal {
+    return this.ownSignal ?? this.call.run.signal
+  }
+
+  set signal(signal: AbortSignal) {
+    this.ownSignal = signal
   }
 
   get run(): Run {

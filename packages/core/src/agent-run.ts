@@ -29,7 +29,7 @@ import { LiveTools } from './run-tools.ts'
 import { withValue } from './structured-output.ts'
 import type { GuardrailTripped } from './termination.ts'
 import { isTermination } from './termination.ts'
-import { UpdateDrain } from './update-drain.ts'
+import { drain } from './update-drain.ts'
 
 interface RunPlan {
   readonly agent: Agent
@@ -86,7 +86,7 @@ function start(of: RunPlan): Started {
     new Run({ ...options, sink, id: options.runId, agentName: agent.name, checkpoint, answers })
   const execute = (run: Run): Promise<AgentResponse> => executeRun(of, run)
   if (options.stream === true) return new ResponseStream(new PumpSource(makeRun, execute))
-  return execute(makeRun(new UpdateDrain()))
+  return execute(makeRun(drain))
 }
 
 async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
@@ -96,30 +96,23 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   run.input = of.messages
   run.stateStore = agent.stateStore
   const call = new AgentCall(run, of.layers.agent)
-  const runLayers = compose<AgentView, AgentResponse>(of.layers.agent, (view) =>
-    runInside(of, view),
+  const runLayers = compose<AgentView, AgentResponse>(
+    of.layers.agent,
+    (view) => runInside(of, view),
+    (_view, error) => recover(of, run, call, error),
   )
   try {
-    run.signal.throwIfAborted()
+    run.throwIfAborted()
     const view = new AgentView(call, agent, 0, {
       messages: of.messages,
       session: options.session,
       instructions: joinInstructions(agent.instructions, options.instructions),
       options: mergeChatOptions(agent.options, options.options),
       tools: options.tools ?? noTools,
-      signal: run.signal,
+      ownSignal: undefined,
     })
-    let response: AgentResponse
-    try {
-      response = await runLayers(view)
-    } catch (error) {
-      response = await endOnPurpose(of, run, call, error).catch((next: unknown) => {
-        if (next === error) throw next
-        // A guard further out may block what a termination put in place.
-        return endOnPurpose(of, run, call, next)
-      })
-    }
-    run.signal.throwIfAborted()
+    let response = await runLayers(view)
+    run.throwIfAborted()
     const format = call.responseFormat ?? view.options.responseFormat
     if (format !== undefined) response = await withValue(response, format)
     if (response.status === 'budget_exhausted' && options.keepPartial === true) {
@@ -143,7 +136,7 @@ async function runInside(
   { agent, config, layers, answers }: RunPlan,
   view: AgentView,
 ): Promise<void> {
-  const { call, session, instructions, options, signal } = view
+  const { call, session, instructions, options } = view
   const { run } = call
   const { checkpoint } = run
   run.session = session
@@ -184,14 +177,15 @@ async function runInside(
     return
   }
   call.begin()
-  for (const update of toUpdates(toAgentResponse({ messages: run.messages.added }, run)))
+  const { added } = run.messages
+  for (const update of added.length > 0 ? toUpdates(toAgentResponse({ messages: added }, run)) : [])
     if (update.contents.length > 0) run.sink.push(update)
   const response = await runLoop(run, {
     client: agent.client,
     instructions,
     options,
     config,
-    signal,
+    signal: view.ownSignal,
     decided: run.decided,
     waitingIn: (group) => waitingIn(group, checkpoint, session, agent.approvals),
     callModel: chatPipeline(layers.chat),
@@ -199,6 +193,21 @@ async function runInside(
   })
   run.lastLoop = response
   await call.conclude(response)
+}
+
+async function recover(
+  of: RunPlan,
+  run: Run,
+  call: AgentCall,
+  error: unknown,
+): Promise<AgentResponse> {
+  try {
+    return await endOnPurpose(of, run, call, error)
+  } catch (next) {
+    if (next === error) throw next
+    // A guard further out may block what a termination put in place.
+    return endOnPurpose(of, run, call, next)
+  }
 }
 
 /** A termination that left the layers is an outcome, all else a failure. */

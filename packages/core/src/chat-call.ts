@@ -18,7 +18,7 @@ import { ResponseFold } from './response-fold.ts'
 import { Run } from './run.ts'
 import { endsRun, isTermination } from './termination.ts'
 import { toChatResponse } from './to-chat-response.ts'
-import { UpdateDrain } from './update-drain.ts'
+import { drain } from './update-drain.ts'
 import type { UpdatePassage } from './update-passage.ts'
 import type { Failure } from './update-sink.ts'
 import type { UpdateTransformer } from './update-transformer.ts'
@@ -30,7 +30,7 @@ export interface ChatCallInput {
   readonly messages: readonly Message[]
   readonly instructions: string | undefined
   readonly options: ChatOptions
-  /** @default the run's */
+  /** Where it is another one than the run's. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -38,23 +38,23 @@ export type ChatPipeline = (run: Run, input: ChatCallInput) => Promise<ChatRespo
 
 /** Makes the function that runs one model call through its layers. */
 export function chatPipeline(layers: readonly ChatMiddleware[]): ChatPipeline {
-  const runLayers = compose<ChatView, ChatResponse>(layers, callClient)
-  const pipeline: ChatPipeline = async (run, input) => {
-    const { signal = run.signal } = input
-    signal.throwIfAborted()
+  const runLayers = compose<ChatView, ChatResponse>(layers, callClient, takeTermination)
+  const pipeline: ChatPipeline = (run, input) => {
+    ;(input.signal ?? run).throwIfAborted()
     const call = new ChatCall(run, layers, input, pipeline)
-    try {
-      return await runLayers(new ChatView(call, 0, input, signal))
-    } catch (error) {
-      if (!isTermination(error) || endsRun(error)) throw call.withdraw(error)
-      const result = error.result === undefined ? call.result : toChatResponse(error.result)
-      if (result === undefined) throw call.withdraw(error)
-      call.result = result
-      await call.adopt(call.faultDepth(error))
-      return call.result
-    }
+    return runLayers(new ChatView(call, 0, input, input.signal))
   }
   return pipeline
+}
+
+/** A termination with a result ends this call with that; all else leaves it. */
+async function takeTermination({ call }: ChatView, error: unknown): Promise<ChatResponse> {
+  if (!isTermination(error) || endsRun(error)) throw call.withdraw(error)
+  const result = error.result === undefined ? call.result : toChatResponse(error.result)
+  if (result === undefined) throw call.withdraw(error)
+  call.result = result
+  await call.adopt(call.faultDepth(error))
+  return call.result
 }
 
 class ChatCall extends ContentCall<ChatResponse> {
@@ -85,7 +85,7 @@ class ChatCall extends ContentCall<ChatResponse> {
     signal: AbortSignal | undefined,
   ): Promise<ChatResponse> {
     const { agentName, session, data, tenant, iteration, loopState } = this.run
-    const run = new Run({ sink: new UpdateDrain(), agentName, session, data, tenant, signal })
+    const run = new Run({ sink: drain, agentName, session, data, tenant, signal })
     Object.assign(run, { iteration, loopState })
     run.begin()
     try {
@@ -104,17 +104,13 @@ class ChatCall extends ContentCall<ChatResponse> {
    * A signal for the provider. It aborts with `outer`, and whenever nobody waits for the answer any
    * more: a layer gave up on it, or a transform threw.
    */
-  request(outer: AbortSignal): AbortSignal {
+  request(outer: AbortSignal | undefined): AbortSignal {
     const controller = new AbortController()
-    const follow = (): void => controller.abort(outer.reason)
-    // An abort of the run itself reaches the request through the call that fails of it.
-    const follows = outer !== this.run.signal
-    if (follows) outer.addEventListener('abort', follow)
-    if (outer.aborted) follow()
-    this.#request = {
-      controller,
-      letGo: () => follows && outer.removeEventListener('abort', follow),
-    }
+    const follow = (): void => controller.abort((outer ?? this.run.signal).reason)
+    outer?.addEventListener('abort', follow)
+    // A later abort of the run itself reaches the request through the call that fails of it.
+    if ((outer ?? this.run).aborted) follow()
+    this.#request = { controller, letGo: () => outer?.removeEventListener('abort', follow) }
     return controller.signal
   }
 
@@ -164,20 +160,34 @@ class ChatView implements ChatContext, LayerContext<ChatResponse> {
   messages: readonly Message[]
   instructions: string | undefined
   options: ChatOptions
-  signal: AbortSignal
+  /** What a layer has put in the place of the run's. */
+  ownSignal: AbortSignal | undefined
 
-  constructor(call: ChatCall, depth: number, input: ChatCallInput, signal: AbortSignal) {
+  constructor(
+    call: ChatCall,
+    depth: number,
+    input: ChatCallInput,
+    ownSignal: AbortSignal | undefined,
+  ) {
     this.call = call
     this.depth = depth
     this.client = input.client
     this.messages = input.messages
     this.instructions = input.instructions
     this.options = input.options
-    this.signal = signal
+    this.ownSignal = ownSignal
   }
 
   derive(): this {
-    return new ChatView(this.call, this.depth + 1, this, this.signal) as this
+    return new ChatView(this.call, this.depth + 1, this, this.ownSignal) as this
+  }
+
+  get signal(): AbortSignal {
+    return this.ownSignal ?? this.call.run.signal
+  }
+
+  set signal(signal: AbortSignal) {
+    this.ownSignal = signal
   }
 
   get run(): Run {
@@ -243,7 +253,7 @@ async function callClient(context: ChatView): Promise<void> {
       : context.messages,
     instructions: context.instructions,
     options: isGuest ? { ...options, conversationId: undefined } : options,
-    signal: call.request(context.signal),
+    signal: call.request(context.ownSignal),
   }
   if (request.options.toolChoice === 'none')
     call.register(dropCalls(run.fallbackText), context.depth)
@@ -251,9 +261,10 @@ async function callClient(context: ChatView): Promise<void> {
   const layered = client !== call.client && client.middleware.length > 0
   run.servedBy = client.provider
   const { turn } = call
-  const fold = new ResponseFold()
+  let fold: ResponseFold | undefined
   try {
     if (call.stream) {
+      fold = new ResponseFold()
       const source = layered
         ? client.getResponse([...request.messages], { ...callOptions(request, run), stream: true })
         : client.stream(request)
@@ -270,7 +281,7 @@ async function callClient(context: ChatView): Promise<void> {
         layered
           ? client.getResponse([...request.messages], callOptions(request, run))
           : client.respond(request),
-        context.signal,
+        context.ownSignal,
       )
       run.addUsage(response.usage)
       if (turn !== call.turn)
@@ -279,9 +290,9 @@ async function callClient(context: ChatView): Promise<void> {
       if (waiting !== undefined) await waiting
     }
   } catch (error) {
-    const told = (isProviderError(error) ? error.partial : undefined) ?? fold.response()
-    run.addUsage(told.usage)
-    if (told.messages.length > 0 && told.usage.totalTokens === undefined) run.usageEstimated = true
+    const told = (isProviderError(error) ? error.partial : undefined) ?? fold?.response()
+    if (told !== undefined) run.addUsage(told.usage)
+    if (told?.messages.length && told.usage.totalTokens === undefined) run.usageEstimated = true
     call.endRequest({ error })
     throw error
   }

@@ -7,36 +7,51 @@ interface Layer<Context, Result> {
   process(context: Context, callNext: () => Promise<Result>): void | Promise<unknown>
 }
 
-/** Nests layers around a handler, the first one outermost. The handler puts the result on the call. */
-export function compose<Context extends LayerContext<Result>, Result>(
+/**
+ * Nests layers around a handler, the first one outermost. The handler puts the result on the call;
+ * `recover` says what becomes of an error that has left all layers.
+ */
+export function compose<Context extends LayerContext<Result>, Result, Outcome = Result>(
   layers: readonly Layer<Context, Result>[],
   handler: (context: Context) => Promise<void>,
-): (context: Context) => Promise<Result> {
-  function enter(context: Context, caller: Context | undefined): Promise<Result> {
+  recover: (context: Context, error: unknown) => Outcome | Promise<Outcome>,
+): (context: Context) => Promise<Result | Outcome> {
+  function start(context: Context): Promise<unknown> {
     const layer = layers[context.depth]
-    let running: void | Promise<unknown>
     try {
-      running =
+      const running =
         layer === undefined
           ? handler(context)
           : layer.process(context, () => callNext(layer, context))
+      return isThenable(running) ? running : Promise.resolve()
     } catch (error) {
-      running = Promise.reject(error)
+      return Promise.reject(error)
     }
-    const settled: Promise<unknown> = isThenable(running) ? running : Promise.resolve()
-    return settled.then<Result>(
-      () => settle(layer, context, caller),
+  }
+
+  function callNext(layer: Layer<Context, Result>, caller: Context): Promise<Result> {
+    if (caller.inside !== undefined) return refuse(layer, caller)
+    caller.call.enter(caller.depth)
+    const context = caller.derive()
+    return (caller.inside = start(context).then<Result>(
+      () => settle(layers[context.depth], context, caller),
       (error: unknown) => leave(context, caller, error),
-    )
+    ))
   }
 
-  function callNext(layer: Layer<Context, Result>, context: Context): Promise<Result> {
-    if (context.inside !== undefined) return refuse(layer, context)
-    context.call.enter(context.depth)
-    return (context.inside = enter(context.derive(), context))
+  return async (context) => {
+    try {
+      try {
+        await start(context)
+      } catch (error) {
+        leave(context, undefined, error)
+      }
+      const settled = settle(layers[0], context, undefined)
+      return settled instanceof Promise ? await settled : settled
+    } catch (error) {
+      return recover(context, error)
+    }
   }
-
-  return (context) => enter(context, undefined)
 }
 
 function settle<Result>(

@@ -25,40 +25,29 @@ export interface PreparedCall {
   readonly metadata?: Record<string, unknown> | undefined
 }
 
-/** What a call came to, and what ends the loop with it, if a layer does. */
-export interface CallOutcome {
-  readonly result: FunctionResult
-  readonly terminates?: MiddlewareTermination | undefined
-}
-
-export type FunctionPipeline = (
-  run: Run,
-  prepared: PreparedCall,
-  signal: AbortSignal,
-  includeDetails: boolean,
-) => Promise<CallOutcome>
+/** Runs a call through its layers to a result. What ended the loop with it, if a layer did, is on the call. */
+export type FunctionPipeline = (call: FunctionCall) => Promise<FunctionResult>
 
 /**
  * Makes the function that runs one tool call through its layers. What the tool throws becomes a
  * result; what a layer throws does not.
  */
 export function functionPipeline(layers: readonly FunctionMiddleware[]): FunctionPipeline {
-  const runLayers = compose<FunctionView, FunctionResult>(layers, invokeTool)
-  return async (run, prepared, signal, includeDetails) => {
-    const call = new FunctionCall(run, prepared)
-    const view = new FunctionView(call, 0, prepared.arguments, run.data, signal)
-    try {
-      return { result: await runLayers(view) }
-    } catch (error) {
-      if (isPause(error) || LamellaError.is(error, 'guardrail_tripped')) throw error
-      if (isTermination(error)) return { result: resultOf(error, call), terminates: error }
-      if (isToolError(error))
-        return { result: errorResult(error.reason, error.message, error.message) }
-      if (error !== call.toolFault?.error || signal.aborted) throw error
-      const detail = error instanceof Error ? error.message : String(error)
-      return { result: errorResult('tool_failed', detail, includeDetails ? detail : undefined) }
-    }
+  const runLayers = compose<FunctionView, FunctionResult>(layers, invokeTool, takeFailure)
+  return (call) =>
+    runLayers(new FunctionView(call, 0, call.prepared.arguments, call.run.data, call.signal))
+}
+
+function takeFailure({ call }: FunctionView, error: unknown): FunctionResult {
+  if (isPause(error) || LamellaError.is(error, 'guardrail_tripped')) throw error
+  if (isTermination(error)) {
+    call.terminates = error
+    return resultOf(error, call)
   }
+  if (isToolError(error)) return errorResult(error.reason, error.message, error.message)
+  if (error !== call.toolFault?.error || (call.signal ?? call.run).aborted) throw error
+  const detail = error instanceof Error ? error.message : String(error)
+  return errorResult('tool_failed', detail, call.includesDetails ? detail : undefined)
 }
 
 function resultOf(error: MiddlewareTermination, { result }: FunctionCall): FunctionResult {
@@ -74,14 +63,25 @@ function resultOf(error: MiddlewareTermination, { result }: FunctionCall): Funct
 export class FunctionCall implements LayeredCall<FunctionResult> {
   readonly run: Run
   readonly prepared: PreparedCall
+  /** Where it is another one than the run's. */
+  readonly signal: AbortSignal | undefined
+  readonly includesDetails: boolean
   result: FunctionResult | undefined
+  terminates: MiddlewareTermination | undefined
   /** What the tool itself threw. */
   toolFault: { readonly error: unknown } | undefined
   #metadata: Record<string, unknown> | undefined
 
-  constructor(run: Run, prepared: PreparedCall) {
+  constructor(
+    run: Run,
+    prepared: PreparedCall,
+    signal: AbortSignal | undefined,
+    includesDetails: boolean,
+  ) {
     this.run = run
     this.prepared = prepared
+    this.signal = signal
+    this.includesDetails = includesDetails
     this.#metadata = prepared.metadata
   }
 
@@ -104,25 +104,33 @@ export class FunctionView implements FunctionInvocationContext, LayerContext<Fun
   inside: Promise<FunctionResult> | undefined = undefined
   arguments: Readonly<Record<string, unknown>>
   data: unknown
-  signal: AbortSignal
+  ownSignal: AbortSignal | undefined
 
   constructor(
     call: FunctionCall,
     depth: number,
     args: Readonly<Record<string, unknown>>,
     data: unknown,
-    signal: AbortSignal,
+    ownSignal: AbortSignal | undefined,
   ) {
     this.call = call
     this.depth = depth
     this.arguments = args
     this.data = data
-    this.signal = signal
+    this.ownSignal = ownSignal
   }
 
   derive(): this {
-    const { call, depth, arguments: args, data, signal } = this
-    return new FunctionView(call, depth + 1, args, data, signal) as this
+    const { call, depth, arguments: args, data, ownSignal } = this
+    return new FunctionView(call, depth + 1, args, data, ownSignal) as this
+  }
+
+  get signal(): AbortSignal {
+    return this.ownSignal ?? this.call.run.signal
+  }
+
+  set signal(signal: AbortSignal) {
+    this.ownSignal = signal
   }
 
   get run(): Run {

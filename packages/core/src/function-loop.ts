@@ -32,7 +32,8 @@ export interface LoopInput {
   readonly instructions: string | undefined
   readonly options: ChatOptions
   readonly config: LoopConfiguration
-  readonly signal: AbortSignal
+  /** Where it is another one than the run's. */
+  readonly signal: AbortSignal | undefined
   readonly callModel: (run: Run, input: ChatCallInput) => Promise<ChatResponse>
   readonly callFunction: FunctionPipeline
   /** Decisions about calls of earlier runs, by the id of their group. */
@@ -192,7 +193,7 @@ class FunctionLoop {
         options: this.#offer(options, toolsAreOff),
         signal,
       })
-      signal.throwIfAborted()
+      ;(signal ?? run).throwIfAborted()
       run.messages.add(response.messages)
     }
     this.#iteration++

@@ -5,22 +5,24 @@ import type { MessageInput } from './message.ts'
 import { toMessages } from './message.ts'
 import { PumpSource } from './pump-source.ts'
 import { ResponseStream } from './response-stream.ts'
+import type { RunInit } from './run-init.ts'
 import { Run } from './run.ts'
 import { attachOutcome } from './run-outcome.ts'
 import { withValue } from './structured-output.ts'
-import { UpdateDrain } from './update-drain.ts'
+import { drain } from './update-drain.ts'
 
 /** One model call through the layers of `callModel`, without an agent around it. */
 export function getResponse(
   client: ChatClient,
   callModel: ChatPipeline,
   input: MessageInput,
-  { instructions, signal, parent, stream, ...options }: GetResponseOptions,
+  given: GetResponseOptions,
 ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
+  const { instructions, signal, parent, stream, ...options } = given
   const execute = async (run: Run): Promise<ChatResponse> => {
     run.begin()
     try {
-      run.signal.throwIfAborted()
+      run.throwIfAborted()
       const messages = toMessages(input)
       const response = await callModel(run, { client, messages, instructions, options })
       const { responseFormat } = options
@@ -31,10 +33,11 @@ export function getResponse(
       run.release()
     }
   }
-  const { agentName, session, data } = parent ?? {}
-  const init = { signal, parent, agentName, session, data, isGuest: true }
-  if (stream === true) {
-    return new ResponseStream(new PumpSource((sink) => new Run({ ...init, sink }), execute))
+  const makeRun = (sink: RunInit['sink']): Run => {
+    const { agentName, session, data } = parent ?? {}
+    return new Run({ sink, signal, parent, agentName, session, data, isGuest: true })
   }
-  return execute(new Run({ ...init, sink: new UpdateDrain() }))
+  return stream === true
+    ? new ResponseStream(new PumpSource(makeRun, execute))
+    : execute(makeRun(drain))
 }

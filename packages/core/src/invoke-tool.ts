@@ -49,7 +49,7 @@ function execute(context: FunctionView, tool: Tool, args: Record<string, unknown
   if (timeoutMs !== undefined) return executeWithin(context, tool, args, timeoutMs)
   const returned = start(context, tool, args)
   return isThenable(returned)
-    ? context.call.run.unlessAborted(Promise.resolve(returned), context.signal)
+    ? context.call.run.unlessAborted(Promise.resolve(returned), context.ownSignal)
     : returned
 }
 

@@ -31,7 +31,6 @@ import { addUsage } from './usage.ts'
 
 /** One run, as the engine sees it. Layers see it as a `RunContext`. What few runs need is made when it is needed. */
 export class Run implements RunContext {
-  readonly id: string
   readonly agentName: string | undefined
   session: Session | undefined
   readonly parent: RunContext | undefined
@@ -40,7 +39,6 @@ export class Run implements RunContext {
   readonly tenant: string | undefined
   stateStore: KeyValueStore | undefined
   readonly sink: UpdateSink<AgentResponseUpdate>
-  readonly signal: AbortSignal
   readonly checkpoint: Checkpoint | undefined
   iteration = 0
   /** Where layers are running: around the run, or inside of a model call or a tool call of it. */
@@ -49,8 +47,7 @@ export class Run implements RunContext {
   /** Whether a provider did not report what a call has cost. */
   usageEstimated = false
   attempts: readonly Attempt[] = noAttempts
-  loopState: LoopState = { iteration: 0, functionCalls: 0, consecutiveErrors: 0 }
-  readonly messages: RunConversation = new RunConversation()
+  loopState: LoopState = notBegun
   /** Text for the model's last word when its calls were dropped and nothing else was left. */
   fallbackText: string | undefined
   /** The response that is being folded. */
@@ -88,7 +85,9 @@ export class Run implements RunContext {
   /** Sub-agents that are paused, by the call that runs them. */
   children: Readonly<Record<string, Checkpoint>>
   readonly #init: RunInit
-  readonly #controller = new AbortController()
+  #id: string | undefined
+  #controller: AbortController | undefined
+  #messages: RunConversation | undefined
   #holds: Promise<unknown>[] | undefined
   #state: StateCells | undefined
   #requests: RunRequests | undefined
@@ -101,7 +100,7 @@ export class Run implements RunContext {
   constructor(init: RunInit) {
     const { checkpoint, parent } = init
     this.#init = init
-    this.id = init.id ?? checkpoint?.runId ?? createId('run')
+    this.#id = init.id ?? checkpoint?.runId
     this.agentName = init.agentName
     this.session = init.session
     this.parent = parent
@@ -121,8 +120,27 @@ export class Run implements RunContext {
             loop: checkpoint.loop,
             toolResults: new Map(checkpoint.toolResults),
           }
-    this.signal = this.#controller.signal
     if (checkpoint !== undefined) this.#restore(checkpoint)
+  }
+
+  get id(): string {
+    return (this.#id ??= createId('run'))
+  }
+
+  get signal(): AbortSignal {
+    return (this.#controller ??= new AbortController()).signal
+  }
+
+  get aborted(): boolean {
+    return this.#controller !== undefined && this.#controller.signal.aborted
+  }
+
+  throwIfAborted(): void {
+    this.#controller?.signal.throwIfAborted()
+  }
+
+  get messages(): RunConversation {
+    return (this.#messages ??= new RunConversation())
   }
 
   get state(): RunState {
@@ -171,7 +189,7 @@ export class Run implements RunContext {
   }
 
   abort(reason: unknown): void {
-    this.#controller.abort(reason)
+    ;(this.#controller ??= new AbortController()).abort(reason)
   }
 
   /** Begins to listen to the caller's signal. */
@@ -194,10 +212,12 @@ export class Run implements RunContext {
     this.#unlink?.()
   }
 
-  /** Rejects as soon as the run is aborted, whether or not `work` listens to the signal. */
-  unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal = this.signal): Promise<Value> {
-    if (!this.abortable && signal === this.signal) return work
-    return unlessAborted(signal, work)
+  /**
+   * Rejects as soon as `signal`, or else the run, is aborted, whether or not `work` listens to that.
+   */
+  unlessAborted<Value>(work: Promise<Value>, signal?: AbortSignal): Promise<Value> {
+    if (signal === undefined && !this.abortable) return work
+    return unlessAborted(signal ?? this.signal, work)
   }
 
   recordAttempt(attempt: Omit<Attempt, 'iteration'>): void {
@@ -289,6 +309,7 @@ export class Run implements RunContext {
 
 const noChildren: Readonly<Record<string, Checkpoint>> = Object.freeze({})
 const nothingFinished = Object.freeze({ toolResults: new Map<string, FunctionResult>() })
+const notBegun: LoopState = Object.freeze({ iteration: 0, functionCalls: 0, consecutiveErrors: 0 })
 const noUsage: Usage = Object.freeze({})
 const noAttempts: readonly Attempt[] = Object.freeze([])
 const noMessages: readonly Message[] = Object.freeze([])

@@ -1,6 +1,7 @@
 import type { PendingRequest } from './agent-response.ts'
 import type { FunctionCallContent, FunctionResultContent } from './content.ts'
-import type { CallOutcome, FunctionPipeline, PreparedCall } from './function-call.ts'
+import type { FunctionPipeline, PreparedCall } from './function-call.ts'
+import { FunctionCall } from './function-call.ts'
 import type { LoopConfiguration } from './function-invocation.ts'
 import type { FunctionResult } from './function-result.ts'
 import { errorResult } from './function-result.ts'
@@ -30,7 +31,8 @@ export interface Batch {
   readonly waiting?: ReadonlyMap<string, PendingRequest> | undefined
   /** Tool calls that may still be executed in this run. */
   readonly budget: number
-  readonly signal: AbortSignal
+  /** Where it is another one than the run's. */
+  readonly signal: AbortSignal | undefined
   /** Layers of these calls asked before the run was resumed: one at a time, so that each gets its answer. */
   readonly oneByOne?: boolean | undefined
 }
@@ -52,6 +54,12 @@ export interface BatchOutcome {
   readonly direct: FunctionResult | undefined
 }
 
+/** What a call came to, and what ends the loop with it, if a layer does. */
+interface CallOutcome {
+  readonly result: FunctionResult
+  readonly terminates?: MiddlewareTermination | undefined
+}
+
 /** Executes the calls of one model response. */
 export async function runBatch(
   run: Run,
@@ -59,73 +67,60 @@ export async function runBatch(
   pipeline: FunctionPipeline,
   config: LoopConfiguration,
 ): Promise<BatchOutcome> {
-  if (config.terminateOnUnknownCalls) refuseUnknown(run, batch.calls)
+  const { calls, decisions, waiting, budget, signal, oneByOne = false } = batch
+  const { includeDetailedErrors, maxConcurrency } = config
+  if (config.terminateOnUnknownCalls) refuseUnknown(run, calls)
   const held = run.toolsAllowed()
-  if (held !== undefined) await run.unlessAborted(held, batch.signal)
+  if (held !== undefined) await run.unlessAborted(held, signal)
 
   const outcomes: (CallOutcome | undefined)[] = []
   const pending: PendingRequest[] = []
   const jobs: { readonly at: number; readonly prepared: PreparedCall }[] = []
-  const repeats: { readonly at: number; readonly of: number }[] = []
-  const seen = batch.calls.length > 1 ? new Map<string, number>() : undefined
-  for (const [at, call] of batch.calls.entries()) {
-    const earlier = seen?.get(call.callId)
-    if (earlier !== undefined) {
-      repeats.push({ at, of: earlier })
-      continue
-    }
-    seen?.set(call.callId, at)
-    const decision = batch.decisions?.get(call.callId)
-    const waiting = decision === undefined ? batch.waiting?.get(call.callId) : undefined
+  const firstAt = calls.length > 1 ? new Map<string, number>() : undefined
+  for (const [at, call] of calls.entries()) {
+    if (firstAt?.has(call.callId)) continue
+    firstAt?.set(call.callId, at)
+    const decision = decisions?.get(call.callId)
+    const open = decision === undefined ? waiting?.get(call.callId) : undefined
     const prepared =
-      waiting === undefined ? prepareCall(run, call, decision, config) : { pending: waiting }
+      open === undefined ? prepareCall(run, call, decision, config) : { pending: open }
     const step = 'then' in prepared ? await prepared : prepared
     if ('result' in step) outcomes[at] = { result: step.result }
     else if ('pending' in step) pending.push(step.pending)
-    else if (jobs.length < batch.budget) jobs.push({ at, prepared: step.run })
+    else if (jobs.length < budget) jobs.push({ at, prepared: step.run })
     else outcomes[at] = { result: errorResult('budget', 'the run may not call more tools') }
   }
 
-  const interrupted = await runJobs(run, jobs, batch, pipeline, config, outcomes)
-  const executed = interrupted
-    ? jobs.filter(({ at }) => outcomes[at] !== undefined).length
-    : jobs.length
-  for (const { at, of } of repeats) outcomes[at] = outcomes[of]
-  return summarize(run, batch.calls, outcomes, { pending, executed, interrupted })
-}
-
-/** Runs what may run; true if a layer paused the run. */
-async function runJobs(
-  run: Run,
-  jobs: readonly { readonly at: number; readonly prepared: PreparedCall }[],
-  { oneByOne = false, signal }: Batch,
-  pipeline: FunctionPipeline,
-  { includeDetailedErrors, maxConcurrency }: LoopConfiguration,
-  outcomes: (CallOutcome | undefined)[],
-): Promise<boolean> {
-  if (jobs.length === 0) return false
   let interrupted = false
-  const runOne = async (at: number, prepared: PreparedCall, own: AbortSignal): Promise<void> => {
+  const runJob = async ({ at, prepared }: (typeof jobs)[number], own = signal): Promise<void> => {
     const { callId } = prepared.call
     if (oneByOne) run.place = callId
+    const call = new FunctionCall(run, prepared, own, includeDetailedErrors)
     try {
-      outcomes[at] = await pipeline(run, prepared, own, includeDetailedErrors)
+      const result = await pipeline(call)
+      outcomes[at] = { result, terminates: call.terminates }
     } catch (error) {
       if (!isPause(error)) throw error
       interrupted = true
       if (!oneByOne) run.interrupts.claim(error, callId)
     }
   }
-  if (jobs.length === 1) {
-    await runOne(jobs[0]!.at, jobs[0]!.prepared, signal)
-    return interrupted
+  if (jobs.length === 1) await runJob(jobs[0]!)
+  else if (jobs.length > 1) {
+    const work = jobs.map((job) => ({
+      exclusive: job.prepared.tool.exclusive,
+      start: (own: AbortSignal) => runJob(job, own),
+    }))
+    await runLimited(work, oneByOne ? 1 : maxConcurrency, signal ?? run.signal)
   }
-  const work = jobs.map(({ at, prepared }) => ({
-    exclusive: prepared.tool.exclusive,
-    start: (own: AbortSignal) => runOne(at, prepared, own),
-  }))
-  await runLimited(work, oneByOne ? 1 : maxConcurrency, signal)
-  return interrupted
+  // A call that came twice ran once.
+  if (firstAt !== undefined && firstAt.size < calls.length) {
+    for (const [at, { callId }] of calls.entries()) outcomes[at] = outcomes[firstAt.get(callId)!]
+  }
+  const executed = interrupted
+    ? jobs.filter(({ at }) => outcomes[at] !== undefined).length
+    : jobs.length
+  return summarize(run, calls, outcomes, { pending, executed, interrupted })
 }
 
 function summarize(
@@ -139,33 +134,23 @@ function summarize(
   const ends = terminates !== undefined || run.stopped !== undefined
   let failed = false
   let direct: FunctionResult | undefined
-  for (const [at, call] of calls.entries()) {
+  for (const [at, { callId, name, metadata }] of calls.entries()) {
     const outcome = outcomes[at] ?? (ends ? cancelled : undefined)
     if (outcome === undefined) continue
     const { contents, error } = outcome.result
-    const { callId, name, metadata } = call
-    results.push({
-      type: 'function-result',
-      callId,
-      name,
-      contents,
-      ...(error === undefined ? undefined : { error }),
-      ...(metadata === undefined ? undefined : { metadata }),
-    })
-    if (error !== undefined && countsAsError.has(error.code)) failed = true
-    if (error === undefined && run.tools.returnsDirect(name)) direct = outcome.result
+    const result: FunctionResultContent = { type: 'function-result', callId, name, contents }
+    if (error === undefined) {
+      if (run.tools.returnsDirect(name)) direct = outcome.result
+    } else if (countsAsError.has(error.code)) failed = true
+    const isPlain = error === undefined && metadata === undefined
+    results.push(
+      isPlain ? result : { ...result, ...(error && { error }), ...(metadata && { metadata }) },
+    )
   }
-  if (ends)
-    return {
-      results,
-      pending: [],
-      executed: of.executed,
-      failed,
-      terminates,
-      interrupted: false,
-      direct,
-    }
-  return { ...of, results, failed, terminates, direct }
+  const { executed } = of
+  return ends
+    ? { results, pending: [], executed, failed, terminates, interrupted: false, direct }
+    : { ...of, results, failed, terminates, direct }
 }
 
 /** What waits for somebody when the run ends waits no more. */

@@ -1,20 +1,20 @@
+import type { AgentResponseUpdate } from './agent-response.ts'
 import type { PassingUpdate, UpdatePassage } from './update-passage.ts'
 import type { UpdateSink } from './update-sink.ts'
 
-/** Without a consumer, a source is driven at once. */
-export class UpdateDrain<Update extends PassingUpdate> implements UpdateSink<Update> {
+/** Without a consumer, a source is driven at once. It keeps nothing, so one serves all runs. */
+class UpdateDrain<Update extends PassingUpdate> implements UpdateSink<Update> {
   readonly streaming = false
   readonly busy = true
   readonly delivered = 0
   readonly released = false
-  outer: UpdatePassage<Update> | undefined
-  readonly #discarded: Update[] = []
+  readonly outer = undefined
 
   async drive(
     source: AsyncIterable<Update> | Iterable<Update>,
     passage: UpdatePassage<Update>,
   ): Promise<void> {
-    const out = this.#discarded
+    const out: Update[] = []
     await passage.start(out)
     for await (const update of source) {
       const waiting = passage.pass(update, out)
@@ -29,3 +29,5 @@ export class UpdateDrain<Update extends PassingUpdate> implements UpdateSink<Upd
   push(): void {}
   breakOff(): void {}
 }
+
+export const drain: UpdateSink<AgentResponseUpdate> = new UpdateDrain<AgentResponseUpdate>()

@@ -1,5 +1,4 @@
 import type { Content, FunctionCallContent, Origin } from './content.ts'
-import { textOf } from './content.ts'
 import type { Message, MessageInput, Role } from './message.ts'
 import { toMessages } from './message.ts'
 import type { Usage } from './usage.ts'
@@ -67,9 +66,11 @@ export interface ChatResponseUpdate {
 export function chatResponse<Value = unknown>(
   init: string | ChatResponseInit<Value>,
 ): ChatResponse<Value> {
-  const { messages: input, ...rest } = typeof init === 'string' ? { messages: init } : init
-  const messages = toMessages(input, 'assistant')
-  return { usage: {}, metadata: {}, ...rest, messages, ...contentFields(messages) }
+  const given: ChatResponseInit<Value> = typeof init === 'string' ? { messages: init } : init
+  const { usage = {}, metadata = {} } = given
+  const messages = toMessages(given.messages, 'assistant')
+  const { text, functionCalls } = contentFields(messages)
+  return { ...given, messages, text, functionCalls, usage, metadata }
 }
 
 /** `text` and `functionCalls` of a list of messages. */
@@ -80,8 +81,10 @@ export function contentFields(
   let functionCalls: FunctionCallContent[] | undefined
   for (const { role, contents } of messages) {
     if (role !== 'assistant') continue
-    text += textOf(contents)
-    for (const content of contents) if (isCall(content)) (functionCalls ??= []).push(content)
+    for (const content of contents) {
+      if (content.type === 'text') text += content.text
+      else if (isCall(content)) (functionCalls ??= []).push(content)
+    }
   }
   return { text, functionCalls: functionCalls ?? noCalls }
 }

@@ -127,7 +127,8 @@ class FunctionLoop {
     if (run.stopped !== undefined) return this.#stop([])
     if (run.control?.mode !== undefined) return cancelledPause
     const limit = this.#limit()
-    const response = await this.#answer(edits, limit !== undefined)
+    const response = edits.response ?? (await this.#ask(edits, limit !== undefined))
+    this.#take(response, edits.response !== undefined)
     if (run.seams !== undefined) await run.seams.responded(response)
     const calls = openCalls(response.messages)
     if (run.stopped !== undefined) return this.#stop(calls)
@@ -177,22 +178,25 @@ class FunctionLoop {
     return visibleHistory(messages.all.slice(), conversationId === undefined ? 0 : sent)
   }
 
-  /** The model's answer, or what stands in its place. */
-  async #answer(edits: RoundEdits, toolsAreOff: boolean): Promise<ChatResponse> {
+  #ask(edits: RoundEdits, toolsAreOff: boolean): Promise<ChatResponse> {
     const run = this.#run
-    const { client, signal, callModel, ...input } = this.#input
-    let { response } = edits
-    if (response !== undefined) addAll(run, response.messages)
+    const { client, signal, callModel, instructions, options } = this.#input
+    run.servedBy = undefined
+    return callModel(run, {
+      client,
+      instructions: edits.instructions ?? instructions,
+      messages: edits.messages ?? this.#history(),
+      options: this.#offer(edits.options ?? options, toolsAreOff),
+      signal,
+    })
+  }
+
+  /** Takes in the model's answer, or what stands in its place. */
+  #take(response: ChatResponse, isGiven: boolean): void {
+    const run = this.#run
+    const { client, signal } = this.#input
+    if (isGiven) addAll(run, response.messages)
     else {
-      const { instructions = input.instructions, options = input.options } = edits
-      run.servedBy = undefined
-      response = await callModel(run, {
-        client,
-        instructions,
-        messages: edits.messages ?? this.#history(),
-        options: this.#offer(options, toolsAreOff),
-        signal,
-      })
       ;(signal ?? run).throwIfAborted()
       run.messages.add(response.messages)
     }
@@ -203,7 +207,6 @@ class FunctionLoop {
       run.conversationId = response.conversationId ?? run.conversationId
       run.sent = run.messages.all.length
     }
-    return response
   }
 
   /** The options with what the model is shown now; the same object while nothing changes. */

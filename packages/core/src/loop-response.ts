@@ -13,19 +13,26 @@ export function loopResponse(
   run.place = 'run'
   const { id, finishReason, model, metadata = {}, value } = last ?? {}
   const messages = [...run.messages.added]
-  return {
+  const { text, functionCalls } = contentFields(messages)
+  const { id: runId, usage, attempts, conversationId } = run
+  const response: AgentResponse = {
     id,
     messages,
-    ...contentFields(messages),
-    usage: run.usage,
+    text,
+    functionCalls,
+    usage,
     finishReason,
     model,
-    conversationId: run.conversationId,
+    conversationId,
     metadata,
     status,
-    runId: run.id,
-    attempts: run.attempts,
+    runId,
+    attempts,
     pending: status === 'paused' ? [...pending, ...run.interrupts.pending] : pending,
+  }
+  if (reason === undefined && value === undefined) return response
+  return {
+    ...response,
     ...(reason === undefined ? undefined : { reason }),
     ...(value === undefined || status === 'terminated' ? undefined : { value }),
   }

@@ -9,6 +9,7 @@ import { errorResult, toFunctionResult, unknownToolResult } from './function-res
 import { parseArguments } from './parse-arguments.ts'
 import type { Run } from './run.ts'
 import type { Decision } from './tool-batch.ts'
+import type { StandardResult } from './standard-schema.ts'
 import type { Tool } from './tool.ts'
 import { isThenable } from './update-passage.ts'
 import { formatIssues, validate } from './validate.ts'
@@ -26,31 +27,30 @@ export function prepareCall(
   decision: Decision | undefined,
   { includeDetailedErrors: includeDetails, onUnknownTool }: LoopConfiguration,
 ): Step | Promise<Step> {
-  const isVerdict = decision !== undefined && 'approved' in decision
-  if (isVerdict && !decision.approved) {
-    return { result: errorResult('rejected', decision.reason ?? 'rejected', decision.reason) }
+  const verdict = decision !== undefined && 'approved' in decision ? decision : undefined
+  if (verdict?.approved === false) {
+    return { result: errorResult('rejected', verdict.reason ?? 'rejected', verdict.reason) }
   }
   const tool = run.tools.get(call.name)
   if (tool?.type !== 'function') {
     return onUnknownTool ? answerUnknown(run, call, onUnknownTool) : unknown(call)
   }
-  const refuse = (why: string): Step => ({
-    result: errorResult('invalid_arguments', why, includeDetails ? why : undefined),
-  })
   const parsed = parseArguments(call.arguments)
-  if (parsed.error !== undefined) return refuse(parsed.error)
-  const checked = validate(
-    tool.parameters,
-    (isVerdict && decision.arguments) || named(parsed.value, tool),
-  )
-  const accept = (result: Awaited<typeof checked>): Step | Promise<Step> => {
-    if (result.issues !== undefined) return refuse(formatIssues(result.issues))
+  if (parsed.error !== undefined) return refused(parsed.error, includeDetails)
+  const accept = (result: StandardResult<unknown>): Step | Promise<Step> => {
+    if (result.issues !== undefined) return refused(formatIssues(result.issues), includeDetails)
     const args = result.value as Record<string, unknown>
     if (decision === undefined) return prepareNew(run, call, tool, args)
-    if (!isVerdict) return { result: toFunctionResult(decision.result) }
-    return { run: { call, tool, arguments: args, metadata: { approval: decision, call } } }
+    if (verdict === undefined)
+      return { result: toFunctionResult((decision as { result: unknown }).result) }
+    return { run: { call, tool, arguments: args, metadata: { approval: verdict, call } } }
   }
+  const checked = validate(tool.parameters, verdict?.arguments || named(parsed.value, tool))
   return 'then' in checked ? checked.then(accept) : accept(checked)
+}
+
+function refused(why: string, includeDetails: boolean): Step {
+  return { result: errorResult('invalid_arguments', why, includeDetails ? why : undefined) }
 }
 
 async function answerUnknown(
@@ -90,19 +90,30 @@ function prepareNew(
   if (execute === undefined) {
     return { pending: { kind: 'function-call', id: createSecretId('call'), call } }
   }
-  const decide = (asks: boolean | ApprovalNote): Step => {
-    if (!asks) return { run: { call, tool, arguments: args } }
-    const id = createSecretId('approval')
-    const note = asks === true ? undefined : asks
-    return {
-      pending: { kind: 'approval', id, request: { type: 'approval-request', id, call, ...note } },
-    }
-  }
+  const isPolicy = typeof approval === 'function'
+  if (!isPolicy && approvalGate === undefined)
+    return decided(call, tool, args, approval === 'always')
   const ask = (asks: boolean): Step | Promise<Step> => {
     const gated = approvalGate?.({ callId, arguments: args, tool, call, asks }) ?? asks
-    return isThenable(gated) ? gated.then((more) => decide(more || asks)) : decide(gated || asks)
+    return isThenable(gated)
+      ? gated.then((more) => decided(call, tool, args, more || asks))
+      : decided(call, tool, args, gated || asks)
   }
-  if (typeof approval !== 'function') return ask(approval === 'always')
-  const asks = approval({ callId, arguments: args })
+  const asks = isPolicy ? approval({ callId, arguments: args }) : approval === 'always'
   return isThenable(asks) ? asks.then(ask) : ask(asks)
+}
+
+/** What is to happen with a call, now that it is known whether somebody has to allow it. */
+function decided(
+  call: FunctionCallContent,
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  asks: boolean | ApprovalNote,
+): Step {
+  if (!asks) return { run: { call, tool, arguments: args } }
+  const id = createSecretId('approval')
+  const note = asks === true ? undefined : asks
+  return {
+    pending: { kind: 'approval', id, request: { type: 'approval-request', id, call, ...note } },
+  }
 }

@@ -44,8 +44,8 @@ export class AgentCall extends ContentCall<AgentResponse> {
     run.partial = fold
   }
 
-  /** Takes in what the loop came to. */
-  async conclude(response: AgentResponse): Promise<void> {
+  /** Takes in what the loop came to. A promise only where it has to pass transforms. */
+  conclude(response: AgentResponse): void | Promise<void> {
     const loop = this.#loop
     const wasStreamed = this.stream && this.#isRunning
     this.#loop = undefined
@@ -53,13 +53,17 @@ export class AgentCall extends ContentCall<AgentResponse> {
     if (!wasStreamed && (this.stream || this.hasTransformers(Infinity))) {
       return this.deliver(response, Infinity)
     }
-    if (loop === undefined) return this.settle(response)
+    if (loop === undefined) {
+      this.settle(response)
+      return undefined
+    }
     const { passage, fold } = loop
-    await this.run.sink.drive([], passage)
-    const { reason, ...rest } = response
-    // In a plain run its updates end just the same, only later.
-    const whole = reason === cutShort ? { ...rest, status: 'completed' as const } : response
-    this.settle(passage.changed ? this.refold(whole, fold) : whole)
+    return this.run.sink.drive([], passage).then(() => {
+      const { reason, ...rest } = response
+      // In a plain run its updates end just the same, only later.
+      const whole = reason === cutShort ? { ...rest, status: 'completed' as const } : response
+      this.settle(passage.changed ? this.refold(whole, fold) : whole)
+    })
   }
 
   protected override get mustRestart(): boolean {

@@ -37,14 +37,13 @@ interface RunPlan {
   readonly options: RunOptions & { readonly stream?: boolean | undefined }
   readonly config: LoopConfiguration
   readonly layers: Layers
-  readonly checkpoint?: Checkpoint | undefined
   readonly answers?: Readonly<Record<string, unknown>> | undefined
 }
 
 type Started = Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse>
 
 export function startRun(agent: Agent, input: MessageInput, options: RunPlan['options']): Started {
-  return start({ ...plan(agent, options), messages: toMessages(input) })
+  return start(agent, options, toMessages(input))
 }
 
 export function resumeRun(
@@ -54,7 +53,7 @@ export function resumeRun(
   options: RunPlan['options'],
 ): Started {
   checkCheckpoint(checkpoint, options.session)
-  return start({ ...plan(agent, options), messages: checkpoint.input, checkpoint, answers })
+  return start(agent, options, checkpoint.input, checkpoint, answers)
 }
 
 /** Layers of all scopes, outermost first: the client's, the agent's, the run's. */
@@ -71,22 +70,28 @@ export function configurationOf(
   return loopConfiguration({ ...agent.functionInvocation, ...functionInvocation })
 }
 
-function plan(agent: Agent, options: RunPlan['options']): Omit<RunPlan, 'messages'> {
-  return {
+function start(
+  agent: Agent,
+  options: RunPlan['options'],
+  messages: readonly Message[],
+  checkpoint?: Checkpoint,
+  answers?: Readonly<Record<string, unknown>>,
+): Started {
+  const config = configurationOf(agent, options)
+  const of: RunPlan = {
     agent,
+    messages,
     options,
-    config: configurationOf(agent, options),
+    config,
     layers: layersOf(agent, options),
+    answers,
   }
-}
-
-function start(of: RunPlan): Started {
-  const { agent, options, checkpoint, answers } = of
   const makeRun = (sink: RunInit['sink']): Run =>
     new Run({ ...options, sink, id: options.runId, agentName: agent.name, checkpoint, answers })
-  const execute = (run: Run): Promise<AgentResponse> => executeRun(of, run)
-  if (options.stream === true) return new ResponseStream(new PumpSource(makeRun, execute))
-  return execute(makeRun(drain))
+  if (options.stream === true) {
+    return new ResponseStream(new PumpSource(makeRun, (run) => executeRun(of, run)))
+  }
+  return executeRun(of, makeRun(drain))
 }
 
 async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
@@ -192,7 +197,8 @@ async function runInside(
     callFunction: functionPipeline(layers.function),
   })
   run.lastLoop = response
-  await call.conclude(response)
+  const waiting = call.conclude(response)
+  if (waiting !== undefined) await waiting
 }
 
 async function recover(

@@ -17,6 +17,7 @@ export interface FunctionResult {
  * Never throws.
  */
 export function toFunctionResult(value: unknown): FunctionResult {
+  if (typeof value !== 'object') return { contents: [text(textFor(value))], value }
   try {
     if (isFunctionResult(value)) return value
     const parts: unknown[] = Array.isArray(value) && value.some(isPart) ? [...value] : [value]

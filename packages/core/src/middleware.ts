@@ -88,21 +88,29 @@ export function sortLayers(
   where: string,
   levels: readonly Middleware['level'][] = allLevels,
 ): Layers {
-  let sorted:
-    | { agent: AgentMiddleware[]; chat: ChatMiddleware[]; function: FunctionMiddleware[] }
-    | undefined
-  const visit = (entry: MiddlewareInput | undefined): void => {
-    if (entry === undefined) return
-    if (isList(entry)) {
-      for (const part of entry) visit(part)
-      return
-    }
-    checkMiddleware(entry, where, levels)
-    sorted ??= { agent: [], chat: [], function: [] }
-    ;(sorted[entry.level] as Middleware[]).push(entry)
+  if (lists.every(isNothing)) return noLayers
+  const sorted = { agent: [], chat: [], function: [] }
+  sortInto(sorted, lists as MiddlewareInput, where, levels)
+  return sorted
+}
+
+function sortInto(
+  sorted: Record<Middleware['level'], Middleware[]>,
+  entry: MiddlewareInput | undefined,
+  where: string,
+  levels: readonly Middleware['level'][],
+): void {
+  if (entry === undefined) return
+  if (isList(entry)) {
+    for (const part of entry) sortInto(sorted, part, where, levels)
+    return
   }
-  for (const list of lists) visit(list)
-  return sorted ?? noLayers
+  if (!isMiddleware(entry) || !levels.includes(entry.level)) refuse(entry, where, levels)
+  sorted[entry.level].push(entry)
+}
+
+function isNothing(list: MiddlewareInput | undefined): boolean {
+  return list === undefined || (isList(list) && list.length === 0)
 }
 
 /**
@@ -130,27 +138,23 @@ function isList(entry: MiddlewareInput): entry is readonly MiddlewareInput[] {
   return Array.isArray(entry)
 }
 
-function checkMiddleware(
-  entry: unknown,
-  where: string,
-  levels: readonly Middleware['level'][],
-): asserts entry is Middleware {
-  const { level, name, process } = (entry ?? {}) as Partial<Middleware>
-  if (typeof process !== 'function' || typeof name !== 'string') {
+function isMiddleware(entry: Middleware | null): boolean {
+  return typeof entry?.process === 'function' && typeof entry.name === 'string'
+}
+
+/** @throws TypeError that says why `entry` cannot run in `where` */
+function refuse(entry: unknown, where: string, levels: readonly Middleware['level'][]): never {
+  if (!isMiddleware(entry as Middleware)) {
     throw new TypeError(
       `${where}: \`middleware\` must hold objects with \`level\`, \`name\` and \`process\`, got ${describe(entry)}`,
     )
   }
-  if (!allLevels.includes(level as Middleware['level'])) {
-    throw new TypeError(
-      `${where}: middleware "${name}" has the unknown level ${JSON.stringify(level)}; known are agent, chat, function`,
-    )
-  }
-  if (!levels.includes(level as Middleware['level'])) {
-    throw new TypeError(
-      `${where}: middleware "${name}" is of level ${String(level)}, which does not run here (only ${levels.join(', ')})`,
-    )
-  }
+  const { level, name } = entry as Middleware
+  throw new TypeError(
+    allLevels.includes(level)
+      ? `${where}: middleware "${name}" is of level ${level}, which does not run here (only ${levels.join(', ')})`
+      : `${where}: middleware "${name}" has the unknown level ${JSON.stringify(level)}; known are agent, chat, function`,
+  )
 }
 
 function describe(entry: unknown): string {

@@ -60,6 +60,12 @@ interface CallOutcome {
   readonly terminates?: MiddlewareTermination | undefined
 }
 
+interface Job {
+  /** Among the calls of the batch. */
+  readonly at: number
+  readonly prepared: PreparedCall
+}
+
 /** Executes the calls of one model response. */
 export async function runBatch(
   run: Run,
@@ -75,7 +81,7 @@ export async function runBatch(
 
   const outcomes: (CallOutcome | undefined)[] = []
   const pending: PendingRequest[] = []
-  const jobs: { readonly at: number; readonly prepared: PreparedCall }[] = []
+  const jobs: Job[] = []
   const firstAt = calls.length > 1 ? new Map<string, number>() : undefined
   for (const [at, call] of calls.entries()) {
     if (firstAt?.has(call.callId)) continue
@@ -92,24 +98,24 @@ export async function runBatch(
   }
 
   let interrupted = false
-  const runJob = async ({ at, prepared }: (typeof jobs)[number], own = signal): Promise<void> => {
-    const { callId } = prepared.call
-    if (oneByOne) run.place = callId
-    const call = new FunctionCall(run, prepared, own, includeDetailedErrors)
-    try {
-      const result = await pipeline(call)
-      outcomes[at] = { result, terminates: call.terminates }
-    } catch (error) {
-      if (!isPause(error)) throw error
-      interrupted = true
-      if (!oneByOne) run.interrupts.claim(error, callId)
-    }
+  const pause = (error: unknown, { call }: PreparedCall): void => {
+    if (!isPause(error)) throw error
+    interrupted = true
+    if (!oneByOne) run.interrupts.claim(error, call.callId)
   }
-  if (jobs.length === 1) await runJob(jobs[0]!)
+  const start = ({ at, prepared }: Job, own: AbortSignal | undefined): Promise<void> => {
+    if (oneByOne) run.place = prepared.call.callId
+    const call = new FunctionCall(run, prepared, own, includeDetailedErrors)
+    return pipeline(call).then(
+      (result) => void (outcomes[at] = { result, terminates: call.terminates }),
+      (error: unknown) => pause(error, prepared),
+    )
+  }
+  if (jobs.length === 1) await start(jobs[0]!, signal)
   else if (jobs.length > 1) {
     const work = jobs.map((job) => ({
       exclusive: job.prepared.tool.exclusive,
-      start: (own: AbortSignal) => runJob(job, own),
+      start: (own: AbortSignal) => start(job, own),
     }))
     await runLimited(work, oneByOne ? 1 : maxConcurrency, signal ?? run.signal)
   }

@@ -17,11 +17,6 @@ import type { UpdateTransformer } from './update-transformer.ts'
 
 /** One run, as the layers around it share it. */
 export class AgentCall extends ContentCall<AgentResponse> {
-  protected readonly restartUpdate: AgentResponseUpdate = {
-    contents: [],
-    restart: true,
-    scope: 'run',
-  }
   /** What the innermost layer asked for. */
   responseFormat: ResponseFormat | undefined
   #loop:
@@ -70,6 +65,10 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return super.mustRestart || this.run.sink.released
   }
 
+  protected get restartUpdate(): AgentResponseUpdate {
+    return runRestart
+  }
+
   protected get next(): UpdatePassage<AgentResponseUpdate> | undefined {
     return undefined
   }
@@ -84,6 +83,13 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return { ...kept, messages, text, functionCalls }
   }
 }
+
+/** Tells a consumer that the whole run begins anew. */
+export const runRestart: AgentResponseUpdate = Object.freeze({
+  contents: [],
+  restart: true,
+  scope: 'run',
+})
 
 /** The inputs of a run that its layers may edit. */
 export interface AgentInput {

@@ -1,5 +1,5 @@
 import type { Agent, RunOptions } from './agent.ts'
-import { AgentCall, AgentView, toAgentResponse } from './agent-call.ts'
+import { AgentCall, AgentView, runRestart, toAgentResponse } from './agent-call.ts'
 import type { AgentResponse, AgentResponseUpdate, RunStatus } from './agent-response.ts'
 import { decisionsForResume, decisionsFrom, waitingIn } from './approvals.ts'
 import { chatPipeline } from './chat-call.ts'
@@ -12,6 +12,7 @@ import { compose } from './compose.ts'
 import { functionPipeline } from './function-call.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from './function-invocation.ts'
 import { loopConfiguration } from './function-invocation.ts'
+import type { LoopInput } from './function-loop.ts'
 import { runLoop } from './function-loop.ts'
 import { isPause } from './interrupts.ts'
 import type { Message, MessageInput } from './message.ts'
@@ -137,18 +138,38 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
 }
 
 /** The innermost handler of a run: reads the context, then lets the loop work. */
-async function runInside(
-  { agent, config, layers, answers }: RunPlan,
-  view: AgentView,
-): Promise<void> {
-  const { call, session, instructions, options } = view
+function runInside(of: RunPlan, view: AgentView): void | Promise<void> {
+  const { call } = view
+  const { run } = call
+  prepareRun(of, view)
+  const finished = run.finished.loop
+  if (finished !== undefined) {
+    const { response, absorbed } = finished
+    run.finished.loop = undefined
+    run.lastLoop = response
+    run.messages.add(response.messages.filter(({ id }) => !absorbed.includes(id)))
+    return call.deliver(response, Infinity)
+  }
+  call.begin()
+  const { added } = run.messages
+  for (const update of added.length > 0 ? toUpdates(toAgentResponse({ messages: added }, run)) : [])
+    if (update.contents.length > 0) run.sink.push(update)
+  return runLoop(run, loopInputOf(of, view)).then((response) => {
+    run.lastLoop = response
+    return call.conclude(response)
+  })
+}
+
+/** Gives the run its tools, its conversation and what was decided, now that layers have had their say. */
+function prepareRun({ agent, config, answers }: RunPlan, view: AgentView): void {
+  const { call, session, options } = view
   const { run } = call
   const { checkpoint } = run
+  const { provider } = agent.client
   run.session = session
-  run.keeper = agent.client.provider
+  run.keeper = provider
   run.tools = toolsOf(agent, view, config)
   if (checkpoint?.tools !== undefined) run.tools.restore(checkpoint.tools)
-  const { provider } = agent.client
   const kept = checkpoint?.keeper === provider ? checkpoint : keptBy(provider, session)
   const { conversationId = kept.conversationId } = options
   run.conversationId = conversationId
@@ -170,35 +191,23 @@ async function runInside(
     checkpoint === undefined
       ? decisionsFrom(view.messages, run.messages.all, session, agent.approvals, run)
       : decisionsForResume(checkpoint, answers ?? {}, session, agent.approvals)
-
   call.responseFormat = options.responseFormat
-  const finished = run.finished.loop
-  if (finished !== undefined) {
-    const { response, absorbed } = finished
-    run.finished.loop = undefined
-    run.lastLoop = response
-    run.messages.add(response.messages.filter(({ id }) => !absorbed.includes(id)))
-    await call.deliver(response, Infinity)
-    return
-  }
-  call.begin()
-  const { added } = run.messages
-  for (const update of added.length > 0 ? toUpdates(toAgentResponse({ messages: added }, run)) : [])
-    if (update.contents.length > 0) run.sink.push(update)
-  const response = await runLoop(run, {
+}
+
+function loopInputOf({ agent, config, layers }: RunPlan, view: AgentView): LoopInput {
+  const { call, session, instructions, options, ownSignal } = view
+  const { decided, checkpoint } = call.run
+  return {
     client: agent.client,
     instructions,
     options,
     config,
-    signal: view.ownSignal,
-    decided: run.decided,
+    signal: ownSignal,
+    decided: decided!,
     waitingIn: (group) => waitingIn(group, checkpoint, session, agent.approvals),
     callModel: chatPipeline(layers.chat),
     callFunction: functionPipeline(layers.function),
-  })
-  run.lastLoop = response
-  const waiting = call.conclude(response)
-  if (waiting !== undefined) await waiting
+  }
 }
 
 async function recover(
@@ -255,7 +264,7 @@ function supersede(run: Run, response: AgentResponse): AgentResponse {
   const { sink } = run
   sink.outer = undefined
   run.partial = undefined
-  if (sink.released) sink.push({ contents: [], restart: true, scope: 'run' })
+  if (sink.released) sink.push(runRestart)
   for (const update of toUpdates(response)) sink.push(update)
   return response
 }

@@ -61,8 +61,8 @@ class ChatCall extends ContentCall<ChatResponse> {
   /** What the outermost layer was given. */
   readonly #input: ChatCallInput
   readonly #pipeline: ChatPipeline
-  #request: { readonly controller: AbortController; readonly letGo: () => unknown } | undefined
-  protected readonly restartUpdate: AgentResponseUpdate = { contents: [], restart: true }
+  #request: AbortController | undefined
+  #letGo: (() => void) | undefined
 
   constructor(
     run: Run,
@@ -96,6 +96,10 @@ class ChatCall extends ContentCall<ChatResponse> {
     }
   }
 
+  protected get restartUpdate(): AgentResponseUpdate {
+    return callRestart
+  }
+
   protected get next(): UpdatePassage<AgentResponseUpdate> | undefined {
     return this.run.sink.outer
   }
@@ -105,21 +109,42 @@ class ChatCall extends ContentCall<ChatResponse> {
    * more: a layer gave up on it, or a transform threw.
    */
   request(outer: AbortSignal | undefined): AbortSignal {
-    const controller = new AbortController()
+    const controller = (this.#request = new AbortController())
     const follow = (): void => controller.abort((outer ?? this.run.signal).reason)
-    outer?.addEventListener('abort', follow)
     // A later abort of the run itself reaches the request through the call that fails of it.
     if ((outer ?? this.run).aborted) follow()
-    this.#request = { controller, letGo: () => outer?.removeEventListener('abort', follow) }
+    else if (outer !== undefined) {
+      outer.addEventListener('abort', follow)
+      this.#letGo = () => outer.removeEventListener('abort', follow)
+    }
     return controller.signal
   }
 
   /** The request is over, or nobody waits for it any more. */
   endRequest(failure?: Failure): void {
-    const request = this.#request
-    this.#request = undefined
-    request?.letGo()
-    if (failure !== undefined) request?.controller.abort(failure.error)
+    this.#letGo?.()
+    if (failure !== undefined) this.#request?.abort(failure.error)
+    this.#request = this.#letGo = undefined
+  }
+
+  /** The request failed: counts what it has cost all the same. */
+  break(error: unknown, fold?: ResponseFold): unknown {
+    const { run } = this
+    const told = (isProviderError(error) ? error.partial : undefined) ?? fold?.response()
+    if (told !== undefined) {
+      run.addUsage(told.usage)
+      if (told.messages.length > 0 && told.usage.totalTokens === undefined)
+        run.usageEstimated = true
+    }
+    this.endRequest({ error })
+    return error
+  }
+
+  /** The request has come to its answer. */
+  complete(): void {
+    const { run } = this
+    this.endRequest()
+    run.lastModel = { iteration: run.iteration, response: this.result! }
   }
 
   override abandon(error: unknown): void {
@@ -232,73 +257,93 @@ class ChatView implements ChatContext, LayerContext<ChatResponse> {
 }
 
 /** The innermost handler: reads the context, calls the provider, counts what it cost. */
-async function callClient(context: ChatView): Promise<void> {
+function callClient(context: ChatView): void | Promise<void> {
   const { call, client } = context
   const { run } = call
+  run.servedBy = client.provider
   const { model } = run.finished
   if (model !== undefined && model.iteration === run.iteration) {
     run.finished.model = undefined
     run.lastModel = model
-    run.servedBy = client.provider
-    const waiting = call.deliver(model.response, 0)
-    if (waiting !== undefined) await waiting
-    return
+    return call.deliver(model.response, 0)
   }
-  const options = resolveToolChoice(context.options, run.loopState)
-  // Who does not keep the conversation is sent what the one that does has seen, too.
-  const isGuest = client.provider !== call.client.provider && options.conversationId !== undefined
-  const request: ChatRequest = {
-    messages: isGuest
-      ? visibleHistory([...run.messages.all.slice(0, run.sent), ...context.messages])
-      : context.messages,
-    instructions: context.instructions,
-    options: isGuest ? { ...options, conversationId: undefined } : options,
-    signal: call.request(context.ownSignal),
-  }
+  const request = requestOf(context)
   if (request.options.toolChoice === 'none')
     call.register(dropCalls(run.fallbackText), context.depth)
-  // A layer may have put another client in place. Its own layers run too.
-  const layered = client !== call.client && client.middleware.length > 0
-  run.servedBy = client.provider
-  const { turn } = call
-  let fold: ResponseFold | undefined
-  try {
-    if (call.stream) {
-      fold = new ResponseFold()
-      const source = layered
-        ? client.getResponse([...request.messages], { ...callOptions(request, run), stream: true })
-        : client.stream(request)
-      const passage = call.open(Infinity, fold)
-      // Where the run's own layers have transforms, what came through those is all that may show.
-      if (run.sink.outer === undefined) run.partial = fold
-      await run.sink.drive(source, passage)
-      if (passage.next?.terminated === true) run.stop(cutShort)
-      const response = fold.response()
-      run.addUsage(response.usage)
-      call.settle(response)
-    } else {
-      const response = await run.unlessAborted(
-        layered
-          ? client.getResponse([...request.messages], callOptions(request, run))
-          : client.respond(request),
-        context.ownSignal,
-      )
-      run.addUsage(response.usage)
-      if (turn !== call.turn)
-        throw new LamellaError('nobody waits for this call any more', { code: 'aborted' })
-      const waiting = call.deliver(response, Infinity)
-      if (waiting !== undefined) await waiting
-    }
-  } catch (error) {
-    const told = (isProviderError(error) ? error.partial : undefined) ?? fold?.response()
-    if (told !== undefined) run.addUsage(told.usage)
-    if (told?.messages.length && told.usage.totalTokens === undefined) run.usageEstimated = true
-    call.endRequest({ error })
-    throw error
-  }
-  call.endRequest()
-  run.lastModel = { iteration: run.iteration, response: call.result! }
+  return call.stream ? streamed(context, request) : whole(context, request)
 }
+
+function requestOf({
+  call,
+  client,
+  messages,
+  instructions,
+  options,
+  ownSignal,
+}: ChatView): ChatRequest {
+  const { run } = call
+  const resolved = resolveToolChoice(options, run.loopState)
+  const signal = call.request(ownSignal)
+  // Who does not keep the conversation is sent what the one that does has seen, too.
+  if (client.provider === call.client.provider || resolved.conversationId === undefined)
+    return { messages, instructions, options: resolved, signal }
+  const all = visibleHistory([...run.messages.all.slice(0, run.sent), ...messages])
+  return {
+    messages: all,
+    instructions,
+    options: { ...resolved, conversationId: undefined },
+    signal,
+  }
+}
+
+/** A layer may have put another client in place. Its own layers run too. */
+function isLayeredGuest({ call, client }: ChatView): boolean {
+  return client !== call.client && client.middleware.length > 0
+}
+
+async function whole(context: ChatView, request: ChatRequest): Promise<void> {
+  const { call, client } = context
+  const { run } = call
+  const { turn } = call
+  try {
+    const asked = isLayeredGuest(context)
+      ? client.getResponse([...request.messages], callOptions(request, run))
+      : client.respond(request)
+    const response = await run.unlessAborted(asked, context.ownSignal)
+    run.addUsage(response.usage)
+    if (turn !== call.turn)
+      throw new LamellaError('nobody waits for this call any more', { code: 'aborted' })
+    const waiting = call.deliver(response, Infinity)
+    if (waiting !== undefined) await waiting
+  } catch (error) {
+    throw call.break(error)
+  }
+  call.complete()
+}
+
+async function streamed(context: ChatView, request: ChatRequest): Promise<void> {
+  const { call, client } = context
+  const { run } = call
+  const fold = new ResponseFold()
+  try {
+    const source = isLayeredGuest(context)
+      ? client.getResponse([...request.messages], { ...callOptions(request, run), stream: true })
+      : client.stream(request)
+    const passage = call.open(Infinity, fold)
+    // Where the run's own layers have transforms, what came through those is all that may show.
+    if (run.sink.outer === undefined) run.partial = fold
+    await run.sink.drive(source, passage)
+    if (passage.next?.terminated === true) run.stop(cutShort)
+    const response = fold.response()
+    run.addUsage(response.usage)
+    call.settle(response)
+  } catch (error) {
+    throw call.break(error, fold)
+  }
+  call.complete()
+}
+
+const callRestart: AgentResponseUpdate = Object.freeze({ contents: [], restart: true })
 
 /** Why a run stops when a transform of its own layers has ended its updates. */
 export const cutShort = 'a transform ended the updates of the run'

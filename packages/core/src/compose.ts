@@ -13,7 +13,7 @@ interface Layer<Context, Result> {
  */
 export function compose<Context extends LayerContext<Result>, Result, Outcome = Result>(
   layers: readonly Layer<Context, Result>[],
-  handler: (context: Context) => Promise<void>,
+  handler: (context: Context) => void | Promise<void>,
   recover: (context: Context, error: unknown) => Outcome | Promise<Outcome>,
 ): (context: Context) => Promise<Result | Outcome> {
   function start(context: Context): Promise<unknown> {

@@ -163,7 +163,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
   /** The level further out, where there is one. */
   protected abstract get next(): UpdatePassage<AgentResponseUpdate> | undefined
   /** Tells a consumer that this call begins anew. */
-  protected abstract readonly restartUpdate: AgentResponseUpdate
+  protected abstract get restartUpdate(): AgentResponseUpdate
   protected abstract updatesOf(result: Result): Iterable<AgentResponseUpdate>
   /** `result` with the content that came through the transforms. */
   abstract refold(result: Result, fold: ResponseFold): Result

@@ -7,6 +7,7 @@ import type { FunctionResult } from './function-result.ts'
 import { errorResult } from './function-result.ts'
 import { isPause } from './interrupts.ts'
 import { LamellaError } from './lamella-error.ts'
+import type { Step } from './prepare-call.ts'
 import { prepareCall } from './prepare-call.ts'
 import type { Run } from './run.ts'
 import { runLimited } from './run-limited.ts'
@@ -60,12 +61,6 @@ interface CallOutcome {
   readonly terminates?: MiddlewareTermination | undefined
 }
 
-interface Job {
-  /** Among the calls of the batch. */
-  readonly at: number
-  readonly prepared: PreparedCall
-}
-
 /** Executes the calls of one model response. */
 export async function runBatch(
   run: Run,
@@ -73,93 +68,139 @@ export async function runBatch(
   pipeline: FunctionPipeline,
   config: LoopConfiguration,
 ): Promise<BatchOutcome> {
-  const { calls, decisions, waiting, budget, signal, oneByOne = false } = batch
-  const { includeDetailedErrors, maxConcurrency } = config
-  if (config.terminateOnUnknownCalls) refuseUnknown(run, calls)
+  if (config.terminateOnUnknownCalls) refuseUnknown(run, batch.calls)
   const held = run.toolsAllowed()
-  if (held !== undefined) await run.unlessAborted(held, signal)
+  if (held !== undefined) await run.unlessAborted(held, batch.signal)
+  const work = new BatchWork(run, batch, pipeline, config)
+  for (let at = 0; at < batch.calls.length; at++) {
+    const step = work.prepare(at)
+    if (step !== undefined) work.take(at, 'then' in step ? await step : step)
+  }
+  await work.execute()
+  return work.outcome()
+}
 
-  const outcomes: (CallOutcome | undefined)[] = []
-  const pending: PendingRequest[] = []
-  const jobs: Job[] = []
-  const firstAt = calls.length > 1 ? new Map<string, number>() : undefined
-  for (const [at, call] of calls.entries()) {
-    if (firstAt?.has(call.callId)) continue
-    firstAt?.set(call.callId, at)
-    const decision = decisions?.get(call.callId)
-    const open = decision === undefined ? waiting?.get(call.callId) : undefined
-    const prepared =
-      open === undefined ? prepareCall(run, call, decision, config) : { pending: open }
-    const step = 'then' in prepared ? await prepared : prepared
-    if ('result' in step) outcomes[at] = { result: step.result }
-    else if ('pending' in step) pending.push(step.pending)
-    else if (jobs.length < budget) jobs.push({ at, prepared: step.run })
-    else outcomes[at] = { result: errorResult('budget', 'the run may not call more tools') }
+interface Job {
+  /** Among the calls of the batch. */
+  readonly at: number
+  readonly prepared: PreparedCall
+}
+
+/** A batch while it is worked on. */
+class BatchWork {
+  readonly #run: Run
+  readonly #batch: Batch
+  readonly #pipeline: FunctionPipeline
+  readonly #config: LoopConfiguration
+  readonly #outcomes: (CallOutcome | undefined)[]
+  readonly #pending: PendingRequest[] = []
+  readonly #jobs: Job[] = []
+  /** Where each call id came first: a call that comes twice runs once. */
+  readonly #firstAt: Map<string, number> | undefined
+  #interrupted = false
+
+  constructor(run: Run, batch: Batch, pipeline: FunctionPipeline, config: LoopConfiguration) {
+    this.#run = run
+    this.#batch = batch
+    this.#pipeline = pipeline
+    this.#config = config
+    const { length } = batch.calls
+    this.#outcomes = Array.from({ length })
+    if (length > 1) this.#firstAt = new Map()
   }
 
-  let interrupted = false
-  const pause = (error: unknown, { call }: PreparedCall): void => {
-    if (!isPause(error)) throw error
-    interrupted = true
-    if (!oneByOne) run.interrupts.claim(error, call.callId)
+  prepare(at: number): Step | Promise<Step> | undefined {
+    const { calls, decisions, waiting } = this.#batch
+    const call = calls[at]!
+    const { callId } = call
+    if (this.#firstAt?.has(callId)) return undefined
+    this.#firstAt?.set(callId, at)
+    const decision = decisions?.get(callId)
+    const pending = decision === undefined ? waiting?.get(callId) : undefined
+    return pending === undefined
+      ? prepareCall(this.#run, call, decision, this.#config)
+      : { pending }
   }
-  const start = ({ at, prepared }: Job, own: AbortSignal | undefined): Promise<void> => {
-    if (oneByOne) run.place = prepared.call.callId
-    const call = new FunctionCall(run, prepared, own, includeDetailedErrors)
-    return pipeline(call).then(
-      (result) => void (outcomes[at] = { result, terminates: call.terminates }),
-      (error: unknown) => pause(error, prepared),
-    )
+
+  take(at: number, step: Step): void {
+    if ('result' in step) this.#outcomes[at] = { result: step.result }
+    else if ('pending' in step) this.#pending.push(step.pending)
+    else if (this.#jobs.length < this.#batch.budget) this.#jobs.push({ at, prepared: step.run })
+    else this.#outcomes[at] = overBudget
   }
-  if (jobs.length === 1) await start(jobs[0]!, signal)
-  else if (jobs.length > 1) {
+
+  /** Runs what may run. */
+  execute(): void | Promise<void> {
+    const jobs = this.#jobs
+    const { signal, oneByOne } = this.#batch
+    if (jobs.length <= 1) return jobs[0] && this.#start(jobs[0], signal)
     const work = jobs.map((job) => ({
       exclusive: job.prepared.tool.exclusive,
-      start: (own: AbortSignal) => start(job, own),
+      start: (own: AbortSignal) => this.#start(job, own),
     }))
-    await runLimited(work, oneByOne ? 1 : maxConcurrency, signal ?? run.signal)
+    const most = oneByOne === true ? 1 : this.#config.maxConcurrency
+    return runLimited(work, most, signal ?? this.#run.signal)
   }
-  // A call that came twice ran once.
-  if (firstAt !== undefined && firstAt.size < calls.length) {
-    for (const [at, { callId }] of calls.entries()) outcomes[at] = outcomes[firstAt.get(callId)!]
-  }
-  const executed = interrupted
-    ? jobs.filter(({ at }) => outcomes[at] !== undefined).length
-    : jobs.length
-  return summarize(run, calls, outcomes, { pending, executed, interrupted })
-}
 
-function summarize(
-  run: Run,
-  calls: readonly FunctionCallContent[],
-  outcomes: (CallOutcome | undefined)[],
-  of: Pick<BatchOutcome, 'pending' | 'executed' | 'interrupted'>,
-): BatchOutcome {
-  const results: FunctionResultContent[] = []
-  const terminates = outcomes.find((outcome) => outcome?.terminates !== undefined)?.terminates
-  const ends = terminates !== undefined || run.stopped !== undefined
-  let failed = false
-  let direct: FunctionResult | undefined
-  for (const [at, { callId, name, metadata }] of calls.entries()) {
-    const outcome = outcomes[at] ?? (ends ? cancelled : undefined)
-    if (outcome === undefined) continue
-    const { contents, error } = outcome.result
-    const result: FunctionResultContent = { type: 'function-result', callId, name, contents }
-    if (error === undefined) {
-      if (run.tools.returnsDirect(name)) direct = outcome.result
-    } else if (countsAsError.has(error.code)) failed = true
-    const isPlain = error === undefined && metadata === undefined
-    results.push(
-      isPlain ? result : { ...result, ...(error && { error }), ...(metadata && { metadata }) },
+  #start({ at, prepared }: Job, signal: AbortSignal | undefined): Promise<void> {
+    const run = this.#run
+    const { callId } = prepared.call
+    const { oneByOne } = this.#batch
+    if (oneByOne === true) run.place = callId
+    const call = new FunctionCall(run, prepared, signal, this.#config.includeDetailedErrors)
+    return this.#pipeline(call).then(
+      (result) => {
+        this.#outcomes[at] = { result, terminates: call.terminates }
+      },
+      (error: unknown) => {
+        if (!isPause(error)) throw error
+        this.#interrupted = true
+        if (oneByOne !== true) run.interrupts.claim(error, callId)
+      },
     )
   }
-  const { executed } = of
-  return ends
-    ? { results, pending: [], executed, failed, terminates, interrupted: false, direct }
-    : { ...of, results, failed, terminates, direct }
+
+  outcome(): BatchOutcome {
+    const run = this.#run
+    const outcomes = this.#outcomes
+    const { calls } = this.#batch
+    const terminates = outcomes.find((outcome) => outcome?.terminates !== undefined)?.terminates
+    const ends = terminates !== undefined || run.stopped !== undefined
+    const results: FunctionResultContent[] = []
+    let failed = false
+    let direct: FunctionResult | undefined
+    for (let at = 0; at < calls.length; at++) {
+      const call = calls[at]!
+      const { callId, name } = call
+      const outcome = outcomes[this.#firstAt?.get(callId) ?? at] ?? (ends ? cancelled : undefined)
+      if (outcome === undefined) continue
+      const { error } = outcome.result
+      results.push(resultOf(call, outcome.result))
+      if (error !== undefined) failed ||= countsAsError.has(error.code)
+      else if (run.tools.returnsDirect(name)) direct = outcome.result
+    }
+    const executed = this.#interrupted
+      ? this.#jobs.filter(({ at }) => outcomes[at] !== undefined).length
+      : this.#jobs.length
+    const interrupted = this.#interrupted && !ends
+    // What waits for somebody when the run ends waits no more.
+    const pending = ends ? [] : this.#pending
+    return { results, pending, executed, failed, terminates, interrupted, direct }
+  }
 }
 
-/** What waits for somebody when the run ends waits no more. */
+function resultOf(
+  { callId, name, metadata }: FunctionCallContent,
+  { contents, error }: FunctionResult,
+): FunctionResultContent {
+  const result: FunctionResultContent = { type: 'function-result', callId, name, contents }
+  if (error === undefined && metadata === undefined) return result
+  return { ...result, ...(error && { error }), ...(metadata && { metadata }) }
+}
+
+const overBudget: CallOutcome = {
+  result: errorResult('budget', 'the run may not call more tools'),
+}
 const cancelled: CallOutcome = { result: errorResult('cancelled', 'the run ended') }
 
 const countsAsError: ReadonlySet<string> = new Set([

@@ -1,5 +1,6 @@
 import type { AgentContext } from './agent-context.ts'
 import type { Agent } from './agent.ts'
+import type { RunPlan } from './agent-run.ts'
 import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from './agent-response.ts'
 import { cutShort } from './chat-call.ts'
 import type { ChatOptions, ResponseFormat } from './chat-options.ts'
@@ -17,12 +18,18 @@ import type { UpdateTransformer } from './update-transformer.ts'
 
 /** One run, as the layers around it share it. */
 export class AgentCall extends ContentCall<AgentResponse> {
+  readonly plan: RunPlan
   /** What the innermost layer asked for. */
   responseFormat: ResponseFormat | undefined
   #loop:
     | { readonly passage: UpdatePassage<AgentResponseUpdate>; readonly fold: ResponseFold }
     | undefined
   #isRunning = false
+
+  constructor(run: Run, plan: RunPlan) {
+    super(run, plan.pipelines.layers.agent)
+    this.plan = plan
+  }
 
   override get released(): boolean {
     return this.run.sink.delivered > 0

@@ -2,6 +2,7 @@ import type { Agent, RunOptions } from './agent.ts'
 import { AgentCall, AgentView, runRestart, toAgentResponse } from './agent-call.ts'
 import type { AgentResponse, AgentResponseUpdate, RunStatus } from './agent-response.ts'
 import { decisionsForResume, decisionsFrom, waitingIn } from './approvals.ts'
+import type { ChatPipeline } from './chat-call.ts'
 import { chatPipeline } from './chat-call.ts'
 import { mergeChatOptions } from './chat-options.ts'
 import { toUpdates } from './chat-response.ts'
@@ -9,6 +10,7 @@ import type { Checkpoint } from './checkpoint.ts'
 import { checkCheckpoint } from './checkpoint.ts'
 import { closeRun, keepPartial } from './close-run.ts'
 import { compose } from './compose.ts'
+import type { FunctionPipeline } from './function-call.ts'
 import { functionPipeline } from './function-call.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from './function-invocation.ts'
 import { loopConfiguration } from './function-invocation.ts'
@@ -19,7 +21,7 @@ import type { Message, MessageInput } from './message.ts'
 import { toMessages } from './message.ts'
 import { isElsewhere, keptBy } from './kept-conversation.ts'
 import type { Layers } from './middleware.ts'
-import { sortLayers } from './middleware.ts'
+import { holdsOnly, sortLayers } from './middleware.ts'
 import { PumpSource } from './pump-source.ts'
 import { ResponseStream } from './response-stream.ts'
 import type { RunInit } from './run-init.ts'
@@ -32,13 +34,22 @@ import type { GuardrailTripped } from './termination.ts'
 import { isTermination } from './termination.ts'
 import { drain } from './update-drain.ts'
 
-interface RunPlan {
+/** What a run was asked for. */
+export interface RunPlan {
   readonly agent: Agent
   readonly messages: readonly Message[]
   readonly options: RunOptions & { readonly stream?: boolean | undefined }
   readonly config: LoopConfiguration
-  readonly layers: Layers
+  readonly pipelines: Pipelines
   readonly answers?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The layers of all levels, composed. */
+export interface Pipelines {
+  readonly layers: Layers
+  readonly runLayers: (view: AgentView) => Promise<AgentResponse>
+  readonly callModel: ChatPipeline
+  readonly callFunction: FunctionPipeline
 }
 
 type Started = Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse>
@@ -57,9 +68,21 @@ export function resumeRun(
   return start(agent, options, checkpoint.input, checkpoint, answers)
 }
 
-/** Layers of all scopes, outermost first: the client's, the agent's, the run's. */
-export function layersOf(agent: Agent, options: RunOptions): Layers {
-  return sortLayers([agent.client.middleware, agent.middleware, options.middleware], 'agent')
+/**
+ * Layers of all scopes, outermost first: the client's, the agent's, the run's. The lists are read anew
+ * for each run; while they hold the same layers, so do the pipelines of the run before.
+ */
+export function pipelinesOf(agent: Agent, options: RunOptions): Pipelines {
+  const lists = [agent.client.middleware, agent.middleware, options.middleware]
+  const last = agent.pipelines
+  if (last !== undefined && holdsOnly(lists, last.layers.all)) return last
+  const layers = sortLayers(lists, 'agent')
+  return (agent.pipelines = {
+    layers,
+    runLayers: compose<AgentView, AgentResponse>(layers.agent, runInside, recover),
+    callModel: chatPipeline(layers.chat),
+    callFunction: functionPipeline(layers.function),
+  })
 }
 
 export function configurationOf(
@@ -79,14 +102,8 @@ function start(
   answers?: Readonly<Record<string, unknown>>,
 ): Started {
   const config = configurationOf(agent, options)
-  const of: RunPlan = {
-    agent,
-    messages,
-    options,
-    config,
-    layers: layersOf(agent, options),
-    answers,
-  }
+  const pipelines = pipelinesOf(agent, options)
+  const of: RunPlan = { agent, messages, options, config, pipelines, answers }
   const makeRun = (sink: RunInit['sink']): Run =>
     new Run({ ...options, sink, id: options.runId, agentName: agent.name, checkpoint, answers })
   if (options.stream === true) {
@@ -101,12 +118,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   run.fallbackText = agent.fallbackText
   run.input = of.messages
   run.stateStore = agent.stateStore
-  const call = new AgentCall(run, of.layers.agent)
-  const runLayers = compose<AgentView, AgentResponse>(
-    of.layers.agent,
-    (view) => runInside(of, view),
-    (_view, error) => recover(of, run, call, error),
-  )
+  const call = new AgentCall(run, of)
   try {
     run.throwIfAborted()
     const view = new AgentView(call, agent, 0, {
@@ -117,7 +129,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       tools: options.tools ?? noTools,
       ownSignal: undefined,
     })
-    let response = await runLayers(view)
+    let response = await of.pipelines.runLayers(view)
     run.throwIfAborted()
     const format = call.responseFormat ?? view.options.responseFormat
     if (format !== undefined) response = await withValue(response, format)
@@ -138,10 +150,10 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
 }
 
 /** The innermost handler of a run: reads the context, then lets the loop work. */
-function runInside(of: RunPlan, view: AgentView): void | Promise<void> {
+function runInside(view: AgentView): void | Promise<void> {
   const { call } = view
   const { run } = call
-  prepareRun(of, view)
+  prepareRun(view)
   const finished = run.finished.loop
   if (finished !== undefined) {
     const { response, absorbed } = finished
@@ -154,16 +166,17 @@ function runInside(of: RunPlan, view: AgentView): void | Promise<void> {
   const { added } = run.messages
   for (const update of added.length > 0 ? toUpdates(toAgentResponse({ messages: added }, run)) : [])
     if (update.contents.length > 0) run.sink.push(update)
-  return runLoop(run, loopInputOf(of, view)).then((response) => {
+  return runLoop(run, loopInputOf(view)).then((response) => {
     run.lastLoop = response
     return call.conclude(response)
   })
 }
 
 /** Gives the run its tools, its conversation and what was decided, now that layers have had their say. */
-function prepareRun({ agent, config, answers }: RunPlan, view: AgentView): void {
+function prepareRun(view: AgentView): void {
   const { call, session, options } = view
-  const { run } = call
+  const { run, plan } = call
+  const { agent, config, answers } = plan
   const { checkpoint } = run
   const { provider } = agent.client
   run.session = session
@@ -194,9 +207,10 @@ function prepareRun({ agent, config, answers }: RunPlan, view: AgentView): void 
   call.responseFormat = options.responseFormat
 }
 
-function loopInputOf({ agent, config, layers }: RunPlan, view: AgentView): LoopInput {
+function loopInputOf(view: AgentView): LoopInput {
   const { call, session, instructions, options, ownSignal } = view
   const { decided, checkpoint } = call.run
+  const { agent, config, pipelines } = call.plan
   return {
     client: agent.client,
     instructions,
@@ -205,33 +219,25 @@ function loopInputOf({ agent, config, layers }: RunPlan, view: AgentView): LoopI
     signal: ownSignal,
     decided: decided!,
     waitingIn: (group) => waitingIn(group, checkpoint, session, agent.approvals),
-    callModel: chatPipeline(layers.chat),
-    callFunction: functionPipeline(layers.function),
+    callModel: pipelines.callModel,
+    callFunction: pipelines.callFunction,
   }
 }
 
-async function recover(
-  of: RunPlan,
-  run: Run,
-  call: AgentCall,
-  error: unknown,
-): Promise<AgentResponse> {
+async function recover({ call }: AgentView, error: unknown): Promise<AgentResponse> {
   try {
-    return await endOnPurpose(of, run, call, error)
+    return await endOnPurpose(call, error)
   } catch (next) {
     if (next === error) throw next
     // A guard further out may block what a termination put in place.
-    return endOnPurpose(of, run, call, next)
+    return endOnPurpose(call, next)
   }
 }
 
 /** A termination that left the layers is an outcome, all else a failure. */
-async function endOnPurpose(
-  { agent, options }: RunPlan,
-  run: Run,
-  call: AgentCall,
-  error: unknown,
-): Promise<AgentResponse> {
+async function endOnPurpose(call: AgentCall, error: unknown): Promise<AgentResponse> {
+  const { run, plan } = call
+  const { agent, options } = plan
   if (isPause(error)) return ended(run, call, 'paused')
   if (!isTermination(error)) throw error
   if (error.code === 'guardrail_tripped') {

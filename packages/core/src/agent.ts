@@ -1,4 +1,5 @@
 import type { AgentResponse, AgentResponseUpdate } from './agent-response.ts'
+import type { Pipelines } from './agent-run.ts'
 import { resumeRun, startRun } from './agent-run.ts'
 import type { AgentToolOptions } from './agent-tool.ts'
 import { agentTool } from './agent-tool.ts'
@@ -109,6 +110,8 @@ export class Agent {
   readonly stateStore: KeyValueStore | undefined
   /** Read anew at each run. */
   middleware: MiddlewareInput
+  /** @internal Of its last run. */
+  pipelines: Pipelines | undefined
   /** @internal Approvals that runs without a session have asked for. */
   readonly approvals: ApprovalRegistry = new ApprovalRegistry()
 
@@ -122,7 +125,7 @@ export class Agent {
       throw new TypeError(`agent: \`onBlock\` must be 'return' or 'throw', got ${String(onBlock)}`)
     }
     if (!Array.isArray(tools)) throw new TypeError('agent: `tools` must be a list of tools')
-    sortLayers([middleware], 'agent')
+    sortLayers(middleware, 'agent')
     this.name = name
     this.description = options.description
     this.client = client
@@ -189,7 +192,7 @@ export class Agent {
 
   /** Disposes of its layers that can be, the innermost first, each also if another one fails. */
   [Symbol.asyncDispose](): Promise<void> {
-    return disposeLayers(sortLayers([this.middleware], 'agent'))
+    return disposeLayers(sortLayers(this.middleware, 'agent'))
   }
 
   /** A tool that runs this agent. */

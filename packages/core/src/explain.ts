@@ -1,5 +1,5 @@
 import type { Agent, RunOptions } from './agent.ts'
-import { configurationOf, layersOf } from './agent-run.ts'
+import { configurationOf, pipelinesOf } from './agent-run.ts'
 import { mergeChatOptions } from './chat-options.ts'
 import type { LoopConfiguration } from './function-invocation.ts'
 import { orderWarnings } from './layer-order.ts'
@@ -24,7 +24,7 @@ export interface Explanation {
 }
 
 export function explainRun(agent: Agent, input: MessageInput, options: RunOptions): Explanation {
-  const layers = layersOf(agent, options)
+  const { layers } = pipelinesOf(agent, options)
   const { model = agent.client.model, tools = [] } = mergeChatOptions(
     agent.options,
     options.options,

@@ -22,7 +22,7 @@ import type { RunEnding } from './run-ending.ts'
 import { endingOf } from './run-ending.ts'
 import { addAll, addResults, askFor, hold } from './run-transcript.ts'
 import { isTermination } from './termination.ts'
-import type { BatchOutcome, Decisions, OpenBatch } from './tool-batch.ts'
+import type { Batch, BatchOutcome, Decisions } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
 import { visibleHistory } from './visible-history.ts'
 
@@ -67,7 +67,7 @@ class FunctionLoop {
   #base: ChatOptions | undefined
   #offered: ChatOptions | undefined
   /** During tool calls: which, and the id of their group. */
-  #working: { readonly id: string; readonly batch: OpenBatch } | undefined
+  #working: { readonly id: string; readonly batch: Batch } | undefined
 
   constructor(run: Run, input: LoopInput) {
     this.#run = run
@@ -133,7 +133,7 @@ class FunctionLoop {
     const calls = openCalls(response.messages)
     if (run.stopped !== undefined) return this.#stop(calls)
     if (calls.length > 0 && limit === undefined && config.enabled) {
-      return this.#work(lastWithCalls(response.messages).id, { calls })
+      return await this.#work(lastWithCalls(response.messages).id, { calls })
     }
     if (limit !== undefined) addResults(run, cancelledResults(calls, 'tools are off'))
     return { status: limit === 'max_iterations' ? limit : 'completed', reason: limit }
@@ -228,16 +228,22 @@ class FunctionLoop {
     return this.#offered
   }
 
-  async #work(id: string, batch: OpenBatch): Promise<RunEnding | undefined> {
+  async #work(id: string, batch: Batch): Promise<RunEnding | undefined> {
     const run = this.#run
-    const { options } = this.#input
     this.#working = { id, batch }
     this.#note()
     const isCancelled = run.control?.mode === 'after-model'
     if (run.keepsSteps || isCancelled) hold(run, id, batch.decisions)
     if (isCancelled) return cancelledPause
     if (run.keepsSteps) await run.saveStep()
-    const outcome = await this.#runBatch(batch)
+    const ending = this.#took(id, batch, await this.#runBatch(batch))
+    if (ending === undefined) this.#note()
+    return ending
+  }
+
+  /** Takes in what came of a batch. */
+  #took(id: string, batch: Batch, outcome: BatchOutcome): RunEnding | undefined {
+    const run = this.#run
     this.#working = undefined
     this.#count(outcome)
     const { results, pending, terminates, direct } = outcome
@@ -262,20 +268,18 @@ class FunctionLoop {
       addAll(run, [{ id: createId('msg'), role: 'assistant', contents: direct.contents }])
       return { status: 'completed', reason: 'return_direct' }
     }
-    if (isRequired(options.toolChoice)) return { status: 'completed' }
-    this.#note()
-    return undefined
+    return isRequired(this.#input.options.toolChoice) ? { status: 'completed' } : undefined
   }
 
-  #runBatch(batch: OpenBatch): Promise<BatchOutcome> {
+  #runBatch(batch: Batch): Promise<BatchOutcome> {
     const run = this.#run
-    const { config, callFunction, signal } = this.#input
+    const { config } = this.#input
     const budget = config.maxFunctionCalls - this.#functionCalls
-    const execute = (): Promise<BatchOutcome> =>
-      runBatch(run, { ...batch, budget, signal }, callFunction, config)
-    if (run.seams === undefined) return execute()
+    if (run.seams === undefined) return runBatch(run, batch, budget, this.#input)
     const parallel = batch.calls.length > 1 && config.maxConcurrency > 1 && !batch.oneByOne
-    return run.seams.batch(run, batch.calls, parallel, execute)
+    return run.seams.batch(run, batch.calls, parallel, () =>
+      runBatch(run, batch, budget, this.#input),
+    )
   }
 
   #count({ results, executed, failed }: BatchOutcome): void {

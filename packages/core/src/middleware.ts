@@ -72,47 +72,49 @@ export function functionMiddleware(
 
 /** Middlewares by level, in list order. */
 export interface Layers {
+  readonly all: readonly Middleware[]
   readonly agent: readonly AgentMiddleware[]
   readonly chat: readonly ChatMiddleware[]
   readonly function: readonly FunctionMiddleware[]
 }
 
-const noLayers: Layers = Object.freeze({ agent: [], chat: [], function: [] })
+/** Lists, the outermost first, of which some may be missing. */
+type Lists = MiddlewareInput | undefined | readonly Lists[]
 
 /**
  * Flattens lists and sorts them by level; earlier lists are further out.
  * @throws TypeError for an entry that is no middleware, or of a level that `where` cannot run.
  */
 export function sortLayers(
-  lists: readonly (MiddlewareInput | undefined)[],
+  lists: Lists,
   where: string,
   levels: readonly Middleware['level'][] = allLevels,
 ): Layers {
-  if (lists.every(isNothing)) return noLayers
-  const sorted = { agent: [], chat: [], function: [] }
-  sortInto(sorted, lists as MiddlewareInput, where, levels)
-  return sorted
-}
-
-function sortInto(
-  sorted: Record<Middleware['level'], Middleware[]>,
-  entry: MiddlewareInput | undefined,
-  where: string,
-  levels: readonly Middleware['level'][],
-): void {
-  if (entry === undefined) return
-  if (isList(entry)) {
-    for (const part of entry) sortInto(sorted, part, where, levels)
-    return
+  const all: Middleware[] = []
+  const visit = (entry: Lists): void => {
+    if (entry === undefined) return
+    if (isList(entry)) entry.forEach(visit)
+    else if (isMiddleware(entry) && levels.includes(entry.level)) all.push(entry)
+    else throw refusal(entry, where, levels)
   }
-  if (!isMiddleware(entry) || !levels.includes(entry.level)) refuse(entry, where, levels)
-  const { level } = entry
-  // Quicker than by key, and this is done for each run.
-  ;(level === 'agent' ? sorted.agent : level === 'chat' ? sorted.chat : sorted.function).push(entry)
+  visit(lists)
+  const of = (level: Middleware['level']): never[] =>
+    all.filter((layer) => layer.level === level) as never[]
+  return { all, agent: of('agent'), chat: of('chat'), function: of('function') }
 }
 
-function isNothing(list: MiddlewareInput | undefined): boolean {
-  return list === undefined || (isList(list) && list.length === 0)
+/** Whether lists hold just these layers, in this order. */
+export function holdsOnly(lists: Lists, all: readonly Middleware[]): boolean {
+  return reach(lists, all, 0) === all.length
+}
+
+/** How far in `all` an entry reaches that begins at `from`; nowhere if it is another one. */
+function reach(entry: Lists, all: readonly Middleware[], from: number): number {
+  if (entry === undefined) return from
+  if (!isList(entry)) return all[from] === entry ? from + 1 : NaN
+  let at = from
+  for (const part of entry) at = reach(part, all, at)
+  return at
 }
 
 /**
@@ -136,7 +138,7 @@ export async function disposeLayers(layers: Layers): Promise<void> {
 
 const allLevels = ['agent', 'chat', 'function'] as const
 
-function isList(entry: MiddlewareInput): entry is readonly MiddlewareInput[] {
+function isList(entry: Lists): entry is readonly Lists[] {
   return Array.isArray(entry)
 }
 
@@ -144,15 +146,19 @@ function isMiddleware(entry: Middleware | null): boolean {
   return typeof entry?.process === 'function' && typeof entry.name === 'string'
 }
 
-/** @throws TypeError that says why `entry` cannot run in `where` */
-function refuse(entry: unknown, where: string, levels: readonly Middleware['level'][]): never {
-  if (!isMiddleware(entry as Middleware)) {
-    throw new TypeError(
+/** Why an entry cannot run in `where`. */
+function refusal(
+  entry: Middleware,
+  where: string,
+  levels: readonly Middleware['level'][],
+): TypeError {
+  if (!isMiddleware(entry)) {
+    return new TypeError(
       `${where}: \`middleware\` must hold objects with \`level\`, \`name\` and \`process\`, got ${describe(entry)}`,
     )
   }
-  const { level, name } = entry as Middleware
-  throw new TypeError(
+  const { level, name } = entry
+  return new TypeError(
     allLevels.includes(level)
       ? `${where}: middleware "${name}" is of level ${level}, which does not run here (only ${levels.join(', ')})`
       : `${where}: middleware "${name}" has the unknown level ${JSON.stringify(level)}; known are agent, chat, function`,
@@ -178,6 +184,6 @@ function describe(entry: unknown): string {
 export function sortClientLayers(
   list: ClientMiddlewareInput | undefined,
 ): readonly (ChatMiddleware | FunctionMiddleware)[] {
-  const layers = sortLayers([list], 'client', ['chat', 'function'])
+  const layers = sortLayers(list, 'client', ['chat', 'function'])
   return [...layers.chat, ...layers.function]
 }

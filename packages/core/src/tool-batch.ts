@@ -30,16 +30,17 @@ export interface Batch {
   readonly decisions?: Decisions | undefined
   /** Requests that went out before for these calls, by call id; undecided ones stay as they are. */
   readonly waiting?: ReadonlyMap<string, PendingRequest> | undefined
-  /** Tool calls that may still be executed in this run. */
-  readonly budget: number
-  /** Where it is another one than the run's. */
-  readonly signal: AbortSignal | undefined
   /** Layers of these calls asked before the run was resumed: one at a time, so that each gets its answer. */
   readonly oneByOne?: boolean | undefined
 }
 
-/** A batch before the loop says within which limits. */
-export type OpenBatch = Omit<Batch, 'budget' | 'signal'>
+/** What the loop runs all its batches with. */
+export interface BatchSettings {
+  readonly config: LoopConfiguration
+  readonly callFunction: FunctionPipeline
+  /** Where it is another one than the run's. */
+  readonly signal: AbortSignal | undefined
+}
 
 export interface BatchOutcome {
   /** In call order; calls that are pending have none. */
@@ -61,17 +62,17 @@ interface CallOutcome {
   readonly terminates?: MiddlewareTermination | undefined
 }
 
-/** Executes the calls of one model response. */
+/** Executes the calls of one model response, at most `budget` of them. */
 export async function runBatch(
   run: Run,
   batch: Batch,
-  pipeline: FunctionPipeline,
-  config: LoopConfiguration,
+  budget: number,
+  settings: BatchSettings,
 ): Promise<BatchOutcome> {
-  if (config.terminateOnUnknownCalls) refuseUnknown(run, batch.calls)
+  if (settings.config.terminateOnUnknownCalls) refuseUnknown(run, batch.calls)
   const held = run.toolsAllowed()
-  if (held !== undefined) await run.unlessAborted(held, batch.signal)
-  const work = new BatchWork(run, batch, pipeline, config)
+  if (held !== undefined) await run.unlessAborted(held, settings.signal)
+  const work = new BatchWork(run, batch, budget, settings)
   for (let at = 0; at < batch.calls.length; at++) {
     const step = work.prepare(at)
     if (step !== undefined) work.take(at, 'then' in step ? await step : step)
@@ -90,23 +91,21 @@ interface Job {
 class BatchWork {
   readonly #run: Run
   readonly #batch: Batch
-  readonly #pipeline: FunctionPipeline
-  readonly #config: LoopConfiguration
-  readonly #outcomes: (CallOutcome | undefined)[]
+  readonly #budget: number
+  readonly #settings: BatchSettings
+  readonly #outcomes: (CallOutcome | undefined)[] = []
   readonly #pending: PendingRequest[] = []
   readonly #jobs: Job[] = []
   /** Where each call id came first: a call that comes twice runs once. */
   readonly #firstAt: Map<string, number> | undefined
   #interrupted = false
 
-  constructor(run: Run, batch: Batch, pipeline: FunctionPipeline, config: LoopConfiguration) {
+  constructor(run: Run, batch: Batch, budget: number, settings: BatchSettings) {
     this.#run = run
     this.#batch = batch
-    this.#pipeline = pipeline
-    this.#config = config
-    const { length } = batch.calls
-    this.#outcomes = Array.from({ length })
-    if (length > 1) this.#firstAt = new Map()
+    this.#budget = budget
+    this.#settings = settings
+    if (batch.calls.length > 1) this.#firstAt = new Map()
   }
 
   prepare(at: number): Step | Promise<Step> | undefined {
@@ -118,27 +117,27 @@ class BatchWork {
     const decision = decisions?.get(callId)
     const pending = decision === undefined ? waiting?.get(callId) : undefined
     return pending === undefined
-      ? prepareCall(this.#run, call, decision, this.#config)
+      ? prepareCall(this.#run, call, decision, this.#settings.config)
       : { pending }
   }
 
   take(at: number, step: Step): void {
     if ('result' in step) this.#outcomes[at] = { result: step.result }
     else if ('pending' in step) this.#pending.push(step.pending)
-    else if (this.#jobs.length < this.#batch.budget) this.#jobs.push({ at, prepared: step.run })
+    else if (this.#jobs.length < this.#budget) this.#jobs.push({ at, prepared: step.run })
     else this.#outcomes[at] = overBudget
   }
 
   /** Runs what may run. */
   execute(): void | Promise<void> {
     const jobs = this.#jobs
-    const { signal, oneByOne } = this.#batch
+    const { signal, config } = this.#settings
     if (jobs.length <= 1) return jobs[0] && this.#start(jobs[0], signal)
     const work = jobs.map((job) => ({
       exclusive: job.prepared.tool.exclusive,
       start: (own: AbortSignal) => this.#start(job, own),
     }))
-    const most = oneByOne === true ? 1 : this.#config.maxConcurrency
+    const most = this.#batch.oneByOne === true ? 1 : config.maxConcurrency
     return runLimited(work, most, signal ?? this.#run.signal)
   }
 
@@ -146,9 +145,10 @@ class BatchWork {
     const run = this.#run
     const { callId } = prepared.call
     const { oneByOne } = this.#batch
+    const { config, callFunction } = this.#settings
     if (oneByOne === true) run.place = callId
-    const call = new FunctionCall(run, prepared, signal, this.#config.includeDetailedErrors)
-    return this.#pipeline(call).then(
+    const call = new FunctionCall(run, prepared, signal, config.includeDetailedErrors)
+    return callFunction(call).then(
       (result) => {
         this.#outcomes[at] = { result, terminates: call.terminates }
       },

@@ -1,3 +1,4 @@
+import { CallView } from './call-view.ts'
 import type { AgentResponseUpdate } from './agent-response.ts'
 import type { ChatClient, ChatRequest } from './chat-client.ts'
 import type { ChatContext } from './chat-context.ts'
@@ -10,7 +11,6 @@ import { ContentCall } from './content-call.ts'
 import { dropCalls } from './drop-calls.ts'
 import { isPause } from './interrupts.ts'
 import { LamellaError } from './lamella-error.ts'
-import type { LayerContext } from './layered-call.ts'
 import type { Message } from './message.ts'
 import type { ChatMiddleware } from './middleware.ts'
 import { isProviderError } from './provider-error.ts'
@@ -177,16 +177,11 @@ class ChatCall extends ContentCall<ChatResponse> {
   }
 }
 
-class ChatView implements ChatContext, LayerContext<ChatResponse> {
-  readonly call: ChatCall
-  readonly depth: number
-  inside: Promise<ChatResponse> | undefined = undefined
+class ChatView extends CallView<ChatCall, ChatResponse> implements ChatContext {
   client: ChatClient
   messages: readonly Message[]
   instructions: string | undefined
   options: ChatOptions
-  /** What a layer has put in the place of the run's. */
-  ownSignal: AbortSignal | undefined
 
   constructor(
     call: ChatCall,
@@ -194,33 +189,15 @@ class ChatView implements ChatContext, LayerContext<ChatResponse> {
     input: ChatCallInput,
     ownSignal: AbortSignal | undefined,
   ) {
-    this.call = call
-    this.depth = depth
+    super(call, depth, ownSignal)
     this.client = input.client
     this.messages = input.messages
     this.instructions = input.instructions
     this.options = input.options
-    this.ownSignal = ownSignal
   }
 
   derive(): this {
     return new ChatView(this.call, this.depth + 1, this, this.ownSignal) as this
-  }
-
-  get signal(): AbortSignal {
-    return this.ownSignal ?? this.call.run.signal
-  }
-
-  set signal(signal: AbortSignal) {
-    this.ownSignal = signal
-  }
-
-  get run(): Run {
-    return this.call.run
-  }
-
-  get metadata(): Record<string, unknown> {
-    return this.call.metadata
   }
 
   get stream(): boolean {

@@ -54,16 +54,17 @@ export function agentTool(agent: Agent, options: AgentToolOptions): Tool {
       const run = context.run as Run
       const { callId, signal, session: outer } = context
       const shares = options.shareSession === true && outer !== undefined
-      const keep = (step: Checkpoint): Promise<void> => {
-        run.children = { ...run.children, [callId]: step }
-        return run.saveStep()
-      }
       const shared = {
         signal,
         data: context.data,
         parent: run,
         control: run.control,
-        onCheckpoint: run.keepsSteps ? (step: Checkpoint) => keep(step) : undefined,
+        onCheckpoint: run.keepsSteps
+          ? (step: Checkpoint): Promise<void> => {
+              run.children = { ...run.children, [callId]: step }
+              return run.saveStep()
+            }
+          : undefined,
         session: shares ? { ...createSession(), state: outer.state } : undefined,
         stream: true,
         onEvent: ({ type, data, id }: RunEvent) => id === undefined && run.emit({ type, data }),
@@ -73,7 +74,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions): Tool {
       const stream =
         paused === undefined
           ? agent.run(String(args[argument]), shared)
-          : agent.resume(paused, await answersTo(context, agent, paused), shared)
+          : agent.resume(paused, await ask(context, agent, paused), shared)
       if (onUpdate !== undefined) for await (const update of stream) await onUpdate(update)
       const { checkpoint, text } = await stream.finalResponse()
       const { [callId]: _finished, ...children } = run.children
@@ -86,20 +87,12 @@ export function agentTool(agent: Agent, options: AgentToolOptions): Tool {
   })
 }
 
-/** A sub-agent that was cut off waits for nothing. */
-async function answersTo(
-  context: FunctionInvocationContext,
-  agent: Agent,
-  checkpoint: Checkpoint,
-): Promise<Readonly<Record<string, unknown>>> {
-  return checkpoint.pending.length === 0 ? {} : ask(context, agent, checkpoint)
-}
-
-/** What pauses a sub-agent pauses its caller. */
-function ask(
+/** What pauses a sub-agent pauses its caller. One that was cut off waits for nothing. */
+async function ask(
   context: FunctionInvocationContext,
   agent: Agent,
   { id, pending }: Checkpoint,
 ): Promise<Readonly<Record<string, unknown>>> {
+  if (pending.length === 0) return {}
   return context.run.interrupt({ agent: agent.name, checkpoint: id, pending })
 }

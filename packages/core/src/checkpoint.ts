@@ -142,7 +142,7 @@ export function takeCheckpoint(
     loop: loop && { response: plain(loop), absorbed: ground.absorbed },
     dropped: messages.dropped && [...messages.dropped],
     told: isStep ? messages.told : undefined,
-    stopped: isStep && run.stopped ? plainStop(run.stopped) : undefined,
+    stopped: isStep ? plainStop(run.stopped) : undefined,
     children: run.children,
   })
 }
@@ -154,8 +154,8 @@ export function hasQuestions(checkpoint: Checkpoint | undefined): boolean {
   return Object.keys(answers).length > 0 || pending.some(({ kind }) => kind === 'interrupt')
 }
 
-function plainStop({ reason, response }: Stop): Stop {
-  return { reason, response: typeof response === 'object' ? plain(response) : response }
+function plainStop(stop: Stop | undefined): Stop | undefined {
+  return typeof stop?.response === 'object' ? { ...stop, response: plain(stop.response) } : stop
 }
 
 /** Without what is no JSON. */

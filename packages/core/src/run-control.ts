@@ -1,4 +1,4 @@
-import { checkOptions } from './check-options.ts'
+import { checkOptions, wrongOption } from './check-options.ts'
 import { LamellaError } from './lamella-error.ts'
 
 /**
@@ -48,9 +48,7 @@ export class RunControl {
     const urgency = urgencies.indexOf(mode)
     checkOptions('cancel', { mode }, { mode: urgencies })
     if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs < 2 ** 31)) {
-      throw new RangeError(
-        `cancel: \`timeoutMs\` must be from 0 to less than 2 ** 31, got ${timeoutMs}`,
-      )
+      throw wrongOption('cancel', 'timeoutMs', 'from 0 to less than 2 ** 31', timeoutMs)
     }
     if (this.#mode === undefined || urgency > urgencies.indexOf(this.#mode)) this.#mode = mode
     if (mode === 'now') this.#abort()

@@ -1,4 +1,4 @@
-import { wrongOption } from './check-options.ts'
+import { checkOptions } from './check-options.ts'
 import type { Tool, ToolDefinition } from './tool.ts'
 import { tool } from './tool.ts'
 
@@ -17,13 +17,11 @@ export interface ToolSearchOptions {
  * Makes a tool by which the model finds tools that are deferred (`run.tools.defer`); what it finds is
  * shown from the next model call on. `select:a,b` asks for tools by name; words are looked for in names
  * and descriptions, and one with a `+` must be there.
- * @throws RangeError that names the option and the value
+ * @throws TypeError or RangeError that names the option and the value
  */
 export function toolSearch(options: ToolSearchOptions = {}): Tool {
   const { name = 'tool_search', maxResults = 5 } = options
-  if (!Number.isInteger(maxResults) || maxResults < 1) {
-    throw wrongOption('toolSearch', 'maxResults', 'a whole number from 1 up', maxResults)
-  }
+  checkOptions('toolSearch', options, { maxResults: 1 })
   return tool({
     name,
     description:

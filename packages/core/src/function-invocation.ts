@@ -76,7 +76,8 @@ const defaults: LoopConfiguration = {
 
 /** @throws RangeError that names the setting and its value */
 export function loopConfiguration(config: FunctionInvocationConfiguration = {}): LoopConfiguration {
-  const settings: Record<string, unknown> = {}
+  const { onUnknownTool } = config
+  const settings: Record<string, unknown> = { onUnknownTool }
   for (const name of Object.keys(defaults) as (keyof LoopConfiguration)[]) {
     const value = config[name] ?? defaults[name]
     const least = name === 'maxConsecutiveErrorsPerRequest' ? 0 : 1
@@ -88,10 +89,9 @@ export function loopConfiguration(config: FunctionInvocationConfiguration = {}):
     }
     settings[name] = value
   }
-  const { onUnknownTool } = config
   if (onUnknownTool !== undefined && typeof onUnknownTool !== 'function') {
     const given = typeof onUnknownTool
     throw new TypeError(`functionInvocation: \`onUnknownTool\` must be a function, got ${given}`)
   }
-  return { ...settings, onUnknownTool } as unknown as LoopConfiguration
+  return settings as unknown as LoopConfiguration
 }

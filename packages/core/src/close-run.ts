@@ -18,8 +18,10 @@ export function closeRun(
   const { session } = run
   const paused = given.status === 'paused'
   const pending = paused ? pendingOf(run, given) : noPending
+  const { usage, attempts } = run
+  const isFinal = given.pending.length === 0 && given.usage === usage && given.attempts === attempts
   const settled = paused || given.pending.length === 0 ? given : withdrawn(given, run)
-  const response: AgentResponse = { ...settled, pending, usage: run.usage, attempts: run.attempts }
+  const response = isFinal && !paused ? given : { ...settled, pending, usage, attempts }
   const { begun } = run.messages
   if (session !== undefined && (paused ? begun : kept.has(response.status))) {
     const { provider } = agent.client

@@ -64,11 +64,15 @@ export function messageText(of: Message): string {
 
 /** Whether an entry of a list is a message to which nothing is still to be given. */
 export function isCompleteMessage(entry: string | Content | MessageInit): entry is Message {
-  return isMessage(entry) && typeof entry.id === 'string' && Array.isArray(entry.contents)
+  return isMessage(entry) && isComplete(entry)
+}
+
+function isComplete({ id, contents }: MessageInit): boolean {
+  return typeof id === 'string' && Array.isArray(contents)
 }
 
 function completeMessage(entry: MessageInit): Message {
-  if (isCompleteMessage(entry)) return entry
+  if (isComplete(entry)) return entry as Message
   return { ...entry, id: entry.id ?? createId('msg'), contents: toContents(entry.contents) }
 }
 

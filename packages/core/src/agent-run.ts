@@ -70,19 +70,22 @@ export function resumeRun(
 
 /**
  * Layers of all scopes, outermost first: the client's, the agent's, the run's. The lists are read anew
- * for each run; while they hold the same layers, so do the pipelines of the run before.
+ * for each run; while they hold the same layers, and the run adds none, the pipelines stay the same.
  */
-export function pipelinesOf(agent: Agent, options: RunOptions): Pipelines {
-  const lists = [agent.client.middleware, agent.middleware, options.middleware]
+export function pipelinesOf(agent: Agent, { middleware }: RunOptions): Pipelines {
+  const lists = [agent.client.middleware, agent.middleware, middleware]
   const last = agent.pipelines
   if (last !== undefined && holdsOnly(lists, last.layers.all)) return last
   const layers = sortLayers(lists, 'agent')
-  return (agent.pipelines = {
+  const pipelines = {
     layers,
     runLayers: compose<AgentView, AgentResponse>(layers.agent, runInside, recover),
     callModel: chatPipeline(layers.chat),
     callFunction: functionPipeline(layers.function),
-  })
+  }
+  // Nothing that a run adds outlives it.
+  if (middleware === undefined) agent.pipelines = pipelines
+  return pipelines
 }
 
 export function configurationOf(

@@ -110,7 +110,7 @@ export class Agent {
   readonly stateStore: KeyValueStore | undefined
   /** Read anew at each run. */
   middleware: MiddlewareInput
-  /** @internal Of its last run. */
+  /** @internal Of the last run that added no layers. */
   pipelines: Pipelines | undefined
   /** @internal Approvals that runs without a session have asked for. */
   readonly approvals: ApprovalRegistry = new ApprovalRegistry()

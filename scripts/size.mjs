@@ -20,7 +20,7 @@ const bundles = [
   {
     name: 'all that core exports',
     goalBytes: 18_000,
-    limitBytes: 42_300,
+    limitBytes: 42_650,
     source: `export * from '@lamella/core'`,
   },
 ]

@@ -1,4 +1,6 @@
 import type { ChatClientOptions } from '@lamella/core'
+import type { OptionRules } from '@lamella/core/authoring'
+import { checkOptions } from '@lamella/core/authoring'
 import { longestTimerMs } from '@lamella/core/transport'
 import type { ClientOptions } from '@anthropic-ai/sdk'
 import { Anthropic } from '@anthropic-ai/sdk'
@@ -62,19 +64,30 @@ const connecting = [
 ] as const
 const owner = 'AnthropicChatClient'
 
+const rules: OptionRules<AnthropicChatClientOptions> = {
+  model: 'any',
+  middleware: 'any',
+  apiKey: 'any',
+  authToken: 'any',
+  baseURL: 'any',
+  maxOutputTokens: 1,
+  firstUpdateTimeoutMs: 'any',
+  idleTimeoutMs: 'any',
+  timeoutMs: 'any',
+  fetch: 'function?',
+  defaultHeaders: 'any',
+  client: 'any',
+}
+
 /** Checks the options and makes the SDK's client. */
 export function connect(options: AnthropicChatClientOptions): Connection {
+  checkOptions(owner, options, rules)
   const { maxOutputTokens = 8192 } = options
   const { firstUpdateTimeoutMs = 600_000, idleTimeoutMs = 300_000, timeoutMs } = options
   for (const [name, ms] of Object.entries({ firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs })) {
     if (ms !== undefined && !(ms > 0)) {
       throw new RangeError(`${owner}: \`${name}\` must be more than 0 milliseconds, got ${ms}`)
     }
-  }
-  if (!Number.isInteger(maxOutputTokens) || maxOutputTokens < 1) {
-    throw new RangeError(
-      `${owner}: \`maxOutputTokens\` must be a whole number from 1 up, got ${maxOutputTokens}`,
-    )
   }
   const handedOut = new Set<string>()
   const client = sdkClient(options, handedOut)

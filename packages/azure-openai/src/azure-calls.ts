@@ -22,7 +22,8 @@ export class AzureChatCall extends OpenAIChatCompletionsClient {
   readonly #context = new DataContextFold()
 
   constructor(options: AzureCallOptions) {
-    super(options)
+    const { deployment: _deployment, dataSources: _dataSources, ...shared } = options
+    super(shared)
     this.#options = options
   }
 
@@ -54,7 +55,8 @@ export class AzureResponsesCall extends OpenAIChatClient {
   readonly #filter = new ContentFilterFold()
 
   constructor(options: AzureCallOptions) {
-    super(options)
+    const { client, provider, model, firstUpdateTimeoutMs, idleTimeoutMs } = options
+    super({ client, provider, model, firstUpdateTimeoutMs, idleTimeoutMs })
     this.#options = options
   }
 

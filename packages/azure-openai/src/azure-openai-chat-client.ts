@@ -13,7 +13,7 @@ import type { AzureDataSource } from './azure-data-source.ts'
 import { toAzureError } from './azure-error.ts'
 import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
 import { takeDataSources } from './azure-openai-provider-options.ts'
-import { checkOptions } from './check-options.ts'
+import { checkClientOptions } from './check-client-options.ts'
 
 const owner = 'AzureOpenAIChatClient'
 
@@ -33,7 +33,7 @@ export class AzureOpenAIChatClient extends BaseChatClient {
 
   /** @throws TypeError without an endpoint or a credential, or for options that do not go together */
   constructor(options: AzureOpenAIClientOptions = {}) {
-    checkOptions(owner, options)
+    checkClientOptions(owner, options)
     const deployment = deploymentOf(options)
     super({ ...options, model: options.model ?? deployment })
     this.deployment = deployment

@@ -1,7 +1,7 @@
 import type { ChatRequest } from '@lamella/core'
 import type { OpenAIProviderOptions } from '@lamella/openai'
 import type { AzureDataSource } from './azure-data-source.ts'
-import { checkDataSources } from './check-options.ts'
+import { checkDataSources } from './check-client-options.ts'
 
 /** Given per call as `providerOptions: { 'azure-openai': { … } }`: OpenAI's own, and data sources. */
 export type AzureOpenAIProviderOptions = OpenAIProviderOptions & {

@@ -31,8 +31,13 @@ export interface EventDefinition<Data, Answer> {
 export function defineEvent<Data, Answer = unknown>(
   options: EventOptions<Data, Answer>,
 ): EventDefinition<Data, Answer> {
+  checkOptions('defineEvent', options, {
+    type: 'string',
+    data: 'any',
+    answer: 'any',
+    timeoutMs: 'any',
+  })
   const { type, data: schema, answer, timeoutMs } = options
-  checkOptions('defineEvent', options, { type: 'string' })
   const fits = (data: unknown): boolean => {
     if (schema === undefined) return true
     const result = validateNow(schema, data)

@@ -65,17 +65,20 @@ export interface Slot {
 
 export type Slots = Map<string, Slot>
 
+const scopes = ['run', 'session', 'tenant']
+
 /**
  * Defines a value that each run has one of. Keep the cell: two definitions of one name clash.
  * @throws TypeError that names the option
  */
 export function defineState<T>(options: StateOptions<T>): StateCell<T> {
   const { name, initial, schema, scope = 'run', version = 1, migrate } = options
-  checkOptions('defineState', options, {
-    name: 'string',
-    scope: ['run', 'session', 'tenant'],
-    version: 1,
-  })
+  // A cell may be made of another one, which has more than options.
+  checkOptions(
+    'defineState',
+    { name, scope, version },
+    { name: 'string', scope: scopes, version: 1 },
+  )
   if (typeof initial !== 'function') {
     throw new TypeError(
       `defineState: \`initial\` of "${name}" must be a function, got ${typeof initial}`,

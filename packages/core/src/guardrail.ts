@@ -4,8 +4,9 @@ import { checkOptions } from './check-options.ts'
 import { functionGuard } from './function-guard.ts'
 import type { GuardOptions, GuardPlace } from './guard.ts'
 import { Guard } from './guard.ts'
+import { guardrailRules } from './guard-rules.ts'
 import type { ReleasePolicy } from './held-text.ts'
-import { byStrictness, holdBackGate } from './hold-back-gate.ts'
+import { holdBackGate } from './hold-back-gate.ts'
 import { inputGuard } from './input-guard.ts'
 import type { Role } from './message.ts'
 import type { AgentMiddleware, ChatMiddleware, FunctionMiddleware } from './middleware.ts'
@@ -148,21 +149,7 @@ const noFindings = (): undefined => undefined
 const stageNames = ['input', 'output', 'arguments', 'result', 'instructions', 'reasoning', 'file']
 
 function checkGuardrail(options: GuardrailOptions): void {
-  checkOptions('guardrail', options, {
-    name: 'string',
-    check: 'function',
-    level: ['agent', 'chat'],
-    messages: ['new', 'last-user', 'all'],
-    mode: ['enforce', 'shadow', 'off'],
-    onError: ['closed', 'open'],
-    unsupported: ['block', 'allow'],
-    execution: ['serial', 'parallel'],
-    'stream.release': byStrictness,
-    'stream.holdChars': 0,
-    'stream.checkEveryChars': 1,
-    maxRetries: 0,
-    timeoutMs: 1,
-  })
+  checkOptions('guardrail', options, guardrailRules)
   const stages: readonly unknown[] = options.applyTo?.length > 0 ? options.applyTo : [null]
   for (const applyTo of stages) checkOptions('guardrail', { applyTo }, { applyTo: stageNames })
 }

@@ -1,5 +1,6 @@
 import type { AgentContext } from './agent-context.ts'
 import type { ChatContext } from './chat-context.ts'
+import type { OptionRules } from './check-options.ts'
 import type { FunctionInvocationContext } from './function-context.ts'
 import type { AgentMiddleware, ChatMiddleware, FunctionMiddleware } from './middleware.ts'
 import { unlessAborted } from './unless-aborted.ts'
@@ -23,6 +24,14 @@ export interface LayerOptions<Context, Event = unknown> {
   readonly mode?: 'enforce' | 'shadow' | 'off' | undefined
   /** Told of what the layer does. What it throws is dropped. */
   readonly onEvent?: ((event: Event) => void) | undefined
+}
+
+/** Rules of the options that every ready-made layer takes, for `checkOptions`. */
+export const layerRules: OptionRules<LayerOptions<never>> = {
+  name: 'string?',
+  when: 'function?',
+  mode: ['enforce', 'shadow', 'off'],
+  onEvent: 'function?',
 }
 
 /** Makes an agent layer that keeps `when` and `mode: 'off'`. `role` is its place in the order. */

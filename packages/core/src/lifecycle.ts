@@ -1,6 +1,6 @@
 import type { AgentContext } from './agent-context.ts'
 import type { ChatContext } from './chat-context.ts'
-import type { OptionRule } from './check-options.ts'
+import type { OptionRules } from './check-options.ts'
 import { checkOptions } from './check-options.ts'
 import type { FunctionInvocationContext } from './function-context.ts'
 import type { FunctionHookContext, LifecycleHooks } from './lifecycle-hooks.ts'
@@ -18,7 +18,7 @@ export type Lifecycle = readonly (AgentMiddleware | ChatMiddleware | FunctionMid
  * @throws TypeError that names the option
  */
 export function lifecycle(hooks: LifecycleHooks): Lifecycle {
-  check(hooks)
+  checkOptions('lifecycle', hooks, rules)
   const layers: (AgentMiddleware | ChatMiddleware | FunctionMiddleware)[] = [turnLayer(hooks)]
   if (hooks.wrapModelCall || hooks.onError) layers.push(modelLayer(hooks))
   const { beforeFunction, wrapFunctionCall, afterFunction, onError } = hooks
@@ -181,7 +181,7 @@ function hookContext(context: FunctionInvocationContext): FunctionHookContext {
   }
 }
 
-const rules = {
+const rules: OptionRules<LifecycleHooks> = {
   name: 'string',
   setup: 'function?',
   teardown: 'function?',
@@ -198,13 +198,4 @@ const rules = {
   afterFunction: 'function?',
   afterIteration: 'function?',
   onError: 'function?',
-} satisfies Readonly<Record<keyof LifecycleHooks, OptionRule>>
-
-function check(hooks: LifecycleHooks): void {
-  checkOptions('lifecycle', hooks, rules)
-  for (const hook of Object.keys(hooks)) {
-    if (!Object.hasOwn(rules, hook)) {
-      throw new TypeError(`lifecycle: "${hooks.name}" has the unknown hook \`${hook}\``)
-    }
-  }
 }

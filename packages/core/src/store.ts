@@ -61,7 +61,7 @@ interface Entry {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): KeyValueStore {
   const { maxEntries = 1000, maxBytes = Infinity, clock = Date } = options
-  checkOptions('memoryStore', options, { maxEntries: 1, maxBytes: 1 })
+  checkOptions('memoryStore', options, { maxEntries: 1, maxBytes: 1, clock: 'any' })
   // In order of use, the longest unused first.
   const entries = new Map<string, Entry>()
   let chars = 0
@@ -166,6 +166,7 @@ export function sessionStore(
   store: KeyValueStore | KeyvLike,
   options: SessionStoreOptions = {},
 ): SessionStore {
+  checkOptions('sessionStore', options, { prefix: 'any', ttlMs: 'any' })
   const { prefix = 'session:', ttlMs } = options
   return {
     async load(id) {

@@ -20,8 +20,8 @@ export interface ToolSearchOptions {
  * @throws TypeError or RangeError that names the option and the value
  */
 export function toolSearch(options: ToolSearchOptions = {}): Tool {
+  checkOptions('toolSearch', options, { name: 'any', maxResults: 1 })
   const { name = 'tool_search', maxResults = 5 } = options
-  checkOptions('toolSearch', options, { maxResults: 1 })
   return tool({
     name,
     description:

@@ -37,7 +37,16 @@ export interface AzureContentSafetyOptions {
  */
 export function azureContentSafety(options: AzureContentSafetyOptions): Moderator {
   const name = 'azureContentSafety'
-  checkOptions(name, options, { endpoint: 'string', minSeverity: 1, maxChars: 1 })
+  checkOptions(name, options, {
+    endpoint: 'string',
+    apiKey: 'any',
+    token: 'function?',
+    apiVersion: 'any',
+    minSeverity: 1,
+    blocklists: 'any',
+    maxChars: 1,
+    fetch: 'function?',
+  })
   const { endpoint, apiKey, token, blocklists = [], fetch: send = globalThis.fetch } = options
   const { apiVersion = '2024-09-01', minSeverity = 4, maxChars = 10_000 } = options
   if (!apiKey && !token) throw wrongOption(name, 'apiKey', 'a key, or `token` set', undefined)

@@ -1,5 +1,5 @@
 import type { GuardrailOptions, GuardrailStreamOptions } from '@lamella/core'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, guardRules, wrongOption } from '@lamella/core/authoring'
 import type { ContentAction } from './content-action.ts'
 import { contentActions } from './content-action.ts'
 import type { Moderator } from './moderator.ts'
@@ -81,13 +81,24 @@ export function checkContentFilter(options: ContentFilterOptions): void {
   const owner = 'contentFilter'
   const { words, patterns, allow = [], actions = {}, thresholds = {}, stream } = options
   checkOptions(owner, options, {
-    action: contentActions,
+    ...guardRules,
+    name: 'string?',
+    maxRetries: 'any',
+    applyTo: 'any',
+    words: 'any',
+    patterns: 'any',
+    allow: 'any',
+    wholeWord: 'any',
+    leet: 'any',
+    moderation: 'any',
     combine: ['any', 'all', 'first'],
-    mode: ['enforce', 'shadow', 'off'],
+    thresholds: 'any',
+    action: contentActions,
+    actions: 'any',
+    replacement: 'any',
     native: ['block', 'flag', 'off'],
     refusals: ['block', 'flag', 'allow'],
-    onError: ['closed', 'open'],
-    'stream.holdChars': 0,
+    stream: { release: 'any', holdChars: 0, checkEveryChars: 'any' },
   })
   for (const [category, action] of Object.entries(actions)) {
     if (!contentActions.includes(action)) {

@@ -1,5 +1,6 @@
 import type { ChatMiddleware, GuardrailLayer, ReleasePolicy } from '@lamella/core'
 import { guardrail } from '@lamella/core'
+import { guardrailOptions } from '@lamella/core/authoring'
 import type { ContentAction } from './content-action.ts'
 import { contentActions, worstAction } from './content-action.ts'
 import type { ContentFilterOptions } from './content-filter-options.ts'
@@ -30,7 +31,8 @@ export function contentFilter<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
   const { thresholds = {}, replacement = '***', combine = 'any' } = options
   const moderators = [options.moderation ?? []].flat()
   const actionOf = actionsBy(options)
-  const { applyTo = ['input', 'output'], stream = {}, ...common } = options
+  const { applyTo = ['input', 'output'], stream = {} } = options
+  const common = guardrailOptions(options)
   const layers: (GuardrailLayer<Level> | ChatMiddleware)[] = []
 
   if (native !== 'off') {

@@ -37,8 +37,16 @@ export interface OpenAIModerationOptions {
  */
 export function openaiModeration(options: OpenAIModerationOptions): Moderator {
   const name = 'openaiModeration'
+  checkOptions(name, options, {
+    apiKey: 'any',
+    baseURL: 'any',
+    model: 'any',
+    maxChars: 1,
+    batch: { maxItems: 1, maxWaitMs: 0 },
+    clock: 'any',
+    fetch: 'function?',
+  })
   if (!options.apiKey) throw wrongOption(name, 'apiKey', 'a key, or a function', undefined)
-  checkOptions(name, options, { maxChars: 1, 'batch.maxItems': 1, 'batch.maxWaitMs': 0 })
   const {
     apiKey,
     baseURL = 'https://api.openai.com/v1',

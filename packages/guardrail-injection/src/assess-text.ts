@@ -1,4 +1,5 @@
-import { normalizeText } from '@lamella/core/authoring'
+import type { OptionRules } from '@lamella/core/authoring'
+import { checkOptions, normalizeText } from '@lamella/core/authoring'
 import { authoritySignals } from './authority-signals.ts'
 import { findEncodedText } from './encoded-text.ts'
 import { foreignSignals } from './foreign-signals.ts'
@@ -54,10 +55,24 @@ export const injectionSignals: readonly InjectionSignal[] = [
   ...foreignSignals,
 ]
 
+export const assessRules: OptionRules<AssessOptions> = {
+  categories: 'any',
+  languages: 'any',
+  strict: 'any',
+  extraPatterns: 'any',
+  decodeDepth: 0,
+}
+
 /** Makes the function that looks for signs of an attack in a text, in time linear in its length. */
 export function injectionAssessor(
   options: AssessOptions = {},
 ): (text: string) => InjectionAssessment {
+  checkOptions('injectionAssessor', options, assessRules)
+  return assessorOf(options)
+}
+
+/** The same, with options that have been checked. */
+export function assessorOf(options: AssessOptions): (text: string) => InjectionAssessment {
   const { categories, languages = 'auto', strict = [], decodeDepth = 2 } = options
   const looksFor = (category: InjectionCategory) => categories?.includes(category) ?? true
   const signals = injectionSignals.filter(

@@ -1,7 +1,7 @@
 import type { CheckContext, GuardrailOptions } from '@lamella/core'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, guardRules, wrongOption } from '@lamella/core/authoring'
 import type { AssessOptions } from './assess-text.ts'
-import { injectionSignals } from './assess-text.ts'
+import { assessRules, injectionSignals } from './assess-text.ts'
 import type { InjectionCategory } from './injection-signal.ts'
 import type { ExfiltrationOptions } from './judge-output.ts'
 import type { Spotlighting } from './spotlight.ts'
@@ -77,9 +77,19 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
   const owner = 'promptInjection'
   const { action, escalate = [0, 1], extraPatterns = [], languages, threshold = 0 } = options
   checkOptions(owner, options, {
-    mode: ['enforce', 'shadow', 'off'],
+    ...guardRules,
+    ...assessRules,
+    name: 'string?',
+    applyTo: 'any',
+    threshold: 'any',
+    action: 'any',
+    classifier: 'function?',
+    judge: 'function?',
+    escalate: 'any',
     spotlight: ['delimit', 'datamark', 'encode', 'none'],
-    decodeDepth: 0,
+    canary: 'any',
+    exfiltration: { allowHosts: 'any', replacement: 'any' },
+    taint: { untrusted: 'any', restrict: 'any' },
   })
   const each = (option: string, values: readonly unknown[], known: readonly unknown[]): void => {
     for (const value of values) {

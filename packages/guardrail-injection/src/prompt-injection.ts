@@ -1,7 +1,7 @@
 import type { ChatContext, GuardrailLayer } from '@lamella/core'
 import { guardrail } from '@lamella/core'
-import { chatLayer } from '@lamella/core/authoring'
-import { injectionAssessor } from './assess-text.ts'
+import { chatLayer, guardrailOptions } from '@lamella/core/authoring'
+import { assessorOf } from './assess-text.ts'
 import { canaryFor, canaryOf } from './canary.ts'
 import { actionAt, defaultThreshold, injectionCheck, refusal } from './injection-check.ts'
 import { judgeOutput, pendingOutput } from './judge-output.ts'
@@ -24,8 +24,8 @@ export function promptInjection<Level extends 'agent' | 'chat' = 'agent' | 'chat
   if (mode === 'off') return []
   const { applyTo = ['input', 'result', 'file', 'tools'], spotlight: how = 'delimit' } = options
   const { canary = true, exfiltration = {}, taint, threshold = defaultThreshold } = options
-  const { level, messages, roles, execution, ...common } = options
-  const assess = injectionAssessor(options)
+  const { level, messages, roles, execution, ...common } = guardrailOptions(options)
+  const assess = assessorOf(options)
   const part = (suffix: string) => ({ name: `${name}-${suffix}`, mode, when, onEvent })
   const layers: GuardrailLayer<Level>[] = []
 

@@ -1,6 +1,7 @@
+import { checkOptions } from '@lamella/core/authoring'
 import type { JudgeOptions } from './judge.ts'
 import { judgeOf } from './judge.ts'
-import { criteriaOf } from './llm-judge-options.ts'
+import { criteriaOf, judgeRules, verdictRules } from './llm-judge-options.ts'
 
 /** A text, and whether it is to pass. */
 export interface CalibrationCase {
@@ -27,6 +28,7 @@ export async function calibrateJudge(
   options: JudgeOptions & { readonly signal?: AbortSignal | undefined },
   cases: readonly CalibrationCase[],
 ): Promise<readonly Calibration[]> {
+  checkOptions('calibrateJudge', options, { ...judgeRules, ...verdictRules, signal: 'any' })
   const criteria = criteriaOf('calibrateJudge', options)
   const { signal } = options
   const judge = judgeOf({ ...options, threshold: 0 }, criteria)

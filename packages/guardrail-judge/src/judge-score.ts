@@ -1,9 +1,10 @@
 import type { CheckContext } from '@lamella/core'
+import { checkOptions } from '@lamella/core/authoring'
 import { judgeCalls } from './judge-budget.ts'
 import type { JudgeBudget } from './judge-budget.ts'
 import type { JudgeOptions } from './judge.ts'
 import { judgeOf } from './judge.ts'
-import { criteriaOf } from './llm-judge-options.ts'
+import { budgetRules, criteriaOf, judgeRules } from './llm-judge-options.ts'
 
 export interface JudgeScoreOptions
   extends Omit<JudgeOptions, 'criteria' | 'combine' | 'threshold' | 'reasoning'> {
@@ -28,6 +29,12 @@ export interface JudgeScoreOptions
 export function judgeScore(
   options: JudgeScoreOptions,
 ): (text: string, context: Pick<CheckContext, 'run' | 'signal'>) => Promise<number> {
+  checkOptions('judgeScore', options, {
+    ...judgeRules,
+    question: 'any',
+    name: 'string?',
+    budget: budgetRules,
+  })
   const { budget = {}, name = 'judge-score', question = isInjection } = options
   const asked = { ...options, criteria: [{ id: 'answer', question, failIf: 'yes' }] } as const
   // The text passes if the answer is 0, so that each piece of a long one is asked about.

@@ -1,6 +1,6 @@
 import type { GuardrailOptions, GuardStage } from '@lamella/core'
-import type { Clock } from '@lamella/core/authoring'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import type { Clock, OptionRules } from '@lamella/core/authoring'
+import { checkOptions, guardRules, wrongOption } from '@lamella/core/authoring'
 import type { JudgeBudget } from './judge-budget.ts'
 import type { JudgeCriterion } from './judge-criterion.ts'
 import { safetyCriteria } from './judge-criterion.ts'
@@ -56,15 +56,48 @@ export interface LlmJudgeOptions<Level extends 'agent' | 'chat' = 'agent' | 'cha
   readonly random?: (() => number) | undefined
 }
 
+type Verdict = 'criteria' | 'threshold' | 'combine' | 'reasoning'
+
+export const judgeRules: OptionRules<Omit<JudgeOptions, Verdict>> = {
+  client: 'any',
+  model: 'any',
+  options: 'any',
+  temperature: 'any',
+  samples: 1,
+  arbiter: 'any',
+  attempts: 1,
+  maxChars: 100,
+}
+
+export const verdictRules: OptionRules<Pick<JudgeOptions, Verdict>> = {
+  criteria: 'any',
+  threshold: 'any',
+  combine: ['every', 'weighted'],
+  reasoning: 'any',
+}
+
+export const budgetRules: OptionRules<JudgeBudget> = { maxCalls: 1, maxTokens: 1 }
+
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkLlmJudgeOptions(options: LlmJudgeOptions): void {
   const owner = 'llmJudge'
   checkOptions(owner, options, {
+    ...guardRules,
+    ...judgeRules,
+    name: 'string?',
+    stream: { release: 'any', holdChars: 'any', checkEveryChars: 'any', pending: 'function?' },
+    maxRetries: 'any',
+    applyTo: 'any',
+    ...verdictRules,
     action: ['block', 'flag', 'replace', 'retry'],
+    replacement: 'any',
     contextTurns: 0,
-    'budget.maxCalls': 1,
-    'budget.maxTokens': 1,
-    'cacheVerdicts.ttlMs': 1,
+    blind: 'any',
+    sampleRate: 'any',
+    cacheVerdicts: { ttlMs: 1, store: 'any' },
+    budget: budgetRules,
+    clock: 'any',
+    random: 'function?',
   })
   for (const stage of options.applyTo ?? []) {
     checkOptions(owner, { applyTo: stage }, { applyTo: stages })
@@ -85,12 +118,6 @@ export function criteriaOf(owner: string, options: JudgeOptions): readonly Judge
   if (typeof (client as Partial<typeof client> | undefined)?.getResponse !== 'function') {
     throw wrongOption(owner, 'client', 'a chat client', client)
   }
-  checkOptions(owner, options, {
-    attempts: 1,
-    combine: ['every', 'weighted'],
-    maxChars: 100,
-    samples: 1,
-  })
   checkShare(owner, 'threshold', options.threshold)
   const asked = typeof criteria === 'string' ? [rubric(criteria)] : criteria
   const ids = new Set<string>()

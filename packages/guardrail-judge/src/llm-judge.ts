@@ -7,6 +7,7 @@ import type {
   Verdict,
 } from '@lamella/core'
 import { guardrail, messageText } from '@lamella/core'
+import { guardrailOptions } from '@lamella/core/authoring'
 import { judgeCalls } from './judge-budget.ts'
 import type { JudgeCriterion } from './judge-criterion.ts'
 import type { JudgedData } from './judge-request.ts'
@@ -24,8 +25,8 @@ import { verdictCache } from './verdict-cache.ts'
 export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
   options: LlmJudgeOptions<Level>,
 ): readonly GuardrailLayer<Level>[] {
-  const criteria = criteriaOf('llmJudge', options)
   checkLlmJudgeOptions(options)
+  const criteria = criteriaOf('llmJudge', options)
   const { applyTo = ['output'], budget = {}, cacheVerdicts = {}, name = 'judge' } = options
   const { client, clock, model, random = Math.random, sampleRate = 1, when = () => true } = options
   const judge = judgeOf(options, criteria)
@@ -43,7 +44,7 @@ export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
   const cached = cacheVerdicts && verdictCache(cacheVerdicts, clock)
 
   return guardrail<Level>({
-    ...options,
+    ...guardrailOptions(options),
     name,
     role: 'judge',
     applyTo,

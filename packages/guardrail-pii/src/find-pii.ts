@@ -1,4 +1,4 @@
-import type { Clock } from '@lamella/core/authoring'
+import type { Clock, OptionRules } from '@lamella/core/authoring'
 import { checkOptions, systemClock, wrongOption } from '@lamella/core/authoring'
 import { anyOf } from './any-of.ts'
 import type { Encoding } from './decode.ts'
@@ -60,10 +60,27 @@ export interface FindPiiOptions {
  * @throws TypeError or RangeError that names the option and the value
  */
 export function findPii(text: string, options: FindPiiOptions = {}): readonly Detection[] {
+  checkOptions('findPii', options, findRules)
   return detect(text, detectorOptions('findPii', options))
 }
 
-/** Checks options and fills in what is missing. */
+export const findRules: OptionRules<FindPiiOptions> = {
+  entities: 'any',
+  threshold: 'any',
+  regions: 'any',
+  context: [true, false],
+  validators: [true, false],
+  exemptIdentifiers: [true, false],
+  allow: 'any',
+  deny: 'any',
+  decode: 'any',
+  maxDepth: 1,
+  maxBytes: 1,
+  maxScanMs: 1,
+  clock: 'any',
+}
+
+/** Checks lists and certainties, and fills in what is missing. */
 export function detectorOptions(owner: string, options: FindPiiOptions): DetectorOptions {
   const { threshold = 0.6, allow = [], deny = [], clock = systemClock } = options
   const { exemptIdentifiers = true, decode = [], regions = [] } = options
@@ -150,14 +167,6 @@ function denied(texts: readonly string[]): Recognizer {
 }
 
 function checkFindOptions(owner: string, options: FindPiiOptions): void {
-  checkOptions(owner, options, {
-    context: [true, false],
-    validators: [true, false],
-    exemptIdentifiers: [true, false],
-    maxDepth: 1,
-    maxBytes: 1,
-    maxScanMs: 1,
-  })
   for (const option of ['entities', 'regions', 'allow', 'deny', 'decode'] as const) {
     const list: unknown = options[option] ?? []
     if (!Array.isArray(list)) throw wrongOption(owner, option, 'a list', list)

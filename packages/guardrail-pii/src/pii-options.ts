@@ -1,8 +1,8 @@
 import type { GuardOptions, GuardStage, ReleasePolicy, Role } from '@lamella/core'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, guardRules, wrongOption } from '@lamella/core/authoring'
 import type { Detection } from './detector.ts'
 import type { FindPiiOptions } from './find-pii.ts'
-import { byKind } from './find-pii.ts'
+import { byKind, findRules } from './find-pii.ts'
 import type { HashOptions, MaskOptions, Strategy } from './strategy.ts'
 import { strategies } from './strategy.ts'
 import type { VaultOptions } from './vault.ts'
@@ -70,19 +70,32 @@ export function strategyOf({ strategy, vault }: PiiOptions): StrategyOf {
 
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkPiiOptions(options: PiiOptions): void {
-  const { strategy = {}, applyTo = [], key, vault, name, placeholder, detect } = options
+  const { strategy = {}, applyTo = [], key, vault } = options
   checkOptions('pii', options, {
-    mode: ['enforce', 'shadow', 'off'],
+    ...findRules,
+    mode: guardRules.mode,
+    when: guardRules.when,
+    onError: guardRules.onError,
+    unsupported: guardRules.unsupported,
+    timeoutMs: guardRules.timeoutMs,
+    blockMessage: guardRules.blockMessage,
+    onEvent: guardRules.onEvent,
+    includeContent: guardRules.includeContent,
+    name: 'string?',
+    strategy: 'any',
+    applyTo: 'any',
+    roles: guardRules.roles,
     release: ['passthrough', 'window', 'sentence', 'full'],
-    'hash.length': 4,
-    'mask.keepLast': 0,
+    key: 'any',
+    hash: { length: 4, tenant: 'any' },
+    mask: { keepLast: 0, char: 'any', preserveFormat: 'any' },
+    vault: { store: 'any', ttlMs: 1, prefix: 'any', restore: 'any', restoreFor: 'function?' },
+    placeholder: 'function?',
+    detect: 'function?',
   })
   for (const stage of applyTo) checkOptions('pii', { applyTo: stage }, { applyTo: stages })
   const chosen = typeof strategy === 'string' ? [strategy] : Object.values(strategy)
   for (const value of chosen) checkOptions('pii', { strategy: value }, { strategy: strategies })
-  if (name !== undefined) checkOptions('pii', { name }, { name: 'string' })
-  if (detect !== undefined) checkOptions('pii', { detect }, { detect: 'function' })
-  if (placeholder !== undefined) checkOptions('pii', { placeholder }, { placeholder: 'function' })
   const isKeyed = chosen.includes('hash') || chosen.includes('pseudonymize')
   if (isKeyed && (typeof key !== 'string' || key.length < 16)) {
     throw new TypeError('pii: `key` must have at least 16 characters for `hash` and `pseudonymize`')
@@ -92,9 +105,8 @@ export function checkPiiOptions(options: PiiOptions): void {
   }
   if (typeof vault === 'object') {
     for (const place of vault.restore ?? []) {
-      checkOptions('pii', { vault: { restore: place } }, { 'vault.restore': places })
+      checkOptions('pii', { vault: { restore: place } }, { vault: { restore: places } })
     }
-    if (vault.ttlMs !== undefined) checkOptions('pii', options, { 'vault.ttlMs': 1 })
   }
 }
 

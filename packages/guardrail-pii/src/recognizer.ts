@@ -1,3 +1,5 @@
+import { checkOptions } from '@lamella/core/authoring'
+
 /** A stretch that may be what is looked for, before the words around it are taken into account. */
 export interface Candidate {
   readonly start: number
@@ -52,6 +54,14 @@ export interface PatternOptions {
  * @throws TypeError for a pattern that is no `RegExp`
  */
 export function patternRecognizer(options: PatternOptions): Recognizer {
+  checkOptions('patternRecognizer', options, {
+    kind: 'string',
+    pattern: 'any',
+    score: 'any',
+    check: 'function?',
+    context: 'any',
+    maxChars: 'any',
+  })
   const { kind, score = 0.8, check, context, maxChars } = options
   // A copy: neither `lastIndex` of the caller's nor a missing flag can make it loop or skip.
   const pattern = new RegExp(

@@ -1,6 +1,6 @@
 import type { ChatContext, GuardEvent, GuardrailOptions } from '@lamella/core'
 import type { CountTokens } from '@lamella/core/authoring'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, guardRules } from '@lamella/core/authoring'
 import type { GptEncodingName } from './gpt-encoding.ts'
 import { gptEncodingNames } from './gpt-encoding.ts'
 import type { CountMethod } from './token-counter.ts'
@@ -73,28 +73,37 @@ export interface MaxTokensOptions extends Pick<GuardrailOptions, Common> {
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkMaxTokens(options: MaxTokensOptions): void {
   const owner = 'maxTokens'
+  const { maxInputTokens, maxOutputTokens, maxTotalTokens, onExceed } = options
   checkOptions(owner, options, {
+    name: 'string?',
+    maxInputTokens: typeof maxInputTokens === 'function' ? 'any' : 1,
+    maxOutputTokens: typeof maxOutputTokens === 'function' ? 'any' : 1,
+    maxTotalTokens: typeof maxTotalTokens === 'function' ? 'any' : 1,
     maxMessageTokens: 1,
     maxToolArgumentsTokens: 1,
     maxToolResultTokens: 1,
-    mode: ['enforce', 'shadow', 'off'],
-    onError: ['closed', 'open'],
+    onExceed:
+      typeof onExceed === 'string'
+        ? ['block', 'truncate']
+        : {
+            input: ['block', 'truncate'],
+            output: ['cap', 'block'],
+            message: ['block', 'truncate'],
+            arguments: ['reject', 'block'],
+            result: ['block', 'truncate'],
+          },
+    countTokens: 'function?',
     encoding: [...gptEncodingNames, 'estimate'],
-    'onExceed.input': ['block', 'truncate'],
-    'onExceed.output': ['cap', 'block'],
-    'onExceed.message': ['block', 'truncate'],
-    'onExceed.arguments': ['reject', 'block'],
-    'onExceed.result': ['block', 'truncate'],
+    suffix: 'any',
+    roles: guardRules.roles,
+    mode: guardRules.mode,
+    when: guardRules.when,
+    onError: guardRules.onError,
+    unsupported: guardRules.unsupported,
+    timeoutMs: guardRules.timeoutMs,
+    blockMessage: guardRules.blockMessage,
+    onEvent: guardRules.onEvent,
   })
-  for (const name of ['maxInputTokens', 'maxOutputTokens', 'maxTotalTokens'] as const) {
-    if (typeof options[name] !== 'function') checkOptions(owner, options, { [name]: 1 })
-  }
-  const { onExceed, countTokens } = options
-  if (typeof onExceed === 'string')
-    checkOptions(owner, options, { onExceed: ['block', 'truncate'] })
-  if (countTokens !== undefined && typeof countTokens !== 'function') {
-    throw wrongOption(owner, 'countTokens', 'a function', countTokens)
-  }
 }
 
 /** What follows, for each kind. */

@@ -1,5 +1,6 @@
 import type { ChatMiddleware, GuardStage, GuardrailLayer } from '@lamella/core'
 import { guardrail } from '@lamella/core'
+import { guardrailOptions } from '@lamella/core/authoring'
 import { callLimits } from './call-limits.ts'
 import type { MaxTokensOptions } from './max-tokens-options.ts'
 import { checkMaxTokens } from './max-tokens-options.ts'
@@ -35,7 +36,7 @@ export function maxTokens(
   if (applyTo.length > 0) {
     layers.push(
       ...guardrail({
-        ...options,
+        ...guardrailOptions(options),
         name: `${name}-texts`,
         role: 'tokens',
         level: 'chat',

@@ -1,4 +1,4 @@
-import { wrongOption } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { ArgumentRule } from './argument-rule.ts'
 
 export interface PathRuleOptions {
@@ -22,12 +22,14 @@ export interface PathRuleOptions {
  * A path that stays within some folders, however it is written: with dots, backslashes, drives, encoded
  * once or more, in overlong UTF-8 or full width. It looks at the text alone; links are not followed.
  */
-export function path({
-  roots,
-  base = roots[0],
-  extensions,
-  platform = 'any',
-}: PathRuleOptions): ArgumentRule {
+export function path(options: PathRuleOptions): ArgumentRule {
+  checkOptions('path', options, {
+    roots: 'any',
+    base: 'any',
+    extensions: 'any',
+    platform: ['posix', 'any'],
+  })
+  const { roots, base = roots?.[0], extensions, platform = 'any' } = options
   if (!Array.isArray(roots) || roots.length === 0)
     throw wrongOption('path', 'roots', 'a list', roots)
   const isPosix = platform === 'posix'

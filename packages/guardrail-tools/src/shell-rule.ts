@@ -1,4 +1,4 @@
-import { wrongOption } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { ArgumentRule } from './argument-rule.ts'
 import { nameGlob } from './name-glob.ts'
 
@@ -13,7 +13,9 @@ export interface ShellRuleOptions {
  * One command out of a list, as a text or as a list of words. A text with anything that a shell would
  * act on is not one: operators, substitutions, variables, redirections, line breaks, escapes.
  */
-export function shell({ allow, deny = [] }: ShellRuleOptions): ArgumentRule {
+export function shell(options: ShellRuleOptions): ArgumentRule {
+  checkOptions('shell', options, { allow: 'any', deny: 'any' })
+  const { allow, deny = [] } = options
   if (!Array.isArray(allow) || allow.length === 0)
     throw wrongOption('shell', 'allow', 'a list', allow)
   const commands = allow.map((command) => command.split(' ').filter(Boolean))

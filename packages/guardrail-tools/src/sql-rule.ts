@@ -1,3 +1,4 @@
+import { checkOptions } from '@lamella/core/authoring'
 import type { ArgumentRule } from './argument-rule.ts'
 import { nameGlob } from './name-glob.ts'
 
@@ -13,7 +14,9 @@ export interface SqlRuleOptions {
  * read in two ways by different databases is none. A user of the database without the right to write is
  * the better guard; this one says it before.
  */
-export function sql({ tables, deny = [] }: SqlRuleOptions = {}): ArgumentRule {
+export function sql(options: SqlRuleOptions = {}): ArgumentRule {
+  checkOptions('sql', options, { tables: 'any', deny: 'any' })
+  const { tables, deny = [] } = options
   const isTable = tables && nameGlob(tables.map((name) => name.toLowerCase()))
   const isDenied = nameGlob([...writing, ...deny.map((name) => name.toLowerCase())])
   const isFunction = nameGlob(functions)

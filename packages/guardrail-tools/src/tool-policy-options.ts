@@ -1,6 +1,6 @@
 import type { GuardrailOptions, KeyValueStore, RunContext, Tool } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, guardRules, wrongOption } from '@lamella/core/authoring'
 import type { SealKey } from './approval-seal.ts'
 import type { ArgumentRule } from './argument-rule.ts'
 
@@ -107,15 +107,28 @@ export interface ToolPolicyOptions extends Pick<GuardrailOptions, Common> {
 export function checkToolPolicy(options: ToolPolicyOptions): void {
   const owner = 'toolPolicy'
   checkOptions(owner, options, {
-    mode: ['enforce', 'shadow', 'off'],
-    onError: ['closed', 'open'],
+    name: 'string?',
+    mode: guardRules.mode,
+    when: guardRules.when,
+    onError: guardRules.onError,
+    timeoutMs: guardRules.timeoutMs,
+    blockMessage: guardRules.blockMessage,
+    onEvent: guardRules.onEvent,
+    deny: 'any',
+    ask: 'any',
+    allow: 'any',
     unlisted: ['allow', 'ask', 'deny', 'by-effect'],
+    rules: 'any',
+    policy: 'function?',
     onDeny: ['reject', 'block'],
     unknownTool: ['reject', 'block'],
     unknownArguments: ['reject', 'strip', 'allow'],
     repeatLimit: 1,
-    'approval.ttlMs': 1,
+    maxCalls: 'any',
+    approval: { ttlMs: 1, sign: 'any', subject: 'function?', edit: 'any', store: 'any' },
+    pinned: 'any',
     onDrift: ['deny', 'ask'],
+    clock: 'any',
   })
   for (const [glob, max] of Object.entries(options.maxCalls ?? {})) {
     if (!(Number.isInteger(max) && max >= 0)) {

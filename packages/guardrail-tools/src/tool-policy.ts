@@ -9,7 +9,7 @@ import type {
 } from '@lamella/core'
 import { guardrail, GuardrailTripped } from '@lamella/core'
 import type { SeamLayer } from '@lamella/core/authoring'
-import { agentLayer, gateApprovals, interceptLoop } from '@lamella/core/authoring'
+import { agentLayer, gateApprovals, guardrailOptions, interceptLoop } from '@lamella/core/authoring'
 import { approvalCheck } from './approval-check.ts'
 import { approvalGate } from './approval-gate.ts'
 import { callJudge } from './call-judge.ts'
@@ -58,7 +58,7 @@ export function toolPolicy(
     return { action: 'replace', category, replacement: JSON.stringify(changed) }
   }
   const atCalls = guardrail({
-    ...options,
+    ...guardrailOptions(options),
     name,
     role: 'tool-policy',
     applyTo: ['arguments'],

@@ -1,4 +1,4 @@
-import { wrongOption } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { ArgumentRule } from './argument-rule.ts'
 import { nameGlob } from './name-glob.ts'
 
@@ -17,12 +17,14 @@ export interface UrlRuleOptions {
 }
 
 /** An absolute URL of certain hosts, read as browsers read it. It is not resolved and not fetched. */
-export function url({
-  hosts,
-  schemes = ['https'],
-  ports,
-  allowPrivate = false,
-}: UrlRuleOptions): ArgumentRule {
+export function url(options: UrlRuleOptions): ArgumentRule {
+  checkOptions('url', options, {
+    hosts: 'any',
+    schemes: 'any',
+    ports: 'any',
+    allowPrivate: [true, false],
+  })
+  const { hosts, schemes = ['https'], ports, allowPrivate = false } = options
   if (!Array.isArray(hosts) || hosts.length === 0)
     throw wrongOption('url', 'hosts', 'a list', hosts)
   const isAllowed = nameGlob(hosts.map((host) => host.toLowerCase()))

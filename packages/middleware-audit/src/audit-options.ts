@@ -1,6 +1,6 @@
 import type { AgentContext, ChatContext, FunctionInvocationContext } from '@lamella/core'
 import type { Clock, LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
 import type { AuditSigning } from './audit-signature.ts'
 import { canSign } from './audit-signature.ts'
 import type { AuditSinkInput } from './audit-sink.ts'
@@ -99,16 +99,32 @@ export interface AuditLogOptions extends LayerOptions<AuditedContext, AuditEvent
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkAuditOptions(options: AuditLogOptions): void {
   const modes = ['none', 'hash', 'redacted', 'full']
-  const kinds = ['input', 'output', 'instructions', 'arguments', 'results', 'errors']
   checkOptions('auditLog', options, {
-    mode: ['enforce', 'shadow', 'off'],
+    ...layerRules,
+    sinks: 'any',
+    capture: {
+      input: modes,
+      output: modes,
+      instructions: modes,
+      arguments: modes,
+      results: modes,
+      errors: modes,
+    },
+    redact: 'function?',
+    hashKey: 'any',
+    sign: 'any',
+    subject: 'function?',
+    versions: 'any',
+    decisions: 'any',
+    records: 'any',
     delivery: ['await', 'batch'],
-    onError: ['open', 'closed'],
     batchSize: 1,
     batchDelayMs: 0,
     maxQueued: 1,
     waitMs: 1,
-    ...Object.fromEntries(kinds.map((kind) => [`capture.${kind}`, modes])),
+    waitUntil: 'function?',
+    onError: ['open', 'closed'],
+    clock: 'any',
   })
   for (const record of options.records ?? []) {
     checkOptions(
@@ -116,9 +132,6 @@ export function checkAuditOptions(options: AuditLogOptions): void {
       { records: record },
       { records: ['model', 'tool', 'approval', 'decision'] },
     )
-  }
-  for (const option of ['redact', 'subject', 'waitUntil', 'when', 'onEvent'] as const) {
-    if (options[option] !== undefined) checkOptions('auditLog', options, { [option]: 'function' })
   }
   const { sinks, redact, capture = {}, sign, hashKey } = options
   const list: readonly unknown[] = Array.isArray(sinks) ? sinks : [sinks]

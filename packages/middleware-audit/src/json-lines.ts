@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { open } from 'node:fs/promises'
 import { LamellaError } from '@lamella/core'
+import { checkOptions } from '@lamella/core/authoring'
 import { sha256 } from './audit-chain.ts'
 import type { AuditHead } from './audit-record.ts'
 import type { AuditOpening, AuditSink } from './audit-sink.ts'
@@ -19,7 +20,9 @@ export interface JsonLinesOptions {
  * Appends each record as a line to a file, and goes on with the chain that the file holds. A file has
  * one writer: another one is noticed and fails the write.
  */
-export function jsonLines(path: string, { fsync = false }: JsonLinesOptions = {}): AuditSink {
+export function jsonLines(path: string, options: JsonLinesOptions = {}): AuditSink {
+  checkOptions('jsonLines', options, { fsync: [true, false] })
+  const { fsync = false } = options
   if (typeof path !== 'string' || path === '') {
     throw new TypeError('jsonLines: `path` must be a string that is not empty')
   }

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { checkOptions } from '@lamella/core/authoring'
 import { firstPrev } from './audit-chain.ts'
 import type { AuditHead, AuditRecord } from './audit-record.ts'
 import type { AuditKey } from './audit-signature.ts'
@@ -46,6 +47,7 @@ export async function verify(
   source: AuditSource,
   options: VerifyOptions = {},
 ): Promise<Verification> {
+  checkOptions('verify', options, { keys: 'any', start: 'any', last: 'any', field: 'any' })
   const verifier = new Verifier(options)
   let line = 0
   let ahead: Line | undefined

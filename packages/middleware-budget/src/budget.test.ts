@@ -253,8 +253,13 @@ it('1,000 runs at once do not share what is each run’s own', async () => {
   expect(responses.every(({ status }) => status === 'completed')).toBe(true)
 })
 
+it('refuses an unknown limit', () => {
+  expect(() => budget({ limits: { calls: 1 } } as never)).toThrow(
+    new TypeError('budget: unknown option `limits.calls`; did you mean `limits.toolCalls`?'),
+  )
+})
+
 it.each<[string, object, string]>([
-  ['an unknown limit', { limits: { calls: 1 } }, 'limits'],
   ['a negative limit', { limits: { modelCalls: -1 } }, 'limits.modelCalls'],
   ['no limits', { limits: 5 }, 'limits'],
   ['a share alone', { thresholds: 0.8 }, 'thresholds'],

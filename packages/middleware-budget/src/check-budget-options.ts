@@ -1,5 +1,6 @@
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
-import type { BudgetCounter, BudgetOptions } from './budget-options.ts'
+import type { OptionRules } from '@lamella/core/authoring'
+import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
+import type { BudgetCounter, BudgetLimits, BudgetOptions } from './budget-options.ts'
 import type { PriceTable } from './price-table.ts'
 
 const owner = 'budget'
@@ -24,33 +25,29 @@ export const modelCallCounters: readonly BudgetCounter[] = ['modelCalls', ...met
 export function checkBudgetOptions(options: BudgetOptions): void {
   const { limits = {}, scope, window, prices, thresholds = [], degrade } = options
   checkOptions(owner, options, {
-    mode: ['enforce', 'shadow', 'off'],
+    ...layerRules,
+    limits: limitRules,
+    scope: typeof scope === 'function' ? 'any' : ['run', 'session', 'tenant'],
+    window: typeof window === 'number' ? 1 : ['day', 'month'],
+    store: 'any',
+    'store.increment': options.store === undefined ? 'any' : 'function',
     onStoreError: ['fail', 'open'],
-    onUnknownPrice: ['error', 'ignore'],
-    onToolLimit: ['stop', 'refuse'],
     storeTimeoutMs: 1,
-  })
-  checkOptions(owner, options, {
-    name: 'string?',
-    when: 'function?',
-    onEvent: 'function?',
+    prices: 'any',
+    onUnknownPrice: ['error', 'ignore'],
     estimate: 'function?',
-    'store.increment': options.store === undefined ? 'function?' : 'function',
+    thresholds: 'any',
+    degrade: { at: 'any', options: 'any', client: 'any' },
+    note: 'any',
+    onToolLimit: ['stop', 'refuse'],
+    message: 'any',
+    clock: 'any',
   })
   if (limits !== Object(limits)) throw wrongOption(owner, 'limits', 'an object', limits)
-  const known = [...counters, 'toolCallsPerTool', 'repeatedToolCalls']
-  for (const [name, limit] of Object.entries(limits)) {
-    if (!known.includes(name)) throw wrongOption(owner, 'limits', `of ${known.join(', ')}`, name)
-    checkLimit(name, limit)
-  }
+  for (const [name, limit] of Object.entries(limits)) checkLimit(name, limit)
   if (limits.costUsd !== undefined && prices === undefined) {
     throw wrongOption(owner, 'prices', 'given where `limits.costUsd` is', prices)
   }
-  if (typeof scope !== 'function') {
-    checkOptions(owner, options, { scope: ['run', 'session', 'tenant'] })
-  }
-  if (typeof window !== 'number') checkOptions(owner, options, { window: ['day', 'month'] })
-  else checkOptions(owner, options, { window: 1 })
   if (window !== undefined && (scope ?? 'run') === 'run') {
     throw wrongOption(owner, 'window', 'left out where each run has its own budget', window)
   }
@@ -60,12 +57,23 @@ export function checkBudgetOptions(options: BudgetOptions): void {
   if (degrade !== undefined) checkShare('degrade.at', degrade.at ?? 0.8)
 }
 
-function checkLimit(name: string, limit: unknown): void {
-  const place = `limits.${name}`
+const limitRules: OptionRules<BudgetLimits> = {
+  modelCalls: 'any',
+  toolCalls: 'any',
+  inputTokens: 'any',
+  outputTokens: 'any',
+  totalTokens: 'any',
+  costUsd: 'any',
+  wallMs: 'any',
+  toolCallsPerTool: 'any',
+  repeatedToolCalls: 'any',
+}
+
+function checkLimit(name: string, limit: unknown, place = `limits.${name}`): void {
   if (limit === undefined || (name === 'repeatedToolCalls' && limit === false)) return
   if (name === 'toolCallsPerTool' && typeof limit === 'object' && limit !== null) {
     for (const [tool, most] of Object.entries(limit)) {
-      checkOptions(owner, { [`${place} of ${tool}`]: most }, { [`${place} of ${tool}`]: 0 })
+      checkLimit('toolCalls', most, `${place} of ${tool}`)
     }
     return
   }

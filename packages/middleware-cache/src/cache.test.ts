@@ -248,6 +248,16 @@ describe('cache', () => {
     await expect(run).rejects.toThrow('cache: `options.cache.mode` must be one of default, reload')
   })
 
+  test('an option of a call that there is none of fails the call', async () => {
+    const { agent } = setUp()
+
+    const run = agent.run('Hello', { options: { cache: { maxAge: 1 } as never } })
+
+    await expect(run).rejects.toThrow(
+      'cache: unknown option `options.cache.maxAge`; did you mean `options.cache.maxAgeMs`?',
+    )
+  })
+
   test('in shadow it keeps and looks, and never answers', async () => {
     const { agent, client, events } = setUp({ mode: 'shadow' })
 

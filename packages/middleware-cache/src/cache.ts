@@ -1,5 +1,6 @@
 import type { ChatContext, ChatMiddleware, ChatResponse } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
+import type { OptionRules } from '@lamella/core/authoring'
 import { canonicalJson, chatLayer, checkOptions, isControlFlow } from '@lamella/core/authoring'
 import type { CacheControl, CacheInfo, CacheMode, CacheOptions } from './cache-options.ts'
 import { hasTenant, scopeMissing } from './cache-scope.ts'
@@ -7,11 +8,11 @@ import type { CacheEntry } from './entry-store.ts'
 import { isJson } from './is-json.ts'
 import { allowances, whyNotAsked, whyNotKept } from './keepable.ts'
 import type { KeyOrReason } from './layer-cache.ts'
-import { LayerCache } from './layer-cache.ts'
+import { LayerCache, sharedCacheRules } from './layer-cache.ts'
 import type { CacheRequest } from './request-key.ts'
 import { cacheRequest } from './request-key.ts'
 import type { Question, SemanticMatch } from './semantic-lookup.ts'
-import { SemanticLookup, withoutQuestion } from './semantic-lookup.ts'
+import { SemanticLookup, semanticRules, withoutQuestion } from './semantic-lookup.ts'
 import type { StoredResponse } from './stored-response.ts'
 import { isStoredResponse, replayResponse, storeResponse } from './stored-response.ts'
 import { watchChanges } from './watch-changes.ts'
@@ -28,9 +29,14 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
   const { name = 'cache', scope, allow = [], cacheable, key: keyFrom, waitUntil } = options
   const { staleWhileRevalidateMs = 0, staleIfErrorMs = 0 } = options
   checkOptions('cache', options, {
+    ...sharedCacheRules,
+    scope: 'any',
     staleWhileRevalidateMs: 0,
     staleIfErrorMs: 0,
+    allow: 'any',
+    cacheable: 'function?',
     key: 'function?',
+    semantic: semanticRules,
   })
   for (const what of allow) checkOptions('cache', { allow: what }, { allow: allowances })
   const layer = new LayerCache<StoredResponse, ChatContext>('cache', options, isStoredResponse)
@@ -196,7 +202,8 @@ function controlOf({ options }: ChatContext): CacheControl & { readonly mode: Ca
   const { cache: given } = options
   if (given === undefined) return { mode: 'default' }
   const control = typeof given === 'string' ? { mode: given } : given
-  checkOptions('cache', { options: { cache: control } }, { 'options.cache.mode': modes })
+  const rules: OptionRules<CacheControl> = { mode: modes, maxAgeMs: 'any', ttlMs: 'any' }
+  checkOptions('cache', { options: { cache: control } }, { options: { cache: rules } })
   return { ...control, mode: control.mode ?? 'default' }
 }
 

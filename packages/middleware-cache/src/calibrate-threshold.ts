@@ -1,4 +1,4 @@
-import { wrongOption } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import { sameFacts as sameFactsOf } from './same-facts.ts'
 import type { SemanticOptions } from './semantic-options.ts'
 import { similarity } from './vector-index.ts'
@@ -34,6 +34,13 @@ export interface Calibration {
  * @throws TypeError or RangeError that names the option and the value
  */
 export async function calibrateThreshold(options: CalibrationOptions): Promise<Calibration> {
+  checkOptions('calibrateThreshold', options, {
+    pairs: 'any',
+    embed: 'function',
+    sameFacts: 'function?',
+    maxWrong: 'any',
+    signal: 'any',
+  })
   const { pairs, embed, sameFacts = sameFactsOf, maxWrong = 0 } = options
   const { signal = new AbortController().signal } = options
   if (!(maxWrong >= 0 && maxWrong <= 1)) {

@@ -1,7 +1,7 @@
 import type { GuardEvent, KeyValueStore, RunContext } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
-import type { Clock } from '@lamella/core/authoring'
-import { checkOptions, sha256, systemClock, wrongOption } from '@lamella/core/authoring'
+import type { Clock, OptionRules } from '@lamella/core/authoring'
+import { layerRules, sha256, systemClock, wrongOption } from '@lamella/core/authoring'
 import type { ReportCache } from './cache-event.ts'
 import { cacheReporter } from './cache-event.ts'
 import type { CacheInfo, SharedCacheOptions } from './cache-options.ts'
@@ -192,24 +192,22 @@ export class LayerCache<Value, Context extends CallContext> {
   }
 }
 
+export const sharedCacheRules: OptionRules<SharedCacheOptions<never>> = {
+  ...layerRules,
+  store: 'any',
+  ttlMs: 1,
+  namespace: 'string?',
+  singleFlight: { leaseMs: 1, pollMs: 1, waitMs: 0 },
+  codec: 'any',
+  storeTimeoutMs: 1,
+  waitUntil: 'function?',
+  clock: 'any',
+}
+
 function check<Context>(
   owner: string,
   options: SharedCacheOptions<Context> & { readonly scope?: CacheScope<Context> | undefined },
 ): void {
-  checkOptions(owner, options, {
-    name: 'string?',
-    when: 'function?',
-    mode: ['enforce', 'shadow', 'off'],
-    onEvent: 'function?',
-    namespace: 'string?',
-    cacheable: 'function?',
-    waitUntil: 'function?',
-    ttlMs: 1,
-    storeTimeoutMs: 1,
-    'singleFlight.leaseMs': 1,
-    'singleFlight.pollMs': 1,
-    'singleFlight.waitMs': 0,
-  })
   checkScope(owner, options.scope)
   const { codec } = options
   if (codec === undefined) return

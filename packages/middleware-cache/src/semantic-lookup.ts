@@ -1,7 +1,7 @@
 import type { ChatContext } from '@lamella/core'
 import { textOf } from '@lamella/core'
-import type { Clock } from '@lamella/core/authoring'
-import { checkOptions, estimateTokens, systemClock, wrongOption } from '@lamella/core/authoring'
+import type { Clock, OptionRules } from '@lamella/core/authoring'
+import { estimateTokens, systemClock, wrongOption } from '@lamella/core/authoring'
 import type { CacheEntry, EntryStore } from './entry-store.ts'
 import type { CacheRequest } from './request-key.ts'
 import { isBare } from './request-key.ts'
@@ -25,6 +25,17 @@ export interface SemanticMatch {
   readonly similarity: number
 }
 
+export const semanticRules: OptionRules<SemanticOptions> = {
+  embed: 'function',
+  threshold: 'any',
+  index: 'any',
+  sameFacts: 'function?',
+  verify: 'function?',
+  except: 'function?',
+  maxQuestionTokens: 1,
+  timeoutMs: 1,
+}
+
 /** Finds questions that mean the same as one that was answered. */
 export class SemanticLookup {
   readonly #options: SemanticOptions
@@ -34,18 +45,6 @@ export class SemanticLookup {
   /** @throws TypeError or RangeError that names the option and the value */
   constructor(options: SemanticOptions, clock: Clock = systemClock) {
     const { threshold = 0.95, index = memoryVectorIndex() } = options
-    checkOptions(
-      'cache',
-      { semantic: options },
-      {
-        'semantic.embed': 'function',
-        'semantic.sameFacts': 'function?',
-        'semantic.verify': 'function?',
-        'semantic.except': 'function?',
-        'semantic.maxQuestionTokens': 1,
-        'semantic.timeoutMs': 1,
-      },
-    )
     if (!(threshold > 0 && threshold <= 1)) {
       throw wrongOption('cache', 'semantic.threshold', 'above 0 and at most 1', threshold)
     }

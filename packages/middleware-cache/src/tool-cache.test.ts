@@ -171,6 +171,7 @@ describe('toolCache', () => {
   test.each([
     [{ tools: { look: { ttlMs: 0 } } }, 'tool "look": `ttlMs`'],
     [{ tools: { look: { key: 'city' } } }, 'tool "look": `key` must be a function'],
+    [{ tools: { look: { ttl: 5 } } }, 'tool "look": unknown option `ttl`; did you mean `ttlMs`?'],
     [{ tools: { look: 'no' } }, '`tools.look` must be true, false or a rule, got "no"'],
     [{ cacheable: true }, '`cacheable` must be a function'],
     [{ scope: 1 }, '`scope`'],

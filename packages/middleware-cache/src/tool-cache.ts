@@ -17,7 +17,7 @@ import { scopeMissing } from './cache-scope.ts'
 import type { CacheEntry } from './entry-store.ts'
 import { isJson } from './is-json.ts'
 import type { KeyOrReason } from './layer-cache.ts'
-import { LayerCache } from './layer-cache.ts'
+import { LayerCache, sharedCacheRules } from './layer-cache.ts'
 
 /** How the results of one tool are cached. */
 export interface ToolCacheRule {
@@ -55,15 +55,19 @@ interface StoredResult {
  * @throws TypeError or RangeError that names the option and the value
  */
 export function toolCache(options: ToolCacheOptions = {}): FunctionMiddleware {
+  checkOptions('toolCache', options, {
+    ...sharedCacheRules,
+    tools: 'any',
+    scope: 'any',
+    cacheable: 'function?',
+  })
   const { name = 'cache', tools = {}, scope, cacheable } = options
   for (const [tool, rule] of Object.entries(tools)) {
     if (typeof rule !== 'boolean' && (typeof rule !== 'object' || rule === null)) {
       throw wrongOption('toolCache', `tools.${tool}`, 'true, false or a rule', rule)
     }
-    checkOptions(`toolCache: tool "${tool}"`, Object(rule) as object, {
-      ttlMs: 1,
-      key: 'function?',
-    })
+    const own: ToolCacheRule = typeof rule === 'object' ? rule : {}
+    checkOptions(`toolCache: tool "${tool}"`, own, { ttlMs: 1, key: 'function?' })
   }
   const rules = new Map(Object.entries(tools))
   const layer = new LayerCache<StoredResult, FunctionInvocationContext>(

@@ -5,6 +5,7 @@ import {
   attemptOf,
   chatLayer,
   checkOptions,
+  layerRules,
   reporter,
   systemClock,
   wrongOption,
@@ -108,15 +109,18 @@ function modelOf(context: ChatContext): string {
 function check(options: CircuitBreakerOptions): void {
   const { failureRate = 1, windowMs = 1, openMs = 1 } = options
   checkOptions('circuitBreaker', options, {
-    name: 'string?',
-    when: 'function?',
-    mode: ['enforce', 'shadow', 'off'],
-    onEvent: 'function?',
+    ...layerRules,
     circuitOf: 'function?',
+    failOn: 'any',
+    failureRate: 'any',
     minimum: 1,
+    windowMs: 'any',
+    openMs: 'any',
     halfOpen: 1,
+    store: 'any',
+    'store.compareAndSet': options.store ? 'function' : 'any',
     prefix: 'string?',
-    ...(options.store && { 'store.compareAndSet': 'function' }),
+    clock: 'any',
   })
   checkClasses('circuitBreaker', 'failOn', options.failOn)
   if (!(failureRate > 0 && failureRate <= 1)) {

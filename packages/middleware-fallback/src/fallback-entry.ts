@@ -1,4 +1,5 @@
 import type { ChatClient, ChatContext, ChatOptions, Message } from '@lamella/core'
+import type { OptionRules } from '@lamella/core/authoring'
 
 /** A model call that failed, and after which another client may be asked. */
 export interface FallbackFailure {
@@ -33,6 +34,15 @@ export interface FallbackEntry {
         failure: FallbackFailure | undefined,
       ) => readonly Message[] | Promise<readonly Message[]>)
     | undefined
+}
+
+export const entryRules: OptionRules<FallbackEntry> = {
+  client: 'any',
+  model: 'string?',
+  options: 'any',
+  when: 'function?',
+  timeoutMs: 'any',
+  messages: 'function?',
 }
 
 /** Whether something is a client, and no entry with one. */

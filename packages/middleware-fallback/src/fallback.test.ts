@@ -392,6 +392,14 @@ it.each<[string, object]>([
     { clients: [{ client: scriptedClient([]), timeoutMs: 0 }] },
   ],
   [
+    '`clients.0.model` must be a string, got 5',
+    { clients: [{ client: scriptedClient([]), model: 5 }] },
+  ],
+  [
+    'unknown option `clients.1.modle`; did you mean `clients.1.model`?',
+    { clients: [scriptedClient([]), { client: scriptedClient([]), modle: 'small' }] },
+  ],
+  [
     '`timeoutMs` must be above 0 and less than 2 ** 31, got -1',
     { clients: [scriptedClient([])], timeoutMs: -1 },
   ],

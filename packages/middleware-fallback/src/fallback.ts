@@ -3,6 +3,7 @@ import type { Clock, LayerOptions } from '@lamella/core/authoring'
 import {
   chatLayer,
   checkOptions,
+  layerRules,
   reporter,
   systemClock,
   wrongOption,
@@ -12,7 +13,7 @@ import type { FailureClass } from './failure-class.ts'
 import { FallbackCall } from './fallback-call.ts'
 import type { FallbackSettings } from './fallback-call.ts'
 import type { FallbackEntry, FallbackFailure } from './fallback-entry.ts'
-import { isClient } from './fallback-entry.ts'
+import { entryRules, isClient } from './fallback-entry.ts'
 import type { FallbackEvent } from './fallback-event.ts'
 import { stickyClient } from './sticky-client.ts'
 
@@ -97,14 +98,15 @@ const goOn =
 function check(options: FallbackOptions): void {
   const { clients, timeoutMs } = options
   checkOptions('fallback', options, {
-    name: 'string?',
-    when: 'function?',
-    mode: ['enforce', 'shadow', 'off'],
-    onEvent: 'function?',
+    ...layerRules,
+    clients: 'any',
+    fallbackOn: 'any',
+    timeoutMs: 'any',
     sticky: ['run', 'none'],
     midStream: ['error', 'restart', 'continue'],
     continuePrompt: 'string?',
     replay: ['safe-only', 'any'],
+    clock: 'any',
   })
   checkClasses('fallback', 'fallbackOn', options.fallbackOn)
   if (!Array.isArray(clients) || clients.length === 0) {
@@ -117,13 +119,8 @@ function check(options: FallbackOptions): void {
     if (typeof entry?.client?.respond !== 'function') {
       throw wrongOption('fallback', at, 'a client, or an object with a `client`', typeof given)
     }
-    const { model, when, messages, timeoutMs: ms } = entry
-    times.push([`${at}.timeoutMs`, ms])
-    checkOptions(
-      at,
-      { model, when, messages },
-      { model: 'string?', when: 'function?', messages: 'function?' },
-    )
+    times.push([`${at}.timeoutMs`, entry.timeoutMs])
+    checkOptions('fallback', { clients: { [index]: entry } }, { clients: { [index]: entryRules } })
   }
   for (const [option, ms] of times) {
     if (ms === undefined || (ms > 0 && ms < 2 ** 31)) continue

@@ -1,6 +1,6 @@
 import type { AgentContext, DataContent, FunctionInvocationContext, Tool } from '@lamella/core'
 import type { LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
 import type { FileViolation } from './file-contents.ts'
 import type { Dialect } from './path-escape.ts'
 import type { FileSystem, PathViolation } from './resolve-path.ts'
@@ -110,28 +110,39 @@ const owner = 'fileValidator'
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkFileOptions(options: FileValidatorOptions): void {
   const { paths, contents } = options
+  checkOptions(owner, options, {
+    ...layerRules,
+    paths: {
+      roots: 'any',
+      keys: 'any',
+      dialects: 'any',
+      decode: 0,
+      extensions: 'any',
+      mustExist: typeof paths?.mustExist === 'function' ? 'any' : [true, false],
+      maxBytes: 0,
+      symlinks: ['resolve', 'refuse'],
+      rewrite: [true, false],
+      onViolation: ['refuse', 'block'],
+      fileSystem: 'any',
+    },
+    contents: {
+      allow: 'any',
+      deny: 'any',
+      sniff: [true, false],
+      maxBytes: 0,
+      maxFiles: 0,
+      maxTotalBytes: 0,
+      maxPixels: 1,
+      maxNameChars: 1,
+      schemes: 'any',
+      hosts: 'any',
+      scan: 'function?',
+      onViolation: ['block', 'drop', 'placeholder'],
+    },
+  })
   if (paths === undefined && contents === undefined) {
     throw wrongOption(owner, 'paths', 'given, or `contents`', undefined)
   }
-  checkOptions(owner, options, {
-    mode: ['enforce', 'shadow', 'off'],
-    'paths.decode': 0,
-    'paths.maxBytes': 0,
-    'paths.symlinks': ['resolve', 'refuse'],
-    'paths.rewrite': [true, false],
-    'paths.onViolation': ['refuse', 'block'],
-    'contents.sniff': [true, false],
-    'contents.maxBytes': 0,
-    'contents.maxFiles': 0,
-    'contents.maxTotalBytes': 0,
-    'contents.maxPixels': 1,
-    'contents.maxNameChars': 1,
-    'contents.onViolation': ['block', 'drop', 'placeholder'],
-    'contents.scan': 'function?',
-    name: 'string?',
-    onEvent: 'function?',
-    when: 'function?',
-  })
   if (contents !== undefined && contents !== true && contents !== Object(contents)) {
     throw wrongOption(owner, 'contents', 'true or an object', contents)
   }
@@ -144,7 +155,7 @@ export function checkFileOptions(options: FileValidatorOptions): void {
 }
 
 function checkPathOptions(paths: PathOptions): void {
-  const { roots, keys, mustExist, fileSystem, extensions = [], dialects = ['posix'] } = paths
+  const { roots, keys, fileSystem, extensions = [], dialects = ['posix'] } = paths
   const isRoot = (root: unknown): boolean =>
     typeof root === 'string' && /^(?:\/|[A-Za-z]:[/\\]|\\\\)/.test(root)
   if (!Array.isArray(roots) || roots.length === 0 || !roots.every(isRoot)) {
@@ -152,9 +163,6 @@ function checkPathOptions(paths: PathOptions): void {
   }
   const isKeys = keys instanceof RegExp || typeof keys === 'function'
   if (keys !== undefined && !isKeys) checkTexts('paths.keys', keys)
-  if (typeof mustExist !== 'function') {
-    checkOptions(owner, { paths }, { 'paths.mustExist': [true, false] })
-  }
   for (const name of ['realpath', 'lstat', 'stat'] as const) {
     if (fileSystem !== undefined && typeof fileSystem[name] !== 'function') {
       throw wrongOption(owner, `paths.fileSystem.${name}`, 'a function', fileSystem[name])

@@ -1,4 +1,4 @@
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
 import type { RateLimit, RateLimitLevel, RateLimitOptions } from './rate-limit-options.ts'
 
 const units = ['requests', 'inputTokens', 'outputTokens', 'totalTokens', 'cost', 'concurrency']
@@ -10,36 +10,46 @@ export function checkRateLimitOptions<Level extends RateLimitLevel>(
 ): void {
   const { limits, level, onLimit, maxWaitMs, outputFactor, store } = options
   checkOptions(owner, options, {
+    ...layerRules,
+    limits: 'any',
     level: ['agent', 'chat', 'function'],
-    mode: ['enforce', 'shadow', 'off'],
+    key: 'function?',
     algorithm: store?.kinds ?? ['sliding-window', 'token-bucket'],
-    onStoreError: ['local', 'fail'],
+    onLimit: typeof onLimit === 'function' ? 'any' : ['wait', 'reject'],
+    maxWaitMs: maxWaitMs === Infinity ? 'any' : 0,
     maxQueue: 0,
+    priority: 'function?',
+    estimate: 'function?',
+    outputFactor: 'any',
+    price: 'function?',
+    adaptive: 'any',
     pauseMs: 0,
+    store: 'any',
+    onStoreError: ['local', 'fail'],
     storeTimeoutMs: 1,
+    clock: 'any',
   })
   if (!Array.isArray(limits) || limits.length === 0) {
     throw wrongOption(owner, 'limits', 'a list of limits, at least one', limits)
   }
-  if (typeof onLimit !== 'function') checkOptions(owner, options, { onLimit: ['wait', 'reject'] })
-  if (maxWaitMs !== Infinity) checkOptions(owner, options, { maxWaitMs: 0 })
   if (outputFactor !== undefined && !(outputFactor >= 0)) {
     throw wrongOption(owner, 'outputFactor', 'a number from 0 up', outputFactor)
   }
-  for (const name of ['key', 'priority', 'estimate', 'price', 'when', 'onEvent'] as const) {
-    if (options[name] !== undefined) checkOptions(owner, options, { [name]: 'function' })
-  }
-  for (const [index, limit] of limits.entries()) checkLimit(limit, `limits.${index}`, options)
+  for (const [index, limit] of limits.entries()) checkLimit(limit, index, options)
   if (level === 'function' && limits.some(({ unit }) => isMetered(unit))) {
     throw wrongOption(owner, 'level', 'agent or chat where tokens or cost are limited', level)
   }
 }
 
 function checkLimit<Level extends RateLimitLevel>(
-  { unit, limit, windowMs }: RateLimit<Level>,
-  place: string,
+  given: RateLimit<Level>,
+  index: number,
   { price, store }: RateLimitOptions<Level>,
 ): void {
+  const rules = { unit: 'any', limit: 'any', windowMs: 'any', key: 'function?' } as const
+  checkOptions(owner, { limits: { [index]: given } }, { limits: { [index]: rules } })
+  const place = `limits.${index}`
+  const { unit, limit, windowMs } = given
   if (!units.includes(unit)) {
     throw wrongOption(owner, `${place}.unit`, `one of ${units.join(', ')}`, unit)
   }

@@ -381,6 +381,19 @@ it.each<[string, object, string]>([
   ['a broken wait', { limits: perSecond(1), maxWaitMs: -1 }, 'maxWaitMs'],
   ['a key that is no function', { limits: perSecond(1), key: 'tenant' }, 'key'],
   ['an unknown choice', { limits: perSecond(1), onLimit: 'queue' }, 'onLimit'],
+  [
+    'a key of a limit that is no function',
+    { limits: [{ unit: 'concurrency', limit: 1, key: 'user' }] },
+    'limits.0.key',
+  ],
 ])('refuses %s', (_, options, name) => {
   expect(() => rateLimit(options as never)).toThrow(`rateLimit: \`${name}\``)
+})
+
+it('refuses an unknown field of a limit', () => {
+  const limits = [...perSecond(1), { unit: 'concurrency', limit: 1, keys: () => 'user' }]
+
+  expect(() => rateLimit({ limits } as never)).toThrow(
+    new TypeError('rateLimit: unknown option `limits.1.keys`; did you mean `limits.1.key`?'),
+  )
 })

@@ -40,7 +40,12 @@ export function redisLimitStore(
   options: RedisLimitStoreOptions = {},
 ): RateLimitStore {
   const { prefix = 'lamella:rate-limit', leaseMs = 30_000, pollMs = 100, clock } = options
-  checkOptions('redisLimitStore', options, { leaseMs: 100, pollMs: 1 })
+  checkOptions('redisLimitStore', options, {
+    prefix: 'any',
+    leaseMs: 100,
+    pollMs: 1,
+    clock: 'any',
+  })
   const run: EvalRedis =
     typeof redis === 'function'
       ? redis

@@ -5,9 +5,9 @@ import { failure, limitedAgent, settled } from './limited-agent.test-helper.ts'
 import type { RateLimitOptions } from './index.ts'
 import { rateLimit } from './index.ts'
 
-const tokens = (options: Partial<RateLimitOptions> & { limit?: number } = {}) =>
+const tokens = ({ limit = 100, ...options }: Partial<RateLimitOptions> & { limit?: number } = {}) =>
   rateLimit({
-    limits: [{ unit: 'totalTokens', limit: options.limit ?? 100, windowMs: 60_000 }],
+    limits: [{ unit: 'totalTokens', limit, windowMs: 60_000 }],
     estimate: () => ({ inputTokens: 30, outputTokens: 30 }),
     onLimit: 'reject',
     clock: testClock(),

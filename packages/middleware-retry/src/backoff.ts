@@ -1,4 +1,5 @@
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import type { OptionRules } from '@lamella/core/authoring'
+import { wrongOption } from '@lamella/core/authoring'
 
 /** How waits are spread, so that callers that failed together do not come back together. */
 export type Jitter = 'full' | 'equal' | 'decorrelated' | 'none'
@@ -31,14 +32,19 @@ export interface BackoffOptions {
 /** Milliseconds to wait after try number `attempt`, the last wait being `lastDelayMs`. */
 export type Backoff = (attempt: number, lastDelayMs: number | undefined) => number
 
+export const backoffRules: OptionRules<BackoffOptions> = {
+  initialDelayMs: 'any',
+  factor: 'any',
+  maxDelayMs: 'any',
+  jitter: ['full', 'equal', 'decorrelated', 'none'],
+}
+
 /** Timers count milliseconds in 31 bits; what is longer fires at once. */
 export const longestTimerMs: number = 2 ** 31 - 1
 
 /** @throws RangeError or TypeError that names the option and the value */
 export function exponential(options: BackoffOptions, random: () => number): Backoff {
   const { initialDelayMs = 500, factor = 2, maxDelayMs = 30_000, jitter = 'full' } = options
-  const jitters: readonly Jitter[] = ['full', 'equal', 'decorrelated', 'none']
-  checkOptions('retry', { jitter }, { jitter: jitters })
   checkMs('initialDelayMs', initialDelayMs)
   checkMs('maxDelayMs', maxDelayMs)
   if (!(factor >= 1 && factor < Infinity)) {

@@ -40,7 +40,7 @@ interface Count {
  */
 export function retryBudget(options: RetryBudgetOptions = {}): RetryBudget {
   const { ratio = 0.2, reserve = 10, windowMs = 10_000, clock = systemClock } = options
-  checkOptions('retryBudget', options, { reserve: 0, windowMs: 1 })
+  checkOptions('retryBudget', options, { ratio: 'any', reserve: 0, windowMs: 1, clock: 'any' })
   if (!(ratio >= 0 && ratio < Infinity)) {
     throw wrongOption('retryBudget', 'ratio', 'a number from 0 up', ratio)
   }

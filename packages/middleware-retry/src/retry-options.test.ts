@@ -11,7 +11,10 @@ it.each<[string, object]>([
   ['`maxRetries` must be a whole number from 0 up, got -1', { maxRetries: -1 }],
   ['`maxRetries` must be a whole number from 0 up, got 1.5', { maxRetries: 1.5 }],
   ['`maxRetriesByKind.server` must be', { maxRetriesByKind: { server: -2 } }],
-  ['`maxRetriesByKind` must be of rate_limit, quota', { maxRetriesByKind: { ratelimit: 3 } }],
+  [
+    'unknown option `maxRetriesByKind.ratelimit`; did you mean `maxRetriesByKind.rate_limit`?',
+    { maxRetriesByKind: { ratelimit: 3 } },
+  ],
   ['`initialDelayMs` must be from 0 to 2147483647, got -1', { initialDelayMs: -1 }],
   ['`maxDelayMs` must be from 0 to 2147483647, got NaN', { maxDelayMs: Number.NaN }],
   ['`maxRetryAfterMs` must be from 0 to', { maxRetryAfterMs: 2 ** 31 }],

@@ -4,17 +4,18 @@ import type {
   FunctionMiddleware,
   ProviderErrorKind,
 } from '@lamella/core'
-import type { Clock, LayerOptions } from '@lamella/core/authoring'
+import type { Clock, LayerOptions, OptionRules } from '@lamella/core/authoring'
 import {
   chatLayer,
   checkOptions,
   functionLayer,
+  layerRules,
   reporter,
   systemClock,
   wrongOption,
 } from '@lamella/core/authoring'
 import type { BackoffOptions } from './backoff.ts'
-import { checkMs, exponential } from './backoff.ts'
+import { backoffRules, checkMs, exponential } from './backoff.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import type { RetryDecision, RetryFailure, RetryReply } from './retry-decision.ts'
 import type { RetryEvent } from './retry-event.ts'
@@ -137,49 +138,46 @@ export function retry(
 }
 
 function check(options: RetryOptions): void {
-  const { maxRetryAfterMs = 0, maxElapsedMs = 1, maxRetriesByKind = {}, tools } = options
-  for (const kind of Object.keys(maxRetriesByKind)) {
-    if (Object.hasOwn(kinds, kind)) continue
-    throw wrongOption('retry', 'maxRetriesByKind', `of ${Object.keys(kinds).join(', ')}`, kind)
-  }
-  const byKind = Object.keys(maxRetriesByKind).map((kind) => [`maxRetriesByKind.${kind}`, 0])
+  const { maxRetryAfterMs = 0, maxElapsedMs = 1 } = options
   checkOptions('retry', options, {
-    name: 'string?',
-    when: 'function?',
-    mode: ['enforce', 'shadow', 'off'],
-    onEvent: 'function?',
+    ...layerRules,
+    ...backoffRules,
     maxRetries: 0,
-    ...(Object.fromEntries(byKind) as Record<string, number>),
+    maxRetriesByKind: kindRules,
     retryOn: 'function?',
     rejectReply: 'function?',
     respectRetryAfter: [true, false],
+    maxRetryAfterMs: 'any',
+    maxElapsedMs: 'any',
+    retryBudget: 'any',
+    'retryBudget.takeRetry': options.retryBudget ? 'function' : 'any',
     stream: ['before-first-content', 'restart', 'never'],
     replay: ['safe-only', 'any'],
+    onExhausted: options.onExhausted === 'throw' ? 'any' : 'function?',
+    tools: {
+      when: 'function?',
+      maxRetries: 0,
+      retryOn: 'function?',
+      idempotencyKey: 'function?',
+    },
+    clock: 'any',
     random: 'function?',
-    ...(options.retryBudget && { 'retryBudget.takeRetry': 'function' }),
-    ...(options.onExhausted !== 'throw' && { onExhausted: 'function?' }),
-    ...(tools && {
-      'tools.when': 'function?',
-      'tools.maxRetries': 0,
-      'tools.retryOn': 'function?',
-      'tools.idempotencyKey': 'function?',
-    }),
   })
   checkMs('maxRetryAfterMs', maxRetryAfterMs)
   if (!(maxElapsedMs > 0)) throw wrongOption('retry', 'maxElapsedMs', 'above 0', maxElapsedMs)
 }
 
-const kinds: Readonly<Record<ProviderErrorKind, true>> = {
-  rate_limit: true,
-  quota: true,
-  overloaded: true,
-  timeout: true,
-  network: true,
-  auth: true,
-  invalid_request: true,
-  context_length: true,
-  content_filter: true,
-  not_found: true,
-  truncated_stream: true,
-  server: true,
+const kindRules: OptionRules<Record<ProviderErrorKind, number>> = {
+  rate_limit: 0,
+  quota: 0,
+  overloaded: 0,
+  timeout: 0,
+  network: 0,
+  auth: 0,
+  invalid_request: 0,
+  context_length: 0,
+  content_filter: 0,
+  not_found: 0,
+  truncated_stream: 0,
+  server: 0,
 }

@@ -13,6 +13,7 @@ import {
   chatLayer,
   checkOptions,
   functionLayer,
+  layerRules,
   reporter,
   systemClock,
   wrongOption,
@@ -173,10 +174,14 @@ function limiter({ mode, onEvent }: TimeoutOptions, clock: Clock): Within {
 
 function check(options: TimeoutOptions): void {
   checkOptions('timeout', options, {
-    name: 'string?',
-    when: 'function?',
-    mode: ['enforce', 'shadow', 'off'],
-    onEvent: 'function?',
+    ...layerRules,
+    firstUpdateMs: 'any',
+    idleMs: 'any',
+    attemptMs: 'any',
+    totalMs: 'any',
+    toolMs: 'any',
+    tools: 'any',
+    clock: 'any',
   })
   const { firstUpdateMs, idleMs, attemptMs, totalMs, toolMs, tools } = options
   const perTool = Object.entries(tools ?? {}).map(([tool, ms]) => [`tools.${tool}`, ms] as const)

@@ -1,6 +1,6 @@
 import type { ChatClient, ChatContext, InferSchema, Schema, StandardIssue } from '@lamella/core'
 import type { LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
 import type { LocalRepair } from './read-answer.ts'
 
 /** A way to make an answer fit: on the spot, or by asking the model again. */
@@ -90,21 +90,22 @@ const steps: readonly RepairStep[] = ['extract', 'json-repair', 'coerce', 're-as
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkSchemaOptions(options: SchemaValidatorOptions): void {
   const owner = 'schemaValidator'
+  if ('~standard' in options) throw wrongOption(owner, 'schema', 'given, as { schema }', undefined)
   checkOptions(owner, options, {
-    mode: ['enforce', 'shadow', 'off'],
+    ...layerRules,
+    schema: 'any',
+    repair: 'any',
     maxReasks: 0,
-    maxRepairChars: 0,
-    toolCalls: [true, false],
-    name: 'string?',
+    reaskMessage: 'function?',
+    reaskClient: 'any',
     reaskModel: 'string?',
     refine: 'function?',
-    reaskMessage: 'function?',
+    onFailure: { fallback: 'any' },
+    toolCalls: [true, false],
+    maxRepairChars: 0,
     onPartial: 'function?',
-    onEvent: 'function?',
-    when: 'function?',
   })
   const { schema, repair, onFailure, reaskClient } = options
-  if ('~standard' in options) throw wrongOption(owner, 'schema', 'given, as { schema }', undefined)
   const isDescribed = typeof schema === 'object' ? schema !== null : isStandard(schema)
   if (schema !== undefined && !isDescribed) {
     throw wrongOption(owner, 'schema', 'a Standard Schema or a JSON Schema', schema)

@@ -1,7 +1,8 @@
 import type { FunctionInvocationContext } from '@lamella/core'
 import type { CountTokens, LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
 import type { SpillOptions } from './read-more-tool.ts'
+import { spillRules } from './read-more-tool.ts'
 import type { TruncateStrategy } from './truncate-text.ts'
 
 /** What the layer tells of a result that it shortened. No content is in it. */
@@ -46,21 +47,16 @@ export interface ContentTruncatorOptions
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkContentOptions(options: ContentTruncatorOptions): void {
   const owner = 'contentTruncator'
-  checkOptions(owner, options, {
-    mode: ['enforce', 'shadow', 'off'],
-    maxTokens: 1,
-    'spill.ttlMs': 1,
-    'spill.pageChars': 1,
-    name: 'string?',
-    countTokens: 'function?',
-    onEvent: 'function?',
-    when: 'function?',
-  })
   const { maxChars, strategy, marker = '', spill: spilling } = options
-  if (typeof maxChars !== 'function') checkOptions(owner, options, { maxChars: 1 })
-  if (typeof strategy !== 'function') {
-    checkOptions(owner, options, { strategy: ['head-tail', 'head', 'json-aware'] })
-  }
+  checkOptions(owner, options, {
+    ...layerRules,
+    maxChars: typeof maxChars === 'function' ? 'any' : 1,
+    maxTokens: 1,
+    countTokens: 'function?',
+    strategy: typeof strategy === 'function' ? 'any' : ['head-tail', 'head', 'json-aware'],
+    marker: 'any',
+    spill: spillRules,
+  })
   if (typeof marker !== 'string') throw wrongOption(owner, 'marker', 'a string', marker)
   const isStore =
     typeof spilling?.store?.get === 'function' && typeof spilling.store.set === 'function'

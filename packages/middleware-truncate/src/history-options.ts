@@ -1,6 +1,6 @@
 import type { ChatContext, Message } from '@lamella/core'
 import type { CountTokens, LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
 
 /** What the layer tells of a call that it cut, or could not. No content is in it. */
 export interface HistoryEvent {
@@ -83,26 +83,23 @@ export interface HistoryTruncatorOptions extends LayerOptions<ChatContext, Histo
 export function checkHistoryOptions(options: HistoryTruncatorOptions): void {
   const owner = 'historyTruncator'
   checkOptions(owner, options, {
-    mode: ['enforce', 'shadow', 'off'],
+    ...layerRules,
     maxMessages: 1,
-    calibrate: [true, false],
-    persist: [true, false],
-    'keep.firstUser': [true, false],
-    'keep.currentRun': [true, false],
-    'clearResults.keep': 0,
-    'keep.pinned': 'function?',
-    'clearResults.placeholder': 'string?',
-    name: 'string?',
+    maxTokens: typeof options.maxTokens === 'function' ? 'any' : 1,
     countTokens: 'function?',
-    onEvent: 'function?',
-    when: 'function?',
+    calibrate: [true, false],
+    keep: { firstUser: [true, false], pinned: 'function?', currentRun: [true, false] },
+    clearResults: { keep: 0, exclude: 'any', placeholder: 'string?' },
+    headroom: 'any',
+    notice: 'any',
+    persist: [true, false],
+    onContextLength: 'any',
   })
-  const { maxTokens, headroom = 0, notice = '', onContextLength = 0.7, clearResults } = options
+  const { headroom = 0, notice = '', onContextLength = 0.7, clearResults } = options
   const { exclude = [] } = clearResults ?? {}
   if (!Array.isArray(exclude)) {
     throw wrongOption(owner, 'clearResults.exclude', 'a list of names', exclude)
   }
-  if (typeof maxTokens !== 'function') checkOptions(owner, options, { maxTokens: 1 })
   if (!(headroom >= 0 && headroom < 1)) {
     throw wrongOption(owner, 'headroom', 'from 0 up and below 1', headroom)
   }

@@ -8,7 +8,7 @@ import type {
 } from '@lamella/core'
 import { message, text } from '@lamella/core'
 import type { LayerOptions } from '@lamella/core/authoring'
-import { agentLayer, checkOptions, reporter } from '@lamella/core/authoring'
+import { agentLayer, checkOptions, layerRules, reporter } from '@lamella/core/authoring'
 
 /** What the layer tells. No content is in it. */
 export interface PatchEvent {
@@ -31,13 +31,7 @@ export interface PatchToolCallsOptions extends LayerOptions<AgentContext, PatchE
  * @throws TypeError or RangeError that names the option and the value
  */
 export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddleware {
-  checkOptions('patchToolCalls', options, {
-    mode: ['enforce', 'shadow', 'off'],
-    name: 'string?',
-    result: 'function?',
-    onEvent: 'function?',
-    when: 'function?',
-  })
+  checkOptions('patchToolCalls', options, { ...layerRules, result: 'function?' })
   const { name = 'patch', result = () => cancelled } = options
   const report = reporter('patch', options.onEvent)
 

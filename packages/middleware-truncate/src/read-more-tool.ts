@@ -1,6 +1,7 @@
 import type { FunctionInvocationContext, KeyValueStore, Tool, ToolDefinition } from '@lamella/core'
 import { createSecretId, tool } from '@lamella/core'
-import { unlessAborted } from '@lamella/core/authoring'
+import type { OptionRules } from '@lamella/core/authoring'
+import { checkOptions, unlessAborted } from '@lamella/core/authoring'
 
 /** Where whole results are kept, so that the model may read on. */
 export interface SpillOptions {
@@ -27,13 +28,22 @@ export interface SpillOptions {
   readonly pageChars?: number | undefined
 }
 
+export const spillRules: OptionRules<SpillOptions> = {
+  store: 'any',
+  ttlMs: 1,
+  toolName: 'any',
+  prefix: 'any',
+  pageChars: 1,
+}
+
 /**
  * The tool by which a model reads on in results that `contentTruncator({ spill })` has shortened. It
  * only finds what the same session, or without one the same run, has kept. The layer offers it from the
  * first shortened result on; among an agent's own tools it is there from the start.
  */
-export function readMoreTool({ store, ...options }: SpillOptions): Tool {
-  const { toolName = 'read_more', prefix, pageChars = 20_000 } = options
+export function readMoreTool(options: SpillOptions): Tool {
+  checkOptions('readMoreTool', options, spillRules)
+  const { store, toolName = 'read_more', prefix, pageChars = 20_000 } = options
   return tool({
     name: toolName,
     description: 'Reads on in the result of a tool that was too long to be shown as a whole.',

@@ -1,6 +1,6 @@
 import type { ChatClient, ChatContext, KeyValueStore, Message } from '@lamella/core'
 import type { CountTokens, LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
 
 /** What the layer tells of a conversation that it summarised, or could not. No content is in it. */
 export interface SummaryEvent {
@@ -81,24 +81,24 @@ export interface SummarizerOptions extends LayerOptions<ChatContext, SummaryEven
 export function checkSummarizerOptions(options: SummarizerOptions): void {
   const owner = 'summarizer'
   checkOptions(owner, options, {
-    mode: ['enforce', 'shadow', 'off'],
+    ...layerRules,
+    client: 'any',
+    model: 'string?',
     maxMessages: 2,
     maxTokens: 1,
     keepMessages: 0,
+    pinned: 'function?',
+    countTokens: 'function?',
     calibrate: [true, false],
+    prompt: 'string?',
     format: ['text', 'structured'],
+    prefix: 'string?',
     maxSummaryTokens: 1,
     maxCharsPerPart: 1,
     persist: [true, false],
+    background: { upTo: 'any' },
+    store: 'any',
     onError: ['open', 'closed'],
-    name: 'string?',
-    model: 'string?',
-    prompt: 'string?',
-    prefix: 'string?',
-    countTokens: 'function?',
-    pinned: 'function?',
-    onEvent: 'function?',
-    when: 'function?',
   })
   const { background = false, client, store, maxMessages = Infinity, keepMessages = 20 } = options
   if (keepMessages >= maxMessages) {

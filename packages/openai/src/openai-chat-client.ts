@@ -6,10 +6,11 @@ import type {
   Message,
 } from '@lamella/core'
 import { BaseChatClient } from '@lamella/core'
+import { checkOptions } from '@lamella/core/authoring'
 import type { OpenAICall } from './openai-call.ts'
 import { callOptions, callStreamed, callWhole } from './openai-call.ts'
 import type { Connection, OpenAIClientOptions } from './openai-connection.ts'
-import { connect } from './openai-connection.ts'
+import { clientRules, connect } from './openai-connection.ts'
 import { prepareHistory } from './prepare-history.ts'
 import type { PreparedHistory } from './prepare-history.ts'
 import { responsesBody, responsesHistory, responsesReplay } from './responses-request.ts'
@@ -22,6 +23,7 @@ export class OpenAIChatClient extends BaseChatClient {
 
   /** @throws TypeError without a key for OpenAI, or for options that do not go together */
   constructor(options: OpenAIClientOptions = {}) {
+    checkOptions('OpenAIChatClient', options, clientRules)
     super(options)
     this.#connection = connect('OpenAIChatClient', options)
     this.provider = this.#connection.provider

@@ -7,6 +7,7 @@ import type {
   Message,
 } from '@lamella/core'
 import { BaseChatClient } from '@lamella/core'
+import { checkOptions } from '@lamella/core/authoring'
 import type { OpenAI } from 'openai'
 import type { MaxTokensField } from './completions-request.ts'
 import { completionsBody, completionsHistory } from './completions-request.ts'
@@ -14,7 +15,7 @@ import { CompletionsUpdates } from './completions-updates.ts'
 import type { OpenAICall } from './openai-call.ts'
 import { callOptions, callStreamed, callWhole } from './openai-call.ts'
 import type { Connection, OpenAIClientOptions } from './openai-connection.ts'
-import { connect } from './openai-connection.ts'
+import { clientRules, connect } from './openai-connection.ts'
 import type { PreparedHistory } from './prepare-history.ts'
 import { prepareHistory } from './prepare-history.ts'
 
@@ -39,6 +40,11 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
 
   /** @throws TypeError without a key for OpenAI, or for options that do not go together */
   constructor(options: OpenAIChatCompletionsClientOptions = {}) {
+    checkOptions('OpenAIChatCompletionsClient', options, {
+      ...clientRules,
+      maxTokensField: 'any',
+      streamUsage: 'any',
+    })
     super(options)
     this.#connection = connect('OpenAIChatCompletionsClient', options)
     this.#maxTokensField = options.maxTokensField ?? 'auto'

@@ -1,5 +1,6 @@
 import type { ChatClientOptions } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
+import type { OptionRules } from '@lamella/core/authoring'
 import { checkHeader, isHeaderValue, longestTimerMs, unfitForHeader } from '@lamella/core/transport'
 import type { ClientOptions } from 'openai'
 import { OpenAI } from 'openai'
@@ -64,6 +65,22 @@ const connecting = [
   'fetch',
   'defaultHeaders',
 ] as const
+
+export const clientRules: OptionRules<OpenAIClientOptions> = {
+  model: 'any',
+  middleware: 'any',
+  apiKey: 'any',
+  baseURL: 'any',
+  organization: 'any',
+  project: 'any',
+  provider: 'any',
+  firstUpdateTimeoutMs: 'any',
+  idleTimeoutMs: 'any',
+  timeoutMs: 'any',
+  fetch: 'function?',
+  defaultHeaders: 'any',
+  client: 'any',
+}
 
 /** Checks the options and makes the SDK's client. `owner` is the class that is named in errors. */
 export function connect(owner: string, options: OpenAIClientOptions): Connection {

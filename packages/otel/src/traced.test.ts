@@ -29,7 +29,7 @@ describe.each(modes)('spans of layers, %s', (mode) => {
         chatMiddleware('c1', pass),
         [chatMiddleware('c2', pass), functionMiddleware('f', pass)],
       ],
-      recorded.options,
+      { tracer: recorded.options.tracer },
     )
     const look = tool({ name: 'look', description: '', execute: () => 'seen' })
     const client = scriptedClient([callFunction('look'), 'Done.'])
@@ -63,7 +63,8 @@ describe.each(modes)('spans of layers, %s', (mode) => {
         role: 'cache',
       },
     ]
-    const middleware = [tracing(recorded.options), traced(layers, recorded.options)]
+    const { tracer } = recorded.options
+    const middleware = [tracing(recorded.options), traced(layers, { tracer })]
 
     await runIn(mode, new Agent({ client: scriptedClient([]), middleware }))
 
@@ -85,7 +86,8 @@ describe.each(modes)('spans of layers, %s', (mode) => {
   it('say why a layer stopped the run', async () => {
     const recorded = record()
     const guard = guardrail({ name: 'g', applyTo: ['input'], check: () => ({ action: 'block' }) })
-    const middleware = [tracing(recorded.options), traced(guard, recorded.options)]
+    const { tracer } = recorded.options
+    const middleware = [tracing(recorded.options), traced(guard, { tracer })]
 
     await runIn(mode, new Agent({ client: scriptedClient([]), middleware }))
 
@@ -117,6 +119,8 @@ it('a layer keeps its own fields, and its place in the order', () => {
   expect(counting.count()).toBe(0)
 })
 
-const layers = () =>
-  traced([agentMiddleware('a', pass), chatMiddleware('c', pass)], record().options)
+const layers = () => {
+  const { tracer } = record().options
+  return traced([agentMiddleware('a', pass), chatMiddleware('c', pass)], { tracer })
+}
 describeContract(middlewareContract({ create: layers }), { describe, it })

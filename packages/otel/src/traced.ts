@@ -5,6 +5,7 @@ import type {
   Middleware,
   MiddlewareInput,
 } from '@lamella/core'
+import { checkOptions } from '@lamella/core/authoring'
 import type { Operation } from './operation.ts'
 import { Telemetry } from './telemetry.ts'
 import type { TracedContext, TracingEvent, TracerLike } from './tracing-options.ts'
@@ -24,6 +25,7 @@ export function traced<Input extends MiddlewareInput>(
   layers: Input,
   options: TracedOptions = {},
 ): Input {
+  checkOptions('traced', options, { tracer: 'any', onEvent: 'function?' })
   const telemetry = new Telemetry({
     ...options,
     metrics: false,

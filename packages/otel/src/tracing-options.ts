@@ -1,6 +1,6 @@
 import type { AgentContext, ChatContext, FunctionInvocationContext, Usage } from '@lamella/core'
 import type { Clock, LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
 import type { SemconvVersion } from './conventions.ts'
 import { semconvVersions } from './conventions.ts'
 
@@ -99,12 +99,24 @@ export interface TracingOptions extends LayerOptions<TracedContext, TracingEvent
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkTracingOptions(options: TracingOptions): void {
   checkOptions('tracing', options, {
-    mode: ['enforce', 'shadow', 'off'],
+    ...layerRules,
     level: ['agent', 'chat'],
+    tracer: 'any',
+    meter: 'any',
     semconv: semconvVersions,
     metrics: [true, false],
     captureContent: ['none', 'attributes', 'events'],
+    redact: 'function?',
     maxAttributeBytes: 64,
+    sampleContent: 'any',
+    attributes: 'function?',
+    events: 'any',
+    cost: 'function?',
+    currency: 'any',
+    log: options.log === false ? 'any' : 'function?',
+    diagnosticsChannel: options.diagnosticsChannel === false ? 'any' : 'string?',
+    clock: 'any',
+    random: 'function?',
   })
   const { sampleContent = 1, semconv, captureContent, events } = options
   if (!(sampleContent >= 0 && sampleContent <= 1)) {
@@ -121,9 +133,4 @@ export function checkTracingOptions(options: TracingOptions): void {
   if (events !== undefined && !events.every((type) => typeof type === 'string')) {
     throw wrongOption('tracing', 'events', 'a list of types', events)
   }
-  for (const option of ['attributes', 'cost', 'onEvent', 'random', 'redact', 'when'] as const) {
-    if (options[option] !== undefined) checkOptions('tracing', options, { [option]: 'function' })
-  }
-  if (options.log) checkOptions('tracing', options, { log: 'function' })
-  if (options.diagnosticsChannel) checkOptions('tracing', options, { diagnosticsChannel: 'string' })
 }

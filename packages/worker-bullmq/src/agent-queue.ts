@@ -49,7 +49,13 @@ export class AgentQueue {
 
   /** @throws TypeError or RangeError that names the option and the value */
   constructor(options: AgentQueueOptions) {
-    checkOptions('AgentQueue', options, { name: 'string', attempts: 1, backoffMs: 0, keepMs: 1 })
+    checkOptions('AgentQueue', options, {
+      name: 'string',
+      connection: 'any',
+      attempts: 1,
+      backoffMs: 0,
+      keepMs: 1,
+    })
     checkPlace('AgentQueue', options)
     const { name, connection, attempts = 3, backoffMs = 1000, keepMs = sevenDaysMs } = options
     this.#connection = connection
@@ -62,7 +68,14 @@ export class AgentQueue {
 
   /** Adds a run. One whose id is known is not added again; its id is returned all the same. */
   async add(request: RunRequest): Promise<{ readonly runId: string; readonly added: boolean }> {
-    checkOptions('AgentQueue.add', request, { agent: 'string' })
+    checkOptions('AgentQueue.add', request, {
+      agent: 'string',
+      input: 'any',
+      runId: 'any',
+      sessionId: 'any',
+      tenant: 'any',
+      data: 'any',
+    })
     const { input } = request
     if (typeof input !== 'string' && !Array.isArray(input))
       throw wrongOption('AgentQueue.add', 'input', 'a string or a list of messages', typeof input)

@@ -256,6 +256,19 @@ describe('what cannot be', () => {
   })
 })
 
+describeWithRedis('a run with a field that there is none of', () => {
+  it('is not added', async () => {
+    const { queue } = setUp({})
+
+    const adding = queue.add({ agent: 'a', input: 'Hi', runId: 'r', tenent: 'acme' } as never)
+
+    await expect(adding).rejects.toThrow(
+      'AgentQueue.add: unknown option `tenent`; did you mean `tenant`?',
+    )
+    await expect(queue.read('r')).rejects.toMatchObject({ code: 'run_unknown' })
+  })
+})
+
 describeWithRedis('a run without input', () => {
   it('is not added', async () => {
     const { queue } = setUp({})

@@ -66,11 +66,15 @@ export class AgentWorker {
   constructor(options: AgentWorkerOptions) {
     checkOptions('AgentWorker', options, {
       name: 'string',
+      connection: 'any',
+      agents: 'any',
+      sessions: 'any',
       concurrency: 1,
       lockMs: 1000,
       maxDeliveries: 1,
       flushMs: 0,
       keepMs: 1,
+      onError: 'function?',
     })
     checkPlace('AgentWorker', options)
     const { agents } = options

@@ -32,5 +32,9 @@ describe('yourGuardrail', () => {
   it('names an option that is wrong', () => {
     assert.throws(() => yourGuardrail({ words: [] }), /`words`/)
     assert.throws(() => yourGuardrail({ words: ['(a+)+'] }), /`words`/)
+    assert.throws(
+      () => yourGuardrail({ words: ['a'], mod: 'off' } as never),
+      /`mod`; did you mean `mode`/,
+    )
   })
 })

@@ -34,5 +34,6 @@ describe('yourMiddleware', () => {
 
   it('names an option that is wrong, and its value', () => {
     assert.throws(() => yourMiddleware({ slowMs: -1 }), /`slowMs`.*-1/)
+    assert.throws(() => yourMiddleware({ slow: 1 } as never), /`slow`; did you mean `slowMs`/)
   })
 })

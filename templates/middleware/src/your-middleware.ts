@@ -1,6 +1,6 @@
 import type { ChatContext, ChatMiddleware } from '@lamella/core'
 import type { Clock, LayerOptions } from '@lamella/core/authoring'
-import { chatLayer, checkOptions, reporter, systemClock } from '@lamella/core/authoring'
+import { chatLayer, checkOptions, layerRules, reporter, systemClock } from '@lamella/core/authoring'
 
 /** What the layer tells of a model call. */
 export interface YourMiddlewareEvent {
@@ -24,7 +24,7 @@ export interface YourMiddlewareOptions extends LayerOptions<ChatContext, YourMid
  * @throws RangeError or TypeError that names the option and the value
  */
 export function yourMiddleware(options: YourMiddlewareOptions = {}): ChatMiddleware {
-  checkOptions('yourMiddleware', options, { slowMs: 0, mode: ['enforce', 'shadow', 'off'] })
+  checkOptions('yourMiddleware', options, { ...layerRules, slowMs: 0, clock: 'any' })
   const { slowMs = 5000, clock = systemClock } = options
   const report = reporter('your-middleware', options.onEvent)
 

@@ -41,7 +41,12 @@ export class YourChatClient extends BaseChatClient {
   readonly #options: YourChatClientOptions
 
   constructor(options: YourChatClientOptions) {
-    checkOptions('YourChatClient', options, { model: 'string', baseURL: 'string' })
+    checkOptions('YourChatClient', options, {
+      model: 'string',
+      baseURL: 'string',
+      apiKey: 'any',
+      middleware: 'any',
+    })
     super({ model: options.model, middleware: options.middleware })
     this.#options = options
   }

@@ -1,3 +1,5 @@
+import type { OptionRules } from '@lamella/core/authoring'
+import { checkOptions } from '@lamella/core/authoring'
 import { checkHeader } from '@lamella/core/transport'
 import type { AzureDataSource } from './azure-data-source.ts'
 import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
@@ -16,8 +18,31 @@ const connecting = [
   'defaultHeaders',
 ] as const
 
+const rules: OptionRules<AzureOpenAIClientOptions> = {
+  model: 'any',
+  middleware: 'any',
+  api: 'any',
+  endpoint: 'any',
+  apiKey: 'any',
+  azureADTokenProvider: 'any',
+  credential: 'any',
+  credentialScope: 'any',
+  deployment: 'any',
+  apiVersion: 'any',
+  dataSources: 'any',
+  maxTokensField: 'any',
+  streamUsage: 'any',
+  firstUpdateTimeoutMs: 'any',
+  idleTimeoutMs: 'any',
+  timeoutMs: 'any',
+  fetch: 'function?',
+  defaultHeaders: 'any',
+  client: 'any',
+}
+
 /** @throws TypeError or RangeError for options that can never work, with none of their secrets */
-export function checkOptions(owner: string, options: AzureOpenAIClientOptions): void {
+export function checkClientOptions(owner: string, options: AzureOpenAIClientOptions): void {
+  checkOptions(owner, options, rules)
   const { api = 'chat', dataSources, client, defaultHeaders = {} } = options
   if (api !== 'chat' && api !== 'responses') {
     throw new TypeError(`${owner}: \`api\` must be 'chat' or 'responses', got ${show(api)}`)

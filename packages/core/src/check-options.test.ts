@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import type { OptionRules } from './check-options.ts'
+import { checkOptions } from './check-options.ts'
+
+interface Options {
+  readonly name: string
+  readonly ttlMs?: number | undefined
+  readonly maxRetries?: number | undefined
+  readonly keep?: boolean | { readonly firstUser?: boolean | undefined } | undefined
+  readonly store?: { get(key: string): unknown } | undefined
+}
+
+const rules: OptionRules<Options> = {
+  name: 'string',
+  ttlMs: 1,
+  maxRetries: 0,
+  keep: { firstUser: [true, false] },
+  store: 'any',
+  'store.get': 'function?',
+}
+
+const check = (options: object) => () => checkOptions('cache', { name: 'a', ...options }, rules)
+
+describe('an unknown option', () => {
+  test.each([
+    ['ttl', '`ttlMs`'],
+    ['ttlms', '`ttlMs`'],
+    ['retries', '`maxRetries`'],
+    ['maxRetrys', '`maxRetries`'],
+    ['namee', '`name`'],
+    ['store.get', '`store`'],
+  ])('throws, and %s is told that %s may be meant', (option, meant) => {
+    expect(check({ [option]: 'a secret' })).toThrow(
+      new TypeError(`cache: unknown option \`${option}\`; did you mean ${meant}?`),
+    )
+  })
+
+  test.each(['policy', 'x', '', 'constructor'])(
+    'that is like no other throws without a hint: %o',
+    (option) => {
+      expect(check({ [option]: 'a secret' })).toThrow(
+        new TypeError(`cache: unknown option \`${option}\``),
+      )
+    },
+  )
+
+  test('is named before what is wrong with others', () => {
+    expect(check({ name: 1, nam: 'a' })).toThrow('`nam`; did you mean')
+  })
+
+  test('throws in an object of options too, with where it stands', () => {
+    expect(check({ keep: { first: true } })).toThrow(
+      new TypeError('cache: unknown option `keep.first`; did you mean `keep.firstUser`?'),
+    )
+  })
+
+  test('is fine where nothing is given for it', () => {
+    expect(check({ ttl: undefined, keep: { first: undefined } })).not.toThrow()
+  })
+
+  test('is none in an object that is not one of options', () => {
+    class Store {
+      readonly client = {}
+      get(): undefined {}
+    }
+
+    expect(check({ store: new Store() })).not.toThrow()
+    expect(check({ store: { get: 1 } })).toThrow('`store.get` must be a function, got 1')
+  })
+})
+
+test('an object of options that may be something else is looked into where it is one', () => {
+  expect(check({ keep: true })).not.toThrow()
+  expect(check({ keep: { firstUser: 'yes' } })).toThrow(
+    new TypeError('cache: `keep.firstUser` must be one of true, false, got "yes"'),
+  )
+})

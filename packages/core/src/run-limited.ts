@@ -5,28 +5,35 @@ interface Work {
 }
 
 /**
- * Runs work side by side, at most `limit` at once, in list order. The first failure aborts the
- * others; it is thrown when all have settled.
+ * Runs work side by side, at most `limit` at once, in list order. The first failure, or an abort of
+ * `outer`, aborts the others; it is thrown when all have settled.
  */
 export async function runLimited(
   work: readonly Work[],
   limit: number,
-  outer: AbortSignal,
+  outer: AbortSignal | undefined,
 ): Promise<void> {
-  const failure = new AbortController()
-  const signal = AbortSignal.any([outer, failure.signal])
-  const running = new Set<Promise<void>>()
+  const ending = new AbortController()
+  const { signal } = ending
+  const follow = (): void => ending.abort(outer!.reason)
+  outer?.addEventListener('abort', follow)
+  if (outer?.aborted === true) follow()
+  const running = new Set<Promise<unknown>>()
   for (const { exclusive, start } of work) {
     const most = exclusive ? 1 : limit
     while (running.size >= most) await Promise.race(running)
     if (signal.aborted) break
-    const one = start(signal)
-      .catch((error: unknown) => failure.abort(error))
-      .finally(() => running.delete(one))
+    const one: Promise<unknown> = start(signal).then(
+      () => running.delete(one),
+      (error: unknown) => {
+        running.delete(one)
+        ending.abort(error)
+      },
+    )
     running.add(one)
     if (exclusive) await one
   }
   await Promise.all(running)
-  failure.signal.throwIfAborted()
-  outer.throwIfAborted()
+  outer?.removeEventListener('abort', follow)
+  signal.throwIfAborted()
 }

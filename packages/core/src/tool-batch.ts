@@ -138,7 +138,8 @@ class BatchWork {
       start: (own: AbortSignal) => this.#start(job, own),
     }))
     const most = this.#batch.oneByOne === true ? 1 : config.maxConcurrency
-    return runLimited(work, most, signal ?? this.#run.signal)
+    const run = this.#run
+    return runLimited(work, most, signal ?? (run.abortable ? run.signal : undefined))
   }
 
   #start({ at, prepared }: Job, signal: AbortSignal | undefined): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash as digest, randomUUID } from 'node:crypto'
 import { canonicalJson } from '@lamella/core/authoring'
 import type { AuditEntry, AuditFacts, AuditHead, AuditRecord, AuditType } from './audit-record.ts'
 import type { AuditSigning } from './audit-signature.ts'
@@ -39,5 +39,5 @@ export class AuditChain {
 
 /** In hex. */
 export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex')
+  return digest('sha256', data, 'hex')
 }

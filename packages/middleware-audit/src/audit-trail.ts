@@ -100,7 +100,7 @@ export class AuditTrail {
 
   /** Whether all that waited is written. */
   async #write(): Promise<boolean> {
-    this.#timer?.abort()
+    this.#timer?.abort('written')
     this.#timer = undefined
     await (this.#opening ??= this.#open())
     this.#chainAll()
@@ -153,17 +153,14 @@ export class AuditTrail {
   ): Promise<boolean | undefined> {
     const { waitMs = 5000 } = this.#options
     const over = new AbortController()
-    const gone = new Promise<undefined>((resolve) => {
-      signal?.addEventListener('abort', () => resolve(undefined), { signal: over.signal })
-    })
-    const late = this.clock.sleep(waitMs, over.signal).then(
-      () => undefined,
-      () => undefined,
-    )
+    const end = (): void => over.abort('over')
+    signal?.addEventListener('abort', end)
+    const late = this.clock.sleep(waitMs, over.signal).then(nothing, nothing)
     try {
-      return await Promise.race([work, late, gone])
+      return await Promise.race([work, late])
     } finally {
-      over.abort()
+      signal?.removeEventListener('abort', end)
+      end()
     }
   }
 
@@ -181,6 +178,8 @@ export class AuditTrail {
     }
   }
 }
+
+function nothing(): undefined {}
 
 /** By now, whatever it was before. */
 function hasEnded(signal: AbortSignal | undefined): boolean {

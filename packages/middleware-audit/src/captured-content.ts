@@ -1,6 +1,7 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import type { Message } from '@lamella/core'
 import { canonicalJson } from '@lamella/core/authoring'
+import { sha256 } from './audit-chain.ts'
 import type { AuditCapture, AuditLogOptions, CaptureMode } from './audit-options.ts'
 import { plainJson } from './plain-json.ts'
 
@@ -20,7 +21,7 @@ export function contentDigest(
   const json = canonicalJson(plainJson(content))
   if ('key' in by) return { hmac: createHmac('sha256', by.key).update(json).digest('hex') }
   const { salt } = by
-  return { sha256: createHash('sha256').update(salt).update(json).digest('hex'), salt }
+  return { sha256: sha256(salt + json), salt }
 }
 
 /** Puts content into records, in the way that was chosen for its kind. */
@@ -44,10 +45,7 @@ export class CapturedContent {
   digest(value: unknown, subject: string | undefined): ContentDigest {
     const { hashKey } = this.#options
     const key = typeof hashKey === 'function' ? hashKey(subject) : hashKey
-    return contentDigest(
-      value,
-      key === undefined ? { salt: randomBytes(16).toString('hex') } : { key },
-    )
+    return contentDigest(value, key === undefined ? { salt: newSalt() } : { key })
   }
 
   #redacted(value: unknown): unknown {
@@ -67,6 +65,11 @@ export class CapturedContent {
       return '[not redacted]'
     }
   }
+}
+
+/** 122 random bits. Node keeps some ready for UUIDs, and asks the system anew for bytes. */
+function newSalt(): string {
+  return randomUUID().replaceAll('-', '')
 }
 
 /** What somebody said, without ids and what only a provider understands. */

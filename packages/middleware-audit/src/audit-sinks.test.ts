@@ -323,6 +323,17 @@ describe.each(modes)('a sink that fails, %s', (mode) => {
     expect((await run).status).toBe('completed')
     expect(events).toMatchObject([{ status: 'late', waiting: 3 }])
   })
+
+  it('that never answers does not hold a run that is aborted', async () => {
+    const controller = new AbortController()
+    const log = auditLog({ sinks: () => new Promise<void>(() => {}), clock: testClock() })
+
+    const run = runIn(mode, agentWith(log), { signal: controller.signal })
+    for (let turn = 0; turn < 20; turn++) await task()
+    controller.abort(new Error('gone'))
+
+    await expect(run).rejects.toThrow('gone')
+  })
 })
 
 it('what cannot be recorded does not stop a run, unless failures close', async () => {

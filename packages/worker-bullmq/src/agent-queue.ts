@@ -4,7 +4,7 @@ import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Connection } from './connection.ts'
-import { checkPlace, connect } from './connection.ts'
+import { checkPlace, closed, connect } from './connection.ts'
 import { cancelledOutcome } from './run-outcome.ts'
 import type { RunOutcome, RunRecord, RunRequest } from './run-record.ts'
 import { RunStore, unknownRun } from './run-store.ts'
@@ -170,7 +170,12 @@ export class AgentQueue {
     throw new LamellaError(`run "${runId}" has no outcome any more`, { code: 'run_unknown' })
   }
 
+  /** Waits for what is being written; for five seconds at most where Redis is away, and then it fails. */
   async close(): Promise<void> {
+    await closed(this.#redis, this.#leave(), 0)
+  }
+
+  async #leave(): Promise<void> {
     await this.#queue.close()
     await this.#redis.quit()
   }

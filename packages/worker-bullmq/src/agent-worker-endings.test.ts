@@ -280,31 +280,16 @@ describeWithRedis('a run without input', () => {
   })
 })
 
-describe.skipIf(!(await hasServer()))('a Redis that goes away and comes back', () => {
-  it('loses no run: commands wait for it', async () => {
+describe.skipIf(!(await hasServer()))('a Redis that goes away', () => {
+  /** While a tool is under way. */
+  const goingAway = async (options: SetUp = {}) => {
     const folder = await mkdtemp(join(tmpdir(), 'lamella-redis-'))
     const port = await freePort()
-    const start = () =>
-      spawn(
-        program,
-        [
-          '--port',
-          `${port}`,
-          '--dir',
-          folder,
-          '--appendonly',
-          'yes',
-          '--appendfsync',
-          'always',
-          '--save',
-          '',
-        ],
-        {
-          stdio: 'ignore',
-        },
-      )
-    let server = start()
-    const connection = { host: '127.0.0.1', port, retryStrategy: () => 20 }
+    const place = ['--port', `${port}`, '--dir', folder]
+    const settings = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
+    const start = () => spawn(program, [...place, ...settings], { stdio: 'ignore' })
+    const server = start()
+    const connection = { host: '127.0.0.1', port, retryStrategy: () => 100 }
     let release = (): void => {}
     const released = new Promise<void>((resolve) => (release = resolve))
     const ran: string[] = []
@@ -318,7 +303,8 @@ describe.skipIf(!(await hasServer()))('a Redis that goes away and comes back', (
       },
     })
     const client = scriptedClient([callFunction('work', {}, 'c1'), 'Done.'])
-    const { queue, worker } = setUp({ a: new Agent({ client, tools: [work] }) }, { connection })
+    const agent = new Agent({ client, tools: [work] })
+    const { queue, worker } = setUp({ a: agent }, { connection, ...options })
     const { runId } = await queue.add({ agent: 'a', input: 'Go' })
     await expect.poll(() => ran).toEqual(['worked'])
 
@@ -326,15 +312,36 @@ describe.skipIf(!(await hasServer()))('a Redis that goes away and comes back', (
     server.kill('SIGKILL')
     await gone
     release()
+    open.length = 0
+    return { queue, worker, runId, ran, start, folder }
+  }
+
+  it('holds nobody who closes for more than five seconds, and says what was left', async () => {
+    const errors: unknown[] = []
+    const onError = (error: unknown, runId?: string): void => {
+      if (runId !== undefined) errors.push({ error, runId })
+    }
+    const { queue, worker, runId, folder } = await goingAway({ onError })
+    const adding = queue.add({ agent: 'a', input: 'Go' })
+    const added = adding.catch((error: Error) => error.message)
+
+    await Promise.all([worker.close({ timeoutMs: 0 }), queue.close()])
+
+    expect(await added).toBe('Connection is closed.')
+    expect(errors[0]).toMatchObject({ error: { code: 'store_failed' }, runId })
+    await rm(folder, { recursive: true, force: true })
+  }, 20_000)
+
+  it('loses no run when it comes back: commands wait for it', async () => {
+    const { queue, worker, runId, ran, start, folder } = await goingAway()
     const later = queue.add({ agent: 'a', input: 'Go', runId: 'later' }).catch(() => {})
-    server = start()
+    const server = start()
 
     await later
     expect(await queue.result(runId)).toMatchObject({ status: 'completed', text: 'Done.' })
     expect(ran).toEqual(['worked'])
     await worker.close({ timeoutMs: 0 })
     await queue.close()
-    open.length = 0
     server.kill('SIGKILL')
     await rm(folder, { recursive: true, force: true })
   }, 20_000)

@@ -6,7 +6,7 @@ import { DelayedError, Queue, WaitingError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { RunJob } from './agent-queue.ts'
 import type { Connection } from './connection.ts'
-import { checkPlace, connect } from './connection.ts'
+import { checkPlace, closed, connect } from './connection.ts'
 import type { RunEnd } from './active-run.ts'
 import { ActiveRun } from './active-run.ts'
 import type { RunOutcome } from './run-record.ts'
@@ -115,7 +115,9 @@ export class AgentWorker {
 
   /**
    * Takes no more runs, lets those under way come to their next safe point, and gives them to others
-   * from there. After `timeoutMs` they are cut off, and others go on from their last finished step.
+   * from there. After `timeoutMs` they are cut off, and others go on from their last finished step. While
+   * Redis is away nothing can be given to others: five seconds later it closes all the same, `onError` is
+   * told, and others take the runs over after `lockMs`.
    */
   close(options: { readonly timeoutMs?: number | undefined } = {}): Promise<void> {
     const { timeoutMs = 10_000 } = options
@@ -128,11 +130,19 @@ export class AgentWorker {
   }
 
   async #close(timeoutMs: number): Promise<void> {
-    const closed = this.#worker.close()
+    const leaving = this.#leave()
     for (const run of this.#active.values()) run.handOver(timeoutMs)
-    await closed
-    await this.#dead.close()
+    const left = [...this.#active.keys()]
+    if (!(await closed(this.#redis, leaving, timeoutMs))) {
+      this.#worker.disconnect().catch(() => {})
+      for (const runId of left) this.#report(leftBehind(runId), runId)
+    }
     this.#listener.disconnect()
+  }
+
+  async #leave(): Promise<void> {
+    await this.#worker.close()
+    await this.#dead.close()
     await this.#redis.quit()
   }
 
@@ -273,6 +283,13 @@ function isLastTry({ attemptsMade, opts: { attempts = 1 } }: Job): boolean {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
+}
+
+function leftBehind(runId: string): LamellaError {
+  return new LamellaError(
+    `run "${runId}" was left to other workers: Redis was away while this one closed`,
+    { code: 'store_failed' },
+  )
 }
 
 function tooOften(runId: string, times: number): LamellaError {

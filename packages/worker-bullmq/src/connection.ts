@@ -13,6 +13,38 @@ export function connect(connection: Connection): Redis {
     : new Redis({ ...connection, ...options })
 }
 
+/**
+ * Waits for what closes a connection, and lets go of it where Redis is still away when `waitMs` and five
+ * seconds more are over: commands would wait for it to come back. False if it came to that.
+ */
+export async function closed(
+  redis: Redis,
+  closing: Promise<unknown>,
+  waitMs: number,
+): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const givenUp = new Promise<false>((resolve) => {
+    timer = setTimeout(() => {
+      if (redis.status === 'ready') redis.once('close', () => resolve(false))
+      else resolve(false)
+    }, waitMs + 5000)
+  })
+  const isClosed = await Promise.race([closing.then(() => true), givenUp])
+  clearTimeout(timer)
+  if (!isClosed) {
+    closing.catch(() => {})
+    const isBetweenTries = redis.status === 'reconnecting'
+    redis.disconnect()
+    // Commands that wait for the next try fail with it.
+    if (isBetweenTries)
+      redis
+        .connect()
+        .then(() => redis.quit())
+        .catch(() => {})
+  }
+  return isClosed
+}
+
 /** @throws TypeError that names the option and the value, before anything is opened */
 export function checkPlace(
   owner: string,

@@ -72,7 +72,8 @@ export class ActiveRun {
   }
 
   async execute(agent: Agent, from: Partial<SessionSnapshot> | undefined): Promise<RunEnd> {
-    const session = from === undefined ? undefined : createSession(from)
+    const { sessionState: state } = this.claimed
+    const session = from && createSession({ ...from, ...(state && { state }) })
     const stream = this.#start(agent, session)
     this.#stream = stream
     try {
@@ -84,7 +85,8 @@ export class ActiveRun {
       if (status === 'paused' && this.#ending === 'cancelled') return await this.#end(response)
       if (status !== 'paused' || reason !== 'cancelled')
         return await this.#finish(response, session?.toJSON())
-      return await this.#putBack({ checkpoint, before: [...this.#before, ...messages] })
+      const before = [...this.#before, ...messages]
+      return await this.#putBack({ checkpoint, before, sessionState: session?.state })
     } catch (error) {
       await this.#writer.flush()
       if (!this.#control.mode || this.#control.mode !== 'now') throw error
@@ -115,7 +117,10 @@ export class ActiveRun {
       tenant: request.tenant,
       data: request.data,
       control: this.#control,
-      onCheckpoint: (step: Checkpoint) => this.#store.saveStep(this.#runId, this.#owner, step),
+      onCheckpoint: (step: Checkpoint) => {
+        const kept = { checkpoint: step, sessionState: session?.state }
+        return this.#store.saveStep(this.#runId, this.#owner, kept)
+      },
     } as const
     // An agent of its own: approvals that were answered are remembered by agents, and a run that is
     // tried again is answered again.
@@ -148,7 +153,9 @@ export class ActiveRun {
     return { outcome, session: undefined }
   }
 
-  async #putBack(from?: Pick<ClaimedRun, 'checkpoint' | 'before'>): Promise<RunEnd> {
+  async #putBack(
+    from?: Pick<ClaimedRun, 'checkpoint' | 'before' | 'sessionState'>,
+  ): Promise<RunEnd> {
     await this.#store.putBack(this.#runId, this.#owner, from)
     return 'handed-over'
   }

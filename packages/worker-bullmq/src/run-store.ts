@@ -1,6 +1,6 @@
 import type { AgentResponseUpdate, Checkpoint, Message, SessionSnapshot } from '@lamella/core'
-import { LamellaError } from '@lamella/core'
 import type { Redis } from 'ioredis'
+import { takenOver, unknownRun } from './run-errors.ts'
 import type { RunOutcome, RunRecord, RunRequest, RunState } from './run-record.ts'
 
 /** What a worker is given of a run when it begins to work on it. */
@@ -13,6 +13,8 @@ export interface ClaimedRun {
   readonly answers: Readonly<Record<string, unknown>>
   /** What the run had said when it was paused or put back, as its layers let it through. */
   readonly before: readonly Message[]
+  /** The state of its session as it was at the checkpoint. */
+  readonly sessionState: SessionSnapshot['state'] | undefined
   /** A cancel that came while nobody worked on it. */
   readonly cancel: string | undefined
   /** What a session had become when its outcome was written, and nobody knows whether it was saved. */
@@ -111,6 +113,7 @@ export class RunStore {
       checkpoint: parsed(run['checkpoint']) as Checkpoint | undefined,
       answers: (parsed(run['answers']) ?? {}) as Record<string, unknown>,
       before: (parsed(run['before']) ?? []) as readonly Message[],
+      sessionState: parsed(run['session-state']) as SessionSnapshot['state'] | undefined,
       cancel: run['cancel'],
       unsaved: parsed(run['session']) as SessionSnapshot | undefined,
       outcome: parsed(run['outcome']) as RunOutcome | undefined,
@@ -118,8 +121,16 @@ export class RunStore {
   }
 
   /** @throws LamellaError `run_taken_over` if another worker has the run by now */
-  async saveStep(runId: string, owner: string, checkpoint: Checkpoint): Promise<void> {
-    await this.#write(runId, owner, { checkpoint: JSON.stringify(checkpoint), answers: '{}' })
+  async saveStep(
+    runId: string,
+    owner: string,
+    { checkpoint, sessionState }: Pick<ClaimedRun, 'checkpoint' | 'sessionState'>,
+  ): Promise<void> {
+    await this.#write(runId, owner, {
+      checkpoint: JSON.stringify(checkpoint),
+      answers: '{}',
+      ...(sessionState && { 'session-state': JSON.stringify(sessionState) }),
+    })
   }
 
   /**
@@ -163,6 +174,7 @@ export class RunStore {
       local last = 4 + tonumber(ARGV[4])
       for i = 5, last do redis.call('xadd', KEYS[2], '*', 'entry', ARGV[i]) end
       redis.call('hset', KEYS[1], unpack(ARGV, last + 1))
+      redis.call('hdel', KEYS[1], 'session-state')
       if kind ~= 'waits' then
         redis.call('pexpire', KEYS[1], ARGV[3])
         redis.call('pexpire', KEYS[2], ARGV[3])
@@ -191,13 +203,14 @@ export class RunStore {
   async putBack(
     runId: string,
     owner: string,
-    from?: Pick<ClaimedRun, 'checkpoint' | 'before'>,
+    from?: Pick<ClaimedRun, 'checkpoint' | 'before' | 'sessionState'>,
   ): Promise<void> {
     const fields: Record<string, string> = { state: 'queued' }
     if (from !== undefined) {
       fields['checkpoint'] = JSON.stringify(from.checkpoint)
       fields['before'] = JSON.stringify(from.before)
       fields['answers'] = '{}'
+      if (from.sessionState) fields['session-state'] = JSON.stringify(from.sessionState)
     }
     await this.#write(runId, owner, fields)
   }
@@ -272,17 +285,6 @@ export class RunStore {
   #key(runId: string): string {
     return `${this.#prefix}run:${runId}`
   }
-}
-
-/** The error of a run that nobody added, or that was forgotten since. */
-export function unknownRun(runId: string): LamellaError {
-  return new LamellaError(`there is no run "${runId}"`, { code: 'run_unknown' })
-}
-
-function takenOver(runId: string): LamellaError {
-  return new LamellaError(`run "${runId}" was taken over by another worker`, {
-    code: 'run_taken_over',
-  })
 }
 
 function pairs(list: readonly string[]): [string, string][] {

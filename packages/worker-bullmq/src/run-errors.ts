@@ -1,0 +1,13 @@
+import { LamellaError } from '@lamella/core'
+
+/** The error of a run that nobody added, or that was forgotten since. */
+export function unknownRun(runId: string): LamellaError {
+  return new LamellaError(`there is no run "${runId}"`, { code: 'run_unknown' })
+}
+
+/** The error of a write about a run that another worker has by now. */
+export function takenOver(runId: string): LamellaError {
+  return new LamellaError(`run "${runId}" was taken over by another worker`, {
+    code: 'run_taken_over',
+  })
+}

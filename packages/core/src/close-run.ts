@@ -17,7 +17,7 @@ export function closeRun(
 ): AgentResponse {
   const { session } = run
   const paused = given.status === 'paused'
-  const pending = paused ? pendingOf(run, given) : noPending
+  const pending = paused ? pendingOf(run, given) : none
   const { usage, attempts } = run
   const isFinal = given.pending.length === 0 && given.usage === usage && given.attempts === attempts
   const settled = paused || given.pending.length === 0 ? given : withdrawn(given, run)
@@ -109,7 +109,7 @@ function pendingOf(run: Run, given: AgentResponse): readonly PendingRequest[] {
 
 /** What others have added to the session while this run was paused. */
 function talkedSince({ checkpoint }: Run, session: Session): readonly Message[] {
-  if (checkpoint?.conversation === undefined) return noMessages
+  if (checkpoint?.conversation === undefined) return none
   const { conversation, loop, dropped } = checkpoint
   const messages = [...conversation, ...(loop?.response.messages ?? [])]
   const known = new Set([...messages.map(({ id }) => id), ...(dropped ?? [])])
@@ -118,5 +118,4 @@ function talkedSince({ checkpoint }: Run, session: Session): readonly Message[] 
 
 /** What a blocked, failed or cut-off run said stays out of the session. */
 const kept: ReadonlySet<RunStatus> = new Set(['completed', 'terminated', 'max_iterations'])
-const noMessages: readonly Message[] = Object.freeze([])
-const noPending: readonly PendingRequest[] = Object.freeze([])
+const none: readonly never[] = Object.freeze([])

@@ -19,7 +19,8 @@ export class RunConversation implements RunMessages {
   #added: Message[] = []
   /** Ids of messages that rewriting has left out. A session may still have them. */
   dropped: Set<string> | undefined
-  #begun = false
+  /** Whether `begin` was called. */
+  begun = false
 
   get all(): readonly Message[] {
     return this.#all
@@ -30,18 +31,13 @@ export class RunConversation implements RunMessages {
     return this.#added
   }
 
-  /** Whether `begin` was called. */
-  get begun(): boolean {
-    return this.#begun
-  }
-
   /** What a finished run stands on, and which of its messages that speaks for. */
   get ground(): { readonly base: readonly Message[]; readonly absorbed: readonly string[] } {
     return { base: this.#base, absorbed: [...(this.#absorbed ?? [])] }
   }
 
   begin(messages: readonly Message[], absorbed?: readonly string[]): void {
-    this.#begun = true
+    this.begun = true
     this.#base = messages
     this.#all = [...messages]
     this.#added = []

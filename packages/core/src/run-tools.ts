@@ -76,8 +76,8 @@ export class LiveTools implements RunTools {
   }
 
   remove(...tools: readonly (string | ToolDefinition)[]): void {
-    const gone = this.#executable.filter((tool) =>
-      [tool, tool.name].some((it) => tools.includes(it)),
+    const gone = this.#executable.filter(
+      (tool) => tools.includes(tool) || tools.includes(tool.name),
     )
     if (gone.length === 0) return
     this.#executable = this.#executable.filter((tool) => !gone.includes(tool))

@@ -40,7 +40,12 @@ describe('path', () => {
         '/etc/passwd',
         '/srv/docs2/x',
         '/srv/docs/../x',
+        '/SRV/docs/x',
+        '//srv/docs/x',
+        'x\\y/../../x',
+        '. /../x',
         '..\\x',
+        'C:\\..\\srv\\docs\\x',
         'C:\\x',
         'c:x',
         '\\\\host\\share',
@@ -61,6 +66,19 @@ describe('path', () => {
     )
   })
 
+  test('folders may be on a drive, or of a share', () => {
+    expectRule(
+      path({ roots: ['C:\\docs'] }),
+      ['a.md', 'C:\\docs\\a.md', 'c:/DOCS/a.md'],
+      ['C:\\docs2\\a.md', 'D:\\docs\\a.md', 'C:..\\docs\\a.md', 'C:\\docs\\..\\a.md'],
+    )
+    expectRule(
+      path({ roots: ['\\\\host\\share'] }),
+      ['a.md', '\\\\host\\share\\a.md'],
+      ['\\host\\share\\a.md', '\\\\host\\other\\a.md', '..\\other\\a.md'],
+    )
+  })
+
   test('relative folders are below where the tool stands', () => {
     expectRule(
       path({ roots: ['docs'], base: '.', extensions: ['.md'] }),
@@ -72,7 +90,7 @@ describe('path', () => {
   test('on posix a backslash is a character', () => {
     expectRule(
       path({ roots: ['/srv'], platform: 'posix' }),
-      ['a\\..\\..\\b', '12:30', 'aux'],
+      ['a\\..\\..\\b', '12:30', 'aux', '...', 'A'],
       ['../x', '%2e%2e/x'],
     )
   })

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { isAbsolutePath } from '@lamella/core/authoring'
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { isAbsolute, pathFault } from './path-escape.ts'
+import { pathFault } from './path-escape.ts'
 
 const both = ['posix', 'win32'] as const
 const isRefused = (path: string): boolean =>
-  pathFault(path, both, 2) !== undefined || isAbsolute(path, both)
+  pathFault(path, both, 2) !== undefined || isAbsolutePath(path, both)
 
 describe('how a path is written', () => {
   it.each([
@@ -33,6 +34,10 @@ describe('how a path is written', () => {
     'file.txt::$DATA',
     '.. /secret',
     '.../secret',
+    '. /../secret',
+    '..;/secret',
+    '%e0%80%ae%e0%80%ae/secret',
+    '~root/.ssh/id_rsa',
   ])('%j is refused', (path) => {
     expect(isRefused(path)).toBe(true)
   })
@@ -53,6 +58,8 @@ describe('how a path is written', () => {
     'auxiliary/console.ts',
     'a~b.md',
     '.env.example',
+    '~$report.docx',
+    '1⁄2.md',
     '',
   ])('%j passes', (path) => {
     expect(isRefused(path)).toBe(false)

@@ -1,7 +1,8 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute as isOwnAbsolute, join, resolve } from 'node:path'
+import { isAbsolutePath } from '@lamella/core/authoring'
 import type { Dialect, PathFault } from './path-escape.ts'
-import { isAbsolute, pathFault } from './path-escape.ts'
+import { pathFault } from './path-escape.ts'
 
 /** What is asked of a disk. */
 export interface FileSystem {
@@ -52,7 +53,7 @@ export async function resolvePath(
   const fault = pathFault(given, dialects, rules.decode)
   if (fault !== undefined) return { violation: fault }
   // Absolute for another system is a name here, and not what was meant.
-  if (isAbsolute(given, dialects) && !isOwnAbsolute(given)) return { violation: 'escape' }
+  if (isAbsolutePath(given, dialects) && !isOwnAbsolute(given)) return { violation: 'escape' }
   const path = isOwnAbsolute(given) ? resolve(given) : join(roots[0]!, given)
   if (!roots.some((root) => isInside(path, resolve(root)))) return { violation: 'outside-roots' }
   if (extensions !== undefined && !extensions.includes(extensionOf(path))) {

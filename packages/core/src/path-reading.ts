@@ -69,7 +69,7 @@ const likeSlashes: Readonly<Record<string, string>> = {
 }
 
 // Some servers and some conversions take all of these for slashes.
-const slashes = /[/\\\u2044\u2215\u2216\u29f5\u29f8]/
+const slashes = /[/\\\u2044\u2215\u2216\u29f5\u29f8]+/
 const isDrive = /^[a-z]:$/
 
 /**

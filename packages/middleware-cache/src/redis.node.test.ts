@@ -8,36 +8,17 @@ import KeyvRedis from '@keyv/redis'
 import { describeContract, storeContract } from '@lamella/testing'
 import { Keyv } from 'keyv'
 import { afterAll, describe, expect, it, test } from 'vitest'
+import { describeWithRedis, redisUrl } from '../../../scripts/real-redis.ts'
 import { keyvStore } from './keyv-store.ts'
 
-const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379'
 const prefix = `lamella-cache-test-${crypto.randomUUID()}`
 
-/** Whether there is a Redis. In CI there must be. */
-async function isReachable(): Promise<boolean> {
-  const adapter = new KeyvRedis(
-    { url, socket: { reconnectStrategy: false } },
-    { throwOnConnectError: true },
-  )
-  adapter.on('error', () => {})
-  try {
-    await adapter.getClient()
-    await adapter.disconnect()
-    return true
-  } catch (error) {
-    if (process.env['CI'] === 'true') throw error
-    console.warn('NO REDIS: the cache of many processes is NOT tested. Set REDIS_URL.')
-    return false
-  }
-}
-
-const isThere = await isReachable()
 let count = 0
 const newNamespace = (): string => `${prefix}:${count++}`
 const open = new Set<Keyv>()
 
 function redisKeyv(namespace: string): Keyv {
-  const keyv = new Keyv({ store: new KeyvRedis(url), namespace })
+  const keyv = new Keyv({ store: new KeyvRedis(redisUrl), namespace })
   open.add(keyv)
   return keyv
 }
@@ -45,7 +26,7 @@ function redisKeyv(namespace: string): Keyv {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 // Most of the time is that of Redis passing, so it passes for all tests at once.
-describe.skipIf(!isThere)('on Redis', { concurrent: true }, () => {
+describeWithRedis('on Redis', { concurrent: true }, () => {
   const children = new Set<ChildProcess>()
 
   afterAll(async () => {
@@ -87,7 +68,7 @@ describe.skipIf(!isThere)('on Redis', { concurrent: true }, () => {
 
   async function startProcess(args: readonly (string | number)[]) {
     const helper = fileURLToPath(new URL('redis-process.test-helper.ts', import.meta.url))
-    const child = fork(helper, [url, ...args].map(String), {
+    const child = fork(helper, [redisUrl, ...args].map(String), {
       execArgv: ['--conditions=@lamella/source'],
       env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'lamella-compile-cache') },
     })

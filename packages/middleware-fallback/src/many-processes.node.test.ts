@@ -5,37 +5,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import KeyvRedis from '@keyv/redis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeWithRedis, redisUrl } from '../../../scripts/real-redis.ts'
 import type { Order, Told } from './circuit-process.test-helper.ts'
 
-const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379'
 const namespace = `lamella-circuit-test-${crypto.randomUUID()}`
 const openMs = 2000
-
-/** Whether there is a Redis. In CI there must be. */
-async function isReachable(): Promise<boolean> {
-  const adapter = new KeyvRedis(
-    { url, socket: { reconnectStrategy: false } },
-    { throwOnConnectError: true },
-  )
-  adapter.on('error', () => {})
-  try {
-    await adapter.getClient()
-    await adapter.disconnect()
-    return true
-  } catch (error) {
-    if (process.env['CI'] === 'true') throw error
-    console.warn('NO REDIS: circuits of many processes are NOT tested. Set REDIS_URL.')
-    return false
-  }
-}
 
 const told: Told[] = []
 const children = new Set<ChildProcess>()
 
 async function startProcess(): Promise<ChildProcess> {
   const helper = fileURLToPath(new URL('circuit-process.test-helper.ts', import.meta.url))
-  const child = fork(helper, [url, namespace, `${openMs}`], {
+  const child = fork(helper, [redisUrl, namespace, `${openMs}`], {
     execArgv: ['--conditions=@lamella/source'],
     env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'lamella-compile-cache') },
   })
@@ -63,7 +45,7 @@ function counted(): Counts {
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, openMs))
 
-describe.skipIf(!(await isReachable()))('four processes on one Redis', { timeout: 30_000 }, () => {
+describeWithRedis('four processes on one Redis', { timeout: 30_000 }, () => {
   let four: readonly ChildProcess[] = []
   beforeAll(async () => {
     four = await Promise.all([1, 2, 3, 4].map(startProcess))
@@ -71,7 +53,7 @@ describe.skipIf(!(await isReachable()))('four processes on one Redis', { timeout
 
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL')
-    const adapter = new KeyvRedis(url, { namespace })
+    const adapter = new KeyvRedis(redisUrl, { namespace })
     await adapter.clear()
     await adapter.disconnect()
   })

@@ -5,7 +5,7 @@ import type { FlexibleLimiterOptions } from './index.ts'
 import { flexibleLimitStore, rateLimit } from './index.ts'
 import { ownPrefix, realRedis } from './real-redis.test-helper.ts'
 
-const redis = await realRedis()
+const redis = realRedis()
 afterAll(() => redis?.disconnect())
 
 const makes: [string, (options: FlexibleLimiterOptions) => RateLimiterMemory | RateLimiterRedis][] =

@@ -5,7 +5,7 @@ import type { Claim, RateLimitStore } from './index.ts'
 import { memoryLimitStore, redisLimitStore } from './index.ts'
 import { ownPrefix, realRedis, removeKeys } from './real-redis.test-helper.ts'
 
-const redis = await realRedis()
+const redis = realRedis()
 const prefix = ownPrefix()
 afterAll(async () => {
   if (redis === undefined) return

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownPrefix, realRedis, removeKeys } from './real-redis.test-helper.ts'
 
-const redis = await realRedis()
+const redis = realRedis()
 const prefix = ownPrefix()
 const children: ChildProcess[] = []
 afterAll(async () => {

@@ -1,21 +1,9 @@
 import { Redis } from 'ioredis'
+import { hasRedis, redisUrl } from '../../../scripts/real-redis.ts'
 
-/**
- * A connection to a real Redis, of `REDIS_URL` or at the usual address. Without one the tests that
- * need it are skipped, loudly; in CI they fail.
- */
-export async function realRedis(): Promise<Redis | undefined> {
-  const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379'
-  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null })
-  redis.on('error', () => {})
-  try {
-    await redis.connect()
-    return redis
-  } catch (error) {
-    if (process.env['CI'] === 'true') throw error
-    console.warn('NO REDIS: everything about many processes is NOT tested. Set REDIS_URL.')
-    return undefined
-  }
+/** A connection to a real Redis, where there is one. */
+export function realRedis(): Redis | undefined {
+  return hasRedis ? new Redis(redisUrl) : undefined
 }
 
 /** A prefix that no other test has. */

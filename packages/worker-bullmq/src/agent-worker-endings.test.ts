@@ -20,7 +20,7 @@ import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AgentWorkerOptions } from './index.ts'
 import { AgentQueue, AgentWorker } from './index.ts'
-import { describeWithRedis, redisUrl } from './redis.test-helper.ts'
+import { describeWithRedis, redisUrl } from '../../../scripts/real-redis.ts'
 
 /** Of Debian, and of most. */
 const program = 'redis-server'

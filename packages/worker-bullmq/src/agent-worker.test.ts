@@ -21,7 +21,7 @@ import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AgentWorkerOptions, RunOutcome } from './index.ts'
 import { AgentQueue, AgentWorker, deadLetterQueue } from './index.ts'
-import { describeWithRedis, redisUrl } from './redis.test-helper.ts'
+import { describeWithRedis, redisUrl } from '../../../scripts/real-redis.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {

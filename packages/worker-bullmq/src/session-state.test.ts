@@ -4,7 +4,7 @@ import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { afterEach, expect, it } from 'vitest'
 import { AgentQueue, AgentWorker } from './index.ts'
-import { describeWithRedis, redisUrl } from './redis.test-helper.ts'
+import { describeWithRedis, redisUrl } from '../../../scripts/real-redis.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {

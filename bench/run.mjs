@@ -18,7 +18,10 @@ const { values: options } = parseArgs({
     check: { type: 'boolean', default: false },
     layers: { type: 'boolean', default: false },
     scenario: { type: 'string', default: 'A,B,C,M' },
-    peers: { type: 'string', default: 'bare,bare-fused,koa-compose,proto,lamella,lamella-agent' },
+    peers: {
+      type: 'string',
+      default: 'bare,bare-fused,koa-compose,proto,contract,lamella,lamella-agent',
+    },
     case: { type: 'string', default: '' },
     floor: { type: 'string', default: 'bare' },
     rounds: { type: 'string', default: '9' },

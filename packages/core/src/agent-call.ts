@@ -1,4 +1,3 @@
-import { CallView } from './call-view.ts'
 import type { AgentContext } from './agent-context.ts'
 import type { Agent } from './agent.ts'
 import type { RunPlan } from './agent-run.ts'
@@ -7,6 +6,7 @@ import { cutShort } from './chat-call.ts'
 import type { ChatOptions, ResponseFormat } from './chat-options.ts'
 import { toUpdates } from './chat-response.ts'
 import { ContentCall } from './content-call.ts'
+import type { LayerContext } from './layered-call.ts'
 import type { Message } from './message.ts'
 import { ResponseFold } from './response-fold.ts'
 import type { Run } from './run.ts'
@@ -109,26 +109,48 @@ export interface AgentInput {
   readonly ownSignal: AbortSignal | undefined
 }
 
-export class AgentView extends CallView<AgentCall, AgentResponse> implements AgentContext {
+export class AgentView implements AgentContext, LayerContext<AgentResponse> {
+  readonly call: AgentCall
   readonly agent: Agent
+  readonly depth: number
+  inside: Promise<AgentResponse> | undefined = undefined
   messages: readonly Message[]
   session: Session | undefined
   instructions: string | undefined
   options: ChatOptions
   tools: readonly ToolDefinition[]
+  ownSignal: AbortSignal | undefined
 
   constructor(call: AgentCall, agent: Agent, depth: number, input: AgentInput) {
-    super(call, depth, input.ownSignal)
+    this.call = call
     this.agent = agent
+    this.depth = depth
     this.messages = input.messages
     this.session = input.session
     this.instructions = input.instructions
     this.options = input.options
     this.tools = input.tools
+    this.ownSignal = input.ownSignal
   }
 
   derive(): this {
     return new AgentView(this.call, this.agent, this.depth + 1, this) as this
+  }
+
+  get signal(): AbortSignal {
+    return this.ownSignal ?? this.call.run.signal
+  }
+
+  set signal(signal: AbortSignal) {
+    this.ownSignal = signal
+  }
+
+  get run(): Run {
+    return this.call.run
+  }
+
+  get metadata(): Record<string, unknown> {
+    return this.call.metadata
   }
 
   get stream(): boolean {

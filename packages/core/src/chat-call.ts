@@ -1,4 +1,3 @@
-import { CallView } from './call-view.ts'
 import type { AgentResponseUpdate } from './agent-response.ts'
 import type { ChatClient, ChatRequest } from './chat-client.ts'
 import type { ChatContext } from './chat-context.ts'
@@ -11,6 +10,7 @@ import { ContentCall } from './content-call.ts'
 import { dropCalls } from './drop-calls.ts'
 import { isPause } from './interrupts.ts'
 import { LamellaError } from './lamella-error.ts'
+import type { LayerContext } from './layered-call.ts'
 import type { Message } from './message.ts'
 import type { ChatMiddleware } from './middleware.ts'
 import { isProviderError } from './provider-error.ts'
@@ -177,11 +177,16 @@ class ChatCall extends ContentCall<ChatResponse> {
   }
 }
 
-class ChatView extends CallView<ChatCall, ChatResponse> implements ChatContext {
+class ChatView implements ChatContext, LayerContext<ChatResponse> {
+  readonly call: ChatCall
+  readonly depth: number
+  inside: Promise<ChatResponse> | undefined = undefined
   client: ChatClient
   messages: readonly Message[]
   instructions: string | undefined
   options: ChatOptions
+  /** What a layer has put in the place of the run's. */
+  ownSignal: AbortSignal | undefined
 
   constructor(
     call: ChatCall,
@@ -189,15 +194,33 @@ class ChatView extends CallView<ChatCall, ChatResponse> implements ChatContext {
     input: ChatCallInput,
     ownSignal: AbortSignal | undefined,
   ) {
-    super(call, depth, ownSignal)
+    this.call = call
+    this.depth = depth
     this.client = input.client
     this.messages = input.messages
     this.instructions = input.instructions
     this.options = input.options
+    this.ownSignal = ownSignal
   }
 
   derive(): this {
     return new ChatView(this.call, this.depth + 1, this, this.ownSignal) as this
+  }
+
+  get signal(): AbortSignal {
+    return this.ownSignal ?? this.call.run.signal
+  }
+
+  set signal(signal: AbortSignal) {
+    this.ownSignal = signal
+  }
+
+  get run(): Run {
+    return this.call.run
+  }
+
+  get metadata(): Record<string, unknown> {
+    return this.call.metadata
   }
 
   get stream(): boolean {

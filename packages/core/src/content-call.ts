@@ -90,12 +90,12 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
   adopt(depth: number): void | Promise<void> {
     const { result } = this
     if (result === undefined || result === this.#settled) {
-      return result === undefined || this.#isShown ? undefined : this.deliver(result, 0)
+      return result === undefined || this.#isShown() ? undefined : this.deliver(result, 0)
     }
     // Content that has passed the transforms does not pass them again.
     const { messages } = result
     const isSettled = messages === this.#settled?.messages
-    if (isSettled && this.#isShown) {
+    if (isSettled && this.#isShown()) {
       this.settle(normalizeResponse(result) as Result)
       return undefined
     }
@@ -156,7 +156,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Layere
   }
 
   /** Whether the caller has what `#settled` holds, and no later pass has made it void. */
-  get #isShown(): boolean {
+  #isShown(): boolean {
     return this.#settledBy === this.#passage || !this.#passage!.started
   }
 

@@ -1,4 +1,3 @@
-import { CallView } from './call-view.ts'
 import { compose } from './compose.ts'
 import type { FunctionCallContent } from './content.ts'
 import type { FunctionInvocationContext } from './function-context.ts'
@@ -7,7 +6,7 @@ import { errorResult, toFunctionResult } from './function-result.ts'
 import { isPause } from './interrupts.ts'
 import { invokeTool } from './invoke-tool.ts'
 import { LamellaError } from './lamella-error.ts'
-import type { LayeredCall } from './layered-call.ts'
+import type { LayerContext, LayeredCall } from './layered-call.ts'
 import type { FunctionMiddleware } from './middleware.ts'
 import type { Run } from './run.ts'
 import type { LiveTools } from './run-tools.ts'
@@ -99,12 +98,13 @@ export class FunctionCall implements LayeredCall<FunctionResult> {
   abandon(): void {}
 }
 
-export class FunctionView
-  extends CallView<FunctionCall, FunctionResult>
-  implements FunctionInvocationContext
-{
+export class FunctionView implements FunctionInvocationContext, LayerContext<FunctionResult> {
+  readonly call: FunctionCall
+  readonly depth: number
+  inside: Promise<FunctionResult> | undefined = undefined
   arguments: Readonly<Record<string, unknown>>
   data: unknown
+  ownSignal: AbortSignal | undefined
 
   constructor(
     call: FunctionCall,
@@ -113,14 +113,32 @@ export class FunctionView
     data: unknown,
     ownSignal: AbortSignal | undefined,
   ) {
-    super(call, depth, ownSignal)
+    this.call = call
+    this.depth = depth
     this.arguments = args
     this.data = data
+    this.ownSignal = ownSignal
   }
 
   derive(): this {
     const { call, depth, arguments: args, data, ownSignal } = this
     return new FunctionView(call, depth + 1, args, data, ownSignal) as this
+  }
+
+  get signal(): AbortSignal {
+    return this.ownSignal ?? this.call.run.signal
+  }
+
+  set signal(signal: AbortSignal) {
+    this.ownSignal = signal
+  }
+
+  get run(): Run {
+    return this.call.run
+  }
+
+  get metadata(): Record<string, unknown> {
+    return this.call.metadata
   }
 
   get function(): Tool {

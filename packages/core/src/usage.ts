@@ -16,10 +16,9 @@ export interface Usage {
 export function addUsage(left: Usage, right: Usage | undefined): Usage {
   if (right === undefined) return left
   const sum: Record<string, number | undefined> = { ...left }
-  for (const counter of Object.keys(right)) {
+  for (const counter in right) {
     const value = right[counter]
-    if (typeof value === 'number' && Number.isFinite(value))
-      sum[counter] = (sum[counter] ?? 0) + value
+    if (Number.isFinite(value)) sum[counter] = (sum[counter] ?? 0) + value!
   }
   return sum
 }

@@ -9,6 +9,7 @@ import type { Connection } from './connection.ts'
 import { checkPlace, closed, connect } from './connection.ts'
 import type { RunEnd } from './active-run.ts'
 import { ActiveRun } from './active-run.ts'
+import { begunTooOften, leftBehind } from './run-errors.ts'
 import type { RunOutcome } from './run-record.ts'
 import { RunStore } from './run-store.ts'
 import { SessionLocks } from './session-locks.ts'
@@ -191,7 +192,7 @@ export class AgentWorker {
     let end: RunEnd
     try {
       if (this.#closing !== undefined) run.handOver(0)
-      if (deliveries > maxDeliveries) throw tooOften(runId, deliveries - 1)
+      if (deliveries > maxDeliveries) throw begunTooOften(runId, deliveries - 1)
       const session = sessionId === undefined ? undefined : await this.#session(sessions, sessionId)
       end = await run.execute(await this.#agent(request.agent), session)
     } catch (error) {
@@ -283,19 +284,6 @@ function isLastTry({ attemptsMade, opts: { attempts = 1 } }: Job): boolean {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
-}
-
-function leftBehind(runId: string): LamellaError {
-  return new LamellaError(
-    `run "${runId}" was left to other workers: Redis was away while this one closed`,
-    { code: 'store_failed' },
-  )
-}
-
-function tooOften(runId: string, times: number): LamellaError {
-  return new LamellaError(`run "${runId}" was begun ${times} times and never ended`, {
-    code: 'run_failed',
-  })
 }
 
 const sessionBusyMs = 100

@@ -11,3 +11,18 @@ export function takenOver(runId: string): LamellaError {
     code: 'run_taken_over',
   })
 }
+
+/** What is told of a run whose worker closed while Redis was away. */
+export function leftBehind(runId: string): LamellaError {
+  return new LamellaError(
+    `run "${runId}" was left to other workers: Redis was away while this one closed`,
+    { code: 'store_failed' },
+  )
+}
+
+/** The error of a run whose workers keep dying. */
+export function begunTooOften(runId: string, times: number): LamellaError {
+  return new LamellaError(`run "${runId}" was begun ${times} times and never ended`, {
+    code: 'run_failed',
+  })
+}

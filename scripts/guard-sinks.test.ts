@@ -23,7 +23,8 @@ import { auditLog } from '../packages/middleware-audit/src/index.ts'
 import { cache, toolCache } from '../packages/middleware-cache/src/index.ts'
 import { tracing } from '../packages/otel/src/index.ts'
 import { record } from '../packages/otel/src/telemetry.test-helper.ts'
-import { callFunction, scriptedClient } from '../packages/testing/src/index.ts'
+import type { RunMode } from '../packages/testing/src/index.ts'
+import { callFunction, runModes, scriptedClient } from '../packages/testing/src/index.ts'
 
 // What a guard blocked survives in no sink of a run. A worker's record is tested in worker-bullmq.
 
@@ -63,7 +64,7 @@ const cases: readonly Case[] = [
 ]
 
 describe.each(['none', 'attributes', 'events'] as const)('spans with content: %s', (capture) => {
-  describe.each(['plain', 'streamed'] as const)('%s', (mode) => {
+  describe.each(runModes)('%s', (mode) => {
     describe.each(['return', 'throw'] as const)('onBlock: %s', (onBlock) => {
       test.each(cases)('%s, %s', async (_guard, stage, text, make) => {
         const { status, sinks } = await runOf(stage, text, make(), { capture, mode, onBlock })
@@ -95,7 +96,7 @@ async function runOf(
     onBlock,
   }: {
     readonly capture: 'none' | 'attributes' | 'events'
-    readonly mode: 'plain' | 'streamed'
+    readonly mode: RunMode
     readonly onBlock: 'return' | 'throw'
   },
 ) {

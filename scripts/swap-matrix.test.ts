@@ -3,6 +3,8 @@ import { z } from 'zod'
 import type { AgentResponse, ChatClient, Message } from '../packages/core/src/index.ts'
 import { Agent, createSession, message, text, tool } from '../packages/core/src/index.ts'
 import { answer, RawServer } from '../packages/testing/src/raw-server.ts'
+import type { RunMode } from '../packages/testing/src/index.ts'
+import { runIn, runModes } from '../packages/testing/src/index.ts'
 import type { Wire } from './swap-problems.ts'
 import type { SwapProvider } from './swap-providers.ts'
 import { providers } from './swap-providers.ts'
@@ -55,8 +57,6 @@ const question = [
 ]
 
 type Round = Omit<Said, 'mark' | 'model' | 'round'>
-const modes = ['plain', 'streamed'] as const
-type Mode = (typeof modes)[number]
 
 const first: readonly Round[] = [
   { text: 'I look at both.', cities: ['Rome', 'Oslo'] },
@@ -98,18 +98,16 @@ async function goOn(
   provider: SwapProvider,
   history: readonly Message[],
   rounds: readonly Round[],
-  mode: Mode,
+  mode: RunMode,
 ): Promise<Leg> {
   const { client, sent } = play(provider, rounds)
   const agent = new Agent({ client, tools: [weather], instructions: 'Be brief.' })
   const session = createSession()
-  const response = await (mode === 'plain'
-    ? agent.run(history, { session })
-    : agent.run(history, { session, stream: true }).finalResponse())
+  const response = await runIn(mode, agent, { input: history, session })
   return { response, sent, history: session.messages }
 }
 
-function expectLegal(provider: SwapProvider, sent: readonly Wire[], mode: Mode): void {
+function expectLegal(provider: SwapProvider, sent: readonly Wire[], mode: RunMode): void {
   for (const body of sent) {
     expect({ problems: provider.problems(body), body }).toEqual({ problems: [], body })
     expect(body['stream']).toBe(mode === 'plain' ? undefined : true)
@@ -121,7 +119,7 @@ function expectLegal(provider: SwapProvider, sent: readonly Wire[], mode: Mode):
 }
 
 const pairs = providers.flatMap((from) => providers.map((to) => ({ from, to })))
-const cases = pairs.flatMap(({ from, to }) => modes.map((mode) => ({ from, to, mode })))
+const cases = pairs.flatMap(({ from, to }) => runModes.map((mode) => ({ from, to, mode })))
 
 describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) => {
   test('takes over where the user asks again, and gives back', async () => {
@@ -201,7 +199,7 @@ describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) =>
   })
 })
 
-test.each(modes)('a conversation wanders through all of them and back, %s', async (mode) => {
+test.each(runModes)('a conversation wanders through all of them and back, %s', async (mode) => {
   let history: readonly Message[] = question
   for (const provider of [...providers, ...providers.toReversed()]) {
     const leg = await goOn(provider, history, second, mode)

@@ -3,6 +3,8 @@ import type { ChatOptions } from '../packages/core/src/index.ts'
 import { Agent, chatMiddleware, isProviderError } from '../packages/core/src/index.ts'
 import type { Handler } from '../packages/testing/src/raw-server.ts'
 import { answer, RawServer } from '../packages/testing/src/raw-server.ts'
+import type { RunMode } from '../packages/testing/src/index.ts'
+import { runIn, runModes } from '../packages/testing/src/index.ts'
 import type { SwapProvider } from './swap-providers.ts'
 import { providers } from './swap-providers.ts'
 
@@ -28,7 +30,7 @@ async function requestsOf(
   provider: SwapProvider,
   failure: Handler,
   options: ChatOptions,
-  mode: Mode,
+  mode: RunMode,
 ): Promise<number> {
   server.received.length = 0
   server.handler = failure
@@ -41,9 +43,7 @@ async function requestsOf(
   return server.received.length
 }
 
-const modes = ['plain', 'streamed'] as const
-type Mode = (typeof modes)[number]
-const cases = providers.flatMap((provider) => modes.map((mode) => ({ provider, mode })))
+const cases = providers.flatMap((provider) => runModes.map((mode) => ({ provider, mode })))
 
 describe.each(cases)('$provider.name, $mode', ({ provider, mode }) => {
   test.each(Object.entries(failures))('asks once without retries: %s', async (_name, failure) => {
@@ -81,9 +81,7 @@ describe.each(cases)('$provider.name, $mode', ({ provider, mode }) => {
     const client = provider.open(server.url)
     const agent = new Agent({ client, middleware: [retry] })
 
-    const { text } = await (mode === 'plain'
-      ? agent.run('Hi')
-      : agent.run('Hi', { stream: true }).finalResponse())
+    const { text } = await runIn(mode, agent)
 
     expect(text).toBe('Here I am.')
     // The SDK's own count: a repeat of its own would have a higher one.

@@ -1,10 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
-describe.each(modes)('async context, %s', (mode) => {
+describe.each(runModes)('async context, %s', (mode) => {
   it('flows from a layer to all that it calls: layers and tools', async () => {
     const storage = new AsyncLocalStorage<string>()
     const seen: (string | undefined)[] = []

@@ -1,9 +1,8 @@
-import { callFunction, scriptedClient, testClock } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { callWithin } from './authoring.ts'
 import { Agent, chatMiddleware, GuardrailTripped, outcomeOf } from './index.ts'
 import type { ChatMiddleware } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 const late = new Error('late')
 
@@ -19,7 +18,7 @@ function within(clock: ReturnType<typeof testClock>, ms: number): ChatMiddleware
   )
 }
 
-describe.each(modes)('callWithin, %s', (mode) => {
+describe.each(runModes)('callWithin, %s', (mode) => {
   it('leaves a call that is in time alone, and nothing waits behind it', async () => {
     const clock = testClock()
     const client = scriptedClient([callFunction('none'), 'Hi.'])

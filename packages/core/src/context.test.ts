@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type {
   AgentContext,
@@ -17,7 +17,7 @@ import {
   messageText,
   tool,
 } from './index.ts'
-import { modes, respondIn, runIn } from './modes.test-helper.ts'
+import { respondIn } from './run.test-helper.ts'
 
 const look = tool({
   name: 'look',
@@ -34,7 +34,7 @@ function frozen<Value>(value: Value): Value {
   return value
 }
 
-describe.each(modes)('what a context holds, %s', (mode) => {
+describe.each(runModes)('what a context holds, %s', (mode) => {
   it('an agent context holds the run’s inputs', async () => {
     let seen: Partial<AgentContext> = {}
     const observe = agentMiddleware('observe', async (context, callNext) => {
@@ -194,7 +194,7 @@ describe.each(modes)('what a context holds, %s', (mode) => {
   })
 })
 
-describe.each(modes)('what layers assign, %s', (mode) => {
+describe.each(runModes)('what layers assign, %s', (mode) => {
   it('messages, instructions and options reach the layers inside and the provider, and nobody else', async () => {
     const inside: unknown[] = []
     const note = message('user', 'A note.')

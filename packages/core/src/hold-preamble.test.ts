@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { failedAttempt, holdPreamble } from './authoring.ts'
 import type { ChatContext } from './index.ts'
 import { Agent, chatMiddleware, ProviderError } from './index.ts'
-import { readUpdates } from './modes.test-helper.ts'
+import { readUpdates } from './run.test-helper.ts'
 
 const broken = new ProviderError('broken', { kind: 'server', provider: 'scripted' })
 

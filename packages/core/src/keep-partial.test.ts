@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, RunOptions, Session } from './index.ts'
 import {
@@ -12,11 +12,10 @@ import {
   textOf,
   tool,
 } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 const look = tool({ name: 'look', description: '', execute: () => 'seen' })
 
-describe.each(modes)('what a session keeps of a run that did not end, %s', (mode) => {
+describe.each(runModes)('what a session keeps of a run that did not end, %s', (mode) => {
   const keptOf = async (
     agent: Partial<AgentOptions> & Pick<AgentOptions, 'client'>,
     options: RunOptions = {},

@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { LifecycleError, LifecycleFailure, LifecycleHooks } from './index.ts'
 import {
@@ -9,14 +9,13 @@ import {
   lifecycle,
   tool,
 } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 const fail = (problem: string) => () => {
   throw new Error(problem)
 }
 const broken = tool({ name: 'broken', description: '', execute: fail('tool') })
 
-describe.each(modes)('errors and hooks, %s', (mode) => {
+describe.each(runModes)('errors and hooks, %s', (mode) => {
   const told = async (hooks: LifecycleHooks, steps = [callFunction('broken'), 'Done.']) => {
     const failures: string[] = []
     const onError = ({ error, source, iteration }: LifecycleFailure): void => {

@@ -1,9 +1,8 @@
 import type { ScriptedStep } from '@lamella/testing'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { LifecycleHooks } from './index.ts'
 import { Agent, agentMiddleware, chatMiddleware, lifecycle, tool } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 const twice = [
   [callFunction('echo', { text: 'a' }, 'c1'), callFunction('echo', { text: 'b' }, 'c2')],
@@ -53,7 +52,7 @@ function noting(name: string, log: string[]): LifecycleHooks {
   }
 }
 
-describe.each(modes)('lifecycle hooks, %s', (mode) => {
+describe.each(runModes)('lifecycle hooks, %s', (mode) => {
   const run = (
     steps: readonly ScriptedStep[],
     hooks: readonly LifecycleHooks[],

@@ -1,14 +1,13 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { LoopInterceptor } from './authoring.ts'
 import { interceptLoop } from './authoring.ts'
 import type { AgentOptions } from './index.ts'
 import { Agent, agentMiddleware, lifecycle, tool } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 const echo = tool({ name: 'echo', description: '', execute: () => 'echo' })
 
-describe.each(modes)('the seams of the loop, %s', (mode) => {
+describe.each(runModes)('the seams of the loop, %s', (mode) => {
   function make(interceptor: LoopInterceptor, options: Partial<AgentOptions> = {}) {
     const client = scriptedClient([callFunction('echo', {}, 'c1'), 'Done.'])
     const middleware = agentMiddleware('outer', async ({ run }, callNext) => {

@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it, vi } from 'vitest'
 import type { CallNext, ChatContext, ChatMiddleware, ChatResponse } from './index.ts'
 import {
@@ -10,7 +10,7 @@ import {
   tool,
   withMiddleware,
 } from './index.ts'
-import { modes, runIn, traced } from './modes.test-helper.ts'
+import { traced } from './run.test-helper.ts'
 
 const look = tool({
   name: 'look',
@@ -30,7 +30,7 @@ class Counter {
   }
 }
 
-describe.each(modes)('what a list of middlewares takes, %s', (mode) => {
+describe.each(runModes)('what a list of middlewares takes, %s', (mode) => {
   it('a factory makes a layer of its level and name', async () => {
     const log: string[] = []
     const process = async (_: unknown, callNext: () => Promise<unknown>): Promise<void> => {

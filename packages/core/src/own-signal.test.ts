@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { Middleware } from './index.ts'
 import {
@@ -10,7 +10,6 @@ import {
   tool,
   ToolError,
 } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 /** Rejects with the signal's reason, and never otherwise. */
 function stalled(signal: AbortSignal, heard: unknown[]): Promise<never> {
@@ -34,7 +33,7 @@ async function giveUp(
 
 const late = new Error('late')
 
-describe.each(modes)('a signal of a layer, %s', (mode) => {
+describe.each(runModes)('a signal of a layer, %s', (mode) => {
   it('at agent level, ends the model call of the run', async () => {
     const own = new AbortController()
     const heard: unknown[] = []

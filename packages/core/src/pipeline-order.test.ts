@@ -1,5 +1,5 @@
 import type { ScriptedStep } from '@lamella/testing'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { Middleware } from './index.ts'
 import {
@@ -10,7 +10,7 @@ import {
   MiddlewareContractError,
   tool,
 } from './index.ts'
-import { modes, readUpdates, runIn, traced } from './modes.test-helper.ts'
+import { readUpdates, traced } from './run.test-helper.ts'
 
 const levels = ['agent', 'chat', 'function'] as const
 const toolRound: readonly ScriptedStep[] = [callFunction('look'), 'Done.']
@@ -43,7 +43,7 @@ function agentWith(middleware: readonly Middleware[], log?: string[]) {
   return { client, agent: new Agent({ client, tools: [looking(log)], middleware }) }
 }
 
-describe.each(modes)('the order of layers, %s', (mode) => {
+describe.each(runModes)('the order of layers, %s', (mode) => {
   it('without layers the answer is the model’s', async () => {
     const { agent } = agentWith([])
 
@@ -180,7 +180,7 @@ describe.each(modes)('the order of layers, %s', (mode) => {
   })
 })
 
-describe.each(modes)('what layers throw, %s', (mode) => {
+describe.each(runModes)('what layers throw, %s', (mode) => {
   it.each(levels)(
     'at %s level an error passes the outer layers unchanged to the caller',
     async (level) => {
@@ -250,7 +250,7 @@ describe.each(modes)('what layers throw, %s', (mode) => {
   })
 })
 
-describe.each(modes)('what breaks the rules of callNext(), %s', (mode) => {
+describe.each(runModes)('what breaks the rules of callNext(), %s', (mode) => {
   const breaches: readonly (readonly [string, Process, RegExp])[] = [
     ['doing nothing', () => {}, /neither set context\.result nor let callNext\(\) give one/],
     [

@@ -1,12 +1,11 @@
-import { scriptedClient } from '@lamella/testing'
+import { runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { Agent } from './agent.ts'
 import type { ChatResponse } from './chat-response.ts'
 import { chatMiddleware } from './middleware.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 describe('context.repeat', () => {
-  test.each(modes)(
+  test.each(runModes)(
     'goes through all layers from what the outermost was given, %s',
     async (mode) => {
       const seen: string[] = []

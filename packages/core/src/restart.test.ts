@@ -10,7 +10,7 @@ import {
   text,
   tool,
 } from './index.ts'
-import { readUpdates } from './modes.test-helper.ts'
+import { readUpdates } from './run.test-helper.ts'
 
 const cut = new Error('cut')
 

@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { ChatResponse, ChatResponseInit, MessageInput } from './index.ts'
 import {
@@ -11,7 +11,7 @@ import {
   text,
   tool,
 } from './index.ts'
-import { modes, readUpdates, respondIn, runIn } from './modes.test-helper.ts'
+import { readUpdates, respondIn } from './run.test-helper.ts'
 
 const look = tool({
   name: 'look',
@@ -20,7 +20,7 @@ const look = tool({
   execute: () => 'found',
 })
 
-describe.each(modes)('results of layers, %s', (mode) => {
+describe.each(runModes)('results of layers, %s', (mode) => {
   it('an agent layer’s result after callNext() is what the caller gets', async () => {
     const replacing = agentMiddleware('replacing', async (context, callNext) => {
       const { text: had } = await callNext()

@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentResponse, Checkpoint, Middleware } from './index.ts'
@@ -12,7 +12,6 @@ import {
   RunControl,
   tool,
 } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 /** A run of two rounds and a sub-agent, with a moment in every place where layers are. */
 function make(moment: (where: string) => void, ran: string[]): Agent {
@@ -61,7 +60,7 @@ function make(moment: (where: string) => void, ran: string[]): Agent {
   return new Agent({ client, tools: [work, inner.asTool()], middleware: [...layers, hooks] })
 }
 
-describe.each(modes)('a run that is cancelled at any moment, %s', (mode) => {
+describe.each(runModes)('a run that is cancelled at any moment, %s', (mode) => {
   const run = async (agent: Agent, control: RunControl, from?: Checkpoint) => {
     if (from === undefined) return runIn(mode, agent, { control })
     return mode === 'plain'

@@ -1,10 +1,9 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentResponse, CancelMode, Checkpoint } from './index.ts'
 import { Agent, chatMiddleware, LamellaError, RunControl, tool } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
-describe.each(modes)('cancelling a run, %s', (mode) => {
+describe.each(runModes)('cancelling a run, %s', (mode) => {
   function make(control: RunControl, at: 'model' | 'tool', cancel: () => unknown) {
     const ran: string[] = []
     const client = scriptedClient([

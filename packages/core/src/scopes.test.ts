@@ -1,8 +1,8 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { ChatMiddleware, FunctionMiddleware, Middleware } from './index.ts'
 import { Agent, chatMiddleware, tool, withMiddleware } from './index.ts'
-import { modes, respondIn, runIn, traced } from './modes.test-helper.ts'
+import { respondIn, traced } from './run.test-helper.ts'
 
 const look = tool({
   name: 'look',
@@ -19,7 +19,7 @@ function entered(log: readonly string[]): string[] {
   return log.filter((entry) => entry.endsWith(' in')).map((entry) => entry.slice(0, -3))
 }
 
-describe.each(modes)('scopes, %s', (mode) => {
+describe.each(runModes)('scopes, %s', (mode) => {
   it('a client’s layers are outside an agent’s, and those outside a run’s', async () => {
     const log: string[] = []
     const levels = ['chat', 'function'] as const
@@ -160,7 +160,7 @@ describe.each(modes)('scopes, %s', (mode) => {
   })
 })
 
-describe.each(modes)('a client without an agent, %s', (mode) => {
+describe.each(runModes)('a client without an agent, %s', (mode) => {
   it('runs its chat layers in list order', async () => {
     const log: string[] = []
     const client = scriptedClient(['Done.'], { middleware: [chat('a', log), [chat('b', log)]] })

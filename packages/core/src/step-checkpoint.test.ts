@@ -1,14 +1,13 @@
 import type { ScriptedStep } from '@lamella/testing'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint } from './index.ts'
 import { Agent, agentMiddleware, defineState, functionMiddleware, tool } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 class Crash extends Error {}
 
 /** A process that dies when the given checkpoint was written, and another one that goes on from it. */
-describe.each(modes)('going on after a crash, %s', (mode) => {
+describe.each(runModes)('going on after a crash, %s', (mode) => {
   const steps = [
     [callFunction('pay', { euro: 1 }, 'c1'), callFunction('pay', { euro: 2 }, 'c2')],
     callFunction('pay', { euro: 3 }, 'c3'),

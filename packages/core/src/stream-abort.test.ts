@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { Middleware } from './index.ts'
 import {
@@ -11,7 +11,7 @@ import {
   text,
   tool,
 } from './index.ts'
-import { modes, respondIn, runIn } from './modes.test-helper.ts'
+import { respondIn } from './run.test-helper.ts'
 
 const enough = new Error('enough')
 
@@ -250,7 +250,7 @@ describe('cancel()', () => {
   })
 })
 
-describe.each(modes)('the caller’s signal, %s', (mode) => {
+describe.each(runModes)('the caller’s signal, %s', (mode) => {
   it('ends a run that waits for the model, with its reason; layers unwind, nothing listens on', async () => {
     const log: string[] = []
     const { controller, signal, listening } = countedController()

@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentResponse, Middleware } from './index.ts'
 import {
@@ -17,7 +17,7 @@ import {
   text,
   tool,
 } from './index.ts'
-import { modes, readUpdates, respondIn, runIn } from './modes.test-helper.ts'
+import { readUpdates, respondIn } from './run.test-helper.ts'
 
 const block = {
   guardrail: 'g',
@@ -66,7 +66,7 @@ function watching(level: 'agent' | 'chat', log: string[]): Middleware {
   return level === 'agent' ? agentMiddleware('w', process) : chatMiddleware('w', process)
 }
 
-describe.each(modes)('a termination at agent level, %s', (mode) => {
+describe.each(runModes)('a termination at agent level, %s', (mode) => {
   it('before callNext() without a result ends the run with nothing; no model is called', async () => {
     const client = scriptedClient([])
     const ending = throwing('agent', 'before', new MiddlewareTermination('enough'))
@@ -161,7 +161,7 @@ describe.each(modes)('a termination at agent level, %s', (mode) => {
   })
 })
 
-describe.each(modes)('a termination at chat level, %s', (mode) => {
+describe.each(runModes)('a termination at chat level, %s', (mode) => {
   it('with a result ends that pipeline, and the loop takes the result as the model’s answer', async () => {
     const log: string[] = []
     const ending = chatMiddleware('ending', async ({ iteration }, callNext) => {
@@ -256,7 +256,7 @@ describe.each(modes)('a termination at chat level, %s', (mode) => {
   })
 })
 
-describe.each(modes)('a termination at function level, %s', (mode) => {
+describe.each(runModes)('a termination at function level, %s', (mode) => {
   it('ends the loop; siblings finish, results keep call order, earlier rounds are there', async () => {
     const log: string[] = []
     const ending = functionMiddleware('ending', async (context, callNext) => {
@@ -307,7 +307,7 @@ describe.each(modes)('a termination at function level, %s', (mode) => {
 
 const guarded = ['agent', 'chat', 'function'] as const
 
-describe.each(modes)('a tripped guard, %s', (mode) => {
+describe.each(runModes)('a tripped guard, %s', (mode) => {
   it.each(guarded)('at %s level blocks the run, with neutral words', async (level) => {
     const session = createSession()
     const client = scriptedClient(({ index }) =>

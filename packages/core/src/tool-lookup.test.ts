@@ -1,8 +1,7 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { FunctionInvocationConfiguration, ToolDefinition } from './index.ts'
 import { Agent, lifecycle, tool, toolSearch } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 const read = tool({
   name: 'read_file',
@@ -18,7 +17,7 @@ const read = tool({
   execute: ({ file }) => `read ${String(file)}`,
 })
 
-describe.each(modes)('finding the tool that a model means, %s', (mode) => {
+describe.each(runModes)('finding the tool that a model means, %s', (mode) => {
   async function resultOf(
     call: ReturnType<typeof callFunction>,
     functionInvocation: FunctionInvocationConfiguration = {},

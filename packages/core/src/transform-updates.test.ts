@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentResponseUpdate, Middleware, UpdateTransformer } from './index.ts'
 import {
@@ -11,7 +11,7 @@ import {
   text,
   tool,
 } from './index.ts'
-import { modes, readUpdates, respondIn, runIn } from './modes.test-helper.ts'
+import { readUpdates, respondIn } from './run.test-helper.ts'
 
 type Transformer = UpdateTransformer<AgentResponseUpdate>
 
@@ -53,7 +53,7 @@ const look = tool({
   execute: () => 'found a secret',
 })
 
-describe.each(modes)('what a transform does to updates, %s', (mode) => {
+describe.each(runModes)('what a transform does to updates, %s', (mode) => {
   const run = async (middleware: Middleware | readonly Middleware[], answer = 'Some words.') => {
     const client = scriptedClient([answer], { chunk: 4 })
     const response = await runIn(mode, new Agent({ client, middleware }))
@@ -287,7 +287,7 @@ describe.each(modes)('what a transform does to updates, %s', (mode) => {
   })
 })
 
-describe.each(modes)('which results pass which transforms, %s', (mode) => {
+describe.each(runModes)('which results pass which transforms, %s', (mode) => {
   const outer = transforming(adding(' outer'))
   const inner = transforming(adding(' inner'))
   const own = (process: 'before' | 'after'): Middleware =>

@@ -1,4 +1,4 @@
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson } from './authoring.ts'
 import {
@@ -13,7 +13,6 @@ import {
   MiddlewareTermination,
   tool,
 } from './index.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 const search = tool({
   name: 'search',
@@ -24,7 +23,7 @@ const search = tool({
 })
 const remove = tool({ name: 'remove', description: '', execute: () => 'removed' })
 
-describe.each(modes)('what other systems show as examples, %s', (mode) => {
+describe.each(runModes)('what other systems show as examples, %s', (mode) => {
   it('memory: what is known goes into the conversation before the model sees it, once', async () => {
     const client = scriptedClient([callFunction('search', { query: 'x' }), 'Tea, then.'])
     const memory = lifecycle({

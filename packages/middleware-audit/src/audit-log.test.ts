@@ -12,11 +12,13 @@ import {
   callFunction,
   describeContract,
   middlewareContract,
+  runIn,
+  runModes,
   scriptedClient,
   testClock,
 } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { bytes, memorySink, modes, runIn } from './audit.test-helper.ts'
+import { bytes, memorySink } from './audit.test-helper.ts'
 import { auditLog } from './audit-log.ts'
 import type { AuditLogOptions } from './audit-options.ts'
 import { contentDigest } from './captured-content.ts'
@@ -40,7 +42,7 @@ const steps = () => [
   { messages: 'answer-word', usage: { inputTokens: 9, outputTokens: 4 } },
 ]
 
-describe.each(modes)('an audit log, %s', (mode) => {
+describe.each(runModes)('an audit log, %s', (mode) => {
   const audited = async (
     options: Partial<AuditLogOptions> = {},
     given: {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { Agent, outcomeOf, tool } from '@lamella/core'
-import { callFunction, scriptedClient, testClock } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { bytes, memorySink, modes, runIn } from './audit.test-helper.ts'
+import { bytes, memorySink } from './audit.test-helper.ts'
 import { auditLog } from './audit-log.ts'
 import type { AuditEvent, AuditLogOptions } from './audit-options.ts'
 import type { AuditRecord } from './audit-record.ts'
@@ -153,7 +153,7 @@ describe('other sinks', () => {
   })
 })
 
-describe.each(modes)('delivery, %s', (mode) => {
+describe.each(runModes)('delivery, %s', (mode) => {
   const act = tool({ name: 'act', description: 'Acts.', execute: () => 'acted' })
 
   it('writes in batches, and all of it by the end of the run', async () => {
@@ -256,7 +256,7 @@ describe.each(modes)('delivery, %s', (mode) => {
   })
 })
 
-describe.each(modes)('a sink that fails, %s', (mode) => {
+describe.each(runModes)('a sink that fails, %s', (mode) => {
   const trial = async (options: Partial<AuditLogOptions>, failures: number) => {
     const sink = memorySink()
     const events: AuditEvent[] = []

@@ -1,19 +1,5 @@
-import type { Agent, AgentResponse, MessageInput, RunOptions } from '@lamella/core'
 import type { AuditRecord } from './audit-record.ts'
 import type { AuditSink } from './audit-sink.ts'
-
-export type Mode = 'plain' | 'streamed'
-export const modes: readonly Mode[] = ['plain', 'streamed']
-
-/** Runs an agent in a mode, to its end. */
-export async function runIn(
-  mode: Mode,
-  agent: Agent,
-  { input = 'Hello', ...options }: RunOptions & { readonly input?: MessageInput } = {},
-): Promise<AgentResponse> {
-  if (mode === 'plain') return agent.run(input, options)
-  return agent.run(input, { ...options, stream: true }).finalResponse()
-}
 
 /** A sink in memory. */
 export function memorySink(): AuditSink & {

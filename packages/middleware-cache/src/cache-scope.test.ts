@@ -1,10 +1,9 @@
 import type { RunOptions } from '@lamella/core'
 import { Agent, chatMiddleware, LamellaError, withMiddleware } from '@lamella/core'
-import { scriptedClient } from '@lamella/testing'
+import { runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { cache } from './cache.ts'
 import type { CacheOptions } from './cache-options.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 function setUp(options: CacheOptions = {}) {
   const client = scriptedClient(({ index }) => `Answer ${index}.`)
@@ -57,7 +56,7 @@ describe('scope', () => {
     expect(LamellaError.is(error, 'cache_scope_missing')).toBe(true)
   })
 
-  test.each(modes)(
+  test.each(runModes)(
     'a client that another layer puts in place knows the tenant, %s',
     async (mode) => {
       const setUpOther = (options: CacheOptions) => {
@@ -68,7 +67,7 @@ describe('scope', () => {
           await callNext()
         })
         const agent = new Agent({ client: scriptedClient([]), middleware: swap })
-        return (tenant: string) => runIn(mode, agent, 'Hello', { tenant })
+        return (tenant: string) => runIn(mode, agent, { tenant })
       }
 
       const ask = setUpOther({ scope: 'tenant' })

@@ -7,12 +7,11 @@ import {
   text,
   tool,
 } from '@lamella/core'
-import { callFunction, scriptedClient, testClock } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { cache } from './cache.ts'
 import type { CacheEvent } from './cache-event.ts'
 import type { CacheOptions } from './cache-options.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 function setUp(
   options: CacheOptions = {},
@@ -32,7 +31,7 @@ function setUp(
 }
 
 describe('cache', () => {
-  test.each(modes)('answers the same call without the model, at no cost, %s', async (mode) => {
+  test.each(runModes)('answers the same call without the model, at no cost, %s', async (mode) => {
     const { agent, client, clock, events } = setUp()
     const first = await runIn(mode, agent)
     await clock.advance(1500)
@@ -57,7 +56,10 @@ describe('cache', () => {
     const { agent, client } = setUp()
 
     const texts = [await runIn('plain', agent), await runIn('streamed', agent)].map((r) => r.text)
-    const more = [await runIn('streamed', agent, 'Again'), await runIn('plain', agent, 'Again')]
+    const more = [
+      await runIn('streamed', agent, { input: 'Again' }),
+      await runIn('plain', agent, { input: 'Again' }),
+    ]
 
     expect(texts).toEqual(['Answer 0.', 'Answer 0.'])
     expect(more.map((r) => r.text)).toEqual(['Answer 1.', 'Answer 1.'])
@@ -188,20 +190,20 @@ describe('cache', () => {
     expect(client.requests).toHaveLength(1)
   })
 
-  test.each(modes)('what fails, ends or is aborted is not kept, %s', async (mode) => {
+  test.each(runModes)('what fails, ends or is aborted is not kept, %s', async (mode) => {
     const { agent, client } = setUp()
     const boom = new Error('boom')
     const ends = [boom, new MiddlewareTermination('enough', { result: 'ended' })]
     for (const error of ends) {
       const middleware = chatMiddleware('ends', () => Promise.reject(error))
-      await runIn(mode, agent, 'Hello', { middleware }).catch(() => {})
+      await runIn(mode, agent, { middleware }).catch(() => {})
     }
     const aborted = new AbortController()
     const abort = chatMiddleware('aborts', async (_, callNext) => {
       aborted.abort(new Error('left'))
       await callNext()
     })
-    await runIn(mode, agent, 'Hello', { middleware: abort, signal: aborted.signal }).catch(() => {})
+    await runIn(mode, agent, { middleware: abort, signal: aborted.signal }).catch(() => {})
 
     const { text: answer } = await runIn(mode, agent)
 

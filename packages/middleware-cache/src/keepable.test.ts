@@ -1,11 +1,10 @@
 import type { ChatResponseInit, RunOptions } from '@lamella/core'
 import { Agent, chatMiddleware, guardrail, hostedTool, text } from '@lamella/core'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { cache } from './cache.ts'
 import type { CacheEvent } from './cache-event.ts'
 import type { CacheOptions } from './cache-options.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 /** Asks twice and tells what the second call read, and what the cache said of the first. */
 async function askTwice(
@@ -94,35 +93,38 @@ describe('what is cached', () => {
     expect(failed).toEqual({ calls: 2, reason: 'cacheable' })
   })
 
-  test.each(modes)('an answer that a layer further out changed is not kept, %s', async (mode) => {
-    const client = scriptedClient(['for <name>', 'for <name>', 'for all', 'for all'])
-    const restore = (name: string) =>
-      chatMiddleware('restore', async (context, callNext) => {
-        context.transformUpdates({
-          transform(update, controller) {
-            const contents = update.contents.map((content) =>
-              content.type === 'text'
-                ? { ...content, text: content.text.replace('<name>', name) }
-                : content,
-            )
-            controller.enqueue({ ...update, contents })
-          },
+  test.each(runModes)(
+    'an answer that a layer further out changed is not kept, %s',
+    async (mode) => {
+      const client = scriptedClient(['for <name>', 'for <name>', 'for all', 'for all'])
+      const restore = (name: string) =>
+        chatMiddleware('restore', async (context, callNext) => {
+          context.transformUpdates({
+            transform(update, controller) {
+              const contents = update.contents.map((content) =>
+                content.type === 'text'
+                  ? { ...content, text: content.text.replace('<name>', name) }
+                  : content,
+              )
+              controller.enqueue({ ...update, contents })
+            },
+          })
+          await callNext()
         })
-        await callNext()
-      })
-    const shared = cache()
-    const ask = async (name: string, input: string) => {
-      const agent = new Agent({ client, middleware: [restore(name), shared] })
-      return (await runIn(mode, agent, input)).text
-    }
+      const shared = cache()
+      const ask = async (name: string, input: string) => {
+        const agent = new Agent({ client, middleware: [restore(name), shared] })
+        return (await runIn(mode, agent, { input })).text
+      }
 
-    const texts = [await ask('Ada', 'Who?'), await ask('Ben', 'Who?')]
-    const neutral = [await ask('Ada', 'All?'), await ask('Ben', 'All?')]
+      const texts = [await ask('Ada', 'Who?'), await ask('Ben', 'Who?')]
+      const neutral = [await ask('Ada', 'All?'), await ask('Ben', 'All?')]
 
-    expect(texts).toEqual(['for Ada', 'for Ben'])
-    expect(neutral).toEqual(['for all', 'for all'])
-    expect(client.requests).toHaveLength(3)
-  })
+      expect(texts).toEqual(['for Ada', 'for Ben'])
+      expect(neutral).toEqual(['for all', 'for all'])
+      expect(client.requests).toHaveLength(3)
+    },
+  )
 
   test('an answer that was changed may be allowed, and is kept as it was changed', async () => {
     const secretive = guardrail({

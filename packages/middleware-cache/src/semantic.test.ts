@@ -1,11 +1,10 @@
 import type { RunOptions } from '@lamella/core'
 import { Agent } from '@lamella/core'
-import { scriptedClient, testClock } from '@lamella/testing'
+import { runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { cache } from './cache.ts'
 import type { CacheEvent } from './cache-event.ts'
 import type { CacheOptions } from './cache-options.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 import type { SemanticOptions, SimilarQuestion } from './semantic-options.ts'
 import { memoryVectorIndex } from './vector-index.ts'
 
@@ -40,11 +39,11 @@ const asked = 'please tell me how to reset a forgotten password'
 const alike = 'tell me please how to reset a forgotten password'
 
 describe('semantic', () => {
-  test.each(modes)('a question that means the same has the same answer, %s', async (mode) => {
+  test.each(runModes)('a question that means the same has the same answer, %s', async (mode) => {
     const { agent, client } = setUp()
-    await runIn(mode, agent, asked)
+    await runIn(mode, agent, { input: asked })
 
-    const { text, metadata } = await runIn(mode, agent, alike)
+    const { text, metadata } = await runIn(mode, agent, { input: alike })
 
     expect(text).toBe('Answer 0.')
     expect(metadata['cache']).toMatchObject({ hit: true, similarity: expect.closeTo(1) })

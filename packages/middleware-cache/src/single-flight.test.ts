@@ -1,11 +1,10 @@
 import type { ChatMiddleware, KeyValueStore } from '@lamella/core'
 import { Agent, chatMiddleware, memoryStore, MiddlewareTermination } from '@lamella/core'
 import type { TestClock } from '@lamella/testing'
-import { scriptedClient, testClock } from '@lamella/testing'
+import { runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { cache } from './cache.ts'
 import type { CacheOptions } from './cache-options.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 /** A model that answers when it is told to. */
 function gatedModel() {
@@ -31,7 +30,7 @@ function setUp(options: CacheOptions = {}) {
 }
 
 describe('single flight', () => {
-  test.each(modes)('1,000 calls at once are made once, %s', async (mode) => {
+  test.each(runModes)('1,000 calls at once are made once, %s', async (mode) => {
     const { agent, client, answer } = setUp()
     const runs = Array.from({ length: 1000 }, () => runIn(mode, agent))
     await tick()
@@ -57,14 +56,12 @@ describe('single flight', () => {
     expect(new Set(runs.map(({ text }) => text)).size).toBe(1000)
   })
 
-  test.each(modes)(
+  test.each(runModes)(
     'when the one that makes the call is aborted, the next makes it, %s',
     async (mode) => {
       const { agent, client, answer } = setUp()
       const aborted = new AbortController()
-      const first = runIn(mode, agent, 'Hello', { signal: aborted.signal }).catch(
-        (error: unknown) => error,
-      )
+      const first = runIn(mode, agent, { signal: aborted.signal }).catch((error: unknown) => error)
       await tick()
       const others = [runIn(mode, agent), runIn(mode, agent)]
       await tick()

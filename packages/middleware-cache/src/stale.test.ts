@@ -1,10 +1,9 @@
 import { Agent } from '@lamella/core'
-import { scriptedClient, testClock } from '@lamella/testing'
+import { runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { cache } from './cache.ts'
 import type { CacheEvent } from './cache-event.ts'
 import type { CacheOptions } from './cache-options.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 
 function setUp(options: CacheOptions, replies?: Parameters<typeof scriptedClient>[0]) {
   const clock = testClock(1_000_000)
@@ -23,7 +22,7 @@ function setUp(options: CacheOptions, replies?: Parameters<typeof scriptedClient
 }
 
 describe('staleWhileRevalidateMs', () => {
-  test.each(modes)('an old entry answers at once, and is made anew once, %s', async (mode) => {
+  test.each(runModes)('an old entry answers at once, and is made anew once, %s', async (mode) => {
     const { agent, client, clock, settled } = setUp({ staleWhileRevalidateMs: 5000 })
     await runIn(mode, agent)
     await clock.advance(2000)
@@ -74,7 +73,7 @@ describe('staleWhileRevalidateMs', () => {
 })
 
 describe('staleIfErrorMs', () => {
-  test.each(modes)('an old entry stands in for a call that fails, %s', async (mode) => {
+  test.each(runModes)('an old entry stands in for a call that fails, %s', async (mode) => {
     const replies = ['Old.', new Error('down'), new Error('down')]
     const { agent, clock } = setUp({ staleIfErrorMs: 5000 }, replies)
     await runIn(mode, agent)

@@ -1,11 +1,11 @@
 import { Agent, chatMiddleware, GuardrailTripped, memoryStore } from '@lamella/core'
 import type { KeyValueStore } from '@lamella/core'
-import { scriptedClient, testClock } from '@lamella/testing'
+import { runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import type { ScriptedStep } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { circuitBreaker, fallback, isCircuitOpenError } from './index.ts'
 import type { CircuitBreakerEvent, CircuitBreakerOptions } from './index.ts'
-import { failure, modes, rejection, runIn } from './run-in.test-helper.ts'
+import { failure, rejection } from './failing-run.test-helper.ts'
 
 function setUp(options: CircuitBreakerOptions = {}) {
   const clock = testClock(1_000_000)
@@ -27,7 +27,7 @@ function setUp(options: CircuitBreakerOptions = {}) {
   return { clock, events, world, client, layer, agent: new Agent({ client, middleware: layer }) }
 }
 
-describe.each(modes)('circuitBreaker, %s', (mode) => {
+describe.each(runModes)('circuitBreaker, %s', (mode) => {
   const fail = async (agent: Agent, times: number): Promise<unknown> => {
     let last: unknown
     for (let at = 0; at < times; at++) last = await rejection(runIn(mode, agent))

@@ -6,7 +6,7 @@ import { keyvStore } from '@lamella/middleware-cache'
 import { scriptedClient } from '@lamella/testing'
 import { Keyv } from 'keyv'
 import { circuitBreaker, isCircuitOpenError } from './index.ts'
-import { failure, rejection } from './run-in.test-helper.ts'
+import { failure, rejection } from './failing-run.test-helper.ts'
 
 export interface Order {
   readonly circuit: string

@@ -10,12 +10,12 @@ import type {
   Message,
 } from '@lamella/core'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { startModelServer } from '@lamella/testing/model-server'
 import type { ModelServer, ModelServerFailure } from '@lamella/testing/model-server'
 import { describe, expect, it } from 'vitest'
 import { fallback } from './index.ts'
-import { failure, modes, readUpdates, runIn } from './run-in.test-helper.ts'
+import { failure, readUpdates } from './failing-run.test-helper.ts'
 
 const weather = tool({
   name: 'get_weather',
@@ -37,7 +37,7 @@ const responses = ({ baseURL }: ModelServer): ChatClient =>
 const completions = ({ baseURL }: ModelServer): ChatClient =>
   new OpenAIChatCompletionsClient({ baseURL, model: 'm', apiKey: 'k', provider: 'other' })
 
-describe.each(modes)('fallback between real servers, %s', (mode) => {
+describe.each(runModes)('fallback between real servers, %s', (mode) => {
   it.each([
     ['Responses', 'Chat Completions', responses, completions],
     ['Chat Completions', 'Responses', completions, responses],
@@ -49,10 +49,7 @@ describe.each(modes)('fallback between real servers, %s', (mode) => {
     const agent = new Agent({ client: from(first), tools: [weather], middleware: layer, options })
     const session = agent.createSession()
 
-    const running =
-      mode === 'plain'
-        ? agent.run(question, { session })
-        : agent.run(question, { session, stream: true }).finalResponse()
+    const running = runIn(mode, agent, { input: question, session })
 
     // The server refuses, as the API does, a history with a call that has no result.
     expect((await running).text).toContain('sunny in Rome')
@@ -143,10 +140,7 @@ describe.each(modes)('fallback between real servers, %s', (mode) => {
       options,
     })
 
-    const response =
-      mode === 'plain'
-        ? await agent.run(question)
-        : await agent.run(question, { stream: true }).finalResponse()
+    const response = await runIn(mode, agent, { input: question })
 
     expect(response.text).toBe('It is sunny.')
     expect(bodies).toHaveLength(1)

@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fallback } from './index.ts'
 import type { FallbackOptions } from './index.ts'
-import { failure, readUpdates } from './run-in.test-helper.ts'
+import { failure, readUpdates } from './failing-run.test-helper.ts'
 
 const broken = failure('truncated_stream')
 

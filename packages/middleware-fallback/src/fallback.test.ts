@@ -8,11 +8,11 @@ import {
   withMiddleware,
 } from '@lamella/core'
 import type { ProviderErrorKind } from '@lamella/core'
-import { callFunction, scriptedClient, testClock } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { fallback } from './index.ts'
 import type { FallbackEvent, FallbackOptions } from './index.ts'
-import { failure, modes, rejection, runIn } from './run-in.test-helper.ts'
+import { failure, rejection } from './failing-run.test-helper.ts'
 
 type Steps = Parameters<typeof scriptedClient>[0]
 
@@ -25,7 +25,7 @@ function setUp(own: Steps, other: Steps, options: Partial<FallbackOptions> = {})
   return { first, second, events, layer, agent }
 }
 
-describe.each(modes)('fallback, %s', (mode) => {
+describe.each(runModes)('fallback, %s', (mode) => {
   it('goes on with the next client, and says who served', async () => {
     const usage = { inputTokens: 2 }
     const { agent, first, second, events } = setUp(
@@ -367,9 +367,7 @@ describe.each(modes)('fallback, %s', (mode) => {
     const responses = await Promise.all(
       Array.from({ length: 1000 }, (_, index) => {
         const input = index % 2 === 0 ? 'even' : 'odd'
-        return mode === 'plain'
-          ? agent.run(input)
-          : agent.run(input, { stream: true }).finalResponse()
+        return runIn(mode, agent, { input })
       }),
     )
 

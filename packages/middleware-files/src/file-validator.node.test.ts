@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import type { AgentResponse, Content, FunctionInvocationContext, MessageInput } from '@lamella/core'
 import { Agent, functionMiddleware, tool } from '@lamella/core'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import type { RunMode } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { FileEvent, FileValidatorOptions, PathOptions } from './index.ts'
 import { fileValidator } from './index.ts'
@@ -25,10 +26,8 @@ symlinkSync(join(outside, 'not-there.md'), join(root, 'dangling.md'))
 symlinkSync(join(outside, 'no-folder'), join(root, 'dangling'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const modes = ['plain', 'streamed'] as const
-
 async function call(
-  mode: (typeof modes)[number],
+  mode: RunMode,
   args: Record<string, unknown>,
   options: FileValidatorOptions,
   { readOnly = true, result = 'read' }: { readOnly?: boolean; result?: unknown } = {},
@@ -46,14 +45,11 @@ async function call(
   })
   const client = scriptedClient([callFunction('read', args), 'Done.'])
   const agent = new Agent({ client, tools: [read], middleware: fileValidator(options) })
-  const response =
-    mode === 'plain'
-      ? await agent.run('Go')
-      : await agent.run('Go', { stream: true }).finalResponse()
+  const response = await runIn(mode, agent)
   return { seen, text: JSON.stringify(client.requests[1]?.messages.at(-1) ?? ''), response }
 }
 
-describe.each(modes)('paths in arguments, %s', (mode) => {
+describe.each(runModes)('paths in arguments, %s', (mode) => {
   const judged = async (path: unknown, paths: Partial<PathOptions> = {}, readOnly = true) => {
     const events: FileEvent[] = []
     const options = {
@@ -215,7 +211,7 @@ describe.each(modes)('paths in arguments, %s', (mode) => {
     const middleware = fileValidator({ paths: { roots: [root] } })
     const agent = new Agent({ client, tools: [read], middleware })
 
-    await (mode === 'plain' ? agent.run('Go') : agent.run('Go', { stream: true }).finalResponse())
+    await runIn(mode, agent)
 
     expect(ran).toBe(100)
   })
@@ -241,10 +237,7 @@ describe.each(modes)('paths in arguments, %s', (mode) => {
     const agent = new Agent({ client, tools: [read], middleware })
 
     const { signal } = controller
-    const running =
-      mode === 'plain'
-        ? agent.run('Go', { signal })
-        : agent.run('Go', { signal, stream: true }).finalResponse()
+    const running = runIn(mode, agent, { signal })
 
     await expect(running).rejects.toMatchObject({ name: 'AbortError' })
   })
@@ -269,7 +262,7 @@ const link = (uri: string, mediaType?: string): Content => ({
   ...(mediaType !== undefined && { mediaType }),
 })
 
-describe.each(modes)('files in contents, %s', (mode) => {
+describe.each(runModes)('files in contents, %s', (mode) => {
   const sent = async (
     contents: readonly Content[],
     options: FileValidatorOptions['contents'] = true,
@@ -281,10 +274,7 @@ describe.each(modes)('files in contents, %s', (mode) => {
       onEvent: (event) => void events.push(event),
     })
     const agent = new Agent({ client, middleware })
-    const response =
-      mode === 'plain'
-        ? await agent.run([...contents])
-        : await agent.run([...contents], { stream: true }).finalResponse()
+    const response = await runIn(mode, agent, { input: [...contents] })
     return {
       status: response.status,
       category: response.block?.category,
@@ -399,7 +389,7 @@ describe.each(modes)('files in contents, %s', (mode) => {
       { role: 'user', contents: 'And?' },
     ]
 
-    await (mode === 'plain' ? agent.run(input) : agent.run(input, { stream: true }).finalResponse())
+    await runIn(mode, agent, { input })
 
     expect(client.requests[0]!.messages[2]!.contents).toMatchObject([
       { callId: 'c1', contents: [{ text: '[a file was left out: media-type]' }] },
@@ -430,10 +420,7 @@ describe.each(modes)('files in contents, %s', (mode) => {
     const agent = new Agent({ client: scriptedClient([]), middleware })
     const { signal } = controller
     const input = [file('image/png', png)]
-    const running =
-      mode === 'plain'
-        ? agent.run(input, { signal })
-        : agent.run(input, { signal, stream: true }).finalResponse()
+    const running = runIn(mode, agent, { input, signal })
 
     await expect(running).rejects.toMatchObject({ name: 'AbortError' })
     expect(events).toEqual([])

@@ -1,6 +1,6 @@
 import type { AgentResponse, MessageInput } from '@lamella/core'
 import { Agent, functionMiddleware, GuardrailTripped, tool } from '@lamella/core'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { FileEvent } from './index.ts'
 import { fileValidator } from './index.ts'
@@ -8,9 +8,9 @@ import { fileValidator } from './index.ts'
 const zip = { type: 'data', mediaType: 'application/zip', data: 'UEs=' } as const
 const note = { type: 'data', mediaType: 'text/plain', data: 'YWJj' } as const
 
-describe.each(['plain', 'streamed'] as const)('files that are left out, %s', (mode) => {
+describe.each(runModes)('files that are left out, %s', (mode) => {
   const run = (agent: Agent, input: MessageInput): Promise<AgentResponse> =>
-    mode === 'plain' ? agent.run(input) : agent.run(input, { stream: true }).finalResponse()
+    runIn(mode, agent, { input })
 
   it('are not in the value of a result either', async () => {
     const look = tool({ name: 'look', description: '', execute: () => [zip] })

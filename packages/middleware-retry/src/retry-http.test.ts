@@ -5,12 +5,12 @@ import { AnthropicChatClient } from '@lamella/anthropic'
 import { Agent } from '@lamella/core'
 import type { ChatClient, MiddlewareInput } from '@lamella/core'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai'
-import { testClock } from '@lamella/testing'
+import { runIn, runModes, testClock } from '@lamella/testing'
 import type { ModelServer, ModelServerFailure } from '@lamella/testing/model-server'
 import { startModelServer } from '@lamella/testing/model-server'
 import { describe, expect, it } from 'vitest'
 import { retry, timeout } from './index.ts'
-import { modes, readUpdates, runIn, textsOf, withTime } from './run-in.test-helper.ts'
+import { readUpdates, textsOf, withTime } from './failing-run.test-helper.ts'
 
 const clients: readonly [string, (baseURL: string) => ChatClient][] = [
   ['Responses', (baseURL) => new OpenAIChatClient({ baseURL, model: 'm', apiKey: 'k' })],
@@ -38,7 +38,7 @@ describe.each(clients)('retry in front of a real server, %s', (_, clientOf) => {
     return { server, clock, agent }
   }
 
-  describe.each(modes)('%s', (mode) => {
+  describe.each(runModes)('%s', (mode) => {
     it.each([0, 1, 2, 5])('makes no more requests than %d retries allow', async (maxRetries) => {
       const { server, clock, agent } = await start(() => overloaded, { maxRetries })
 
@@ -138,7 +138,7 @@ describe('retry in front of a real server, Messages', () => {
     return { agent, clock, close, count: () => requests }
   }
 
-  it.each(modes)('makes no more requests than it may, and waits as asked, %s', async (mode) => {
+  it.each(runModes)('makes no more requests than it may, and waits as asked, %s', async (mode) => {
     const { agent, clock, close, count } = await serve((index, outgoing) => {
       const hint = index === 0 ? { 'retry-after': '2' } : undefined
       outgoing.writeHead(529, { 'content-type': 'application/json', ...hint })

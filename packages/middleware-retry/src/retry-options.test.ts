@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { exponential } from './backoff.ts'
 import type { Jitter, RetryOptions } from './index.ts'
 import { retry, retryBudget } from './index.ts'
-import { failure, withTime } from './run-in.test-helper.ts'
+import { failure, withTime } from './failing-run.test-helper.ts'
 
 it.each<[string, object]>([
   ['`maxRetries` must be a whole number from 0 up, got -1', { maxRetries: -1 }],

@@ -1,10 +1,10 @@
 import { Agent, chatMiddleware, hostedTool, message, outcomeOf } from '@lamella/core'
 import type { ChatOptions } from '@lamella/core'
-import { callFunction, scriptedClient, testClock } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { ReplyRejectedError, retry } from './index.ts'
 import type { RetryEvent, RetryOptions } from './index.ts'
-import { failure, modes, readUpdates, runIn, textsOf, withTime } from './run-in.test-helper.ts'
+import { failure, readUpdates, textsOf, withTime } from './failing-run.test-helper.ts'
 
 function setUp(steps: Parameters<typeof scriptedClient>[0], options: RetryOptions = {}) {
   const clock = testClock()
@@ -23,7 +23,7 @@ function setUp(steps: Parameters<typeof scriptedClient>[0], options: RetryOption
 
 const empty = { messages: [], usage: { inputTokens: 4 } }
 
-describe.each(modes)('a rejected reply, %s', (mode) => {
+describe.each(runModes)('a rejected reply, %s', (mode) => {
   it('is asked for again, and its tokens count', async () => {
     const { agent, clock, events } = setUp([empty, { messages: 'Hi.', usage: { inputTokens: 5 } }])
 

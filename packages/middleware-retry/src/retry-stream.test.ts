@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { retry } from './index.ts'
 import type { RetryOptions } from './index.ts'
-import { failure, readUpdates, textsOf, withTime } from './run-in.test-helper.ts'
+import { failure, readUpdates, textsOf, withTime } from './failing-run.test-helper.ts'
 
 const broken = failure('truncated_stream')
 

@@ -1,10 +1,10 @@
 import { Agent, functionMiddleware, tool, ToolError } from '@lamella/core'
 import type { AgentResponse, ToolOptions, JsonSchema } from '@lamella/core'
-import { callFunction, scriptedClient, testClock } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { retry } from './index.ts'
 import type { RetryEvent, RetryOptions } from './index.ts'
-import { failure, modes, runIn, withTime } from './run-in.test-helper.ts'
+import { failure, withTime } from './failing-run.test-helper.ts'
 
 function setUp(
   execute: ToolOptions<JsonSchema>['execute'],
@@ -40,7 +40,7 @@ const resultOf = (response: AgentResponse) =>
     .flatMap(({ contents }) => contents)
     .find((content) => content.type === 'function-result')
 
-describe.each(modes)('retry of tool calls, %s', (mode) => {
+describe.each(runModes)('retry of tool calls, %s', (mode) => {
   it.each([{ idempotent: true }, { readOnly: true }])(
     'repeats those of a tool with %j',
     async (of) => {

@@ -1,10 +1,10 @@
 import { Agent, chatMiddleware, GuardrailTripped, outcomeOf, withMiddleware } from '@lamella/core'
 import type { ProviderErrorKind } from '@lamella/core'
-import { scriptedClient, testClock } from '@lamella/testing'
+import { runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { retry, timeout } from './index.ts'
 import type { RetryEvent, RetryOptions } from './index.ts'
-import { failure, modes, runIn, withTime } from './run-in.test-helper.ts'
+import { failure, withTime } from './failing-run.test-helper.ts'
 
 function setUp(steps: Parameters<typeof scriptedClient>[0], options: RetryOptions = {}) {
   const clock = testClock()
@@ -25,7 +25,7 @@ const rejection = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-describe.each(modes)('retry, %s', (mode) => {
+describe.each(runModes)('retry, %s', (mode) => {
   it('calls again until there is an answer, and records each try', async () => {
     const usage = { inputTokens: 3 }
     const partial = { messages: [], text: '', functionCalls: [], usage, metadata: {} }
@@ -364,11 +364,7 @@ describe.each(modes)('retry, %s', (mode) => {
     const agent = new Agent({ client, middleware: retry({ clock, jitter: 'none' }) })
     const inputs = Array.from({ length: 1000 }, (_, index) => `${index}`)
 
-    const all = Promise.all(
-      inputs.map((input) =>
-        mode === 'plain' ? agent.run(input) : agent.run(input, { stream: true }).finalResponse(),
-      ),
-    )
+    const all = Promise.all(inputs.map((input) => runIn(mode, agent, { input })))
     const responses = await withTime(clock, all, 500)
 
     expect(responses.map(({ text }) => text)).toEqual(inputs.map((input) => `${input} at last`))

@@ -1,11 +1,11 @@
 import { Agent, outcomeOf, tool } from '@lamella/core'
 import type { AgentResponse } from '@lamella/core'
-import { callFunction, scriptedClient, testClock } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import type { ScriptedStep } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { isTimeoutError, retry, timeout, TimeoutError } from './index.ts'
 import type { TimeoutEvent, TimeoutOptions } from './index.ts'
-import { modes, readUpdates, runIn, textsOf } from './run-in.test-helper.ts'
+import { readUpdates, textsOf } from './failing-run.test-helper.ts'
 
 function setUp(
   steps: Parameters<typeof scriptedClient>[0],
@@ -26,7 +26,7 @@ const settled = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-describe.each(modes)('timeout, %s', (mode) => {
+describe.each(runModes)('timeout, %s', (mode) => {
   it('gives up on a call as a whole, and aborts the request', async () => {
     const { agent, clock, client, events } = setUp([hang], {
       attemptMs: 1000,

@@ -1,8 +1,7 @@
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Agent, chatMiddleware, tool } from '@lamella/core'
-import { callFunction, scriptedClient, testClock } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { modes, runIn } from './modes.test-helper.ts'
 import type { TelemetryMessage } from './telemetry-message.ts'
 import { tracing } from './tracing.ts'
 
@@ -12,7 +11,7 @@ const steps = () => [
   { messages: 'A secret.', usage: { inputTokens: 5, outputTokens: 2, totalTokens: 7 } },
 ]
 
-describe.each(modes)('debug lines, %s', (mode) => {
+describe.each(runModes)('debug lines, %s', (mode) => {
   it('tell run, session, messages, tokens, status and time', async () => {
     const lines: string[] = []
     const middleware = tracing({ log: (line) => lines.push(line), clock: testClock() })

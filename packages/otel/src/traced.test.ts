@@ -10,17 +10,18 @@ import {
   callFunction,
   describeContract,
   middlewareContract,
+  runIn,
+  runModes,
   scriptedClient,
 } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { modes, runIn } from './modes.test-helper.ts'
 import { record } from './telemetry.test-helper.ts'
 import { traced } from './traced.ts'
 import { tracing } from './tracing.ts'
 
 const pass = (_: unknown, callNext: () => Promise<unknown>) => callNext()
 
-describe.each(modes)('spans of layers, %s', (mode) => {
+describe.each(runModes)('spans of layers, %s', (mode) => {
   it('nest as the layers do, at every level', async () => {
     const recorded = record()
     const layers = traced(

@@ -6,10 +6,9 @@ import {
   tool,
   withMiddleware,
 } from '@lamella/core'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { limitedJson } from './limited-json.ts'
-import { modes, runIn } from './modes.test-helper.ts'
 import { record } from './telemetry.test-helper.ts'
 import { tracing } from './tracing.ts'
 import type { TracingOptions } from './tracing-options.ts'
@@ -48,7 +47,7 @@ async function exportedOf(
 
 const seenIn = (exported: string) => all.filter((word) => exported.includes(word))
 
-describe.each(modes)('content, %s', (mode) => {
+describe.each(runModes)('content, %s', (mode) => {
   it('is nowhere in what is exported, unless it was asked for', async () => {
     expect(seenIn((await exportedOf(mode, {})).exported)).toEqual([])
   })

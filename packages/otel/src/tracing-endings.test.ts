@@ -11,10 +11,9 @@ import {
   tool,
   ToolError,
 } from '@lamella/core'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { SpanStatusCode } from '@opentelemetry/api'
 import { describe, expect, it } from 'vitest'
-import { modes, runIn } from './modes.test-helper.ts'
 import { record } from './telemetry.test-helper.ts'
 import { tracing } from './tracing.ts'
 
@@ -24,7 +23,7 @@ const overloaded = new ProviderError('busy with what you said', {
 })
 const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
 
-describe.each(modes)('a span ends and says how, %s', (mode) => {
+describe.each(runModes)('a span ends and says how, %s', (mode) => {
   const trial = async (
     layers: readonly Middleware[],
     steps: Parameters<typeof scriptedClient>[0] = ['Done.'],

@@ -1,16 +1,15 @@
 import { Agent, chatMiddleware, guardrail, ProviderError, tool } from '@lamella/core'
 import { callInternally } from '@lamella/core/authoring'
-import { callFunction, scriptedClient, testClock } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import * as semconv from '@opentelemetry/semantic-conventions/incubating'
 import { describe, expect, it } from 'vitest'
-import { modes, runIn } from './modes.test-helper.ts'
 import { record } from './telemetry.test-helper.ts'
 import { tracing } from './tracing.ts'
 
 const answer = { messages: 'Done.', usage: { inputTokens: 10, outputTokens: 4 } }
 const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
 
-describe.each(modes)('metrics, %s', (mode) => {
+describe.each(runModes)('metrics, %s', (mode) => {
   it('are durations, tokens, time to the first update and cost, by the names of the conventions', async () => {
     const recorded = record()
     const middleware = tracing({
@@ -86,7 +85,7 @@ describe.each(modes)('metrics, %s', (mode) => {
   })
 })
 
-describe.each(modes)('what layers tell, %s', (mode) => {
+describe.each(runModes)('what layers tell, %s', (mode) => {
   it('is an event on the span in which they tell it', async () => {
     const recorded = record()
     const guard = guardrail({

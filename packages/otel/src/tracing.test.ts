@@ -1,10 +1,9 @@
 import type { Checkpoint } from '@lamella/core'
 import { Agent, agentMiddleware, chatMiddleware, tool, withMiddleware } from '@lamella/core'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { context, SpanKind, trace } from '@opentelemetry/api'
 import * as semconv from '@opentelemetry/semantic-conventions/incubating'
 import { describe, expect, it } from 'vitest'
-import { modes, runIn } from './modes.test-helper.ts'
 import { record } from './telemetry.test-helper.ts'
 import { tracing } from './tracing.ts'
 
@@ -19,7 +18,7 @@ const look = tool({
 })
 const twoCalls = () => [[callFunction('look'), callFunction('look')], 'Done.']
 
-describe.each(modes)('spans, %s', (mode) => {
+describe.each(runModes)('spans, %s', (mode) => {
   it('nest: a run, its model calls, its tool calls, also those of a parallel batch', async () => {
     const recorded = record()
     const middleware = tracing(recorded.options)

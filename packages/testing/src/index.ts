@@ -28,6 +28,8 @@ export type {
   MiddlewareRun,
   MiddlewareRunOptions,
 } from './run-middleware.ts'
+export { runIn, runModes } from './run-in.ts'
+export type { RunInOptions, RunMode } from './run-in.ts'
 export { clientRequest, collect, failureOf } from './client-request.ts'
 export { assertChunkInvariant } from './chunk-invariance.ts'
 export type { ChunkInvarianceOptions } from './chunk-invariance.ts'

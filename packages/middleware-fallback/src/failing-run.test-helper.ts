@@ -1,23 +1,5 @@
 import { ProviderError } from '@lamella/core'
-import type {
-  Agent,
-  AgentResponse,
-  AgentResponseUpdate,
-  ProviderErrorOptions,
-  RunOptions,
-} from '@lamella/core'
-
-export const modes = ['plain', 'streamed'] as const
-
-/** Runs an agent in a mode, to its end. */
-export async function runIn(
-  mode: (typeof modes)[number],
-  agent: Agent,
-  options: RunOptions = {},
-): Promise<AgentResponse> {
-  if (mode === 'plain') return agent.run('Hello', options)
-  return agent.run('Hello', { ...options, stream: true }).finalResponse()
-}
+import type { Agent, AgentResponseUpdate, ProviderErrorOptions } from '@lamella/core'
 
 /** Reads a streamed run, and keeps what came also where it fails. */
 export async function readUpdates(agent: Agent) {

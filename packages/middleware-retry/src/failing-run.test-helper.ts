@@ -1,20 +1,7 @@
-import type { Agent, AgentResponse, AgentResponseUpdate, RunOptions } from '@lamella/core'
+import type { Agent, AgentResponseUpdate, RunOptions } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
 import type { ProviderErrorOptions } from '@lamella/core'
 import type { TestClock } from '@lamella/testing'
-
-export const modes = ['plain', 'streamed'] as const
-export type Mode = (typeof modes)[number]
-
-/** Runs an agent in a mode, to its end. */
-export async function runIn(
-  mode: Mode,
-  agent: Agent,
-  options: RunOptions = {},
-): Promise<AgentResponse> {
-  if (mode === 'plain') return agent.run('Hello', options)
-  return agent.run('Hello', { ...options, stream: true }).finalResponse()
-}
 
 /** Reads a streamed run, and keeps what came also where it fails. */
 export async function readUpdates(agent: Agent, options: RunOptions = {}) {

@@ -1,3 +1,4 @@
+import type { RunMode } from '@lamella/testing'
 import type {
   Agent,
   AgentResponse,
@@ -5,28 +6,14 @@ import type {
   ChatClient,
   ChatResponse,
   GetResponseOptions,
-  MessageInput,
   Middleware,
   RunOptions,
 } from './index.ts'
 import { agentMiddleware, chatMiddleware, functionMiddleware } from './index.ts'
 
-export type Mode = 'plain' | 'streamed'
-export const modes: readonly Mode[] = ['plain', 'streamed']
-
-/** Runs an agent in a mode, to its end. */
-export async function runIn(
-  mode: Mode,
-  agent: Agent,
-  { input = 'Hello', ...options }: RunOptions & { readonly input?: MessageInput } = {},
-): Promise<AgentResponse> {
-  if (mode === 'plain') return agent.run(input, options)
-  return agent.run(input, { ...options, stream: true }).finalResponse()
-}
-
 /** Makes one call of a client in a mode, to its end. */
 export async function respondIn(
-  mode: Mode,
+  mode: RunMode,
   client: ChatClient,
   options: Omit<GetResponseOptions, 'stream'> = {},
 ): Promise<ChatResponse> {

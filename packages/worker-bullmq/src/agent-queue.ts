@@ -4,7 +4,7 @@ import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Connection } from './connection.ts'
-import { checkPlace, closed, connect } from './connection.ts'
+import { checkPlace, closed, connect, sharedRules } from './connection.ts'
 import { unknownRun } from './run-errors.ts'
 import { cancelledOutcome } from './run-outcome.ts'
 import type { RunOutcome, RunRecord, RunRequest } from './run-record.ts'
@@ -50,13 +50,7 @@ export class AgentQueue {
 
   /** @throws TypeError or RangeError that names the option and the value */
   constructor(options: AgentQueueOptions) {
-    checkOptions('AgentQueue', options, {
-      name: 'string',
-      connection: 'any',
-      attempts: 1,
-      backoffMs: 0,
-      keepMs: 1,
-    })
+    checkOptions('AgentQueue', options, { ...sharedRules, attempts: 1, backoffMs: 0 })
     checkPlace('AgentQueue', options)
     const { name, connection, attempts = 3, backoffMs = 1000, keepMs = sevenDaysMs } = options
     this.#connection = connection

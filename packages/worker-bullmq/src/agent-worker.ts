@@ -6,7 +6,7 @@ import { DelayedError, Queue, WaitingError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { RunJob } from './agent-queue.ts'
 import type { Connection } from './connection.ts'
-import { checkPlace, closed, connect } from './connection.ts'
+import { checkPlace, closed, connect, sharedRules } from './connection.ts'
 import type { RunEnd } from './active-run.ts'
 import { ActiveRun } from './active-run.ts'
 import { begunTooOften, leftBehind } from './run-errors.ts'
@@ -66,15 +66,13 @@ export class AgentWorker {
   /** @throws TypeError or RangeError that names the option and the value */
   constructor(options: AgentWorkerOptions) {
     checkOptions('AgentWorker', options, {
-      name: 'string',
-      connection: 'any',
+      ...sharedRules,
       agents: 'any',
       sessions: 'any',
       concurrency: 1,
       lockMs: 1000,
       maxDeliveries: 1,
       flushMs: 0,
-      keepMs: 1,
       onError: 'function?',
     })
     checkPlace('AgentWorker', options)

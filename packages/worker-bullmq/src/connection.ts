@@ -1,3 +1,4 @@
+import type { OptionRules } from '@lamella/core/authoring'
 import { wrongOption } from '@lamella/core/authoring'
 import { Redis } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
@@ -44,6 +45,13 @@ export async function closed(
   }
   return isClosed
 }
+
+/** Rules of the options that queues and workers share. */
+export const sharedRules: OptionRules<{
+  readonly name: string
+  readonly connection: Connection
+  readonly keepMs?: number | undefined
+}> = { name: 'string', connection: 'any', keepMs: 1 }
 
 /** @throws TypeError that names the option and the value, before anything is opened */
 export function checkPlace(

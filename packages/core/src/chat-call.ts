@@ -260,16 +260,17 @@ class ChatView implements ChatContext, LayerContext<ChatResponse> {
 function callClient(context: ChatView): void | Promise<void> {
   const { call, client } = context
   const { run } = call
-  run.servedBy = client.provider
   const { model } = run.finished
   if (model !== undefined && model.iteration === run.iteration) {
     run.finished.model = undefined
     run.lastModel = model
+    run.servedBy = client.provider
     return call.deliver(model.response, 0)
   }
   const request = requestOf(context)
   if (request.options.toolChoice === 'none')
     call.register(dropCalls(run.fallbackText), context.depth)
+  run.servedBy = client.provider
   return call.stream ? streamed(context, request) : whole(context, request)
 }
 

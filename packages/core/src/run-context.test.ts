@@ -1,7 +1,7 @@
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { MiddlewareInput, RunContext, RunEvent } from './index.ts'
+import type { LoopState, MiddlewareInput, RunContext, RunEvent } from './index.ts'
 import {
   Agent,
   agentMiddleware,
@@ -96,6 +96,26 @@ describe.each(modes)('the run that contexts share, $name', ({ stream }) => {
       totalTokens: 130,
       judgeTokens: 1,
     })
+  })
+
+  it('names the provider of a call that was made, failed or not, and of no other', async () => {
+    const seen: unknown[] = []
+    const see = chatMiddleware('see', async ({ run }, callNext) => {
+      await callNext().finally(() => seen.push(run.servedBy))
+    })
+    const options = {
+      toolChoice: ({ iteration }: LoopState) => {
+        if (iteration === 1) throw new Error('undecided')
+        return 'auto' as const
+      },
+    }
+    const { agent } = make([work('c1'), new Error('down')], see)
+
+    expect(await failureOf(play(agent, 'Go', { options, stream }))).toMatchObject({
+      message: 'undecided',
+    })
+    expect(await failureOf(play(agent, 'Go', { stream }))).toMatchObject({ message: 'down' })
+    expect(seen).toEqual(['scripted', undefined, 'scripted'])
   })
 
   it('keeps the attempts that layers record, with their round', async () => {

@@ -127,8 +127,8 @@ class ChatCall extends ContentCall<ChatResponse> {
     this.#request = this.#letGo = undefined
   }
 
-  /** The request failed: counts what it has cost all the same. */
-  break(error: unknown, fold?: ResponseFold): unknown {
+  /** The request of `turn` failed: counts what it has cost all the same. */
+  break(error: unknown, turn: number, fold?: ResponseFold): unknown {
     const { run } = this
     const told = (isProviderError(error) ? error.partial : undefined) ?? fold?.response()
     if (told !== undefined) {
@@ -136,7 +136,8 @@ class ChatCall extends ContentCall<ChatResponse> {
       if (told.messages.length > 0 && told.usage.totalTokens === undefined)
         run.usageEstimated = true
     }
-    this.endRequest({ error })
+    // If a layer has given up on it, that was its end, and the request at hand may be another one.
+    if (turn === this.turn) this.endRequest({ error })
     return error
   }
 
@@ -304,27 +305,26 @@ function isLayeredGuest({ call, client }: ChatView): boolean {
 
 async function whole(context: ChatView, request: ChatRequest): Promise<void> {
   const { call, client } = context
-  const { run } = call
-  const { turn } = call
+  const { run, turn } = call
   try {
     const asked = isLayeredGuest(context)
       ? client.getResponse([...request.messages], callOptions(request, run))
       : client.respond(request)
     const response = await run.unlessAborted(asked, context.ownSignal)
     run.addUsage(response.usage)
+    const waiting = turn === call.turn ? call.deliver(response, Infinity) : undefined
+    if (waiting !== undefined) await waiting
     if (turn !== call.turn)
       throw new LamellaError('nobody waits for this call any more', { code: 'aborted' })
-    const waiting = call.deliver(response, Infinity)
-    if (waiting !== undefined) await waiting
   } catch (error) {
-    throw call.break(error)
+    throw call.break(error, turn)
   }
   call.complete()
 }
 
 async function streamed(context: ChatView, request: ChatRequest): Promise<void> {
   const { call, client } = context
-  const { run } = call
+  const { run, turn } = call
   const fold = new ResponseFold()
   try {
     const source = isLayeredGuest(context)
@@ -339,7 +339,7 @@ async function streamed(context: ChatView, request: ChatRequest): Promise<void> 
     run.addUsage(response.usage)
     call.settle(response)
   } catch (error) {
-    throw call.break(error, fold)
+    throw call.break(error, turn, fold)
   }
   call.complete()
 }

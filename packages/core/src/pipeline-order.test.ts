@@ -355,7 +355,77 @@ describe.each(runModes)('what breaks the rules of callNext(), %s', (mode) => {
 
     expect((await runIn(mode, agent)).text).toBe('in time')
   })
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('too late'))],
+    ['comes to an answer', () => Promise.resolve('late')],
+  ] as const)(
+    'a request that %s after a layer gave up on it does not disturb the next one',
+    async (_, end) => {
+      const aborted: number[] = []
+      const next = gate()
+      let attempts = 0
+      const retry = layer('chat', (_context, callNext) => callNext().catch(() => callNext()))
+      const impatient = layer('chat', async (_context, callNext) => {
+        if (attempts++ > 0) return callNext()
+        return Promise.race([callNext(), Promise.reject(new Error('too slow'))])
+      })
+      const client = scriptedClient(async ({ signal, index }) => {
+        signal.addEventListener('abort', () => aborted.push(index))
+        if (index === 0) return next.opened.then(end)
+        next.open()
+        await later()
+        return 'in time'
+      })
+      const agent = new Agent({ client, middleware: [retry, impatient] })
+
+      const response = await runIn(mode, agent)
+
+      expect(response.text).toBe('in time')
+      expect(aborted).toEqual([0])
+    },
+  )
+
+  it('an answer that was being transformed when a layer gave up does not disturb the next one', async () => {
+    const aborted: number[] = []
+    const [arrived, transformed] = [gate(), gate()]
+    let attempts = 0
+    const retry = chatMiddleware('retry', async (context, callNext) => {
+      context.transformUpdates({
+        async transform(update, controller) {
+          arrived.open()
+          await transformed.opened
+          controller.enqueue(update)
+        },
+      })
+      await callNext().catch(() => callNext())
+    })
+    const impatient = layer('chat', async (_, callNext) => {
+      const limit = attempts++ === 0 ? arrived.opened : transformed.opened.then(later)
+      const late = limit.then(() => Promise.reject(new Error('too slow')))
+      await Promise.race([callNext(), late]).finally(() => void later().then(transformed.open))
+    })
+    const client = scriptedClient(({ signal, index }) => {
+      signal.addEventListener('abort', () => aborted.push(index))
+      return index === 0 ? 'late' : new Promise(() => {})
+    })
+    const agent = new Agent({ client, middleware: [retry, impatient] })
+
+    await expect(runIn(mode, agent)).rejects.toThrow('too slow')
+
+    expect(aborted).toEqual([0, 1])
+  })
 })
+
+function later(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0))
+}
+
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { opened, open: () => open() }
+}
 
 describe('the order of layers while a stream is read', () => {
   it('layers are entered with the first pull and left after the last update', async () => {

@@ -203,7 +203,7 @@ class FunctionLoop {
     this.#iteration++
     this.#last = response
     // What a guest or a layer has answered, the provider that keeps the conversation has not seen.
-    if (run.servedBy === client.provider) {
+    if (run.servedBy === client.provider && run.lastModel?.iteration === run.iteration) {
       run.conversationId = response.conversationId ?? run.conversationId
       run.sent = run.messages.all.length
     }

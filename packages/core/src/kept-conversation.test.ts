@@ -1,9 +1,28 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { AgentResponse, MessageInput, RunOptions, Session } from './index.ts'
-import { Agent, chatMiddleware, createSession, messageText, tool } from './index.ts'
+import { interceptLoop } from './authoring.ts'
+import type {
+  AgentResponse,
+  Content,
+  MessageInput,
+  Middleware,
+  RunOptions,
+  Session,
+} from './index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  createSession,
+  messageText,
+  tool,
+} from './index.ts'
 
 const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
+
+const ownCall = {
+  messages: [{ role: 'assistant' as const, contents: [callFunction('look', {}, 'own')] }],
+}
 
 /** A client of a provider that keeps the conversation under one id. */
 function keeping(answers: readonly string[]) {
@@ -57,6 +76,60 @@ describe.each([
     expect(keeper.requests[1]?.options.conversationId).toBe('conv_1')
     expect(session).toMatchObject({ conversationId: 'conv_1', keeper: 'keeper', sent: 6 })
   })
+
+  it.each([
+    [
+      'a layer, after the provider has failed',
+      chatMiddleware('relief', async (context, callNext) => {
+        await callNext().catch(() => {
+          context.result = ownCall
+        })
+      }),
+      [new Error('down')],
+    ],
+    [
+      'a layer that skips the model call',
+      agentMiddleware('skip', async (context, callNext) => {
+        interceptLoop(context.run, {
+          name: 'skip',
+          async iteration(round, next) {
+            round.skipModelCall = round.iteration === 1
+            round.overrideResponse = ownCall
+            await next()
+          },
+        })
+        await callNext()
+      }),
+      [],
+    ],
+  ] as const satisfies readonly (readonly [string, Middleware, readonly Error[]])[])(
+    'is told what stands there of %s',
+    async (_, middleware, failures) => {
+      const kept = (contents: string | readonly Content[]) => ({
+        messages: [{ role: 'assistant' as const, contents }],
+        conversationId: 'conv_1',
+      })
+      const client = scriptedClient([
+        kept([callFunction('look', {}, 'c1')]),
+        ...failures,
+        kept('Done.'),
+      ])
+
+      await run(new Agent({ client, tools: [look], middleware }), 'Go', {})
+
+      const { messages, options } = client.requests.at(-1)!
+      expect(options.conversationId).toBe('conv_1')
+      expect(
+        messages.flatMap(({ contents }) =>
+          contents.map((content) => [content.type, 'callId' in content && content.callId]),
+        ),
+      ).toEqual([
+        ['function-result', 'c1'],
+        ['function-call', 'own'],
+        ['function-result', 'own'],
+      ])
+    },
+  )
 
   it('is told in full to a client that a layer puts in place within a run', async () => {
     const keeper = scriptedClient(

@@ -28,7 +28,7 @@ export function prepareCall(
   { includeDetailedErrors: includeDetails, onUnknownTool }: LoopConfiguration,
 ): Step | Promise<Step> {
   const verdict = decision !== undefined && 'approved' in decision ? decision : undefined
-  if (verdict?.approved === false) {
+  if (verdict && !verdict.approved) {
     return { result: errorResult('rejected', verdict.reason ?? 'rejected', verdict.reason) }
   }
   const tool = run.tools.get(call.name)

@@ -120,6 +120,28 @@ describe.each(runModes)('going on after a crash, %s', (mode) => {
     expect(paid.length).toBeLessThanOrEqual(2)
   })
 
+  it('a verdict that is no clear yes runs nothing', async () => {
+    const paid: unknown[] = []
+    const paused = await runIn(mode, askingTool(make(scriptedClient(steps), paid)), {})
+    const kept: Checkpoint[] = []
+    const answers = Object.fromEntries(paused.pending.map(({ id }) => [id, true]))
+    const onCheckpoint = (checkpoint: Checkpoint): never => {
+      kept.push(checkpoint)
+      throw new Crash()
+    }
+    const dying = askingTool(make(scriptedClient([]), paid))
+    await expect(
+      resumeIn(mode, dying, paused.checkpoint!, answers, { onCheckpoint }),
+    ).rejects.toThrow(Crash)
+    const unclear = JSON.stringify(kept[0]).replaceAll('"approved":true', '"approved":null')
+
+    const again = askingTool(make(scriptedClient(['Nothing paid.']), paid))
+    const response = await resumeIn(mode, again, JSON.parse(unclear) as Checkpoint)
+
+    expect(response.text).toBe('Nothing paid.')
+    expect(paid).toEqual([])
+  })
+
   it('state with a schema and rounds allowed go along', async () => {
     const rounds = defineState({
       name: 'rounds',

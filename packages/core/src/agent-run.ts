@@ -74,7 +74,7 @@ export function resumeRun(
  */
 export function pipelinesOf(agent: Agent, { middleware }: RunOptions): Pipelines {
   const lists = [agent.client.middleware, agent.middleware, middleware]
-  const last = agent.pipelines
+  const { last } = agent.composed
   if (last !== undefined && holdsOnly(lists, last.layers.all)) return last
   const layers = sortLayers(lists, 'agent')
   const pipelines = {
@@ -84,7 +84,7 @@ export function pipelinesOf(agent: Agent, { middleware }: RunOptions): Pipelines
     callFunction: functionPipeline(layers.function),
   }
   // Nothing that a run adds outlives it.
-  if (middleware === undefined) agent.pipelines = pipelines
+  if (middleware === undefined) agent.composed.last = pipelines
   return pipelines
 }
 

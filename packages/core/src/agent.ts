@@ -110,8 +110,8 @@ export class Agent {
   readonly stateStore: KeyValueStore | undefined
   /** Read anew at each run. */
   middleware: MiddlewareInput
-  /** @internal Of the last run that added no layers. */
-  pipelines: Pipelines | undefined
+  /** @internal The pipelines of the last run that added no layers. */
+  readonly composed: { last?: Pipelines } = {}
   /** @internal Approvals that runs without a session have asked for. */
   readonly approvals: ApprovalRegistry = new ApprovalRegistry()
 

@@ -138,6 +138,43 @@ describe.each(runModes)('scopes, %s', (mode) => {
     expect(seen).toEqual([['a'], ['a', 'b'], ['b', 'a'], ['c'], []])
   })
 
+  it('so are lists inside of lists, and a client’s; a layer in two places runs in both', async () => {
+    const log: string[] = []
+    const [a, b] = [chat('a', log), chat('b', log)]
+    const inner: Middleware[] = [b]
+    const client = scriptedClient(() => 'Done.', { middleware: [a] })
+    const ofClient = client.middleware as Middleware[]
+    const agent = new Agent({ client, middleware: [[inner], []] })
+    const runOnce = async (): Promise<string[]> => {
+      log.length = 0
+      await runIn(mode, agent)
+      return entered(log)
+    }
+
+    const seen = [await runOnce(), await runOnce()]
+    inner.push(a)
+    seen.push(await runOnce())
+    ofClient.pop()
+    seen.push(await runOnce())
+    inner.reverse()
+    seen.push(await runOnce())
+    inner.length = 0
+    seen.push(await runOnce())
+
+    expect(seen).toEqual([['a', 'b'], ['a', 'b'], ['a', 'b', 'a'], ['b', 'a'], ['a', 'b'], []])
+  })
+
+  it('an agent that is frozen runs', async () => {
+    const log: string[] = []
+    const client = scriptedClient(() => 'Done.')
+    const agent = Object.freeze(new Agent({ client, middleware: chat('a', log) }))
+
+    await runIn(mode, agent)
+    await runIn(mode, agent, { middleware: chat('b', log) })
+
+    expect(entered(log)).toEqual(['a', 'a', 'b'])
+  })
+
   it('one client serves agents that do not see each other’s layers', async () => {
     const log: string[] = []
     const client = scriptedClient(() => 'Done.', { middleware: chat('client', log) })

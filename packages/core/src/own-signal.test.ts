@@ -1,12 +1,13 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { Middleware } from './index.ts'
+import type { AgentContext, ChatContext, Middleware } from './index.ts'
 import {
   Agent,
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
   outcomeOf,
+  RunControl,
   tool,
   ToolError,
 } from './index.ts'
@@ -123,6 +124,58 @@ describe.each(runModes)('a signal of a layer, %s', (mode) => {
     expect(response.text).toBe('Done.')
     expect(results.map(({ error }) => error?.code)).toEqual(['timeout', undefined])
     expect(heard).toEqual([gaveUp])
+  })
+
+  it('that is the run’s own is one with it', async () => {
+    const control = new RunControl()
+    const seen: unknown[] = []
+    const client = scriptedClient(({ signal }) => {
+      queueMicrotask(() => void control.cancel())
+      return stalled(signal, [])
+    })
+    const layer = async (context: ChatContext | AgentContext, callNext: () => Promise<unknown>) => {
+      context.signal = context.run.signal
+      await callNext().finally(() => seen.push(context.signal === context.run.signal))
+    }
+    const middleware = [agentMiddleware('outer', layer), chatMiddleware('inner', layer)]
+
+    const error: unknown = await runIn(mode, new Agent({ client, middleware }), { control }).catch(
+      (thrown: unknown) => thrown,
+    )
+
+    expect(error).toMatchObject({ code: 'aborted' })
+    expect(outcomeOf(error)?.status).toBe('aborted')
+    expect(client.requests[0]!.signal.reason).toBe(error)
+    expect(seen).toEqual([true, true])
+  })
+
+  it('that is the run’s may be asked for as late as the run is aborted', async () => {
+    const control = new RunControl()
+    const seen: unknown[] = []
+    const client = scriptedClient(({ signal }) => {
+      queueMicrotask(() => void control.cancel())
+      return stalled(signal, [])
+    })
+    const asking = async (
+      context: ChatContext | AgentContext,
+      callNext: () => Promise<unknown>,
+    ) => {
+      await callNext().catch((error: unknown) => {
+        const { signal, run } = context
+        seen.push([signal === run.signal, signal.aborted, signal.reason === error])
+        throw error
+      })
+    }
+    const middleware = [agentMiddleware('outer', asking), chatMiddleware('inner', asking)]
+
+    await expect(runIn(mode, new Agent({ client, middleware }), { control })).rejects.toMatchObject(
+      { code: 'aborted' },
+    )
+
+    expect(seen).toEqual([
+      [true, true, true],
+      [true, true, true],
+    ])
   })
 
   it('is seen by inner layers and not by outer ones', async () => {

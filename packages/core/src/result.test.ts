@@ -1,17 +1,24 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { ChatResponse, ChatResponseInit, MessageInput } from './index.ts'
+import type { AgentResponse, ChatResponse, ChatResponseInit, MessageInput } from './index.ts'
 import {
   Agent,
   agentMiddleware,
   chatMiddleware,
   chatResponse,
+  createSession,
   foldUpdates,
   functionMiddleware,
+  messageText,
   text,
   tool,
 } from './index.ts'
 import { readUpdates, respondIn } from './run.test-helper.ts'
+
+function deepFrozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFrozen)
+  return Object.freeze(value)
+}
 
 const look = tool({
   name: 'look',
@@ -49,6 +56,23 @@ describe.each(runModes)('results of layers, %s', (mode) => {
     expect(response).toMatchObject({ text: 'Short.', status: 'completed', pending: [], usage: {} })
     expect(log).toEqual(['Short.'])
     expect(client.requests).toEqual([])
+  })
+
+  it('what a layer keeps of a run is left as it is by that run and by later ones', async () => {
+    const kept: AgentResponse[] = []
+    const cached = agentMiddleware('cache', async (context, callNext) => {
+      if (kept[0] === undefined) kept.push(deepFrozen(await callNext()))
+      else context.result = kept[0]
+    })
+    const agent = new Agent({ client: scriptedClient(['Once.']), middleware: cached })
+    const session = createSession()
+
+    const first = await runIn(mode, agent, { session })
+    const second = await runIn(mode, agent, { session, onCheckpoint: () => {} })
+
+    expect(second).toEqual({ ...first, usage: {} })
+    expect(kept).toEqual([first])
+    expect(session.messages.map(messageText)).toEqual(['Hello', 'Once.', 'Hello', 'Once.'])
   })
 
   it('a layer may decide for each run anew', async () => {

@@ -17,9 +17,9 @@ class View {
 }
 
 function onion(k, name, core) {
-  const layers = repeat(k, () => async (_view, callNext) => {
+  const layers = repeat(k, () => async (_view, next) => {
     counters[name]++
-    await callNext()
+    await next()
   })
 
   async function innermost({ call, input }) {

@@ -1,3 +1,4 @@
+import type { LoopState } from './chat-options.ts'
 import type { FunctionCallContent } from './content.ts'
 import type { RunContext } from './run-context.ts'
 import type { ToolDefinition } from './tool.ts'
@@ -94,4 +95,16 @@ export function loopConfiguration(config: FunctionInvocationConfiguration = {}):
     throw new TypeError(`functionInvocation: \`onUnknownTool\` must be a function, got ${given}`)
   }
   return settings as unknown as LoopConfiguration
+}
+
+/** Why tools are off, if they are. `more` rounds are allowed beyond the limit. */
+export function limitReached(
+  { maxConsecutiveErrorsPerRequest, maxFunctionCalls, maxIterations }: LoopConfiguration,
+  { iteration, functionCalls, consecutiveErrors }: LoopState,
+  more: number,
+): 'max_consecutive_errors' | 'max_function_calls' | 'max_iterations' | undefined {
+  if (consecutiveErrors >= Math.max(1, maxConsecutiveErrorsPerRequest))
+    return 'max_consecutive_errors'
+  if (functionCalls >= maxFunctionCalls) return 'max_function_calls'
+  return iteration >= maxIterations + more ? 'max_iterations' : undefined
 }

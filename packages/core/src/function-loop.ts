@@ -11,6 +11,7 @@ import { hasQuestions } from './checkpoint.ts'
 import { createId } from './create-id.ts'
 import type { FunctionPipeline } from './function-call.ts'
 import type { LoopConfiguration } from './function-invocation.ts'
+import { limitReached } from './function-invocation.ts'
 import { isPause } from './interrupts.ts'
 import { LamellaError } from './lamella-error.ts'
 import { loopResponse } from './loop-response.ts'
@@ -126,7 +127,7 @@ class FunctionLoop {
     const { config } = this.#input
     if (run.stopped !== undefined) return this.#stop([])
     if (run.control?.mode !== undefined) return cancelledPause
-    const limit = this.#limit()
+    const limit = limitReached(config, run.loopState, run.moreIterations)
     const response = edits.response ?? (await this.#ask(edits, limit !== undefined))
     this.#take(response, edits.response !== undefined)
     if (run.seams !== undefined) await run.seams.responded(response)
@@ -160,16 +161,6 @@ class FunctionLoop {
   finish(ending: RunEnding): AgentResponse {
     this.#note()
     return loopResponse(this.#run, this.#last, ending)
-  }
-
-  /** Why tools are off, if they are. */
-  #limit(): 'max_consecutive_errors' | 'max_function_calls' | 'max_iterations' | undefined {
-    const { maxConsecutiveErrorsPerRequest, maxFunctionCalls, maxIterations } = this.#input.config
-    if (this.#consecutiveErrors >= Math.max(1, maxConsecutiveErrorsPerRequest))
-      return 'max_consecutive_errors'
-    if (this.#functionCalls >= maxFunctionCalls) return 'max_function_calls'
-    const most = maxIterations + this.#run.moreIterations
-    return this.#iteration >= most ? 'max_iterations' : undefined
   }
 
   /** What the model is sent next. */

@@ -212,9 +212,7 @@ export class Run implements RunContext {
     this.#unlink?.()
   }
 
-  /**
-   * Rejects as soon as `signal`, or else the run, is aborted, whether or not `work` listens to that.
-   */
+  /** Rejects as soon as `signal`, else the run, is aborted, whether or not `work` listens to that. */
   unlessAborted<Value>(work: Promise<Value>, signal?: AbortSignal): Promise<Value> {
     if (signal === undefined && !this.abortable) return work
     return unlessAborted(signal ?? this.signal, work)
@@ -240,26 +238,12 @@ export class Run implements RunContext {
   request<Value>(request: RunRequestInit<Value>): Promise<Value> {
     const { onRequest } = this.#init
     if (!this.sink.streaming && onRequest === undefined) {
-      return Promise.reject(
-        new LamellaError(
-          `nobody can answer the request "${request.type}": stream the run, or pass \`onRequest\``,
-          {
-            code: 'run_failed',
-          },
-        ),
-      )
+      const problem = `nobody can answer the request "${request.type}": stream the run, or pass \`onRequest\``
+      return Promise.reject(new LamellaError(problem, { code: 'run_failed' }))
     }
-    const requests = (this.#requests ??= new RunRequests())
-    return requests.ask(request, this.id, this.signal, (event) => {
-      this.#send(event)
-      if (onRequest === undefined) return
-      const answer = (async () => onRequest(event))()
-      answer.then(
-        (value) => value !== undefined && requests.respond(event.id, value),
-        // A caller that cannot answer fails the question.
-        () => requests.respond(event.id, answer),
-      )
-    })
+    const send = (event: RunEvent): void => this.#send(event)
+    this.#requests ??= new RunRequests()
+    return this.#requests.ask(request, { runId: this.id, signal: this.signal, send, onRequest })
   }
 
   respond(id: string, value: unknown): boolean {

@@ -227,14 +227,12 @@ function loopInputOf(view: AgentView): LoopInput {
   }
 }
 
-async function recover({ call }: AgentView, error: unknown): Promise<AgentResponse> {
-  try {
-    return await endOnPurpose(call, error)
-  } catch (next) {
+function recover({ call }: AgentView, error: unknown): Promise<AgentResponse> {
+  return endOnPurpose(call, error).catch((next: unknown) => {
     if (next === error) throw next
     // A guard further out may block what a termination put in place.
     return endOnPurpose(call, next)
-  }
+  })
 }
 
 /** A termination that left the layers is an outcome, all else a failure. */

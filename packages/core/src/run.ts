@@ -132,7 +132,7 @@ export class Run implements RunContext {
   }
 
   get aborted(): boolean {
-    return this.#controller !== undefined && this.#controller.signal.aborted
+    return this.#controller?.signal.aborted === true
   }
 
   throwIfAborted(): void {

@@ -23,7 +23,6 @@ class UpdateDrain<Update extends PassingUpdate> implements UpdateSink<Update> {
       if (passage.terminated) break
     }
     await passage.flush(out)
-    out.length = 0
   }
 
   push(): void {}

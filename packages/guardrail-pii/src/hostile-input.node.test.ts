@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { quickest } from '../../../scripts/quickest.ts'
 import { findPii } from './index.ts'
 
 describe('hostile input', () => {
@@ -56,14 +57,6 @@ describe('hostile input', () => {
   })
 })
 
-/** Milliseconds of the fastest of some scans, without those in which the machine did something else. */
 function fastest(text: string): number {
-  let least = Infinity
-  for (let attempt = 0; attempt < 6 && least > text.length / 2500; attempt++) {
-    const before = process.cpuUsage()
-    findPii(text)
-    const { user, system } = process.cpuUsage(before)
-    least = Math.min(least, (user + system) / 1000)
-  }
-  return least
+  return quickest(() => findPii(text), text.length / 2500)
 }

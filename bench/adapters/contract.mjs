@@ -1,10 +1,9 @@
 // The floor of `bare`, in layers that keep what DESIGN promises of one and do nothing else: each has a
 // view of its own, its callNext() resolves to the result and may not be called while it is running, and
 // its transforms are handed a controller. Shows how much of a target the promises themselves take.
-import { counters, expectedLayers, repeat, userText } from '../lib/toolkit.mjs'
-import { agentLoop, callTool, fakeModel, textChunks } from './bare.mjs'
-
-const messages = [{ role: 'user', text: userText }]
+import { onionAdapter } from '../lib/onion-adapter.mjs'
+import { counters, repeat } from '../lib/toolkit.mjs'
+import { textChunks } from './bare.mjs'
 
 class View {
   inside = undefined
@@ -81,19 +80,7 @@ function transformed(source, transforms) {
 }
 
 export default {
-  modelCall({ k }) {
-    const chat = onion(k, 'modelMw', fakeModel({}))
-    return { run: async () => (await chat({ messages })).text, expect: { modelMw: k } }
-  },
-
-  agentRun({ k, rounds, parallel }) {
-    const chat = onion(k, 'modelMw', fakeModel({ rounds, parallel }))
-    const agent = onion(k, 'agentMw', agentLoop(chat, onion(k, 'toolMw', callTool)))
-    return {
-      run: async () => (await agent({ messages })).text,
-      expect: expectedLayers({ k, rounds, parallel }),
-    }
-  },
+  ...onionAdapter(onion),
 
   stream({ chunks, k }) {
     const transforms = repeat(k, () => ({

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
-const conditions = ['@lamella/source', 'node', 'import', 'default']
+// Not `import`, which Node would also take for a `require` inside a dependency.
+const conditions = ['@lamella/source', 'node']
 
 // The core that packages are tested with: that of the workspace, or one that was released before.
 const core = process.env['LAMELLA_CORE']
@@ -28,7 +29,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     environment: 'node',
-    setupFiles: [`${import.meta.dirname}/scripts/vitest-setup.ts`],
+    setupFiles: [`${import.meta.dirname}/scripts/test-support/vitest-setup.ts`],
     passWithNoTests: true,
     coverage: {
       provider: 'v8',
@@ -37,7 +38,8 @@ export default defineConfig({
     },
     projects: [
       ...packages,
-      { extends: true, test: { name: 'scripts', include: ['scripts/*.test.ts'] } },
+      { extends: true, test: { name: 'scripts', include: ['scripts/**/*.test.ts'] } },
+      { extends: true, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
       {
         extends: true,
         test: {

@@ -1,11 +1,11 @@
-// usage: node bench/run.mjs [--scenario A,B,C,M] [--peers bare,ours] [--check] [--layers]   (see README.md)
+// usage: node bench/run.mjs [--scenario A,B,C,M] [--peers bare,ours] [--check] [--middleware]   (see README.md)
 import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { buildCore } from './lib/build-core.mjs'
 import { checkTargets } from './lib/check-targets.mjs'
 import { number } from './lib/format.mjs'
-import { measureLayers } from './lib/measure-layers.mjs'
+import { measureMiddlewares } from './lib/measure-middleware.mjs'
 import { measureMemory } from './lib/measure-memory.mjs'
 import { measureScenario } from './lib/measure-scenario.mjs'
 import { QuietMeter } from './lib/rounds.mjs'
@@ -16,7 +16,7 @@ import * as targets from './targets.mjs'
 const { values: options } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },
-    layers: { type: 'boolean', default: false },
+    middlewares: { type: 'boolean', default: false },
     scenario: { type: 'string', default: 'A,B,C,M' },
     peers: {
       type: 'string',
@@ -35,8 +35,8 @@ const { values: options } = parseArgs({
 })
 
 const say = (line) => process.stderr.write(`${line}\n`)
-// The time that a process uses itself, which the table of layers is of, needs no quiet machine.
-const isOwnTime = options.layers
+// The time that a process uses itself, which the table of middlewares is of, needs no quiet machine.
+const isOwnTime = options.middlewares
 const meter = new QuietMeter({
   foreign: isOwnTime ? Infinity : Number(options.foreign),
   slow: isOwnTime ? Infinity : Number(options.slow),
@@ -56,7 +56,7 @@ const settings = {
 try {
   buildCore()
   if (options.check) await check()
-  else if (options.layers) report({ layers: await measureLayers(settings) })
+  else if (options.middlewares) report({ middlewares: await measureMiddlewares(settings) })
   else await measure()
 } catch (error) {
   say(`bench: ${error.message}`)

@@ -1,11 +1,11 @@
 // The cases of each scenario. A case is a row; the runner interleaves the peers inside it.
 
-const layerCounts = [0, 1, 3, 10, 30]
+const middlewareCounts = [0, 1, 3, 10, 30]
 
 const modelCalls = [
-  ...layerCounts.map((k) => ({ id: `k=${k}`, method: 'modelCall', params: { k } })),
+  ...middlewareCounts.map((k) => ({ id: `k=${k}`, method: 'modelCall', params: { k } })),
   {
-    id: 'one layer of 100',
+    id: 'one middleware of 100',
     method: 'modelCall',
     params: { k: 0 },
     more: { params: { k: 100 }, by: 100 },
@@ -42,10 +42,10 @@ const streams = [
 ]
 
 export const scenarios = {
-  A: { title: 'time of a model call through k layers', cases: modelCalls },
-  B: { title: 'time of an agent run, k layers at each level', cases: agentRuns },
-  C: { title: 'time of an update through k transforming layers', cases: streams },
+  A: { title: 'time of a model call through k middlewares', cases: modelCalls },
+  B: { title: 'time of an agent run, k middlewares at each level', cases: agentRuns },
+  C: { title: 'time of an update through k transforming middlewares', cases: streams },
 }
 
 /** Scenario M. */
-export const longStream = { chunks: 200_000, layerCounts: [0, 10] }
+export const longStream = { chunks: 200_000, middlewareCounts: [0, 10] }

@@ -9,28 +9,28 @@ const stream = (peer, k) => ({ peer, method: 'stream', params: { chunks: 20_000,
 export const ratioTargets = [
   {
     scenario: 'A',
-    id: 'ten layers, over koa-compose with ten',
+    id: 'ten middlewares, over koa-compose with ten',
     of: modelCall('lamella', 10),
     over: modelCall('koa-compose', 10),
     limit: 1.5,
   },
   {
     scenario: 'B',
-    id: 'one tool round with three layers, over bare with three',
+    id: 'one tool round with three middlewares, over bare with three',
     of: agentRun('lamella', 3),
     over: agentRun('bare', 3),
     limit: 3,
   },
   {
     scenario: 'C',
-    id: '20,000 updates through ten layers, over bare with none',
+    id: '20,000 updates through ten middlewares, over bare with none',
     of: stream('lamella', 10),
     over: stream('bare', 0),
     limit: 2,
   },
   {
     scenario: 'C',
-    id: '20,000 updates through thirty layers, over ten',
+    id: '20,000 updates through thirty middlewares, over ten',
     of: stream('lamella', 30),
     over: stream('lamella', 10),
     limit: 1.2,
@@ -38,8 +38,8 @@ export const ratioTargets = [
   {
     scenario: 'L',
     id: 'a cache hit on ten messages, over JSON.stringify and SHA-256 of the request',
-    of: { peer: 'layers', method: 'hit', params: { of: 'cache' } },
-    over: { peer: 'layers', method: 'hit', params: { of: 'hash' } },
+    of: { peer: 'middlewares', method: 'hit', params: { of: 'cache' } },
+    over: { peer: 'middlewares', method: 'hit', params: { of: 'hash' } },
     limit: 2,
   },
 ]

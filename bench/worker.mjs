@@ -1,5 +1,5 @@
 // The process of one peer. It is sent one command at a time. A batch counts only if every output is
-// right and every layer, model call and tool call really happened.
+// right and every middleware, model call and tool call really happened.
 import { watchLoad } from './lib/load.mjs'
 import { batch, firstChunk, largestLead } from './lib/measures.mjs'
 import { memory } from './lib/memory.mjs'

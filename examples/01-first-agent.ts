@@ -1,4 +1,4 @@
-// An agent is a model with tools and layers. This one runs without a key: the stand-in speaks OpenAI's
+// An agent is a model with tools and middlewares. This one runs without a key: the stand-in speaks OpenAI's
 // protocol on this machine. For a real model, drop the server and set OPENAI_API_KEY.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, tool } from '@lamella/core'

@@ -1,5 +1,5 @@
-// A chat layer lies around every model call, also those inside the tool loop. What it assigns is seen
-// by the layers inside it and by the model, and by nobody else.
+// A chat middleware lies around every model call, also those inside the tool loop. What it assigns is seen
+// by the middlewares inside it and by the model, and by nobody else.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'

@@ -1,4 +1,4 @@
-// An agent layer lies around the whole run: it sees the input once, and the final response once,
+// An agent middleware lies around the whole run: it sees the input once, and the final response once,
 // however many model calls and tool calls are in between.
 import assert from 'node:assert/strict'
 import { Agent, agentMiddleware, chatMiddleware, message, tool } from '@lamella/core'

@@ -1,4 +1,4 @@
-// A function layer lies around every tool call. It may change the arguments (they are validated again),
+// A function middleware lies around every tool call. It may change the arguments (they are validated again),
 // the result, or answer in the tool's place.
 import assert from 'node:assert/strict'
 import { Agent, functionMiddleware, textOf, tool } from '@lamella/core'

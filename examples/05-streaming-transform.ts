@@ -1,4 +1,4 @@
-// What a layer wants to do to updates as they pass, it registers before callNext(). One layer serves both
+// What a middleware wants to do to updates as they pass, it registers before callNext(). One middleware serves both
 // modes: streamed or not, the caller reads the same, and so does the final response.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware } from '@lamella/core'
@@ -17,7 +17,7 @@ const hideDigits = chatMiddleware('hide-digits', async (context, callNext) => {
   })
   const response = await callNext()
   // In both modes the inner work is complete here, with the transforms applied.
-  console.log(`[the layer sees: ${response.text}]`)
+  console.log(`[the middleware sees: ${response.text}]`)
 })
 
 const answer = 'Call 555-0199 before 18:00.'

@@ -1,5 +1,5 @@
-// A layer that sets a result and returns without callNext() answers by itself: nothing inside it runs,
-// the layers outside it notice nothing, and a caller that streams gets the result as updates.
+// A middleware that sets a result and returns without callNext() answers by itself: nothing inside it runs,
+// the middlewares outside it notice nothing, and a caller that streams gets the result as updates.
 import assert from 'node:assert/strict'
 import type { ChatResponse } from '@lamella/core'
 import { Agent, chatMiddleware, messageText } from '@lamella/core'

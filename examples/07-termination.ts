@@ -1,5 +1,5 @@
-// A layer ends a run on purpose by throwing a MiddlewareTermination. That is an outcome, not a failure:
-// the run resolves, with the layer's result as its response. Outer "after" code is skipped, `finally` runs.
+// A middleware ends a run on purpose by throwing a MiddlewareTermination. That is an outcome, not a failure:
+// the run resolves, with the middleware's result as its response. Outer "after" code is skipped, `finally` runs.
 import assert from 'node:assert/strict'
 import {
   Agent,

@@ -1,4 +1,4 @@
-// Calling callNext() again runs everything inside a layer once more. A retry is a loop around it, and it
+// Calling callNext() again runs everything inside a middleware once more. A retry is a loop around it, and it
 // reads only what the provider's error says, whichever provider it is. Here a real server fails twice.
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'

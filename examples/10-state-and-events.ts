@@ -1,5 +1,5 @@
-// Layers hold no data of a run. What they count or remember is in the run's state, one cell per run, typed
-// and shared by all layers and tools. Events go to the caller, inside the stream or to `onEvent`.
+// Middlewares hold no data of a run. What they count or remember is in the run's state, one cell per run, typed
+// and shared by all middlewares and tools. Events go to the caller, inside the stream or to `onEvent`.
 import assert from 'node:assert/strict'
 import { Agent, defineState, functionMiddleware, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'

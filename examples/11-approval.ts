@@ -1,4 +1,4 @@
-// A tool that needs approval pauses the run. The checkpoint is JSON: keep it, ask somebody, and go on days
+// A tool that needs approval pauses the run. The checkpoint is JSON: keep it, ask somebody, and resume days
 // later in another process. What had finished is not done again.
 import assert from 'node:assert/strict'
 import type { Checkpoint } from '@lamella/core'
@@ -50,6 +50,6 @@ assert.deepEqual(done, ['looked up 7', 'refunded 50 for 7'])
 
 // An answer counts once.
 await assert.rejects(agent.resume(JSON.parse(kept) as Checkpoint, answers), {
-  code: 'approval_invalid',
+  code: 'approval_used',
 })
 assert.equal(done.length, 2)

@@ -1,5 +1,5 @@
-// What the model may call can change while the run goes on. Few tools at first keep the prompt short; a tool
-// or a layer adds others when they are needed. Changes act from the next model call.
+// The tools of a run can change while it continues. Few tools at first keep the prompt short; a tool
+// or a middleware adds others when they are needed. Changes act from the next model call.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'

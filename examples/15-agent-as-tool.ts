@@ -1,4 +1,4 @@
-// asTool() makes a tool of an agent: another agent may give it work. Each has layers of its own, and what
+// asTool() makes a tool of an agent: another agent may give it work. Each has middlewares of its own, and what
 // the inner one costs is counted for the outer one, too.
 import assert from 'node:assert/strict'
 import { Agent, agentMiddleware } from '@lamella/core'

@@ -1,4 +1,4 @@
-// explain() says what a run would go through, outermost first, without calling anything. The layers of a
+// explain() says what a run would go through, outermost first, without calling anything. The middlewares of a
 // client lie outside those of an agent, and those of an agent outside those of a run.
 import assert from 'node:assert/strict'
 import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '@lamella/core'
@@ -20,7 +20,7 @@ const agent = new Agent({
   // Lists may nest: a feature with parts at several levels is a list.
   middleware: [
     agentMiddleware('audit', pass),
-    [agentMiddleware('guard', pass), functionMiddleware('guard', pass)],
+    [agentMiddleware('guardrail', pass), functionMiddleware('guardrail', pass)],
     chatMiddleware('retry', pass),
   ],
 })
@@ -28,9 +28,9 @@ const agent = new Agent({
 const explanation = agent.explain('What is new?', { middleware: [chatMiddleware('debug', pass)] })
 console.log(String(explanation))
 
-assert.deepEqual(explanation.agent, ['audit', 'guard'])
+assert.deepEqual(explanation.agent, ['audit', 'guardrail'])
 assert.deepEqual(explanation.chat, ['rate-limit', 'retry', 'debug'])
-assert.deepEqual(explanation.function, ['guard'])
+assert.deepEqual(explanation.function, ['guardrail'])
 assert.deepEqual(explanation.tools, ['search'])
 assert.equal(explanation.model, 'some-model')
 assert.equal(client.requests.length, 0)

@@ -1,8 +1,8 @@
 // Many servers speak Chat Completions: Ollama, vLLM, llama.cpp, LM Studio, Groq, OpenRouter. All of them are
-// this client with another `baseURL`. A `provider` of its own keeps what one server understands from others.
+// this client with another `baseURL` and a dialect: the habits of the server, and its name as a provider.
 import assert from 'node:assert/strict'
 import { Agent, isProviderError, tool } from '@lamella/core'
-import { OpenAIChatCompletionsClient } from '@lamella/openai'
+import { chatDialects, OpenAIChatCompletionsClient } from '@lamella/openai'
 import { startModelServer } from '@lamella/testing/model-server'
 import { z } from 'zod'
 
@@ -10,7 +10,7 @@ import { z } from 'zod'
 await using server = await startModelServer()
 
 const client = new OpenAIChatCompletionsClient({
-  provider: 'local',
+  dialect: { ...chatDialects.ollama, provider: 'local' },
   baseURL: server.baseURL,
   model: 'llama3.2',
   // Servers of one's own need none. One from the environment is meant for OpenAI and would be sent, too.
@@ -35,7 +35,7 @@ assert.equal(messages.at(-1)?.origin?.provider, 'local')
 // Only OpenAI's own models ask for `max_completion_tokens`.
 assert.match(JSON.stringify(body), /"max_tokens":500/)
 
-// Failures are named after the server, and say what a layer needs to know.
+// Failures are named after the server, and say what a middleware needs to know.
 await server.close()
 const failed = await client.getResponse('Hello?', { transportRetries: 0 }).catch((error) => error)
 console.log(failed.message)

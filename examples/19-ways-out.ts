@@ -1,4 +1,4 @@
-// The five ways to leave a layer, and what becomes of the run and of the code that an outer layer has behind
+// The five ways to leave a middleware, and what becomes of the run and of the code that an outer middleware has behind
 // its `callNext()`. A failure inside skips that code; what must always run stands in `finally`.
 import assert from 'node:assert/strict'
 import type { AgentMiddleware } from '@lamella/core'
@@ -40,7 +40,7 @@ const ways = [
   await leave(() => {
     throw new Error('the disk is full')
   }),
-  await leave(() => {}), // neither a result nor `callNext()`: a mistake, which names the layer
+  await leave(() => {}), // neither a result nor `callNext()`: a mistake, which names the middleware
 ]
 assert.deepEqual(ways, [
   'completed: The answer. (after, finally)',

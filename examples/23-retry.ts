@@ -1,4 +1,4 @@
-// retry() owns all retries: of the provider's SDK, of layers further in, of tools that may be called twice.
+// retry() owns all retries: of the provider's SDK, of middlewares further in, of tools that may be called twice.
 // Here a real server fails twice and an idempotent tool once, and the server counts the requests.
 import assert from 'node:assert/strict'
 import { Agent, tool } from '@lamella/core'
@@ -26,13 +26,13 @@ const weather = tool({
   },
 })
 
-const layer = retry({
+const middleware = retry({
   maxRetries: 2,
   initialDelayMs: 10,
   rejectReply: ({ response }) => response.text === '' && response.functionCalls.length === 0,
   onEvent: (event) => console.log(event),
 })
-const agent = new Agent({ client, tools: [weather], middleware: layer })
+const agent = new Agent({ client, tools: [weather], middleware: middleware })
 const response = await agent.run('What is the weather in Rome?')
 
 console.log(response.text)

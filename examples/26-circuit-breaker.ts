@@ -1,4 +1,4 @@
-// circuitBreaker() stops asking a model that keeps failing. Around it, fallback() goes on at once while the
+// circuitBreaker() stops calls of a model that keeps failing. Around it, fallback() continues at once while the
 // circuit is open; later one call tries the first model out, and it is back.
 import assert from 'node:assert/strict'
 import { Agent, ProviderError } from '@lamella/core'

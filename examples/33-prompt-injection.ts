@@ -33,4 +33,4 @@ assert.doesNotMatch(told, /4711/)
 
 // A browser would fetch the image, and tell its server what stands in the address.
 console.log(harmless.text)
-assert.equal(harmless.text, 'Sunny, and rain tomorrow. [image removed]')
+assert.equal(harmless.text, 'Sunny, and rain tomorrow. (image removed)')

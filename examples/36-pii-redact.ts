@@ -14,7 +14,7 @@ const client = scriptedClient(
   [callFunction('find_customer'), 'Write to bob@example.org or call +44 20 7946 0958.'],
   { chunk: 1 },
 )
-const guard = pii({
+const guardrail = pii({
   entities: ['contact', 'financial', 'secrets'],
   // By kind or by group.
   strategy: { default: 'redact', phone: 'mask', secrets: 'block' },
@@ -23,7 +23,7 @@ const guard = pii({
     if (status !== 'passed') console.log(stage, status, category)
   },
 })
-const agent = new Agent({ client, tools: [customer], middleware: guard })
+const agent = new Agent({ client, tools: [customer], middleware: guardrail })
 
 const stream = agent.run('I am ann@example.com, ask help@support.example.', { stream: true })
 let shown = ''
@@ -40,7 +40,7 @@ assert.doesNotMatch(sent, /ann@|5555/)
 const key = ['sk_live', '4eC39HqLyjWDarjtT1zdp7dc'].join('_')
 const leak = new Agent({
   client: scriptedClient([`The key is ${key}.`]),
-  middleware: guard,
+  middleware: guardrail,
 })
 const blocked = await leak.run('Which key?')
 console.log(blocked.status, blocked.block?.category)

@@ -1,5 +1,5 @@
 // The model works with placeholders. Tools get the values, and so does the caller; no provider does, no
-// cache of model calls, and no layer around the tool.
+// cache of model calls, and no middleware around the tool.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, createSession, tool } from '@lamella/core'
 import { pii } from '@lamella/guardrail-pii'

@@ -29,7 +29,7 @@ const client = scriptedClient(
   [
     callFunction('note', { text: 'remember '.repeat(50) }),
     callFunction('note', { text: 'remember' }),
-    'I have written it down, and now I go on and on about how well I did that.',
+    'I have written it down, and now I run on and on about how well I did that.',
   ],
   { model: 'gpt-4o', chunk: 5 },
 )
@@ -38,7 +38,7 @@ const agent = new Agent({ client, tools: [note], middleware: limits })
 let seen = ''
 for await (const piece of agent.run('Write it down.', { stream: true }).text()) seen += piece
 console.log(seen)
-assert.equal(seen, 'I have written it down, and now I go on and')
+assert.equal(seen, 'I have written it down, and now I run on and')
 assert.deepEqual(notes, ['remember'])
 assert.equal(client.requests[0]?.options.maxOutputTokens, 12)
 

@@ -1,4 +1,4 @@
-// Spans of a run, printed as a tree: the run, its model calls and tool calls, and what layers did to them. In
+// Spans of a run, printed as a tree: the run, its model calls and tool calls, and what middlewares did to them. In
 // an application, an exporter of OpenTelemetry takes the place of the one in memory.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, guardrail, tool } from '@lamella/core'
@@ -51,8 +51,8 @@ for (const span of spans) if (span.parentSpanContext === undefined) print(span, 
 assert.deepEqual(printed.slice(0, 5), [
   'invoke_agent guide: completed',
   '  chat m-1: completed',
-  '    layer polite: completed',
-  '      layer memory: completed',
+  '    middleware polite: completed',
+  '      middleware memory: completed',
   '  execute_tool weather: completed',
 ])
-assert.equal(printed.at(-1), '      layer memory: answered itself')
+assert.equal(printed.at(-1), '      middleware memory: answered itself')

@@ -5,6 +5,7 @@ import type { Checkpoint } from '@lamella/core'
 import { Agent, tool } from '@lamella/core'
 import { ask, range, sql, toolPolicy } from '@lamella/guardrail-tools'
 import { callFunction, scriptedClient } from '@lamella/testing'
+import { parse } from 'libpg-query'
 import { z } from 'zod'
 
 const done: string[] = []
@@ -23,7 +24,7 @@ const refund = tool({
 const policy = toolPolicy({
   allow: ['query', 'refund'],
   rules: {
-    query: { statement: sql({ tables: ['orders'] }) },
+    query: { statement: sql({ dialect: 'postgresql', parse, tables: ['orders'] }) },
     refund: { euros: [range({ min: 0, max: 1000 }), ask(range({ max: 20 }))] },
   },
   approval: { sign: [{ id: 'k1', key: 'a secret of this example' }] },

@@ -32,7 +32,7 @@ const worker = {
     return new Response(stream.toSSE(), { headers: { 'content-type': 'text/event-stream' } })
   },
 
-  /** What `workerd test` calls. */
+  /** Handler that `workerd test` calls. */
   async test(): Promise<void> {
     const ask = (query: string) => worker.fetch(new Request(`https://edge.example/${query}`))
     const body = await (await ask('?q=mail+ann@example.com')).text()

@@ -1,4 +1,4 @@
-// A server of Deno in front of an agent with layers, and a question to it. The packages are the same as
+// A server of Deno in front of an agent with middlewares, and a question to it. The packages are the same as
 // anywhere. In an own project: `deno add npm:@lamella/core`, then `deno run --allow-net server.ts`. Node and
 // Bun, which have no `Deno`, ask the same handler without a server.
 import { Agent, chatMiddleware } from '@lamella/core'

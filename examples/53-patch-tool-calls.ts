@@ -1,4 +1,4 @@
-// A process that dies between a call and its result leaves a session with an open call. When the user goes on,
+// A process that dies between a call and its result leaves a session with an open call. When the user continues,
 // the call gets a result that says what happened, so that the model does not make it again unasked.
 import assert from 'node:assert/strict'
 import { Agent, createSession, message, tool } from '@lamella/core'

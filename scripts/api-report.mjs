@@ -20,7 +20,7 @@ import {
   ExtractorLogLevel,
   ExtractorMessageCategory,
 } from '@microsoft/api-extractor'
-import { unannouncedChanges } from './unannounced-changes.ts'
+import { unannouncedChanges } from './conventions/unannounced-changes.ts'
 
 const flags = new Set(process.argv.slice(2).filter((argument) => argument.startsWith('--')))
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))

@@ -1,4 +1,5 @@
-// Compiles every TypeScript block of the Markdown files against the sources, and follows their links.
+// Compiles the TypeScript blocks of the Markdown files and of doc comments against the sources, runs those of doc
+// comments, and follows the links of the Markdown files.
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -10,13 +11,22 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { anchors, internalLinks, snippets, uncheckedFences } from './markdown.ts'
+import { pathToFileURL } from 'node:url'
+import {
+  anchors,
+  docExamples,
+  internalLinks,
+  snippets,
+  uncheckedFences,
+} from './conventions/markdown.ts'
 
 const documents = globSync([
   '*.md',
   '{docs,examples,bench}/**/*.md',
   '{packages,templates}/*/*.md',
 ]).filter((path) => !path.includes('node_modules'))
+
+const sources = globSync('packages/*/src/**/*.ts').filter((path) => !/\.test[.-]/.test(path))
 
 const compiled = compileSnippets()
 const problems = [
@@ -30,42 +40,76 @@ const problems = [
 ]
 for (const problem of problems) console.error(problem)
 console.log(
-  `${documents.length} documents, ${compiled.count} TypeScript blocks, ${problems.length} problems`,
+  `${documents.length} documents, ${compiled.count} TypeScript blocks, ${compiled.runs} of them run, ${problems.length} problems`,
 )
 process.exit(problems.length === 0 ? 0 : 1)
 
-function compileSnippets(): { count: number; problems: string[] } {
+function compileSnippets(): { count: number; runs: number; problems: string[] } {
   const origins = new Map<string, string>()
+  const runnable: string[] = []
   const folders = new Set(['.snippets'])
   try {
-    for (const document of documents) {
+    for (const document of [...documents, ...sources]) {
       const folder = join(packageFolder(document), '.snippets')
-      for (const { code, line } of snippets(readFileSync(document, 'utf8'))) {
+      const isSource = document.endsWith('.ts')
+      const text = readFileSync(document, 'utf8')
+      for (const { code, line } of isSource ? docExamples(text) : snippets(text)) {
         folders.add(folder)
         mkdirSync(folder, { recursive: true })
         const file = join(folder, `${document.replaceAll('/', '__')}.${line}.ts`)
         writeFileSync(file, `${code}\n`)
         origins.set(file, document)
+        if (isSource) runnable.push(file)
       }
     }
-    if (origins.size === 0) return { count: 0, problems: [] }
+    if (origins.size === 0) return { count: 0, runs: 0, problems: [] }
 
     mkdirSync('.snippets', { recursive: true })
     writeFileSync('.snippets/tsconfig.json', JSON.stringify(snippetConfig([...origins.keys()])))
     const { status, stdout } = spawnSync('tsc', ['-p', '.snippets/tsconfig.json'], {
       encoding: 'utf8',
     })
-    let output = stdout
-    for (const [file, document] of origins) output = output.replaceAll(file, document)
-    return { count: origins.size, problems: status === 0 ? [] : [output.trim()] }
+    const faults = [status === 0 ? '' : stdout, runAll(runnable)].map((output) => {
+      let named = output.trim()
+      for (const [file, document] of origins) named = named.replaceAll(file, document)
+      return named
+    })
+    const found = faults.filter((output) => output !== '')
+    return { count: origins.size, runs: runnable.length, problems: found }
   } finally {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Where the imports of a document's blocks resolve: its package, or the examples for all others. */
+/** Imports the files one after the other in one process without keys, and returns what went wrong. */
+function runAll(files: string[]): string {
+  const program = `
+    process.on('unhandledRejection', (error) => { throw error })
+    console.log = console.info = console.debug = () => {}
+    for (const [file, url] of ${JSON.stringify(files.map((file) => [file, pathToFileURL(file).href]))}) {
+      await import(url).catch((error) => console.error(file, 'failed:', error))
+    }
+    process.exit()`
+  const keys = /^(OPENAI|ANTHROPIC|AZURE_OPENAI)_/
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--conditions=@lamella/source', '--input-type=module', '--eval', program],
+    {
+      encoding: 'utf8',
+      timeout: 120_000,
+      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !keys.test(name))),
+    },
+  )
+  return status === 0 ? stderr : `${stderr}\nThe examples of doc comments ended with ${status}.`
+}
+
+/**
+ * Folder that resolves the imports of a document's blocks: its package, or the examples for all others.
+ */
 function packageFolder(document: string): string {
-  const folder = dirname(document)
+  const folder = document.startsWith('packages/')
+    ? document.split('/').slice(0, 2).join('/')
+    : dirname(document)
   return folder !== '.' && existsSync(join(folder, 'package.json')) ? folder : 'examples'
 }
 

@@ -1,38 +1,43 @@
-// Measures guards on labelled lines.
-// usage: node --conditions=@lamella/source scripts/eval.ts [--update] [guard [file.jsonl [--predictions <file>]]]
-// Without a file, a guard's own corpus is measured and compared with its baseline; without a guard, all of them.
+// Measures guardrails on labelled lines.
+// usage: node --conditions=@lamella/source scripts/eval.ts [--update] [guardrail [file.jsonl [--predictions <file>]]]
+// Without a file, a guardrail's own corpus is measured and compared with its baseline; without a guardrail, all of them.
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { gunzipSync } from 'node:zlib'
-import type { EvaluationRow, GuardEvaluation, Prediction } from './guard-evaluation.ts'
-import { readTruth } from './guard-evaluation.ts'
-import type { Figures, Scored } from './score-predictions.ts'
-import { isGoodWhenHigh, scorePredictions } from './score-predictions.ts'
+import type {
+  EvaluationRow,
+  GuardrailEvaluation,
+  Prediction,
+} from './evaluation/guardrail-evaluation.ts'
+import { readTruth } from './evaluation/guardrail-evaluation.ts'
+import type { Figures, Scored } from './evaluation/score-predictions.ts'
+import { isGoodWhenHigh, scorePredictions } from './evaluation/score-predictions.ts'
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: { predictions: { type: 'string' }, update: { type: 'boolean', default: false } },
 })
-const [guard, file] = positionals
+const [guardrail, file] = positionals
 const known = globSync('packages/guardrail-*/eval/predict.ts')
   .map((path) => path.replace(/^.*guardrail-([^/\\]+).*$/, '$1'))
   .toSorted()
-if (guard !== undefined && !known.includes(guard)) {
-  fail(`there is no guard "${guard}" with an evaluation, expected: ${known.join(', ')}`)
+if (guardrail !== undefined && !known.includes(guardrail)) {
+  fail(`there is no guardrail "${guardrail}" with an evaluation, expected: ${known.join(', ')}`)
 }
 
-if (guard !== undefined && file !== undefined) {
+if (guardrail !== undefined && file !== undefined) {
   if (!existsSync(file)) fail(`there is no file ${file}`)
-  const { predictions, figures, times } = await evaluate(guard, file)
-  print(guard, file, figures, times)
+  const { predictions, figures, times } = await evaluate(guardrail, file)
+  print(guardrail, file, figures, times)
   if (flags.predictions !== undefined) {
     const lines = predictions.map((prediction) => `${JSON.stringify(prediction)}\n`)
     writeFileSync(flags.predictions, lines.join(''))
   }
 } else {
   const worse: string[] = []
-  for (const name of guard === undefined ? known : [guard]) worse.push(...(await compare(name)))
+  for (const name of guardrail === undefined ? known : [guardrail])
+    worse.push(...(await compare(name)))
   if (worse.length > 0) fail(`worse than the baseline:\n${worse.join('\n')}`)
 }
 
@@ -45,7 +50,7 @@ interface Evaluated {
 
 async function evaluate(name: string, path: string): Promise<Evaluated> {
   const source = pathToFileURL(`packages/guardrail-${name}/eval/predict.ts`).href
-  const { evaluation } = (await import(source)) as { evaluation: GuardEvaluation }
+  const { evaluation } = (await import(source)) as { evaluation: GuardrailEvaluation }
   const rows = readRows(path)
   const scored: Scored[] = []
   const predictions: (Prediction & { id: string })[] = []
@@ -76,7 +81,7 @@ function readRows(path: string): EvaluationRow[] {
     .map((line) => JSON.parse(line))
 }
 
-/** Measures a guard on its own corpus; returns a line for each figure that got worse. */
+/** Measures a guardrail on its own corpus; returns a line for each figure that got worse. */
 async function compare(name: string): Promise<string[]> {
   const folder = `packages/guardrail-${name}/eval`
   const corpus = `${folder}/corpus.jsonl`

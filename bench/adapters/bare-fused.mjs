@@ -1,4 +1,4 @@
-// A second floor for streams: the transforms of all layers are plain functions in one loop per
+// A second floor for streams: the transforms of all middlewares are plain functions in one loop per
 // chunk, in an async iterator written by hand.
 import { counters, repeat } from '../lib/toolkit.mjs'
 import { textChunks } from './bare.mjs'

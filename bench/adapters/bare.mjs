@@ -1,10 +1,10 @@
 // The floor: a hand-written loop with an onion of async functions at each level, and one async
-// generator per stream layer.
+// generator per stream middleware.
 import {
   chunkText,
   counters,
   decide,
-  expectedLayers,
+  expectedMiddlewares,
   nextNumber,
   repeat,
   toolName,
@@ -54,17 +54,17 @@ export async function* textChunks(chunks) {
   }
 }
 
-/** `k` layers around `core`, each of which counts under `name`. */
+/** `k` middlewares around `core`, each of which counts under `name`. */
 function onion(k, name, core) {
-  const layer = () => async (input, next) => {
+  const middleware = () => async (input, next) => {
     counters[name]++
     const result = await next(input)
     return result
   }
-  return repeat(k, layer).reduceRight((next, around) => (input) => around(input, next), core)
+  return repeat(k, middleware).reduceRight((next, around) => (input) => around(input, next), core)
 }
 
-async function* streamLayer(source) {
+async function* streamMiddleware(source) {
   for await (const chunk of source) {
     counters.streamMw++
     yield chunk
@@ -82,7 +82,7 @@ export default {
     const agent = onion(k, 'agentMw', agentLoop(chat, onion(k, 'toolMw', callTool)))
     return {
       run: async () => (await agent({ messages })).text,
-      expect: expectedLayers({ k, rounds, parallel }),
+      expect: expectedMiddlewares({ k, rounds, parallel }),
     }
   },
 
@@ -90,7 +90,7 @@ export default {
     return {
       async run(onChunk) {
         let source = textChunks(chunks)
-        for (let layer = 0; layer < k; layer++) source = streamLayer(source)
+        for (let middleware = 0; middleware < k; middleware++) source = streamMiddleware(source)
         let text = ''
         for await (const chunk of source) {
           text += chunk.text

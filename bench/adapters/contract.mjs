@@ -1,4 +1,4 @@
-// The floor of `bare`, in layers that keep what DESIGN promises of one and do nothing else: each has a
+// The floor of `bare`, in middlewares that keep what DESIGN promises of one and do nothing else: each has a
 // view of its own, its callNext() resolves to the result and may not be called while it is running, and
 // its transforms are handed a controller. Shows how much of a target the promises themselves take.
 import { onionAdapter } from '../lib/onion-adapter.mjs'
@@ -16,7 +16,7 @@ class View {
 }
 
 function onion(k, name, core) {
-  const layers = repeat(k, () => async (_view, next) => {
+  const middlewares = repeat(k, () => async (_view, next) => {
     counters[name]++
     await next()
   })
@@ -26,8 +26,9 @@ function onion(k, name, core) {
   }
 
   function enter(view, caller) {
-    const layer = layers[view.depth]
-    const running = layer === undefined ? innermost(view) : layer(view, () => callNext(view))
+    const middleware = middlewares[view.depth]
+    const running =
+      middleware === undefined ? innermost(view) : middleware(view, () => callNext(view))
     return running.then(
       () => {
         if (caller !== undefined) caller.inside = undefined

@@ -4,7 +4,7 @@ import {
   chunkText,
   counters,
   decide,
-  expectedLayers,
+  expectedMiddlewares,
   nextNumber,
   repeat,
   toolDescription,
@@ -71,25 +71,25 @@ const nextNumberTool = tool({
   execute: ({ n }) => nextNumber(n),
 })
 
-const agentLayer = () =>
+const defineAgentMiddleware = () =>
   agentMiddleware('pass', async (_context, callNext) => {
     counters.agentMw++
     await callNext()
   })
 
-export const chatLayer = () =>
+export const defineChatMiddleware = () =>
   chatMiddleware('pass', async (_context, callNext) => {
     counters.modelMw++
     await callNext()
   })
 
-const functionLayer = () =>
+const defineFunctionMiddleware = () =>
   functionMiddleware('pass', async (_context, callNext) => {
     counters.toolMw++
     await callNext()
   })
 
-export const streamLayer = () =>
+export const streamMiddleware = () =>
   chatMiddleware('transform', async (context, callNext) => {
     context.transformUpdates({
       transform(update, controller) {
@@ -117,7 +117,7 @@ export { Agent, messages, nextNumberTool }
 
 export default {
   modelCall({ k }) {
-    const client = withMiddleware(new FakeClient({}), ...repeat(k, chatLayer))
+    const client = withMiddleware(new FakeClient({}), ...repeat(k, defineChatMiddleware))
     return { run: async () => (await client.getResponse(messages)).text, expect: { modelMw: k } }
   },
 
@@ -125,16 +125,20 @@ export default {
     const agent = new Agent({
       client: new FakeClient({ rounds, parallel }),
       tools: [nextNumberTool],
-      middleware: [repeat(k, agentLayer), repeat(k, chatLayer), repeat(k, functionLayer)],
+      middleware: [
+        repeat(k, defineAgentMiddleware),
+        repeat(k, defineChatMiddleware),
+        repeat(k, defineFunctionMiddleware),
+      ],
     })
     return {
       run: async () => (await agent.run(messages)).text,
-      expect: expectedLayers({ k, rounds, parallel }),
+      expect: expectedMiddlewares({ k, rounds, parallel }),
     }
   },
 
   stream({ chunks, k }) {
-    const client = withMiddleware(new FakeClient({ chunks }), ...repeat(k, streamLayer))
+    const client = withMiddleware(new FakeClient({ chunks }), ...repeat(k, streamMiddleware))
     return {
       run: (onChunk) => readStream(client.getResponse(messages, { stream: true }), onChunk),
       expect: { streamMw: k * chunks },

@@ -5,7 +5,7 @@ import {
   chunkText,
   counters,
   decide,
-  expectedLayers,
+  expectedMiddlewares,
   nextNumber,
   repeat,
   toolName,
@@ -36,12 +36,12 @@ function makeContext(subject, input, options) {
   return { subject, input, options, metadata: undefined, result: undefined }
 }
 
-/** Each layer gets a next() that may be called once. */
-function pipeline(layers, core) {
-  return layers.reduceRight((inner, layer) => {
+/** Each middleware gets a next() that may be called once. */
+function pipeline(middlewares, core) {
+  return middlewares.reduceRight((inner, middleware) => {
     return (context) => {
       let called = false
-      return layer(context, () => {
+      return middleware(context, () => {
         if (called) throw new Error('next() was called twice')
         called = true
         return inner(context)
@@ -58,17 +58,17 @@ function checkArguments(schema, value) {
 }
 
 class Agent {
-  constructor({ client, tools, agentLayers = [], chatLayers, functionLayers = [] }) {
+  constructor({ client, tools, agentMiddlewares = [], chatMiddlewares, functionMiddlewares = [] }) {
     this.client = client
     this.tools = new Map(tools.map((tool) => [tool.name, tool]))
     this.defaults = { tools, toolChoice: 'auto', signal: undefined }
-    this.chat = pipeline(chatLayers, async (context) => {
+    this.chat = pipeline(chatMiddlewares, async (context) => {
       context.result = await context.subject.respond(context.input, context.options)
     })
-    this.function = pipeline(functionLayers, async (context) => {
+    this.function = pipeline(functionMiddlewares, async (context) => {
       context.result = await context.subject.execute(context.input)
     })
-    this.agent = pipeline(agentLayers, (context) => this.loop(context))
+    this.agent = pipeline(agentMiddlewares, (context) => this.loop(context))
   }
 
   async run(messages) {
@@ -147,7 +147,7 @@ function fakeClient(script) {
   }
 }
 
-const layers = (k, name) =>
+const middlewares = (k, name) =>
   repeat(k, () => async (_context, next) => {
     counters[name]++
     await next()
@@ -195,8 +195,8 @@ async function* textUpdates(chunks) {
 
 export default {
   modelCall({ k }) {
-    const chatLayers = layers(k, 'modelMw')
-    const agent = new Agent({ client: fakeClient({}), tools: [], chatLayers })
+    const chatMiddlewares = middlewares(k, 'modelMw')
+    const agent = new Agent({ client: fakeClient({}), tools: [], chatMiddlewares })
     return {
       run: async () => (await agent.run(messages)).messages[0].text,
       expect: { modelMw: k },
@@ -207,13 +207,13 @@ export default {
     const agent = new Agent({
       client: fakeClient({ rounds, parallel }),
       tools: [tool],
-      agentLayers: layers(k, 'agentMw'),
-      chatLayers: layers(k, 'modelMw'),
-      functionLayers: layers(k, 'toolMw'),
+      agentMiddlewares: middlewares(k, 'agentMw'),
+      chatMiddlewares: middlewares(k, 'modelMw'),
+      functionMiddlewares: middlewares(k, 'toolMw'),
     })
     return {
       run: async () => (await agent.run(messages)).messages.at(-1).text,
-      expect: expectedLayers({ k, rounds, parallel }),
+      expect: expectedMiddlewares({ k, rounds, parallel }),
     }
   },
 

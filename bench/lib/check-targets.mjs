@@ -5,7 +5,7 @@ import { interleave } from './rounds.mjs'
 import { pairedRatio } from './statistics.mjs'
 import { startWorker } from './workers.mjs'
 
-/** Measures each target, also what the contract of a layer alone takes of it, and says whether all hold. */
+/** Measures each target, also what the contract of a middleware alone takes of it, and says whether all hold. */
 export async function checkTargets({ ratioTargets, memoryTarget }, settings) {
   const rows = []
   const report = (id, measured, limit, holds, contract = '') => {

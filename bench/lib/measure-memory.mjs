@@ -3,11 +3,11 @@ import { median } from './statistics.mjs'
 import { startWorker } from './workers.mjs'
 
 /** Measures the memory of one long stream for each peer and returns a table. */
-export async function measureMemory(peers, { chunks, layerCounts }, say) {
+export async function measureMemory(peers, { chunks, middlewareCounts }, say) {
   const rows = []
   const results = []
   for (const peer of peers) {
-    for (const k of layerCounts) {
+    for (const k of middlewareCounts) {
       const measured = await streamMemory(peer, { chunks, k })
       if (measured === undefined) continue
       const { resident, live } = measured

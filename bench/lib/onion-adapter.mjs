@@ -1,9 +1,9 @@
 import { agentLoop, callTool, fakeModel } from '../adapters/bare.mjs'
-import { expectedLayers, userText } from './toolkit.mjs'
+import { expectedMiddlewares, userText } from './toolkit.mjs'
 
 const messages = [{ role: 'user', text: userText }]
 
-/** The calls and runs of `bare` in onions: `onion(k, name, core)` puts k layers that count around `core`. */
+/** The calls and runs of `bare` in onions: `onion(k, name, core)` puts k middlewares that count around `core`. */
 export function onionAdapter(onion) {
   return {
     modelCall({ k }) {
@@ -16,7 +16,7 @@ export function onionAdapter(onion) {
       const agent = onion(k, 'agentMw', agentLoop(chat, onion(k, 'toolMw', callTool)))
       return {
         run: async () => (await agent({ messages })).text,
-        expect: expectedLayers({ k, rounds, parallel }),
+        expect: expectedMiddlewares({ k, rounds, parallel }),
       }
     },
   }

@@ -62,8 +62,8 @@ export function expectedText({ rounds = 0, parallel = 1 }) {
   return rounds === 0 ? plainAnswer : `done:${rounds}x${parallel}`
 }
 
-/** What a run of a scenario must have counted at the three levels with `k` layers each. */
-export function expectedLayers({ k, rounds, parallel }) {
+/** What a run of a scenario must have counted at the three levels with `k` middlewares each. */
+export function expectedMiddlewares({ k, rounds, parallel }) {
   return { agentMw: k, modelMw: k * (rounds + 1), toolMw: k * rounds * parallel }
 }
 

@@ -62,9 +62,9 @@ export async function startWorker(peer, nodeOptions = optionsOf(peer)) {
   }
 }
 
-/** The built-in layers are taken from their sources, all others as users get them. */
+/** The built-in middlewares are taken from their sources, all others as users get them. */
 function optionsOf(peer) {
-  return peer === 'layers' ? ['--conditions=@lamella/source'] : []
+  return peer === 'middlewares' ? ['--conditions=@lamella/source'] : []
 }
 
 function adapterOf(name) {

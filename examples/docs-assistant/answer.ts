@@ -1,10 +1,10 @@
 import type { Agent, AgentResponse, Content, Session, Usage } from '@lamella/core'
 import { addUsage, outcomeOf } from '@lamella/core'
 import { count, tokens } from './in-words.ts'
-import { stepOf } from './layer-step.ts'
+import { stepOf } from './middleware-step.ts'
 import type { Screen } from './screen.ts'
 
-/** What all questions together have cost. */
+/** Sums the usage of all questions. */
 export class Totals {
   modelCalls = 0
   failedCalls = 0
@@ -24,7 +24,7 @@ export interface AnswerOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Runs the agent on a question and shows the stream as it comes: steps of layers, and the answer. */
+/** Runs the agent on a question and shows the stream as it comes: steps of middlewares, and the answer. */
 export async function answer(
   agent: Agent,
   question: string,
@@ -37,9 +37,9 @@ export async function answer(
       const step = stepOf(update.event)
       if (step !== undefined) {
         screen.step(step)
-        if (step.layer === 'tool-log' && step.mark === 'in') totals.toolCalls++
-        if (step.layer === 'model-log' && step.mark === 'in') totals.modelCalls++
-        if (step.layer === 'model-log' && step.mark === 'failed') totals.failedCalls++
+        if (step.middleware === 'tool-log' && step.mark === 'in') totals.toolCalls++
+        if (step.middleware === 'model-log' && step.mark === 'in') totals.modelCalls++
+        if (step.middleware === 'model-log' && step.mark === 'failed') totals.failedCalls++
       }
       for (const content of update.contents) show(content, screen)
     }
@@ -64,7 +64,7 @@ function show(content: Content, screen: Screen): void {
   if (content.type === 'text' || content.type === 'refusal') screen.answer(content.text)
   if (content.type !== 'function-result') return
   const { code, message } = content.error ?? {}
-  // These never reach a tool, nor the layers around it.
+  // These never reach a tool, nor the middlewares around it.
   if (code !== 'unknown_tool' && code !== 'invalid_arguments') return
   screen.hint(`${content.name ?? 'a tool'} was not called: ${message}`)
 }

@@ -7,7 +7,7 @@ import type { Screen } from './screen.ts'
 export interface ChatSettings {
   readonly screen: Screen
   readonly totals: Totals
-  /** What the user reads about a failure. */
+  /** Turns a failure into the text that the user reads. */
   readonly explainFailure: (error: unknown) => string
 }
 

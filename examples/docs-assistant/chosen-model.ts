@@ -3,6 +3,7 @@ import { AzureOpenAIChatClient } from '@lamella/azure-openai'
 import type { ChatClient } from '@lamella/core'
 import { OpenAIChatCompletionsClient } from '@lamella/openai'
 import { startModelServer } from '@lamella/testing/model-server'
+import { answer } from './stand-in/answer.ts'
 
 /** The variables of the environment that a model is set up by. */
 export interface ModelVariables {
@@ -15,11 +16,11 @@ export interface ModelVariables {
 export interface ChosenModel extends AsyncDisposable {
   readonly client: ChatClient
   readonly name: string
-  /** Where it is reached, without credentials. */
+  /** Address of the model, without credentials. */
   readonly address: string
   readonly hasKey: boolean
   readonly variables: ModelVariables
-  /** What a reader should know of it, a line each. */
+  /** Notes for the reader, a line each. */
   readonly notes: readonly string[]
 }
 
@@ -136,6 +137,7 @@ function chosen(
 /** A server on this machine that speaks the same protocol, so that the agent is the same. */
 async function standIn(isWatched: boolean): Promise<ChosenModel> {
   const server = await startModelServer({
+    answer,
     failures: [{ status: 503, body: { error: { message: 'staged' } } }],
     chunkDelayMs: isWatched ? 30 : 0,
   })

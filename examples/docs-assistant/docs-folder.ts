@@ -64,7 +64,7 @@ export class DocsFolder {
     return new TextDecoder().decode(bytes)
   }
 
-  /** Whether a path stays in the folder, once the links on it are followed. */
+  /** Tells whether a path stays in the folder once its links are followed. */
   async contains(path: string): Promise<boolean> {
     const wanted = resolve(this.root, path)
     if (this.#nameOf(wanted) === undefined) return false

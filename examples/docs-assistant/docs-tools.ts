@@ -7,7 +7,7 @@ import { searchDocs } from './search-docs.ts'
 const maxListed = 300
 const maxReadChars = 24_000
 
-/** What the assistant may do with a folder: list, search, read. */
+/** Makes the tools of the assistant for a folder: list, search, read. */
 export function docsTools(folder: DocsFolder): readonly Tool[] {
   return [
     tool({
@@ -44,5 +44,5 @@ function piece(document: string, fromLine: number): string {
   let chars = 0
   const end = lines.findIndex((line) => (chars += line.length + 1) > maxReadChars)
   if (end < 1) return lines.join('\n').slice(0, maxReadChars)
-  return `${lines.slice(0, end).join('\n')}\n(cut here: go on with fromLine ${fromLine + end})`
+  return `${lines.slice(0, end).join('\n')}\n(cut here: continue with fromLine ${fromLine + end})`
 }

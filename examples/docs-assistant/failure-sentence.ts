@@ -2,7 +2,7 @@ import { isProviderError } from '@lamella/core'
 import type { ChosenModel } from './chosen-model.ts'
 import { failureText } from './in-words.ts'
 
-/** What a user can do about a failure, in one sentence. */
+/** Advises a user about a failure, in one sentence. */
 export function failureSentence(error: unknown, model: ChosenModel): string {
   const { address, name, hasKey, variables } = model
   if (!isProviderError(error)) return failureText(error)

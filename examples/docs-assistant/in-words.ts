@@ -26,7 +26,9 @@ export function failureText(error: unknown): string {
   return words === '' ? error.message : `${error.message}: ${words}`
 }
 
-/** Whether the user stopped it. Timers wrap the reason of a signal in an error of their own. */
+/**
+ * Tells whether the user stopped it. Timers wrap the reason of a signal in an error of their own.
+ */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }

@@ -1,6 +1,6 @@
 /**
- * What was piped in, or nothing. A pipe that stays open and silent, as servers and CI leave behind,
- * is not waited for.
+ * Reads a piped question. A pipe that stays open and silent, as servers and CI leave behind, is not
+ * waited for.
  */
 export async function pipedQuestion(
   input: NodeJS.ReadStream,

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters, styleText } from 'node:util'
 import type { Explanation } from '@lamella/core'
 import { inSeconds } from './in-words.ts'
-import type { LayerStep } from './layer-step.ts'
+import type { PipelineStep } from './middleware-step.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -16,14 +16,14 @@ const markStyles = {
 const levels = { agent: 'run', chat: 'model', function: 'tool' } as const
 const levelStyles = { agent: 'magenta', chat: 'cyan', function: 'green' } as const
 
-/** Writes a run to the terminal: what the layers do, indented by how deep they lie, and the answer. */
+/** Writes a run to the terminal: what the middlewares do, indented by how deep they lie, and the answer. */
 export class Screen {
   readonly #output: NodeJS.WriteStream
   readonly #isColoured: boolean
-  /** How deep each layer lies in the onion, and at which level. */
+  /** How deep each middleware lies in the onion, and at which level. */
   readonly #places = new Map<string, { depth: number; level: keyof typeof levels }>()
   #stepWidth = 0
-  /** What stands last on the screen. */
+  /** Last text on the screen. */
   #last: 'nothing' | 'line' | 'blank' | 'answer' = 'nothing'
 
   constructor(output: NodeJS.WriteStream) {
@@ -31,7 +31,7 @@ export class Screen {
     this.#isColoured = output.isTTY && !process.env['NO_COLOR'] && output.hasColors()
   }
 
-  /** Prints the onion, and remembers where each layer of it lies. */
+  /** Prints the onion, and remembers where each middleware of it lies. */
   onion({ agent, chat, function: functions, tools }: Explanation, model: string): void {
     const chains = {
       agent: [agent, 'the loop'],
@@ -41,25 +41,25 @@ export class Screen {
     for (const level of ['agent', 'chat', 'function'] as const) {
       const [names, core] = chains[level]
       const outside = level === 'agent' ? 0 : agent.length
-      for (const [index, layer] of names.entries()) {
+      for (const [index, middleware] of names.entries()) {
         const depth = outside + index
-        this.#places.set(layer, { depth, level })
-        this.#stepWidth = Math.max(this.#stepWidth, 2 * depth + 2 + layer.length)
+        this.#places.set(middleware, { depth, level })
+        this.#stepWidth = Math.max(this.#stepWidth, 2 * depth + 2 + middleware.length)
       }
       const chain = [...names.map((name) => this.style(levelStyles[level], name)), core].join(' → ')
       this.line(`${levels[level].padEnd(9)}${chain}`)
     }
   }
 
-  /** One step of one layer, as one line. */
-  step({ layer, mark, text, elapsedMs }: LayerStep): void {
+  /** One step of one middleware, as one line. */
+  step({ middleware, mark, text, elapsedMs }: PipelineStep): void {
     if (this.#last === 'answer') this.blank()
-    const { depth, level } = this.#places.get(layer) ?? { depth: 0, level: 'agent' }
+    const { depth, level } = this.#places.get(middleware) ?? { depth: 0, level: 'agent' }
     const time = elapsedMs === undefined ? '' : inSeconds(elapsedMs)
     const room = this.#width - this.#stepWidth - 18
     const label = this.style('dim', `${levels[level].padEnd(6)}${'│ '.repeat(depth)}`)
-    const name = `${this.style(markStyles[mark], marks[mark])} ${this.style(levelStyles[level], layer)}`
-    const gap = ' '.repeat(this.#stepWidth - 2 * depth - layer.length)
+    const name = `${this.style(markStyles[mark], marks[mark])} ${this.style(levelStyles[level], middleware)}`
+    const gap = ' '.repeat(this.#stepWidth - 2 * depth - middleware.length)
     const words = fit(text, room)
     const said = this.style(mark === 'in' || mark === 'out' ? 'dim' : markStyles[mark], words)
     const end = time === '' ? '' : this.style('dim', time.padStart(room - words.length + 10))

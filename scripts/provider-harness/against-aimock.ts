@@ -9,14 +9,14 @@ import { Agent, foldUpdates, isProviderError, tool } from '../../packages/core/s
 import { clientRequest, collect, failureOf } from '../../packages/testing/src/index.ts'
 import { moment } from './moment.ts'
 
-/** What the suite needs to know of one API. */
+/** Facts of one API that the suite needs. */
 export interface MockedRow {
   readonly api: string
   readonly model: string
   readonly open: (url: string, apiKey: string) => ChatClient
   /** 11 tokens in and 5 out, in the API's own words. */
   readonly usage: Readonly<Record<string, number>>
-  /** What goes with status 429, and with 503, besides words. */
+  /** Reports with status 429, and with 503, besides words. */
   readonly errors: {
     readonly limited: { readonly type: string; readonly code?: string }
     readonly overloaded: { readonly type: string }

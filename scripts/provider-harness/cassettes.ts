@@ -8,7 +8,7 @@ import { RawServer } from '../../packages/testing/src/raw-server.ts'
 
 const folder = new URL('../../../shared/cassettes/', import.meta.url)
 
-/** What a recording that somebody made up is to come to. */
+/** Expected outcome of a recording that somebody made up. */
 export interface Truth {
   readonly outcome: string
   readonly category?: string
@@ -38,10 +38,10 @@ export interface Cassette<Expected> {
   readonly truth?: Truth
 }
 
-/** What a client made of a recording. */
+/** Outcome of a recording. */
 export type Result = { readonly response: ChatResponse } | { readonly error: unknown }
 
-/** Where a client finds the recording: at an address, or with a `fetch` that needs none. */
+/** Place of a recording: at an address, or with a `fetch` that needs none. */
 export interface Place {
   readonly url: string
   readonly fetch?: typeof fetch
@@ -177,7 +177,8 @@ export function thoughtOf(response: ChatResponse): string {
     .join('')
 }
 
-function readCassettes<Expected>(): Cassette<Expected>[] {
+/** The recordings that are kept beside this checkout, if they are. */
+export function readCassettes<Expected>(): Cassette<Expected>[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder)
     .filter((file) => file.endsWith('.json') && file !== 'index.json')

@@ -13,7 +13,7 @@ const { setTimeout, clearTimeout } = globalThis
 export class LeakWatch {
   /** The responses of the server, in the order in which requests came. */
   readonly served: ServerResponse[] = []
-  /** What the HTTP client has sent and not yet seen the end of. */
+  /** Requests of the HTTP client that have not ended yet. */
   readonly #held = new Set<object>()
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #server: RawServer

@@ -8,7 +8,7 @@ import { answer, begin, RawServer } from '../../packages/testing/src/raw-server.
 import { LeakWatch, patienceMs } from './leak-watch.ts'
 import { moment } from './moment.ts'
 
-/** What the suite needs to know of one API. */
+/** Facts of one API that the suite needs. */
 export interface LeakRow {
   readonly api: string
   /** An answer that says `The Douro flows.`, of which the first piece of the stream is `The`. */

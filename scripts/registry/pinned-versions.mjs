@@ -16,7 +16,7 @@ const calls = older.functionMiddleware('deny', () => {
   throw new older.MiddlewareTermination('enough', { result: 'Enough.' })
 })
 const block = { guardrail: 'g', level: 'agent', stage: 'input', category: 'c', message: 'No.' } as const
-const guard = older.agentMiddleware('guard', async (context, callNext) => {
+const guardrail = older.agentMiddleware('guardrail', async (context, callNext) => {
   if (context.run.data === 'block') throw new older.GuardrailTripped(block)
   await callNext()
 })
@@ -25,7 +25,7 @@ const client = scriptedClient([
   'Hi.',
   { messages: [{ role: 'assistant', contents: [{ type: 'function-call', callId: 'c', name: 'work', arguments: '{}' }] }] } as never,
 ])
-const agent = new core.Agent({ client, tools: [tool], middleware: [guard, note, calls, retry()] })
+const agent = new core.Agent({ client, tools: [tool], middleware: [guardrail, note, calls, retry()] })
 
 const first = await agent.run('Hello')
 const second = await agent.run('Hello', { stream: true }).finalResponse()

@@ -6,7 +6,7 @@ const copy = '?copy'
 
 /** Puts core's tests, what they test and their runner into one module that needs nothing of Node. */
 export async function bundleTests(outfile) {
-  const files = globSync('packages/core/src/*.test.ts')
+  const files = globSync('packages/core/src/**/*.test.ts')
     .filter((file) => !file.endsWith('.node.test.ts'))
     .toSorted()
   await build({
@@ -41,7 +41,7 @@ function entry(files) {
 const secondCopy = {
   name: 'second-copy',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\// }, ({ path, kind, importer, resolveDir, pluginData }) => {
+    onResolve({ filter: /^\.\.?\// }, ({ path, kind, importer, resolveDir, pluginData }) => {
       const asked = kind === 'dynamic-import' && importer.endsWith('.test.ts')
       return asked || pluginData === copy ? { path: resolve(resolveDir, path), suffix: copy } : null
     })

@@ -1,4 +1,4 @@
-// Vercel AI SDK: generateText and streamText, layers by wrapLanguageModel. The model is a plain object,
+// Vercel AI SDK: generateText and streamText, middlewares by wrapLanguageModel. The model is a plain object,
 // since the SDK's mock keeps every call that it saw.
 import {
   chunkText,
@@ -67,7 +67,7 @@ function* streamParts(chunks) {
   yield { type: 'finish', finishReason: { unified: 'stop' }, usage }
 }
 
-const layer = () => ({
+const middleware = () => ({
   specificationVersion: 'v4',
   async wrapGenerate({ doGenerate }) {
     counters.modelMw++
@@ -87,7 +87,7 @@ const layer = () => ({
 })
 
 function wrap(model, k) {
-  return k === 0 ? model : wrapLanguageModel({ model, middleware: repeat(k, layer) })
+  return k === 0 ? model : wrapLanguageModel({ model, middleware: repeat(k, middleware) })
 }
 
 const tools = {

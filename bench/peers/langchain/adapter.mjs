@@ -1,9 +1,9 @@
-// LangChain: createAgent with middleware. Layers are wrapModelCall and wrapToolCall; at the agent
-// level beforeAgent, which is a node of its graph. No layer sees the chunks of a stream.
+// LangChain: createAgent with middleware. Middlewares are wrapModelCall and wrapToolCall; at the agent
+// level beforeAgent, which is a node of its graph. No middleware sees the chunks of a stream.
 import {
   counters,
   decide,
-  expectedLayers,
+  expectedMiddlewares,
   nextNumber,
   repeat,
   toolDescription,
@@ -44,7 +44,7 @@ class FakeModel extends BaseChatModel {
   }
 }
 
-const modelLayer = {
+const modelMiddleware = {
   wrapModelCall: async (request, handler) => {
     counters.modelMw++
     const response = await handler(request)
@@ -52,8 +52,8 @@ const modelLayer = {
   },
 }
 
-const layerOfAllLevels = {
-  ...modelLayer,
+const middlewareOfAllLevels = {
+  ...modelMiddleware,
   wrapToolCall: async (request, handler) => {
     counters.toolMw++
     const response = await handler(request)
@@ -64,8 +64,8 @@ const layerOfAllLevels = {
   },
 }
 
-function layers(k, layer) {
-  return repeat(k, (_, index) => createMiddleware({ name: `layer-${index}`, ...layer }))
+function middlewares(k, middleware) {
+  return repeat(k, (_, index) => createMiddleware({ name: `middleware-${index}`, ...middleware }))
 }
 
 const nextNumberTool = tool(({ n }) => String(nextNumber(n)), {
@@ -77,7 +77,7 @@ const nextNumberTool = tool(({ n }) => String(nextNumber(n)), {
 export default {
   modelCall({ k }) {
     const model = new FakeModel({})
-    const agent = createAgent({ model, tools: [], middleware: layers(k, modelLayer) })
+    const agent = createAgent({ model, tools: [], middleware: middlewares(k, modelMiddleware) })
     return {
       run: async () => (await agent.invoke({ messages })).messages.at(-1).content,
       expect: { modelMw: k },
@@ -86,12 +86,12 @@ export default {
 
   agentRun({ k, rounds, parallel }) {
     const model = new FakeModel({ rounds, parallel })
-    const middleware = layers(k, layerOfAllLevels)
+    const middleware = middlewares(k, middlewareOfAllLevels)
     const agent = createAgent({ model, tools: [nextNumberTool], middleware })
     const config = { recursionLimit: 2 * rounds + 2 * k + 7 }
     return {
       run: async () => (await agent.invoke({ messages }, config)).messages.at(-1).content,
-      expect: expectedLayers({ k, rounds, parallel }),
+      expect: expectedMiddlewares({ k, rounds, parallel }),
     }
   },
 }

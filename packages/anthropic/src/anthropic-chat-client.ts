@@ -10,32 +10,46 @@ import type { FailureContext, TransportCall, WireObject } from '@lamella/core/tr
 import {
   boundedFailure,
   conversationTexts,
-  guardStream,
-  rateLimitUpdates,
+  headerUpdates,
+  longestTimerMs,
+  readEventStream,
   readWhole,
-  stringOf,
 } from '@lamella/core/transport'
-import type { AnthropicChatClientOptions, Connection } from './anthropic-connection.ts'
-import { connect } from './anthropic-connection.ts'
-import { toProviderError } from './anthropic-error.ts'
-import type { AnthropicProviderOptions } from './anthropic-provider-options.ts'
-import { readProviderOptions } from './anthropic-provider-options.ts'
-import { refuseLongWaits } from './long-waits.ts'
-import { ignoredOptions, messagesBody, replayOf } from './messages-request.ts'
-import type { MapperContext } from './messages-updates.ts'
-import { MessagesUpdates } from './messages-updates.ts'
-import { prepareHistory } from './prepare-history.ts'
-import { rateLimitInfo } from './rate-limit-info.ts'
+import type { AnthropicChatClientOptions, Connection } from './connection/anthropic-connection.ts'
+import { connect } from './connection/anthropic-connection.ts'
+import { toProviderError } from './errors/anthropic-error.ts'
+import type { AnthropicProviderOptions } from './requests/anthropic-provider-options.ts'
+import { readProviderOptions } from './requests/anthropic-provider-options.ts'
+import { refuseLongWaits } from './connection/long-waits.ts'
+import { ignoredOptions, messagesBody, replayOf } from './requests/messages-request.ts'
+import type { MapperContext } from './answers/messages-updates.ts'
+import { MessagesUpdates } from './answers/messages-updates.ts'
+import type { PreparedHistory } from './history/prepare-history.ts'
+import { prepareHistory } from './history/prepare-history.ts'
+import { rateLimitInfo } from './errors/rate-limit-info.ts'
 
-/** Claude, through Anthropic's Messages API. */
+/**
+ * Claude, through Anthropic's Messages API.
+ *
+ * @example
+ * ```ts
+ * import { AnthropicChatClient } from '@lamella/anthropic'
+ *
+ * const client = new AnthropicChatClient({ apiKey: 'my-key', model: 'claude-sonnet-5-5' })
+ * const answer = () => client.getResponse('Why is the sky blue?')
+ * ```
+ */
 export class AnthropicChatClient extends BaseChatClient {
-  readonly provider: string = 'anthropic'
+  readonly provider: string
   readonly #connection: Connection
+  /** Of the body that was made last, until the call that it is for takes them. */
+  #losses: readonly string[] = []
 
   /** @throws TypeError without a key, or for options that do not go together */
   constructor(options: AnthropicChatClientOptions = {}) {
     super(options)
     this.#connection = connect(options)
+    this.provider = this.#connection.provider
   }
 
   /** The server, and how long an answer may be where a call says nothing. */
@@ -47,55 +61,66 @@ export class AnthropicChatClient extends BaseChatClient {
 
   async respond(request: ChatRequest): Promise<ChatResponse> {
     const call = this.#call(request)
+    const own = readProviderOptions(request, this.provider)
     const { body: raw, headers } = await readWhole({
       ...call,
       wanted: 'a message',
       isAnswer: ({ content }) => Array.isArray(content),
       bodyTimeoutMs: this.#connection.idleTimeoutMs,
     })
-    const updates = [...headerUpdates(headers)]
+    const updates = [...factsOf(headers, own)]
     call.mapper().whole(raw, updates)
     return { ...foldUpdates(updates), raw }
   }
 
   stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
-    return guardStream({
+    const own = readProviderOptions(request, this.provider)
+    return readEventStream({
       ...this.#call(request, { stream: true }),
       errorIn: (event, name) => (name === 'error' || event['error'] ? event : undefined),
-      headerUpdates,
+      headerUpdates: (headers) => factsOf(headers, own),
       timeouts: this.#connection,
     })
   }
 
   /** Makes any history valid for the Messages API. Every call does so by itself. */
   prepareHistory(messages: readonly Message[]): readonly Message[] {
-    return prepareHistory(messages, this).messages
+    return this.#prepare(messages).messages
   }
 
-  /** What of a history Anthropic would not be sent, or only changed. */
+  /** Tells what of a history a request would leave out or change. */
   canContinue(messages: readonly Message[]): ContinuationReport {
-    const { losses } = prepareHistory(messages, this)
+    const { losses } = this.#prepare(messages)
     return { ok: losses.length === 0, losses }
   }
 
   /** The body of a request. A subclass may add what its server knows besides. */
   protected requestBody(request: ChatRequest): Record<string, unknown> {
-    return messagesBody(request, readProviderOptions(request), {
-      provider: this.provider,
-      model: request.options.model ?? this.model,
-      maxOutputTokens: this.#connection.maxOutputTokens,
-    })
+    const { provider, dialect, maxOutputTokens } = this.#connection
+    const model = request.options.model ?? this.model
+    const own = readProviderOptions(request, provider)
+    const settings = { provider, model, dialect, maxOutputTokens }
+    const { body, losses } = messagesBody(request, own, settings)
+    this.#losses = losses
+    return body
+  }
+
+  #prepare(messages: readonly Message[]): PreparedHistory {
+    const { provider, model } = this
+    return prepareHistory(messages, { provider, model, dialect: this.#connection.dialect })
   }
 
   #call(request: ChatRequest, streaming: WireObject = {}): ReadyCall {
     const { client, idleTimeoutMs, timeoutMs, secrets } = this.#connection
     const body = { ...this.requestBody(request), ...streaming }
-    const headers = headersOf(readProviderOptions(request))
+    const own = readProviderOptions(request, this.provider)
+    const headers = headersOf(own)
     const { transportRetries } = request.options
     const context: MapperContext = {
       provider: this.provider,
       model: request.options.model ?? this.model,
       ignored: ignoredOptions(request),
+      losses: this.#losses,
     }
     const failure: FailureContext = {
       provider: this.provider,
@@ -115,7 +140,8 @@ export class AnthropicChatClient extends BaseChatClient {
           .create(body as never, {
             signal,
             // Said here, the SDK does not refuse long answers that are not streamed.
-            timeout: timeoutMs,
+            timeout: Math.min(own.timeoutMs ?? timeoutMs, longestTimerMs),
+            ...(own.extraQuery !== undefined && { query: own.extraQuery }),
             middleware: [
               refuseLongWaits,
               async (sent, next) => boundedFailure(await next(sent), idleTimeoutMs),
@@ -144,11 +170,18 @@ interface ReadyCall extends TransportCall {
 /** Gateways say `{ message }` or `{ detail }`. */
 function reportIn(body: WireObject): unknown {
   const { error, message, detail } = body
-  return error || stringOf(message) || stringOf(detail) ? body : undefined
+  return (error ?? message ?? detail) ? body : undefined
 }
 
-function headerUpdates(headers: Headers): readonly ChatResponseUpdate[] {
-  return rateLimitUpdates(rateLimitInfo(headers))
+function factsOf(
+  headers: Headers,
+  { responseHeaders }: AnthropicProviderOptions,
+): readonly ChatResponseUpdate[] {
+  return headerUpdates({
+    rateLimit: rateLimitInfo(headers),
+    requestId: headers.get('request-id') ?? undefined,
+    headers: responseHeaders === true ? headers : undefined,
+  })
 }
 
 function headersOf({

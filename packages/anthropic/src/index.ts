@@ -1,3 +1,5 @@
 export { AnthropicChatClient } from './anthropic-chat-client.ts'
-export type { AnthropicChatClientOptions } from './anthropic-connection.ts'
-export type { AnthropicProviderOptions, CacheTime } from './anthropic-provider-options.ts'
+export type { AnthropicChatClientOptions } from './connection/anthropic-connection.ts'
+export type { AnthropicProviderOptions, CacheTime } from './requests/anthropic-provider-options.ts'
+export { messagesDialects } from './history/messages-dialect.ts'
+export type { MessagesDialect, MessagesDialectName } from './history/messages-dialect.ts'

@@ -1,14 +1,14 @@
 import type { Annotation, ChatRequest } from '@lamella/core'
 import type { OpenAIChatCompletionsClientOptions } from '@lamella/openai'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai'
-import { DataContextFold } from './azure-data-context.ts'
-import type { AzureDataSource } from './azure-data-source.ts'
-import { ContentFilterFold } from './content-filter-fold.ts'
-import { firstChoice } from './first-choice.ts'
+import { DataContextFold } from './answers/azure-data-context.ts'
+import type { AzureDataSource } from './connection/azure-data-source.ts'
+import { ContentFilterFold } from './answers/content-filter-fold.ts'
+import { firstChoice } from './answers/first-choice.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What one call adds to what OpenAI's clients know. */
+/** Options of one call besides those of OpenAI's clients. */
 export interface AzureCallOptions extends OpenAIChatCompletionsClientOptions {
   /** The name that Azure knows the model by. */
   readonly deployment: string | undefined

@@ -8,12 +8,12 @@ import type {
 import { BaseChatClient } from '@lamella/core'
 import type { OpenAI } from 'openai'
 import { AzureChatCall, AzureResponsesCall } from './azure-calls.ts'
-import { azureSdkClient, deploymentOf, provider } from './azure-connection.ts'
-import type { AzureDataSource } from './azure-data-source.ts'
+import { azureSdkClient, deploymentOf, provider } from './connection/azure-connection.ts'
+import type { AzureDataSource } from './connection/azure-data-source.ts'
 import { toAzureError } from './azure-error.ts'
-import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
-import { takeDataSources } from './azure-openai-provider-options.ts'
-import { checkClientOptions } from './check-client-options.ts'
+import type { AzureOpenAIClientOptions } from './connection/azure-openai-client-options.ts'
+import { takeDataSources } from './connection/azure-openai-provider-options.ts'
+import { checkClientOptions } from './connection/check-client-options.ts'
 
 const owner = 'AzureOpenAIChatClient'
 
@@ -23,7 +23,21 @@ interface AzureCall {
   readonly dataSources: readonly AzureDataSource[]
 }
 
-/** Models that are deployed on Azure, through Chat Completions or the Responses API. */
+/**
+ * Models that are deployed on Azure, through Chat Completions or the Responses API.
+ *
+ * @example
+ * ```ts
+ * import { AzureOpenAIChatClient } from '@lamella/azure-openai'
+ *
+ * const client = new AzureOpenAIChatClient({
+ *   endpoint: 'https://name.openai.azure.com',
+ *   apiKey: 'my-key',
+ *   deployment: 'chat-prod',
+ * })
+ * const answer = () => client.getResponse('Why is the sky blue?')
+ * ```
+ */
 export class AzureOpenAIChatClient extends BaseChatClient {
   readonly provider: string = provider
   /** Called where a call names no model, or the client's own. */
@@ -82,7 +96,7 @@ export class AzureOpenAIChatClient extends BaseChatClient {
     return this.#client([]).prepareHistory(messages)
   }
 
-  /** What of a history Azure would not be sent, or only changed. */
+  /** Tells what of a history a request would leave out or change. */
   canContinue(messages: readonly Message[]): ContinuationReport {
     return this.#client([]).canContinue(messages)
   }
@@ -108,6 +122,7 @@ export class AzureOpenAIChatClient extends BaseChatClient {
       model: this.model,
       deployment: this.deployment,
       dataSources,
+      dialect: 'azure' as const,
       firstUpdateTimeoutMs,
       idleTimeoutMs,
       maxTokensField: maxTokensField ?? (hasSources ? 'max_tokens' : 'max_completion_tokens'),

@@ -7,7 +7,7 @@ import {
 } from '../../../scripts/provider-harness/cassettes.ts'
 import type { ExpectedAnswer } from '../../openai/fixtures/expected-answer.ts'
 import { expectAnswer, expectFailure } from '../../openai/fixtures/expected-answer.ts'
-import { azureContentFilter } from './azure-content-filter.ts'
+import { azureContentFilter } from './answers/azure-content-filter.ts'
 import { AzureOpenAIChatClient } from './azure-openai-chat-client.ts'
 
 describeCassettes<ExpectedAnswer>({

@@ -1,5 +1,5 @@
 export { AzureOpenAIChatClient } from './azure-openai-chat-client.ts'
-export { azureContentFilter } from './azure-content-filter.ts'
+export { azureContentFilter } from './answers/azure-content-filter.ts'
 export type {
   AzureBlocklistVerdict,
   AzureCodeVerdict,
@@ -9,7 +9,7 @@ export type {
   AzureFilterError,
   AzureSeverity,
   AzureSeverityVerdict,
-} from './azure-content-filter.ts'
+} from './answers/azure-content-filter.ts'
 export type {
   AzureCosmosDBDataSource,
   AzureDataSource,
@@ -20,11 +20,11 @@ export type {
   AzurePineconeDataSource,
   AzureSearchDataSource,
   AzureVectorizationSource,
-} from './azure-data-source.ts'
-export type { AzureCitation, AzureDataContext } from './azure-data-context.ts'
+} from './connection/azure-data-source.ts'
+export type { AzureCitation, AzureDataContext } from './answers/azure-data-context.ts'
 export type {
   AzureOpenAIApi,
   AzureOpenAIClientOptions,
   AzureTokenCredential,
-} from './azure-openai-client-options.ts'
-export type { AzureOpenAIProviderOptions } from './azure-openai-provider-options.ts'
+} from './connection/azure-openai-client-options.ts'
+export type { AzureOpenAIProviderOptions } from './connection/azure-openai-provider-options.ts'

@@ -1,42 +1,74 @@
-export { gateApprovals } from './approval-gates.ts'
-export type { ApprovalGate, ApprovalNote, ApprovalQuestion } from './approval-gates.ts'
-export { callWithin } from './call-within.ts'
-export type { CallLimit } from './call-within.ts'
-export { canonicalJson } from './canonical-json.ts'
-export { mergeChatOptions } from './chat-options.ts'
-export { checkOptions, wrongOption } from './check-options.ts'
-export type { OptionRule, OptionRules } from './check-options.ts'
-export { systemClock } from './clock.ts'
-export type { Clock } from './clock.ts'
-export { isControlFlow } from './control-flow.ts'
-export { estimateTokens, tokenWeight } from './estimate-tokens.ts'
-export { errorType } from './error-type.ts'
-export { eventFacts } from './event-facts.ts'
-export { exitOf } from './exit-of.ts'
-export type { LayerExit } from './exit-of.ts'
-export { attemptOf, failedAttempt, failureReason } from './attempt-of.ts'
-export { guardrailOptions, guardRules } from './guard-rules.ts'
-export { holdPreamble } from './hold-preamble.ts'
-export { callInternally } from './internal-call.ts'
-export type { InternalCall, InternalCallEvent } from './internal-call.ts'
-export { jsonCopy } from './json-copy.ts'
-export { agentLayer, chatLayer, functionLayer, layerRules } from './layer.ts'
-export type { LayerOptions } from './layer.ts'
-export { interceptLoop } from './loop-seams.ts'
-export type { LoopInterceptor, SeamLayer } from './loop-seams.ts'
-export { layerEvents, observeLayers } from './observe-layers.ts'
-export { decodePath, isAbsolutePath, pathNames, pathOddity } from './path-reading.ts'
-export type { PathDialect, PathOddity } from './path-reading.ts'
-export type { RateLimitInfo, RateLimitWindowInfo } from './rate-limit-info.ts'
-export { retryableKinds } from './provider-error.ts'
-export { reporter } from './reporter.ts'
-export { ResponseFold } from './response-fold.ts'
-export { sha256 } from './sha256.ts'
-export { tokenCalibration } from './token-calibration.ts'
-export type { TokenCalibration } from './token-calibration.ts'
-export { messageTokens, requestTokens } from './token-estimate.ts'
-export type { CountTokens, TokenSubject } from './token-estimate.ts'
-export { normalizeText } from './normalize-text.ts'
-export type { NormalizedText, NormalizeTextOptions } from './normalize-text.ts'
-export { unlessAborted } from './unless-aborted.ts'
-export { usageSince } from './usage-since.ts'
+export { gateCalls } from './pausing/call-gates.ts'
+export type {
+  ApprovalGate,
+  ApprovalNote,
+  ApprovalQuestion,
+  CallGate,
+  ExecutionGate,
+} from './contract/approval.ts'
+export { callWithin } from './authoring/call-within.ts'
+export type { CallLimit } from './authoring/call-within.ts'
+export { canonicalJson } from './base/json.ts'
+export { mergeChatOptions } from './contract/chat-options.ts'
+export { checkOptions, wrongOption } from './base/check-options.ts'
+export type { OptionRule, OptionRules } from './base/check-options.ts'
+export { systemClock } from './base/timers.ts'
+export type { Clock } from './base/timers.ts'
+export { isControlFlow } from './contract/control-flow.ts'
+export { estimateTokens, tokenWeight } from './authoring/estimate-tokens.ts'
+export { errorType } from './authoring/attempt.ts'
+export { eventFacts } from './authoring/report-event.ts'
+export { exitOf } from './contract/control-flow.ts'
+export type { MiddlewareExit } from './contract/control-flow.ts'
+export { attemptOf, failedAttempt, failureReason } from './authoring/attempt.ts'
+export { guardrailOptions, guardrailCheckRules } from './guardrail/guardrail-options.ts'
+export { holdPreamble } from './authoring/hold-preamble.ts'
+export { callInternally } from './authoring/internal-call.ts'
+export type { InternalCall, InternalCallEvent } from './authoring/internal-call.ts'
+export { jsonCopy } from './base/json.ts'
+export {
+  defineAgentMiddleware,
+  defineChatMiddleware,
+  defineFunctionMiddleware,
+  middlewareRules,
+} from './authoring/define-middleware.ts'
+export type { MiddlewareOptions } from './authoring/define-middleware.ts'
+export { interceptLoop } from './loop/interceptors.ts'
+export type { LoopInterceptor, InterceptorMiddleware } from './contract/interceptors.ts'
+export { middlewareEvents, observeMiddleware } from './authoring/report-event.ts'
+export { decodePath, isAbsolutePath, pathNames, pathOddity } from './authoring/read-path.ts'
+export type { PathDialect, PathOddity } from './authoring/read-path.ts'
+export { isInternalName, plainUrl } from './authoring/read-url.ts'
+export type { RateLimitInfo, RateLimitWindowInfo } from './transport/rate-limit-info.ts'
+export { retryableKinds } from './contract/provider-error.ts'
+export { reporter } from './authoring/report-event.ts'
+export { ResponseFold } from './messages/response-fold.ts'
+export { sha256 } from './base/sha256.ts'
+export { storeEntries } from './store/store-entry.ts'
+export type { StoredValue } from './store/store-entry.ts'
+export {
+  addTake,
+  emptyUsage,
+  forgottenUntil,
+  needsTakes,
+  refreshUsage,
+  remainingOf,
+  restrictUsage,
+  settleTake,
+  usageEnds,
+  waitFor,
+} from './store/store-limit-math.ts'
+export type { LimitTake, LimitUsage } from './store/store-limit-math.ts'
+export { storePrefix } from './store/store-namespace.ts'
+export { checkStore } from './store/store-needs.ts'
+export type { StoreNeed } from './store/store-needs.ts'
+export { withinStoreTime } from './store/store-time-limit.ts'
+export type { StoreTimeLimit } from './store/store-time-limit.ts'
+export { tokenCalibration } from './authoring/token-calibration.ts'
+export type { TokenCalibration } from './authoring/token-calibration.ts'
+export { messageTokens, requestTokens } from './authoring/request-tokens.ts'
+export type { CountTokens, TokenSubject } from './authoring/request-tokens.ts'
+export { normalizeText } from './authoring/normalize-text.ts'
+export type { NormalizedText, NormalizeTextOptions } from './authoring/normalize-text.ts'
+export { unlessAborted } from './base/promises.ts'
+export { usageSince } from './messages/usage.ts'

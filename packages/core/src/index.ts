@@ -1,6 +1,6 @@
-export { Agent } from './agent.ts'
-export type { AgentOptions, RunOptions } from './agent.ts'
-export type { AgentContext } from './agent-context.ts'
+export { Agent } from './agent/agent.ts'
+export type { AgentOptions, RunOptions } from './agent/agent-options.ts'
+export type { AgentContext, AgentInfo } from './contract/agent.ts'
 export type {
   AgentResponse,
   AgentResponseInit,
@@ -8,27 +8,27 @@ export type {
   Attempt,
   PendingRequest,
   RunStatus,
-} from './agent-response.ts'
-export type { AgentToolOptions } from './agent-tool.ts'
-export { BaseChatClient } from './base-chat-client.ts'
-export type { ChatClientOptions } from './base-chat-client.ts'
+} from './contract/outcome.ts'
+export type { AgentToolOptions } from './agent/agent-tool.ts'
+export { BaseChatClient } from './pipeline/base-chat-client.ts'
+export type { ChatClientOptions } from './pipeline/base-chat-client.ts'
 export type {
   ChatClient,
   ChatRequest,
   ContinuationReport,
   GetResponseOptions,
-} from './chat-client.ts'
-export type { ChatContext } from './chat-context.ts'
-export type { ChatOptions, LoopState, ResponseFormat, ToolChoice } from './chat-options.ts'
-export { chatResponse, toUpdates } from './chat-response.ts'
+} from './contract/chat.ts'
+export type { ChatContext } from './contract/chat.ts'
+export type { ChatOptions, LoopState, ResponseFormat, ToolChoice } from './contract/chat-options.ts'
+export { chatResponse, toUpdates } from './messages/chat-response.ts'
 export type {
   ChatResponse,
   ChatResponseInit,
   ChatResponseUpdate,
   FinishReason,
-} from './chat-response.ts'
-export type { CheckContext, GuardedContext } from './check-scope.ts'
-export type { Checkpoint } from './checkpoint.ts'
+} from './messages/chat-response.ts'
+export type { CheckContext, GuardrailContext } from './guardrail/check-scope.ts'
+export type { Checkpoint } from './contract/outcome.ts'
 export type {
   Annotation,
   ApprovalRequestContent,
@@ -47,65 +47,73 @@ export type {
   TextContent,
   UriContent,
   UsageContent,
-} from './content.ts'
-export { text, textOf } from './content.ts'
-export { MiddlewareContractError } from './contract-error.ts'
-export { createId, createSecretId } from './create-id.ts'
-export type { Explanation } from './explain.ts'
-export type { FunctionInvocationContext } from './function-context.ts'
-export type { FunctionInvocationConfiguration } from './function-invocation.ts'
-export { errorResult, toFunctionResult } from './function-result.ts'
-export type { FunctionResult } from './function-result.ts'
-export type { GuardEvent, GuardOptions } from './guard.ts'
-export { guardrail } from './guardrail.ts'
-export type { GuardrailLayer, GuardrailOptions, GuardrailStreamOptions } from './guardrail.ts'
-export type { Finding, GuardedPart, ReleasePolicy, ScanOptions, ScanWindow } from './held-text.ts'
-export { holdBackGate, strictest } from './hold-back-gate.ts'
-export type { HoldBackOptions } from './hold-back-gate.ts'
-export { LamellaError } from './lamella-error.ts'
-export type { ErrorCode, LamellaErrorOptions } from './lamella-error.ts'
-export { message, messageText, toMessages } from './message.ts'
-export type { Message, MessageInit, MessageInput, Role } from './message.ts'
-export { agentMiddleware, chatMiddleware, functionMiddleware } from './middleware.ts'
+} from './messages/content.ts'
+export { text, textOf } from './messages/content.ts'
+export { MiddlewareContractError } from './contract/contract-error.ts'
+export { createId, createSecretId } from './base/create-id.ts'
+export type { Explanation } from './contract/agent.ts'
+export type { FunctionInvocationContext } from './contract/run.ts'
+export type { FunctionInvocationConfiguration } from './contract/limits.ts'
+export { errorResult, toFunctionResult } from './messages/function-result.ts'
+export type { FunctionResult } from './messages/function-result.ts'
+export type { GuardrailEvent, GuardrailCheckOptions } from './guardrail/guardrail-check.ts'
+export { guardrail } from './guardrail/guardrail.ts'
+export type { GuardrailMiddleware } from './guardrail/guardrail.ts'
+export type { GuardrailOptions, GuardrailStreamOptions } from './guardrail/guardrail-options.ts'
+export { strictest } from './guardrail/scan-options.ts'
 export type {
-  AgentMiddleware,
-  CallNext,
-  ChatMiddleware,
-  ClientMiddlewareInput,
-  FunctionMiddleware,
-  Middleware,
-  MiddlewareInput,
-} from './middleware.ts'
-export { normalizeResponse } from './normalize-response.ts'
-export { isProviderError, ProviderError } from './provider-error.ts'
-export type { ProviderErrorKind, ProviderErrorOptions, RetryAdvice } from './provider-error.ts'
-export { foldUpdates } from './response-fold.ts'
-export { ResponseStream } from './response-stream.ts'
-export type { RunContext, RunMessages, RunTools } from './run-context.ts'
-export type { RunEvent, RunEventInit, RunRequestInit } from './run-events.ts'
-export { outcomeOf } from './run-outcome.ts'
-export type { FailedOutcome } from './run-outcome.ts'
-export { defineEvent } from './define-event.ts'
-export type { EventDefinition, EventOptions } from './define-event.ts'
-export { defineState } from './define-state.ts'
-export type { StateCell, StateOptions } from './define-state.ts'
-export { lifecycle } from './lifecycle.ts'
-export type { Lifecycle } from './lifecycle.ts'
-export { LifecycleError } from './lifecycle-failures.ts'
+  JudgedPart,
+  ReadAs,
+  ReleasePolicy,
+  ScanOptions,
+  ScanWindow,
+} from './guardrail/scan-options.ts'
+export { holdBackGate } from './guardrail/hold-back-gate.ts'
+export type { HoldBackOptions, TextJoint } from './guardrail/hold-back-gate.ts'
+export { LamellaError } from './base/lamella-error.ts'
+export type { ErrorCode, LamellaErrorOptions } from './base/lamella-error.ts'
+export { message, messageText, toMessages } from './messages/message.ts'
+export type { Message, MessageInit, MessageInput, Role } from './messages/message.ts'
+export { agentMiddleware, chatMiddleware, functionMiddleware } from './contract/middleware.ts'
+export type { AgentMiddleware } from './contract/agent.ts'
+export type { CallNext, FunctionMiddleware } from './contract/run.ts'
+export type { ChatMiddleware } from './contract/chat.ts'
+export type { Middleware, MiddlewareInput } from './contract/agent.ts'
+export type { ClientMiddlewareInput } from './contract/middleware.ts'
+export { normalizeResponse } from './messages/normalize-response.ts'
+export { isProviderError, ProviderError } from './contract/provider-error.ts'
+export type {
+  ProviderErrorKind,
+  ProviderErrorOptions,
+  RetryAdvice,
+} from './contract/provider-error.ts'
+export { foldUpdates } from './messages/response-fold.ts'
+export { ResponseStream } from './stream/response-stream.ts'
+export type { RunContext, RunMessages, RunTools } from './contract/run.ts'
+export type { RunEvent, RunEventInit, RunRequestInit } from './contract/events.ts'
+export { outcomeOf } from './run/failed-outcome.ts'
+export type { FailedOutcome } from './run/failed-outcome.ts'
+export { defineEvent } from './run/requests.ts'
+export type { EventDefinition, EventOptions } from './run/requests.ts'
+export { defineState } from './run/state.ts'
+export type { StateCell, StateOptions } from './contract/state.ts'
+export { lifecycle } from './lifecycle/lifecycle.ts'
+export type { Lifecycle } from './lifecycle/lifecycle.ts'
+export { LifecycleError } from './lifecycle/failures.ts'
 export type {
   ErrorSource,
   FunctionHookContext,
   LifecycleFailure,
   LifecycleHooks,
-} from './lifecycle-hooks.ts'
-export type { BatchContext, IterationContext } from './loop-seams.ts'
-export { RunControl } from './run-control.ts'
-export type { CancelMode, CancelOptions } from './run-control.ts'
-export type { RunState } from './run-state.ts'
-export type { FunctionRequest, ModelRequest } from './wrapped-request.ts'
-export type { RunToolsSnapshot } from './run-tools.ts'
-export { createSession, forkSession } from './session.ts'
-export type { Session, SessionSnapshot } from './session.ts'
+} from './lifecycle/hooks.ts'
+export type { BatchContext, IterationContext } from './contract/interceptors.ts'
+export { RunControl } from './run/run-control.ts'
+export type { CancelMode, CancelOptions } from './run/run-control.ts'
+export type { RunState } from './contract/state.ts'
+export type { FunctionRequest, ModelRequest } from './lifecycle/requests.ts'
+export type { RunToolsSnapshot } from './contract/outcome.ts'
+export { createSession, forkSession } from './messages/session.ts'
+export type { Session, SessionSnapshot } from './messages/session.ts'
 export type {
   InferSchema,
   JsonSchema,
@@ -113,50 +121,76 @@ export type {
   StandardIssue,
   StandardResult,
   StandardSchema,
-} from './standard-schema.ts'
-export { isStandardSchema, toJsonSchema } from './standard-schema.ts'
-export { memoryStore, sessionStore } from './store.ts'
+} from './base/standard-schema.ts'
+export { isStandardSchema, toJsonSchema } from './base/standard-schema.ts'
+export { memoryStore, sessionStore } from './store/store.ts'
 export type {
   KeyValueStore,
   KeyvLike,
   MemoryStoreOptions,
   SessionStore,
   SessionStoreOptions,
+  Store,
   WriteOptions,
-} from './store.ts'
-export type { StreamOutcome } from './stream-outcome.ts'
-export type { Finalizer, StreamFold, StreamSource } from './stream-source.ts'
-export type { TextOptions } from './stream-views.ts'
-export { parseValue } from './structured-output.ts'
+} from './store/store.ts'
+export { aesCipher, encryptedStore } from './store/store-encryption.ts'
+export type { StoreCipher } from './store/store-encryption.ts'
+export type {
+  LimitClaim,
+  LimitGrant,
+  LimitRestriction,
+  LimitSettlement,
+  StoreLimits,
+} from './store/store-limits.ts'
+export type { ListAddOptions, ListItem, ListRangeOptions, StoreLists } from './store/store-lists.ts'
+export { storeNamespace } from './store/store-namespace.ts'
+export type { StoreNamespace } from './store/store-namespace.ts'
+export { sessions } from './store/store-sessions.ts'
+export type {
+  SessionListOptions,
+  SessionOwner,
+  SessionPage,
+  Sessions,
+  SessionsOptions,
+} from './store/store-sessions.ts'
+export type { StreamOutcome } from './stream/stream-outcome.ts'
+export type { Finalizer, StreamFold, StreamSource } from './stream/stream-source.ts'
+export type { ClientContent, ServerSentEventsOptions } from './stream/server-sent-events.ts'
+export type { TextOptions } from './stream/stream-views.ts'
+export { parseValue } from './pipeline/structured-output.ts'
 export {
   BudgetExhausted,
   GuardrailTripped,
   isTermination,
   MiddlewareTermination,
-} from './termination.ts'
-export type { Block, TerminationOptions } from './termination.ts'
-export { hostedTool, tool } from './tool.ts'
+} from './contract/termination.ts'
+export type { Block, TerminationOptions } from './contract/termination.ts'
+export { hostedTool, tool } from './contract/tool.ts'
 export type {
   ApprovalPolicy,
   ApprovalSubject,
   HostedTool,
   Tool,
   ToolDefinition,
-  ToolOptions,
-} from './tool.ts'
-export { toolSearch } from './tool-search.ts'
-export type { ToolSearchOptions } from './tool-search.ts'
-export { isToolError, ToolError } from './tool-error.ts'
-export type { TransformController, UpdateTransformer } from './update-transformer.ts'
-export { addUsage } from './usage.ts'
-export type { Usage } from './usage.ts'
-export { formatIssues, validate } from './validate.ts'
+} from './contract/run.ts'
+export type { ToolOptions } from './contract/tool.ts'
+export { toolSearch } from './loop/tool-search.ts'
+export type { ToolSearchOptions } from './loop/tool-search.ts'
+export { isToolError, ToolError } from './contract/tool-error.ts'
+export type { TransformController, UpdateTransformer } from './stream/update-transformer.ts'
+export { approvalResponse, toolResult } from './messages/trusted-content.ts'
+export type { ApprovalAnswer } from './messages/trusted-content.ts'
+export { userInput } from './messages/user-input.ts'
+export type { UserInputOptions } from './messages/user-input.ts'
+export { addUsage } from './messages/usage.ts'
+export type { Usage } from './messages/usage.ts'
+export { formatIssues, validate } from './base/validate.ts'
 export type {
-  GuardStage,
-  GuardStatus,
-  GuardSubject,
+  GuardrailStage,
+  GuardrailStatus,
+  GuardrailSubject,
+  TextEdit,
   Verdict,
-  VerdictSpan,
-} from './verdict.ts'
-export { visibleHistory } from './visible-history.ts'
-export { withMiddleware } from './with-middleware.ts'
+} from './guardrail/verdict.ts'
+export { visibleHistory } from './messages/visible-history.ts'
+export { withMiddleware } from './pipeline/with-middleware.ts'

@@ -3,11 +3,13 @@ import { join } from 'node:path'
 
 /** A package whose core is not one that it can work with. */
 export interface CoreProblem {
+  /** Name of the package. */
   readonly name: string
+  /** Installed version of the package. */
   readonly version: string
-  /** What it needs, as its manifest says. */
+  /** Range of core that its manifest asks for. */
   readonly range: string
-  /** What is installed; none if there is no core. */
+  /** Installed version of core; `undefined` if there is no core. */
   readonly core: string | undefined
   /** One sentence with both versions, and the command that mends it. */
   readonly message: string

@@ -2,20 +2,32 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What can be made. */
+/** Kind of a package to create. */
 export type PackageKind = 'middleware' | 'guardrail' | 'provider' | 'store'
 
+/** All kinds of packages. */
 export const kinds: readonly PackageKind[] = ['middleware', 'guardrail', 'provider', 'store']
 
+/** Options of `createPackage`. */
 export interface CreateOptions {
+  /** Kind of the package. */
   readonly kind: PackageKind
-  /** Of the package, with or without a scope, such as `@acme/lamella-polite`. */
+  /** Name of the package, with or without a scope, such as `@acme/lamella-polite`. */
   readonly name: string
-  /** Where to write it. @default a folder of this directory, named after the package */
+  /**
+   * Folder to write to.
+   * @default a folder of this directory, named after the package
+   */
   readonly folder?: string | undefined
-  /** For the licence. @default the scope, or 'the authors' */
+  /**
+   * Author in the license.
+   * @default the scope, or 'the authors'
+   */
   readonly author?: string | undefined
-  /** Where the templates are. @default those of this package */
+  /**
+   * Folder of the templates.
+   * @default those of this package
+   */
   readonly templates?: string | undefined
 }
 

@@ -1,7 +1,7 @@
 import { Agent } from '@lamella/core'
 import { contentFilter } from '@lamella/guardrail-content'
 import { scriptedClient } from '@lamella/testing'
-import type { GuardEvaluation } from '../../../scripts/guard-evaluation.ts'
+import type { GuardrailEvaluation } from '../../../scripts/evaluation/guardrail-evaluation.ts'
 
 const agent = new Agent({
   client: scriptedClient(() => 'Yes.'),
@@ -9,6 +9,6 @@ const agent = new Agent({
 })
 
 /** The list of coarse words, as it comes: what a text means is for moderators to judge. */
-export const evaluation: GuardEvaluation = {
+export const evaluation: GuardrailEvaluation = {
   predict: async ({ text }) => ({ flag: (await agent.run(text)).status === 'blocked' }),
 }

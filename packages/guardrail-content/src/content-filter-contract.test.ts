@@ -1,16 +1,16 @@
 import {
   assertChunkInvariant,
   describeContract,
-  guardContract,
+  guardrailContract,
   middlewareContract,
 } from '@lamella/testing'
-import type { GuardedStage, GuardViolation } from '@lamella/testing'
+import type { JudgedStage, GuardrailViolation } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, it, test } from 'vitest'
 import { contentFilter } from './content-filter.ts'
 import type { ContentFilterOptions } from './content-filter-options.ts'
 
-const stages: readonly GuardedStage[] = ['input', 'output', 'arguments', 'result']
+const stages: readonly JudgedStage[] = ['input', 'output', 'arguments', 'result']
 const words = ['swordfish', 'Moby', 'mother in law', 'fish*']
 const allow = ['Moby Dick']
 const harmless = ['A tuna.', 'fis', 'Moby Dick', 'sword, fish-less', 'mother in', 'mobydick']
@@ -26,13 +26,13 @@ const dirty = [
 for (const action of ['block', 'replace'] as const) {
   const create = () => contentFilter({ words, allow, action, leet: true, applyTo: stages })
   describeContract(
-    guardContract({
+    guardrailContract({
       name: `words, with ${action}`,
       create,
       harmless: harmless.filter((text) => !text.includes('fish')),
       violations: dirty.flatMap((text) =>
         stages.map(
-          (stage): GuardViolation => ({
+          (stage): GuardrailViolation => ({
             stage,
             action,
             text,

@@ -1,5 +1,5 @@
 import type { GuardrailOptions, GuardrailStreamOptions } from '@lamella/core'
-import { checkOptions, guardRules, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
 import type { ContentAction } from './content-action.ts'
 import { contentActions } from './content-action.ts'
 import type { Moderator } from './moderator.ts'
@@ -8,7 +8,10 @@ import type { Moderator } from './moderator.ts'
 export type ByCategory<Entry> = readonly Entry[] | Readonly<Record<string, readonly Entry[]>>
 
 export interface ContentFilterOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
-  extends Omit<GuardrailOptions<Level>, 'name' | 'check' | 'role' | 'applyTo' | 'stream'> {
+  extends Omit<
+    GuardrailOptions<Level>,
+    'name' | 'check' | 'role' | 'applyTo' | 'readAs' | 'stream'
+  > {
   /** @default 'content' */
   readonly name?: string | undefined
   /** @default ['input', 'output'] */
@@ -81,7 +84,7 @@ export function checkContentFilter(options: ContentFilterOptions): void {
   const owner = 'contentFilter'
   const { words, patterns, allow = [], actions = {}, thresholds = {}, stream } = options
   checkOptions(owner, options, {
-    ...guardRules,
+    ...guardrailCheckRules,
     name: 'string?',
     maxRetries: 'any',
     applyTo: 'any',

@@ -1,4 +1,4 @@
-import type { ChatResponse, GuardEvent } from '@lamella/core'
+import type { ChatResponse, GuardrailEvent } from '@lamella/core'
 import { Agent, createSession, messageText, text, tool } from '@lamella/core'
 import { callFunction, runChatMiddleware, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
@@ -17,7 +17,7 @@ describe('words', () => {
   test('a blocked word in the input never reaches the model, and is nowhere afterwards', async () => {
     const client = scriptedClient([])
     const session = createSession()
-    const events: GuardEvent[] = []
+    const events: GuardrailEvent[] = []
     const middleware = contentFilter({
       words: ['swordfish'],
       onEvent: (event) => events.push(event),
@@ -181,8 +181,8 @@ describe('categories', () => {
   } as const
 
   test('have an action each', async () => {
-    const events: GuardEvent[] = []
-    const onEvent = (event: GuardEvent) => events.push(event)
+    const events: GuardrailEvent[] = []
+    const onEvent = (event: GuardrailEvent) => events.push(event)
 
     expect(await answered('a duck has plan B', { ...options, onEvent })).toBe(
       'a <fowl 4> has plan B',
@@ -240,8 +240,8 @@ describe('tool calls', () => {
   })
 })
 
-describe('as any layer', () => {
-  test('a guard at chat level sees what every model call is sent', async () => {
+describe('as any middleware', () => {
+  test('a guardrail at chat level sees what every model call is sent', async () => {
     const middleware = contentFilter({ words: ['trout'], level: 'chat', action: 'replace' })
     const client = scriptedClient(['Yes.'])
 
@@ -251,8 +251,8 @@ describe('as any layer', () => {
   })
 
   test('in the shadow nothing is changed, and all is reported', async () => {
-    const events: GuardEvent[] = []
-    const onEvent = (event: GuardEvent) => events.push(event)
+    const events: GuardrailEvent[] = []
+    const onEvent = (event: GuardrailEvent) => events.push(event)
     const options = { words: ['trout'], mode: 'shadow', onEvent } as const
 
     expect(await answered('a trout', options)).toBe('a trout')
@@ -261,9 +261,13 @@ describe('as any layer', () => {
   })
 
   test('its places in the order are known', () => {
-    const layers = contentFilter({ words: ['x'], patterns: { y: ['y'] }, actions: { y: 'flag' } })
+    const middlewares = contentFilter({
+      words: ['x'],
+      patterns: { y: ['y'] },
+      actions: { y: 'flag' },
+    })
 
-    expect(layers.map(({ level, name, role }) => `${level} ${name} ${role}`)).toEqual([
+    expect(middlewares.map(({ level, name, role }) => `${level} ${name} ${role}`)).toEqual([
       'chat content-provider content',
       'agent content content',
       'chat content content',

@@ -1,4 +1,4 @@
-import type { ChatMiddleware, GuardrailLayer, ReleasePolicy } from '@lamella/core'
+import type { ChatMiddleware, GuardrailMiddleware, ReleasePolicy } from '@lamella/core'
 import { guardrail } from '@lamella/core'
 import { guardrailOptions } from '@lamella/core/authoring'
 import type { ContentAction } from './content-action.ts'
@@ -18,7 +18,7 @@ import { providerFilter } from './provider-filter.ts'
  */
 export function contentFilter<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
   options: ContentFilterOptions<Level> = {},
-): readonly (GuardrailLayer<Level> | ChatMiddleware)[] {
+): readonly (GuardrailMiddleware<Level> | ChatMiddleware)[] {
   checkContentFilter(options)
   const {
     name = 'content',
@@ -33,10 +33,10 @@ export function contentFilter<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
   const actionOf = actionsBy(options)
   const { applyTo = ['input', 'output'], stream = {} } = options
   const common = guardrailOptions(options)
-  const layers: (GuardrailLayer<Level> | ChatMiddleware)[] = []
+  const middlewares: (GuardrailMiddleware<Level> | ChatMiddleware)[] = []
 
   if (native !== 'off') {
-    layers.push(
+    middlewares.push(
       providerFilter({
         ...options,
         name: `${name}-provider`,
@@ -52,7 +52,7 @@ export function contentFilter<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
     const checkEveryChars = stream.checkEveryChars ?? (release === 'sentence' ? 400 : undefined)
     const text = typeof replacement === 'string' ? replacement : '***'
     const rules = { moderators, combine, thresholds, actionOf, replacement: text }
-    layers.push(
+    middlewares.push(
       ...guardrail<Level>({
         ...common,
         name: `${name}-moderation`,
@@ -67,7 +67,7 @@ export function contentFilter<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
   for (const action of readable.length > 0 ? contentActions : []) {
     const scanner = scannerFor(action, options, actionOf)
     if (scanner === undefined) continue
-    layers.push(
+    middlewares.push(
       ...guardrail<Level>({
         ...common,
         name: action === 'block' ? name : `${name}-${action}`,
@@ -83,7 +83,7 @@ export function contentFilter<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
       }),
     )
   }
-  return layers
+  return middlewares
 }
 
 function actionsBy({ action = 'block', actions = {} }: ContentFilterOptions) {

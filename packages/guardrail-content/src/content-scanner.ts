@@ -23,8 +23,18 @@ export interface ContentFinding {
 
 interface Scan {
   readonly findings: readonly ContentFinding[]
+  /** Stretches in which nothing is found. */
+  readonly allowed: readonly ContentFinding[]
   /** From where on more text may make a difference. */
   readonly openFrom: number
+}
+
+/** What was scanned last: a stream asks what is found in a text, and then what is open in it. */
+interface LastScan {
+  readonly text: string
+  readonly from: number
+  readonly final: boolean
+  readonly scan: Scan
 }
 
 /** Finds words and matches of patterns, also such as are hidden from a plain search. */
@@ -34,6 +44,7 @@ export class ContentScanner {
   readonly #patterns: readonly { readonly category: string; readonly pattern: RegExp }[]
   readonly #holdChars: number
   readonly #leet: boolean
+  #last: LastScan | undefined
 
   constructor({ words, patterns, allow, wholeWord, leet, holdChars }: ContentRules) {
     this.#leet = leet
@@ -51,8 +62,8 @@ export class ContentScanner {
 
   /** What begins at `from` or later. `final` says that the text ends here. */
   scan(text: string, from: number, final: boolean): readonly ContentFinding[] {
-    const allowed: ContentFinding[] = []
-    const { findings } = this.#scanWords(text, from, final, allowed)
+    const { findings, allowed } = this.#scan(text, from, final)
+    if (this.#patterns.length === 0) return findings
     return [...findings, ...this.#matches(text, from, allowed)].toSorted(
       (left, right) => left.start - right.start,
     )
@@ -60,20 +71,31 @@ export class ContentScanner {
 
   /** The index from which on the text may still be the start of a finding, or of a longer one. */
   pending(text: string, from: number): number {
-    const { openFrom } = this.#scanWords(text, from, false, [])
+    const { openFrom } = this.#scan(text, from, false)
     return this.#patterns.length === 0
       ? openFrom
       : Math.min(openFrom, wordStart(text, text.length - this.#holdChars))
   }
 
-  #scanWords(text: string, from: number, final: boolean, allowed: ContentFinding[]): Scan {
+  #scan(text: string, from: number, final: boolean): Scan {
+    const last = this.#last
+    if (last?.text === text && last.from === from && last.final === final) return last.scan
+    const scan = this.#scanWords(text, from, final)
+    // Not of a long text: it would be kept in memory.
+    this.#last = text.length > mostKept ? undefined : { text, from, final, scan }
+    return scan
+  }
+
+  #scanWords(text: string, from: number, final: boolean): Scan {
     const findings: ContentFinding[] = []
+    const allowed: ContentFinding[] = []
     const read = this.#read(text)
     const open = final ? read.text.length : this.#openToken(read.text)
-    const scanned = (openAt: number): Scan => ({ findings, openFrom: read.toOriginal(openAt) })
-    let at = 0
+    const scanned = (openAt: number): Scan => {
+      return { findings, allowed, openFrom: read.toOriginal(openAt) }
+    }
     let allowedUntil = 0
-    while (at < read.text.length && read.toOriginal(at) < from) at++
+    let at = indexOf(read, from)
     while (at < open) {
       const permit = this.#allowed.walk(read.text, at, final)
       if (permit.found !== undefined) {
@@ -106,8 +128,7 @@ export class ContentScanner {
   #matches(text: string, from: number, allowed: readonly ContentFinding[]): ContentFinding[] {
     if (this.#patterns.length === 0) return []
     const read = normalizeText(text)
-    let start = 0
-    while (start < read.text.length && read.toOriginal(start) < from) start++
+    const start = indexOf(read, from)
     return this.#patterns.flatMap(({ category, pattern }) => {
       pattern.lastIndex = start
       return Array.from(read.text.matchAll(pattern), ({ index, 0: match }) => ({
@@ -120,6 +141,19 @@ export class ContentScanner {
       )
     })
   }
+}
+
+const mostKept = 4096
+
+/** The first index of a reading that is not before one of the original. */
+function indexOf(read: NormalizedText, original: number): number {
+  let [low, high] = [0, Math.max(0, read.text.length)]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (read.toOriginal(middle) < original) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** A pattern that finds all its matches, wherever an earlier search has ended. */

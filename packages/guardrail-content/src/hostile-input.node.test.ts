@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { check } from 'recheck'
 import { describe, expect, test } from 'vitest'
-import { quickest } from '../../../scripts/quickest.ts'
+import { quickest } from '../../../scripts/test-support/quickest.ts'
 import { ContentScanner } from './content-scanner.ts'
 import { profanity } from './profanity.ts'
 

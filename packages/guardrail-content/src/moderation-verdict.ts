@@ -1,4 +1,4 @@
-import type { CheckContext, GuardSubject, Verdict } from '@lamella/core'
+import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/core'
 import type { ContentAction } from './content-action.ts'
 import { worstAction } from './content-action.ts'
 import type { ModerationInput, ModerationScore, Moderator } from './moderator.ts'
@@ -18,7 +18,7 @@ type Scores = Readonly<Record<string, ModerationScore>>
 /** Makes the check that asks moderators. */
 export function moderationVerdict(
   rules: ModerationRules,
-): (subject: GuardSubject, context: CheckContext) => Promise<Verdict> {
+): (subject: GuardrailSubject, context: CheckContext) => Promise<Verdict> {
   return async ({ stage, text, contents }, { signal }) => {
     const input = stage === 'file' ? imageOf(contents?.[0]) : ({ type: 'text', text } as const)
     const able = rules.moderators.filter(({ images }) => input?.type === 'text' || images)
@@ -96,7 +96,7 @@ async function firstToAnswer(
 }
 
 function imageOf(
-  content: NonNullable<GuardSubject['contents']>[number] | undefined,
+  content: NonNullable<GuardrailSubject['contents']>[number] | undefined,
 ): ModerationInput | undefined {
   if (content?.type !== 'data' && content?.type !== 'uri') return undefined
   const isImage = content.mediaType?.startsWith('image/') ?? content.type === 'uri'

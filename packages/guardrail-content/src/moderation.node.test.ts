@@ -1,10 +1,10 @@
 import { inspect } from 'node:util'
-import type { GuardEvent } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/core'
 import { Agent, createSession, outcomeOf, tool } from '@lamella/core'
 import {
   callFunction,
   describeContract,
-  guardContract,
+  guardrailContract,
   middlewareContract,
   scriptedClient,
 } from '@lamella/testing'
@@ -89,9 +89,9 @@ test('a category may be asked for anew beside others that block', async () => {
 })
 
 test('a moderator that hangs is not waited for longer than `timeoutMs`', async () => {
-  const events: GuardEvent[] = []
+  const events: GuardrailEvent[] = []
   const hanging: Moderator = { name: 'hanging', moderate: () => new Promise(() => {}) }
-  const onEvent = (event: GuardEvent) => events.push(event)
+  const onEvent = (event: GuardrailEvent) => events.push(event)
 
   expect(await judged('x', { moderation: hanging, timeoutMs: 1, onEvent })).toBe('guardrail_error')
   expect(events[0]?.error).toMatchObject({ code: 'guardrail_timeout' })
@@ -159,7 +159,7 @@ for (const action of ['block', 'replace'] as const) {
       applyTo: ['input', 'output', 'arguments', 'result'],
     })
   describeContract(
-    guardContract({
+    guardrailContract({
       name: `a moderator, with ${action}`,
       create,
       harmless: ['A cat. And a dog. ', 'so'],

@@ -1,4 +1,4 @@
-import type { GuardEvent } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/core'
 import { Agent, createSession, message, text } from '@lamella/core'
 import { scriptedClient, testClock } from '@lamella/testing'
 import { expect, test } from 'vitest'
@@ -115,8 +115,8 @@ test.each<[string, ModerationAnswer | undefined]>([
 ])('%s follows `onError`, and neither error nor event has a word of it', async (_, answer) => {
   await using server = await startModerationServer(() => answer ?? 'hang')
   const url = answer === undefined ? 'http://127.0.0.1:1' : server.url
-  const events: GuardEvent[] = []
-  const onEvent = (event: GuardEvent) => events.push(event)
+  const events: GuardrailEvent[] = []
+  const onEvent = (event: GuardrailEvent) => events.push(event)
 
   const closed = await agentWith(url, { onEvent }).run('my secret')
   const open = await agentWith(url, { onError: 'open' }).run('my secret')

@@ -1,4 +1,4 @@
-import type { AgentResponse, GuardEvent } from '@lamella/core'
+import type { AgentResponse, GuardrailEvent } from '@lamella/core'
 import { Agent, createSession, ProviderError, text } from '@lamella/core'
 import type { ScriptedStep } from '@lamella/testing'
 import { scriptedClient } from '@lamella/testing'
@@ -12,9 +12,9 @@ describe.each([false, true])('streamed: %s', (stream) => {
   async function run(
     step: ScriptedStep,
     options: ContentFilterOptions = {},
-  ): Promise<{ response: AgentResponse; events: readonly GuardEvent[] }> {
-    const events: GuardEvent[] = []
-    const onEvent = (event: GuardEvent): void => {
+  ): Promise<{ response: AgentResponse; events: readonly GuardrailEvent[] }> {
+    const events: GuardrailEvent[] = []
+    const onEvent = (event: GuardrailEvent): void => {
       if (event.guardrail === 'content-provider') events.push(event)
     }
     const client = scriptedClient([step])

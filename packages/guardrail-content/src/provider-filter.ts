@@ -1,11 +1,11 @@
-import type { ChatContext, ChatMiddleware, GuardEvent, ProviderError } from '@lamella/core'
+import type { ChatContext, ChatMiddleware, GuardrailEvent, ProviderError } from '@lamella/core'
 import { GuardrailTripped, isProviderError } from '@lamella/core'
-import type { LayerOptions } from '@lamella/core/authoring'
-import { chatLayer, reporter } from '@lamella/core/authoring'
+import type { MiddlewareOptions } from '@lamella/core/authoring'
+import { defineChatMiddleware, reporter } from '@lamella/core/authoring'
 import type { ProviderFinding } from './provider-findings.ts'
 import { providerFindings } from './provider-findings.ts'
 
-export interface ProviderFilterOptions extends LayerOptions<ChatContext, GuardEvent> {
+export interface ProviderFilterOptions extends MiddlewareOptions<ChatContext, GuardrailEvent> {
   readonly name: string
   readonly thresholds: Readonly<Record<string, number>>
   readonly filtered: 'block' | 'flag'
@@ -17,7 +17,7 @@ export interface ProviderFilterOptions extends LayerOptions<ChatContext, GuardEv
 /** Makes one verdict of what a provider's own filter says, in an answer or in place of one. */
 export function providerFilter(options: ProviderFilterOptions): ChatMiddleware {
   const { name, thresholds, filtered, refusals, mode, onEvent, blockMessage } = options
-  const report = reporter<GuardEvent>('guardrail', onEvent)
+  const report = reporter<GuardrailEvent>('guardrail', onEvent)
 
   const conclude = (
     { run }: ChatContext,
@@ -39,7 +39,7 @@ export function providerFilter(options: ProviderFilterOptions): ChatMiddleware {
     throw new GuardrailTripped({ ...block, message: blockMessage ?? '' }, { cause })
   }
 
-  return chatLayer('content', options, async (context, callNext) => {
+  return defineChatMiddleware('content', options, async (context, callNext) => {
     try {
       const response = await callNext()
       const { refused, findings } = providerFindings(response, thresholds)

@@ -1,10 +1,10 @@
 import { injectionAssessor } from '@lamella/guardrail-injection'
-import type { GuardEvaluation } from '../../../scripts/guard-evaluation.ts'
+import type { GuardrailEvaluation } from '../../../scripts/evaluation/guardrail-evaluation.ts'
 
 const assess = injectionAssessor()
 
 /** The patterns at the default threshold, without a classifier or a judge. */
-export const evaluation: GuardEvaluation = {
+export const evaluation: GuardrailEvaluation = {
   predict: ({ text }) => {
     const { score } = assess(text)
     return { flag: score >= 0.7, score }

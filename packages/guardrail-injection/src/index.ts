@@ -1,8 +1,8 @@
-export { injectionAssessor } from './assess-text.ts'
-export type { AssessOptions, InjectionAssessment } from './assess-text.ts'
-export type { InjectionMatch } from './hidden-text.ts'
-export type { InjectionCategory } from './injection-signal.ts'
-export type { ExfiltrationOptions } from './judge-output.ts'
+export { injectionAssessor } from './assess/assess-text.ts'
+export type { AssessOptions, InjectionAssessment } from './assess/assess-text.ts'
+export type { InjectionMatch } from './assess/hidden-text.ts'
+export type { InjectionCategory } from './signals/injection-signal.ts'
+export type { ExfiltrationOptions } from './outgoing/judge-output.ts'
 export { promptInjection } from './prompt-injection.ts'
 export type {
   InjectionAction,
@@ -10,5 +10,5 @@ export type {
   InjectionStage,
   PromptInjectionOptions,
 } from './prompt-injection-options.ts'
-export type { Spotlighting } from './spotlight.ts'
+export type { Spotlighting } from './incoming/spotlight.ts'
 export type { TaintOptions } from './taint.ts'

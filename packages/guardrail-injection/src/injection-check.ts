@@ -1,12 +1,12 @@
-import type { CheckContext, GuardSubject, Verdict } from '@lamella/core'
-import type { InjectionAssessment } from './assess-text.ts'
-import { fileText } from './file-text.ts'
+import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/core'
+import type { InjectionAssessment } from './assess/assess-text.ts'
+import { fileText } from './incoming/file-text.ts'
 import type {
   InjectionAction,
   InjectionStage,
   PromptInjectionOptions,
 } from './prompt-injection-options.ts'
-import { attackSpan } from './strip-attack.ts'
+import { attackSpan } from './incoming/strip-attack.ts'
 
 /** What becomes of an attack at a stage. */
 export function actionAt(
@@ -21,7 +21,7 @@ export function actionAt(
 export function injectionCheck(
   assess: (text: string) => InjectionAssessment,
   options: PromptInjectionOptions,
-): (subject: GuardSubject, context: CheckContext) => Verdict | Promise<Verdict> {
+): (subject: GuardrailSubject, context: CheckContext) => Verdict | Promise<Verdict> {
   const score = scorer(assess, options)
   return (subject, context) => {
     const text = subject.stage === 'file' ? fileText(subject.contents?.[0]) : subject.text
@@ -34,7 +34,7 @@ export function injectionCheck(
 }
 
 function conclude(
-  { stage }: GuardSubject,
+  { stage }: GuardrailSubject,
   text: string,
   { category = 'custom', matches, score: severity }: InjectionAssessment,
   options: PromptInjectionOptions,

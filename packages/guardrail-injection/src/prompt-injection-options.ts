@@ -1,10 +1,10 @@
 import type { CheckContext, GuardrailOptions } from '@lamella/core'
-import { checkOptions, guardRules, wrongOption } from '@lamella/core/authoring'
-import type { AssessOptions } from './assess-text.ts'
-import { assessRules, injectionSignals } from './assess-text.ts'
-import type { InjectionCategory } from './injection-signal.ts'
-import type { ExfiltrationOptions } from './judge-output.ts'
-import type { Spotlighting } from './spotlight.ts'
+import { checkOptions, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
+import type { AssessOptions } from './assess/assess-text.ts'
+import { assessRules, injectionSignals } from './assess/assess-text.ts'
+import type { InjectionCategory } from './signals/injection-signal.ts'
+import type { ExfiltrationOptions } from './outgoing/judge-output.ts'
+import type { Spotlighting } from './incoming/spotlight.ts'
 import type { TaintOptions } from './taint.ts'
 
 /** What is looked at. */
@@ -18,7 +18,7 @@ export type InjectionClassifier = (text: string, context: CheckContext) => numbe
 
 type Shared<Level extends 'agent' | 'chat'> = Omit<
   GuardrailOptions<Level>,
-  'name' | 'check' | 'applyTo' | 'role' | 'stream' | 'maxRetries'
+  'name' | 'readAs' | 'check' | 'applyTo' | 'role' | 'stream' | 'maxRetries'
 >
 
 export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
@@ -65,7 +65,7 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
   readonly canary?: boolean | undefined
   /**
    * Takes images from elsewhere out of answers; `false` leaves them.
-   * @default { allowHosts: [], replacement: '[image removed]' }
+   * @default { allowHosts: [], replacement: '(image removed)' }
    */
   readonly exfiltration?: ExfiltrationOptions | false | undefined
   /** Puts calls with side effects behind approval after untrusted content came in. @default none */
@@ -77,7 +77,7 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
   const owner = 'promptInjection'
   const { action, escalate = [0, 1], extraPatterns = [], languages, threshold = 0 } = options
   checkOptions(owner, options, {
-    ...guardRules,
+    ...guardrailCheckRules,
     ...assessRules,
     name: 'string?',
     applyTo: 'any',
@@ -117,6 +117,10 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
   }
   if (options.taint && options.level === 'chat') {
     throw wrongOption(owner, 'level', "'agent' where there is a `taint`", options.level)
+  }
+  const { replacement = '' } = options.exfiltration || {}
+  if (/[[\]<>]/.test(replacement)) {
+    throw wrongOption(owner, 'exfiltration.replacement', 'a text without brackets', replacement)
   }
   const wrong = extraPatterns.find((pattern) => !(pattern instanceof RegExp))
   if (wrong !== undefined) throw wrongOption(owner, 'extraPatterns', 'regular expressions', wrong)

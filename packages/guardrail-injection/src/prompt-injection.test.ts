@@ -1,9 +1,9 @@
-import type { AgentResponse, GuardEvent, Middleware } from '@lamella/core'
+import type { AgentResponse, GuardrailEvent, Middleware } from '@lamella/core'
 import { Agent, createSession, message, text, tool } from '@lamella/core'
 import {
   callFunction,
   describeContract,
-  guardContract,
+  guardrailContract,
   middlewareContract,
   scriptedClient,
 } from '@lamella/testing'
@@ -108,7 +108,7 @@ describe.each(modes)('$stream', ({ stream }) => {
 
     const response = await run(agent, 'Hi', stream)
 
-    expect(response.text).toBe('Here: [image removed] and ![y](https://cdn.good.example/y.png).')
+    expect(response.text).toBe('Here: (image removed) and ![y](https://cdn.good.example/y.png).')
   })
 })
 
@@ -234,9 +234,9 @@ describe('escalation', () => {
     ['closed', 'blocked'],
     ['open', 'completed'],
   ] as const)('a classifier that fails follows onError: %s', async (onError, status) => {
-    const events: GuardEvent[] = []
+    const events: GuardrailEvent[] = []
     const broken = () => Promise.reject(new Error('down'))
-    const onEvent = (event: GuardEvent) => events.push(event)
+    const onEvent = (event: GuardrailEvent) => events.push(event)
     const middleware = promptInjection({ classifier: broken, onError, onEvent })
     const agent = new Agent({ client: scriptedClient(() => 'Aye.'), middleware })
 
@@ -260,10 +260,10 @@ describe('escalation', () => {
 })
 
 test('an attack can be let through and told, or taken out of the input', async () => {
-  const events: GuardEvent[] = []
+  const events: GuardrailEvent[] = []
   const answer = async (action: 'flag' | 'strip') => {
     const client = scriptedClient(['Fine.'])
-    const onEvent = (event: GuardEvent) => events.push(event)
+    const onEvent = (event: GuardrailEvent) => events.push(event)
     const agent = new Agent({ client, middleware: promptInjection({ action, onEvent }) })
     await agent.run(`Hello.\n${attack}`)
     return JSON.stringify(client.requests[0]?.messages)
@@ -275,7 +275,7 @@ test('an attack can be let through and told, or taken out of the input', async (
 })
 
 test('shadow tells of everything and changes nothing', async () => {
-  const events: GuardEvent[] = []
+  const events: GuardrailEvent[] = []
   const client = scriptedClient([callFunction('read_page'), 'See ![x](https://evil.example/?q=1)'])
   const agent = new Agent({
     client,
@@ -306,7 +306,7 @@ test('explain knows its place, and finds nothing wrong with its parts', () => {
   expect(explained.warnings).toEqual([])
 })
 
-test('off makes no layers', () => {
+test('off makes no middlewares', () => {
   expect(promptInjection({ mode: 'off' })).toEqual([])
 })
 
@@ -344,7 +344,7 @@ test.each([
 
 const runner = { describe, it }
 describeContract(
-  guardContract({
+  guardrailContract({
     create: () => promptInjection(),
     harmless: ['A fish swims.', 'See [the page](https://example.com) and a! [b] canary-bird.'],
     violations: [

@@ -1,24 +1,24 @@
-import type { ChatContext, GuardrailLayer } from '@lamella/core'
+import type { ChatContext, GuardrailMiddleware } from '@lamella/core'
 import { guardrail } from '@lamella/core'
-import { chatLayer, guardrailOptions } from '@lamella/core/authoring'
-import { assessorOf } from './assess-text.ts'
-import { canaryFor, canaryOf } from './canary.ts'
+import { defineChatMiddleware, guardrailOptions } from '@lamella/core/authoring'
+import { assessorOf } from './assess/assess-text.ts'
+import { canaryFor, canaryOf } from './outgoing/canary.ts'
 import { actionAt, defaultThreshold, injectionCheck, refusal } from './injection-check.ts'
-import { judgeOutput, pendingOutput } from './judge-output.ts'
+import { judgeOutput, pendingOutput } from './outgoing/judge-output.ts'
 import type { PromptInjectionOptions } from './prompt-injection-options.ts'
 import { checkInjectionOptions } from './prompt-injection-options.ts'
-import { spotlight } from './spotlight.ts'
+import { spotlight } from './incoming/spotlight.ts'
 import { taintRule } from './taint.ts'
 import { toolDefinitions } from './tool-definitions.ts'
 
 /**
- * Guards an agent against texts that give it orders: it reads what comes in, marks what tools return
+ * Guardrails an agent against texts that give it orders: it reads what comes in, marks what tools return
  * as data, and watches what goes out.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function promptInjection<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
   options: PromptInjectionOptions<Level> = {},
-): readonly GuardrailLayer<Level>[] {
+): readonly GuardrailMiddleware<Level>[] {
   checkInjectionOptions(options)
   const { name = 'prompt-injection', mode, when, onEvent } = options
   if (mode === 'off') return []
@@ -27,28 +27,28 @@ export function promptInjection<Level extends 'agent' | 'chat' = 'agent' | 'chat
   const { level, messages, roles, execution, ...common } = guardrailOptions(options)
   const assess = assessorOf(options)
   const part = (suffix: string) => ({ name: `${name}-${suffix}`, mode, when, onEvent })
-  const layers: GuardrailLayer<Level>[] = []
+  const middlewares: GuardrailMiddleware<Level>[] = []
 
   const stages = applyTo.filter((stage) => stage !== 'tools')
   if (stages.length > 0) {
     const check = injectionCheck(assess, options)
     const incoming = { level, messages, roles, execution, applyTo: stages, check }
-    layers.push(...guardrail<Level>({ ...common, ...incoming, name, role: 'injection' }))
+    middlewares.push(...guardrail<Level>({ ...common, ...incoming, name, role: 'injection' }))
   }
   if (applyTo.includes('tools')) {
     const action = actionAt('tools', options)
     const message = options.blockMessage ?? refusal
-    layers.push(toolDefinitions(assess, { ...part('tools'), action, threshold, message }))
+    middlewares.push(toolDefinitions(assess, { ...part('tools'), action, threshold, message }))
   }
   if (mode !== 'shadow') {
-    if (how !== 'none') layers.push(spotlight(how, part('spotlight')))
+    if (how !== 'none') middlewares.push(spotlight(how, part('spotlight')))
     // It stands first, so that whoever has the instructions recited gives himself away at once.
-    const marker = chatLayer('injection', part('canary'), (context, callNext) => {
+    const marker = defineChatMiddleware('injection', part('canary'), (context, callNext) => {
       const { instructions } = context
       if (instructions) context.instructions = `${canaryFor(instructions)}\n${instructions}`
       return callNext()
     })
-    if (canary) layers.push(marker)
+    if (canary) middlewares.push(marker)
   }
   if (canary || exfiltration) {
     const outgoing = guardrail<'chat'>({
@@ -58,11 +58,12 @@ export function promptInjection<Level extends 'agent' | 'chat' = 'agent' | 'chat
       applyTo: ['output'],
       level: 'chat',
       stream: { release: 'window', pending: pendingOutput },
-      check: (subject, { layer }) =>
-        judgeOutput(subject, canaryOf((layer as ChatContext).instructions), exfiltration),
+      check: (subject, { call }) =>
+        judgeOutput(subject, canaryOf((call as ChatContext).instructions), exfiltration),
     })
-    layers.push(...outgoing)
+    middlewares.push(...outgoing)
   }
-  if (taint) layers.push(...(taintRule(taint, part('taint')) as readonly GuardrailLayer<Level>[]))
-  return layers
+  if (taint)
+    middlewares.push(...(taintRule(taint, part('taint')) as readonly GuardrailMiddleware<Level>[]))
+  return middlewares
 }

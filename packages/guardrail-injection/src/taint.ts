@@ -1,13 +1,19 @@
 import type {
   AgentContext,
   AgentMiddleware,
-  FunctionMiddleware,
-  GuardEvent,
+  ChatMiddleware,
+  GuardrailEvent,
+  Message,
   RunContext,
 } from '@lamella/core'
 import { defineState } from '@lamella/core'
-import type { ApprovalQuestion, LayerOptions } from '@lamella/core/authoring'
-import { agentLayer, functionLayer, gateApprovals, reporter } from '@lamella/core/authoring'
+import type { ApprovalQuestion, MiddlewareOptions } from '@lamella/core/authoring'
+import {
+  defineAgentMiddleware,
+  defineChatMiddleware,
+  gateCalls,
+  reporter,
+} from '@lamella/core/authoring'
 
 export interface TaintOptions {
   /**
@@ -23,11 +29,11 @@ export interface TaintOptions {
   readonly restrict?: 'writes' | 'all' | ((call: ApprovalQuestion) => boolean) | undefined
 }
 
-/** Makes the layers that keep tools with side effects behind approval once untrusted content came in. */
+/** Makes the middlewares that keep tools with side effects behind approval once untrusted content came in. */
 export function taintRule(
   { untrusted = () => true, restrict = 'writes' }: TaintOptions,
-  options: LayerOptions<AgentContext, GuardEvent> & { readonly name: string },
-): readonly (AgentMiddleware | FunctionMiddleware)[] {
+  options: MiddlewareOptions<AgentContext, GuardrailEvent> & { readonly name: string },
+): readonly (AgentMiddleware | ChatMiddleware)[] {
   const { mode, name } = options
   const report = reporter('guardrail', options.onEvent)
   const isUntrusted =
@@ -37,31 +43,40 @@ export function taintRule(
       ? restrict
       : ({ tool }: ApprovalQuestion) => restrict === 'all' || !tool.readOnly
 
-  const gate = agentLayer('injection', options, async ({ run }, callNext) => {
-    gateApprovals(run, (call) => {
-      const sources = sourcesOf(run, isUntrusted)
-      if (sources.length === 0 || !isRestricted(call)) return false
-      const status = mode === 'shadow' ? mode : 'flagged'
-      report(run, { guardrail: name, stage: 'arguments', status, category: 'tainted_call' })
-      if (mode === 'shadow') return false
-      return { reason: `untrusted content came in through ${sources.join(', ')}` }
+  const note = (run: RunContext, tool: string): void => {
+    if (isUntrusted(tool)) run.state.update(reads, (known) => [...new Set([...known, tool])])
+  }
+
+  const gate = defineAgentMiddleware('injection', options, async ({ run }, callNext) => {
+    gateCalls(run, {
+      // Of its own, so that the taint of a sub-agent does not override its parent's.
+      role: `${name} ${run.id}`,
+      approval: (call) => {
+        const sources = sourcesOf(run, isUntrusted)
+        if (sources.length === 0 || !isRestricted(call)) return false
+        const status = mode === 'shadow' ? mode : 'flagged'
+        report(run, { guardrail: name, stage: 'arguments', status, category: 'tainted_call' })
+        if (mode === 'shadow') return false
+        return { reason: `untrusted content came in through ${sources.join(', ')}` }
+      },
+      // Also where a sub-agent calls the tool: what it read, it tells this run.
+      execution: ({ function: tool }) => note(run, tool.name),
     })
     await callNext()
   })
-  const record = functionLayer('injection', { name }, async (context, callNext) => {
-    try {
+  // Hosted tools have run before the model's answer is there, so their calls stand in it.
+  const hosted = defineChatMiddleware(
+    'injection',
+    { name: `${name}-hosted` },
+    async (context, callNext) => {
       await callNext()
-    } finally {
-      const { name: tool } = context.function
-      if (isUntrusted(tool)) {
-        context.run.state.update(reads, (known) => [...new Set([...known, tool])])
-      }
-    }
-  })
-  return [gate, record]
+      for (const tool of hostedIn(context.result?.messages ?? [])) note(context.run, tool)
+    },
+  )
+  return [gate, hosted]
 }
 
-/** The tools that a session has read from. It outlives what a layer takes out of the conversation. */
+/** The tools that a session has read from. It outlives what a middleware takes out of the conversation. */
 const reads = defineState<readonly string[]>({
   name: 'lamella.injection.untrusted-reads',
   scope: 'session',
@@ -69,10 +84,23 @@ const reads = defineState<readonly string[]>({
   schema: { type: 'array', items: { type: 'string' } },
 })
 
-/** Asked before any call of a batch runs, so it names what the model had read when it asked for them. */
+/** Returns the untrusted tools from which the model had read when it asked for a call. */
 function sourcesOf(run: RunContext, isUntrusted: (tool: string) => boolean): readonly string[] {
-  const inHistory = run.messages.all.flatMap(({ contents }) =>
-    contents.flatMap((part) => (part.type === 'function-result' ? (part.name ?? 'a tool') : [])),
+  const { all } = run.messages
+  const parts = all.flatMap(({ contents }) => contents)
+  const names = new Map(
+    parts.flatMap((part) => (part.type === 'function-call' ? [[part.callId, part.name]] : [])),
   )
-  return [...new Set([...run.state.get(reads), ...inHistory])].filter(isUntrusted)
+  const inHistory = parts.flatMap((part) =>
+    part.type === 'function-result' ? (part.name ?? names.get(part.callId) ?? 'a tool') : [],
+  )
+  const found = [...run.state.get(reads), ...inHistory, ...hostedIn(all)]
+  return [...new Set(found)].filter((tool) => tool === 'a tool' || isUntrusted(tool))
+}
+
+/** Returns the names of the hosted tools that have run in some messages. */
+function hostedIn(messages: readonly Message[]): readonly string[] {
+  return messages.flatMap(({ contents }) =>
+    contents.flatMap((part) => (part.type === 'hosted' ? (part.name ?? 'a hosted tool') : [])),
+  )
 }

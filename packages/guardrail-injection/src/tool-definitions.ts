@@ -1,10 +1,10 @@
-import type { ChatContext, ChatMiddleware, GuardEvent, ToolDefinition } from '@lamella/core'
+import type { ChatContext, ChatMiddleware, GuardrailEvent, ToolDefinition } from '@lamella/core'
 import { GuardrailTripped } from '@lamella/core'
-import type { LayerOptions } from '@lamella/core/authoring'
-import { chatLayer, reporter } from '@lamella/core/authoring'
-import type { InjectionAssessment } from './assess-text.ts'
+import type { MiddlewareOptions } from '@lamella/core/authoring'
+import { defineChatMiddleware, reporter } from '@lamella/core/authoring'
+import type { InjectionAssessment } from './assess/assess-text.ts'
 
-export interface ToolDefinitionOptions extends LayerOptions<ChatContext, GuardEvent> {
+export interface ToolDefinitionOptions extends MiddlewareOptions<ChatContext, GuardrailEvent> {
   readonly name: string
   /** What becomes of a tool whose definition is an attack: it ends the run, is left out, or stays. */
   readonly action: 'block' | 'strip' | 'flag'
@@ -12,7 +12,7 @@ export interface ToolDefinitionOptions extends LayerOptions<ChatContext, GuardEv
   readonly message: string
 }
 
-/** Makes the layer that reads what tools say of themselves: whoever runs a server of tools wrote it. */
+/** Makes the middleware that reads what tools say of themselves: whoever runs a server of tools wrote it. */
 export function toolDefinitions(
   assess: (text: string) => InjectionAssessment,
   options: ToolDefinitionOptions,
@@ -26,7 +26,7 @@ export function toolDefinitions(
     return assessment
   }
 
-  return chatLayer('injection', options, async (context, callNext) => {
+  return defineChatMiddleware('injection', options, async (context, callNext) => {
     const { tools = [] } = context.options
     const attacks = tools.filter((tool) => read(tool).score >= threshold)
     for (const tool of attacks) {

@@ -1,12 +1,12 @@
 import { chatResponse } from '@lamella/core'
 import { parseVerdict } from '@lamella/guardrail-judge'
-import type { GuardEvaluation } from '../../../scripts/guard-evaluation.ts'
+import type { GuardrailEvaluation } from '../../../scripts/evaluation/guardrail-evaluation.ts'
 
 /**
  * Whether an answer of a judge is turned down. A line is what a judge might say to a question with the
  * ticket `ticket-1` and the criterion `fish`: how well a model judges is for `calibrateJudge()` to tell.
  */
-export const evaluation: GuardEvaluation = {
+export const evaluation: GuardrailEvaluation = {
   predict: ({ text }) => {
     try {
       parseVerdict(chatResponse(text), ['fish'], 'ticket-1')

@@ -42,7 +42,7 @@ export function judgeCalls(
       throw new LamellaError(message, { code: 'judge_budget' })
     }
     spend(1, 0)
-    const call = { layer: name, client, input, options: { ...options, signal } }
+    const call = { middleware: name, client, input, options: { ...options, signal } }
     const response = await callInternally(run, call)
     const { inputTokens = 0, outputTokens = 0, totalTokens } = response.usage ?? {}
     spend(0, totalTokens ?? inputTokens + outputTokens)

@@ -1,6 +1,6 @@
-import type { GuardrailOptions, GuardStage } from '@lamella/core'
+import type { GuardrailOptions, GuardrailStage } from '@lamella/core'
 import type { Clock, OptionRules } from '@lamella/core/authoring'
-import { checkOptions, guardRules, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
 import type { JudgeBudget } from './judge-budget.ts'
 import type { JudgeCriterion } from './judge-criterion.ts'
 import { safetyCriteria } from './judge-criterion.ts'
@@ -9,7 +9,7 @@ import type { VerdictCacheOptions } from './verdict-cache.ts'
 
 type Shared<Level extends 'agent' | 'chat'> = Omit<
   GuardrailOptions<Level>,
-  'name' | 'check' | 'applyTo' | 'role'
+  'name' | 'readAs' | 'check' | 'applyTo' | 'role'
 >
 
 export interface LlmJudgeOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
@@ -21,7 +21,7 @@ export interface LlmJudgeOptions<Level extends 'agent' | 'chat' = 'agent' | 'cha
    */
   readonly name?: string | undefined
   /** @default ['output'] */
-  readonly applyTo?: readonly Exclude<GuardStage, 'file'>[] | undefined
+  readonly applyTo?: readonly Exclude<GuardrailStage, 'file'>[] | undefined
   /**
    * What becomes of a text that does not pass; `retry` tells the model why and asks it again.
    * @default 'block'
@@ -82,7 +82,7 @@ export const budgetRules: OptionRules<JudgeBudget> = { maxCalls: 1, maxTokens: 1
 export function checkLlmJudgeOptions(options: LlmJudgeOptions): void {
   const owner = 'llmJudge'
   checkOptions(owner, options, {
-    ...guardRules,
+    ...guardrailCheckRules,
     ...judgeRules,
     name: 'string?',
     stream: { release: 'any', holdChars: 'any', checkEveryChars: 'any', pending: 'function?' },
@@ -149,7 +149,7 @@ function checkShare(owner: string, option: string, value: unknown): void {
     throw wrongOption(owner, option, 'a number from 0 to 1', value)
 }
 
-const stages: readonly GuardStage[] = [
+const stages: readonly GuardrailStage[] = [
   'input',
   'output',
   'arguments',

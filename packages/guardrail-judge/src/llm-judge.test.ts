@@ -1,8 +1,8 @@
-import type { GuardEvent, KeyValueStore, RunEvent } from '@lamella/core'
+import type { GuardrailEvent, KeyValueStore, RunEvent } from '@lamella/core'
 import { Agent, createSession, memoryStore, message, outcomeOf, ProviderError } from '@lamella/core'
 import {
   describeContract,
-  guardContract,
+  guardrailContract,
   middlewareContract,
   scriptedClient,
   testClock,
@@ -79,7 +79,7 @@ test('a block repeats nothing of what it blocked, anywhere', async () => {
   const seen: unknown[] = []
   const session = createSession()
   const client = scriptedClient(() => 'Zebra fish.')
-  const onEvent = (event: GuardEvent) => seen.push(event)
+  const onEvent = (event: GuardrailEvent) => seen.push(event)
   const middleware = llmJudge({ client: fishJudge(), criteria: noFish, onEvent })
   const agent = new Agent({ client, middleware })
 
@@ -93,8 +93,8 @@ test('a block repeats nothing of what it blocked, anywhere', async () => {
 })
 
 test('shadow tells what it would do, and lets everything pass', async () => {
-  const events: GuardEvent[] = []
-  const onEvent = (event: GuardEvent) => events.push(event)
+  const events: GuardrailEvent[] = []
+  const onEvent = (event: GuardrailEvent) => events.push(event)
   const { agent } = setUp(['Fish.'], { mode: 'shadow', onEvent })
 
   const response = await agent.run('Lunch?')
@@ -111,8 +111,8 @@ describe('when there is no verdict', () => {
     ['a failing provider', scriptedClient(() => down), 1],
   ])('%s follows onError', async (_, client, calls) => {
     for (const onError of [undefined, 'closed', 'open'] as const) {
-      const events: GuardEvent[] = []
-      const onEvent = (event: GuardEvent) => events.push(event)
+      const events: GuardrailEvent[] = []
+      const onEvent = (event: GuardrailEvent) => events.push(event)
       const before = client.requests.length
       const { agent } = setUp(['Soup.'], { client, onError, onEvent })
 
@@ -321,10 +321,10 @@ describe('what it costs', () => {
   })
 
   test('a share of the calls can be judged, and the others are not told as passed', async () => {
-    const events: GuardEvent[] = []
+    const events: GuardrailEvent[] = []
     const draws = [0.1, 0.9]
     const random = () => draws.shift() ?? 1
-    const onEvent = (event: GuardEvent) => events.push(event)
+    const onEvent = (event: GuardrailEvent) => events.push(event)
     const { agent, judge } = setUp(['Fish.', 'Fish.'], { random, sampleRate: 0.5, onEvent })
 
     const statuses = [await agent.run('Lunch?'), await agent.run('Dinner?')].map((r) => r.status)
@@ -351,7 +351,7 @@ describe('what it costs', () => {
     expect(events).toContainEqual(
       expect.objectContaining({
         type: 'internal_call',
-        data: expect.objectContaining({ layer: 'judge', status: 'completed' }),
+        data: expect.objectContaining({ middleware: 'judge', status: 'completed' }),
       }),
     )
   })
@@ -400,7 +400,7 @@ const judging = (): ReturnType<typeof llmJudge> =>
     applyTo: ['input', 'output', 'arguments', 'result'],
   })
 describeContract(
-  guardContract({
+  guardrailContract({
     create: judging,
     harmless: ['Soup is good.'],
     violations: [

@@ -1,8 +1,8 @@
 import type {
   CheckContext,
-  GuardedContext,
-  GuardrailLayer,
-  GuardSubject,
+  GuardrailContext,
+  GuardrailMiddleware,
+  GuardrailSubject,
   Message,
   Verdict,
 } from '@lamella/core'
@@ -24,7 +24,7 @@ import { verdictCache } from './verdict-cache.ts'
  */
 export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
   options: LlmJudgeOptions<Level>,
-): readonly GuardrailLayer<Level>[] {
+): readonly GuardrailMiddleware<Level>[] {
   checkLlmJudgeOptions(options)
   const criteria = criteriaOf('llmJudge', options)
   const { applyTo = ['output'], budget = {}, cacheVerdicts = {}, name = 'judge' } = options
@@ -60,17 +60,17 @@ export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
 }
 
 function dataOf(
-  { stage, text }: GuardSubject,
-  { layer, run }: CheckContext,
+  { stage, text }: GuardrailSubject,
+  { call, run }: CheckContext,
   { blind = true, contextTurns = 1 }: Pick<LlmJudgeOptions, 'blind' | 'contextTurns'>,
 ): JudgedData {
-  const messages = 'messages' in layer ? layer.messages : run.messages.all
+  const messages = 'messages' in call ? call.messages : run.messages.all
   const said = messages.filter(({ role }) => role === 'user' || role === 'assistant').map(turn)
   const before = said.filter(
     (entry) => entry.text !== '' && (stage !== 'input' || entry.text !== text),
   )
   const conversation = before.slice(Math.max(0, before.length - contextTurns))
-  const agentInstructions = blind ? undefined : instructionsOf(layer)
+  const agentInstructions = blind ? undefined : instructionsOf(call)
   return {
     text,
     ...(conversation.length > 0 && { conversation }),
@@ -85,8 +85,8 @@ const turn = (message: Message): { readonly role: string; readonly text: string 
 
 const maxTurnChars = 2000
 
-function instructionsOf(layer: GuardedContext): string | undefined {
-  return 'instructions' in layer ? layer.instructions : undefined
+function instructionsOf(middleware: GuardrailContext): string | undefined {
+  return 'instructions' in middleware ? middleware.instructions : undefined
 }
 
 function verdictOf(

@@ -1,8 +1,11 @@
-import type { EvaluationRow, GuardEvaluation } from '../../../scripts/guard-evaluation.ts'
+import type {
+  EvaluationRow,
+  GuardrailEvaluation,
+} from '../../../scripts/evaluation/guardrail-evaluation.ts'
 import { findPii } from '../src/find-pii.ts'
 
 /** Rows with labelled spans may name the `region` of their author. All others are about secrets. */
-export const evaluation: GuardEvaluation = {
+export const evaluation: GuardrailEvaluation = {
   predict: (row) => ({ preds: Array.isArray(row['spans']) ? findAll(row) : findSecrets(row) }),
 }
 

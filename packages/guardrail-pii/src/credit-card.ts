@@ -1,5 +1,4 @@
 import { digitsOf, hasLuhn } from './checksums.ts'
-import { patternRecognizer } from './recognizer.ts'
 import type { Recognizer } from './recognizer.ts'
 
 /** Lengths and first digits of the schemes, with Mastercard's 2-series and JCB's 2131 and 1800. */
@@ -16,17 +15,45 @@ const schemes: readonly RegExp[] = [
   /^(?:60|65|82|508)\d{13,14}$/,
 ]
 
+const letters = String.raw`A-Za-z\u00c0-\u024f\u0370-\u052f`
+// Not a part of a word, of a longer number or of a fraction. A number of another column may stand beside it.
+const head = new RegExp(String.raw`(?<![${letters}\d.])\d`, 'gu')
+const end = new RegExp(String.raw`(?![${letters}\d_]|\.\d)`, 'u')
+// As cards are printed, the longest first: what follows a card may be its code or the next card.
+const forms = [
+  String.raw`\d{4}(?<gap>[ -])\d{4}\k<gap>\d{4}\k<gap>\d{4}\k<gap>\d{1,7}`,
+  String.raw`\d{4}(?<gap>[ -])\d{4}\k<gap>\d{4}\k<gap>\d{1,7}`,
+  String.raw`\d{4}(?<gap>[ -])\d{6}\k<gap>\d{4,5}`,
+  String.raw`\d{4}(?<gap>[ -])\d{4}\k<gap>\d{4}`,
+  String.raw`\d{12,19}`,
+].map((form) => new RegExp(form + end.source, 'uy'))
+
 /** Payment cards of 12 to 19 digits, by scheme and Luhn's check. */
-export const creditCard: Recognizer = patternRecognizer({
+export const creditCard: Recognizer = {
   kind: 'credit_card',
-  pattern:
-    /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_.,/+-]|\d )(?:\d{12,19}|\d{4}(?<dash>[ -])\d{4}(?:\k<dash>\d{4}){1,2}(?:\k<dash>\d{1,7})?|\d{4}(?<gap>[ -])\d{6}\k<gap>\d{4,5})(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[.,]\d|[-/]\d| \d)/u,
   context:
     /\b(?:card|cards|credit|debit|visa|master ?card|amex|american express|discover|diners|jcb|maestro|union ?pay|cc|ccn|pan|cvv|karte|kreditkarte|carte|tarjeta|carta)\b/i,
-  check: (match) => {
-    const digits = digitsOf(match)
-    if (!hasLuhn(digits) || /^(\d)\1*$/.test(digits)) return false
-    if (!schemes.some((scheme) => scheme.test(digits))) return 0.3
-    return digits.length < 14 ? 0.65 : 0.9
+  *find(text, { validate }) {
+    if (text.length < 12) return
+    let done = 0
+    for (const { index } of text.matchAll(head)) {
+      if (index < done) continue
+      for (const form of forms) {
+        form.lastIndex = index
+        const match = form.exec(text)?.[0]
+        const score = match === undefined ? 0 : validate ? scoreOf(match) : 0.8
+        if (score === 0) continue
+        done = index + match!.length
+        yield { start: index, end: done, score }
+        break
+      }
+    }
   },
-})
+}
+
+function scoreOf(written: string): number {
+  const digits = digitsOf(written)
+  if (!hasLuhn(digits) || /^(\d)\1*$/.test(digits)) return 0
+  if (!schemes.some((scheme) => scheme.test(digits))) return 0.3
+  return digits.length < 14 ? 0.65 : 0.9
+}

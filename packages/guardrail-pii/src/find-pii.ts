@@ -45,7 +45,7 @@ export interface FindPiiOptions {
   /** Longer encoded words are not looked into. @default 65536 */
   readonly maxBytes?: number | undefined
   /**
-   * Milliseconds for each 10,000 characters begun; a scan that takes longer is a failure of the guard.
+   * Milliseconds for each 10,000 characters begun; a scan that takes longer is a failure of the guardrail.
    * Looked at between two recognizers: it bounds patterns of your own, ours need a few. A machine that
    * stands still counts too.
    * @default 5000
@@ -142,10 +142,10 @@ export function byKind<T>(values: Readonly<Record<string, T>>): Record<string, T
 
 /**
  * What a find of one of our recognizers has in it: a long word, two digits near each other, a digit and a
- * capital in one word, a sign of an address or of a value, or three pairs of hexadecimal digits.
+ * capital in one word, a sign of an address or of a value, a word for a password, or three pairs of hexadecimal digits.
  */
 const clue =
-  /\S{12}|\d(?:[ ./()\u2010-\u2013-]{0,3}\d|\S{0,10}[A-Z\d])|[A-Z]\S{0,10}\d|[@:=[(]|\.[^\s.]|--|[\da-fA-F]{2} [\da-fA-F]{2} [\da-fA-F]{2}/
+  /\S{12}|\d(?:[ ./()\u2010-\u2013-]{0,3}\d|\S{0,10}[A-Z\d])|[A-Z]\S{0,10}\d|[@:=[(]|[Pp][Aa][Ss][Ss]|[Pp][Ww][Dd]|\.[^\s.]|--|[\da-fA-F]{2} [\da-fA-F]{2} [\da-fA-F]{2}/
 
 const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
 

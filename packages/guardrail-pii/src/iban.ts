@@ -4,7 +4,7 @@ import type { Recognizer } from './recognizer.ts'
 const lengths = new Map(
   Object.entries(getCountrySpecifications()).map(([country, { chars }]) => [country, chars ?? 0]),
 )
-const pattern = /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_])[A-Za-z]{2}\d{2}(?=[ -]?[A-Za-z\d])/gu
+const pattern = /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d])[A-Za-z]{2}\d{2}(?=[ -]?[A-Za-z\d])/gu
 // Where the registry wants the four letters of a bank, ibantools takes digits too.
 const isMadeUp = /^(?:AZ|BH|GB|GI|IE|IQ|JO|KW|LC|LV|MT|NL|PK|PS|QA|RO|SC|VG)\d\d(?![A-Z]{4})/
 const group = /[ -]?[A-Za-z\d]+/y

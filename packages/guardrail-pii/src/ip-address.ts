@@ -4,7 +4,7 @@ import { withoutEnd } from './without-end.ts'
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`
 const ipv4Form = String.raw`${octet}(?:\.${octet}){3}`
 const ipv4 = new RegExp(
-  String.raw`(?<![\w.-]|\d:|A-Za-z\u00c0-\u024f\u0370-\u052f/)${ipv4Form}(?:/(?:3[0-2]|[12]?\d))?(?![\w-])`,
+  String.raw`(?<![A-Za-z\d.-]|\d:)${ipv4Form}(?:/(?:3[0-2]|[12]?\d)(?!\d))?(?!\w|-[A-Za-z])`,
   'gu',
 )
 const ipv4Only = new RegExp(`^${ipv4Form}$`)

@@ -5,7 +5,7 @@ import type { Recognizer } from './recognizer.ts'
 export const macAddress: Recognizer = patternRecognizer({
   kind: 'mac',
   pattern:
-    /(?<![\w:.-])(?:[\da-f]{2}(?<mark>[:-])[\da-f]{2}(?:\k<mark>[\da-f]{2}){4}(?:\k<mark>[\da-f]{2}\k<mark>[\da-f]{2})?|(?<!\b[\da-f]{2} )[\da-f]{2}(?: [\da-f]{2}){5}(?: [\da-f]{2} [\da-f]{2})?|[\da-f]{4}(?:\.[\da-f]{4}){2,3})(?![\w:-]|\.\w| [\da-f]{2}(?![\w]))/i,
+    /(?<![A-Za-z\d:.-])(?:[\da-f]{2}(?<mark>[:-])[\da-f]{2}(?:\k<mark>[\da-f]{2}){4}(?:\k<mark>[\da-f]{2}\k<mark>[\da-f]{2})?(?![:-][\da-f]{2}(?!\w))|(?<!\b[\da-f]{2} )[\da-f]{2}(?: [\da-f]{2}){5}(?: [\da-f]{2} [\da-f]{2})?(?! [\da-f]{2}(?!\w))|[\da-f]{4}(?:\.[\da-f]{4}){2,3}(?!\.\w))(?!\w)/i,
   context: /\b(?:mac|ethernet|hardware|device|physical|bssid|wi-?fi|nic|interface)\b/i,
   check: (match, before) => {
     const hex = match.replace(/[^\da-f]/gi, '')

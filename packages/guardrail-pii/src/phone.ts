@@ -5,9 +5,12 @@ import type { Candidate, FindOptions, Recognizer } from './recognizer.ts'
 const chain = /\d(?:[ .\-/()\u2010-\u2013]{0,3}\d)+/g
 const group = /\d+/g
 const extension = / ?(?:x|ext\.?|extension) ?\d{1,6}(?!\d)/y
-const opening = /(?:\+ ?|\(\+? ?)$/
-const wordBefore = /(?:[A-Za-z\u00c0-\u024f\u0370-\u052f_@#$€£%/.]|\d[,:+-])$/
-const wordAfter = /^(?:[A-Za-z\u00c0-\u024f\u0370-\u052f_%]|[.,:/+-]\d)/
+const opening = /\+ ?$/
+const wordBefore = /(?:[A-Za-z\u00c0-\u024f\u0370-\u052f@%/.]|\d[:+-])$/
+// A number by itself behind these is an amount, a count or a part of one.
+const amountBefore = /(?:[#$€£_]|\d,)$/
+const wordAfter = /^(?:[A-Za-z\u00c0-\u024f\u0370-\u052f_%]|[.:+-]\d)/
+const amountAfter = /^[,/]\d/
 const nanp =
   /^(?:(?:\+|00|001[ .-]?)?1?[ .-]?)?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-/])[2-9]\d\d[ .-]\d{4}(?: ?(?:x|ext\.?|extension) ?\d{1,6})?$/
 // Faked and foreign numbers that are written like those of North America.
@@ -45,34 +48,68 @@ function* numbersIn(
 ): Generator<Candidate> {
   const groups = Array.from(match.matchAll(group), ({ index: at, 0: digits }) => {
     const start = index + at
-    return { start: start - (text[start - 1] === '(' ? 1 : 0), end: start + digits.length, digits }
+    return {
+      start: start - (isAreaCode(text, start, digits) ? 1 : 0),
+      end: start + digits.length,
+      digits,
+    }
   })
   const head = opening.exec(text.slice(Math.max(0, index - 3), index))
-  groups[0]!.start = index - (head?.[0].length ?? 0)
+  groups[0]!.start = Math.min(groups[0]!.start, index - (head?.[0].length ?? 0))
   extension.lastIndex = index + match.length
   const tail = extension.exec(text)?.[0] ?? ''
   groups.at(-1)!.end += tail.length
   const after = text.slice(groups.at(-1)!.end, groups.at(-1)!.end + 2)
   if (wordAfter.test(after)) groups.pop()
   const before = text.slice(Math.max(0, (groups[0]?.start ?? 0) - 2), groups[0]?.start)
+  const isAmount = amountBefore.test(before) || amountAfter.test(after)
 
+  let weak: Candidate | undefined
   for (let first = wordBefore.test(before) ? 1 : 0; first < groups.length; first++) {
     const { start } = groups[first]!
+    if (weak !== undefined && weak.end <= start) {
+      yield weak
+      weak = undefined
+    }
     let digits = 0
     let best: { last: number; score: number } | undefined
     for (let last = first; last < Math.min(groups.length, first + maxGroups); last++) {
       digits += groups[last]!.digits.length
       if (digits > maxDigits) break
       if (digits < minDigits) continue
+      if (
+        isAmount &&
+        text[start] !== '+' &&
+        last === first &&
+        (first === 0 || last === groups.length - 1)
+      )
+        continue
       const number = text.slice(start, groups[last]!.end)
       const score = known.get(number) ?? scoreOf(number, options)
       known.set(number, score)
       if (score > 0 && score >= (best?.score ?? 0)) best = { last, score }
     }
     if (best === undefined) continue
-    yield { start, end: groups[best.last]!.end, score: best.score }
+    const candidate = { start, end: groups[best.last]!.end, score: best.score }
+    if (best.score < strong) {
+      // A number of its own may begin behind one that is not part of it, as in `12 415-666-7777`.
+      weak ??= candidate
+      continue
+    }
+    if (weak !== undefined && weak.end <= start) yield weak
+    weak = undefined
+    yield candidate
     first = best.last
   }
+  if (weak !== undefined) yield weak
+}
+
+/** The score of a form that no other number has. */
+const strong = 0.6
+
+/** Digits in brackets of their own, as in `(415) 666-7777`. */
+function isAreaCode(text: string, start: number, digits: string): boolean {
+  return text[start - 1] === '(' && text[start + digits.length] === ')'
 }
 
 function scoreOf(number: string, { regions, validate }: FindOptions): number {

@@ -1,8 +1,6 @@
-import type { GuardSubject, RunContext, Verdict, VerdictSpan } from '@lamella/core'
+import type { GuardrailSubject, RunContext, TextEdit, Verdict } from '@lamella/core'
 import type { Detection, DetectorOptions } from './detector.ts'
 import { detect, withoutOverlaps } from './detector.ts'
-import type { JsonSpan } from './json-text.ts'
-import { readJson } from './json-text.ts'
 import { pendingFrom } from './open-text.ts'
 import type { DetectPii, PiiOptions, StrategyOf } from './pii-options.ts'
 import { strategyOf } from './pii-options.ts'
@@ -27,59 +25,71 @@ export class PiiCheck {
     this.#maxChars = Math.max(0, ...detector.recognizers.map(({ maxChars = 0 }) => maxChars))
   }
 
-  check(subject: GuardSubject, run: RunContext, signal: AbortSignal): Verdict | Promise<Verdict> {
-    const { stage, role, before = '' } = subject
-    const json = stage === 'arguments' || role === 'tool' ? readJson(subject.text) : undefined
-    const text = json?.text ?? before + subject.text
-    const found = detect(text, this.#detector, json ? 0 : before.length)
+  check(
+    subject: GuardrailSubject,
+    run: RunContext,
+    signal: AbortSignal,
+  ): Verdict | Promise<Verdict> {
+    const { stage, before = '' } = subject
+    const text = before + subject.text
+    const found = detect(text, this.#detector, before.length)
     const judge = (all: readonly Detection[]): Verdict => {
       if (all.length === 0 && this.#vault === undefined) return { action: 'allow' }
       const until = subject.final ? text.length : this.pending(text, before.length)
-      const spans: Found[] = []
+      const spans: Found[] = this.#readForVault(subject, run, text)
+      const isModel = this.#isOfModel(subject)
       let read = before.length
       for (const { kind, start, end } of all) {
-        if (json === undefined && (start < before.length || start >= until)) continue
+        if (start < before.length || start >= until) continue
         const strategy = this.#strategyOf(kind, stage)
         const value = text.slice(start, end)
         if (this.#isLeftAlone(run, strategy, value, stage)) continue
-        this.#vault?.reserve(run, text.slice(read, start))
+        // In the order of the text, so that it does not matter how it was cut.
+        if (isModel) this.#vault?.avoidUsual(run, text.slice(read, start))
         read = end
         // What may still grow is neither kept nor replaced yet.
-        const made = end > until ? redacted(kind) : this.#replacement(run, kind, strategy, value)
-        const places = json
-          ? jsonEdits(json.toSpans(start, end), made)
-          : [{ start: start - before.length, end: end - before.length, replacement: made }]
-        spans.push(...places.map((place) => ({ ...place, kind, strategy })))
+        const replacement =
+          end > until ? redacted(kind) : this.#replacement(run, kind, strategy, value)
+        const [from, to] = [start - before.length, end - before.length]
+        spans.push({ start: from, end: to, replacement, kind, strategy })
       }
-      this.#vault?.reserve(run, text.slice(read, until))
+      if (isModel) this.#vault?.avoidUsual(run, text.slice(read, until))
       return verdictOn(spans)
     }
     const more = this.#options.detect
     return more ? withMore(more, text, signal, found).then(judge) : judge(found)
   }
 
-  /** JSON with what was found in it replaced, or the same text. Nothing is blocked. */
-  replaceInJson(json: string, run: RunContext): string {
-    const read = readJson(json)
-    if (read === undefined) return json
-    let replaced = ''
-    let done = 0
-    for (const { kind, start, end } of detect(read.text, this.#detector)) {
-      const strategy = this.#strategyOf(kind, 'input')
-      const value = read.text.slice(start, end)
-      if (strategy === 'flag' || this.#vault?.has(run, value)) continue
-      this.#vault?.reserve(run, read.text.slice(0, start))
-      const made = this.#replacement(run, kind, strategy, value)
-      for (const edit of jsonEdits(read.toSpans(start, end), made)) {
-        replaced += json.slice(done, edit.start) + edit.replacement
-        done = edit.end
-      }
-    }
-    return replaced + json.slice(done)
-  }
-
   pending(text: string, from: number): number {
     return pendingFrom(text, from, this.#maxChars)
+  }
+
+  #isOfModel({ stage, role }: GuardrailSubject): boolean {
+    return role === 'assistant' || stage === 'arguments'
+  }
+
+  /**
+   * Keeps what somebody wrote in the form of a placeholder from being given a value: the vault makes no
+   * such placeholder any more, and where it has, what was written becomes a value of its own.
+   */
+  #readForVault(subject: GuardrailSubject, run: RunContext, text: string): Found[] {
+    const vault = this.#vault
+    if (vault === undefined) return []
+    if (this.#isOfModel(subject)) return []
+    const { stage, callId, contents = [] } = subject
+    const results = contents.filter((content) => content.type === 'function-result')
+    if (stage === 'input' && results.some((result) => vault.isOwnResult(run, result.callId)))
+      return []
+    if (stage === 'result' && callId !== undefined) vault.keepResult(run, callId)
+    const written = vault.find(run, text).map(({ start, end }) => [start, end] as const)
+    vault.avoid(run, text)
+    return written.map(([start, end]) => ({
+      start,
+      end,
+      replacement: vault.keep(run, 'placeholder', text.slice(start, end)),
+      kind: 'placeholder',
+      strategy: 'vault',
+    }))
   }
 
   #isLeftAlone(run: RunContext, strategy: Strategy, value: string, stage: string): boolean {
@@ -107,7 +117,7 @@ export class PiiCheck {
   }
 }
 
-interface Found extends VerdictSpan {
+interface Found extends TextEdit {
   readonly kind: string
   readonly strategy: Strategy
 }
@@ -122,7 +132,7 @@ function verdictOn(found: readonly Found[]): Verdict {
   return { action: isFlagged ? 'flag' : 'replace', category, spans: placesOf(found) }
 }
 
-const placesOf = (found: readonly Found[]): readonly VerdictSpan[] =>
+const placesOf = (found: readonly Found[]): readonly TextEdit[] =>
   found.map(({ start, end, replacement }) => ({ start, end, replacement }))
 
 async function withMore(
@@ -132,14 +142,4 @@ async function withMore(
   found: readonly Detection[],
 ): Promise<readonly Detection[]> {
   return withoutOverlaps([...found, ...(await more(text, { signal }))])
-}
-
-/** What takes the place of stretches of JSON: the first gets it all. */
-function jsonEdits(spans: readonly JsonSpan[], made: string) {
-  return spans
-    .map(({ isNumber, ...place }, at) => {
-      const json = JSON.stringify(at === 0 ? made : '')
-      return { ...place, replacement: isNumber ? json : json.slice(1, -1) }
-    })
-    .filter(({ start, end }) => start < end)
 }

@@ -1,4 +1,9 @@
-import { assertSealed, describeContract, guardContract, middlewareContract } from '@lamella/testing'
+import {
+  assertSealed,
+  describeContract,
+  guardrailContract,
+  middlewareContract,
+} from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { PiiOptions } from './index.ts'
 import { pii } from './index.ts'
@@ -21,7 +26,7 @@ describeContract(
   { describe, it },
 )
 describeContract(
-  guardContract({
+  guardrailContract({
     name: 'pii() that redacts',
     create: () => pii(),
     harmless,
@@ -30,7 +35,7 @@ describeContract(
   { describe, it },
 )
 describeContract(
-  guardContract({
+  guardrailContract({
     name: 'pii() that blocks',
     create: () => pii({ strategy: 'block' }),
     harmless,

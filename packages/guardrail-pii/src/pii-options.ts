@@ -1,11 +1,11 @@
-import type { GuardOptions, GuardStage, ReleasePolicy, Role } from '@lamella/core'
-import { checkOptions, guardRules, wrongOption } from '@lamella/core/authoring'
+import type { GuardrailCheckOptions, GuardrailStage, ReleasePolicy, Role } from '@lamella/core'
+import { checkOptions, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
 import type { Detection } from './detector.ts'
 import type { FindPiiOptions } from './find-pii.ts'
 import { byKind, findRules } from './find-pii.ts'
 import type { HashOptions, MaskOptions, Strategy } from './strategy.ts'
 import { strategies } from './strategy.ts'
-import type { VaultOptions } from './vault.ts'
+import type { VaultOptions } from './vault-options.ts'
 
 /** Finds what patterns cannot, such as names of people: a service or a model of your own. */
 export type DetectPii = (
@@ -16,7 +16,7 @@ export type DetectPii = (
 export interface PiiOptions<
   Vault extends VaultOptions | boolean | undefined = VaultOptions | boolean,
 > extends FindPiiOptions,
-    Omit<GuardOptions, 'name' | 'check'> {
+    Omit<GuardrailCheckOptions, 'name' | 'check'> {
   /** Unique in a pipeline. @default 'pii' */
   readonly name?: string | undefined
   /**
@@ -25,7 +25,7 @@ export interface PiiOptions<
    */
   readonly strategy?: Strategy | Readonly<Record<string, Strategy>> | undefined
   /** @default ['input', 'output', 'arguments', 'result'] */
-  readonly applyTo?: readonly Exclude<GuardStage, 'file'>[] | undefined
+  readonly applyTo?: readonly Exclude<GuardrailStage, 'file'>[] | undefined
   /** Whose messages are input. @default ['user', 'assistant', 'tool'] */
   readonly roles?: readonly Exclude<Role, 'system'>[] | undefined
   /**
@@ -54,7 +54,7 @@ export interface PiiOptions<
 }
 
 /** What becomes of a kind at a stage. */
-export type StrategyOf = (kind: string, stage: GuardStage) => Strategy
+export type StrategyOf = (kind: string, stage: GuardrailStage) => Strategy
 
 /** @throws TypeError or RangeError that names the option and the value */
 export function strategyOf({ strategy, vault }: PiiOptions): StrategyOf {
@@ -73,23 +73,31 @@ export function checkPiiOptions(options: PiiOptions): void {
   const { strategy = {}, applyTo = [], key, vault } = options
   checkOptions('pii', options, {
     ...findRules,
-    mode: guardRules.mode,
-    when: guardRules.when,
-    onError: guardRules.onError,
-    unsupported: guardRules.unsupported,
-    timeoutMs: guardRules.timeoutMs,
-    blockMessage: guardRules.blockMessage,
-    onEvent: guardRules.onEvent,
-    includeContent: guardRules.includeContent,
+    mode: guardrailCheckRules.mode,
+    when: guardrailCheckRules.when,
+    onError: guardrailCheckRules.onError,
+    unsupported: guardrailCheckRules.unsupported,
+    timeoutMs: guardrailCheckRules.timeoutMs,
+    blockMessage: guardrailCheckRules.blockMessage,
+    onEvent: guardrailCheckRules.onEvent,
+    includeContent: guardrailCheckRules.includeContent,
     name: 'string?',
     strategy: 'any',
     applyTo: 'any',
-    roles: guardRules.roles,
+    roles: guardrailCheckRules.roles,
     release: ['passthrough', 'window', 'sentence', 'full'],
     key: 'any',
     hash: { length: 4, tenant: 'any' },
     mask: { keepLast: 0, char: 'any', preserveFormat: 'any' },
-    vault: { store: 'any', ttlMs: 1, prefix: 'any', restore: 'any', restoreFor: 'function?' },
+    vault: {
+      store: 'any',
+      ttlMs: 1,
+      prefix: 'any',
+      storeTimeoutMs: 1,
+      restore: 'any',
+      restoreFor: 'function?',
+      restoreInLinks: [true, false],
+    },
     placeholder: 'function?',
     detect: 'function?',
   })
@@ -111,7 +119,7 @@ export function checkPiiOptions(options: PiiOptions): void {
 }
 
 const places = ['arguments', 'output']
-const stages: readonly GuardStage[] = [
+const stages: readonly GuardrailStage[] = [
   'input',
   'output',
   'arguments',

@@ -220,7 +220,7 @@ describe('arguments and results', () => {
 })
 
 describe('what is told', () => {
-  it('events name kinds and no values; the guard itself may be told more', async () => {
+  it('events name kinds and no values; the guardrail itself may be told more', async () => {
     const told: unknown[] = []
     const events: unknown[] = []
     const options: PiiOptions<undefined> = { onEvent: (event) => told.push(event) }
@@ -291,7 +291,7 @@ describe('detectors of other makers', () => {
     },
   )
 
-  it('and a scan that takes too long is a failure of the guard', async () => {
+  it('and a scan that takes too long is a failure of the guardrail', async () => {
     let now = 0
     const clock = { now: () => (now += 10_000) }
     const agent = new Agent({ client: scriptedClient([]), middleware: pii({ clock }) })

@@ -2,21 +2,20 @@ import type {
   AgentMiddleware,
   ChatMiddleware,
   FunctionMiddleware,
-  GuardrailLayer,
+  GuardrailMiddleware,
 } from '@lamella/core'
 import { guardrail } from '@lamella/core'
 import { detectorOptions } from './find-pii.ts'
-import { pastCalls } from './past-calls.ts'
 import { PiiCheck } from './pii-check.ts'
 import type { PiiOptions } from './pii-options.ts'
 import { checkPiiOptions } from './pii-options.ts'
 import { redacted } from './strategy.ts'
-import type { VaultOptions } from './vault.ts'
+import type { VaultOptions } from './vault-options.ts'
 import { Vault } from './vault.ts'
-import { restoreArguments, restoreOutput } from './vault-layers.ts'
+import { restoreArguments, restoreOutput } from './vault-middleware.ts'
 
-/** The layers of `pii()`. Only with a vault is one of them around the whole run. */
-export type PiiLayer<VaultOption = undefined> =
+/** The middlewares of `pii()`. Only with a vault is one of them around the whole run. */
+export type PiiMiddleware<VaultOption = undefined> =
   | ChatMiddleware
   | FunctionMiddleware
   | (VaultOption extends undefined | false ? never : AgentMiddleware)
@@ -28,7 +27,7 @@ export type PiiLayer<VaultOption = undefined> =
  */
 export function pii<VaultOption extends VaultOptions | boolean | undefined = undefined>(
   options: PiiOptions<VaultOption> = {},
-): readonly PiiLayer<VaultOption>[] {
+): readonly PiiMiddleware<VaultOption>[] {
   const all: PiiOptions = options as PiiOptions
   checkPiiOptions(all)
   const detector = detectorOptions('pii', all)
@@ -39,7 +38,7 @@ export function pii<VaultOption extends VaultOptions | boolean | undefined = und
   const judge = new PiiCheck(all, detector, vault)
   const { onError, unsupported, timeoutMs, blockMessage, onEvent, includeContent } = all
 
-  const layers: (GuardrailLayer<'chat'> | AgentMiddleware)[] = [
+  const middlewares: (GuardrailMiddleware<'chat'> | AgentMiddleware)[] = [
     ...guardrail<'chat'>({
       name,
       role: 'pii',
@@ -62,19 +61,16 @@ export function pii<VaultOption extends VaultOptions | boolean | undefined = und
       includeContent,
     }),
   ]
-  if (mode !== undefined && mode !== 'enforce') return layers as PiiLayer<VaultOption>[]
+  if (mode !== undefined && mode !== 'enforce') return middlewares as PiiMiddleware<VaultOption>[]
   const part = (suffix: string) => ({ name: `${name}-${suffix}`, when })
-  if (applyTo.includes('input')) {
-    layers.push(pastCalls(part('calls'), (json, run) => judge.replaceInJson(json, run)))
-  }
   if (vault) {
     const { restore } = vaultOptions
-    layers.push(restoreOutput(vault, part('output'), vaultOptions))
+    middlewares.push(restoreOutput(vault, part('output'), vaultOptions))
     if (restore?.includes('arguments') ?? true) {
-      layers.push(restoreArguments(vault, part('arguments'), vaultOptions))
+      middlewares.push(restoreArguments(vault, part('arguments'), vaultOptions))
     }
   }
-  return layers as PiiLayer<VaultOption>[]
+  return middlewares as PiiMiddleware<VaultOption>[]
 }
 
 const usualStages = ['input', 'output', 'arguments', 'result'] as const

@@ -1,6 +1,7 @@
 import { patternRecognizer } from './recognizer.ts'
 import type { Candidate, Recognizer } from './recognizer.ts'
 import { vendorSecrets } from './vendor-secrets.ts'
+import { endOfName, isSecretName, startOfName } from './secret-names.ts'
 import { withoutEnd } from './without-end.ts'
 
 const kind = 'secret'
@@ -9,23 +10,32 @@ const longWord = /[\w+/=.~%|\\-]{12}/
 const vendors = vendorSecrets.map((form) =>
   patternRecognizer({
     kind,
-    pattern: new RegExp(String.raw`(?<![A-Za-z0-9_./+-])(?:${form})(?![A-Za-z0-9_-])`),
-    check: (match) => looksRandom(match) && 0.95,
+    pattern: new RegExp(
+      String.raw`(?<![A-Za-z0-9_.+-]|(?<!\/)\/)(?:${form})(?![A-Za-z0-9_]|-[A-Za-z0-9]{2})`,
+    ),
+    // Above an e-mail address, which a token in front of a host looks like.
+    check: (match) => looksRandom(match) && 0.96,
   }),
 )
 
-const name =
-  /passw(?:or)?d|passwd|passphrase|pwd|secret|token|credential|login|(?:api|access|auth|private|account|signing|encryption|license)[_-]?key|(?:client|access)[_-]?id|_key|[a-z]key/gi
+const name = /passw|passphrase|passcode|pwd|secret|token|credential|login|key/gi
 // What stands between a name and its value in code, JSON, YAML and XML.
 const assignment =
-  /[\w-]{0,24}["'`)\]]{0,2}[ \t]{0,4}(?:string[ \t]{1,3})?(?:(?:[?:.|+]{0,3}=|:{1,3}=?|,)[>~]?|>)\s{0,8}["'`]{0,3}/y
+  /["'`)\]]{0,2}[ \t]{0,4}(?:string[ \t]{1,3})?(?:(?:[?:.|+]{0,3}=|:{1,3}=?|,)[>~]?|>)\s{0,40}["'`]{0,3}/y
 const assignedValue = /[A-Za-z0-9_+/=.~!@#$%^&*|:-]{5,512}/y
+const password =
+  /\b(?:password|passphrase|pass ?code|pwd) (?:is|was|will be|=)[ :]{1,3}["'`]?(?<value>[A-Za-z0-9_+/=.~!@#$%^&*-]{6,256})/i
 // In a sentence a word may follow, so that only what no word looks like counts.
 const said =
   /\b(?:password|passphrase|pass ?code|secret|token|api key|access key) (?:is|was|will be|=)[ :]{1,3}["'`]?(?<value>[A-Za-z0-9_+/=.~!@#$%^&*-]{6,256})/i
 const authorization =
   /\b(?:authorization["']?\s{0,3}[:=]\s{0,3}["']?\s{0,3}(?:bearer|basic|token|apikey)?|bearer|basic)\s{1,3}(?<value>[A-Za-z0-9_+/=.~-]{12,2048})/i
-const curlUser = /(?<=\s)(?:-u|--user)[ =]?["']?(?<value>[^\s:"'$<{]{1,64}:["']?[^\s"'<{]{3,128})/
+const curlUser =
+  /(?<=\s)(?:-u|--user)[ =]{0,4}["']?(?<value>[^\s:"'$<{]{0,64}:(?:["']?[^\s"'<{]{1,128})?)/
+const flag = /(?<=\s)(?:-p|--password[ =]{1,3}|-p[ =]{1,3})["']?(?<value>[^\s"'$<{-][^\s"']{3,128})/
+const netrc = /\blogin[ \t]{1,8}[^\s]{1,64}\s{1,8}password[ \t]{1,8}(?<value>[^\s]{4,128})/
+const crypt =
+  /(?<![\w$])(?<value>\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|\$[156y]\$(?:[\w=,]{1,30}\$)?[./A-Za-z0-9]{1,22}\$[./A-Za-z0-9]{22,86}|\$argon2(?:id|i|d)\$[\w=,$]{8,60}\$[A-Za-z0-9+/]{8,90}\$[A-Za-z0-9+/]{16,180})(?![./A-Za-z0-9])/
 const urlUser =
   /(?<=[a-z\d+.-]):\/\/(?<value>[^\s:@/?#"'<>[\]{}]{0,64}:[^\s:@/?#"'<>[\]{}]{1,128})@/i
 const slackHook =
@@ -48,19 +58,41 @@ const told = [
   patternRecognizer({
     kind,
     pattern: curlUser,
-    check: (match, before) => /\bcurl\b/.test(before) && !isPlaceholder(match) && 0.8,
+    check: (match, before) => /\bcurl\b/.test(before) && looksLogin(match) && 0.8,
   }),
+  patternRecognizer({ kind, pattern: password, check: (match) => looksPassword(match) && 0.8 }),
+  patternRecognizer({
+    kind,
+    pattern: flag,
+    check: (match, before) => isAfterPasswordCommand(before) && !isPlaceholder(match) && 0.8,
+  }),
+  patternRecognizer({ kind, pattern: netrc, check: (match) => !isPlaceholder(match) && 0.8 }),
+  patternRecognizer({ kind, pattern: crypt, score: 0.9 }),
   patternRecognizer({ kind, pattern: urlUser, check: (match) => !isPlaceholder(match) && 0.85 }),
   patternRecognizer({ kind, pattern: slackHook, check: (match) => !isPlaceholder(match) && 0.9 }),
 ]
 
+// Commands that read a password behind `-p`.
+const takesPassword = /\b(?:mysql|mysqldump|mysqladmin|mariadb|docker login|sshpass)\b/
+
+/** Tells whether the command at the end of a text reads a password behind `-p`. */
+function isAfterPasswordCommand(before: string): boolean {
+  const last = before.slice(-200)
+  const start = Math.max(last.lastIndexOf('|'), last.lastIndexOf(';'), last.lastIndexOf('&'))
+  return takesPassword.test(last.slice(start + 1))
+}
+
 /** What a name such as `password` is given. */
 function* assigned(text: string): Generator<Candidate> {
+  let done = 0
   for (const { index, 0: word } of text.matchAll(name)) {
-    assignment.lastIndex = index + word.length
+    if (index < done) continue
+    const nameEnd = (done = endOfName(text, index + word.length))
+    assignment.lastIndex = nameEnd
     const between = assignment.exec(text)?.[0]
     if (between === undefined) continue
-    const start = (assignedValue.lastIndex = index + word.length + between.length)
+    if (!isSecretName(text.slice(startOfName(text, index), nameEnd))) continue
+    const start = (assignedValue.lastIndex = nameEnd + between.length)
     const value = assignedValue.exec(text)?.[0] ?? ''
     const end = start + value.length
     if (looksSecret(value) && !/[\w(]/.test(text.charAt(end))) yield { start, end, score: 0.8 }
@@ -109,6 +141,21 @@ function looksSaid(value: string): boolean {
   const isMixed = /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value)
   const hasBoth = /\d/.test(value) && /[a-z]/i.test(value)
   return looksRandom(value) && (isMixed || (hasBoth && value.length >= 16))
+}
+
+/** A user and a password, or one of the two where it is long. */
+function looksLogin(value: string): boolean {
+  if (isPlaceholder(value)) return false
+  const [user = '', word = ''] = value.split(/:["']?/, 2)
+  return user === '' || word === ''
+    ? (user + word).length >= 8
+    : word.length >= 3 || user.length >= 16
+}
+
+/** Letters and digits. What is said to be a password may be as short as people make them. */
+function looksPassword(value: string): boolean {
+  const bare = withoutEnd(value, '.,;:!')
+  return !isPlaceholder(bare) && /\d/.test(bare) && /[a-z]/i.test(bare)
 }
 
 function looksSecret(value: string): boolean {

@@ -86,10 +86,12 @@ function digest(kind: string, value: string, key: string): Uint8Array {
   return hmac(sha256, utf8ToBytes(key), utf8ToBytes(`${kind}\0${canonical(kind, value)}`))
 }
 
+const exact = ['secret', 'url', 'crypto', 'placeholder']
+
 /** One spelling for all of a value's. */
 export function canonical(kind: string, value: string): string {
   const plain = value.normalize('NFKC')
   if (kind === 'email' || kind === 'mac' || kind === 'ip') return plain.toLowerCase()
-  if (kind === 'secret' || kind === 'url' || kind === 'crypto') return plain
+  if (exact.includes(kind)) return kind === 'placeholder' ? value : plain
   return plain.replace(/[\s().\-/]/g, '').toUpperCase()
 }

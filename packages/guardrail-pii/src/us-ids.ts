@@ -9,7 +9,7 @@ const area = String.raw`(?!000|666|9\d\d)\d{3}`
 export const ssn: Recognizer = patternRecognizer({
   kind: 'ssn',
   pattern: new RegExp(
-    String.raw`(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|\d[ .\-/]|[-.+#$/])(?:${area}(?<mark>[-. ])(?!00)\d\d\k<mark>(?!0000)\d{4}|${area}(?!00)\d\d(?!0000)\d{4}|${area}-(?!00)\d\d(?!0000)\d{4}|${area}(?!00)\d\d-(?!0000)\d{4})(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|[-./ ]\d)`,
+    String.raw`(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d.]|\d-)(?:${area}(?<mark>[-. ])(?!00)\d\d\k<mark>(?!0000)\d{4}|${area}(?!00)\d\d(?!0000)\d{4}|${area}-(?!00)\d\d(?!0000)\d{4}|${area}(?!00)\d\d-(?!0000)\d{4})(?![A-Za-z\u00c0-\u024f\u0370-\u052f\d_]|\.\d|-\d\d)`,
     'u',
   ),
   context:

@@ -9,6 +9,7 @@ import type {
 import {
   Agent,
   agentMiddleware,
+  approvalResponse,
   chatMiddleware,
   createSession,
   functionMiddleware,
@@ -72,7 +73,7 @@ describe('a vault', () => {
     },
   )
 
-  it('lets no value into what layers further in keep, into layers around the tool, or into events', async () => {
+  it('lets no value into what middlewares further in keep, into middlewares around the tool, or into events', async () => {
     const kept: unknown[] = []
     const events: RunEvent[] = []
     const cache: ChatMiddleware = chatMiddleware('cache', async (context, callNext) => {
@@ -193,7 +194,9 @@ describe('over the runs of a session', () => {
 
     await Promise.all([ann, bob].map((who) => agent.run(who, { session })))
 
-    expect(Object.keys((await store.get(`pii:${session.id}`)) as object)).toContain('<EMAIL_1>')
+    expect(
+      Object.keys((await store.get(`pii:${JSON.stringify([null, session.id])}`)) as object),
+    ).toContain('<EMAIL_1>')
   })
 
   it('a blocked run leaves nothing', async () => {
@@ -250,10 +253,9 @@ describe('an approval', () => {
 
     const { pending } = await agent.run(ann, { session })
     const snapshot = JSON.parse(JSON.stringify(session)) as SessionSnapshot
-    const response = await agent.run(
-      [{ type: 'approval-response', id: pending[0]!.id, approved: true }],
-      { session: createSession(snapshot) },
-    )
+    const response = await agent.run(approvalResponse(pending[0]!.id, true), {
+      session: createSession(snapshot),
+    })
 
     expect(got).toEqual([{ to: ann }])
     expect(response.text).toBe(`Sent to ${ann}.`)

@@ -1,25 +1,10 @@
-import type { Finding, KeyValueStore, RunContext, StateCell } from '@lamella/core'
+import type { RunContext, StateCell, TextEdit } from '@lamella/core'
 import { defineState, LamellaError } from '@lamella/core'
+import { unlessAborted } from '@lamella/core/authoring'
 import { anyOf } from './any-of.ts'
+import { linksIn, openLinkFrom } from './links.ts'
 import { canonical } from './strategy.ts'
-
-/** Where values are kept while the model works with placeholders. */
-export interface VaultOptions {
-  /**
-   * Keeps the values of a session. They are there as they are: use one that is as safe as what holds
-   * your conversations.
-   * @default the session's own state
-   */
-  readonly store?: KeyValueStore | undefined
-  /** Milliseconds after which the store forgets a session that is not used. @default it does not */
-  readonly ttlMs?: number | undefined
-  /** Stands before a session's id in its key. @default 'pii:' */
-  readonly prefix?: string | undefined
-  /** Where values take the place of their placeholders again. @default ['arguments', 'output'] */
-  readonly restore?: readonly ('arguments' | 'output')[] | undefined
-  /** Whether a tool may get values. @default all tools */
-  readonly restoreFor?: ((toolName: string) => boolean) | undefined
-}
+import type { VaultOptions } from './vault-options.ts'
 
 interface Entry {
   readonly kind: string
@@ -36,8 +21,6 @@ interface Index {
   readonly counts: Map<string, number>
   /** How placeholders may begin. */
   readonly prefixes: Set<string>
-  /** What somebody wrote that looks like a placeholder. It is never made one. */
-  readonly taken: Set<string>
   longest: number
   /** Finds placeholders. */
   pattern?: RegExp | undefined
@@ -45,10 +28,20 @@ interface Index {
 
 const indices = new WeakMap<Entries, Index>()
 const attempts = 20
+/** Placeholders in texts that are tried past before `placeholder` is taken for a constant. */
+const mostWritten = 1000
+
+/** What the texts of a run say about placeholders. */
+interface Written {
+  /** Texts that may not have the next placeholder in them. */
+  readonly texts: Set<string>
+}
 
 /** The values that runs keep back from a model, each under one placeholder in a run. */
 export class Vault {
   readonly #cell: StateCell<Entries>
+  readonly #written: StateCell<Written>
+  readonly #ownResults: StateCell<readonly string[]>
   readonly #options: VaultOptions
   readonly #placeholder: (kind: string, count: number) => string
 
@@ -65,6 +58,15 @@ export class Vault {
       // Into checkpoints: the paused conversation has placeholders in it.
       schema: { type: 'object' },
     })
+    this.#written = defineState<Written>({
+      name: `${name}.written`,
+      initial: () => ({ texts: new Set() }),
+    })
+    this.#ownResults = defineState<readonly string[]>({
+      name: `${name}.results`,
+      initial: () => [],
+      schema: { type: 'array' },
+    })
   }
 
   /** The placeholder of a value, which is kept from now on. */
@@ -73,14 +75,15 @@ export class Vault {
     const index = indexOf(entries)
     const known = index.placeholders.get(keyOf(kind, value))
     if (known !== undefined) return known
-    const most = index.placeholders.size + index.taken.size
+    const { texts } = run.state.get(this.#written)
+    const most = index.placeholders.size + texts.size
     for (
       let count = (index.counts.get(kind) ?? 0) + 1, tries = 0;
-      tries <= most;
+      tries <= most + mostWritten;
       count++, tries++
     ) {
       const placeholder = this.#placeholder(kind, count)
-      if (Object.hasOwn(entries, placeholder) || index.taken.has(placeholder)) continue
+      if (Object.hasOwn(entries, placeholder) || isIn(texts, placeholder)) continue
       entries[placeholder] = { kind, value }
       add(index, placeholder, { kind, value })
       index.counts.set(kind, count)
@@ -89,12 +92,26 @@ export class Vault {
     throw new TypeError('pii: `placeholder` must give another text for each kind and count')
   }
 
-  /** Sees to it that what looks like a placeholder and is none stays what it is. */
-  reserve(run: RunContext, text: string): void {
+  /** Sees to it that nothing that is written in a text becomes a placeholder. */
+  avoid(run: RunContext, text: string): void {
+    run.state.get(this.#written).texts.add(text)
+  }
+
+  /** The same for a text that is still growing: what is written in the usual form. */
+  avoidUsual(run: RunContext, text: string): void {
     const entries = this.#entries(run)
     for (const [placeholder] of text.matchAll(usualForm)) {
-      if (!Object.hasOwn(entries, placeholder)) indexOf(entries).taken.add(placeholder)
+      if (!Object.hasOwn(entries, placeholder)) this.avoid(run, placeholder)
     }
+  }
+
+  /** Remembers that the result of a call has been looked through: its placeholders are the vault's. */
+  keepResult(run: RunContext, callId: string): void {
+    run.state.update(this.#ownResults, (known) => [...known, callId])
+  }
+
+  isOwnResult(run: RunContext, callId: string): boolean {
+    return run.state.get(this.#ownResults).includes(callId)
   }
 
   has(run: RunContext, placeholder: string): boolean {
@@ -102,7 +119,7 @@ export class Vault {
   }
 
   /** The placeholders in a text, with what they stand for. */
-  find(run: RunContext, text: string): readonly Finding[] {
+  find(run: RunContext, text: string): readonly Required<Omit<TextEdit, 'onReached'>>[] {
     const entries = this.#entries(run)
     const pattern = patternOf(entries)
     if (pattern === undefined) return []
@@ -113,19 +130,36 @@ export class Vault {
     }))
   }
 
-  restore(run: RunContext, text: string): string {
-    const entries = this.#entries(run)
-    const pattern = patternOf(entries)
-    return pattern ? text.replace(pattern, (placeholder) => entries[placeholder]!.value) : text
+  /** Those that the caller may read as values: unless allowed, none in links, images and tags. */
+  shown(run: RunContext, text: string): readonly TextEdit[] {
+    const found = this.find(run, text)
+    if (found.length === 0 || this.#options.restoreInLinks === true) return found
+    const links = linksIn(withoutPlaceholders(text, found))
+    return found.filter(
+      ({ start }) => !links.some((link) => link.start <= start && start < link.end),
+    )
   }
 
-  /** The index from which on a text may still become a placeholder. */
+  restore(run: RunContext, text: string): string {
+    return replaced(text, this.find(run, text))
+  }
+
+  restoreShown(run: RunContext, text: string): string {
+    return replaced(text, this.shown(run, text))
+  }
+
+  /** The index from which on a text may still become a placeholder, or a link around one. */
   openFrom(run: RunContext, text: string, from: number): number {
     const { prefixes, longest } = indexOf(this.#entries(run))
-    for (let at = Math.max(from, text.length - longest + 1); at < text.length; at++) {
-      if (prefixes.has(text.slice(at))) return at
+    if (longest === 0) return text.length
+    let open = text.length
+    for (let at = Math.max(from, text.length - longest + 1); at < open; at++) {
+      if (prefixes.has(text.slice(at))) open = at
     }
-    return text.length
+    if (this.#options.restoreInLinks === true) return open
+    const plain = withoutPlaceholders(text, this.find(run, text))
+    const last = linksIn(plain).find(({ end }) => end >= Math.min(open, plain.length))
+    return Math.max(from, Math.min(open, last?.start ?? open, openLinkFrom(plain)))
   }
 
   /** Takes over what the session knows. */
@@ -147,10 +181,11 @@ export class Vault {
       session.state[this.#cell.name] = { ...entries, ...(await this.#load(run)) }
       return
     }
-    const key = this.#key(session.id)
+    const key = this.#key(run, session.id)
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      const kept = (await store.get(key)) as Entries | undefined
-      if (await store.compareAndSet(key, kept, { ...entries, ...kept }, { ttlMs })) return
+      const kept = (await this.#wait(store.get(key))) as Entries | undefined
+      const all = { ...entries, ...kept }
+      if (await this.#wait(store.compareAndSet(key, kept, all, { ttlMs }))) return
     }
     throw new LamellaError(
       'pii: the vault could not be written, too many runs of the session write to it',
@@ -162,15 +197,35 @@ export class Vault {
     return run.state.get(this.#cell)
   }
 
-  async #load({ session }: RunContext): Promise<Entries> {
+  async #load(run: RunContext): Promise<Entries> {
+    const { session } = run
     if (session === undefined) return {}
     const { store } = this.#options
-    const kept = store ? await store.get(this.#key(session.id)) : session.state[this.#cell.name]
+    const kept = store
+      ? await this.#wait(store.get(this.#key(run, session.id)))
+      : session.state[this.#cell.name]
     return (kept as Entries | undefined) ?? {}
   }
 
-  #key(sessionId: string): string {
-    return (this.#options.prefix ?? 'pii:') + sessionId
+  /** @throws LamellaError `store_failed` when the store fails or does not answer in time */
+  async #wait<Value>(answer: PromiseLike<Value>): Promise<Value> {
+    const { storeTimeoutMs = 2000 } = this.#options
+    const late = new AbortController()
+    const timer = setTimeout(() => {
+      late.abort(new Error(`no answer within ${storeTimeoutMs} ms`))
+    }, storeTimeoutMs)
+    try {
+      return await unlessAborted(late.signal, answer)
+    } catch (cause) {
+      throw new LamellaError('pii: the store of the vault failed', { code: 'store_failed', cause })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Two tenants may use one id for their sessions. */
+  #key({ tenant }: RunContext, sessionId: string): string {
+    return (this.#options.prefix ?? 'pii:') + JSON.stringify([tenant ?? null, sessionId])
   }
 }
 
@@ -184,7 +239,6 @@ function indexOf(entries: Entries): Index {
       placeholders: new Map(),
       counts: new Map(),
       prefixes: new Set(),
-      taken: new Set(),
       longest: 0,
     }
     for (const [placeholder, entry] of Object.entries(entries)) add(index, placeholder, entry)
@@ -206,4 +260,27 @@ function patternOf(entries: Entries): RegExp | undefined {
   if (index.placeholders.size === 0) return undefined
   index.pattern ??= anyOf([...index.placeholders.values()], 'g')
   return index.pattern
+}
+
+function isIn(texts: ReadonlySet<string>, placeholder: string): boolean {
+  for (const text of texts) if (text.includes(placeholder)) return true
+  return false
+}
+
+function replaced(text: string, edits: readonly TextEdit[]): string {
+  let made = ''
+  let done = 0
+  for (const { start, end, replacement = '' } of edits) {
+    made += text.slice(done, start) + replacement
+    done = end
+  }
+  return made + text.slice(done)
+}
+
+/** A text of the same length in which placeholders are words: `<EMAIL_1>` is no tag. */
+function withoutPlaceholders(text: string, found: readonly TextEdit[]): string {
+  return replaced(
+    text,
+    found.map((edit) => ({ ...edit, replacement: '_'.repeat(edit.end - edit.start) })),
+  )
 }

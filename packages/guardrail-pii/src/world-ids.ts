@@ -12,7 +12,10 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'in_aadhaar',
-    pattern: idPattern(String.raw`[2-9]\d{3}(?<mark>[ -]?)\d{4}\k<mark>\d{4}`),
+    // Not a part of a card.
+    pattern: idPattern(
+      String.raw`(?<!\d{4}[ -])[2-9]\d{3}(?<mark>[ -]?)\d{4}\k<mark>\d{4}(?![ -]\d{4})`,
+    ),
     context: /\b(?:aadhaa?r|uidai|uid)\b/i,
     check: (match) => hasVerhoeff(digitsOf(match)) && (/\D/.test(match) ? 0.65 : 0.45),
   },

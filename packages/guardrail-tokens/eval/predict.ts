@@ -1,8 +1,8 @@
 import { estimateTokens } from '@lamella/core/authoring'
-import type { GuardEvaluation } from '../../../scripts/guard-evaluation.ts'
+import type { GuardrailEvaluation } from '../../../scripts/evaluation/guardrail-evaluation.ts'
 
 /** The estimate, before it has learned anything; where the vocabulary is known there is nothing to measure. */
-export const evaluation: GuardEvaluation = {
+export const evaluation: GuardrailEvaluation = {
   predict: ({ text }) => ({ value: estimateTokens(text) }),
   truth: (row) => ({ value: Number(row['o200k_base']) }),
 }

@@ -2,14 +2,14 @@ import type {
   ChatContext,
   ChatMiddleware,
   ChatResponseUpdate,
-  GuardEvent,
+  GuardrailEvent,
   RunContext,
   StateCell,
   UpdateTransformer,
 } from '@lamella/core'
 import { defineState, GuardrailTripped } from '@lamella/core'
 import {
-  chatLayer,
+  defineChatMiddleware,
   isControlFlow,
   reporter,
   requestTokens,
@@ -28,7 +28,7 @@ export const modelOfRun: StateCell<string> = defineState({
   initial: () => '',
 })
 
-/** Makes the layer that limits what a model call is given, and what it answers. */
+/** Makes the middleware that limits what a model call is given, and what it answers. */
 export function callLimits(name: string, options: MaxTokensOptions): ChatMiddleware {
   const { maxInputTokens, maxOutputTokens, maxTotalTokens, mode, blockMessage, onEvent } = options
   const actions = exceedActions(options.onExceed)
@@ -40,7 +40,7 @@ export function callLimits(name: string, options: MaxTokensOptions): ChatMiddlew
   const tell = (
     run: RunContext,
     stage: 'input' | 'output',
-    status: GuardEvent['status'],
+    status: GuardrailEvent['status'],
     figures: { readonly tokens?: number; readonly limit: number; readonly method: CountMethod },
   ): void => {
     report(run, {
@@ -115,7 +115,7 @@ export function callLimits(name: string, options: MaxTokensOptions): ChatMiddlew
     return { model, tokens: requestTokens(inputOf(context), plain.count) }
   }
 
-  return chatLayer('tokens', { ...options, name }, async (context, callNext) => {
+  return defineChatMiddleware('tokens', { ...options, name }, async (context, callNext) => {
     let estimate: Estimate | undefined
     try {
       estimate = await limit(context)

@@ -1,10 +1,10 @@
 import {
   assertChunkInvariant,
   describeContract,
-  guardContract,
+  guardrailContract,
   middlewareContract,
 } from '@lamella/testing'
-import type { GuardViolation } from '@lamella/testing'
+import type { GuardrailViolation } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, it, test } from 'vitest'
 import { maxTokens } from './max-tokens.ts'
@@ -13,7 +13,7 @@ const long = 'one two three four five six seven eight nine ten'
 
 for (const action of ['block', 'replace'] as const) {
   describeContract(
-    guardContract({
+    guardrailContract({
       name: `token limits that ${action}`,
       create: () =>
         maxTokens({
@@ -28,7 +28,7 @@ for (const action of ['block', 'replace'] as const) {
       violations: (action === 'block'
         ? (['input', 'arguments', 'result'] as const)
         : (['input', 'output', 'result'] as const)
-      ).map((stage): GuardViolation => ({ stage, action, text: long, forbidden: 'nine' })),
+      ).map((stage): GuardrailViolation => ({ stage, action, text: long, forbidden: 'nine' })),
     }),
     { describe, it },
   )

@@ -1,6 +1,6 @@
-import type { ChatContext, GuardEvent, GuardrailOptions } from '@lamella/core'
+import type { ChatContext, GuardrailEvent, GuardrailOptions } from '@lamella/core'
 import type { CountTokens } from '@lamella/core/authoring'
-import { checkOptions, guardRules } from '@lamella/core/authoring'
+import { checkOptions, guardrailCheckRules } from '@lamella/core/authoring'
 import type { GptEncodingName } from './gpt-encoding.ts'
 import { gptEncodingNames } from './gpt-encoding.ts'
 import type { CountMethod } from './token-counter.ts'
@@ -31,8 +31,8 @@ export interface OnExceed {
   readonly result?: 'block' | 'truncate' | undefined
 }
 
-/** What the guard did, with the figures it did it for. */
-export interface TokenEvent extends GuardEvent {
+/** What the guardrail did, with the figures it did it for. */
+export interface TokenEvent extends GuardrailEvent {
   readonly tokens?: number | undefined
   readonly limit?: number | undefined
   /** Whether `tokens` were counted by the model's vocabulary. */
@@ -95,14 +95,14 @@ export function checkMaxTokens(options: MaxTokensOptions): void {
     countTokens: 'function?',
     encoding: [...gptEncodingNames, 'estimate'],
     suffix: 'any',
-    roles: guardRules.roles,
-    mode: guardRules.mode,
-    when: guardRules.when,
-    onError: guardRules.onError,
-    unsupported: guardRules.unsupported,
-    timeoutMs: guardRules.timeoutMs,
-    blockMessage: guardRules.blockMessage,
-    onEvent: guardRules.onEvent,
+    roles: guardrailCheckRules.roles,
+    mode: guardrailCheckRules.mode,
+    when: guardrailCheckRules.when,
+    onError: guardrailCheckRules.onError,
+    unsupported: guardrailCheckRules.unsupported,
+    timeoutMs: guardrailCheckRules.timeoutMs,
+    blockMessage: guardrailCheckRules.blockMessage,
+    onEvent: guardrailCheckRules.onEvent,
   })
 }
 

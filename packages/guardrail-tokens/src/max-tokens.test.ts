@@ -342,7 +342,7 @@ describe('counting', () => {
   })
 })
 
-describe('as any layer', () => {
+describe('as any middleware', () => {
   test('when counting fails, `onError` decides', async () => {
     const broken = () => {
       throw new Error('no dictionary')
@@ -364,9 +364,13 @@ describe('as any layer', () => {
   })
 
   test('its places in the order are known', () => {
-    const layers = maxTokens({ maxInputTokens: 1, maxMessageTokens: 1, maxToolResultTokens: 1 })
+    const middlewares = maxTokens({
+      maxInputTokens: 1,
+      maxMessageTokens: 1,
+      maxToolResultTokens: 1,
+    })
 
-    expect(layers.map(({ level, name, role }) => `${level} ${name} ${role}`)).toEqual([
+    expect(middlewares.map(({ level, name, role }) => `${level} ${name} ${role}`)).toEqual([
       'chat tokens tokens',
       'chat tokens-texts tokens',
       'function tokens-texts tokens',

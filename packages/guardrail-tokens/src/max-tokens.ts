@@ -1,4 +1,4 @@
-import type { ChatMiddleware, GuardStage, GuardrailLayer } from '@lamella/core'
+import type { ChatMiddleware, GuardrailStage, GuardrailMiddleware } from '@lamella/core'
 import { guardrail } from '@lamella/core'
 import { guardrailOptions } from '@lamella/core/authoring'
 import { callLimits } from './call-limits.ts'
@@ -12,13 +12,13 @@ import { textLimits } from './text-limits.ts'
  */
 export function maxTokens(
   options: MaxTokensOptions = {},
-): readonly (ChatMiddleware | GuardrailLayer<'chat'>)[] {
+): readonly (ChatMiddleware | GuardrailMiddleware<'chat'>)[] {
   checkMaxTokens(options)
   const { name = 'tokens', mode, maxMessageTokens } = options
   const { maxToolArgumentsTokens, maxToolResultTokens } = options
   const { maxInputTokens, maxOutputTokens, maxTotalTokens } = options
   if (mode === 'off') return []
-  const layers: (ChatMiddleware | GuardrailLayer<'chat'>)[] = []
+  const middlewares: (ChatMiddleware | GuardrailMiddleware<'chat'>)[] = []
 
   const ofCalls = [maxInputTokens, maxOutputTokens, maxTotalTokens]
   const ofTexts = {
@@ -27,23 +27,25 @@ export function maxTokens(
     result: maxToolResultTokens,
   }
   const applyTo = (['input', 'arguments', 'result'] as const).filter(
-    (stage): stage is GuardStage & keyof typeof ofTexts => ofTexts[stage] !== undefined,
+    (stage): stage is GuardrailStage & keyof typeof ofTexts => ofTexts[stage] !== undefined,
   )
   const isBare = applyTo.length === 0 && ofCalls.every((limit) => limit === undefined)
   if (isBare || ofCalls.some((limit) => limit !== undefined)) {
-    layers.push(callLimits(name, isBare ? { ...options, maxInputTokens: 4096 } : options))
+    middlewares.push(callLimits(name, isBare ? { ...options, maxInputTokens: 4096 } : options))
   }
   if (applyTo.length > 0) {
-    layers.push(
+    middlewares.push(
       ...guardrail({
         ...guardrailOptions(options),
         name: `${name}-texts`,
         role: 'tokens',
         level: 'chat',
         applyTo,
+        // What counts is what is sent.
+        readAs: 'raw',
         check: textLimits(options),
       }),
     )
   }
-  return layers
+  return middlewares
 }

@@ -1,4 +1,4 @@
-import type { CheckContext, GuardSubject, Verdict } from '@lamella/core'
+import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/core'
 import { modelOfRun } from './call-limits.ts'
 import type { MaxTokensOptions } from './max-tokens-options.ts'
 import { exceedActions } from './max-tokens-options.ts'
@@ -8,7 +8,7 @@ import { counterFor } from './token-counter.ts'
 /** Makes the check of messages, arguments and results, each by itself. */
 export function textLimits(
   options: MaxTokensOptions,
-): (subject: GuardSubject, context: CheckContext) => Promise<Verdict> {
+): (subject: GuardrailSubject, context: CheckContext) => Promise<Verdict> {
   const { suffix = '…' } = options
   const actions = exceedActions(options.onExceed)
   const limits = {

@@ -1,18 +1,21 @@
 import { path, shell, sql, url } from '@lamella/guardrail-tools'
-import type { GuardEvaluation } from '../../../scripts/guard-evaluation.ts'
+import { parseStmt } from 'sqlite3-parser'
+import type { GuardrailEvaluation } from '../../../scripts/evaluation/guardrail-evaluation.ts'
 
 const rules = {
   path: path({ roots: ['/srv/docs'] }),
   url: url({ hosts: ['*.example.com', 'example.com'] }),
-  sql: sql(),
+  sql: sql({ dialect: 'sqlite', parse: parseStmt, tables: ['*'] }),
+  'sql mysql': sql({ dialect: 'mysql', parse: parseStmt, tables: ['*'] }),
   shell: shell({ allow: ['git status', 'git log *', 'ls *', 'cat *', 'npm test'] }),
 }
 
 /** Rules for arguments; a line without a `rule` is a path, of which its other fields say where it leads. */
-export const evaluation: GuardEvaluation = {
-  predict: ({ text, ...row }) => {
-    const rule = (row['rule'] ?? 'path') as keyof typeof rules
-    return { flag: rules[rule].check(text) !== undefined }
+export const evaluation: GuardrailEvaluation = {
+  predict: async ({ text, ...row }) => {
+    const { rule: given = 'path', dialect } = row
+    const rule = (dialect === 'mysql' ? 'sql mysql' : given) as keyof typeof rules
+    return { flag: (await rules[rule].check(text)) !== undefined }
   },
   truth: (row) => {
     if (row['rule'] !== undefined) {

@@ -1,16 +1,16 @@
-import type { AgentOptions, GuardEvent, JsonSchema, Tool } from '@lamella/core'
+import type { AgentOptions, GuardrailEvent, JsonSchema, Tool } from '@lamella/core'
 import { Agent, tool } from '@lamella/core'
 import type { ScriptedClient, ScriptedStep } from '@lamella/testing'
 import { scriptedClient } from '@lamella/testing'
 import { toolPolicy } from './tool-policy.ts'
-import type { ToolPolicyOptions } from './tool-policy-options.ts'
+import type { ToolPolicyOptions } from './policy/tool-policy-options.ts'
 
 export interface PolicyAgent {
   readonly agent: Agent
   readonly client: ScriptedClient
   /** Calls that reached a tool. */
   readonly done: readonly string[]
-  readonly events: readonly GuardEvent[]
+  readonly events: readonly GuardrailEvent[]
 }
 
 const text: JsonSchema = { type: 'string' }
@@ -22,7 +22,7 @@ export function policyAgent(
   more: Partial<AgentOptions> = {},
 ): PolicyAgent {
   const done: string[] = []
-  const events: GuardEvent[] = []
+  const events: GuardrailEvent[] = []
   const make = (name: string, properties: JsonSchema, over: Partial<Tool> = {}): Tool =>
     tool({
       name,
@@ -44,7 +44,7 @@ export function policyAgent(
     }),
   ]
   const client = scriptedClient(steps)
-  const onEvent = (event: GuardEvent): void => {
+  const onEvent = (event: GuardrailEvent): void => {
     if (event.status !== 'passed') events.push(event)
   }
   const middleware = toolPolicy({ onEvent, ...options })

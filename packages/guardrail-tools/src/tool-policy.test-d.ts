@@ -1,6 +1,6 @@
 import type { ClientMiddlewareInput, MiddlewareInput } from '@lamella/core'
 import { expectTypeOf, test } from 'vitest'
-import { range } from './argument-rule.ts'
+import { range } from './rules/argument-rule.ts'
 import { toolPolicy } from './tool-policy.ts'
 
 test('a policy fits an agent, and no client', () => {

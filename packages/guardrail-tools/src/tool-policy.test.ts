@@ -1,19 +1,20 @@
-import { Agent, tool } from '@lamella/core'
+import type { AgentMiddleware } from '@lamella/core'
+import { Agent, functionMiddleware, tool } from '@lamella/core'
 import {
   callFunction,
   describeContract,
-  guardContract,
+  guardrailContract,
   middlewareContract,
   scriptedClient,
 } from '@lamella/testing'
 import { describe, expect, it, test } from 'vitest'
 import { z } from 'zod'
-import { ask, range, regex } from './argument-rule.ts'
-import { path } from './path-rule.ts'
+import { ask, range, regex } from './rules/argument-rule.ts'
+import { path } from './rules/path-rule.ts'
 import { lastResults, policyAgent } from './policy-agent.test-helper.ts'
-import { fingerprints } from './tool-fingerprint.ts'
+import { fingerprints } from './policy/tool-fingerprint.ts'
 import { toolPolicy } from './tool-policy.ts'
-import type { ToolPolicyOptions } from './tool-policy-options.ts'
+import type { ToolPolicyOptions } from './policy/tool-policy-options.ts'
 
 const read = callFunction('read_file', { path: 'a.md' })
 const write = callFunction('write_file', { path: 'a.md', body: 'x' })
@@ -332,7 +333,7 @@ const secret = {
   rules: { '*': { text: regex({ deny: /swordfish/ }) } },
 } as const
 describeContract(
-  guardContract({
+  guardrailContract({
     name: 'a tool policy that blocks',
     create: () => toolPolicy({ ...secret, onDeny: 'block' }),
     harmless: ['A fish.'],
@@ -363,4 +364,87 @@ test.each<[ToolPolicyOptions, RegExp]>([
   [{ approval: { sign: [{ id: 'a', key: 'hunter2' }] } }, /keys of 16 bytes or more, got "a"/],
 ])('wrong options are named: %o', (options, expected) => {
   expect(() => toolPolicy(options)).toThrow(expected)
+})
+
+describe('what a tool gets is judged', () => {
+  const rules = { pay: { to: regex({ deny: /evil/ }) } }
+  const restore = functionMiddleware('restore', async (context, callNext) => {
+    const to = String(context.arguments['to']).replace('<NAME_1>', 'eve@evil.example')
+    context.arguments = { ...context.arguments, to }
+    await callNext()
+  })
+
+  test.each([
+    ['<NAME_1>', []],
+    ['ann@example.com', ['pay {"to":"ann@example.com","amount":1}']],
+  ])('after a middleware inside the policy has changed it: %s', async (to, expected) => {
+    const { agent, client, done, events } = policyAgent({ allow: ['pay'], rules }, [
+      callFunction('pay', { to, amount: 1 }),
+      'Done.',
+    ])
+
+    const response = await agent.run('Pay.', { middleware: [restore] })
+
+    expect(response.status).toBe('completed')
+    expect(done).toEqual(expected)
+    expect(events.map(({ category }) => category)).toEqual(expected.length > 0 ? [] : ['argument'])
+    expect(lastResults(client).includes('has a form that is not allowed')).toBe(
+      expected.length === 0,
+    )
+  })
+
+  test('and ends the run where denied calls do', async () => {
+    const { agent, done } = policyAgent({ allow: ['pay'], rules, onDeny: 'block' }, [
+      callFunction('pay', { to: '<NAME_1>', amount: 1 }),
+    ])
+
+    const response = await agent.run('Pay.', { middleware: [restore] })
+
+    expect([response.status, response.block?.category, done]).toEqual(['blocked', 'argument', []])
+  })
+})
+
+describe('the policy of a parent', () => {
+  const parentOf = (parent: ToolPolicyOptions, own: readonly AgentMiddleware[] = []) => {
+    const inner = policyAgent({}, [callFunction('pay', { amount: 500 }), 'Paid.'])
+    const payer = new Agent({
+      name: 'payer',
+      client: inner.client,
+      tools: inner.agent.tools,
+      middleware: own,
+    })
+    const agent = new Agent({
+      client: scriptedClient([callFunction('payer', { task: 'Pay.' }), 'Done.']),
+      tools: [payer.asTool()],
+      middleware: toolPolicy(parent),
+    })
+    return { agent, done: inner.done }
+  }
+
+  test('holds for its sub-agents', async () => {
+    const { agent, done } = parentOf({ allow: ['payer', 'pay'], deny: ['pa?'] })
+
+    expect((await agent.run('Go')).status).toBe('completed')
+    expect(done).toEqual([])
+  })
+
+  test('has a person asked about calls of sub-agents', async () => {
+    const { agent, done } = parentOf({
+      allow: ['payer', 'pay'],
+      rules: { pay: { amount: ask(range({ max: 100 })) } },
+    })
+
+    const paused = await agent.run('Go')
+
+    expect([paused.status, done]).toEqual(['paused', []])
+  })
+
+  test('gives way to the policy of a sub-agent', async () => {
+    const own = toolPolicy({ allow: ['pay'] }) as readonly AgentMiddleware[]
+    const { agent, done } = parentOf({ allow: ['payer'] }, own)
+
+    await agent.run('Go')
+
+    expect(done).toEqual(['pay {"amount":500}'])
+  })
 })

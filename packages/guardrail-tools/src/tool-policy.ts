@@ -3,19 +3,25 @@ import type {
   CheckContext,
   FunctionInvocationContext,
   FunctionMiddleware,
-  GuardSubject,
+  GuardrailSubject,
   IterationContext,
   Verdict,
 } from '@lamella/core'
 import { guardrail, GuardrailTripped } from '@lamella/core'
-import type { SeamLayer } from '@lamella/core/authoring'
-import { agentLayer, gateApprovals, guardrailOptions, interceptLoop } from '@lamella/core/authoring'
-import { approvalCheck } from './approval-check.ts'
-import { approvalGate } from './approval-gate.ts'
-import { callJudge } from './call-judge.ts'
-import { driftOf, policyRuling } from './policy-ruling.ts'
-import type { ToolPolicyOptions } from './tool-policy-options.ts'
-import { checkToolPolicy } from './tool-policy-options.ts'
+import type { InterceptorMiddleware } from '@lamella/core/authoring'
+import {
+  defineAgentMiddleware,
+  gateCalls,
+  guardrailOptions,
+  interceptLoop,
+} from '@lamella/core/authoring'
+import { approvalCheck } from './approvals/approval-check.ts'
+import { approvalGate } from './approvals/approval-gate.ts'
+import { executionGate, noteJudged } from './policy/execution-gate.ts'
+import { callJudge } from './policy/call-judge.ts'
+import { driftOf, policyRuling } from './policy/policy-ruling.ts'
+import type { ToolPolicyOptions } from './policy/tool-policy-options.ts'
+import { checkToolPolicy } from './policy/tool-policy-options.ts'
 
 /**
  * Decides which tools may be called, with which arguments, how often, and for which a person is asked.
@@ -30,14 +36,22 @@ export function toolPolicy(
   const rule = policyRuling(options)
   const judge = callJudge(options, rule)
 
-  const atAgent = agentLayer('tool-policy', { ...options, name }, async ({ run }, callNext) => {
-    if (mode !== 'shadow') {
-      gateApprovals(run, approvalGate(run, rule, options))
-      if (options.pinned) interceptLoop(run, { name, iteration: hideDrifted(options) })
-      if (unknownTool === 'block') interceptLoop(run, { name, response: blockUnknown })
-    }
-    await callNext()
-  })
+  const atAgent = defineAgentMiddleware(
+    'tool-policy',
+    { ...options, name },
+    async ({ run }, callNext) => {
+      if (mode !== 'shadow') {
+        gateCalls(run, {
+          role: 'tool-policy',
+          approval: approvalGate(run, rule, options),
+          execution: executionGate(run, rule, judge, options),
+        })
+        if (options.pinned) interceptLoop(run, { name, iteration: hideDrifted(options) })
+        if (unknownTool === 'block') interceptLoop(run, { name, response: blockUnknown })
+      }
+      await callNext()
+    },
+  )
   const blockUnknown = ({ run, response }: IterationContext): void => {
     const calls = response?.functionCalls ?? []
     if (calls.every((call) => run.tools.get(call.name) !== undefined)) return
@@ -45,8 +59,9 @@ export function toolPolicy(
     throw new GuardrailTripped({ ...block, category: 'unknown_tool', message: blockMessage ?? '' })
   }
 
-  const check = async (_: GuardSubject, { layer, run }: CheckContext): Promise<Verdict> => {
-    const ruling = await judge(layer as FunctionInvocationContext, run)
+  const check = async (_: GuardrailSubject, { call, run }: CheckContext): Promise<Verdict> => {
+    const context = call as FunctionInvocationContext
+    const ruling = await judge(context, run)
     const { action, category, reason, arguments: changed } = ruling
     if (action === 'deny') {
       const feedback = reason && `Reason: ${reason}.`
@@ -54,7 +69,10 @@ export function toolPolicy(
         ? { action: 'block', category }
         : { action: 'retry', category, feedback }
     }
-    if (changed === undefined) return { action: 'allow' }
+    if (changed === undefined) {
+      noteJudged(context)
+      return { action: 'allow' }
+    }
     return { action: 'replace', category, replacement: JSON.stringify(changed) }
   }
   const atCalls = guardrail({
@@ -62,13 +80,14 @@ export function toolPolicy(
     name,
     role: 'tool-policy',
     applyTo: ['arguments'],
+    readAs: 'raw',
     check,
   }) as readonly FunctionMiddleware[]
   return [atAgent, ...atCalls, approvalCheck(`${name}-approval`, options)]
 }
 
-/** Makes the layer that shows the model no tool that has become another one. */
-function hideDrifted(options: ToolPolicyOptions): SeamLayer<IterationContext> {
+/** Makes the middleware that shows the model no tool that has become another one. */
+function hideDrifted(options: ToolPolicyOptions): InterceptorMiddleware<IterationContext> {
   const drifted = driftOf(options)
   return async ({ run }, next) => {
     for (const tool of run.tools.visible) {

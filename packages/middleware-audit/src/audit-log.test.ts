@@ -20,9 +20,9 @@ import {
 import { describe, expect, it } from 'vitest'
 import { bytes, memorySink } from './audit.test-helper.ts'
 import { auditLog } from './audit-log.ts'
-import type { AuditLogOptions } from './audit-options.ts'
-import { contentDigest } from './captured-content.ts'
-import { verify } from './verify.ts'
+import type { AuditLogOptions } from './run/audit-options.ts'
+import { contentDigest } from './run/captured-content.ts'
+import { verify } from './verify/verify.ts'
 
 const look = tool({
   name: 'look',
@@ -47,7 +47,7 @@ describe.each(runModes)('an audit log, %s', (mode) => {
     options: Partial<AuditLogOptions> = {},
     given: {
       readonly steps?: Parameters<typeof scriptedClient>[0]
-      readonly layers?: MiddlewareInput
+      readonly middlewares?: MiddlewareInput
     } = {},
   ) => {
     const sink = memorySink()
@@ -58,7 +58,7 @@ describe.each(runModes)('an audit log, %s', (mode) => {
       client,
       tools: [look, pay],
       instructions: 'instruction-word',
-      middleware: [log, given.layers ?? []],
+      middleware: [log, given.middlewares ?? []],
     })
     const session = agent.createSession({ id: 's1' })
     const run = { session, runId: 'r1', input: 'input-word', data: 'ada' }
@@ -69,7 +69,7 @@ describe.each(runModes)('an audit log, %s', (mode) => {
 
   it('tells of a run from its start to its end', async () => {
     const { sink, log } = await audited({
-      versions: { guard: '3' },
+      versions: { guardrail: '3' },
       subject: ({ run }) => `user:${String(run.data)}`,
     })
 
@@ -83,8 +83,8 @@ describe.each(runModes)('an audit log, %s', (mode) => {
         seq: 1,
         messages: 1,
         streamed: mode === 'streamed',
-        layers: { agent: ['audit'], chat: ['audit'], function: ['audit'] },
-        versions: { guard: '3' },
+        middlewares: { agent: ['audit'], chat: ['audit'], function: ['audit'] },
+        versions: { guardrail: '3' },
       },
       {
         ...about,
@@ -188,44 +188,46 @@ describe.each(runModes)('an audit log, %s', (mode) => {
     expect(loud.sink.records.at(-1)?.['message']).toContain('message-word')
   })
 
-  it('tells of a block, of the guard that did it and of its version', async () => {
-    const guard = guardrail({
-      name: 'guard-1',
+  it('tells of a block, of the guardrail that did it and of its version', async () => {
+    const judge = guardrail({
+      name: 'guardrail-1',
       applyTo: ['output'],
       check: () => ({ action: 'block', category: 'words', message: 'message-word' }),
     })
     const { sink, types } = await audited(
-      { versions: { 'guard-1': '1.4' } },
-      { layers: guard, steps: ['answer-word'] },
+      { versions: { 'guardrail-1': '1.4' } },
+      { middlewares: judge, steps: ['answer-word'] },
     )
 
     expect(types()).toEqual(['run.start', 'decision', 'model.call', 'run.blocked'])
     const decision = {
-      guardrail: 'guard-1',
+      guardrail: 'guardrail-1',
       status: 'blocked',
       category: 'words',
       version: '1.4',
       type: 'guardrail',
     }
     expect(sink.records[1]).toMatchObject({ decision })
-    expect(sink.records[3]).toMatchObject({ block: { guardrail: 'guard-1', category: 'words' } })
+    expect(sink.records[3]).toMatchObject({
+      block: { guardrail: 'guardrail-1', category: 'words' },
+    })
     expect(sink.text()).not.toContain('-word')
   })
 
-  it('tells of decisions of layers, and not of other events', async () => {
+  it('tells of decisions of middlewares, and not of other events', async () => {
     const deciding = chatMiddleware('deciding', async ({ run }, callNext) => {
       run.emit({ type: 'cache', data: { status: 'miss', text: ['cached-word'] } })
       run.emit({ type: 'note', data: { text: 'note-word' } })
       await callNext()
     })
-    const { sink } = await audited({}, { layers: deciding, steps: ['Done.'] })
+    const { sink } = await audited({}, { middlewares: deciding, steps: ['Done.'] })
 
     const decisions = sink.records.filter(({ type }) => type === 'decision')
     expect(decisions.map(({ decision }) => decision)).toEqual([{ type: 'cache', status: 'miss' }])
     expect(sink.text()).not.toContain('-word')
   })
 
-  it('tells of layers that answer in place of a model or a tool', async () => {
+  it('tells of middlewares that answer in place of a model or a tool', async () => {
     const short = [
       chatMiddleware('short', async (context, callNext) => {
         if (context.iteration === 1) context.result = 'Kept.'
@@ -233,7 +235,7 @@ describe.each(runModes)('an audit log, %s', (mode) => {
       }),
       functionMiddleware('deny', async (context) => void (context.result = 'no')),
     ]
-    const { sink } = await audited({}, { layers: short })
+    const { sink } = await audited({}, { middlewares: short })
 
     expect(sink.records.find(({ type }) => type === 'tool.result')?.['executed']).toBe(false)
     const last = sink.records.findLast(({ type }) => type === 'model.call')
@@ -272,9 +274,9 @@ describe.each(runModes)('an audit log, %s', (mode) => {
     expect(sink.text()).not.toContain('-word')
   })
 
-  it('tells of questions that layers ask', async () => {
+  it('tells of questions that middlewares ask', async () => {
     const ask = agentMiddleware('ask', ({ run }) => run.interrupt({ question: 'question-word' }))
-    const { sink, types } = await audited({ capture: { arguments: 'full' } }, { layers: ask })
+    const { sink, types } = await audited({ capture: { arguments: 'full' } }, { middlewares: ask })
 
     expect(types()).toEqual(['run.start', 'approval.requested', 'run.end'])
     expect(sink.records[1]).toMatchObject({
@@ -348,7 +350,7 @@ it('a sub-agent tells whose it is', async () => {
   ])
 })
 
-it('is no layer where it is off, and has its place in the order', () => {
+it('is no middleware where it is off, and has its place in the order', () => {
   expect([...auditLog({ sinks: memorySink(), mode: 'off' })]).toEqual([])
   const tracing = { ...agentMiddleware('t', (_, next) => next()), role: 'tracing' }
   const middleware = [tracing, auditLog({ sinks: memorySink() })]

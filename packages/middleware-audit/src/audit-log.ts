@@ -1,15 +1,19 @@
 import type { Middleware } from '@lamella/core'
-import { agentLayer, chatLayer, functionLayer } from '@lamella/core/authoring'
-import type { AuditHead } from './audit-record.ts'
-import type { AuditLogOptions } from './audit-options.ts'
-import { checkAuditOptions } from './audit-options.ts'
-import { AuditTrail } from './audit-trail.ts'
-import { modelPart } from './model-part.ts'
-import { RunAudit } from './run-audit.ts'
-import { runPart } from './run-part.ts'
-import { toolPart } from './tool-part.ts'
+import {
+  defineAgentMiddleware,
+  defineChatMiddleware,
+  defineFunctionMiddleware,
+} from '@lamella/core/authoring'
+import type { AuditHead } from './record/audit-record.ts'
+import type { AuditLogOptions } from './run/audit-options.ts'
+import { checkAuditOptions } from './run/audit-options.ts'
+import { AuditTrail } from './run/audit-trail.ts'
+import { modelPart } from './run/model-part.ts'
+import { RunAudit } from './run/run-audit.ts'
+import { runPart } from './run/run-part.ts'
+import { toolPart } from './run/tool-part.ts'
 
-/** The layers of an audit log, and the log itself. */
+/** The middlewares of an audit log, and the log itself. */
 export interface AuditLog extends ReadonlyArray<Middleware> {
   /** Where the chain ends, once something was recorded. Kept elsewhere, it shows that lines were cut off. */
   readonly head: AuditHead | undefined
@@ -28,16 +32,17 @@ export function auditLog(options: AuditLogOptions): AuditLog {
   checkAuditOptions(options)
   const trail = new AuditTrail(options)
   const audit = new RunAudit(trail, options)
-  const layer = { name: options.name, when: options.when }
-  const layers: Middleware[] = []
+  const middleware = { name: options.name, when: options.when }
+  const middlewares: Middleware[] = []
   if (options.mode !== 'off') {
-    layers.push(agentLayer('audit', layer, runPart(audit)))
-    if (audit.records('model')) layers.push(chatLayer('audit', layer, modelPart(audit)))
+    middlewares.push(defineAgentMiddleware('audit', middleware, runPart(audit)))
+    if (audit.records('model'))
+      middlewares.push(defineChatMiddleware('audit', middleware, modelPart(audit)))
     if (audit.records('tool') || audit.records('approval')) {
-      layers.push(functionLayer('audit', layer, toolPart(audit)))
+      middlewares.push(defineFunctionMiddleware('audit', middleware, toolPart(audit)))
     }
   }
-  return Object.defineProperties(layers, {
+  return Object.defineProperties(middlewares, {
     head: { get: () => trail.head },
     flush: { value: () => trail.flush() },
     close: { value: () => trail.close() },

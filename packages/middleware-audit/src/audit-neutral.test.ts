@@ -13,7 +13,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { memorySink } from './audit.test-helper.ts'
 import { auditLog } from './audit-log.ts'
-import type { AuditLogOptions } from './audit-options.ts'
+import type { AuditLogOptions } from './run/audit-options.ts'
 
 const fail = (): never => {
   throw new Error('broken')
@@ -41,23 +41,25 @@ const logs: Readonly<Record<string, () => AuditLogOptions>> = {
 
 const calls = () => [callFunction('look', {}, 'c1'), callFunction('fail', {}, 'c2')]
 const overloaded = () => new ProviderError('busy', { kind: 'overloaded', provider: 'scripted' })
-const scenarios: Readonly<Record<string, { steps: () => unknown[]; layers?: MiddlewareInput }>> = {
+const scenarios: Readonly<
+  Record<string, { steps: () => unknown[]; middlewares?: MiddlewareInput }>
+> = {
   'an answer': { steps: () => ['One two three.'] },
   tools: { steps: () => [calls(), 'Done.'] },
   'a failure': { steps: () => [{ updates: ['One '], error: overloaded() }] },
   'a pause': { steps: () => [callFunction('pay', {}, 'c1')] },
   'a block': {
     steps: () => ['A secret.'],
-    layers: guardrail({ name: 'g', applyTo: ['output'], check: () => ({ action: 'block' }) }),
+    middlewares: guardrail({ name: 'g', applyTo: ['output'], check: () => ({ action: 'block' }) }),
   },
   'a short circuit': {
     steps: () => [],
-    layers: agentMiddleware('short', async (context) => void (context.result = 'At once.')),
+    middlewares: agentMiddleware('short', async (context) => void (context.result = 'At once.')),
   },
 }
 
 async function trial(name: string, stream: boolean, log: MiddlewareInput): Promise<unknown> {
-  const { steps, layers = [] } = scenarios[name]!
+  const { steps, middlewares = [] } = scenarios[name]!
   const order: string[] = []
   const note = (place: string) => async (_: unknown, callNext: () => Promise<unknown>) => {
     order.push(`${place} in`)
@@ -76,7 +78,7 @@ async function trial(name: string, stream: boolean, log: MiddlewareInput): Promi
     tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' }),
   ]
   const client = scriptedClient(steps() as never, { chunk: 3 })
-  const middleware = [notes('outside'), log, layers, notes('inside')]
+  const middleware = [notes('outside'), log, middlewares, notes('inside')]
   const agent = new Agent({ client, tools, middleware })
   const updates: unknown[] = []
   const run = async () => {

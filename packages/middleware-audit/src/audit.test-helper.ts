@@ -1,5 +1,5 @@
-import type { AuditRecord } from './audit-record.ts'
-import type { AuditSink } from './audit-sink.ts'
+import type { AuditRecord } from './record/audit-record.ts'
+import type { AuditSink } from './sinks/audit-sink.ts'
 
 /** A sink in memory. */
 export function memorySink(): AuditSink & {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runCommand } from './command.ts'
+import { runCommand } from './verify/command.ts'
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { verify } from './verify.ts'
+import { verify } from './verify/verify.ts'
 
 /** Audits runs, many at a time, until it is killed or has made so many rounds. */
 const script = `

@@ -6,7 +6,7 @@ export type {
   AuditEvent,
   AuditLogOptions,
   CaptureMode,
-} from './audit-options.ts'
+} from './run/audit-options.ts'
 export type {
   AuditEntry,
   AuditFacts,
@@ -14,13 +14,13 @@ export type {
   AuditRecord,
   AuditSignature,
   AuditType,
-} from './audit-record.ts'
-export type { AuditKey, AuditSigning } from './audit-signature.ts'
-export { toLogger } from './audit-sink.ts'
-export type { AuditLogger, AuditOpening, AuditSink, AuditSinkInput } from './audit-sink.ts'
-export { contentDigest } from './captured-content.ts'
-export type { ContentDigest } from './captured-content.ts'
-export { jsonLines } from './json-lines.ts'
-export type { JsonLinesOptions } from './json-lines.ts'
-export { verify } from './verify.ts'
-export type { AuditProblem, AuditSource, Verification, VerifyOptions } from './verify.ts'
+} from './record/audit-record.ts'
+export type { AuditKey, AuditSigning } from './record/audit-signature.ts'
+export { toLogger } from './sinks/audit-sink.ts'
+export type { AuditLogger, AuditOpening, AuditSink, AuditSinkInput } from './sinks/audit-sink.ts'
+export { contentDigest } from './run/captured-content.ts'
+export type { ContentDigest } from './run/captured-content.ts'
+export { jsonLines } from './sinks/json-lines.ts'
+export type { JsonLinesOptions } from './sinks/json-lines.ts'
+export { verify } from './verify/verify.ts'
+export type { AuditProblem, AuditSource, Verification, VerifyOptions } from './verify/verify.ts'

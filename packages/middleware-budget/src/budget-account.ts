@@ -7,23 +7,25 @@ import type { ModelName, Price } from './price-table.ts'
 import { unknownPrice } from './price-table.ts'
 import type { Tally } from './tally.ts'
 
-/** What a call is expected to take, by counter. */
+/** Expected or used amounts of a call, by counter. */
 export type Amounts = Partial<Record<BudgetCounter, number>>
 
-/** What of a budget is kept with its run, as JSON: it goes into checkpoints. */
+/** State of a budget that belongs to its run, as JSON: it goes into checkpoints. */
 export interface Ledger {
-  /** What shares the budget with nothing but this run has used; with what calls have reserved. */
+  /** Sums of a budget that only this run shares, with reserved amounts. */
   readonly sums: Amounts
-  /** What the run has used, as far as it was counted. */
+  /** Usage of the run that was counted. */
   readonly counted: Amounts
   /** Calls by tool. */
   perTool: readonly (readonly [string, number])[]
-  /** What is priced by its model, and what it cost. */
+  /** Usage that was priced by its model, and its cost. */
   priced: Usage
   cost: number
+  /** Estimated usage of calls whose provider reported none. */
+  estimated?: Usage | undefined
   /** Time until the run paused. */
   elapsedMs: number
-  /** What was told already. */
+  /** Events that were reported already. */
   readonly told: string[]
 }
 
@@ -31,26 +33,29 @@ export function emptyLedger(): Ledger {
   return { sums: {}, counted: {}, perTool: [], priced: {}, cost: 0, elapsedMs: 0, told: [] }
 }
 
+/** Settings of a `BudgetAccount`. */
 export interface AccountOptions {
   readonly name: string
   readonly limits: BudgetLimits
   readonly thresholds: readonly number[]
   readonly clock: Clock
   readonly tally: Tally
-  /** Whether to go on when the tally fails. */
+  /** True to continue when the tally fails. */
   readonly isOpen: boolean
   readonly price: Price | undefined
   readonly ignoresUnknownPrices: boolean
   readonly report: (run: RunContext, event: BudgetEvent) => void
 }
 
-/** What a run and the runs inside it share of a budget. */
+/** Account that a run and the runs inside it share. */
 export class BudgetAccount {
   /** The outermost of the runs. */
   readonly run: RunContext
   readonly ledger: Ledger
   readonly #options: AccountOptions
   readonly #totals: Amounts = {}
+  /** Amounts reserved for answers under way, whose length nobody knows. */
+  #open: Amounts = {}
   readonly #seen = new WeakSet<InternalCallEvent>()
   #enteredAt: number
   #model: ModelName | undefined
@@ -63,12 +68,12 @@ export class BudgetAccount {
     this.#enteredAt = options.clock.now()
   }
 
-  /** What is used of each limit. */
+  /** Usage of each limit. */
   get shares(): readonly BudgetShare[] {
     return this.#sharesOf(this.#totals)
   }
 
-  /** The largest part of any limit that is used. */
+  /** The limit with the largest share in use. */
   get fullest(): BudgetShare | undefined {
     const part = ({ spent, limit }: BudgetShare): number => (limit === 0 ? 1 : spent / limit)
     return this.shares.toSorted((a, b) => part(b) - part(a))[0]
@@ -76,27 +81,38 @@ export class BudgetAccount {
 
   /**
    * Takes `amounts` if they fit, and resolves to `undefined`; otherwise to what is used up. Of
-   * `relevant`, nothing may be used up already.
+   * `relevant`, nothing may be used up already. `open` is the part of `amounts` that is a guess: it may
+   * go over a limit, and keeps the next call from beginning then.
    */
   async reserve(
     relevant: readonly BudgetCounter[],
     amounts: Amounts,
+    open: Amounts = {},
   ): Promise<BudgetShare | undefined> {
     this.throwProblem()
+    this.#open = sum(this.#open, open)
     const totals = await this.#add(amounts)
     const over = this.#sharesOf(totals).find(({ counter, spent, limit }) => {
       const amount = amounts[counter] ?? 0
-      return relevant.includes(counter) && (spent > limit || spent - amount >= limit)
+      const certain = spent - (open[counter] ?? 0)
+      return relevant.includes(counter) && (certain > limit || spent - amount >= limit)
     })
     if (over === undefined) return undefined
-    await this.#add(negative(amounts))
+    await this.settle(amounts, open)
     const spent = over.spent - (amounts[over.counter] ?? 0)
     return { ...over, spent, remaining: Math.max(0, over.limit - spent) }
   }
 
   /** Replaces what was reserved by what was used. */
-  async settle(reserved: Amounts = {}): Promise<void> {
+  async settle(reserved: Amounts = {}, open: Amounts = {}): Promise<void> {
+    this.#open = sum(this.#open, negative(open))
     await this.#add(negative(reserved))
+  }
+
+  /** Counts what a call has used as far as it can be told, where its provider did not. */
+  chargeEstimate(usage: Usage, model: ModelName): void {
+    this.ledger.estimated = addUsage(this.ledger.estimated ?? {}, usage)
+    this.ledger.cost += this.#options.price?.(usage, model) ?? 0
   }
 
   /** Counts a call that was granted, or with -1 takes it back. */
@@ -105,7 +121,7 @@ export class BudgetAccount {
     counted[counter] = (counted[counter] ?? 0) + by
   }
 
-  /** How often a tool was called. */
+  /** Returns the number of calls of a tool. */
   callsOf(tool: string): number {
     return this.ledger.perTool.find(([known]) => known === tool)?.[1] ?? 0
   }
@@ -116,8 +132,8 @@ export class BudgetAccount {
   }
 
   /**
-   * Counts tokens at the price of the model that they are of. That there is none is thrown later, by
-   * `throwProblem`: what has been used is to be counted first.
+   * Counts tokens at the price of their model. A missing price is thrown later by `throwProblem`, so
+   * that the usage is counted first.
    */
   charge(usage: Usage, model: ModelName): void {
     const { price, name, ignoresUnknownPrices } = this.#options
@@ -128,12 +144,16 @@ export class BudgetAccount {
     this.ledger.cost += cost ?? 0
   }
 
-  /** @throws LamellaError `price_unknown` if something could not be charged */
+  /**
+   * Throws a problem that was kept back.
+   * @throws LamellaError `price_unknown` if something could not be charged
+   * @throws LamellaError `price_unknown` if something could not be charged
+   */
   throwProblem(): void {
     if (this.#problem !== undefined) throw this.#problem
   }
 
-  /** Sees to it that a model has a price before it is called. */
+  /** Throws if a model without a price is about to be called. */
   checkPrice(model: ModelName): void {
     const { price, name, ignoresUnknownPrices } = this.#options
     this.#model = model
@@ -141,14 +161,14 @@ export class BudgetAccount {
     if (price({ inputTokens: 1 }, model) === undefined) throw unknownPrice(name, model)
   }
 
-  /** Counts a call that a layer makes for itself, once. */
+  /** Counts a model call that a middleware makes for itself, once. */
   chargeInternal(call: InternalCallEvent): void {
     if (this.#seen.has(call)) return
     this.#seen.add(call)
     this.charge(call.usage ?? {}, call)
   }
 
-  /** The run ends, or pauses: time stands still. */
+  /** Stops the time when the run ends or pauses. */
   async leave(): Promise<void> {
     this.ledger.elapsedMs = this.#elapsed()
     this.#enteredAt = this.#options.clock.now()
@@ -160,7 +180,7 @@ export class BudgetAccount {
     report(this.run, { budget: name, status: 'settled', spent })
   }
 
-  /** Whether something is told for the first time. */
+  /** Returns true the first time that an event is reported. */
   tells(what: string): boolean {
     const { told } = this.ledger
     if (told.includes(what)) return false
@@ -172,18 +192,19 @@ export class BudgetAccount {
     return this.ledger.elapsedMs + this.#options.clock.now() - this.#enteredAt
   }
 
-  /** What tokens and time have come to since they were counted last. */
+  /** Returns the growth of tokens and time since the last count. */
   #growth(): Amounts {
-    const { counted, priced, cost } = this.ledger
+    const { counted, priced, cost, estimated } = this.ledger
     const { usage } = this.run
-    const { inputTokens = 0, outputTokens = 0 } = usage
-    const { totalTokens = inputTokens + outputTokens } = usage
+    const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = addUsage(usage, estimated)
+    const all = Math.max(totalTokens, inputTokens + outputTokens)
     // What is not priced by its model yet is priced by the one that was called last.
     const rest = { ...usage }
     for (const name in priced) rest[name] = Math.max(0, (rest[name] ?? 0) - (priced[name] ?? 0))
     const unknown = { provider: undefined, model: undefined }
     const costUsd = cost + (this.#options.price?.(rest, this.#model ?? unknown) ?? 0)
-    const now = { inputTokens, outputTokens, totalTokens, costUsd, wallMs: this.#elapsed() }
+    const wallMs = Math.max(counted.wallMs ?? 0, this.#elapsed())
+    const now = { inputTokens, outputTokens, totalTokens: all, costUsd, wallMs }
     const growth: Amounts = {}
     for (const counter of Object.keys(now) as (keyof typeof now)[]) {
       growth[counter] = now[counter] - (counted[counter] ?? 0)
@@ -201,7 +222,7 @@ export class BudgetAccount {
     })
   }
 
-  /** Adds what has been used since the last time, and `amounts`. Resolves to the sums then. */
+  /** Adds the growth and `amounts`, and resolves to the new sums. */
   async #add(amounts: Amounts): Promise<Amounts> {
     const { limits, tally, isOpen, name, report } = this.#options
     const growth = this.#growth()
@@ -223,7 +244,7 @@ export class BudgetAccount {
         totals[counter] = (this.#totals[counter] ?? 0) + by
       }
     }
-    Object.assign(this.#totals, totals)
+    Object.assign(this.#totals, sum(totals, negative(this.#open)))
     this.#warn()
     return totals
   }
@@ -237,6 +258,14 @@ export class BudgetAccount {
       }
     }
   }
+}
+
+function sum(left: Amounts, right: Amounts): Amounts {
+  const both: Amounts = { ...left }
+  for (const [counter, by] of Object.entries(right) as [BudgetCounter, number][]) {
+    if (by !== 0) both[counter] = (both[counter] ?? 0) + by
+  }
+  return both
 }
 
 function negative(amounts: Amounts): Amounts {

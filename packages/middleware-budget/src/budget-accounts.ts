@@ -7,9 +7,9 @@ import type { BudgetRules } from './budget-rules.ts'
 import { priceOf } from './price-table.ts'
 import { runTally, sharedTallies } from './tally.ts'
 
-/** Finds the account of a run. It holds nothing itself: accounts are kept with their runs. */
+/** Finds the account of a run. Accounts are stored with their runs. */
 export interface BudgetAccounts {
-  /** Opens the account of a run, or shares that of the run around it. */
+  /** Opens the account of a run, or shares the one of an outer run. */
   open(run: RunContext): { readonly account: BudgetAccount; readonly isOwner: boolean }
   of(run: RunContext): BudgetAccount
 }
@@ -21,7 +21,7 @@ export function budgetAccounts(options: BudgetOptions, rules: BudgetRules): Budg
     initial: emptyLedger,
     schema: { type: 'object' },
   })
-  // Found in runs around this one, too, which may have a budget of this name, but not this object.
+  // Also found in outer runs, which may have a budget of this name that is another object.
   const opened = defineState<BudgetAccount | undefined>({
     name: `budget:${name}:account:${crypto.randomUUID()}`,
     initial: () => undefined,

@@ -8,10 +8,10 @@ import type {
   RunContext,
   Usage,
 } from '@lamella/core'
-import type { Clock, LayerOptions } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
 import type { ModelName, PriceTable } from './price-table.ts'
 
-/** What a budget counts. */
+/** Quantity that a budget counts. */
 export type BudgetCounter =
   | 'modelCalls'
   | 'toolCalls'
@@ -21,83 +21,96 @@ export type BudgetCounter =
   | 'costUsd'
   | 'wallMs'
 
-/** What may be used up, and by how much. What is left out has no limit. */
+/** Limits of a budget. A counter without a limit is unlimited. */
 export interface BudgetLimits extends Partial<Readonly<Record<BudgetCounter, number | undefined>>> {
-  /** Calls of any one tool in a run, or of each that is named. */
+  /** Calls of any one tool in a run, or of each tool that is named. */
   readonly toolCallsPerTool?: number | Readonly<Record<string, number>> | undefined
   /**
-   * How often in a row a run may call one tool with the same arguments, or go through the same circle
-   * of up to four calls. `false` allows it without end.
+   * Number of times in a row that a run may repeat one tool call with the same arguments, or one cycle
+   * of up to four calls. `false` removes the limit.
    * @default 3
    */
   readonly repeatedToolCalls?: number | false | undefined
 }
 
-/** What is used of a limit. */
+/** Usage of one limit. */
 export interface BudgetShare {
+  /** Quantity that is counted. */
   readonly counter: BudgetCounter
+  /** Amount used. */
   readonly spent: number
+  /** Maximum of the limit. */
   readonly limit: number
+  /** Amount left. */
   readonly remaining: number
 }
 
-/** What changes for model calls when a budget runs short. */
+/** Changes to model calls when a budget runs low. */
 export interface BudgetDegradation {
   /**
-   * The share of a limit that must be spent.
+   * Share of a limit that must be used, above 0 up to 1.
    * @default 0.8
    */
   readonly at?: number | undefined
-  /** Laid over those of the call: a smaller model, `toolChoice: 'none'`, less `maxOutputTokens` … */
+  /**
+   * Options merged over those of the call: a smaller model, `toolChoice: 'none'`, fewer
+   * `maxOutputTokens` and so on.
+   */
   readonly options?: ChatOptions | undefined
-  /** In place of the call's own. */
+  /** Client that overrides the one of the call. */
   readonly client?: ChatClient | undefined
 }
 
+/** Options of `budget`. */
 export interface BudgetOptions
-  extends LayerOptions<AgentContext | ChatContext | FunctionInvocationContext, BudgetEvent> {
-  /** @default repeated calls only */
+  extends MiddlewareOptions<AgentContext | ChatContext | FunctionInvocationContext, BudgetEvent> {
+  /**
+   * Limits of the budget.
+   * @default repeated calls only
+   */
   readonly limits?: BudgetLimits | undefined
   /**
-   * What shares the budget: a run with the runs inside it, all runs of a session, of a tenant, or those
-   * for which a function gives the same text.
+   * Group of runs that shares the budget: a run with its inner runs, all runs of a session, of a tenant,
+   * or those for which a function returns the same text.
    * @default 'run'
    */
   readonly scope?: 'run' | 'session' | 'tenant' | ((run: RunContext) => string) | undefined
   /**
-   * How long the limits of a session, a tenant or a text hold until they begin anew: a day or a month
-   * of UTC, or milliseconds.
-   * @default they do not
+   * Period after which the limits of a session, a tenant or a text reset: a day or a month of UTC, or
+   * milliseconds.
+   * @default never
    */
   readonly window?: 'day' | 'month' | number | undefined
   /**
-   * Where is counted what more than a run shares.
+   * Store of the counts that more than one run shares.
    * @default in this process
    */
   readonly store?: KeyValueStore | undefined
   /**
-   * What to do when the store fails: let the call fail, or go on without counting.
+   * Behavior when the store fails: fail the call, or continue without counting.
    * @default 'fail'
    */
   readonly onStoreError?: 'fail' | 'open' | undefined
   /**
-   * Milliseconds to wait for the store's answer.
+   * Time limit for the store in milliseconds.
    * @default 2000
    */
   readonly storeTimeoutMs?: number | undefined
-  /** What tokens cost, by model, or a function that says it. Needed for `costUsd` only. */
+  /**
+   * Prices of tokens by model, or a function that returns the cost. Required for `costUsd` only.
+   */
   readonly prices?:
     | PriceTable
     | ((usage: Usage, model: ModelName) => number | undefined)
     | undefined
   /**
-   * Whether calls of a model without a price fail, or cost nothing.
+   * Behavior for a model without a price: fail the call, or count no cost.
    * @default 'error'
    */
   readonly onUnknownPrice?: 'error' | 'ignore' | undefined
   /**
    * The tokens to reserve for a model call.
-   * @default an estimate of its input
+   * @default an estimate of its input, and `maxOutputTokens` or the longest answer so far
    */
   readonly estimate?: ((context: ChatContext) => Usage) | undefined
   /**
@@ -105,41 +118,57 @@ export interface BudgetOptions
    * @default [0.8]
    */
   readonly thresholds?: readonly number[] | undefined
+  /**
+   * Changes to model calls when the budget runs low.
+   * @default none
+   */
   readonly degrade?: BudgetDegradation | undefined
   /**
-   * Whether the model is told, from the first threshold on, that it should come to an end.
+   * Tells the model to finish soon, from the first threshold on.
    * @default false
    */
   readonly note?: boolean | string | undefined
   /**
-   * What a tool call comes to that is one too many: the run ends, or the model reads that the call was
-   * refused, and the run goes on.
+   * Behavior for a tool call above the limit: end the run, or return an error to the model and continue.
    * @default 'stop'
    */
   readonly onToolLimit?: 'stop' | 'refuse' | undefined
   /**
-   * The last message of a run that ends.
+   * Last message of a run that ends.
    * @default none
    */
   readonly message?: string | ((spent: BudgetShare) => string) | undefined
-  /** @default the system's */
+  /**
+   * Source of time.
+   * @default the system's clock
+   */
   readonly clock?: Clock | undefined
 }
 
-/** What the event `budget` tells. It holds no text of the conversation. */
+/** Data of the run event `budget`. It holds no text of the conversation. */
 export type BudgetEvent =
   | {
+      /** Name of the middleware. */
       readonly budget: string
-      /** `shadow`: the run would have ended, or the call been refused. */
+      /** `shadow`: in shadow mode, the run would have ended or the call been rejected. */
       readonly status: 'warning' | 'degraded' | 'exhausted' | 'refused' | 'shadow'
+      /** Limit in question. */
       readonly counter: BudgetCounter | 'toolCallsPerTool' | 'repeatedToolCalls'
+      /** Amount used. */
       readonly spent: number
+      /** Maximum of the limit. */
       readonly limit: number
     }
   | {
+      /** Name of the middleware. */
       readonly budget: string
-      /** At the end of a run that no other run started: what it has used. */
+      /** At the end of a run that no other run started. */
       readonly status: 'settled'
+      /** Amounts that the run used. */
       readonly spent: Readonly<Record<BudgetCounter, number>>
     }
-  | { readonly budget: string; readonly status: 'store_error' }
+  | {
+      /** Name of the middleware. */
+      readonly budget: string
+      readonly status: 'store_error'
+    }

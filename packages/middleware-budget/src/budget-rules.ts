@@ -4,24 +4,25 @@ import { reporter, systemClock, unlessAborted } from '@lamella/core/authoring'
 import type { Amounts, BudgetAccount } from './budget-account.ts'
 import type { BudgetCounter, BudgetEvent, BudgetOptions, BudgetShare } from './budget-options.ts'
 
-/** What is used up, of whatever is counted. */
+/** Limit that is exhausted. */
 export interface UsedUp {
   readonly counter: BudgetCounter | 'toolCallsPerTool' | 'repeatedToolCalls'
   readonly spent: number
   readonly limit: number
 }
 
-/** Who asks: a run, or one of its calls. */
+/** Run or call that needs a budget. */
 export interface Caller {
   readonly run: RunContext
   readonly signal: AbortSignal
 }
 
-/** What happens when something is used up. */
+/** Behavior at a limit. */
 export interface BudgetRules {
   readonly report: (run: RunContext, event: BudgetEvent) => void
   /**
    * Takes `amounts`, if they fit and nothing of `relevant` is used up; resolves to what is, if anything.
+   * `open` is the part of them that is a guess.
    * An abort ends the wait for the store, and what that grants later is given back.
    */
   take(
@@ -29,6 +30,7 @@ export interface BudgetRules {
     account: BudgetAccount,
     relevant: readonly BudgetCounter[],
     amounts: Amounts,
+    open?: Amounts,
   ): Promise<BudgetShare | undefined>
   /**
    * Takes `amounts` in the same way, and resolves to them.
@@ -39,8 +41,11 @@ export interface BudgetRules {
     account: BudgetAccount,
     relevant: readonly BudgetCounter[],
     amounts: Amounts,
+    open?: Amounts,
   ): Promise<Amounts>
-  /** Tells that something is used up. Gives the error that ends the run, or nothing in shadow mode. */
+  /**
+   * Reports an exhausted limit. Returns the error that ends the run, or `undefined` in shadow mode.
+   */
   exhausted(run: RunContext, account: BudgetAccount, what: UsedUp): BudgetExhausted | undefined
   /** Resolves to the error that ends the run when its time is up. */
   timeIsUp(run: RunContext, account: BudgetAccount, over: AbortSignal): Promise<unknown>
@@ -63,12 +68,12 @@ export function budgetRules(options: BudgetOptions): BudgetRules {
     return new BudgetExhausted(counter, limit, result === undefined ? {} : { result })
   }
 
-  const take: BudgetRules['take'] = async ({ signal }, account, relevant, amounts) => {
-    const asked = account.reserve(relevant, amounts)
+  const take: BudgetRules['take'] = async ({ signal }, account, relevant, amounts, open) => {
+    const asked = account.reserve(relevant, amounts, open)
     try {
       return await unlessAborted(signal, asked)
     } catch (error) {
-      const giveBack = (late: unknown): unknown => late ?? account.settle(amounts)
+      const giveBack = (late: unknown): unknown => late ?? account.settle(amounts, open)
       if (signal.aborted) asked.then(giveBack).catch(() => {})
       throw error
     }
@@ -78,8 +83,8 @@ export function budgetRules(options: BudgetOptions): BudgetRules {
     report,
     exhausted,
     take,
-    async demand(context, account, relevant, amounts) {
-      const over = await take(context, account, relevant, amounts)
+    async demand(context, account, relevant, amounts, open) {
+      const over = await take(context, account, relevant, amounts, open)
       const error = over && exhausted(context.run, account, over)
       if (error !== undefined) throw error
       return over === undefined ? amounts : {}
@@ -93,5 +98,5 @@ export function budgetRules(options: BudgetOptions): BudgetRules {
   }
 }
 
-/** What timers can count to. */
+/** Longest delay of a timer in milliseconds. */
 const longestTimerMs = 2 ** 31 - 1

@@ -21,8 +21,8 @@ describe.each([false, true])('with stream: %s', (stream) => {
 
   it('a run that needs no more than its limits completes', async () => {
     const limits = { modelCalls: 3, toolCalls: 2, totalTokens: 500, wallMs: 1000 }
-    const layer = budget({ limits, clock: testClock() })
-    const { run } = budgetedAgent(layer, [...looks(2), 'Done.'])
+    const middleware = budget({ limits, clock: testClock() })
+    const { run } = budgetedAgent(middleware, [...looks(2), 'Done.'])
 
     expect(await run(stream)).toMatchObject({ status: 'completed', text: 'Done.' })
   })
@@ -40,8 +40,8 @@ describe.each([false, true])('with stream: %s', (stream) => {
   })
 
   it('the model may be told instead, and answers with what it has', async () => {
-    const layer = budget({ limits: { toolCalls: 1 }, onToolLimit: 'refuse' })
-    const { run, ran } = budgetedAgent(layer, [...looks(2), 'Done.'])
+    const middleware = budget({ limits: { toolCalls: 1 }, onToolLimit: 'refuse' })
+    const { run, ran } = budgetedAgent(middleware, [...looks(2), 'Done.'])
 
     const response = await run(stream)
 
@@ -60,8 +60,11 @@ describe.each([false, true])('with stream: %s', (stream) => {
   })
 
   it('tokens are counted as the provider tells them, and tools do not run without any left', async () => {
-    const layer = budget({ limits: { totalTokens: 45 }, estimate: () => ({ inputTokens: 10 }) })
-    const { run, client, ran } = budgetedAgent(layer, looks(5))
+    const middleware = budget({
+      limits: { totalTokens: 45 },
+      estimate: () => ({ inputTokens: 10 }),
+    })
+    const { run, client, ran } = budgetedAgent(middleware, looks(5))
 
     const response = await run(stream)
 
@@ -72,8 +75,11 @@ describe.each([false, true])('with stream: %s', (stream) => {
   })
 
   it('a model call that does not fit by its estimate is not made', async () => {
-    const layer = budget({ limits: { inputTokens: 15 }, estimate: () => ({ inputTokens: 16 }) })
-    const { run, client } = budgetedAgent(layer, ['Hi.'])
+    const middleware = budget({
+      limits: { inputTokens: 15 },
+      estimate: () => ({ inputTokens: 16 }),
+    })
+    const { run, client } = budgetedAgent(middleware, ['Hi.'])
 
     expect(await run(stream)).toMatchObject({ status: 'budget_exhausted', reason: 'inputTokens' })
     expect(client.requests).toHaveLength(0)
@@ -86,8 +92,8 @@ describe.each([false, true])('with stream: %s', (stream) => {
       provider: 'scripted',
       partial: { messages: [], text: '', functionCalls: [], metadata: {}, ...partial },
     })
-    const layer = budget({ limits: { totalTokens: 50 }, scope: () => 'all' })
-    const { run } = budgetedAgent(layer, [broken, 'Hi.', 'Hi.'])
+    const middleware = budget({ limits: { totalTokens: 50 }, scope: () => 'all' })
+    const { run } = budgetedAgent(middleware, [broken, 'Hi.', 'Hi.'])
 
     await failure(run(stream))
     await run(stream)
@@ -96,12 +102,12 @@ describe.each([false, true])('with stream: %s', (stream) => {
   })
 
   it('a failure, and what was reserved for it, does not count', async () => {
-    const layer = budget({
+    const middleware = budget({
       limits: { totalTokens: 50 },
       estimate: () => ({ inputTokens: 30 }),
       scope: () => 'all',
     })
-    const { run } = budgetedAgent(layer, [new Error('down'), new Error('down'), 'Hi.'])
+    const { run } = budgetedAgent(middleware, [new Error('down'), new Error('down'), 'Hi.'])
 
     await failure(run(stream))
     await failure(run(stream))
@@ -123,8 +129,8 @@ describe.each([false, true])('with stream: %s', (stream) => {
 
   it('shadow mode tells, and lets everything pass', async () => {
     const limits = { modelCalls: 1, toolCalls: 1, totalTokens: 20 }
-    const layer = budget({ limits, thresholds: [], mode: 'shadow' })
-    const { run, events } = budgetedAgent(layer, [...looks(3), 'Done.'])
+    const middleware = budget({ limits, thresholds: [], mode: 'shadow' })
+    const { run, events } = budgetedAgent(middleware, [...looks(3), 'Done.'])
 
     expect(await run(stream)).toMatchObject({ status: 'completed', text: 'Done.' })
     expect(events.map((event) => event.status)).toEqual(['shadow', 'shadow', 'shadow', 'settled'])
@@ -135,8 +141,11 @@ describe.each([false, true])('with stream: %s', (stream) => {
 describe('time', () => {
   it.each([false, true])('ends a model call that is under way, with stream: %s', async (stream) => {
     const clock = testClock()
-    const layer = budget({ limits: { wallMs: 5000 }, clock })
-    const { run, client } = budgetedAgent(layer, [...looks(1), { updates: ['Half'], hang: true }])
+    const middleware = budget({ limits: { wallMs: 5000 }, clock })
+    const { run, client } = budgetedAgent(middleware, [
+      ...looks(1),
+      { updates: ['Half'], hang: true },
+    ])
 
     const response = run(stream)
     await clock.advance(5000)
@@ -149,8 +158,8 @@ describe('time', () => {
 
   it('ends a tool that does not listen', async () => {
     const clock = testClock()
-    const layer = budget({ limits: { wallMs: 5000 }, clock })
-    const { agent, look } = budgetedAgent(layer, [callFunction('stuck', {})])
+    const middleware = budget({ limits: { wallMs: 5000 }, clock })
+    const { agent, look } = budgetedAgent(middleware, [callFunction('stuck', {})])
     const stuck = { ...look, name: 'stuck', execute: () => new Promise(() => {}) }
 
     const response = agent.run('Go', { tools: [stuck] })
@@ -162,8 +171,8 @@ describe('time', () => {
 
   it('stands still while a run is paused', async () => {
     const clock = testClock()
-    const layer = budget({ limits: { wallMs: 5000, modelCalls: 2 }, clock })
-    const { agent, look } = budgetedAgent(layer, [
+    const middleware = budget({ limits: { wallMs: 5000, modelCalls: 2 }, clock })
+    const { agent, look } = budgetedAgent(middleware, [
       callFunction('gated', {}, 'c1'),
       callFunction('look', {}, 'c2'),
       'Done.',
@@ -191,8 +200,8 @@ describe('warnings', () => {
         await callNext()
       },
     } as const
-    const layer = budget({ limits: { modelCalls: 4 }, thresholds: [0.5, 0.75] })
-    const { run, events } = budgetedAgent([layer, look], [...looks(3), 'Done.'])
+    const middleware = budget({ limits: { modelCalls: 4 }, thresholds: [0.5, 0.75] })
+    const { run, events } = budgetedAgent([middleware, look], [...looks(3), 'Done.'])
 
     await run(false)
 
@@ -204,8 +213,10 @@ describe('warnings', () => {
   })
 
   it('may reach the model, always in the same words', async () => {
-    const layer = budget({ limits: { modelCalls: 4 }, thresholds: [0.5], note: true })
-    const { run, client } = budgetedAgent(layer, [...looks(3), 'Done.'], { instructions: 'Work.' })
+    const middleware = budget({ limits: { modelCalls: 4 }, thresholds: [0.5], note: true })
+    const { run, client } = budgetedAgent(middleware, [...looks(3), 'Done.'], {
+      instructions: 'Work.',
+    })
 
     await run(false)
 
@@ -217,8 +228,8 @@ describe('warnings', () => {
 
   it('may make the next calls cheaper', async () => {
     const degrade = { at: 0.5, options: { model: 'tiny', toolChoice: 'none' as const } }
-    const layer = budget({ limits: { modelCalls: 4 }, thresholds: [], degrade })
-    const { run, client, events } = budgetedAgent(layer, [...looks(2), 'Done.'])
+    const middleware = budget({ limits: { modelCalls: 4 }, thresholds: [], degrade })
+    const { run, client, events } = budgetedAgent(middleware, [...looks(2), 'Done.'])
 
     const response = await run(false)
 
@@ -233,8 +244,10 @@ describe('warnings', () => {
 })
 
 it('1,000 runs at once share what they share, to the last call', async () => {
-  const layer = budget({ limits: { modelCalls: 1500 }, scope: () => 'all', thresholds: [] })
-  const agents = Array.from({ length: 1000 }, () => budgetedAgent(layer, [...looks(1), 'Done.']))
+  const middleware = budget({ limits: { modelCalls: 1500 }, scope: () => 'all', thresholds: [] })
+  const agents = Array.from({ length: 1000 }, () =>
+    budgetedAgent(middleware, [...looks(1), 'Done.']),
+  )
 
   const responses = await Promise.all(agents.map(({ run }) => run(false)))
 
@@ -245,8 +258,10 @@ it('1,000 runs at once share what they share, to the last call', async () => {
 })
 
 it('1,000 runs at once do not share what is each run’s own', async () => {
-  const layer = budget({ limits: { modelCalls: 2, toolCalls: 1 } })
-  const agents = Array.from({ length: 1000 }, () => budgetedAgent(layer, [...looks(1), 'Done.']))
+  const middleware = budget({ limits: { modelCalls: 2, toolCalls: 1 } })
+  const agents = Array.from({ length: 1000 }, () =>
+    budgetedAgent(middleware, [...looks(1), 'Done.']),
+  )
 
   const responses = await Promise.all(agents.map(({ run }) => run(false)))
 
@@ -263,7 +278,7 @@ it.each<[string, object, string]>([
   ['a negative limit', { limits: { modelCalls: -1 } }, 'limits.modelCalls'],
   ['no limits', { limits: 5 }, 'limits'],
   ['a share alone', { thresholds: 0.8 }, 'thresholds'],
-  ['what is no store', { store: {} }, 'store.increment'],
+  ['what is no store', { store: {} }, 'store'],
   ['half a call', { limits: { toolCalls: 1.5 } }, 'limits.toolCalls'],
   ['money without prices', { limits: { costUsd: 1 } }, 'prices'],
   ['no repetition at all', { limits: { repeatedToolCalls: 0 } }, 'limits.repeatedToolCalls'],

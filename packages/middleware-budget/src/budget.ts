@@ -1,9 +1,9 @@
 import type { AgentMiddleware, ChatMiddleware, FunctionMiddleware } from '@lamella/core'
 import {
-  agentLayer,
+  defineAgentMiddleware,
   callWithin,
-  chatLayer,
-  functionLayer,
+  defineChatMiddleware,
+  defineFunctionMiddleware,
   systemClock,
 } from '@lamella/core/authoring'
 import { budgetAccounts } from './budget-accounts.ts'
@@ -14,9 +14,19 @@ import { modelCalls } from './model-calls.ts'
 import { toolCalls } from './tool-calls.ts'
 
 /**
- * Ends a run that has used up its calls, tokens, money or time, or that goes round in circles: its
- * status is `budget_exhausted`. The same object on a sub-agent shares the budget of its caller.
+ * Ends a run that has used up its calls, tokens, money or time, or that repeats itself: its status is
+ * `budget_exhausted`. The same object on a sub-agent shares the budget of the calling run.
  * @throws TypeError or RangeError that names the option
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { budget } from '@lamella/middleware-budget'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const middleware = budget({ limits: { modelCalls: 10, totalTokens: 50_000 } })
+ * const agent = new Agent({ client: scriptedClient(['Hello.']), middleware })
+ * console.log((await agent.run('Hi')).status) // completed
+ * ```
  */
 export function budget(
   options: BudgetOptions = {},
@@ -27,14 +37,14 @@ export function budget(
   const { clock = systemClock, limits = {} } = options
 
   return [
-    agentLayer('budget', options, async (context, callNext) => {
+    defineAgentMiddleware('budget', options, async (context, callNext) => {
       const { run } = context
       const { account, isOwner } = accounts.open(run)
       const stop = run.observe(({ type, data }) => {
         if (type === 'internal_call') account.chargeInternal(data as never)
       })
       try {
-        // Resumed, it may have a tool call to make before its next model call.
+        // A resumed run may make a tool call before its next model call.
         const isResumed = isOwner && account.ledger.counted.modelCalls !== undefined
         await rules.demand(context, account, isResumed ? meteredCounters : modelCallCounters, {})
         if (limits.wallMs === undefined || !isOwner || options.mode === 'shadow') await callNext()
@@ -51,7 +61,7 @@ export function budget(
         if (!context.signal.aborted) await left
       }
     }),
-    chatLayer('budget', options, modelCalls(options, rules, accounts)),
-    functionLayer('budget', options, toolCalls(options, rules, accounts)),
+    defineChatMiddleware('budget', options, modelCalls(options, rules, accounts)),
+    defineFunctionMiddleware('budget', options, toolCalls(options, rules, accounts)),
   ]
 }

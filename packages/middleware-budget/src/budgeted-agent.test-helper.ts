@@ -44,7 +44,7 @@ export function budgetedAgent(
   return { agent, client, ran, events, look, run }
 }
 
-/** What a promise rejects with. */
+/** Resolves to the error of a promise. */
 export async function failure(of: Promise<unknown>): Promise<unknown> {
   try {
     await of

@@ -1,5 +1,5 @@
 import type { OptionRules } from '@lamella/core/authoring'
-import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, checkStore, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { BudgetCounter, BudgetLimits, BudgetOptions } from './budget-options.ts'
 import type { PriceTable } from './price-table.ts'
 
@@ -15,22 +15,24 @@ export const counters: readonly BudgetCounter[] = [
   'wallMs',
 ]
 
-/** What tells that no further call can be paid for. */
+/** Counters that are exhausted once no further call can be paid for. */
 export const meteredCounters: readonly BudgetCounter[] = counters.slice(2)
 
-/** What is looked at before a run and before each model call. */
+/** Counters to check before a run and before each model call. */
 export const modelCallCounters: readonly BudgetCounter[] = ['modelCalls', ...meteredCounters]
 
-/** @throws TypeError or RangeError that names the option and the value */
+/**
+ * Checks the options of `budget`.
+ * @throws TypeError or RangeError that names the option and the value
+ */
 export function checkBudgetOptions(options: BudgetOptions): void {
   const { limits = {}, scope, window, prices, thresholds = [], degrade } = options
   checkOptions(owner, options, {
-    ...layerRules,
+    ...middlewareRules,
     limits: limitRules,
     scope: typeof scope === 'function' ? 'any' : ['run', 'session', 'tenant'],
     window: typeof window === 'number' ? 1 : ['day', 'month'],
     store: 'any',
-    'store.increment': options.store === undefined ? 'any' : 'function',
     onStoreError: ['fail', 'open'],
     storeTimeoutMs: 1,
     prices: 'any',
@@ -43,13 +45,14 @@ export function checkBudgetOptions(options: BudgetOptions): void {
     message: 'any',
     clock: 'any',
   })
+  if (options.store !== undefined) checkStore(owner, options.store, ['counters'])
   if (limits !== Object(limits)) throw wrongOption(owner, 'limits', 'an object', limits)
   for (const [name, limit] of Object.entries(limits)) checkLimit(name, limit)
   if (limits.costUsd !== undefined && prices === undefined) {
-    throw wrongOption(owner, 'prices', 'given where `limits.costUsd` is', prices)
+    throw wrongOption(owner, 'prices', 'given with `limits.costUsd`', prices)
   }
   if (window !== undefined && (scope ?? 'run') === 'run') {
-    throw wrongOption(owner, 'window', 'left out where each run has its own budget', window)
+    throw wrongOption(owner, 'window', 'left out with the scope run', window)
   }
   if (prices !== undefined && typeof prices !== 'function') checkPrices(prices)
   if (!Array.isArray(thresholds)) throw wrongOption(owner, 'thresholds', 'a list', thresholds)
@@ -88,7 +91,7 @@ function checkLimit(name: string, limit: unknown, place = `limits.${name}`): voi
 
 const needed = { input: undefined, output: undefined }
 
-/** A price that is no number makes money that is none, which is never over any limit. */
+/** Rejects a price that is not a number: its cost would be NaN, which is above no limit. */
 function checkPrices(prices: PriceTable): void {
   if (prices !== Object(prices)) throw wrongOption(owner, 'prices', 'a table or a function', prices)
   for (const [model, table] of Object.entries(prices)) {

@@ -1,7 +1,7 @@
 import type { ChatContext, ChatMiddleware, Usage } from '@lamella/core'
-import { addUsage } from '@lamella/core'
+import { addUsage, isProviderError } from '@lamella/core'
 import type { InternalCallEvent } from '@lamella/core/authoring'
-import { mergeChatOptions, requestTokens } from '@lamella/core/authoring'
+import { estimateTokens, mergeChatOptions, requestTokens } from '@lamella/core/authoring'
 import type { Amounts, BudgetAccount } from './budget-account.ts'
 import type { BudgetAccounts } from './budget-accounts.ts'
 import type { BudgetOptions } from './budget-options.ts'
@@ -10,7 +10,7 @@ import { modelCallCounters } from './check-budget-options.ts'
 import type { ModelName } from './price-table.ts'
 import { priceOf } from './price-table.ts'
 
-/** Makes the layer around model calls: it reserves what a call will take, and settles what it took. */
+/** Makes the chat middleware: it reserves the amounts of a call, and settles the used ones. */
 export function modelCalls(
   options: BudgetOptions,
   rules: BudgetRules,
@@ -39,13 +39,27 @@ export function modelCalls(
     context.client = degrade.client ?? context.client
   }
 
-  const expected = (context: ChatContext): Amounts => {
-    if (!isMetered) return { modelCalls: 1 }
-    const usage = estimate(context)
-    const { inputTokens = 0, outputTokens = 0 } = usage
-    const { totalTokens = inputTokens + outputTokens } = usage
-    const costUsd = price?.({ ...usage, totalTokens }, modelOf(context)) ?? 0
-    return { modelCalls: 1, inputTokens, outputTokens, totalTokens, costUsd }
+  /** The longest answer so far, or a guess. */
+  let longestOutput = 0
+  const noAmounts: Amounts = {}
+
+  /** Estimates the amounts that a call will take, and how much of that is a guess. */
+  const expected = (context: ChatContext) => {
+    if (!isMetered) return { usage: {}, amounts: { modelCalls: 1 }, open: noAmounts }
+    const { maxOutputTokens = longestOutput || usualOutput } = context.options
+    const known = addUsage({}, estimate(context))
+    const isGuess = options.estimate === undefined
+    const usage = isGuess ? { ...known, outputTokens: maxOutputTokens } : known
+    const model = modelOf(context)
+    const amounts = amountsOf(usage, price?.(withTotal(usage), model))
+    if (!isGuess) return { usage, amounts, open: noAmounts }
+    const certain = amountsOf(known, price?.(withTotal(known), model))
+    const open: Amounts = {
+      outputTokens: maxOutputTokens,
+      totalTokens: maxOutputTokens,
+      costUsd: (amounts.costUsd ?? 0) - (certain.costUsd ?? 0),
+    }
+    return { usage, amounts, open }
   }
 
   return async (context, callNext) => {
@@ -53,7 +67,10 @@ export function modelCalls(
     const account = accounts.of(run)
     runShort(context, account)
     account.checkPrice(modelOf(context))
-    const reserved = await rules.demand(context, account, modelCallCounters, expected(context))
+    const { usage: guess, amounts, open } = expected(context)
+    const reserved = await rules.demand(context, account, modelCallCounters, amounts, open)
+    // Not in shadow mode, where nothing may have been taken.
+    const reservedOpen = reserved === amounts ? open : noAmounts
     context.metadata['budget'] = account.shares
     const before = run.usage
     const attemptsBefore = run.attempts.length
@@ -61,7 +78,7 @@ export function modelCalls(
     const stop = run.observe(({ type, data }) => {
       if (type === 'internal_call') internal = addUsage(internal, (data as InternalCallEvent).usage)
     })
-    const end = async (): Promise<void> => {
+    const end = async (error?: unknown): Promise<void> => {
       stop()
       let rest = without(run.usage, before, internal)
       for (const { provider, model, usage } of run.attempts.slice(attemptsBefore)) {
@@ -72,16 +89,24 @@ export function modelCalls(
       const { provider, model } = modelOf(context)
       const answered = { provider: run.servedBy ?? provider, model: context.result?.model ?? model }
       account.charge(rest, answered)
-      // What a layer inside has answered, or refused, was no call.
+      // Answered or rejected by an inner middleware, so no call was made.
       const isCall = run.servedBy !== undefined
       if (isCall) account.count('modelCalls')
-      await account.settle(isCall ? { ...reserved, modelCalls: 0 } : reserved)
+      longestOutput = Math.max(longestOutput, rest.outputTokens ?? 0)
+      const isCounted = Object.values(without(run.usage, before, internal)).some(
+        (count) => count! > 0,
+      )
+      if (isMetered && isCall && !isCounted) {
+        const used = usedBy(context, guess, error)
+        if (used !== undefined) account.chargeEstimate(used, answered)
+      }
+      await account.settle(isCall ? { ...reserved, modelCalls: 0 } : reserved, reservedOpen)
     }
     try {
       await callNext()
     } catch (error) {
       // What ended the call is told, and not a store that fails; an abort does not wait for it.
-      const ended = end().catch(() => {})
+      const ended = end(error).catch(() => {})
       if (!context.signal.aborted) await ended
       throw error
     }
@@ -94,12 +119,36 @@ function modelOf({ client, options }: ChatContext): ModelName {
   return { provider: client.provider, model: options.model ?? client.model }
 }
 
+/** Output tokens of a call that sets no limit, before any answer has come. */
+const usualOutput = 1024
+
+/** Usage of a call that reports none; `undefined` if it was refused. */
+function usedBy({ result, signal }: ChatContext, guess: Usage, error: unknown): Usage | undefined {
+  if (error === undefined) {
+    const said = (result?.text ?? '') + result?.functionCalls.map((call) => call.arguments).join('')
+    return withTotal({ ...guess, outputTokens: estimateTokens(said) })
+  }
+  // Left, or broken off: the provider counts what nobody waits for too.
+  const isUnderWay = signal.aborted || (isProviderError(error) && error.partial !== undefined)
+  return isUnderWay ? withTotal(guess) : undefined
+}
+
+function amountsOf(usage: Usage, costUsd = 0): Amounts {
+  const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = withTotal(usage)
+  return { modelCalls: 1, inputTokens, outputTokens, totalTokens, costUsd: Math.max(0, costUsd) }
+}
+
+function withTotal(usage: Usage): Usage {
+  const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = usage
+  return { ...usage, totalTokens: Math.max(totalTokens, inputTokens + outputTokens) }
+}
+
 function estimateInput({ messages, instructions, options }: ChatContext): Usage {
   const { tools, responseFormat } = options
   return { inputTokens: requestTokens({ messages, instructions, tools, responseFormat }) }
 }
 
-/** What is left of a count without others. */
+/** Subtracts usages from a usage. */
 function without(usage: Usage, ...others: readonly Usage[]): Usage {
   const rest: Record<string, number> = {}
   for (const [name, count = 0] of Object.entries(usage)) {
@@ -109,5 +158,4 @@ function without(usage: Usage, ...others: readonly Usage[]): Usage {
   return rest
 }
 
-const comeToAnEnd =
-  'Most of the budget for this task is used up. Come to an end soon, with what you have.'
+const comeToAnEnd = 'Most of the budget for this task is used up. Finish soon, with what you have.'

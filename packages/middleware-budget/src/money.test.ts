@@ -13,9 +13,9 @@ const prices = {
   small: { input: 10_000, output: 20_000 },
   'scripted/large': { input: 100_000, output: 200_000 },
 }
-const spentBy = async (middleware: unknown[], options: BudgetOptions = {}, steps = ['Done.']) => {
-  const layer = budget({ limits: { costUsd: 100 }, prices, ...options })
-  const { run, events } = budgetedAgent([layer, ...(middleware as ChatMiddleware[])], steps)
+const spentBy = async (inner: unknown[], options: BudgetOptions = {}, steps = ['Done.']) => {
+  const middleware = budget({ limits: { costUsd: 100 }, prices, ...options })
+  const { run, events } = budgetedAgent([middleware, ...(inner as ChatMiddleware[])], steps)
   await run(false)
   const last = events.at(-1)
   return last?.status === 'settled' ? last.spent.costUsd : undefined
@@ -35,16 +35,16 @@ describe('money', () => {
   })
 
   it('of which a function makes no number has no price', async () => {
-    const layer = budget({ limits: { costUsd: 1 }, prices: () => Number.NaN })
-    const { run, client } = budgetedAgent(layer, ['Done.'])
+    const middleware = budget({ limits: { costUsd: 1 }, prices: () => Number.NaN })
+    const { run, client } = budgetedAgent(middleware, ['Done.'])
 
     expect(await failure(run(false))).toMatchObject({ code: 'price_unknown' })
     expect(client.requests).toHaveLength(0)
   })
 
   it.each([false, true])('is spent by the prices of the model, with stream: %s', async (stream) => {
-    const layer = budget({ limits: { costUsd: 0.5 }, prices, estimate: () => ({}) })
-    const { run, client } = budgetedAgent(layer, looks(5))
+    const middleware = budget({ limits: { costUsd: 0.5 }, prices, estimate: () => ({}) })
+    const { run, client } = budgetedAgent(middleware, looks(5))
 
     const response = await run(stream)
 
@@ -53,37 +53,37 @@ describe('money', () => {
   })
 
   it('is reserved by the estimate', async () => {
-    const layer = budget({
+    const middleware = budget({
       limits: { costUsd: 0.5 },
       prices,
       estimate: () => ({ inputTokens: 51 }),
     })
-    const { run, client } = budgetedAgent(layer, ['Hi.'])
+    const { run, client } = budgetedAgent(middleware, ['Hi.'])
 
     expect(await run(false)).toMatchObject({ status: 'budget_exhausted' })
     expect(client.requests).toHaveLength(0)
   })
 
-  it('is counted for what a layer asks another model', async () => {
+  it('is counted for what a middleware asks another model', async () => {
     const judge = scriptedClient(() => 'Fine.', { model: 'large' })
     const judging = chatMiddleware('judge', async ({ run }, callNext) => {
-      await callInternally(run, { layer: 'judge', client: judge, input: 'Is it?' })
+      await callInternally(run, { middleware: 'judge', client: judge, input: 'Is it?' })
       await callNext()
     })
 
     expect(await spentBy([judging])).toBeCloseTo(2.2)
   })
 
-  it('is counted once for what a layer of a sub-agent asks', async () => {
+  it('is counted once for what a middleware of a sub-agent asks', async () => {
     const judge = scriptedClient(() => 'Fine.', { model: 'large' })
     const judging = chatMiddleware('judge', async ({ run }, callNext) => {
-      await callInternally(run, { layer: 'judge', client: judge, input: 'Is it?' })
+      await callInternally(run, { middleware: 'judge', client: judge, input: 'Is it?' })
       await callNext()
     })
-    const layer = budget({ limits: { costUsd: 100 }, prices })
-    const child = budgetedAgent([layer, judging], ['Found.'], { name: 'sub' })
+    const middleware = budget({ limits: { costUsd: 100 }, prices })
+    const child = budgetedAgent([middleware, judging], ['Found.'], { name: 'sub' })
     const steps = [callFunction('sub', { task: 'x' }), 'Done.']
-    const parent = budgetedAgent(layer, steps, { tools: [child.agent.asTool()] })
+    const parent = budgetedAgent(middleware, steps, { tools: [child.agent.asTool()] })
     await parent.run(false)
 
     const spent = parent.events.flatMap((event) =>
@@ -128,11 +128,11 @@ describe('money', () => {
 })
 
 describe('a model without a price', () => {
-  const layers = (options: BudgetOptions = {}) =>
+  const middlewares = (options: BudgetOptions = {}) =>
     budget({ limits: { costUsd: 1 }, prices: { tiny: { input: 1, output: 1 } }, ...options })
 
   it('is not called', async () => {
-    const { run, client } = budgetedAgent(layers(), ['Hi.'])
+    const { run, client } = budgetedAgent(middlewares(), ['Hi.'])
 
     expect(await failure(run(false))).toMatchObject({
       code: 'price_unknown',
@@ -146,7 +146,7 @@ describe('a model without a price', () => {
       context.client = scriptedClient(() => 'Hi.', { model: 'small' })
       await callNext()
     })
-    const { run } = budgetedAgent([layers(), turn], [], {
+    const { run } = budgetedAgent([middlewares(), turn], [], {
       client: scriptedClient([], { model: 'tiny' }),
     })
 
@@ -157,7 +157,7 @@ describe('a model without a price', () => {
   })
 
   it('costs nothing where that is wished', async () => {
-    const { run } = budgetedAgent(layers({ onUnknownPrice: 'ignore' }), ['Hi.'])
+    const { run } = budgetedAgent(middlewares({ onUnknownPrice: 'ignore' }), ['Hi.'])
 
     expect(await run(false)).toMatchObject({ status: 'completed' })
   })
@@ -176,8 +176,8 @@ it('prompt caches have prices of their own, and a date in the name of a model do
     cacheWrite1hTokens: 50_000,
   }
   const client = scriptedClient(() => ({ messages: 'Hi.', usage }), { model: 'large-5-20260801' })
-  const layer = budget({ limits: { costUsd: 100 }, prices: table })
-  const { run, events } = budgetedAgent(layer, [], { client })
+  const middleware = budget({ limits: { costUsd: 100 }, prices: table })
+  const { run, events } = budgetedAgent(middleware, [], { client })
 
   await run(false)
 
@@ -198,8 +198,8 @@ it('whatever calls are made of, money is the sum over their models', async () =>
         const messages = isLast ? 'Done.' : [callFunction('look', { at }, `c${at}`)]
         return { messages, model, usage }
       })
-      const layer = budget({ limits: { costUsd: 1e9 }, prices })
-      const { run, events } = budgetedAgent(layer, steps)
+      const middleware = budget({ limits: { costUsd: 1e9 }, prices })
+      const { run, events } = budgetedAgent(middleware, steps)
       await run(false)
       const expected = calls.reduce((sum, { model, inputTokens, outputTokens }) => {
         const { input, output } = model === 'small' ? prices.small : prices['scripted/large']

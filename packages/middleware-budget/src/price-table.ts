@@ -3,28 +3,42 @@ import { LamellaError } from '@lamella/core'
 
 /** US dollars for a million tokens. */
 export interface TokenPrices {
+  /** Price of input tokens. */
   readonly input: number
+  /** Price of output tokens. */
   readonly output: number
-  /** Read from the provider's prompt cache. @default `input` */
+  /**
+   * Price of input tokens read from the provider's prompt cache.
+   * @default `input`
+   */
   readonly cachedInput?: number | undefined
-  /** Written to it. @default `input` */
+  /**
+   * Price of input tokens written to the prompt cache.
+   * @default `input`
+   */
   readonly cacheWrite?: number | undefined
-  /** Written to it for an hour. @default `cacheWrite` */
+  /**
+   * Price of input tokens written to the prompt cache for an hour.
+   * @default `cacheWrite`
+   */
   readonly cacheWrite1h?: number | undefined
 }
 
 /** Prices by `model` or `provider/model`. A date at the end of a model's name may be left out. */
 export type PriceTable = Readonly<Record<string, TokenPrices>>
 
-/** Who answers, as far as it is known. */
+/** Model that answers, as far as it is known. */
 export interface ModelName {
+  /** Name of the provider. */
   readonly provider: string | undefined
+  /** Name of the model. */
   readonly model: string | undefined
 }
 
+/** Returns the cost of a usage in US dollars; `undefined` if the price is unknown. */
 export type Price = (usage: Usage, model: ModelName) => number | undefined
 
-/** Makes the function that says what tokens of a model cost, `undefined` where nobody knows. */
+/** Makes the function that returns the cost of a usage. */
 export function priceOf(prices: PriceTable | Price): Price {
   if (typeof prices === 'function') {
     return (usage, model) => {
@@ -40,7 +54,7 @@ export function priceOf(prices: PriceTable | Price): Price {
   }
 }
 
-/** The error for a model without a price. */
+/** Makes the error for a model without a price. */
 export function unknownPrice(budget: string, { provider, model }: ModelName): LamellaError {
   const name = [provider, model].filter(Boolean).join('/')
   return new LamellaError(`${budget}: there is no price for the model ${name}`, {

@@ -6,7 +6,7 @@ import type { BudgetOptions } from './index.ts'
 import { budget } from './index.ts'
 import { isRepeated, lastCalls } from './repeated-calls.ts'
 
-/** What a run comes to whose model makes these calls of `look`. */
+/** Runs an agent whose model makes these calls of `look`. */
 async function calls(args: readonly Record<string, unknown>[], options: BudgetOptions = {}) {
   const steps = args.map((given) => callFunction('look', given))
   const { run, ran } = budgetedAgent(budget(options), [...steps, 'Done.'])

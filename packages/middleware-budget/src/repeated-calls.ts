@@ -1,21 +1,21 @@
 import { canonicalJson } from '@lamella/core/authoring'
 
-/** Calls of a circle that is found. */
+/** Longest cycle of calls that is detected. */
 const longestCircle = 4
 
-/** How a call is told from others: its tool, and its arguments in any order of keys. */
+/** Returns a text that identifies a call: its tool, and its arguments in canonical order. */
 export function signatureOf(name: string, args: Readonly<Record<string, unknown>>): string {
   try {
     return `${name} ${canonicalJson(args)}`
   } catch {
-    // What JSON cannot hold is like no other call.
+    // A value without JSON equals no other call.
     return crypto.randomUUID()
   }
 }
 
 /**
- * Whether the last of `calls` is one too many: with it, the same call, or the same circle of calls,
- * has come more than `limit` times in a row.
+ * Tells whether the last of `calls` is one too many: it repeats the same call, or the same cycle of
+ * calls, more than `limit` times in a row.
  */
 export function isRepeated(calls: readonly string[], limit: number): boolean {
   for (let circle = 1; circle <= longestCircle; circle++) {
@@ -31,7 +31,7 @@ export function isRepeated(calls: readonly string[], limit: number): boolean {
   return false
 }
 
-/** As many calls as `isRepeated` looks at. */
+/** Keeps as many calls as `isRepeated` reads. */
 export function lastCalls(calls: readonly string[], limit: number): readonly string[] {
   return calls.slice(-(longestCircle * limit + 1))
 }

@@ -70,13 +70,13 @@ describe('a budget', () => {
 
   it('counts what runs have used, not what they reserved', async () => {
     const store = memoryStore()
-    const layer = budget({
+    const middleware = budget({
       limits: { totalTokens: 1000, toolCalls: 10 },
       estimate: () => ({ inputTokens: 300 }),
       scope: () => 'all',
       store,
     })
-    const { run } = budgetedAgent(layer, [...looks(2), 'Done.'])
+    const { run } = budgetedAgent(middleware, [...looks(2), 'Done.'])
     await run(false)
 
     const key = `budget:${JSON.stringify(['budget', 'own', 'all', 0])}`
@@ -132,7 +132,7 @@ describe('a store that fails', () => {
       if (isDown) throw new Error('down')
       return store.increment(...given)
     }
-    const layer = budget({
+    const middleware = budget({
       limits: { modelCalls: 5 },
       scope: () => 'all',
       store: { ...store, increment },
@@ -143,7 +143,7 @@ describe('a store that fails', () => {
         return new Error('the provider failed')
       },
     ]
-    const { run } = budgetedAgent(layer, steps)
+    const { run } = budgetedAgent(middleware, steps)
 
     expect(await failure(run(false))).toMatchObject({ message: 'the provider failed' })
   })
@@ -156,7 +156,7 @@ describe('a store that fails', () => {
       if (isSlow) await new Promise<void>((go) => waiting.push(go))
       return store.increment(...given)
     }
-    const layer = budget({
+    const middleware = budget({
       limits: { modelCalls: 5 },
       scope: () => 'all',
       store: { ...store, increment },
@@ -169,7 +169,7 @@ describe('a store that fails', () => {
         await callNext()
       },
     } as const
-    const { run, client } = budgetedAgent([layer, slow], ['Hi.'])
+    const { run, client } = budgetedAgent([middleware, slow], ['Hi.'])
     const abort = new AbortController()
 
     const failed = failure(run(false, { signal: abort.signal }))

@@ -9,15 +9,17 @@ const ask = (at: number) => callFunction('sub', { task: `${at}` }, `s${at}`)
 
 /** An agent that asks a sub-agent twice, which looks twice each time. */
 function family(options: BudgetOptions, onChild = true) {
-  const layer = budget(options)
+  const middleware = budget(options)
   const child = budgetedAgent(
-    onChild ? layer : [],
+    onChild ? middleware : [],
     [...looks(2), 'Found.', ...looks(2), 'Found.'],
     {
       name: 'sub',
     },
   )
-  const parent = budgetedAgent(layer, [ask(1), ask(2), 'Done.'], { tools: [child.agent.asTool()] })
+  const parent = budgetedAgent(middleware, [ask(1), ask(2), 'Done.'], {
+    tools: [child.agent.asTool()],
+  })
   return { child, parent }
 }
 
@@ -41,7 +43,7 @@ describe.each([false, true])('a sub-agent, with stream: %s', (stream) => {
     expect(await parent.run(stream)).toMatchObject({ status: 'completed' })
   })
 
-  it('without the layer counts with its tokens', async () => {
+  it('without the middleware counts with its tokens', async () => {
     const { parent } = family({ limits: { totalTokens: 50 }, estimate: () => ({}) }, false)
 
     const response = await parent.run(stream)
@@ -75,11 +77,11 @@ it('a sub-agent with another object has a budget of its own, also of the same na
 })
 
 it('sub-agents that run side by side cannot spend the same token twice', async () => {
-  const layer = budget({ limits: { totalTokens: 100 }, estimate: () => ({ inputTokens: 15 }) })
+  const middleware = budget({ limits: { totalTokens: 100 }, estimate: () => ({ inputTokens: 15 }) })
   const client = scriptedClient(() => 'Found.')
-  const sub = new Agent({ client, name: 'sub', middleware: layer })
+  const sub = new Agent({ client, name: 'sub', middleware: middleware })
   const calls = Array.from({ length: 20 }, (_, at) => ask(at))
-  const parent = budgetedAgent(layer, [calls, 'Done.'], { tools: [sub.asTool()] })
+  const parent = budgetedAgent(middleware, [calls, 'Done.'], { tools: [sub.asTool()] })
 
   const response = await parent.run(false)
 

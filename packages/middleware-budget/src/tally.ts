@@ -1,22 +1,22 @@
-import type { KeyValueStore, RunContext } from '@lamella/core'
+import type { RunContext } from '@lamella/core'
 import { LamellaError, memoryStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
+import { withinStoreTime } from '@lamella/core/authoring'
 import type { BudgetCounter, BudgetOptions } from './budget-options.ts'
 
-/** The sums of those that share a budget. */
+/** Sums that several runs may share. */
 export interface Tally {
-  /** Adds to a sum in one step, and gives the new one. */
+  /** Adds to a sum atomically, and returns the new one. */
   add(counter: BudgetCounter, by: number): number | Promise<number>
 }
 
-/** Sums of one run, kept with it. */
+/** Makes the sums of one run, stored with it. */
 export function runTally(sums: Partial<Record<BudgetCounter, number>>): Tally {
   return { add: (counter, by) => (sums[counter] = (sums[counter] ?? 0) + by) }
 }
 
 /**
- * Makes the function that finds the sums of whatever a run shares its budget with; `undefined` where
- * that is nothing but itself.
+ * Makes the function that finds the shared sums of a run; `undefined` if the run shares with nothing.
  */
 export function sharedTallies(
   name: string,
@@ -24,33 +24,22 @@ export function sharedTallies(
   clock: Clock,
 ): (run: RunContext) => Tally | undefined {
   if (scope === 'run') return () => undefined
-  const kept: KeyValueStore = store ?? memoryStore({ maxEntries: 100_000, clock })
+  const kept = store ?? memoryStore({ maxEntries: 100_000, clock })
   return (run) => {
     const owner = scopeOf(name, scope, run)
     if (owner === undefined) return undefined
     const { start, end } = windowAt(window, clock.now())
     const key = `budget:${JSON.stringify([name, ...owner, start])}`
-    // A run that ends later than its window still finds it.
+    // A run that ends after its window still finds it.
     const ttlMs = end === undefined ? undefined : end - clock.now() + 86_400_000
     return {
       add(counter, by) {
-        const sum = kept.increment(`${key}:${counter}`, by, { ttlMs })
-        return store === undefined ? sum : inTime(sum, storeTimeoutMs, clock)
+        const sum = kept.increment!(`${key}:${counter}`, by, { ttlMs })
+        return store === undefined
+          ? sum
+          : withinStoreTime(sum, { clock, timeoutMs: storeTimeoutMs })
       },
     }
-  }
-}
-
-async function inTime<Value>(work: Promise<Value>, ms: number, clock: Clock): Promise<Value> {
-  const done = new AbortController()
-  const late = clock.sleep(ms, done.signal).then(() => {
-    throw new Error(`the store did not answer within ${ms} ms`)
-  })
-  late.catch(() => {})
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    done.abort()
   }
 }
 
@@ -60,9 +49,12 @@ function scopeOf(
   run: RunContext,
 ): readonly string[] | undefined {
   if (typeof scope === 'function') return ['own', scope(run)]
-  if (scope === 'session') return run.session && ['session', run.session.id]
+  if (scope === 'session') {
+    const tenant = run.tenant === undefined ? [] : [run.tenant]
+    return run.session && ['session', run.session.id, ...tenant]
+  }
   if (run.tenant !== undefined) return ['tenant', run.tenant]
-  throw new LamellaError(`${name}: the budget is that of a tenant, and the run has none`, {
+  throw new LamellaError(`${name}: the budget belongs to a tenant, and the run has none`, {
     code: 'state_scope',
   })
 }

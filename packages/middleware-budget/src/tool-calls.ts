@@ -8,7 +8,7 @@ import type { BudgetRules, UsedUp } from './budget-rules.ts'
 import { meteredCounters } from './check-budget-options.ts'
 import { isRepeated, lastCalls, signatureOf } from './repeated-calls.ts'
 
-/** Makes the layer around tool calls: it counts them, and sees when they go round in circles. */
+/** Makes the function middleware: it counts tool calls, and detects cycles of them. */
 export function toolCalls(
   options: BudgetOptions,
   rules: BudgetRules,
@@ -47,7 +47,7 @@ export function toolCalls(
     const { run, function: tool } = context
     const account = accounts.of(run)
     const signature = signatureOf(tool.name, context.arguments)
-    // Before anything is waited for, so that calls of a batch are in order.
+    // Before the first wait, so that calls of a batch are in order.
     const calls = run.state.update(recent, (known) =>
       repeatedToolCalls === false ? known : lastCalls([...known, signature], repeatedToolCalls),
     )
@@ -69,7 +69,7 @@ export function toolCalls(
       await callNext()
     } catch (error) {
       if (exitOf(error) === 'paused') {
-        // It comes through here again when the run is resumed.
+        // A resumed run passes here again.
         account.count('toolCalls', -1)
         account.countTool(tool.name, -1)
         run.state.update(recent, (known) => without(known, signature))

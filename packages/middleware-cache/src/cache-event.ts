@@ -1,47 +1,54 @@
 import type { RunContext, Usage } from '@lamella/core'
 import { reporter } from '@lamella/core/authoring'
 
-/** What a cache did with one call. It holds nothing that users or models wrote. */
+/** Data of the run event `cache`: the outcome of one call. It holds no text of users or models. */
 export interface CacheEvent {
-  /** Of the layer. */
-  readonly layer: string
+  /** Name of the middleware. */
+  readonly middleware: string
   /**
-   * `hit`: answered from the cache. `miss`: made, and kept if `stored`. `skipped`: made as if there
-   * were no cache. `error`: the store, a codec or an option's function failed; the call goes on.
+   * `hit`: answered from the cache. `miss`: the call was made, and its answer kept if `stored`.
+   * `skipped`: the call was made without the cache. `error`: the store, a codec or an option's function
+   * failed, and the call continues without it.
    */
   readonly outcome: 'hit' | 'miss' | 'skipped' | 'error'
-  /** Of the entry in the store. */
+  /** Key of the entry in the store. */
   readonly key?: string | undefined
-  /** Why it was skipped, not stored, or what failed: a fixed word. */
+  /** Fixed word for the reason of a skipped call, of an answer not stored, or of a failure. */
   readonly reason?: string | undefined
+  /** True if this call's answer was stored. */
   readonly stored?: boolean | undefined
+  /** Age of the entry in milliseconds. */
   readonly ageMs?: number | undefined
-  /** The entry is past its time to live, and is made anew in the background. */
+  /** True if the entry is past its time to live and is refreshed in the background. */
   readonly stale?: boolean | undefined
-  /** Another call that was on its way gave the answer. */
+  /** True if a concurrent call with the same key provided the answer. */
   readonly shared?: boolean | undefined
-  /** Of the question to the one that was answered, where the two are not the same. */
+  /** Similarity to the question answered before, from 0 to 1, if the two differ. */
   readonly similarity?: number | undefined
-  /** What the answer cost when it was made. */
+  /** Usage that the answer cost when it was made. */
   readonly savedUsage?: Usage | undefined
-  /** The layer looked, and did not answer. */
+  /** True in shadow mode: the cache was read but the call was made all the same. */
   readonly shadow?: true | undefined
-  /** Told to `onEvent` only. */
+  /** The failure. Passed to `onEvent` only. */
   readonly error?: unknown
 }
 
-/** Tells what a layer did: without `error` as an event `cache` of the run, with it to `onEvent`. */
-export type ReportCache = (run: RunContext, event: Omit<CacheEvent, 'layer' | 'shadow'>) => void
+/** Reports an outcome: without `error` as the run event `cache`, with it to `onEvent`. */
+export type ReportCache = (
+  run: RunContext,
+  event: Omit<CacheEvent, 'middleware' | 'shadow'>,
+) => void
 
+/** Makes the function that reports outcomes. */
 export function cacheReporter(options: {
-  readonly layer: string
+  readonly middleware: string
   readonly isShadow: boolean
   readonly onEvent: ((event: CacheEvent) => void) | undefined
 }): ReportCache {
-  const { layer, isShadow, onEvent } = options
+  const { middleware, isShadow, onEvent } = options
   const emit = reporter<CacheEvent>('cache', undefined)
   return (run, { error, ...facts }) => {
-    const event: CacheEvent = { layer, ...facts, ...(isShadow && { shadow: true }) }
+    const event: CacheEvent = { middleware, ...facts, ...(isShadow && { shadow: true }) }
     emit(run, event)
     try {
       onEvent?.(error === undefined ? event : { ...event, error })

@@ -1,122 +1,149 @@
 import type { ChatContext, ChatResponse, KeyValueStore, Usage } from '@lamella/core'
-import type { Clock, LayerOptions } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
 import type { CacheEvent } from './cache-event.ts'
 import type { CacheScope } from './cache-scope.ts'
 import type { SingleFlightOptions } from './cached-calls.ts'
 import type { CacheCodec } from './entry-store.ts'
 import type { CacheAllowance } from './keepable.ts'
-import type { KeyvLike } from './keyv-store.ts'
+import type { KeyvLike } from './keyv-like.ts'
 import type { CacheRequest } from './request-key.ts'
 import type { SemanticOptions } from './semantic-options.ts'
 
-/** What `cache()` and `toolCache()` both take. */
-export interface SharedCacheOptions<Context> extends LayerOptions<Context, CacheEvent> {
+/** Options that `cache()` and `toolCache()` share. */
+export interface SharedCacheOptions<Context> extends MiddlewareOptions<Context, CacheEvent> {
   /**
-   * Where entries are kept: any `KeyValueStore`, or a `Keyv`.
+   * Store of the entries: any `KeyValueStore`, or a `Keyv`.
    * @default in this process, at most 1000 entries and 64 MiB
    */
   readonly store?: KeyValueStore | KeyvLike | undefined
   /**
-   * How long an entry answers.
+   * Milliseconds for which an entry answers.
    * @default 300000
    */
   readonly ttlMs?: number | undefined
   /**
-   * Part of every key. Another one is another cache: after a change of prompts, of a tool, of a server.
+   * Part of every key. Change it to start an empty cache, after a change of prompts, a tool or a server.
    * @default ''
    */
   readonly namespace?: string | undefined
   /**
-   * Calls with one key that come at the same time are made once; on a store of your own also if they
-   * come to several processes.
+   * Makes one call for concurrent calls with the same key; with a store of your own also across
+   * processes.
    * @default true
    */
   readonly singleFlight?: boolean | SingleFlightOptions | undefined
-  /** What turns entries into texts and back, such as encryption. @default entries are JSON */
+  /**
+   * Converts entries to text and back, for example to encrypt them.
+   * @default entries are JSON
+   */
   readonly codec?: CacheCodec | undefined
   /**
-   * For one operation of a store of your own. After it, the call goes on without the cache.
+   * Time limit in milliseconds for one operation of a store of your own. After it, the call continues
+   * without the cache.
    * @default 1000
    */
   readonly storeTimeoutMs?: number | undefined
   /**
-   * Is given what a call need not wait for, such as `ctx.waitUntil` of an edge worker.
+   * Takes work that a call need not wait for, such as `ctx.waitUntil` of an edge worker.
    * @default entries are written before the call ends
    */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
-  /** @default the system's */
+  /**
+   * Source of time.
+   * @default the system's clock
+   */
   readonly clock?: Clock | undefined
 }
 
+/** Options of `cache`. */
 export interface CacheOptions extends SharedCacheOptions<ChatContext> {
   /**
-   * Who shares answers.
-   * @default 'shared', but a call fails whose run has a tenant, or names one in its `data`
+   * Set of callers that share answers.
+   * @default 'shared', but a run with a tenant, or one named in its `data`, fails
    */
   readonly scope?: CacheScope<ChatContext> | undefined
   /**
-   * How long after `ttlMs` an entry still answers while it is made anew in the background.
+   * Milliseconds after `ttlMs` for which an entry still answers while it is refreshed in the background.
    * @default 0
    */
   readonly staleWhileRevalidateMs?: number | undefined
   /**
-   * How long after `ttlMs` an entry answers in place of a call that fails.
+   * Milliseconds after `ttlMs` for which an entry answers a call that fails.
    * @default 0
    */
   readonly staleIfErrorMs?: number | undefined
-  /** What is cached although it is not by default. @default [] */
+  /**
+   * Calls and answers to cache that are not cached by default.
+   * @default []
+   */
   readonly allow?: readonly CacheAllowance[] | undefined
-  /** A further condition for an answer to be kept. */
+  /** Further condition for storing an answer. */
   readonly cacheable?:
     | ((response: ChatResponse, context: ChatContext) => boolean | Promise<boolean>)
     | undefined
   /**
-   * What the key is made of, as JSON. It gets all that reaches the provider and may add to it or leave
-   * parts out.
+   * Data that the key is computed from, as JSON. The function gets all that reaches the provider, and
+   * may add to it or leave parts out.
    * @default all that reaches the provider
    */
   readonly key?: ((context: ChatContext, request: CacheRequest) => unknown) | undefined
-  /** Answers also questions that mean the same. @default only the very same */
+  /**
+   * Answers questions with the same meaning too.
+   * @default only identical calls are answered
+   */
   readonly semantic?: SemanticOptions | undefined
 }
 
-/** What a single call says about the cache. */
+/** Cache settings of a single call. */
 export interface CacheControl {
   /**
-   * - `reload`: made anew, and kept
-   * - `no-store`: made as if there were no cache
-   * - `only-if-cached`: not made; without an entry it fails with `cache_miss`
+   * - `reload`: makes the call and stores its answer
+   * - `no-store`: makes the call without the cache
+   * - `only-if-cached`: makes no call; without an entry it fails with `cache_miss`
    * @default 'default'
    */
   readonly mode?: CacheMode | undefined
-  /** An older entry does not answer. */
+  /** Maximum age in milliseconds of an entry that may answer. */
   readonly maxAgeMs?: number | undefined
-  /** For the entry that this call makes. @default the layer's */
+  /**
+   * Time to live of the entry that this call makes, in milliseconds.
+   * @default `ttlMs` of the middleware
+   */
   readonly ttlMs?: number | undefined
 }
 
+/** Use of the cache by a single call. */
 export type CacheMode = 'default' | 'reload' | 'no-store' | 'only-if-cached'
 
-/** In `metadata.cache` of a response, and of the context of its call. */
+/** Facts about the cache in `metadata.cache` of a response and of its call's context. */
 export interface CacheInfo {
+  /** True if the answer came from the cache. */
   readonly hit: boolean
-  /** Of the entry in the store; missing where there was none to look for. */
+  /** Key of the entry in the store. Missing if no entry was looked up. */
   readonly key?: string | undefined
-  /** Whether this call's answer was kept. */
+  /** True if this call's answer was stored. */
   readonly stored?: boolean | undefined
-  /** Why it was not asked for, or not kept. */
+  /** Fixed word for the reason why the cache was not read, or the answer not stored. */
   readonly reason?: string | undefined
+  /** Age of the entry in milliseconds. */
   readonly ageMs?: number | undefined
+  /** True if the entry was past its time to live. */
   readonly stale?: boolean | undefined
+  /** True if a concurrent call with the same key provided the answer. */
   readonly shared?: boolean | undefined
+  /** Similarity to the question answered before, from 0 to 1, if the two differ. */
   readonly similarity?: number | undefined
-  /** What the answer had cost; its own `usage` is zero. */
+  /** Usage that the answer cost when it was made. The response's own `usage` is zero. */
   readonly savedUsage?: Usage | undefined
 }
 
 declare module '@lamella/core' {
   interface ChatOptions {
-    /** How this call uses `cache()` of `@lamella/middleware-cache`. Never sent. */
+    /**
+     * Cache settings of this call, read by `cache()` of `@lamella/middleware-cache`. Never sent to the
+     * provider.
+     * @default 'default'
+     */
     readonly cache?: CacheMode | CacheControl | undefined
   }
 }

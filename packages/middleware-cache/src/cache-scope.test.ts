@@ -57,7 +57,7 @@ describe('scope', () => {
   })
 
   test.each(runModes)(
-    'a client that another layer puts in place knows the tenant, %s',
+    'a client that another middleware puts in place knows the tenant, %s',
     async (mode) => {
       const setUpOther = (options: CacheOptions) => {
         const other = scriptedClient(({ index }) => `Answer ${index}.`, { provider: 'other' })
@@ -152,10 +152,10 @@ describe('scope', () => {
   })
 
   test('clients that say they differ do not share answers', async () => {
-    const layer = cache()
+    const middleware = cache()
     const ask = async (fingerprint: string) => {
       const client = Object.assign(scriptedClient([fingerprint]), { fingerprint })
-      return (await new Agent({ client, middleware: layer }).run('Hello')).text
+      return (await new Agent({ client, middleware: middleware }).run('Hello')).text
     }
 
     expect([await ask('here'), await ask('there'), await ask('here')]).toEqual([

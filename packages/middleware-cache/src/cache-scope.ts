@@ -3,8 +3,9 @@ import { LamellaError } from '@lamella/core'
 import { wrongOption } from '@lamella/core/authoring'
 
 /**
- * Who shares answers: all, the runs of one tenant, those of one session, the calls of one run, or those
- * for which the function gives the same text. Without a tenant, a session or a text, a call is not cached.
+ * Set of callers that share answers: all, the runs of one tenant, the runs of one session, the calls of
+ * one run, or those for which the function returns the same text. A call without a tenant, a session or
+ * a text is not cached.
  */
 export type CacheScope<Context> =
   | 'shared'
@@ -13,7 +14,7 @@ export type CacheScope<Context> =
   | 'run'
   | ((context: Context) => string | undefined)
 
-/** The scope of a call as a part of its key; `undefined` where it has none. */
+/** Returns the scope of a call as a part of its key; `undefined` if it has none. */
 export function scopeOf<Context extends { readonly run: RunContext }>(
   scope: CacheScope<Context>,
   context: Context,
@@ -28,7 +29,7 @@ export function scopeOf<Context extends { readonly run: RunContext }>(
   return own === undefined ? undefined : `${scope}:${own}`
 }
 
-/** Whether a run says whose it is: by its tenant, or by what its data calls one. */
+/** Tells whether a run names a tenant, in `tenant` or in its data. */
 export function hasTenant({ tenant, data }: RunContext): boolean {
   if (tenant !== undefined || typeof data !== 'object' || data === null) return tenant !== undefined
   return Object.entries(data).some(([key, value]) => value != null && tenantName.test(key))
@@ -36,14 +37,15 @@ export function hasTenant({ tenant, data }: RunContext): boolean {
 
 const tenantName = /^(tenant|org|organi[sz]ation|account|workspace|customer)(_?id)?$/i
 
-/** The error of a cache that is not told who may share its answers. */
-export function scopeMissing(layer: string, why: string): LamellaError {
+/** Makes the error for a cache that does not know who may share its answers. */
+export function scopeMissing(middleware: string, why: string): LamellaError {
   return new LamellaError(
-    `${layer}: ${why}; say by \`scope\` who shares answers, also if it is 'shared'`,
+    `${middleware}: ${why}; say by \`scope\` who shares answers, even if it is 'shared'`,
     { code: 'cache_scope_missing' },
   )
 }
 
+/** Checks the option `scope`. */
 export function checkScope<Context>(owner: string, scope: CacheScope<Context> | undefined): void {
   const isName =
     scope === undefined || ['shared', 'tenant', 'session', 'run'].includes(scope as string)

@@ -20,13 +20,13 @@ function setUp(
   const events: CacheEvent[] = []
   const clock = testClock(1_000_000)
   const client = scriptedClient(({ index }) => `Answer ${index}.`)
-  const layer = cache({ clock, onEvent: (event) => events.push(event), ...options })
+  const middleware = cache({ clock, onEvent: (event) => events.push(event), ...options })
   return {
-    agent: new Agent({ client, middleware: layer, ...agentOptions }),
+    agent: new Agent({ client, middleware: middleware, ...agentOptions }),
     client,
     clock,
     events,
-    layer,
+    middleware,
   }
 }
 
@@ -148,7 +148,7 @@ describe('cache', () => {
   })
 
   test('a call with other instructions, tools, history or provider is another call', async () => {
-    const { agent, client, layer } = setUp()
+    const { agent, client, middleware } = setUp()
     const named = (description: string) => tool({ name: 't', description, execute: () => 1 })
     const changes: readonly RunOptions[] = [
       { instructions: 'Be brief.' },
@@ -163,7 +163,7 @@ describe('cache', () => {
     for (const options of [{}, ...changes]) await agent.run('Hello', options)
     await agent.run(['Hel', 'lo'])
     const other = scriptedClient(['Other.'], { provider: 'other' })
-    const { text: answer } = await new Agent({ client: other, middleware: layer }).run('Hello')
+    const { text: answer } = await new Agent({ client: other, middleware: middleware }).run('Hello')
 
     expect(client.requests).toHaveLength(6)
     expect(answer).toBe('Other.')

@@ -1,14 +1,19 @@
 import type { ChatContext, ChatMiddleware, ChatResponse } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
 import type { OptionRules } from '@lamella/core/authoring'
-import { canonicalJson, chatLayer, checkOptions, isControlFlow } from '@lamella/core/authoring'
+import {
+  canonicalJson,
+  defineChatMiddleware,
+  checkOptions,
+  isControlFlow,
+} from '@lamella/core/authoring'
 import type { CacheControl, CacheInfo, CacheMode, CacheOptions } from './cache-options.ts'
 import { hasTenant, scopeMissing } from './cache-scope.ts'
 import type { CacheEntry } from './entry-store.ts'
 import { isJson } from './is-json.ts'
 import { allowances, whyNotAsked, whyNotKept } from './keepable.ts'
-import type { KeyOrReason } from './layer-cache.ts'
-import { LayerCache, sharedCacheRules } from './layer-cache.ts'
+import type { KeyOrReason } from './call-cache.ts'
+import { CallCache, sharedCacheRules } from './call-cache.ts'
 import type { CacheRequest } from './request-key.ts'
 import { cacheRequest } from './request-key.ts'
 import type { Question, SemanticMatch } from './semantic-lookup.ts'
@@ -21,9 +26,20 @@ type Entry = CacheEntry<StoredResponse>
 type Facts = Omit<CacheInfo, 'hit'>
 
 /**
- * Answers model calls that were made before. The entries belong to the layer, or to its `store`, and are
- * shared by all runs of their scope.
+ * Answers repeated model calls from a cache. Entries belong to the middleware or to its `store`, and all
+ * runs of their scope share them.
  * @throws TypeError or RangeError that names the option and the value
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { cache } from '@lamella/middleware-cache'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const client = scriptedClient(['Paris.'])
+ * const agent = new Agent({ client, middleware: cache({ ttlMs: 60_000 }) })
+ * await agent.run('What is the capital of France?')
+ * await agent.run('What is the capital of France?') // answered without the client
+ * ```
  */
 export function cache(options: CacheOptions = {}): ChatMiddleware {
   const { name = 'cache', scope, allow = [], cacheable, key: keyFrom, waitUntil } = options
@@ -39,8 +55,8 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     semantic: semanticRules,
   })
   for (const what of allow) checkOptions('cache', { allow: what }, { allow: allowances })
-  const layer = new LayerCache<StoredResponse, ChatContext>('cache', options, isStoredResponse)
-  const { entries, isShadow } = layer
+  const middleware = new CallCache<StoredResponse, ChatContext>('cache', options, isStoredResponse)
+  const { entries, isShadow } = middleware
   const allowed = new Set(allow)
   const refreshing = new Set<string>()
   const semantic = options.semantic && new SemanticLookup(options.semantic, options.clock)
@@ -54,7 +70,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     if (scope === undefined && hasTenant(context.run)) {
       throw scopeMissing(name, 'the run has a tenant')
     }
-    return layer.keyFor(context, scope ?? 'shared', () => {
+    return middleware.keyFor(context, scope ?? 'shared', () => {
       const whole = cacheRequest(context)
       const request = whole && part(whole)
       if (keyFrom === undefined || request === undefined) return request
@@ -66,14 +82,14 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
   function answer(context: ChatContext, { storedAt, value }: Entry, facts: Facts): void {
     const ageMs = entries.ageMs({ storedAt })
     const all: Facts = { ...facts, ageMs, savedUsage: value.usage }
-    layer.report(context.run, { outcome: 'hit', ...all })
+    middleware.report(context.run, { outcome: 'hit', ...all })
     if (isShadow) return
     const info: CacheInfo = { hit: true, ...all }
     context.metadata['cache'] = info
     context.result = { ...replayResponse(value), metadata: { ...value.metadata, cache: info } }
   }
 
-  /** Says in an answer that was made what the cache did. */
+  /** Records in the response of a call how the cache treated it. */
   function note(context: ChatContext, response: ChatResponse, facts: Facts): void {
     if (isShadow) return
     const info: CacheInfo = { hit: false, ...facts }
@@ -86,11 +102,20 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     callNext: () => Promise<ChatResponse>,
     key: string,
     question: Question | undefined,
+    onProgress: () => void,
   ): Promise<Entry | undefined> {
     const hasChanged = allowed.has('changed') ? undefined : watchChanges(context)
+    if (context.stream) {
+      context.transformUpdates({
+        transform(update, controller) {
+          onProgress()
+          controller.enqueue(update)
+        },
+      })
+    }
     const response = await callNext()
-    const { ttlMs = layer.ttlMs } = controlOf(context)
-    const { entry, facts } = await layer.keep(context, {
+    const { ttlMs = middleware.ttlMs } = controlOf(context)
+    const { entry, facts } = await middleware.keep(context, {
       key,
       ttlMs,
       keepMs: ttlMs + Math.max(staleWhileRevalidateMs, staleIfErrorMs),
@@ -106,13 +131,13 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     if (entry !== undefined && question !== undefined) {
       await semantic
         ?.learn(key, question, ttlMs)
-        .catch((error: unknown) => layer.fail(context, 'semantic', error, key))
+        .catch((error: unknown) => middleware.fail(context, 'semantic', error, key))
     }
     note(context, response, facts)
     return entry
   }
 
-  /** The question of a call that has no entry, and the answer to one that means the same. */
+  /** Question of a call without an entry, and the entry of a question that means the same. */
   async function lookAround(
     context: ChatContext,
     key: string,
@@ -130,30 +155,30 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
       return { question, match }
     } catch (error) {
       if (isControlFlow(error, context.signal)) throw error
-      layer.fail(context, 'semantic', error, key)
+      middleware.fail(context, 'semantic', error, key)
       return {}
     }
   }
 
-  /** Makes a call anew for those who come later. */
+  /** Refreshes an entry for later calls. */
   function refresh(context: ChatContext, key: string): void {
     if (refreshing.has(key) || isShadow) return
     refreshing.add(key)
     const control: CacheControl = { ...controlOf(context), mode: 'reload' }
-    const work = layer
+    const work = middleware
       .claim(`${key}:refresh`)
       .then((isOurs) => (isOurs ? context.repeat({ cache: control }) : undefined))
-      .catch((error: unknown) => layer.fail(context, 'revalidate', error, key))
+      .catch((error: unknown) => middleware.fail(context, 'revalidate', error, key))
       .finally(() => refreshing.delete(key))
     waitUntil?.(work)
   }
 
-  return chatLayer('cache', options, async (context, callNext) => {
+  return defineChatMiddleware('cache', options, async (context, callNext) => {
     const { mode, maxAgeMs = Infinity } = controlOf(context)
     const { key, reason } = mode === 'no-store' ? { reason: mode } : await keyOf(context)
     if (key === undefined) {
       if (mode === 'only-if-cached') throw cacheMiss(name, reason)
-      layer.report(context.run, { outcome: 'skipped', reason })
+      middleware.report(context.run, { outcome: 'skipped', reason })
       return note(context, await callNext(), { reason })
     }
 
@@ -162,7 +187,12 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
       ageMs < Math.min(ttlMs + graceMs, maxAgeMs)
     const reads = mode !== 'reload'
     const waits = mode !== 'only-if-cached'
-    const place = await layer.begin(context, key, { reads, waits, accepts })
+    const place = await middleware.begin(context, key, {
+      reads,
+      waits,
+      accepts,
+      isAwaited: () => context.awaited,
+    })
     if ('entry' in place) {
       const { entry, shared } = place
       const isStale = entries.ageMs(entry) >= entry.ttlMs
@@ -183,7 +213,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
         if (!isShadow) return undefined
       }
       if (mode === 'only-if-cached') throw cacheMiss(name)
-      entry = await make(context, callNext, key, question)
+      entry = await make(context, callNext, key, question, () => place.progress())
     } catch (error) {
       failure = error
       const { old } = place
@@ -209,9 +239,9 @@ function controlOf({ options }: ChatContext): CacheControl & { readonly mode: Ca
 
 const modes: readonly CacheMode[] = ['default', 'reload', 'no-store', 'only-if-cached']
 
-function cacheMiss(layer: string, reason?: string): LamellaError {
+function cacheMiss(middleware: string, reason?: string): LamellaError {
   const why = reason === undefined ? 'there is no entry' : `it is not cached (${reason})`
-  return new LamellaError(`${layer}: the call was to be answered from the cache only, and ${why}`, {
+  return new LamellaError(`${middleware}: the mode only-if-cached makes no call, and ${why}`, {
     code: 'cache_miss',
   })
 }

@@ -6,66 +6,84 @@ import type { CacheEntry, EntryStore } from './entry-store.ts'
 import { Lease } from './lease.ts'
 import { within } from './within.ts'
 
-/** How calls with one key are kept from being made at the same time. */
+/** Settings for concurrent calls with one key. */
 export interface SingleFlightOptions {
   /**
-   * How long a process may be silent before another makes its call; it renews the lease meanwhile.
+   * Milliseconds after which the lease of a process that stopped renewing it expires, and another makes
+   * the call.
    * @default 10000
    */
   readonly leaseMs?: number | undefined
   /**
-   * How often the store is asked whether another process has the answer.
+   * Milliseconds between two reads of the store while another process makes the call.
    * @default 50
    */
   readonly pollMs?: number | undefined
   /**
-   * How long a call waits for another before it is made all the same.
+   * Milliseconds for which a call waits for another before it is made all the same.
    * @default 60000
    */
   readonly waitMs?: number | undefined
+  /**
+   * Milliseconds that the reader of a streamed answer may pause before others no longer wait for it.
+   * @default 3000
+   */
+  readonly stallMs?: number | undefined
 }
 
+/** Settings of `CachedCalls`. */
 export interface CachedCallsOptions<Value> {
   readonly entries: EntryStore<Value>
   readonly clock: Clock
-  /** `undefined`: every call is made. */
+  /** Settings for concurrent calls; `undefined` makes every call. */
   readonly singleFlight: SingleFlightOptions | undefined
-  /** Where other processes may keep what they make. */
+  /** Store that other processes write to as well. */
   readonly shared: KeyValueStore | undefined
 }
 
+/** Settings of one call. */
 export interface BeginOptions<Value> {
   readonly signal: AbortSignal
-  /** Whether entries answer at all. @default true */
+  /**
+   * True if entries may answer.
+   * @default true
+   */
   readonly reads?: boolean | undefined
-  /** Whether it waits for others, and they for it. @default true */
+  /**
+   * True if the call waits for concurrent ones, and they wait for it.
+   * @default true
+   */
   readonly waits?: boolean | undefined
-  /** Whether an entry may answer. */
+  /** Tells whether an entry may answer. */
   readonly accepts: (entry: CacheEntry<Value>) => boolean
   readonly onError: (reason: string, error: unknown) => void
+  /** Returns true while a caller waits for more of the call. @default always */
+  readonly isAwaited?: (() => boolean) | undefined
 }
 
-/** An entry that answers. */
+/** An entry that answers the call. */
 export interface Found<Value> {
   readonly entry: CacheEntry<Value>
   readonly shared: boolean
 }
 
-/** The call is to be made. */
+/** The right and duty to make the call. */
 export interface Turn<Value> {
-  /** What there was, and may not answer any more. */
+  /** Entry that no longer may answer. */
   readonly old: CacheEntry<Value> | undefined
-  /** Tells who waits what came of it. To be called once, always. */
+  /** Publishes the outcome to waiting calls. To be called exactly once. */
   end(entry: CacheEntry<Value> | undefined, error?: unknown): void
+  /** A part of the answer has come, and its reader has taken the one before. */
+  progress(): void
 }
 
 /**
- * What came of a call that others waited for: an entry, also an old one that may stand in for calls that
- * fail. After an abort the next of them makes it.
+ * Outcome of a call that others waited for: an entry, possibly an old one that answers for a failed
+ * call. After an abort, the next waiting call is made.
  */
 type Landing<Value> = CacheEntry<Value> | 'none' | 'aborted'
 
-/** Finds the entry of a call, or whose turn it is to make it. */
+/** Finds the entry of a call, or decides which call is made. */
 export class CachedCalls<Value> {
   readonly #options: CachedCallsOptions<Value>
   readonly #flights = new Map<string, Promise<Landing<Value>>>()
@@ -111,17 +129,50 @@ export class CachedCalls<Value> {
         end(entry)
         return { entry, shared: !isFound }
       }
+      const over = new AbortController()
+      const finish = (landing: Landing<Value>): void => {
+        if (over.signal.aborted) return
+        over.abort()
+        end(landing)
+        right?.lease?.release().catch((failure: unknown) => options.onError('lease', failure))
+      }
       return {
         old,
         end: (made, error) => {
           const isLeft = isControlFlow(error, options.signal) && !isTermination(error)
-          end(made ?? (isLeft ? 'aborted' : (old ?? 'none')))
-          right?.lease?.release().catch((failure: unknown) => options.onError('lease', failure))
+          finish(made ?? (isLeft ? 'aborted' : (old ?? 'none')))
         },
+        // Of those who wait, the next makes the call.
+        progress: this.#stallWatch(singleFlight, options, over.signal, () => finish('aborted')),
       }
     } catch (error) {
       end('aborted')
       throw error
+    }
+  }
+
+  /** Calls back when nobody has taken more of an answer for a while. */
+  #stallWatch(
+    { stallMs = 3000 }: SingleFlightOptions,
+    { isAwaited = () => true }: BeginOptions<Value>,
+    over: AbortSignal,
+    onStall: () => void,
+  ): () => void {
+    const { clock } = this.#options
+    let last: number | undefined
+    const watch = async (): Promise<void> => {
+      for (let left = stallMs; left > 0; left = last! + stallMs - clock.now()) {
+        // oxlint-disable-next-line no-await-in-loop
+        await clock.sleep(left, over)
+        if (isAwaited()) last = clock.now()
+      }
+      onStall()
+    }
+    return () => {
+      const isFirst = last === undefined
+      last = clock.now()
+      // It ends with the call.
+      if (isFirst && !over.aborted) watch().catch(() => {})
     }
   }
 
@@ -144,7 +195,7 @@ export class CachedCalls<Value> {
     try {
       for (const until = clock.now() + waitMs; clock.now() < until; ) {
         const isOurs = await lease.take(signal)
-        // Another may have kept its answer between our last look and now.
+        // Another process may have stored its answer between our last read and now.
         const entry = await entries.read(key, signal)
         if (entry !== undefined && accepts(entry)) {
           if (isOurs) await lease.release()
@@ -154,7 +205,7 @@ export class CachedCalls<Value> {
         await clock.sleep(pollMs, signal)
       }
     } catch (error) {
-      // It may be ours by now.
+      // The lease may have expired and be free.
       lease.release().catch(() => {})
       if (isControlFlow(error, signal)) throw error
       onError('lease', error)
@@ -194,5 +245,5 @@ function found<Value>(entry: CacheEntry<Value>): Found<Value> {
 }
 
 function alone<Value>(old: CacheEntry<Value> | undefined): Turn<Value> {
-  return { old, end: () => {} }
+  return { old, end: () => {}, progress: () => {} }
 }

@@ -3,34 +3,42 @@ import { sameFacts as sameFactsOf } from './same-facts.ts'
 import type { SemanticOptions } from './semantic-options.ts'
 import { similarity } from './vector-index.ts'
 
-/** Two questions, and whether one answer would do for both. */
+/** Two questions, labelled with whether one answer fits both. */
 export interface QuestionPair {
+  /** The two questions. */
   readonly questions: readonly [string, string]
+  /** True if one answer fits both. */
   readonly same: boolean
 }
 
+/** Options of `calibrateThreshold`. */
 export interface CalibrationOptions extends Pick<SemanticOptions, 'embed' | 'sameFacts'> {
-  /** Real questions, some dozens of each kind at least; near ones that differ matter most. */
+  /**
+   * Real questions, some dozens of each label at least. Similar questions with different answers matter
+   * most.
+   */
   readonly pairs: readonly QuestionPair[]
   /**
-   * The share of different pairs that may pass for the same.
+   * Share of different pairs that may be matched by mistake, from 0 to 1.
    * @default 0
    */
   readonly maxWrong?: number | undefined
+  /** Cancels the calls of `embed`. */
   readonly signal?: AbortSignal | undefined
 }
 
+/** Result of `calibrateThreshold`. */
 export interface Calibration {
-  /** The lowest that keeps to `maxWrong`; 1 if none finds anything. */
+  /** Lowest threshold that respects `maxWrong`; 1 if no threshold finds a pair. */
   readonly threshold: number
-  /** The share of same pairs that it finds. */
+  /** Share of same pairs that it matches, from 0 to 1. */
   readonly found: number
-  /** The share of different pairs that it takes for the same. */
+  /** Share of different pairs that it matches by mistake, from 0 to 1. */
   readonly wrong: number
 }
 
 /**
- * Finds the `threshold` of a semantic cache for an embedding, on labelled pairs of questions.
+ * Finds the `threshold` of a semantic cache for an embedding from labelled pairs of questions.
  * @throws TypeError or RangeError that names the option and the value
  */
 export async function calibrateThreshold(options: CalibrationOptions): Promise<Calibration> {

@@ -2,36 +2,38 @@ import type { KeyValueStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 import { within } from './within.ts'
 
-/** What is kept of a call. JSON. */
+/** A stored answer, as JSON. */
 export interface CacheEntry<Value> {
   readonly version: 1
-  /** Of the clock. */
+  /** Time of storing, in milliseconds of the clock. */
   readonly storedAt: number
-  /** How long it answers. */
+  /** Milliseconds for which it answers. */
   readonly ttlMs: number
   readonly value: Value
-  /** The question, where answers are also found by meaning. */
+  /** Question that it answers, for a semantic cache. */
   readonly question?: string | undefined
 }
 
-/** Turns entries into what the store keeps and back: encrypts them, or compresses them. */
+/** Converts entries to the text in the store and back, for example to encrypt or compress them. */
 export interface CacheCodec {
+  /** Returns the text to store. */
   encode(json: string): string | Promise<string>
-  /** Throws what it cannot read; such an entry counts as missing. */
+  /** Returns the JSON of a stored text. If it throws, the entry counts as missing. */
   decode(text: string): string | Promise<string>
 }
 
+/** Settings of an `EntryStore`. */
 export interface EntryStoreOptions<Value> {
   readonly store: KeyValueStore
   readonly codec: CacheCodec | undefined
   readonly clock: Clock
-  /** For one operation of the store. */
+  /** Time limit for one operation of the store, in milliseconds. */
   readonly timeoutMs: number
-  /** Whether what was read is what this package wrote. */
+  /** Tells whether a value that was read is one that this package wrote. */
   readonly isValue: (value: unknown) => value is Value
 }
 
-/** Keeps entries in a store that may be slow, gone, or shared with others. */
+/** Reads and writes entries in a store that may be slow, unavailable or shared. */
 export class EntryStore<Value> {
   readonly #options: EntryStoreOptions<Value>
 
@@ -39,7 +41,10 @@ export class EntryStore<Value> {
     this.#options = options
   }
 
-  /** A missing entry, and one of another form, is none. Rejects when the store or the codec fails. */
+  /**
+   * Returns `undefined` for a missing entry and for one in another format. Rejects when the store or the
+   * codec fails.
+   */
   async read(key: string, signal?: AbortSignal): Promise<CacheEntry<Value> | undefined> {
     const { store, codec, isValue } = this.#options
     const found = await this.within(store.get(key), signal)
@@ -55,7 +60,7 @@ export class EntryStore<Value> {
     return isEntry ? entry : undefined
   }
 
-  /** `keepMs` may be longer than the entry answers. */
+  /** Stores an entry. `keepMs` may be longer than its `ttlMs`. */
   async write(key: string, entry: CacheEntry<Value>, keepMs: number): Promise<void> {
     const { store, codec } = this.#options
     const written = codec === undefined ? entry : await codec.encode(JSON.stringify(entry))
@@ -71,7 +76,7 @@ export class EntryStore<Value> {
     return Math.max(0, this.#options.clock.now() - storedAt)
   }
 
-  /** Waits for an operation of the store. */
+  /** Waits for an operation of the store, up to the time limit. */
   within<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
     const { clock, timeoutMs } = this.#options
     return timeoutMs === Infinity ? work : within(work, { clock, timeoutMs, signal })

@@ -1,7 +1,7 @@
 /**
- * Whether a value is told whole by its JSON: plain objects and lists of texts, finite numbers, booleans
- * and null. With `asKey`, also what has a `toJSON` of its own, such as a date, and bytes: two that
- * differ have different texts.
+ * Tells whether JSON represents a value completely: plain objects and lists of texts, finite numbers,
+ * booleans and null. With `asKey` also bytes and values with a `toJSON` of their own, such as dates:
+ * different ones have different texts.
  */
 export function isJson(value: unknown, asKey = false): boolean {
   if (typeof value === 'number') return Number.isFinite(value)

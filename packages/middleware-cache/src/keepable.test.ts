@@ -13,9 +13,9 @@ async function askTwice(
 ) {
   const events: CacheEvent[] = []
   const client = scriptedClient(() => reply)
-  const layer = cache({ onEvent: (event) => events.push(event), ...options })
+  const middleware = cache({ onEvent: (event) => events.push(event), ...options })
   const functionInvocation = { enabled: false }
-  const agent = new Agent({ client, middleware: layer, functionInvocation })
+  const agent = new Agent({ client, middleware: middleware, functionInvocation })
   await agent.run('Hello', run)
   await agent.run('Hello', run)
   return { calls: client.requests.length, reason: events[0]?.reason }
@@ -94,7 +94,7 @@ describe('what is cached', () => {
   })
 
   test.each(runModes)(
-    'an answer that a layer further out changed is not kept, %s',
+    'an answer that a middleware further out changed is not kept, %s',
     async (mode) => {
       const client = scriptedClient(['for <name>', 'for <name>', 'for all', 'for all'])
       const restore = (name: string) =>
@@ -182,7 +182,7 @@ describe('what is cached', () => {
     expect(values).toEqual([{ n: 1 }, { n: 1 }])
   })
 
-  test('a value that an inner layer made is kept if JSON holds it', async () => {
+  test('a value that an inner middleware made is kept if JSON holds it', async () => {
     const client = scriptedClient(['one'])
     const inner = chatMiddleware('inner', async (context, callNext) => {
       context.result = {

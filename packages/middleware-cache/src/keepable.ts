@@ -3,16 +3,17 @@ import { isJson } from './is-json.ts'
 import { isSampled } from './request-key.ts'
 
 /**
- * What is not cached unless it is allowed.
+ * Calls and answers that are cached only if allowed.
  *
  * - `sampled`: calls with a `temperature` above 0 and no `seed`, which ask for variety
- * - `hosted-tools`: calls that offer tools of the provider, which look at the world, and their answers
- * - `stateful`: calls in a conversation that the provider keeps
- * - `truncated`: answers cut at the limit of tokens
- * - `changed`: answers that a layer further out changed, as it changed them
+ * - `hosted-tools`: calls that offer hosted tools, which look at the world, and their answers
+ * - `stateful`: calls in a conversation that the provider stores
+ * - `truncated`: answers cut at the token limit
+ * - `changed`: answers as a middleware further out changed them
  */
 export type CacheAllowance = 'sampled' | 'hosted-tools' | 'stateful' | 'truncated' | 'changed'
 
+/** All values of `CacheAllowance`. */
 export const allowances: readonly CacheAllowance[] = [
   'sampled',
   'hosted-tools',
@@ -21,7 +22,7 @@ export const allowances: readonly CacheAllowance[] = [
   'changed',
 ]
 
-/** Why a call is neither answered from the cache nor kept; `undefined` if it may be. */
+/** Returns the reason why a call skips the cache; `undefined` if it may use it. */
 export function whyNotAsked(
   options: ChatOptions,
   allowed: ReadonlySet<CacheAllowance>,
@@ -32,7 +33,7 @@ export function whyNotAsked(
   return isHosted && !allowed.has('hosted-tools') ? 'hosted-tools' : undefined
 }
 
-/** Why an answer is not kept; `undefined` if it may be. */
+/** Returns the reason why an answer is not stored; `undefined` if it may be. */
 export function whyNotKept(
   response: ChatResponse,
   allowed: ReadonlySet<CacheAllowance>,

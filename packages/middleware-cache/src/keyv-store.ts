@@ -1,18 +1,11 @@
 import type { KeyValueStore, WriteOptions } from '@lamella/core'
 import { wrongOption } from '@lamella/core/authoring'
+import type { KeyvLike, Swap } from './keyv-like.ts'
 import { redisSwap } from './redis-swap.ts'
 
-/** The part of a `Keyv` (https://keyv.org, versions 5 and 6) that is used here. */
-export interface KeyvLike {
-  get(key: string): Promise<unknown>
-  set(key: string, value: unknown, ttl?: number): Promise<unknown>
-  delete(key: string): Promise<unknown>
-  readonly store?: unknown
-}
-
 /**
- * Makes a store of a `Keyv`. On Redis (`@keyv/redis`), `increment` and `compareAndSet` are one step for
- * all processes; on other stores, one step within this process.
+ * Makes a `KeyValueStore` from a `Keyv`. On Redis (`@keyv/redis`), `increment` and `compareAndSet` are
+ * atomic across processes; on other stores, within this process.
  */
 export function keyvStore(keyv: KeyvLike): KeyValueStore {
   if (typeof keyv?.get !== 'function' || typeof keyv.set !== 'function') {
@@ -21,7 +14,7 @@ export function keyvStore(keyv: KeyvLike): KeyValueStore {
   const swap = redisSwap(keyv) ?? plainSwap(keyv)
   const queues = new Map<string, Promise<unknown>>()
 
-  /** Steps on one key wait for each other. */
+  /** Runs the steps on one key one after the other. */
   const inTurn = async <T>(key: string, step: () => Promise<T>): Promise<T> => {
     const turn = (queues.get(key) ?? Promise.resolve()).then(step, step)
     queues.set(key, turn)
@@ -62,17 +55,6 @@ export function keyvStore(keyv: KeyvLike): KeyValueStore {
         }
       }),
   }
-}
-
-/** An entry as it is now, and the way to replace it if it still is that. */
-export interface Swap {
-  readonly value: unknown
-  /** Resolves to whether the entry was as before. */
-  readonly replace: (
-    value: unknown,
-    ttlMs: number | undefined,
-    keepsTtl: boolean,
-  ) => Promise<boolean>
 }
 
 function plainSwap(keyv: KeyvLike): (key: string) => Promise<Swap> {

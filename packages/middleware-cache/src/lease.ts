@@ -2,17 +2,18 @@ import type { KeyValueStore } from '@lamella/core'
 import { createSecretId } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 
+/** Settings of a `Lease`. */
 export interface LeaseOptions {
   readonly store: KeyValueStore
   readonly key: string
-  /** Without a renewal it ends after this time, as when its holder was killed. */
+  /** Milliseconds until it expires without a renewal, for example when its holder was killed. */
   readonly leaseMs: number
   readonly clock: Clock
-  /** Waits for an operation of the store. */
+  /** Waits for an operation of the store, up to a time limit. */
   readonly within: <T>(work: Promise<T>, signal?: AbortSignal) => Promise<T>
 }
 
-/** The right to make a call that no other process is making. */
+/** Right of one process to make a call. */
 export class Lease {
   readonly #options: LeaseOptions
   readonly #token: string = createSecretId('lease')
@@ -22,7 +23,7 @@ export class Lease {
     this.#options = options
   }
 
-  /** Whether it is ours now; then it is renewed until `release`. */
+  /** Tries to take the lease. Resolves to true if it is ours, and renews it until `release`. */
   async take(signal: AbortSignal): Promise<boolean> {
     const isOurs = await this.#swap(undefined, this.#token, signal)
     if (isOurs) this.#renew().catch(() => {})
@@ -31,7 +32,7 @@ export class Lease {
 
   async release(): Promise<void> {
     this.#over.abort()
-    // It may have ended and be another's by now, so it is not simply deleted.
+    // It may have expired and belong to another process, so it is not simply deleted.
     const { store, key, within } = this.#options
     await within(store.compareAndSet(key, this.#token, this.#token, { ttlMs: 1 }))
   }

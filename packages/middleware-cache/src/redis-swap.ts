@@ -1,4 +1,4 @@
-import type { KeyvLike, Swap } from './keyv-store.ts'
+import type { KeyvLike, Swap } from './keyv-like.ts'
 
 interface RedisKeyv extends KeyvLike {
   readonly namespace: string | undefined
@@ -16,7 +16,7 @@ interface RedisAdapter {
   createKeyPrefix(key: string, namespace: string | undefined): string
 }
 
-// KEYS[1] the entry; ARGV: whether there is one, its text, the new text, its milliseconds or '', 'KEEPTTL'.
+// KEYS[1] the entry; ARGV: 1 if it exists, its text, the new text, its milliseconds, '' or 'keep'.
 const script = `
 local now = redis.call('GET', KEYS[1])
 if now ~= (ARGV[1] == '1' and ARGV[2]) then return 0 end
@@ -25,7 +25,9 @@ elseif ARGV[4] == '' then redis.call('SET', KEYS[1], ARGV[3])
 else redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4]) end
 return 1`
 
-/** Replaces entries of a Keyv on Redis by a script there; `undefined` if the Keyv is on something else. */
+/**
+ * Replaces entries of a Keyv on Redis with a script; `undefined` if the Keyv is on another store.
+ */
 export function redisSwap(keyv: KeyvLike): ((key: string) => Promise<Swap>) | undefined {
   if (!isOnRedis(keyv)) return undefined
   const { store } = keyv
@@ -54,7 +56,7 @@ export function redisSwap(keyv: KeyvLike): ((key: string) => Promise<Swap>) | un
   }
 }
 
-/** The key as Keyv gives it to its adapter. */
+/** Returns the key as Keyv passes it to its adapter. */
 function prefixed({ namespace, useKeyPrefix }: RedisKeyv, key: string): string {
   const isDone = !useKeyPrefix || !namespace || key.startsWith(`${namespace}:`)
   return isDone ? key : `${namespace}:${key}`

@@ -8,7 +8,7 @@ import KeyvRedis from '@keyv/redis'
 import { describeContract, storeContract } from '@lamella/testing'
 import { Keyv } from 'keyv'
 import { afterAll, describe, expect, it, test } from 'vitest'
-import { describeWithRedis, redisUrl } from '../../../scripts/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
 import { keyvStore } from './keyv-store.ts'
 
 const prefix = `lamella-cache-test-${crypto.randomUUID()}`
@@ -55,7 +55,7 @@ describeWithRedis('on Redis', { concurrent: true }, () => {
     const stores = [keyvStore(redisKeyv(namespace)), keyvStore(redisKeyv(namespace))]
 
     const work = stores.flatMap((store) =>
-      Array.from({ length: 50 }, () => store.increment('n', 1)),
+      Array.from({ length: 50 }, () => store.increment!('n', 1)),
     )
 
     expect(new Set(await Promise.all(work)).size).toBe(100)

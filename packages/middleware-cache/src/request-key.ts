@@ -10,23 +10,36 @@ import { toJsonSchema } from '@lamella/core'
 import { canonicalJson } from '@lamella/core/authoring'
 import { isJson } from './is-json.ts'
 
-/** What of a model call reaches the provider. Parts whose keys may be in any order are canonical JSON. */
+/**
+ * Parts of a model call that reach the provider. Parts whose keys may be in any order are canonical
+ * JSON.
+ */
 export interface CacheRequest {
+  /** Name of the client's provider. */
   readonly provider: string
+  /** Configuration of the client that affects answers and is not part of a request. */
   readonly fingerprint: string | undefined
+  /** Name of the model. */
   readonly model: string | undefined
+  /** Instructions of the call. */
   readonly instructions: string | undefined
-  /** Role, then author and origin if there are any, then the contents: plain text as it is. */
+  /**
+   * Messages: role, then author and origin if present, then contents; plain text stays as it is.
+   */
   readonly messages: readonly (readonly unknown[])[]
+  /** Tools that the call offers, each as canonical JSON. */
   readonly tools: readonly string[] | undefined
+  /** Response format of the call, as canonical JSON. */
   readonly responseFormat: string | undefined
-  /** All others, but for `user`, `metadata`, `transportRetries` and `cache`. */
+  /**
+   * All other options except `user`, `metadata`, `transportRetries` and `cache`, as canonical JSON.
+   */
   readonly options: string
 }
 
 /**
- * What a call asks, without what is different each time: ids and times of messages, their metadata,
- * the end user's name, retries. `undefined` if it holds what has no JSON, such as a function.
+ * Describes a call without the parts that differ each time: ids and times of messages, their metadata,
+ * the end user's name, retries. Returns `undefined` if a part has no JSON, such as a function.
  */
 export function cacheRequest(context: ChatContext): CacheRequest | undefined {
   const { client, instructions, messages } = context
@@ -54,12 +67,12 @@ function messageKey({ role, authorName, origin, contents }: Message): readonly u
   return key
 }
 
-/** What is no plain text is in a list, so that no text can look like it. */
+/** Puts all but plain text into a list, so that no text can imitate it. */
 function contentKey(content: Content): unknown {
   return content.type === 'text' && isBare(content) ? content.text : [canonicalJson(content)]
 }
 
-/** Whether a text has nothing besides its words. */
+/** Tells whether a content is text and nothing else. */
 export function isBare(content: Content): boolean {
   for (const key in content) {
     const isUsual = key === 'type' || key === 'text'
@@ -68,7 +81,7 @@ export function isBare(content: Content): boolean {
   return true
 }
 
-// Tools and schemas do not change, and describing a schema takes longer than all the rest.
+// Tools and schemas are immutable, and describing a schema takes longer than all the rest.
 const tools = new WeakMap<ToolDefinition, string>()
 const schemas = new WeakMap<object, string>()
 
@@ -95,7 +108,7 @@ function formatKey(format: ResponseFormat | undefined): string | undefined {
   return `${canonicalJson(rest)}${key}`
 }
 
-/** Whether options ask for a variety of answers. */
+/** Tells whether options ask for a variety of answers. */
 export function isSampled({ temperature = 0, seed }: ChatOptions): boolean {
   return temperature > 0 && seed === undefined
 }

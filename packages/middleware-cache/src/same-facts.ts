@@ -1,10 +1,10 @@
 /**
- * Whether two questions name the same things. Questions that differ in a number, a date, a name or a
- * negation are near to each other as vectors, and have different answers.
+ * Tells whether two questions name the same things. Questions that differ in a number, a date, a name or
+ * a negation have similar vectors and different answers.
  *
- * Compared are, in their order: words with digits, signs such as `+` and `%`, words with a capital letter
- * (also if only one of the two writes it so), and what stands in quotes; and in any order, words that turn
- * a question around, in English. A name that both write in small letters is not seen.
+ * Compares in order: words with digits, signs such as `+` and `%`, words with a capital letter (also if
+ * only one question capitalizes them), and quoted text; and in any order, English words that turn a
+ * question around. A name that both write in lower case goes unnoticed.
  */
 export function sameFacts(one: string, other: string): boolean {
   const [a, b] = [readFacts(one), readFacts(other)]
@@ -19,9 +19,9 @@ export function sameFacts(one: string, other: string): boolean {
 }
 
 interface Facts {
-  /** All words and signs, in small letters. */
+  /** All words and signs in lower case. */
   readonly words: readonly string[]
-  /** Those with a capital letter. */
+  /** Words with a capital letter. */
   readonly names: readonly string[]
   readonly quotes: readonly string[]
   readonly telling: readonly string[]
@@ -52,7 +52,7 @@ function equal(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((fact, at) => fact === b[at])
 }
 
-// Words, with marks inside of them; signs that tell something; ends of sentences.
+// Words, with marks inside of them; signs that carry meaning; ends of sentences.
 const tokens =
   /[\p{L}\p{M}\p{N}]+(?:[.,:/_'’-][\p{L}\p{M}\p{N}]+)*|[$€£¥%+#@&=<>°]|[-−](?=\p{N})|[.!?\n]/gu
 const sentenceEnd = /^[.!?\n]$/
@@ -64,7 +64,7 @@ const quoted = /"[^"\n]*"|“[^“”\n]*”|`[^`\n]*`|«[^«»\n]*»/g
 
 const listOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/))
 
-/** Words that begin a question, and are no name. */
+/** Words that begin a question and are no names. */
 const openings = listOf(
   `a about am an and any are as at be but by can could describe did do does explain find for from give had
   has have hello hey hi how if in is it list may me might my of on or our please shall should show so tell
@@ -72,7 +72,7 @@ const openings = listOf(
   will with would write you your`,
 )
 
-/** Words of which one makes another question. Months and weekdays have capital letters. */
+/** Words that change a question. Months and weekdays have capital letters. */
 const turning = listOf(
   `no not never none nothing neither nor without except cannot before after until since above below over
   under more less fewer most least max min maximum minimum first last next previous yesterday today tomorrow

@@ -11,15 +11,15 @@ import type { StoredResponse } from './stored-response.ts'
 import { memoryVectorIndex } from './vector-index.ts'
 import { within } from './within.ts'
 
-/** A question to be found by its meaning. */
+/** Question to be matched by meaning. */
 export interface Question {
   readonly text: string
   readonly vector: readonly number[]
-  /** A key of all else that the call asks: only questions of one partition are compared. */
+  /** Key of all else that the call asks. Only questions of one partition are compared. */
   readonly partition: string
 }
 
-/** An entry that answers a question of the same meaning. */
+/** Entry of a question with the same meaning. */
 export interface SemanticMatch {
   readonly entry: CacheEntry<StoredResponse>
   readonly similarity: number
@@ -36,7 +36,7 @@ export const semanticRules: OptionRules<SemanticOptions> = {
   timeoutMs: 1,
 }
 
-/** Finds questions that mean the same as one that was answered. */
+/** Finds answered questions with the same meaning. */
 export class SemanticLookup {
   readonly #options: SemanticOptions
   readonly #clock: Clock
@@ -53,7 +53,10 @@ export class SemanticLookup {
     this.#index = index
   }
 
-  /** The question of a call, if it ends with a user's text alone and may be answered by meaning. */
+  /**
+   * Returns the question of a call that ends with nothing but a user's text and may be matched by
+   * meaning.
+   */
   async questionOf(
     context: ChatContext,
     partitionOf: () => Promise<string | undefined>,
@@ -94,7 +97,7 @@ export class SemanticLookup {
     return undefined
   }
 
-  /** Remembers a question that was answered. */
+  /** Adds an answered question to the index. */
   async learn(key: string, { partition, vector }: Question, ttlMs: number): Promise<void> {
     await this.#within(() => this.#index.add(partition, { key, vector, ttlMs }))
   }
@@ -109,7 +112,7 @@ function isPlainText(content: ChatContext['messages'][number]['contents'][number
   return content.type === 'text' && isBare(content)
 }
 
-/** A request without the texts of its last message. */
+/** Returns a request without the texts of its last message. */
 export function withoutQuestion(request: CacheRequest): CacheRequest {
   const last = request.messages.at(-1) ?? []
   const rest = last.filter((part, at) => at === 0 || typeof part !== 'string')

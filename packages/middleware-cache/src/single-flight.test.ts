@@ -137,6 +137,47 @@ describe('single flight', () => {
     expect(client.requests).toHaveLength(2)
   })
 
+  test('a reader of the stream that pauses holds nobody up for longer than `stallMs`', async () => {
+    const { agent, client, clock, answer } = setUp({ singleFlight: { stallMs: 1000 } })
+    const stream = agent.run('Hello', { stream: true })
+    const reading = stream[Symbol.asyncIterator]()
+    const first = reading.next()
+    await tick()
+    const others = [agent.run('Hello'), agent.run('Hello')]
+    answer('One long answer.')
+    await first
+
+    await clock.advance(999)
+    const early = client.requests.length
+    await clock.advance(1)
+    await tick()
+    answer('Hi.')
+
+    expect(early).toBe(1)
+    expect((await Promise.all(others)).map(({ text }) => text)).toEqual(['Hi.', 'Hi.'])
+    expect(client.requests).toHaveLength(2)
+    while ((await reading.next()).done !== true);
+    expect((await stream.finalResponse()).text).toBe('One long answer.')
+    expect(clock.sleeping).toBe(0)
+  })
+
+  test('a model that is slow in the middle of its answer is waited for', async () => {
+    const clock = testClock()
+    const updates = ['One ', 'answer.', { finishReason: 'stop' as const }]
+    const client = scriptedClient([{ updates, delayMs: 2000 }], { clock })
+    const agent = new Agent({
+      client,
+      middleware: cache({ clock, singleFlight: { stallMs: 1000 } }),
+    })
+    const reading = agent.run('Hello', { stream: true }).finalResponse()
+    await tick()
+    const second = agent.run('Hello')
+    await clock.advance(10_000)
+
+    expect([(await reading).text, (await second).text]).toEqual(['One answer.', 'One answer.'])
+    expect(client.requests).toHaveLength(1)
+  })
+
   test('a call that is only to be answered from the cache waits for none', async () => {
     const { agent, client, answer } = setUp()
     const first = agent.run('Hello')
@@ -195,12 +236,12 @@ describe('single flight', () => {
 })
 
 describe('single flight of two processes', () => {
-  /** Two layers share a store as two processes do. */
+  /** Two middlewares share a store as two processes do. */
   function twoProcesses(store: KeyValueStore, clock: TestClock) {
     const model = gatedModel()
-    const layer = (): ChatMiddleware => cache({ store, clock, storeTimeoutMs: 60_000 })
-    const agents = [layer(), layer()].map(
-      (middleware) => new Agent({ client: model.client, middleware }),
+    const middleware = (): ChatMiddleware => cache({ store, clock, storeTimeoutMs: 60_000 })
+    const agents = [middleware(), middleware()].map(
+      (entry) => new Agent({ client: model.client, middleware: entry }),
     )
     return { ...model, one: agents[0]!, two: agents[1]! }
   }

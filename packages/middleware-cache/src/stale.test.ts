@@ -10,7 +10,7 @@ function setUp(options: CacheOptions, replies?: Parameters<typeof scriptedClient
   const events: CacheEvent[] = []
   const work: Promise<unknown>[] = []
   const client = scriptedClient(replies ?? (({ index }) => `Answer ${index}.`))
-  const layer = cache({
+  const middleware = cache({
     clock,
     ttlMs: 1000,
     waitUntil: (promise) => work.push(promise),
@@ -18,7 +18,7 @@ function setUp(options: CacheOptions, replies?: Parameters<typeof scriptedClient
     ...options,
   })
   const settled = async (): Promise<void> => void (await Promise.all(work))
-  return { clock, events, client, settled, agent: new Agent({ client, middleware: layer }) }
+  return { clock, events, client, settled, agent: new Agent({ client, middleware: middleware }) }
 }
 
 describe('staleWhileRevalidateMs', () => {
@@ -73,7 +73,7 @@ describe('staleWhileRevalidateMs', () => {
 })
 
 describe('staleIfErrorMs', () => {
-  test.each(runModes)('an old entry stands in for a call that fails, %s', async (mode) => {
+  test.each(runModes)('an old entry answers a call that fails, %s', async (mode) => {
     const replies = ['Old.', new Error('down'), new Error('down')]
     const { agent, clock } = setUp({ staleIfErrorMs: 5000 }, replies)
     await runIn(mode, agent)
@@ -87,7 +87,7 @@ describe('staleIfErrorMs', () => {
     await expect(runIn(mode, agent)).rejects.toThrow('down')
   })
 
-  test('it stands in for all who waited for the call that failed', async () => {
+  test('it answers all who waited for the call that failed', async () => {
     const down = () => {
       throw new Error('down')
     }
@@ -112,7 +112,7 @@ describe('staleIfErrorMs', () => {
     await expect(agent.run('Hello')).rejects.toThrow('down')
   })
 
-  test('it does not stand in for an abort, or after the reader has seen content', async () => {
+  test('it does not answer an abort, or after the reader has seen content', async () => {
     const replies = ['Old.', { updates: ['New '], error: new Error('cut') }]
     const { agent, clock } = setUp({ staleIfErrorMs: 5000 }, replies)
     await agent.run('Hello')

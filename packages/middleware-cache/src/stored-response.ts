@@ -3,7 +3,7 @@ import { createId } from '@lamella/core'
 import { jsonCopy } from '@lamella/core/authoring'
 import { isJson } from './is-json.ts'
 
-/** What is kept of an answer: nothing of the SDK's, nothing that JSON cannot hold. */
+/** Part of an answer that is stored: nothing of the SDK's, nothing without JSON. */
 export type StoredResponse = Pick<
   ChatResponse,
   'id' | 'messages' | 'usage' | 'finishReason' | 'model' | 'conversationId' | 'metadata'
@@ -40,7 +40,10 @@ export function isStoredResponse(value: unknown): value is StoredResponse {
   )
 }
 
-/** The answer anew: it costs nothing, and its messages may stand beside those of an earlier hit. */
+/**
+ * Makes the stored answer a new response: its usage is zero, and its messages can follow an earlier
+ * hit's.
+ */
 export function replayResponse(stored: StoredResponse): ChatResponseInit {
   return {
     ...stored,
@@ -49,7 +52,7 @@ export function replayResponse(stored: StoredResponse): ChatResponseInit {
   }
 }
 
-/** What was said about one call, and is not true of a later one. */
+/** Metadata about one call, which is wrong for a later one. */
 const passing: ReadonlySet<string> = new Set(['cache', 'rateLimit'])
 
 const noUsage: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0, totalTokens: 0 })

@@ -7,7 +7,7 @@ import type {
 import {
   canonicalJson,
   checkOptions,
-  functionLayer,
+  defineFunctionMiddleware,
   jsonCopy,
   wrongOption,
 } from '@lamella/core/authoring'
@@ -16,29 +16,37 @@ import type { CacheScope } from './cache-scope.ts'
 import { scopeMissing } from './cache-scope.ts'
 import type { CacheEntry } from './entry-store.ts'
 import { isJson } from './is-json.ts'
-import type { KeyOrReason } from './layer-cache.ts'
-import { LayerCache, sharedCacheRules } from './layer-cache.ts'
+import type { KeyOrReason } from './call-cache.ts'
+import { CallCache, sharedCacheRules } from './call-cache.ts'
 
-/** How the results of one tool are cached. */
+/** Settings for the results of one tool. */
 export interface ToolCacheRule {
-  /** @default the layer's */
+  /**
+   * Milliseconds for which a result answers.
+   * @default `ttlMs` of the middleware
+   */
   readonly ttlMs?: number | undefined
-  /** What of the arguments makes calls the same, as JSON. @default all of them */
+  /**
+   * Part of the arguments that identifies a call, as JSON.
+   * @default all arguments
+   */
   readonly key?: ((context: FunctionInvocationContext) => unknown) | undefined
 }
 
+/** Options of `toolCache`. */
 export interface ToolCacheOptions extends SharedCacheOptions<FunctionInvocationContext> {
   /**
-   * Tools by name: rules, `true` to cache one although it is not `readOnly`, `false` to leave one out.
+   * Settings by name of the tool: a rule, `true` to cache a tool that is not `readOnly`, `false` to skip
+   * one.
    * @default {}
    */
   readonly tools?: Readonly<Record<string, ToolCacheRule | boolean>> | undefined
   /**
-   * Who shares results.
-   * @default 'shared', but a call fails whose run has a tenant or `data`, which results may depend on
+   * Set of callers that share results.
+   * @default 'shared', but a run with a tenant or `data`, which results may depend on, fails
    */
   readonly scope?: CacheScope<FunctionInvocationContext> | undefined
-  /** A further condition for a result to be kept. Errors never are. */
+  /** Further condition for storing a result. Errors are never stored. */
   readonly cacheable?:
     | ((result: FunctionResult, context: FunctionInvocationContext) => boolean | Promise<boolean>)
     | undefined
@@ -50,9 +58,20 @@ interface StoredResult {
 }
 
 /**
- * Answers tool calls whose name and arguments were called before: of tools that are `readOnly`, and of
- * those that are named. The entries belong to the layer, or to its `store`.
+ * Answers repeated tool calls with the same arguments from a cache: calls of tools that are `readOnly`,
+ * and of those named in `tools`. Entries belong to the middleware or to its `store`.
  * @throws TypeError or RangeError that names the option and the value
+ * @example
+ * ```ts
+ * import { Agent, tool } from '@lamella/core'
+ * import { toolCache } from '@lamella/middleware-cache'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const city = tool({ name: 'city', description: 'A city.', readOnly: true, execute: () => 'Rome' })
+ * const middleware = toolCache({ ttlMs: 60_000 })
+ * const agent = new Agent({ client: scriptedClient(['Rome.']), tools: [city], middleware })
+ * await agent.run('Which city?')
+ * ```
  */
 export function toolCache(options: ToolCacheOptions = {}): FunctionMiddleware {
   checkOptions('toolCache', options, {
@@ -70,7 +89,7 @@ export function toolCache(options: ToolCacheOptions = {}): FunctionMiddleware {
     checkOptions(`toolCache: tool "${tool}"`, own, { ttlMs: 1, key: 'function?' })
   }
   const rules = new Map(Object.entries(tools))
-  const layer = new LayerCache<StoredResult, FunctionInvocationContext>(
+  const middleware = new CallCache<StoredResult, FunctionInvocationContext>(
     'toolCache',
     options,
     isStoredResult,
@@ -81,7 +100,7 @@ export function toolCache(options: ToolCacheOptions = {}): FunctionMiddleware {
     if (scope === undefined && (data !== undefined || tenant !== undefined)) {
       throw scopeMissing(name, 'the run has `data` or a tenant, which a result may depend on')
     }
-    return layer.keyFor(context, scope ?? 'shared', () => {
+    return middleware.keyFor(context, scope ?? 'shared', () => {
       const args = rule.key === undefined ? context.arguments : rule.key(context)
       const isWhole = args !== undefined && isJson(args, true)
       return isWhole ? canonicalJson([context.function.name, args]) : undefined
@@ -94,7 +113,7 @@ export function toolCache(options: ToolCacheOptions = {}): FunctionMiddleware {
     { key, ttlMs }: { readonly key: string; readonly ttlMs: number },
   ): Promise<CacheEntry<StoredResult> | undefined> {
     const result = await callNext()
-    const { entry, facts } = await layer.keep(context, {
+    const { entry, facts } = await middleware.keep(context, {
       key,
       ttlMs,
       why: async () => {
@@ -107,27 +126,27 @@ export function toolCache(options: ToolCacheOptions = {}): FunctionMiddleware {
     return entry
   }
 
-  return functionLayer('cache', options, async (context, callNext) => {
+  return defineFunctionMiddleware('cache', options, async (context, callNext) => {
     const { name: tool, readOnly } = context.function
     const rule = rules.get(tool) ?? readOnly
     if (rule === false) return callNext()
-    const { ttlMs = layer.ttlMs, ...own }: ToolCacheRule = rule === true ? {} : rule
+    const { ttlMs = middleware.ttlMs, ...own }: ToolCacheRule = rule === true ? {} : rule
     const { key, reason } = await keyOf(context, own)
     if (key === undefined) {
-      layer.report(context.run, { outcome: 'skipped', reason })
+      middleware.report(context.run, { outcome: 'skipped', reason })
       note(context, { hit: false, reason })
       return callNext()
     }
 
-    const place = await layer.begin(context, key, {
+    const place = await middleware.begin(context, key, {
       accepts: (entry, ageMs) => ageMs < Math.min(entry.ttlMs, ttlMs),
     })
     if ('entry' in place) {
       const { entry, shared } = place
-      const ageMs = layer.entries.ageMs(entry)
+      const ageMs = middleware.entries.ageMs(entry)
       const facts = { key, ageMs, ...(shared && { shared }) }
-      layer.report(context.run, { outcome: 'hit', ...facts })
-      if (layer.isShadow) return callNext()
+      middleware.report(context.run, { outcome: 'hit', ...facts })
+      if (middleware.isShadow) return callNext()
       note(context, { hit: true, ...facts })
       context.result = entry.value
       return undefined

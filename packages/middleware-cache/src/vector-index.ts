@@ -1,21 +1,21 @@
 import { checkOptions } from '@lamella/core/authoring'
 
-/** A question that was answered. */
+/** An answered question that was found. */
 export interface VectorMatch {
-  /** The key of its entry. */
+  /** Key of its entry. */
   readonly key: string
-  /** From -1 to 1; 1 for the same direction. */
+  /** Similarity from -1 to 1; 1 for the same direction. */
   readonly similarity: number
 }
 
-/** Where a semantic cache finds questions: in this process, or any vector database. */
+/** Index of questions for a semantic cache: in this process, or any vector database. */
 export interface VectorIndex {
-  /** Adds a question, or replaces it. It may be forgotten after `ttlMs`. */
+  /** Adds or replaces a question. The index may drop it after `ttlMs` milliseconds. */
   add(
     partition: string,
     entry: { readonly key: string; readonly vector: readonly number[]; readonly ttlMs: number },
   ): Promise<void>
-  /** The nearest questions of the partition, the best first. */
+  /** Returns the most similar questions of the partition, the best first. */
   search(
     partition: string,
     vector: readonly number[],
@@ -23,16 +23,17 @@ export interface VectorIndex {
   ): Promise<readonly VectorMatch[]>
 }
 
+/** Options of `memoryVectorIndex`. */
 export interface MemoryVectorIndexOptions {
   /**
-   * Beyond it, the oldest goes.
+   * Maximum number of questions. Above it, the oldest is dropped.
    * @default 1000
    */
   readonly maxEntries?: number | undefined
 }
 
 /**
- * Keeps questions in this process and compares with each of the partition: for some thousands of them.
+ * Keeps questions in this process and compares with each of the partition: suits some thousands of them.
  * @throws RangeError if `maxEntries` is not a whole number from 1 up
  */
 export function memoryVectorIndex(options: MemoryVectorIndexOptions = {}): VectorIndex {
@@ -69,7 +70,7 @@ export function memoryVectorIndex(options: MemoryVectorIndexOptions = {}): Vecto
   }
 }
 
-/** The cosine of the angle between two vectors; 0 for vectors of different embeddings. */
+/** Returns the cosine of the angle between two vectors; 0 for vectors of different length. */
 export function similarity(one: readonly number[], other: readonly number[]): number {
   return product(unit(one), unit(other))
 }

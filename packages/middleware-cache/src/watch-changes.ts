@@ -2,8 +2,8 @@ import type { ChatContext, ChatResponse } from '@lamella/core'
 import { canonicalJson, ResponseFold } from '@lamella/core/authoring'
 
 /**
- * Looks at an answer as it passes this layer, to tell later whether layers further out have changed it:
- * taken something out of it, or put something of this caller's into it.
+ * Records an answer as it passes this middleware, to tell later whether middlewares further out changed
+ * it: removed something, or added something of this caller's.
  */
 export function watchChanges(context: ChatContext): (response: ChatResponse) => boolean {
   let passed = new ResponseFold()

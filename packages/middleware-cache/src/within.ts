@@ -2,16 +2,16 @@ import { LamellaError } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 import { unlessAborted } from '@lamella/core/authoring'
 
-/** How long to wait for something. */
+/** Limits for waiting. */
 export interface Patience {
   readonly clock: Clock
-  /** Milliseconds; no limit with `Infinity`. */
+  /** Time limit in milliseconds; `Infinity` for none. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Waits for `work`, but no longer than until the signal aborts or the time is up.
+ * Waits for `work` until the signal aborts or the time limit passes.
  * @throws the signal's reason, or LamellaError `cache_timeout`
  */
 export async function within<T>(

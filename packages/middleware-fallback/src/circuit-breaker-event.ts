@@ -1,14 +1,18 @@
-/** What a circuit breaker tells of its work: the event `circuit_breaker` of a run. */
+/** Data of the run event `circuit_breaker`. */
 export interface CircuitBreakerEvent {
-  /** `store_failed`: the call went on as if the circuit were closed. */
+  /**
+   * `opened`, `closed`: the circuit changed. `rejected`: a call was not made. `trying`: a trial call is
+   * made. `store_failed`: the store failed, and the call continued as if the circuit were closed.
+   */
   readonly status: 'opened' | 'rejected' | 'trying' | 'closed' | 'store_failed'
-  /** Such as `openai/gpt-5`. */
+  /** Name of the circuit, such as `openai/gpt-5`. */
   readonly circuit: string
-  /** Of the window, where the circuit opened. */
+  /** Failures in the window, when the circuit opened. */
   readonly failures?: number | undefined
+  /** Calls in the window, when the circuit opened. */
   readonly calls?: number | undefined
   /** Milliseconds until a call is let through again. */
   readonly afterMs?: number | undefined
-  /** It says what would have been done. */
+  /** True in shadow mode: the event tells what would have been done. */
   readonly shadow?: true | undefined
 }

@@ -18,13 +18,20 @@ function setUp(options: CircuitBreakerOptions = {}) {
     },
     { provider: 'one', model: 'm' },
   )
-  const layer = circuitBreaker({
+  const middleware = circuitBreaker({
     clock,
     minimum: 4,
     onEvent: (event) => events.push(event),
     ...options,
   })
-  return { clock, events, world, client, layer, agent: new Agent({ client, middleware: layer }) }
+  return {
+    clock,
+    events,
+    world,
+    client,
+    middleware,
+    agent: new Agent({ client, middleware: middleware }),
+  }
 }
 
 describe.each(runModes)('circuitBreaker, %s', (mode) => {
@@ -150,11 +157,11 @@ describe.each(runModes)('circuitBreaker, %s', (mode) => {
     expect(await aborted).toMatchObject({ message: 'enough' })
     await clock.advance(1)
 
-    const guard = chatMiddleware('guard', () => {
+    const guardrail = chatMiddleware('guardrail', () => {
       const block = { guardrail: 'g', level: 'chat', stage: 'input', category: 'c', message: 'No.' }
       throw new GuardrailTripped(block as never)
     })
-    expect(await runIn(mode, agent, { middleware: guard })).toMatchObject({ status: 'blocked' })
+    expect(await runIn(mode, agent, { middleware: guardrail })).toMatchObject({ status: 'blocked' })
     await clock.advance(1)
 
     world.answer = () => 'Back.'
@@ -264,6 +271,21 @@ describe.each(runModes)('circuitBreaker, %s', (mode) => {
     expect(await running).toMatchObject({ message: 'enough' })
   })
 
+  it('waits for a store that hangs no longer than `storeTimeoutMs`', async () => {
+    const hang = () => new Promise<never>(() => {})
+    const methods = { get: hang, set: hang, delete: hang, increment: hang, compareAndSet: hang }
+    const { agent, clock, world, events } = setUp({ store: methods, storeTimeoutMs: 100 })
+    world.answer = () => 'fine'
+    const running = runIn(mode, agent)
+
+    await clock.advance(100)
+    await clock.advance(100)
+
+    expect((await running).text).toBe('fine')
+    expect(events.map(({ status }) => status)).toEqual(['store_failed', 'store_failed'])
+    expect(clock.sleeping).toBe(0)
+  })
+
   it('rejects nothing in shadow, but says what it would have', async () => {
     const { agent, client, events } = setUp({ mode: 'shadow' })
 
@@ -278,9 +300,9 @@ describe.each(runModes)('circuitBreaker, %s', (mode) => {
   })
 
   it('sends a fallback on at once while it is open', async () => {
-    const { layer, client } = setUp()
+    const { middleware, client } = setUp()
     const other = scriptedClient(() => 'Hi.', { provider: 'two' })
-    const agent = new Agent({ client, middleware: [fallback({ clients: [other] }), layer] })
+    const agent = new Agent({ client, middleware: [fallback({ clients: [other] }), middleware] })
 
     const texts: string[] = []
     for (let at = 0; at < 20; at++) texts.push((await runIn(mode, agent)).text)
@@ -308,7 +330,11 @@ it.each<[string, object]>([
   ['`windowMs` must be above 0, got 0', { windowMs: 0 }],
   ['`openMs` must be above 0, got Infinity', { openMs: Infinity }],
   ['`failOn` must be a function or a list of', { failOn: ['everything'] }],
-  ['`store.compareAndSet` must be a function', { store: {} }],
+  ['`store` needs the methods', { store: {} }],
+  [
+    '`store` needs counters (`increment`), which this store lacks',
+    { store: { ...memoryStore(), increment: undefined } },
+  ],
   ['`circuitOf` must be a function', { circuitOf: 'model' }],
 ])('circuitBreaker: %s', (words, options) => {
   expect(() => circuitBreaker(options as CircuitBreakerOptions)).toThrow(`circuitBreaker: ${words}`)

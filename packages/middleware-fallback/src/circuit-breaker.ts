@@ -1,11 +1,12 @@
 import type { ChatContext, ChatMiddleware, KeyValueStore } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
-import type { Clock, LayerOptions } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
 import {
   attemptOf,
-  chatLayer,
+  defineChatMiddleware,
   checkOptions,
-  layerRules,
+  checkStore,
+  middlewareRules,
   reporter,
   systemClock,
   wrongOption,
@@ -17,71 +18,94 @@ import type { CircuitRules } from './circuit-state.ts'
 import { CircuitState } from './circuit-state.ts'
 import type { FailureClass } from './failure-class.ts'
 import { checkClasses, isOfClass } from './failure-class.ts'
+/** Options of `circuitBreaker`. */
 
-export interface CircuitBreakerOptions extends LayerOptions<ChatContext, CircuitBreakerEvent> {
+export interface CircuitBreakerOptions extends MiddlewareOptions<ChatContext, CircuitBreakerEvent> {
   /**
-   * Which circuit a call belongs to. Of each there is a state of its own.
+   * Groups calls by circuit. Each circuit has its own state.
+   * @default groups by provider and model
    * @default the provider and the model
    */
   readonly circuitOf?: ((context: ChatContext) => string) | undefined
   /**
-   * What counts as a failure: classes, or a function. Other errors of the provider count as calls that
-   * went well, and what no provider failed with does not count.
+   * Errors that count as failures: classes, or a function. Other provider errors count as successes;
+   * errors of no provider do not count.
    * @default ['transient', 'quota']
    */
   readonly failOn?: readonly FailureClass[] | ((error: unknown) => boolean) | undefined
   /**
-   * The part of failures among calls, above 0 up to 1, at which the circuit opens.
+   * Minimum number of calls in the window; below it the circuit stays closed.
    * @default 0.5
    */
   readonly failureRate?: number | undefined
   /**
-   * Calls in the window below which it stays closed.
+   * Milliseconds for which calls count; at least half of it.
    * @default 10
    */
   readonly minimum?: number | undefined
   /**
-   * Milliseconds that calls count for; at least half of it.
+   * Milliseconds for which the circuit stays open.
    * @default 60_000
    */
   readonly windowMs?: number | undefined
   /**
-   * Milliseconds that it stays open.
+   * Number of concurrent trial calls after that. The first success closes the circuit.
    * @default 30_000
    */
   readonly openMs?: number | undefined
   /**
-   * Calls at once that try it out after that. The first that goes well closes it.
+   * Store of the state. With a shared store, processes share circuits.
    * @default 1
    */
   readonly halfOpen?: number | undefined
   /**
-   * Where the state is kept; a shared one makes processes share circuits.
+   * Keeps the state; a shared store, with counters, makes processes share circuits.
    * @default the memory of this process
    */
   readonly store?: KeyValueStore | undefined
+  /**
+   * Milliseconds to wait for each answer of the store. After it, the call proceeds as if the circuit were
+   * closed.
+   * @default 1000
+   */
+  readonly storeTimeoutMs?: number | undefined
   /**
    * Stands before the keys in the store.
    * @default 'circuit:'
    */
   readonly prefix?: string | undefined
-  /** @default the machine's */
+  /**
+   * Source of time.
+   * @default the machine's clock
+   */
   readonly clock?: Clock | undefined
 }
 
 /**
- * Stops asking a model that keeps failing: after too many failures calls are rejected with a
- * `CircuitOpenError` for a while, and then a few try it out. If the store fails, calls go on.
+ * Stops calls of a model that keeps failing: after too many failures, calls are rejected with a
+ * `CircuitOpenError` for a while, then a few trial calls are made. If the store fails, calls continue.
  * @throws RangeError or TypeError that names the option and the value
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { circuitBreaker } from '@lamella/middleware-fallback'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const middleware = circuitBreaker({ failureRate: 0.5, openMs: 10_000 })
+ * const agent = new Agent({ client: scriptedClient(['Hello.']), middleware })
+ * await agent.run('Hi')
+ * ```
  */
 export function circuitBreaker(options: CircuitBreakerOptions = {}): ChatMiddleware {
   check(options)
   const { name = 'circuit-breaker', circuitOf = modelOf, failOn, prefix = 'circuit:' } = options
-  const { clock = systemClock, store = memoryStore({ clock }) } = options
+  const { clock = systemClock, store = memoryStore({ clock }), storeTimeoutMs = 1000 } = options
   const classes = typeof failOn === 'object' ? failOn : usual
   const settings: CircuitSettings = {
     name,
     isShadow: options.mode === 'shadow',
+    clock,
+    storeTimeoutMs,
     isFailure: typeof failOn === 'function' ? failOn : (error) => isOfClass(error, classes),
     report: reporter('circuit_breaker', options.onEvent),
   }
@@ -92,7 +116,7 @@ export function circuitBreaker(options: CircuitBreakerOptions = {}): ChatMiddlew
     openMs: options.openMs ?? 30_000,
     halfOpen: options.halfOpen ?? 1,
   }
-  return chatLayer('circuit-breaker', options, (context, callNext) => {
+  return defineChatMiddleware('circuit-breaker', options, (context, callNext) => {
     const circuit = circuitOf(context)
     const state = new CircuitState(store, rules, clock, prefix + circuit)
     return new CircuitCall(settings, state, circuit, context).run(callNext)
@@ -109,7 +133,7 @@ function modelOf(context: ChatContext): string {
 function check(options: CircuitBreakerOptions): void {
   const { failureRate = 1, windowMs = 1, openMs = 1 } = options
   checkOptions('circuitBreaker', options, {
-    ...layerRules,
+    ...middlewareRules,
     circuitOf: 'function?',
     failOn: 'any',
     failureRate: 'any',
@@ -118,10 +142,11 @@ function check(options: CircuitBreakerOptions): void {
     openMs: 'any',
     halfOpen: 1,
     store: 'any',
-    'store.compareAndSet': options.store ? 'function' : 'any',
+    storeTimeoutMs: 1,
     prefix: 'string?',
     clock: 'any',
   })
+  if (options.store !== undefined) checkStore('circuitBreaker', options.store, ['counters'])
   checkClasses('circuitBreaker', 'failOn', options.failOn)
   if (!(failureRate > 0 && failureRate <= 1)) {
     throw wrongOption('circuitBreaker', 'failureRate', 'above 0 up to 1', failureRate)

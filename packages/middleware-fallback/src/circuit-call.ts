@@ -1,18 +1,23 @@
 import type { ChatContext, ChatResponse, RunContext } from '@lamella/core'
 import { isProviderError } from '@lamella/core'
-import { isControlFlow, unlessAborted } from '@lamella/core/authoring'
+import type { Clock } from '@lamella/core/authoring'
+import { isControlFlow, withinStoreTime } from '@lamella/core/authoring'
 import type { CircuitBreakerEvent } from './circuit-breaker-event.ts'
 import { CircuitOpenError, isCircuitOpenError } from './circuit-open-error.ts'
 import type { CircuitState, Passage } from './circuit-state.ts'
 
+/** Settings of a `CircuitCall`. */
 export interface CircuitSettings {
   readonly name: string
   readonly isShadow: boolean
+  readonly clock: Clock
+  /** For each answer of the store. */
+  readonly storeTimeoutMs: number
   readonly isFailure: (error: unknown) => boolean
   readonly report: (run: RunContext, event: CircuitBreakerEvent) => void
 }
 
-/** One model call that goes through a circuit, or not. */
+/** One model call that passes a circuit. */
 export class CircuitCall {
   readonly #settings: CircuitSettings
   readonly #state: CircuitState
@@ -57,7 +62,7 @@ export class CircuitCall {
       const opened = await this.#ask(this.#state.failed(kind), undefined)
       if (opened !== undefined) this.#tell({ status: 'opened', ...opened })
     } else if (isCounted && isProviderError(error)) {
-      // It was refused, so the provider is there.
+      // The provider answered with a rejection, so it is available.
       await this.#succeeded(kind)
     } else if (kind === 'trial') {
       // The run may be over, and need not wait for this.
@@ -69,11 +74,12 @@ export class CircuitCall {
     if (await this.#ask(this.#state.succeeded(kind), false)) this.#tell({ status: 'closed' })
   }
 
-  /** What the store cannot tell is no reason to keep a call from a model. */
+  /** Asks the store. A failing store keeps no call from a model. */
   async #ask<Answer>(question: Promise<Answer>, otherwise: Answer): Promise<Answer> {
     const { signal } = this.#context
     try {
-      return await unlessAborted(signal, question)
+      const { clock, storeTimeoutMs: timeoutMs } = this.#settings
+      return await withinStoreTime(question, { clock, timeoutMs, signal })
     } catch (error) {
       if (signal.aborted) throw error
       this.#tell({ status: 'store_failed' })

@@ -1,20 +1,21 @@
 import { isProviderError, ProviderError } from '@lamella/core'
 
 /**
- * A model call was not made since the ones before it failed. It is a `ProviderError` of kind `overloaded` that
- * is not worth a retry but a fallback; `retry.afterMs` is when the circuit lets a call through again.
+ * Thrown when a call is not made because recent calls failed. It is a `ProviderError` of kind
+ * `overloaded` that is not retryable, but qualifies for a fallback; `retry.afterMs` is the time until
+ * the circuit allows a call.
  */
 export class CircuitOpenError extends ProviderError {
-  /** Which circuit, such as `openai/gpt-5`. */
+  /** Name of the circuit, such as `openai/gpt-5`. */
   readonly circuit: string
 
   constructor(
-    layer: string,
+    middleware: string,
     circuit: string,
     provider: string,
     { afterMs }: { readonly afterMs?: number | undefined },
   ) {
-    super(`${layer}: the circuit of ${circuit} is open, the call was not made`, {
+    super(`${middleware}: the circuit of ${circuit} is open, the call was not made`, {
       kind: 'overloaded',
       provider,
       retry: { retryable: false, afterMs },
@@ -28,7 +29,7 @@ export class CircuitOpenError extends ProviderError {
   }
 }
 
-/** Whether `error` is a `CircuitOpenError`, of this copy of the package or another. */
+/** Tells whether `error` is a `CircuitOpenError` of any installed copy of this package. */
 export function isCircuitOpenError(error: unknown): error is CircuitOpenError {
   return isProviderError(error) && 'circuit' in error
 }

@@ -11,7 +11,7 @@ import { failure, rejection } from './failing-run.test-helper.ts'
 export interface Order {
   readonly circuit: string
   readonly calls: number
-  /** What the model does. One that waits answers when its process is told `go`. */
+  /** Behavior of the model. One that waits answers when its process is told `go`. */
   readonly model: 'answers' | 'fails' | 'waits'
 }
 

@@ -1,7 +1,7 @@
 import type { KeyValueStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 
-/** When a circuit opens and how it closes, with all defaults filled in. */
+/** Thresholds of a circuit, with their defaults. */
 export interface CircuitRules {
   readonly failureRate: number
   readonly minimum: number
@@ -10,12 +10,12 @@ export interface CircuitRules {
   readonly halfOpen: number
 }
 
-/** Whether a call may be made: as usual, as one of the few that try a circuit out, or not yet. */
+/** Permission for a call: as usual, as one of the few trials, or none yet. */
 export type Passage =
   | { readonly kind: 'closed' | 'trial' }
   | { readonly kind: 'open'; readonly afterMs?: number | undefined }
 
-/** That a circuit was opened, by so many failures among so many calls, and for how long. */
+/** Facts about a circuit that opened. */
 export interface Opening {
   readonly failures: number
   readonly calls: number
@@ -23,8 +23,8 @@ export interface Opening {
 }
 
 /**
- * One circuit, kept in a store that processes may share. An entry for as long as it is open, and a longer
- * one that says that it must be tried out before it is closed again; so no clocks are compared.
+ * State of one circuit in a store that processes may share. One entry lasts while it is open, a longer
+ * one until a trial succeeds, so no clocks are compared.
  */
 export class CircuitState {
   readonly #store: KeyValueStore
@@ -47,20 +47,20 @@ export class CircuitState {
       return { kind: 'open', afterMs: Math.min(openMs, Math.max(0, until - this.#clock.now())) }
     }
     // The slot of a process that dies is free again with the entry.
-    const trials = await this.#store.increment(`${this.#key}:trials`, 1, { ttlMs: openMs })
+    const trials = await this.#store.increment!(`${this.#key}:trials`, 1, { ttlMs: openMs })
     if (trials <= halfOpen) return { kind: 'trial' }
     await this.leaveTrial()
     return { kind: 'open' }
   }
 
-  /** A trial came to nothing that says anything. */
+  /** Frees the slot of a trial without a verdict. */
   async leaveTrial(): Promise<void> {
     const key = `${this.#key}:trials`
-    const left = await this.#store.increment(key, -1, { ttlMs: this.#rules.openMs })
+    const left = await this.#store.increment!(key, -1, { ttlMs: this.#rules.openMs })
     if (left < 0) await this.#store.delete(key)
   }
 
-  /** Whether this closed the circuit. */
+  /** Counts a success. Resolves to true if it closed the circuit. */
   async succeeded(kind: 'closed' | 'trial'): Promise<boolean> {
     if (kind === 'closed') {
       await this.#add('calls')
@@ -73,19 +73,19 @@ export class CircuitState {
     return true
   }
 
-  /** Nothing if this failure did not open the circuit. */
+  /** Counts a failure. Resolves to `undefined` if it did not open the circuit. */
   async failed(kind: 'closed' | 'trial'): Promise<Opening | undefined> {
     const { failureRate, minimum, openMs } = this.#rules
     if (kind === 'trial')
       return (await this.#open()) ? { failures: 1, calls: 1, afterMs: openMs } : undefined
     const [calls, failures] = await Promise.all([this.#count('calls'), this.#count('failures')])
     if (calls < minimum || failures / calls < failureRate) return undefined
-    // Calls that were on their way when it opened do not open it once more.
+    // Calls that were running when it opened do not open it again.
     const isBroken = (await this.#store.get(`${this.#key}:broken`)) !== undefined
     return !isBroken && (await this.#open()) ? { failures, calls, afterMs: openMs } : undefined
   }
 
-  /** Whether it was this one that opened it. */
+  /** Opens the circuit. Resolves to true if this call opened it. */
   async #open(): Promise<boolean> {
     const { openMs: ttlMs, windowMs } = this.#rules
     const until = this.#clock.now() + ttlMs
@@ -98,10 +98,10 @@ export class CircuitState {
 
   #add(name: 'calls' | 'failures'): Promise<number> {
     const { windowMs: ttlMs } = this.#rules
-    return this.#store.increment(this.#counter(name, 0), 1, { ttlMs })
+    return this.#store.increment!(this.#counter(name, 0), 1, { ttlMs })
   }
 
-  /** Adds one, and gives the sum of this half of a window and the half before. */
+  /** Adds one, and returns the sum of this half window and the previous one. */
   async #count(name: 'calls' | 'failures'): Promise<number> {
     const before = await this.#store.get(this.#counter(name, 1))
     return (await this.#add(name)) + (typeof before === 'number' ? before : 0)

@@ -16,7 +16,7 @@ describeContract(
 
 describeContract(
   middlewareContract({
-    name: 'fallback that goes on with cut answers and has limits of time',
+    name: 'fallback that continues cut answers and has time limits',
     create: ({ clock }) =>
       fallback({ clients: [other()], clock, midStream: 'continue', timeoutMs: 60_000 }),
     texts: ['Anything at all.'],

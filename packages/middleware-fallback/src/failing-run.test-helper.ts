@@ -20,7 +20,7 @@ export async function readUpdates(agent: Agent) {
   return { updates, error, partial, texts, restart }
 }
 
-/** What a provider failed with. */
+/** Error of a provider. */
 export function failure(
   kind: ProviderErrorOptions['kind'],
   more: Omit<ProviderErrorOptions, 'kind' | 'provider'> = {},
@@ -28,7 +28,7 @@ export function failure(
   return new ProviderError(`failed: ${kind}`, { kind, provider: 'scripted', ...more })
 }
 
-/** What a promise rejects with. */
+/** Resolves to the error of a promise. */
 export function rejection(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => undefined,

@@ -3,9 +3,9 @@ import { isProviderError, LamellaError } from '@lamella/core'
 import { retryableKinds, wrongOption } from '@lamella/core/authoring'
 
 /**
- * What a model call fails of. `transient` is what may be over soon: `rate_limit`, `overloaded`, `timeout`,
- * `network`, `truncated_stream` and `server`. `invalid_output` is an answer that a schema check or a retry
- * layer further in rejected for good.
+ * Class of a failed model call. `transient` covers failures that may be over soon: `rate_limit`,
+ * `overloaded`, `timeout`, `network`, `truncated_stream` and `server`. `invalid_output` is an answer
+ * that an inner schema or retry middleware rejected for good.
  */
 export type FailureClass = ProviderErrorKind | 'transient' | 'invalid_output'
 
@@ -20,7 +20,7 @@ const others: readonly FailureClass[] = [
   'invalid_output',
 ]
 
-/** Whether an error is of one of the classes. */
+/** Tells whether an error is of one of the classes. */
 export function isOfClass(error: unknown, classes: readonly FailureClass[]): boolean {
   if (!isProviderError(error)) {
     const isInvalid =
@@ -31,7 +31,10 @@ export function isOfClass(error: unknown, classes: readonly FailureClass[]): boo
   return classes.includes(kind) || (retryableKinds.has(kind) && classes.includes('transient'))
 }
 
-/** @throws TypeError that names the option and the value */
+/**
+ * Checks an option that lists classes.
+ * @throws TypeError that names the option and the value
+ */
 export function checkClasses(owner: string, option: string, value: unknown): void {
   const known: readonly unknown[] = [...retryableKinds, ...others]
   const isList = Array.isArray(value) && value.every((entry) => known.includes(entry))

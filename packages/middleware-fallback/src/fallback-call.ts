@@ -15,13 +15,13 @@ import type { FallbackEntry, FallbackFailure } from './fallback-entry.ts'
 import type { FallbackEvent, FallbackStop } from './fallback-event.ts'
 import { StreamedAnswer } from './streamed-answer.ts'
 
-/** The options of a fallback layer, checked, with their defaults. */
+/** Checked options of a fallback middleware, with their defaults. */
 export interface FallbackSettings {
   readonly name: string
   readonly isShadow: boolean
-  /** The call's own client comes before them, as number 0. */
+  /** Clients after the call's own one, which is number 0. */
   readonly entries: readonly FallbackEntry[]
-  /** Whether it matters what of a streamed answer has come. */
+  /** True if the content of a streamed answer matters so far. */
   readonly watchesAnswer: boolean
   readonly qualifies: (failure: FallbackFailure) => Promise<boolean>
   readonly timeoutMs: number | undefined
@@ -70,7 +70,7 @@ export class FallbackCall {
         return
       } catch (error) {
         if (isControlFlow(error, context.signal)) throw error
-        // A retry layer further in has recorded its tries.
+        // An inner retry middleware has recorded its tries.
         if (!isShadow && context.run.attempts.length === known)
           context.run.recordAttempt(failedAttempt(context, error))
         failure = { attempt: (failure?.attempt ?? 0) + 1, error, context }
@@ -82,7 +82,7 @@ export class FallbackCall {
     if (failure !== undefined) this.#giveUp(failure, 'no_client_left')
   }
 
-  /** The client that served last in this run comes first. */
+  /** Returns the order of clients: the one that served last in this run comes first. */
   #order(): readonly number[] {
     const { entries, sticky, isShadow } = this.#settings
     const all = [0, ...entries.map((_, at) => at + 1)]
@@ -95,7 +95,7 @@ export class FallbackCall {
     return (await unlessAborted(signal, (async () => entry?.when?.(failure))())) !== false
   }
 
-  /** Puts a client in place, and what it is sent. `undefined` is the call's own. */
+  /** Switches the call to a client and its options. `undefined` is the call's own client. */
   async #enter(
     entry: FallbackEntry | undefined,
     failure: FallbackFailure | undefined,
@@ -110,7 +110,7 @@ export class FallbackCall {
       const given = (async () => entry.messages?.(messages, failure))()
       messages = (await unlessAborted(context.signal, given)) ?? messages
     }
-    // Of a conversation that a provider keeps this is only the end, and core adds the rest for others.
+    // Of a conversation that the provider stores this is only the end; core adds the rest for others.
     const isWhole = own.options.conversationId === undefined
     if (isOther && isWhole) messages = client.prepareHistory?.(messages) ?? messages
     if (this.#answer.isContinued)
@@ -131,7 +131,7 @@ export class FallbackCall {
     const { provider } = this.#context.client
     const late = async (over: AbortSignal): Promise<ProviderError> => {
       await clock.sleep(timeoutMs, over)
-      // What has begun may go on for as long as it takes.
+      // A started answer has no time limit.
       if (this.#answer.hasContent) await new Promise(() => {})
       const words = `${name}: ${provider} did not answer within ${timeoutMs} ms`
       return new ProviderError(words, { kind: 'timeout', provider, details: { timeoutMs } })

@@ -1,33 +1,41 @@
 import type { ChatClient, ChatContext, ChatOptions, Message } from '@lamella/core'
 import type { OptionRules } from '@lamella/core/authoring'
 
-/** A model call that failed, and after which another client may be asked. */
+/** A failed model call, after which another client may be called. */
 export interface FallbackFailure {
-  /** How many clients were asked. */
+  /** Number of clients called so far. */
   readonly attempt: number
+  /** Error of the last client. */
   readonly error: unknown
-  /** The client that failed is its `client`. */
+  /** Context of the call; its `client` is the one that failed. */
   readonly context: ChatContext
 }
 
-/** A client to go on with. */
+/** A client to try next, with its own settings. */
 export interface FallbackEntry {
+  /** The client. */
   readonly client: ChatClient
-  /** @default the client's own */
+  /**
+   * Model to request.
+   * @default the client's own
+   */
   readonly model?: string | undefined
-  /** Laid over those of the call. */
+  /** Options merged over those of the call. */
   readonly options?: ChatOptions | undefined
   /**
-   * Whether this client is asked after that failure.
+   * Decides whether this client is tried after a failure.
    * @default always
    */
   readonly when?: ((failure: FallbackFailure) => boolean | Promise<boolean>) | undefined
   /**
-   * Milliseconds until the first content of a streamed answer, or the whole of a plain one.
-   * @default that of the layer
+   * Time limit in milliseconds for the first content of a streamed answer, or for a whole plain one.
+   * @default `timeoutMs` of the middleware
    */
   readonly timeoutMs?: number | undefined
-  /** What this client is sent, such as fewer messages. @default all */
+  /**
+   * Chooses the messages for this client, for example fewer of them.
+   * @default all
+   */
   readonly messages?:
     | ((
         messages: readonly Message[],
@@ -45,7 +53,7 @@ export const entryRules: OptionRules<FallbackEntry> = {
   messages: 'function?',
 }
 
-/** Whether something is a client, and no entry with one. */
+/** Tells a client from an entry with a client. */
 export function isClient(value: ChatClient | FallbackEntry): value is ChatClient {
   return typeof (value as Partial<ChatClient> | null)?.respond === 'function'
 }

@@ -1,17 +1,20 @@
-/** Why no other client is asked. */
+/** Reason why no other client is tried. */
 export type FallbackStop = 'content_released' | 'no_client_left' | 'not_qualified' | 'unsafe_replay'
 
-/** What a fallback layer tells of its work: the event `fallback` of a run. */
+/** Data of the run event `fallback`. */
 export interface FallbackEvent {
-  /** `switching` to the named client, the named client `served`, or the layer `gave_up`. */
+  /** `switching` to the named client, the named client `served`, or the middleware `gave_up`. */
   readonly status: 'switching' | 'served' | 'gave_up'
+  /** Provider of the client in question. */
   readonly provider: string
+  /** Model of the client in question. */
   readonly model?: string | undefined
-  /** The kind or code of the failure. */
+  /** Kind or code of the failure. */
   readonly reason?: string | undefined
+  /** Reason why no other client is tried, when `status` is `gave_up`. */
   readonly because?: FallbackStop | undefined
-  /** What the client cannot be told of the history as it is, in its own words. */
+  /** Parts of the history that the client cannot be sent as they are, in its own words. */
   readonly losses?: readonly string[] | undefined
-  /** It says what would have been done. */
+  /** True in shadow mode: the event tells what would have been done. */
   readonly shadow?: true | undefined
 }

@@ -44,9 +44,14 @@ describe.each(runModes)('fallback between real servers, %s', (mode) => {
   ])('in the middle of a tool conversation, from %s to %s', async (_, __, from, to) => {
     await using first = await serverOf(1)
     await using second = await serverOf(9)
-    const layer = fallback({ clients: [to(second)] })
+    const middleware = fallback({ clients: [to(second)] })
     const options = { transportRetries: 0 }
-    const agent = new Agent({ client: from(first), tools: [weather], middleware: layer, options })
+    const agent = new Agent({
+      client: from(first),
+      tools: [weather],
+      middleware: middleware,
+      options,
+    })
     const session = agent.createSession()
 
     const running = runIn(mode, agent, { input: question, session })
@@ -97,11 +102,11 @@ describe.each(runModes)('fallback between real servers, %s', (mode) => {
       failure('server'),
     ])
     const events: unknown[] = []
-    const layer = fallback({ clients: [new Picky()], onEvent: (event) => events.push(event) })
+    const middleware = fallback({ clients: [new Picky()], onEvent: (event) => events.push(event) })
 
     const response = await runIn(
       mode,
-      new Agent({ client: own, tools: [weather], middleware: layer }),
+      new Agent({ client: own, tools: [weather], middleware: middleware }),
     )
 
     expect(response.text).toBe('Done.')
@@ -131,12 +136,12 @@ describe.each(runModes)('fallback between real servers, %s', (mode) => {
       apiKey: 'k',
       model: 'claude',
     })
-    const layer = fallback({ clients: [claude] })
+    const middleware = fallback({ clients: [claude] })
     const options = { transportRetries: 0, model: 'gpt' }
     const agent = new Agent({
       client: responses(first),
       tools: [weather],
-      middleware: layer,
+      middleware: middleware,
       options,
     })
 
@@ -158,7 +163,7 @@ describe.each(runModes)('fallback between real servers, %s', (mode) => {
 })
 
 it.each([3, 5, 8, 12])(
-  'a stream cut after %d events is gone on with, in one answer',
+  'a stream cut after %d events is continued, in one answer',
   async (events) => {
     const answer = 'The quick brown fox jumps over the lazy dog, and over the fence, and is gone.'
     await using first = await startModelServer({
@@ -172,10 +177,10 @@ it.each([3, 5, 8, 12])(
         return { text: answer.slice(said.length) }
       },
     })
-    const layer = fallback({ clients: [completions(second)], midStream: 'continue' })
+    const middleware = fallback({ clients: [completions(second)], midStream: 'continue' })
     const agent = new Agent({
       client: completions(first),
-      middleware: layer,
+      middleware: middleware,
       options: { transportRetries: 0 },
     })
 

@@ -14,8 +14,8 @@ function setUp(
   options: Partial<FallbackOptions> = {},
 ) {
   const [own, ...others] = clients.map((steps, at) => scriptedClient(steps, { provider: `p${at}` }))
-  const layer = fallback({ clients: others, ...options })
-  return { own, others, agent: new Agent({ client: own!, middleware: layer }) }
+  const middleware = fallback({ clients: others, ...options })
+  return { own, others, agent: new Agent({ client: own!, middleware: middleware }) }
 }
 
 describe('a stream that fails', () => {
@@ -54,7 +54,7 @@ describe('a stream that fails', () => {
   })
 })
 
-describe('a stream that is gone on with', () => {
+describe('a stream that is continued', () => {
   const cut: ScriptedStep = {
     updates: [{ type: 'reasoning', text: 'Hm.' }, 'It is ', 'sun'],
     error: broken,
@@ -92,7 +92,7 @@ describe('a stream that is gone on with', () => {
     const last: ScriptedStep = { updates: ['in Rome.', { finishReason: 'stop' }] }
     const { agent, others } = setUp([[cut], [again], [last]], {
       midStream: 'continue',
-      continuePrompt: 'Go on!',
+      continuePrompt: 'Continue!',
     })
 
     const { partial } = await readUpdates(agent)
@@ -101,11 +101,11 @@ describe('a stream that is gone on with', () => {
     const contents = others[1]?.requests[0]?.messages.slice(1).map((entry) => entry.contents)
     expect(contents).toEqual([
       [{ type: 'text', text: 'It is sunny ' }],
-      [{ type: 'text', text: 'Go on!' }],
+      [{ type: 'text', text: 'Continue!' }],
     ])
   })
 
-  it('begins anew where no text has come, and goes on with none that was not seen', async () => {
+  it('restarts if no text has come, and continues no text that was not seen', async () => {
     const thinking: ScriptedStep = { updates: [{ type: 'reasoning', text: 'Hm.' }], error: broken }
     const { agent, others } = setUp([[thinking], ['Hello.']], { midStream: 'continue' })
 
@@ -156,8 +156,8 @@ it('the time of a client is over with the first content of its stream', async ()
   const clock = testClock()
   const slow: ScriptedStep = { updates: ['One ', 'two.', { finishReason: 'stop' }], delayMs: 800 }
   const own = scriptedClient([slow], { clock })
-  const layer = fallback({ clients: [scriptedClient([])], timeoutMs: 1000, clock })
-  const running = readUpdates(new Agent({ client: own, middleware: layer }))
+  const middleware = fallback({ clients: [scriptedClient([])], timeoutMs: 1000, clock })
+  const running = readUpdates(new Agent({ client: own, middleware: middleware }))
 
   await clock.advance(5000)
 

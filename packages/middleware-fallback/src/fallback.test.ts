@@ -20,13 +20,17 @@ function setUp(own: Steps, other: Steps, options: Partial<FallbackOptions> = {})
   const first = scriptedClient(own, { provider: 'one', model: 'm-1' })
   const second = scriptedClient(other, { provider: 'two', model: 'm-2' })
   const events: FallbackEvent[] = []
-  const layer = fallback({ clients: [second], onEvent: (event) => events.push(event), ...options })
-  const agent = new Agent({ client: first, middleware: layer })
-  return { first, second, events, layer, agent }
+  const middleware = fallback({
+    clients: [second],
+    onEvent: (event) => events.push(event),
+    ...options,
+  })
+  const agent = new Agent({ client: first, middleware: middleware })
+  return { first, second, events, middleware, agent }
 }
 
 describe.each(runModes)('fallback, %s', (mode) => {
-  it('goes on with the next client, and says who served', async () => {
+  it('continues with the next client, and says who served', async () => {
     const usage = { inputTokens: 2 }
     const { agent, first, second, events } = setUp(
       [failure('overloaded')],
@@ -78,7 +82,7 @@ describe.each(runModes)('fallback, %s', (mode) => {
   })
 
   it.each<ProviderErrorKind>(['auth', 'content_filter', 'context_length', 'invalid_request'])(
-    'does not go on after %s, unless it is listed',
+    'calls no other client after %s, unless it is listed',
     async (kind) => {
       const { agent, second, events } = setUp([failure(kind)], [])
       expect(await rejection(runIn(mode, agent))).toMatchObject({ kind })
@@ -90,7 +94,7 @@ describe.each(runModes)('fallback, %s', (mode) => {
     },
   )
 
-  it('goes on after an answer that was rejected inside, where that is listed', async () => {
+  it('continues after an answer that was rejected inside, if that is listed', async () => {
     const invalid = new LamellaError('does not fit', { code: 'schema_invalid' })
     const inside = chatMiddleware('inside', async (context, callNext) => {
       const { text } = await callNext()
@@ -127,7 +131,7 @@ describe.each(runModes)('fallback, %s', (mode) => {
     const second = scriptedClient([failure('server')], { provider: 'two' })
     const third = scriptedClient(['Hi.'], { provider: 'three' })
     const own = scriptedClient([failure('server')], { provider: 'one' })
-    const layer = fallback({
+    const middleware = fallback({
       clients: [
         { client: second, options: { temperature: 0.9, providerOptions: { two: { fast: true } } } },
         {
@@ -137,7 +141,7 @@ describe.each(runModes)('fallback, %s', (mode) => {
         },
       ],
     })
-    const agent = new Agent({ client: own, middleware: layer })
+    const agent = new Agent({ client: own, middleware: middleware })
     const options = {
       model: 'm-1',
       temperature: 0.1,
@@ -163,9 +167,9 @@ describe.each(runModes)('fallback, %s', (mode) => {
 
   it('asks another model of the same client', async () => {
     const client = scriptedClient([failure('overloaded'), 'Hi.'], { model: 'large' })
-    const layer = fallback({ clients: [{ client, model: 'small' }] })
+    const middleware = fallback({ clients: [{ client, model: 'small' }] })
 
-    const response = await runIn(mode, new Agent({ client, middleware: layer }))
+    const response = await runIn(mode, new Agent({ client, middleware: middleware }))
 
     expect(client.requests.map(({ options }) => options.model)).toEqual([undefined, 'small'])
     expect(response.attempts.map(({ model }) => model)).toEqual(['large', 'small'])
@@ -185,7 +189,7 @@ describe.each(runModes)('fallback, %s', (mode) => {
     expect(never.requests).toHaveLength(0)
   })
 
-  it('runs the layers further in for each client, and those of the client itself', async () => {
+  it('runs the middlewares further in for each client, and those of the client itself', async () => {
     const seen: string[] = []
     const trace = (name: string) =>
       chatMiddleware(name, async ({ client }, callNext) => {
@@ -193,8 +197,8 @@ describe.each(runModes)('fallback, %s', (mode) => {
         await callNext()
       })
     const { first, second } = setUp([failure('server')], ['Hi.'])
-    const layer = fallback({ clients: [withMiddleware(second, trace('its-own'))] })
-    const agent = new Agent({ client: first, middleware: [layer, trace('inside')] })
+    const middleware = fallback({ clients: [withMiddleware(second, trace('its-own'))] })
+    const agent = new Agent({ client: first, middleware: [middleware, trace('inside')] })
 
     await runIn(mode, agent)
 
@@ -203,11 +207,11 @@ describe.each(runModes)('fallback, %s', (mode) => {
 
   it('stays with the client that served for the rest of the run, and no longer', async () => {
     const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
-    const { first, second, layer } = setUp(
+    const { first, second, middleware } = setUp(
       [failure('server'), 'Hi again.'],
       [callFunction('look'), 'Hi.'],
     )
-    const agent = new Agent({ client: first, tools: [look], middleware: layer })
+    const agent = new Agent({ client: first, tools: [look], middleware: middleware })
 
     const one = await runIn(mode, agent)
     const two = await runIn(mode, agent)
@@ -220,14 +224,14 @@ describe.each(runModes)('fallback, %s', (mode) => {
 
   it('goes back to the first client when the one it stayed with fails', async () => {
     const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
-    const { first, layer } = setUp(
+    const { first, middleware } = setUp(
       [failure('server'), 'Back.'],
       [callFunction('look'), failure('server')],
     )
 
     const response = await runIn(
       mode,
-      new Agent({ client: first, tools: [look], middleware: layer }),
+      new Agent({ client: first, tools: [look], middleware: middleware }),
     )
 
     expect(response.text).toBe('Back.')
@@ -236,27 +240,27 @@ describe.each(runModes)('fallback, %s', (mode) => {
 
   it('begins with its own client at each call where it does not stick', async () => {
     const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
-    const { first, layer } = setUp([failure('server'), 'Hi.'], [callFunction('look')], {
+    const { first, middleware } = setUp([failure('server'), 'Hi.'], [callFunction('look')], {
       sticky: 'none',
     })
 
     const response = await runIn(
       mode,
-      new Agent({ client: first, tools: [look], middleware: layer }),
+      new Agent({ client: first, tools: [look], middleware: middleware }),
     )
 
     expect(response.text).toBe('Hi.')
   })
 
-  it('keeps to the client that served also when the run was paused and goes on elsewhere', async () => {
+  it('keeps to the client that served when a paused run continues elsewhere', async () => {
     const ask = tool({
       name: 'ask',
       description: 'Asks.',
       approval: 'always',
       execute: () => 'done',
     })
-    const { first, second, layer } = setUp([failure('server')], [callFunction('ask'), 'Hi.'])
-    const agent = new Agent({ client: first, tools: [ask], middleware: layer })
+    const { first, second, middleware } = setUp([failure('server')], [callFunction('ask'), 'Hi.'])
+    const agent = new Agent({ client: first, tools: [ask], middleware: middleware })
     const paused = await runIn(mode, agent)
     const [pending] = paused.pending
 
@@ -269,7 +273,7 @@ describe.each(runModes)('fallback, %s', (mode) => {
     expect([first.requests.length, second.requests.length]).toEqual([1, 2])
   })
 
-  it('does not go on after a call that may have had an effect, unless it may', async () => {
+  it('calls no other client after a call that may have had an effect, unless allowed', async () => {
     const unsafe = failure('server', { retry: { replay: 'unsafe' } })
     const careful = setUp([unsafe], [])
     expect(await rejection(runIn(mode, careful.agent))).toBe(unsafe)
@@ -279,7 +283,7 @@ describe.each(runModes)('fallback, %s', (mode) => {
     expect(await runIn(mode, careless.agent)).toMatchObject({ text: 'Hi.' })
   })
 
-  it('gives up on a client that does not answer in time, and aborts its request', async () => {
+  it('aborts the request to a client that does not answer in time', async () => {
     const clock = testClock()
     const { agent, first } = setUp([{ updates: [], hang: true }], ['Hi.'], {
       clock,
@@ -323,10 +327,10 @@ describe.each(runModes)('fallback, %s', (mode) => {
       message: 'No.',
     } as const
     const { agent, events, second } = setUp([], [], { fallbackOn: () => true })
-    const guard = chatMiddleware('guard', () => {
+    const guardrail = chatMiddleware('guardrail', () => {
       throw new GuardrailTripped(block)
     })
-    expect(await runIn(mode, agent, { middleware: guard })).toMatchObject({ status: 'blocked' })
+    expect(await runIn(mode, agent, { middleware: guardrail })).toMatchObject({ status: 'blocked' })
 
     const controller = new AbortController()
     const hanging = setUp(

@@ -1,9 +1,9 @@
 import type { ChatClient, ChatContext, ChatMiddleware } from '@lamella/core'
-import type { Clock, LayerOptions } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
 import {
-  chatLayer,
+  defineChatMiddleware,
   checkOptions,
-  layerRules,
+  middlewareRules,
   reporter,
   systemClock,
   wrongOption,
@@ -17,11 +17,12 @@ import { entryRules, isClient } from './fallback-entry.ts'
 import type { FallbackEvent } from './fallback-event.ts'
 import { stickyClient } from './sticky-client.ts'
 
-export interface FallbackOptions extends LayerOptions<ChatContext, FallbackEvent> {
-  /** Clients to go on with, in order, when the call's own one fails. */
+/** Options of `fallback`. */
+export interface FallbackOptions extends MiddlewareOptions<ChatContext, FallbackEvent> {
+  /** Clients to try in order when the call's own one fails. */
   readonly clients: readonly (ChatClient | FallbackEntry)[]
   /**
-   * After which failures: classes, or a function; where that gives `undefined`, the default decides.
+   * Failures to handle: classes, or a function; for `undefined` the default decides.
    * @default ['transient', 'quota', 'not_found']
    */
   readonly fallbackOn?:
@@ -29,40 +30,53 @@ export interface FallbackOptions extends LayerOptions<ChatContext, FallbackEvent
     | ((failure: FallbackFailure) => boolean | undefined | Promise<boolean | undefined>)
     | undefined
   /**
-   * Milliseconds that each client has, the call's own one too: until the first content of a streamed
-   * answer, or the whole of a plain one.
+   * Time limit in milliseconds for each client, the call's own one too: for the first content of a
+   * streamed answer, or for a whole plain one.
    * @default no limit
    */
   readonly timeoutMs?: number | undefined
   /**
-   * `run`: the client that served is asked first in later calls of the run.
+   * `run` tries the client that served last first in later calls of the run.
    * @default 'run'
    */
   readonly sticky?: 'run' | 'none' | undefined
   /**
-   * When a stream fails after content has reached the reader: the error reaches the reader, or the next
-   * client begins anew, or it goes on from the text that came. The last two send an update with
-   * `restart: true`.
+   * Behavior when a stream fails after content has reached the reader: throw the error, restart with the
+   * next client, or let it continue the text so far. The last two send an update with `restart: true`.
    * @default 'error'
    */
   readonly midStream?: 'error' | 'restart' | 'continue' | undefined
   /**
-   * What a client that goes on from a text is asked to do, as the last message of the user.
-   * @default that its answer was cut off, and to go on without repeating anything
+   * Last user message for a client that continues a text.
+   * @default tells it that its answer was cut off, and to continue without repeating anything
    */
   readonly continuePrompt?: string | undefined
   /**
-   * Whether another client is asked after a call that may have had an effect at the first one.
+   * `any` tries another client even after a call that may have had an effect at the first one.
    * @default 'safe-only'
    */
   readonly replay?: 'safe-only' | 'any' | undefined
-  /** @default the machine's */
+  /**
+   * Source of time and sleep.
+   * @default the machine's clock
+   */
   readonly clock?: Clock | undefined
 }
 
 /**
- * Goes on with another client when one fails. The layers further in run for each.
+ * Calls another client when one fails. Inner middlewares run for each client.
  * @throws RangeError or TypeError that names the option and the value
+ * @example
+ * ```ts
+ * import { Agent, ProviderError } from '@lamella/core'
+ * import { fallback } from '@lamella/middleware-fallback'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const down = scriptedClient([new ProviderError('down', { kind: 'overloaded', provider: 'a' })])
+ * const middleware = fallback({ clients: [scriptedClient(['Hello.'])] })
+ * const agent = new Agent({ client: down, middleware })
+ * console.log((await agent.run('Hi')).text) // Hello.
+ * ```
  */
 export function fallback(options: FallbackOptions): ChatMiddleware {
   check(options)
@@ -85,20 +99,20 @@ export function fallback(options: FallbackOptions): ChatMiddleware {
     clock: options.clock ?? systemClock,
     report: reporter('fallback', options.onEvent),
   }
-  return chatLayer('fallback', options, (context, callNext) =>
+  return defineChatMiddleware('fallback', options, (context, callNext) =>
     new FallbackCall(settings, context).run(callNext),
   )
 }
 
 const usual: readonly FailureClass[] = ['transient', 'quota', 'not_found']
 const goOn =
-  'Your answer was cut off. Go on exactly where it ends, in the middle of a word if need be. ' +
+  'Your answer was cut off. Continue exactly where it ends, in the middle of a word if need be. ' +
   'Repeat nothing, and do not comment on this.'
 
 function check(options: FallbackOptions): void {
   const { clients, timeoutMs } = options
   checkOptions('fallback', options, {
-    ...layerRules,
+    ...middlewareRules,
     clients: 'any',
     fallbackOn: 'any',
     timeoutMs: 'any',

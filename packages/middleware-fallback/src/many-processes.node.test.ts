@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import KeyvRedis from '@keyv/redis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeWithRedis, redisUrl } from '../../../scripts/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
 import type { Order, Told } from './circuit-process.test-helper.ts'
 
 const namespace = `lamella-circuit-test-${crypto.randomUUID()}`
@@ -29,7 +29,7 @@ async function startProcess(): Promise<ChildProcess> {
 
 type Counts = Readonly<Partial<Record<Told, number>>>
 
-/** What the processes have told since they were sent something, once it is all that is waited for. */
+/** Resolves to the messages of the processes since the last command, once all expected ones are there. */
 async function whatFollows(send: () => void, isAll: (counts: Counts) => boolean): Promise<Counts> {
   told.length = 0
   send()
@@ -87,7 +87,7 @@ describeWithRedis('four processes on one Redis', { timeout: 30_000 }, () => {
     expect(later).toEqual({ asked: 20, answered: 20 })
   })
 
-  it('go on without one that dies while it tries a circuit out', async () => {
+  it('continue without one that dies during its trial', async () => {
     const doomed = await startProcess()
     await breakCircuit('dies')
     await pause()

@@ -8,10 +8,10 @@ const warningsOf = (...middleware: MiddlewareInput[]) =>
   new Agent({ client: scriptedClient([]), middleware }).explain('Hello').warnings
 
 it('`explain` has nothing to say about the recommended order, and warns about another', () => {
-  const layers = [fallback({ clients: [scriptedClient([])] }), circuitBreaker()]
+  const middlewares = [fallback({ clients: [scriptedClient([])] }), circuitBreaker()]
 
-  expect(warningsOf(...layers)).toEqual([])
-  expect(warningsOf(...layers.toReversed())).toEqual([
+  expect(warningsOf(...middlewares)).toEqual([])
+  expect(warningsOf(...middlewares.toReversed())).toEqual([
     'chat: fallback should stand outside circuit-breaker',
   ])
 })

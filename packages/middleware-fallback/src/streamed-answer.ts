@@ -4,29 +4,31 @@ import { createId, message, text } from '@lamella/core'
 type Transform = Required<UpdateTransformer<ChatResponseUpdate>>
 
 /**
- * Sees an answer pass, and lets one that broke off go on: it keeps the text, and puts it in front of what
- * the next model says, in one message.
+ * Watches an answer pass, and lets the next model continue one that was cut off: it keeps the text, and
+ * prepends it to the next model's text in one message.
  */
 export class StreamedAnswer implements UpdateTransformer<ChatResponseUpdate> {
-  /** Whether anything of the call that is on has content. */
+  /** True if the current call has produced content. */
   hasContent = false
   #said = ''
   #prefix = ''
   #messageId = ''
   #firstId: string | undefined
 
-  /** Whether there is a text to go on from. */
+  /** Tells whether there is a text to continue. */
   get isContinued(): boolean {
     return this.#prefix !== ''
   }
 
-  /** The call that is on broke off: the next one goes on from what it said. */
+  /** Ends the current call; the next one continues its text. */
   breakOff(): void {
     this.#prefix += this.#said
     this.#messageId ||= createId('msg')
   }
 
-  /** What the next model is shown: the text as its own, and what to do with it. */
+  /**
+   * Returns the messages for the next model: the text as its own, and the instruction to continue.
+   */
   messages(before: readonly Message[], prompt: string): readonly Message[] {
     return [...before, message('assistant', this.#prefix), message('user', prompt)]
   }

@@ -51,7 +51,7 @@ export function contentCheck(
       }
       const { run, level, stage, tool } = place
       const action = isShadow ? 'shadow' : onViolation
-      report(run, { layer: name, kind: 'file', violation, action, ...(tool && { tool }) })
+      report(run, { middleware: name, kind: 'file', violation, action, ...(tool && { tool }) })
       if (action === 'shadow') kept.push(content)
       if (action === 'placeholder') kept.push(text(`[a file was left out: ${violation}]`))
       if (action === 'block') {

@@ -1,7 +1,8 @@
 import type { Content, DataContent, UriContent } from '@lamella/core'
-import { unlessAborted } from '@lamella/core/authoring'
+import { isInternalName, plainUrl, unlessAborted } from '@lamella/core/authoring'
 import { fileTypeFromBuffer } from 'file-type'
 import { imageSize } from 'image-size'
+import { isSpecialAddress } from './special-address.ts'
 
 /** Why a file is refused. */
 export type FileViolation =
@@ -90,12 +91,12 @@ function uriViolation(
     // Bytes in an address would pass by the sniffing.
     return rules.schemes.includes('data:') ? undefined : 'uri'
   }
-  const url = URL.parse(uri)
-  if (url === null || !rules.schemes.includes(url.protocol)) return 'uri'
-  if (url.username !== '' || url.password !== '') return 'uri'
-  if (rules.hosts === undefined ? isPrivate(url.hostname) : !isHost(url.hostname, rules.hosts)) {
-    return 'uri'
-  }
+  const url = plainUrl(uri)
+  if (url === undefined || !rules.schemes.includes(url.protocol)) return 'uri'
+  const host = url.hostname.replace(/\.$/, '')
+  const isListed = rules.hosts?.includes(host) ?? false
+  if (!isListed && (isInternalName(host) || isSpecialAddress(host))) return 'uri'
+  if (rules.hosts !== undefined && !isHost(host, rules.hosts)) return 'uri'
   if (mediaType !== undefined && !isAllowed(baseType(mediaType), rules)) return 'media-type'
   return undefined
 }
@@ -202,28 +203,5 @@ function isName(name: string, maxChars: number): boolean {
 function isHost(host: string, allowed: readonly string[]): boolean {
   return allowed.some((entry) =>
     entry.startsWith('*.') ? host.endsWith(entry.slice(1)) : host === entry,
-  )
-}
-
-/** Addresses of this machine, of the network around it, and names that only lead there. */
-function isPrivate(host: string): boolean {
-  if (/^(?:localhost|.*\.(?:localhost|local|internal|lan|home|corp))\.?$/.test(host)) return true
-  if (host.startsWith('[')) {
-    // What is no global unicast address, and IPv4 in the clothes of IPv6.
-    return !/^\[[23]/.test(host) || /^\[(?:2002|64:ff9b):/.test(host)
-  }
-  const octets = host.split('.').map(Number)
-  if (octets.length !== 4 || octets.some((octet) => Number.isNaN(octet))) return !host.includes('.')
-  const [a, b] = octets as [number, number, number, number]
-  return (
-    a === 0 ||
-    a === 10 ||
-    a === 127 ||
-    a >= 224 ||
-    (a === 100 && b >= 64 && b < 128) ||
-    (a === 169 && b === 254) ||
-    (a === 172 && b >= 16 && b < 32) ||
-    (a === 192 && (b === 168 || b === 0)) ||
-    (a === 198 && (b === 18 || b === 19))
   )
 }

@@ -1,13 +1,13 @@
 import type { AgentContext, DataContent, FunctionInvocationContext, Tool } from '@lamella/core'
-import type { LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
+import type { MiddlewareOptions } from '@lamella/core/authoring'
+import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { FileViolation } from './file-contents.ts'
 import type { Dialect } from './path-escape.ts'
 import type { FileSystem, PathViolation } from './resolve-path.ts'
 
-/** What the layer tells of a refusal: never a path, a name or a byte. */
+/** What the middleware tells of a refusal: never a path, a name or a byte. */
 export interface FileEvent {
-  readonly layer: string
+  readonly middleware: string
   readonly kind: 'path' | 'file'
   readonly violation: PathViolation | FileViolation | 'unreadable'
   readonly action: 'refuse' | 'block' | 'drop' | 'placeholder' | 'shadow'
@@ -99,7 +99,7 @@ export interface ContentOptions {
 
 /** Options of `fileValidator`. At least one of `paths` and `contents` must be there. */
 export interface FileValidatorOptions
-  extends LayerOptions<AgentContext | FunctionInvocationContext, FileEvent> {
+  extends MiddlewareOptions<AgentContext | FunctionInvocationContext, FileEvent> {
   readonly paths?: PathOptions | undefined
   /** `true` takes all defaults. */
   readonly contents?: ContentOptions | true | undefined
@@ -111,7 +111,7 @@ const owner = 'fileValidator'
 export function checkFileOptions(options: FileValidatorOptions): void {
   const { paths, contents } = options
   checkOptions(owner, options, {
-    ...layerRules,
+    ...middlewareRules,
     paths: {
       roots: 'any',
       keys: 'any',

@@ -167,7 +167,7 @@ describe.each(runModes)('paths in arguments, %s', (mode) => {
     expect((await call(mode, harmless, options)).seen).toEqual([harmless])
     expect(events).toEqual([
       {
-        layer: 'files',
+        middleware: 'files',
         kind: 'path',
         violation: 'escape',
         action: 'shadow',
@@ -346,7 +346,7 @@ describe.each(runModes)('files in contents, %s', (mode) => {
 
     expect([status, category]).toEqual(['blocked', `file-${violation}`])
     expect(seen).toBeUndefined()
-    expect(events).toEqual([{ layer: 'files', kind: 'file', violation, action: 'block' }])
+    expect(events).toEqual([{ middleware: 'files', kind: 'file', violation, action: 'block' }])
   })
 
   it('pixels are counted where there are too many for the default', async () => {
@@ -449,7 +449,7 @@ describe('options', () => {
     expect(() => fileValidator(options as never)).toThrow(problem)
   })
 
-  it('layers inside see what was judged', async () => {
+  it('middlewares inside see what was judged', async () => {
     const seen: unknown[] = []
     const look = functionMiddleware(
       'look',

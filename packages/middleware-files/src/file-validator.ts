@@ -1,9 +1,9 @@
 import type { AgentMiddleware, FunctionMiddleware } from '@lamella/core'
-import { agentLayer, functionLayer, reporter } from '@lamella/core/authoring'
+import { defineAgentMiddleware, defineFunctionMiddleware, reporter } from '@lamella/core/authoring'
 import { contentCheck } from './content-check.ts'
 import type { FileEvent, FileValidatorOptions } from './file-options.ts'
 import { checkFileOptions } from './file-options.ts'
-import { pathCheck } from './path-layer.ts'
+import { pathCheck } from './path-middleware.ts'
 
 /**
  * Keeps tools within folders, and files within what they may be. Paths in arguments are judged by how
@@ -21,10 +21,10 @@ export function fileValidator(
   const isShadow = mode === 'shadow'
   const checkPaths = paths && pathCheck(name, paths, isShadow, report)
   const checkFiles = contents && contentCheck(name, contents, isShadow, report)
-  const layers: (AgentMiddleware | FunctionMiddleware)[] = []
+  const middlewares: (AgentMiddleware | FunctionMiddleware)[] = []
 
   if (checkFiles) {
-    const input = agentLayer('files', options, async (context, callNext) => {
+    const input = defineAgentMiddleware('files', options, async (context, callNext) => {
       const { run, signal } = context
       const place = { run, signal, level: 'agent', stage: 'input' } as const
       const count = { files: 0, bytes: 0 }
@@ -36,9 +36,9 @@ export function fileValidator(
       context.messages = messages
       await callNext()
     })
-    layers.push(input)
+    middlewares.push(input)
   }
-  const calls = functionLayer('files', options, async (context, callNext) => {
+  const calls = defineFunctionMiddleware('files', options, async (context, callNext) => {
     if (checkPaths && !(await checkPaths(context))) return
     const result = await callNext()
     if (!checkFiles) return
@@ -47,6 +47,6 @@ export function fileValidator(
     const kept = await checkFiles(result.contents, place, { files: 0, bytes: 0 })
     if (kept !== result.contents) context.result = { ...result, contents: kept, value: undefined }
   })
-  layers.push(calls)
-  return layers
+  middlewares.push(calls)
+  return middlewares
 }

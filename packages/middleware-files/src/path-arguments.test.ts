@@ -62,3 +62,46 @@ describe('an argument', () => {
     expect(await given({ file: { content: { path: '../a.md' } } })).toBeUndefined()
   })
 })
+
+it.each([
+  ['cwd', '/etc'],
+  ['src', '../x'],
+  ['target', '~/x'],
+  ['output', 'C:\\x'],
+  ['root', 'file:///etc'],
+  ['uri', 'file:///etc/passwd'],
+  ['url', 'FILE:/etc/passwd'],
+])('`%s` may hold a path, and %s leads out', async (key, value) => {
+  expect(await given({ [key]: value })).toBeUndefined()
+})
+
+it.each([
+  ['target', 'production'],
+  ['target', 'origin/main'],
+  ['source', 'web'],
+  ['url', 'https://example.com/../x'],
+  ['url', '/api/users'],
+  ['location', 'Paris / France'],
+])('`%s` may hold something else, as %s', async (key, value) => {
+  expect(await given({ [key]: value })).toEqual({ [key]: value })
+})
+
+it('arguments that are nested too deep to be looked through are refused', async () => {
+  const text = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+  let called = false
+  const write = tool({
+    name: 'write',
+    description: '',
+    parameters: { type: 'object' },
+    execute: () => {
+      called = true
+    },
+  })
+  const call = { ...callFunction('write', {}), arguments: text }
+  const client = scriptedClient([call, 'Done.'])
+  const middleware = fileValidator({ paths: { roots: [root], fileSystem: empty } })
+
+  const response = await new Agent({ client, tools: [write], middleware }).run('Go')
+
+  expect([response.status, called]).toEqual(['completed', false])
+})

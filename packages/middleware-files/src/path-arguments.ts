@@ -8,15 +8,33 @@ export interface PathArgument {
 /** Keys beside a path in an object, as in `{ name, content, encoding }`, that hold none themselves. */
 const noPath = /^(?:contents?|text|body|data|description|encoding|mode|(?:mime|media)?_?type)$/i
 
-/** Strings whose key, or that of a list or object around them, `isPath` says may hold a path. */
+/** Keys that hold a path, or a word of another kind. */
+const maybePath =
+  /^(?:cwd|src|source|dst|dest|destination|target|input|output|root|location|ur[il]|href)$/i
+
+/** Texts that lead somewhere of themselves: `file:`, from the root, a drive or a home, or upward. */
+const leadsAway = /^(?:file:|~|\.\.$|[\\/](?![\\/])|[A-Za-z]:[\\/])|(?:^|[\\/])\.\.[\\/]/i
+
+/** Levels of nesting at most. */
+const maxDepth = 200
+
+/**
+ * Finds strings whose key, or that of a list or object around them, `isPath` says may hold a path. Under keys that
+ * may hold something else, such as `target` and `url`, only what leads somewhere of itself.
+ * @throws RangeError if the arguments are nested too deep
+ */
 export function pathArguments(
   args: Readonly<Record<string, unknown>>,
   isPath: (key: string) => boolean,
 ): PathArgument[] {
   const found: PathArgument[] = []
   const visit = (value: unknown, keys: readonly (string | number)[], inside: boolean): void => {
+    if (keys.length > maxDepth) throw new RangeError('the arguments are nested too deep')
     if (typeof value === 'string') {
-      if (inside) found.push({ value, keys })
+      const key = keys.findLast((one) => typeof one === 'string')
+      const isLoose = key !== undefined && maybePath.test(key)
+      const away = isLoose && (/^ur[il]$|^href$/i.test(key) ? /^file:/i : leadsAway).test(value)
+      if (inside || away) found.push({ value, keys })
     } else if (Array.isArray(value)) {
       value.forEach((item, at) => visit(item, [...keys, at], inside))
     } else if (typeof value === 'object' && value !== null) {

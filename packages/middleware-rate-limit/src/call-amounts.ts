@@ -1,9 +1,9 @@
 import type { RunContext, Usage } from '@lamella/core'
 import type { TokenSubject } from '@lamella/core/authoring'
 import { requestTokens } from '@lamella/core/authoring'
-import type { RateLimitUnit } from './rate-limit-options.ts'
+import type { RateLimitUnit } from './rate-limit-error.ts'
 
-/** What a model call will take, as far as one can know. */
+/** Estimates the usage of a model call before it is made. */
 export function estimateUsage(
   subject: TokenSubject,
   maxOutputTokens: number | undefined,
@@ -14,7 +14,7 @@ export function estimateUsage(
   return { inputTokens, outputTokens }
 }
 
-/** What counts for a unit. */
+/** Returns the amount of a usage that counts for a unit. */
 export function amountOf(
   unit: RateLimitUnit,
   usage: Usage,
@@ -33,12 +33,12 @@ export function amountOf(
   }
 }
 
-/** Whether a provider has said what a call took: zeros count, nothing at all does not. */
+/** Tells whether the provider reported usage. Zeros count as reported. */
 export function isTold({ inputTokens, outputTokens, totalTokens }: Usage): boolean {
   return (inputTokens ?? outputTokens ?? totalTokens) !== undefined
 }
 
-/** What a run has used since `before`. */
+/** Returns the usage of a run since `before`. */
 export function usedSince({ usage }: RunContext, before: Usage): Usage {
   const since: Record<string, number> = {}
   for (const [counter, count = 0] of Object.entries(usage)) {

@@ -8,21 +8,23 @@ import type {
   RateLimitOptions,
 } from './rate-limit-options.ts'
 import type { Claim } from './rate-limit-store.ts'
+import { limitStoreOf } from './rate-limit-store.ts'
 
-/** What a call claims of one limit. */
+/** Claim of a call on one limit. */
 export interface CallClaim {
   readonly unit: RateLimit['unit']
   readonly claim: Claim
-  /** Whether the provider may know better. */
+  /** True if the provider may know more about this limit. */
   readonly isAdaptive: boolean
 }
 
-/** Makes the function that says what a call claims of each limit. */
+/** Makes the function that computes the claims of a call. */
 export function claimsOf<Level extends RateLimitLevel>(
   name: string,
   options: RateLimitOptions<Level>,
 ): (context: ContextOf<Level>) => readonly CallClaim[] {
-  const { limits, level = 'chat', outputFactor = 0.5, price, store } = options
+  const { limits, level = 'chat', outputFactor = 0.5, price } = options
+  const store = options.store && limitStoreOf(options.store)
   const { algorithm = store?.kinds[0] ?? 'sliding-window' } = options
   const { adaptive = level === 'chat' && options.key === undefined } = options
   const { key: keyOf = defaultKeys[level] as (context: ContextOf<Level>) => string } = options
@@ -33,7 +35,7 @@ export function claimsOf<Level extends RateLimitLevel>(
     const usage = hasMetered ? estimate(context) : {}
     return limits.map(({ unit, limit, windowMs = 0, key = keyOf }, index) => {
       const wanted = amountOf(unit, usage, (tokens) => price?.(tokens, context) ?? 0)
-      // What nothing is known about counts as little, and what is too large for the limit as all of it.
+      // An unknown amount counts as little, and one above the limit as the whole limit.
       const least = unit === 'cost' ? limit * 1e-6 : 1
       const claim: Claim = {
         key: `${name}:${index}:${unit}:${key(context)}`,

@@ -1,16 +1,21 @@
-import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { RateLimit, RateLimitLevel, RateLimitOptions } from './rate-limit-options.ts'
+import { limitStoreOf } from './rate-limit-store.ts'
 
 const units = ['requests', 'inputTokens', 'outputTokens', 'totalTokens', 'cost', 'concurrency']
 const owner = 'rateLimit'
 
-/** @throws TypeError or RangeError that names the option and the value */
+/**
+ * Checks the options of `rateLimit`.
+ * @throws TypeError or RangeError that names the option and the value
+ */
 export function checkRateLimitOptions<Level extends RateLimitLevel>(
   options: RateLimitOptions<Level>,
 ): void {
-  const { limits, level, onLimit, maxWaitMs, outputFactor, store } = options
+  const { limits, level, onLimit, maxWaitMs, outputFactor } = options
+  const store = options.store && limitStoreOf(options.store)
   checkOptions(owner, options, {
-    ...layerRules,
+    ...middlewareRules,
     limits: 'any',
     level: ['agent', 'chat', 'function'],
     key: 'function?',
@@ -68,12 +73,12 @@ function checkLimit<Level extends RateLimitLevel>(
     }
   } else if (windowMs !== undefined) {
     throw wrongOption(owner, `${place}.windowMs`, 'left out for concurrency', windowMs)
-  } else if (store?.kinds.includes('concurrency') === false) {
+  } else if (store !== undefined && !limitStoreOf(store).kinds.includes('concurrency')) {
     throw wrongOption(owner, `${place}.unit`, 'one that the store can count', unit)
   }
 }
 
-/** Whether it is known only afterwards how much a call has taken. */
+/** Tells whether the amount of a call is known only after it. */
 export function isMetered(unit: RateLimit['unit']): boolean {
   return unit !== 'requests' && unit !== 'concurrency'
 }

@@ -1,33 +1,38 @@
 import { wrongOption } from '@lamella/core/authoring'
 import type { Claim, RateLimitStore } from './rate-limit-store.ts'
 
-/** What a limiter of `rate-limiter-flexible` answers. */
+/** State that a limiter of `rate-limiter-flexible` returns. */
 interface FlexibleState {
   readonly remainingPoints: number
   readonly msBeforeNext: number
 }
 
-/** What is used of a limiter of `rate-limiter-flexible`. */
+/** The part of a limiter of `rate-limiter-flexible` that this package uses. */
 export interface FlexibleLimiter {
-  /** Rejects with a state, and no `Error`, when the points are used up. */
+  /** Takes points. Rejects with a state, not an `Error`, when they are used up. */
   consume(key: string, points: number): Promise<FlexibleState>
+  /** Takes points without a check. */
   penalty(key: string, points: number): Promise<unknown>
+  /** Gives points back. */
   reward(key: string, points: number): Promise<unknown>
+  /** Rejects all calls of a key for some seconds. */
   block(key: string, seconds: number): Promise<unknown>
 }
 
-/** What a limiter of `rate-limiter-flexible` is made with, besides its connection. */
+/** Options of a limiter of `rate-limiter-flexible`, without its connection. */
 export interface FlexibleLimiterOptions {
+  /** Prefix of its keys. */
   readonly keyPrefix: string
+  /** Points in one window. */
   readonly points: number
-  /** In seconds. */
+  /** Length of the window in seconds. */
   readonly duration: number
 }
 
 /**
- * Counts wherever `rate-limiter-flexible` can: Postgres, MySQL, MongoDB, DynamoDB, Memcached … `make`
- * gets the options and adds the connection. It counts whole points in fixed windows, and nothing that
- * is concurrent.
+ * Makes a store of any backend of `rate-limiter-flexible`: Postgres, MySQL, MongoDB, DynamoDB, Memcached
+ * and others. `make` gets the options and adds the connection. It counts whole points in fixed windows,
+ * and no concurrency.
  */
 export function flexibleLimitStore(
   make: (options: FlexibleLimiterOptions) => FlexibleLimiter,
@@ -35,7 +40,7 @@ export function flexibleLimitStore(
   if (typeof make !== 'function')
     throw wrongOption('flexibleLimitStore', 'make', 'a function', make)
   const limiters = new Map<string, FlexibleLimiter>()
-  /** When the window ends in which a call took its points, by call and key. */
+  /** End of the window in which a call took its points, by call and key. */
   const windowEnds = new Map<string, number>()
 
   const limiterOf = ({ limit, windowMs }: Claim): FlexibleLimiter => {
@@ -68,7 +73,7 @@ export function flexibleLimitStore(
         remaining[index] = Math.max(0, remainingPoints)
         windowEnds.set(`${id} ${claim.key}`, Date.now() + msBeforeNext)
         if (answer.granted) continue
-        // What was refused has been counted, too.
+        // A rejected call has been counted too.
         for (const taken of claims.slice(0, index + 1)) await change(id, taken, -points(taken))
         return { granted: false, remaining, index, retryAfterMs: Math.max(1, msBeforeNext) }
       }

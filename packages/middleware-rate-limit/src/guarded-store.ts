@@ -1,41 +1,48 @@
+import type { LimitGrant } from '@lamella/core'
+import { memoryStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { memoryLimitStore } from './memory-limit-store.ts'
-import type { Claim, Grant, RateLimitStore } from './rate-limit-store.ts'
+import { withinStoreTime } from '@lamella/core/authoring'
+import type { Claim, RateLimitStore } from './rate-limit-store.ts'
+import { limitStoreOf } from './rate-limit-store.ts'
 
+/** Settings of a `GuardedStore`. */
 export interface GuardedStoreOptions {
   readonly store: RateLimitStore
   readonly clock: Clock
   readonly timeoutMs: number
-  /** Whether to count in this process while the store fails. */
+  /** True to count in this process while the store fails. */
   readonly isLocal: boolean
 }
 
-/** What came of a try, and who counted it. */
+/** Grant or denial, and the store that decided. */
 export interface Answer {
-  readonly grant: Grant
+  readonly grant: LimitGrant
   readonly store: RateLimitStore
-  /** Whether the store failed, so that it was counted here. */
+  /** True if the store failed and this process counted. */
   readonly isLocal: boolean
 }
 
-/** A store that may fail: it is given up on in time, and counting goes on here if that is wished. */
+/**
+ * Wraps a store that may fail: waits for it up to a time limit, then counts in this process if
+ * configured.
+ */
 export class GuardedStore {
   readonly #options: GuardedStoreOptions
   readonly #local: RateLimitStore
 
   constructor(options: GuardedStoreOptions) {
     this.#options = options
-    this.#local = memoryLimitStore({ clock: options.clock })
+    this.#local = limitStoreOf(memoryStore({ clock: options.clock }))
   }
 
   async take(id: string, claims: readonly Claim[]): Promise<Answer> {
     const { store, isLocal } = this.#options
-    let asked: Grant | Promise<Grant> | undefined
+    let asked: LimitGrant | Promise<LimitGrant> | undefined
     try {
       asked = store.take(id, claims)
       return { grant: await this.#inTime(asked), store, isLocal: false }
     } catch (error) {
-      // It may take them all the same, later.
+      // The store may still take them later.
       const giveBack = (): unknown =>
         store.settle(
           id,
@@ -47,7 +54,7 @@ export class GuardedStore {
     }
   }
 
-  /** Does something that may fail without harm to the call; resolves to whether it did not. */
+  /** Runs work whose failure does no harm to the call. Resolves to true if it succeeded. */
   async attempt(work: () => void | Promise<void>): Promise<boolean> {
     try {
       await this.#inTime(work())
@@ -57,18 +64,10 @@ export class GuardedStore {
     }
   }
 
-  async #inTime<Value>(work: Value | Promise<Value>): Promise<Value> {
+  #inTime<Value>(work: Value | Promise<Value>): Value | Promise<Value> {
+    // What answers at once needs no clock.
     if (!(work instanceof Promise)) return work
     const { clock, timeoutMs } = this.#options
-    const done = new AbortController()
-    const late = clock.sleep(timeoutMs, done.signal).then(() => {
-      throw new Error(`the store did not answer within ${timeoutMs} ms`)
-    })
-    late.catch(() => {})
-    try {
-      return await Promise.race([work, late])
-    } finally {
-      done.abort()
-    }
+    return withinStoreTime(work, { clock, timeoutMs })
   }
 }

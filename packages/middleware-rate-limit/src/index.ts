@@ -4,13 +4,9 @@ export type {
   RateLimitEvent,
   RateLimitLevel,
   RateLimitOptions,
-  RateLimitUnit,
 } from './rate-limit-options.ts'
 export { RateLimitError } from './rate-limit-error.ts'
 export type { RateLimitDenial } from './rate-limit-error.ts'
-export type { Claim, Grant, RateLimitStore, Restriction, Settlement } from './rate-limit-store.ts'
-export { memoryLimitStore } from './memory-limit-store.ts'
-export { redisLimitStore } from './redis-limit-store.ts'
-export type { EvalRedis, RedisLimitStoreOptions, RedisWithEval } from './redis-limit-store.ts'
+export type { Claim, RateLimitStore, Restriction, Settlement } from './rate-limit-store.ts'
 export { flexibleLimitStore } from './flexible-limit-store.ts'
 export type { FlexibleLimiter, FlexibleLimiterOptions } from './flexible-limit-store.ts'

@@ -1,22 +1,22 @@
 import { isProviderError } from '@lamella/core'
 import type { RateLimitInfo } from '@lamella/core/authoring'
-import type { RateLimitUnit } from './rate-limit-options.ts'
+import type { RateLimitUnit } from './rate-limit-error.ts'
 import type { Claim, Restriction } from './rate-limit-store.ts'
 
-/** A claim that the provider may know something about. */
+/** Claim on a limit that the provider may also report. */
 export interface ProviderClaim {
   readonly unit: RateLimitUnit
   readonly claim: Claim
 }
 
-/** How long the provider wants to be left alone, if it said so. */
+/** Returns the milliseconds that the provider asks to wait, if it does. */
 export function pauseAfter(error: unknown, defaultMs: number): number | undefined {
   if (!isProviderError(error) || error.kind !== 'rate_limit') return undefined
-  // A call that can never pass says nothing about the others.
+  // A call that can never pass tells nothing about the others.
   return error.retry.retryable ? (error.retry.afterMs ?? defaultMs) : undefined
 }
 
-/** What is left of the provider's limits, by its own account. */
+/** Reads the remaining amounts that the provider reports for its limits. */
 export function restrictionsOf(
   claims: readonly ProviderClaim[],
   told: unknown,
@@ -27,7 +27,7 @@ export function restrictionsOf(
     const { remaining, resetAt } = info?.[windows[unit] ?? 'requests'] ?? {}
     if (windows[unit] === undefined || remaining === undefined) return []
     const forMs = (resetAt ?? now + claim.windowMs) - now
-    // What was true when an answer began need not be true at its end.
+    // Facts of the start of an answer may be outdated at its end.
     return forMs > 0 && remaining < claim.limit ? [{ claim, remaining, forMs }] : []
   })
 }

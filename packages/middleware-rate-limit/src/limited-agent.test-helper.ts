@@ -48,12 +48,12 @@ export function limitedAgent(middleware: MiddlewareInput, usage?: Usage) {
   }
 }
 
-/** What was set off has run until it waits. */
+/** Resolves when all started work waits. */
 export async function settled(): Promise<void> {
   await testClock().advance(0)
 }
 
-/** What a promise rejects with. */
+/** Resolves to the error of a promise. */
 export async function failure(of: Promise<unknown>): Promise<unknown> {
   try {
     await of

@@ -1,5 +1,5 @@
 import type { ChatResponse, RunContext, Usage } from '@lamella/core'
-import { defineState, isProviderError, LamellaError } from '@lamella/core'
+import { defineState, isProviderError, LamellaError, memoryStore } from '@lamella/core'
 import { reporter, systemClock } from '@lamella/core/authoring'
 import { amountOf, isTold, usedSince } from './call-amounts.ts'
 import type { CallClaim } from './call-claims.ts'
@@ -8,7 +8,7 @@ import { isMetered } from './check-rate-limit-options.ts'
 import { pauseAfter, restrictionsOf } from './learned-limits.ts'
 import type { Hold } from './limiter.ts'
 import { Limiter } from './limiter.ts'
-import { memoryLimitStore } from './memory-limit-store.ts'
+import { limitStoreOf } from './rate-limit-store.ts'
 import type { RateLimitDenial } from './rate-limit-error.ts'
 import { RateLimitError } from './rate-limit-error.ts'
 import type {
@@ -24,7 +24,7 @@ type Process<Level extends RateLimitLevel> = (
   callNext: () => Promise<unknown>,
 ) => Promise<void>
 
-/** Makes the function that lets a call wait for its turn, and counts what it came to. */
+/** Makes the function that queues a call until its limits allow it, and settles its usage. */
 export function limitedCalls<Level extends RateLimitLevel>(
   options: RateLimitOptions<Level>,
 ): Process<Level> {
@@ -32,22 +32,22 @@ export function limitedCalls<Level extends RateLimitLevel>(
   const { onLimit = 'wait', maxWaitMs = 30_000, maxQueue = 1000, priority, price } = options
   const { pauseMs = 1000, onStoreError, storeTimeoutMs = 2000 } = options
   const limiter = new Limiter({
-    store: store ?? memoryLimitStore({ clock }),
+    store: limitStoreOf(store ?? memoryStore({ clock })),
     clock,
     timeoutMs: storeTimeoutMs,
     isLocal: onStoreError !== 'fail',
   })
   const allClaims = claimsOf(name, options)
   const report = reporter<RateLimitEvent>('rate_limit', options.onEvent)
-  // Looked up in runs around this one, too, which may have another limiter of this name.
+  // Also found in outer runs, which may have another limiter of this name.
   const holding = defineState({
     name: `rate-limit:${name}:${crypto.randomUUID()}`,
     initial: () => 0,
   })
 
   /**
-   * What runs inside of another call, such as a judge's model call, holds its place already: waiting
-   * for a second one could be for ever.
+   * A call inside of another one, such as a judge's model call, already holds a place: waiting for a
+   * second one could deadlock.
    */
   const claimsFor = (context: ContextOf<Level>): readonly CallClaim[] => {
     const claims = allClaims(context)
@@ -112,7 +112,7 @@ export function limitedCalls<Level extends RateLimitLevel>(
     }
   }
 
-  /** What the provider lets know, with an answer or with a failure. */
+  /** Learns limits from an answer or a failure of the provider. */
   const learn = async (
     run: RunContext,
     claims: readonly CallClaim[],
@@ -171,5 +171,5 @@ export function limitedCalls<Level extends RateLimitLevel>(
   }
 }
 
-/** Leaves the line in shadow mode. */
+/** Leaves the queue in shadow mode. */
 const passing = new Error('in shadow mode, everything passes')

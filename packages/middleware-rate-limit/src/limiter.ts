@@ -5,26 +5,26 @@ import type { Claim, RateLimitStore, Restriction } from './rate-limit-store.ts'
 import type { Caller } from './waiting-line.ts'
 import { WaitingLine } from './waiting-line.ts'
 
-/** What a call has taken. */
+/** Claims that a call holds. */
 export interface Hold {
-  /** What is left of each limit. */
+  /** Remaining amount of each limit. */
   readonly remaining: readonly number[]
-  /** Whether it was counted in this process only, since the store failed. */
+  /** True if only this process counted, because the store failed. */
   readonly isLocal: boolean
   /**
-   * Says what the call has used, and ends what is concurrent. Resolves to whether the store took it;
-   * where it did not, windows and leases end by themselves.
+   * Reports the usage of the call and ends its concurrent claims. Resolves to true if the store took it;
+   * otherwise windows and leases expire by themselves.
    */
   settle(used: (claim: Claim, index: number) => number): Promise<boolean>
 }
 
-/** Lines of calls, by what they claim. Data of the layer: it holds nothing of a run. */
+/** Queues of calls by their claims. It belongs to the middleware and holds nothing of a run. */
 export class Limiter {
   readonly #store: RateLimitStore
   readonly #clock: Clock
   readonly #guarded: GuardedStore
   readonly #lines = new Map<string, WaitingLine>()
-  /** Lines that wait for a limit, by its key. */
+  /** Queues that wait for a limit, by its key. */
   readonly #waiting = new Map<string, Set<WaitingLine>>()
 
   constructor(options: GuardedStoreOptions) {
@@ -33,7 +33,7 @@ export class Limiter {
     this.#guarded = new GuardedStore(options)
   }
 
-  /** Resolves when the call has all its claims; until then it stands in line. */
+  /** Resolves once the call has all its claims; until then it waits in its queue. */
   async acquire(caller: Omit<Caller, 'id'>): Promise<Hold> {
     const id = crypto.randomUUID()
     const { claims } = caller
@@ -89,7 +89,7 @@ export class Limiter {
     return line
   }
 
-  /** Keeps what is concurrent from running out, where it could. */
+  /** Renews concurrent claims before their lease expires. */
   #renew(store: RateLimitStore, id: string, all: readonly Claim[]): AbortController | undefined {
     const { leaseMs } = store
     const claims = all.filter(({ kind }) => kind === 'concurrency')

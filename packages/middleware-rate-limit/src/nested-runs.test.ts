@@ -46,7 +46,7 @@ it('a run inside of another may have another limiter of the same name', async ()
 })
 
 it.each([false, true])(
-  'a call that a layer makes for itself has the place of the one that it belongs to, stream: %s',
+  'a call that a middleware makes for itself has the place of the one that it belongs to, stream: %s',
   async (stream) => {
     const clock = testClock()
     const limits = [{ unit: 'concurrency', limit: 2 } as const]
@@ -56,7 +56,7 @@ it.each([false, true])(
     )
     const judge = chatMiddleware('judge', async (context, callNext) => {
       await callNext()
-      await callInternally(context.run, { layer: 'judge', client, input: 'Is it fine?' })
+      await callInternally(context.run, { middleware: 'judge', client, input: 'Is it fine?' })
     })
     const agent = new Agent({ client, middleware: judge })
 

@@ -1,29 +1,48 @@
 import { LamellaError } from '@lamella/core'
-import type { RateLimitUnit } from './rate-limit-options.ts'
 
-/** Which limit kept a call from going on. */
+/** Quantity that a limit counts. */
+export type RateLimitUnit =
+  | 'requests'
+  | 'inputTokens'
+  | 'outputTokens'
+  | 'totalTokens'
+  | 'cost'
+  | 'concurrency'
+
+/** The limit that a call exceeded. */
 export interface RateLimitDenial {
-  /** Of the layer. */
+  /** Name of the middleware. */
   readonly limiter: string
+  /** Quantity that the limit counts. */
   readonly unit: RateLimitUnit
+  /** Maximum of the limit. */
   readonly limit: number
-  /** 0 for concurrency. */
+  /** Length of the window in milliseconds; 0 for concurrency. */
   readonly windowMs: number
-  /** What is left of the limit; the call needs more. */
+  /** Remaining amount of the limit; the call needs more. */
   readonly remaining: number
-  /** Milliseconds after which the call would have passed, where that is known. */
+  /** Milliseconds after which the call would have passed, if known. */
   readonly retryAfterMs: number | undefined
 }
 
-/** A call was not let through. `code` is `rate_limited`. It holds no key and no text. */
+/** Thrown when a call is rejected. Its code is `rate_limited`. It holds no key and no text. */
 export class RateLimitError extends LamellaError implements RateLimitDenial {
+  /** Name of the middleware. */
   readonly limiter: string
+  /** Quantity that the limit counts. */
   readonly unit: RateLimitUnit
+  /** Maximum of the limit. */
   readonly limit: number
+  /** Length of the window in milliseconds; 0 for concurrency. */
   readonly windowMs: number
+  /** Remaining amount of the limit; the call needs more. */
   readonly remaining: number
+  /** Milliseconds after which the call would have passed, if known. */
   readonly retryAfterMs: number | undefined
-  /** `limit`: it did not wait, `wait`: it would wait too long, `queue`: too many waited already. */
+  /**
+   * `limit`: the call did not wait. `wait`: it would wait longer than allowed. `queue`: too many calls
+   * wait already.
+   */
   readonly reason: 'limit' | 'wait' | 'queue'
 
   constructor(denial: RateLimitDenial, reason: RateLimitError['reason']) {
@@ -42,7 +61,7 @@ export class RateLimitError extends LamellaError implements RateLimitDenial {
     return 'RateLimitError'
   }
 
-  /** Headers for a response with status 429. */
+  /** Returns HTTP headers for a response with status 429. */
   headers(): Record<string, string> {
     const { retryAfterMs, limit, remaining } = this
     return {
@@ -62,6 +81,6 @@ function describe({ unit, limit, windowMs, retryAfterMs }: RateLimitDenial): str
 
 const endings: Readonly<Record<RateLimitError['reason'], string>> = {
   limit: '',
-  wait: '; that is longer than the call may wait',
-  queue: '; too many calls wait already',
+  wait: '; the wait would be longer than allowed',
+  queue: '; too many calls are waiting already',
 }

@@ -5,19 +5,12 @@ import type {
   ChatMiddleware,
   FunctionInvocationContext,
   FunctionMiddleware,
+  KeyValueStore,
   Usage,
 } from '@lamella/core'
-import type { Clock, LayerOptions } from '@lamella/core/authoring'
-import type { RateLimitDenial } from './rate-limit-error.ts'
+import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
+import type { RateLimitDenial, RateLimitUnit } from './rate-limit-error.ts'
 import type { RateLimitStore } from './rate-limit-store.ts'
-
-export type RateLimitUnit =
-  | 'requests'
-  | 'inputTokens'
-  | 'outputTokens'
-  | 'totalTokens'
-  | 'cost'
-  | 'concurrency'
 
 interface Contexts {
   readonly agent: { readonly context: AgentContext; readonly middleware: AgentMiddleware }
@@ -28,49 +21,51 @@ interface Contexts {
   }
 }
 
-/** What a limiter can stand around. */
+/** Level of the calls that are limited. */
 export type RateLimitLevel = keyof Contexts
+/** Context of a call of this level. */
 export type ContextOf<Level extends RateLimitLevel> = Contexts[Level]['context']
+/** Middleware of this level. */
 export type MiddlewareOf<Level extends RateLimitLevel> = Contexts[Level]['middleware']
 
-/** One of the limits that hold together. */
+/** One limit. Several limits hold together. */
 export interface RateLimit<Level extends RateLimitLevel = RateLimitLevel> {
-  /** What is counted. Tokens and cost are those of runs and model calls. */
+  /** Quantity to count. Tokens and cost are those of runs and model calls. */
   readonly unit: RateLimitUnit
-  /** How many in any window; of concurrency, how many at once. */
+  /** Maximum in any window; for concurrency, calls at the same time. */
   readonly limit: number
-  /** Length of the window in milliseconds. Not for concurrency. */
+  /** Length of the window in milliseconds. Left out for concurrency. */
   readonly windowMs?: number | undefined
   /**
-   * What is counted together: calls with the same text share the limit.
+   * Groups calls: those with the same text share the limit.
    * @default the `key` of the options
    */
   readonly key?: ((context: ContextOf<Level>) => string) | undefined
 }
 
+/** Options of `rateLimit`. */
 export interface RateLimitOptions<Level extends RateLimitLevel = 'chat'>
-  extends LayerOptions<ContextOf<Level>, RateLimitEvent> {
-  /** All of them hold: a call takes its part of each, or waits. */
+  extends MiddlewareOptions<ContextOf<Level>, RateLimitEvent> {
+  /** Limits that all hold: a call needs its amount of each, or waits. */
   readonly limits: readonly RateLimit<Level>[]
   /**
-   * What is limited: whole runs, model calls, or tool calls.
+   * Calls to limit: whole runs (`agent`), model calls (`chat`) or tool calls (`function`).
    * @default 'chat'
    */
   readonly level?: Level | undefined
   /**
-   * What is counted together.
-   * @default the provider and the model; the tool's name; all runs together
+   * Groups calls: those with the same text share each limit.
+   * @default groups by provider and model; tool calls by name; runs all together
    */
   readonly key?: ((context: ContextOf<Level>) => string) | undefined
   /**
-   * `sliding-window` lets at most `limit` through in any window. `token-bucket` gives back bit by
-   * bit: smoother, and up to twice the limit in the first window. `fixed-window` is for
-   * `flexibleLimitStore` only.
+   * `sliding-window` allows `limit` in any window. `token-bucket` refills continuously: smoother, and up
+   * to twice the limit in the first window. `fixed-window` is for `flexibleLimitStore` only.
    * @default 'sliding-window', or what the store can do
    */
   readonly algorithm?: 'sliding-window' | 'token-bucket' | 'fixed-window' | undefined
   /**
-   * What a call does that cannot go on. A function decides for each.
+   * Makes a call above the limit wait or fail. A function decides for each call.
    * @default 'wait'
    */
   readonly onLimit?:
@@ -79,69 +74,89 @@ export interface RateLimitOptions<Level extends RateLimitLevel = 'chat'>
     | ((denial: RateLimitDenial) => 'wait' | 'reject')
     | undefined
   /**
-   * Milliseconds that a call waits at most.
+   * Maximum wait of a call in milliseconds.
    * @default 30000
    */
   readonly maxWaitMs?: number | undefined
   /**
-   * Calls of one key that may wait at the same time; one more is rejected.
+   * Maximum number of waiting calls of one key; one more is rejected.
    * @default 1000
    */
   readonly maxQueue?: number | undefined
   /**
-   * Calls with a higher one wait in front of others of the same key.
-   * @default 0 for all: first come, first served
+   * Priority of a call: a higher one waits in front of others of the same key.
+   * @default 0 for all, first come, first served
    */
   readonly priority?: ((context: ContextOf<Level>) => number) | undefined
   /**
-   * The tokens that a call will take, as far as one can know.
-   * @default an estimate of the input, and `outputFactor` of `maxOutputTokens`
+   * Estimates the tokens that a call will use.
+   * @default estimates the input, and adds `outputFactor` of `maxOutputTokens`
    */
   readonly estimate?: ((context: ContextOf<Level>) => Usage) | undefined
   /**
-   * The part of `maxOutputTokens` that answers use.
+   * Share of `maxOutputTokens` that answers are expected to use, from 0 up.
    * @default 0.5
    */
   readonly outputFactor?: number | undefined
-  /** What tokens cost, in the unit of the limits of `cost`. Needed for those only. */
+  /** Price of a usage, in the unit of the `cost` limits. Required for those. */
   readonly price?: ((usage: Usage, context: ContextOf<Level>) => number) | undefined
   /**
-   * Whether to learn from the provider: what it says is left of its limits, and its status 429.
-   * Concerns the limits without a `key` of their own.
+   * Learns from the provider: the remaining amounts that it reports, and status 429. Applies to limits
+   * without a `key` of their own.
    * @default true for model calls by provider and model, otherwise false
    */
   readonly adaptive?: boolean | undefined
   /**
-   * Milliseconds that nothing is sent after a 429 that does not say how long.
+   * Milliseconds without calls after a status 429 that names no wait.
    * @default 1000
    */
   readonly pauseMs?: number | undefined
   /**
-   * Where it is counted.
-   * @default in this process
+   * Counts what calls take: a store with sliding windows (`limits`), such as those of `sqliteStore()`,
+   * `redisStore()` and `postgresStore()`, which processes share.
+   * @default this process
    */
-  readonly store?: RateLimitStore | undefined
+  readonly store?: KeyValueStore | RateLimitStore | undefined
   /**
-   * What to do when the store fails or does not answer in time: count in this process until it is
-   * back, or let the call fail.
+   * Behavior while the store fails or exceeds its time limit: `local` counts in this process, `throw`
+   * fails the call.
    * @default 'local'
    */
   readonly onStoreError?: 'local' | 'fail' | undefined
   /**
-   * Milliseconds to wait for the store's answer.
+   * Time limit for the store in milliseconds.
    * @default 2000
    */
   readonly storeTimeoutMs?: number | undefined
-  /** @default the system's */
+  /**
+   * Source of time and sleep.
+   * @default the system's clock
+   */
   readonly clock?: Clock | undefined
 }
 
-/** What the event `rate_limit` tells. It holds no key. */
+/** Data of the run event `rate_limit`. It holds no key. */
 export type RateLimitEvent =
   | (RateLimitDenial & {
-      /** `shadow`: the call would have waited or been rejected. */
+      /** `shadow`: in shadow mode, the call would have waited or been rejected. */
       readonly status: 'waiting' | 'rejected' | 'shadow'
     })
-  | { readonly limiter: string; readonly status: 'passed'; readonly waitedMs: number }
-  | { readonly limiter: string; readonly status: 'paused'; readonly pauseMs: number }
-  | { readonly limiter: string; readonly status: 'store_error' }
+  | {
+      /** Name of the middleware. */
+      readonly limiter: string
+      readonly status: 'passed'
+      /** Milliseconds that the call waited. */
+      readonly waitedMs: number
+    }
+  | {
+      /** Name of the middleware. */
+      readonly limiter: string
+      readonly status: 'paused'
+      /** Milliseconds for which the provider asks to wait. */
+      readonly pauseMs: number
+    }
+  | {
+      /** Name of the middleware. */
+      readonly limiter: string
+      readonly status: 'store_error'
+    }

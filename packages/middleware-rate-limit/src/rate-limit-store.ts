@@ -1,59 +1,60 @@
-/** A part of a limit that a call takes for itself. */
-export interface Claim {
-  /** Of the limit: what is counted together. */
-  readonly key: string
-  /** How it comes back: when the window has passed, bit by bit, or when the call is over. */
-  readonly kind: 'sliding-window' | 'token-bucket' | 'fixed-window' | 'concurrency'
-  readonly limit: number
-  /** 0 for concurrency. */
-  readonly windowMs: number
-  readonly amount: number
+import type { KeyValueStore, LimitClaim, LimitGrant } from '@lamella/core'
+import { checkStore } from '@lamella/core/authoring'
+
+/** The part of a limit that a call takes. */
+export interface Claim extends Omit<LimitClaim, 'kind'> {
+  /**
+   * How the amount returns. `fixed-window` is of stores that can count no other, such as
+   * `flexibleLimitStore`.
+   */
+  readonly kind: LimitClaim['kind'] | 'fixed-window'
 }
 
-/** Whether a call may go on. */
-export type Grant =
-  | { readonly granted: true; readonly remaining: readonly number[] }
-  | {
-      readonly granted: false
-      /** What is left of each limit. */
-      readonly remaining: readonly number[]
-      /** The claim that has to wait longest. */
-      readonly index: number
-      /** When it is worth another try; `Infinity` where only the end of another call helps. */
-      readonly retryAfterMs: number
-    }
-
-/** What a call came to: a claim, and what it has really used. */
+/** A claim, and what its call really used. */
 export interface Settlement {
+  /** The claim, as it was taken. */
   readonly claim: Claim
+  /** Amount that the call used; 0 returns all of it. */
   readonly used: number
 }
 
-/** What the provider says about a limit. */
+/** Report of the provider about a limit. */
 export interface Restriction {
+  /** The limit. */
   readonly claim: Claim
-  /** What is left of it. 0 lets nothing through. */
+  /** Remaining amount. 0 lets nothing through. */
   readonly remaining: number
+  /** Milliseconds for which that holds. */
   readonly forMs: number
 }
 
 /**
- * Counts what is used of limits. Each method acts in one step: nobody else sees half of it. What is
- * settled, renewed or restricted may be gone already; then nothing happens.
+ * Counts what calls take of limits, where no `KeyValueStore` can. Each method acts in one step: nobody else
+ * sees half of it. What is settled, renewed or restricted may be gone already; then nothing happens.
  */
 export interface RateLimitStore {
   /** Takes all claims for the call `id`, or none. */
-  take(id: string, claims: readonly Claim[]): Grant | Promise<Grant>
-  /** Replaces what was claimed by what was used; 0 gives it all back. Ends what is concurrent. */
+  take(id: string, claims: readonly Claim[]): LimitGrant | Promise<LimitGrant>
+  /** Replaces what was claimed by what was used; 0 returns it all. Ends what is concurrent. */
   settle(id: string, settlements: readonly Settlement[]): void | Promise<void>
-  /** Lets less through for a while. */
+  /** Reduces remaining amounts for a while. */
   restrict(restrictions: readonly Restriction[]): void | Promise<void>
-  /** Says that the call `id` still runs. Needed where there is a `leaseMs`. */
+  /** Extends the leases of the running call `id`. Required with a `leaseMs`. */
   renew?(id: string, claims: readonly Claim[]): void | Promise<void>
-  /** How long a concurrent call counts without being renewed. @default until it is settled */
+  /** Milliseconds that a concurrent call counts without being renewed. @default until it is settled */
   readonly leaseMs?: number | undefined
-  /** How often to look whether other processes gave something back. @default never */
+  /** Milliseconds between two looks for what other processes returned. @default never */
   readonly pollMs?: number | undefined
-  /** Kinds of claims that it can count, the one it does best first. */
+  /** Kinds of claims that it supports, the preferred one first. */
   readonly kinds: readonly Claim['kind'][]
 }
+
+/** The store that counts. @throws TypeError if a store has no sliding windows */
+export function limitStoreOf(store: KeyValueStore | RateLimitStore): RateLimitStore {
+  if ('kinds' in Object(store)) return store as RateLimitStore
+  checkStore('rateLimit', store, ['limits'])
+  // What is asked of it is of its kinds.
+  return { ...store.limits, kinds } as RateLimitStore
+}
+
+const kinds: RateLimitStore['kinds'] = ['sliding-window', 'token-bucket', 'concurrency']

@@ -11,7 +11,7 @@ import { rateLimit } from './index.ts'
 
 const limits = [{ unit: 'requests', limit: 1, windowMs: 1000 } as const]
 
-test('the level decides what the layer is and which context its functions get', () => {
+test('the level decides what the middleware is and which context its functions get', () => {
   expectTypeOf(rateLimit({ limits })).toEqualTypeOf<ChatMiddleware>()
   expectTypeOf(rateLimit({ limits, level: 'agent' })).toEqualTypeOf<AgentMiddleware>()
   expectTypeOf(rateLimit({ limits, level: 'function' })).toEqualTypeOf<FunctionMiddleware>()

@@ -35,8 +35,8 @@ describe.each([false, true])('with stream: %s', (stream) => {
 
   it('a call that is over the limit is rejected with what an HTTP 429 needs', async () => {
     const clock = testClock()
-    const layer = rateLimit({ limits: perSecond(1), onLimit: 'reject', clock })
-    const subject = limitedAgent(layer)
+    const middleware = rateLimit({ limits: perSecond(1), onLimit: 'reject', clock })
+    const subject = limitedAgent(middleware)
     await run(subject)
     await clock.advance(300)
 
@@ -110,12 +110,12 @@ describe('a line', () => {
 
   it('a large call is not overtaken by small ones behind it', async () => {
     const clock = testClock()
-    const layer = rateLimit({
+    const middleware = rateLimit({
       limits: [{ unit: 'totalTokens', limit: 100, windowMs: 1000 }],
       estimate: ({ run }) => ({ totalTokens: Number(run.data) }),
       clock,
     })
-    const { agent, started } = limitedAgent(layer, {})
+    const { agent, started } = limitedAgent(middleware, {})
 
     const runs = [60, 90, 10].map((data) => agent.run(`${data}`, { data }))
     await clock.advance(3000)
@@ -187,7 +187,7 @@ describe('a line', () => {
 describe('limits', () => {
   it('several hold together: what one denies is not taken from the other', async () => {
     const clock = testClock()
-    const layer = rateLimit({
+    const middleware = rateLimit({
       limits: [
         { unit: 'requests', limit: 3, windowMs: 1000 },
         { unit: 'concurrency', limit: 1 },
@@ -195,7 +195,7 @@ describe('limits', () => {
       onLimit: 'reject',
       clock,
     })
-    const subject = limitedAgent(layer)
+    const subject = limitedAgent(middleware)
     subject.hold()
     const first = subject.agent.run('a')
     await settled()
@@ -218,7 +218,7 @@ describe('limits', () => {
     const clock = testClock()
     const of = (part: number) => (context: { run: { data: unknown } }) =>
       String(context.run.data).split('/')[part]!
-    const layer = rateLimit({
+    const middleware = rateLimit({
       limits: [
         { unit: 'requests', limit: 3, windowMs: 1000, key: of(0) },
         { unit: 'requests', limit: 2, windowMs: 1000, key: of(1) },
@@ -226,7 +226,7 @@ describe('limits', () => {
       onLimit: 'reject',
       clock,
     })
-    const { agent } = limitedAgent(layer)
+    const { agent } = limitedAgent(middleware)
     const passes = async (data: string) => {
       const result = await agent.run('Hi', { data }).catch((error: unknown) => error)
       return result instanceof RateLimitError ? result.limit : 0
@@ -255,8 +255,8 @@ describe('limits', () => {
 
   it('a token bucket gives back bit by bit', async () => {
     const clock = testClock()
-    const layer = rateLimit({ limits: perSecond(4), algorithm: 'token-bucket', clock })
-    const { agent, started } = limitedAgent(layer)
+    const middleware = rateLimit({ limits: perSecond(4), algorithm: 'token-bucket', clock })
+    const { agent, started } = limitedAgent(middleware)
 
     const runs = Array.from({ length: 8 }, (_, index) => agent.run(`${index}`))
     const passed = []
@@ -275,14 +275,14 @@ describe('what it tells', () => {
     const clock = testClock()
     const seen: RunEvent[] = []
     const told: unknown[] = []
-    const layer = rateLimit({
+    const middleware = rateLimit({
       limits: perSecond(1),
       key: () => 'secret-tenant',
       maxWaitMs: 1500,
       onEvent: (event) => told.push(event),
       clock,
     })
-    const { agent } = limitedAgent(layer)
+    const { agent } = limitedAgent(middleware)
     await agent.run('a')
     await clock.advance(200)
 
@@ -308,8 +308,8 @@ describe('what it tells', () => {
     const clock = testClock()
     const told: unknown[] = []
     const onEvent = (event: unknown) => told.push(event)
-    const layer = rateLimit({ limits: perSecond(1), mode: 'shadow', onEvent, clock })
-    const { agent, started } = limitedAgent(layer)
+    const middleware = rateLimit({ limits: perSecond(1), mode: 'shadow', onEvent, clock })
+    const { agent, started } = limitedAgent(middleware)
 
     await agent.run('a')
     await agent.run('b')
@@ -340,11 +340,11 @@ describe('what it tells', () => {
 
 it('1,000 runs at once hold the limit, in order, and none is lost', async () => {
   const clock = testClock()
-  const layer = rateLimit({
+  const middleware = rateLimit({
     limits: [...perSecond(100), { unit: 'concurrency', limit: 50 }],
     clock,
   })
-  const subject = limitedAgent(layer)
+  const subject = limitedAgent(middleware)
   const inputs = Array.from({ length: 1000 }, (_, index) => `${index}`)
 
   const runs = Promise.all(inputs.map((input) => subject.agent.run(input)))

@@ -1,4 +1,8 @@
-import { agentLayer, chatLayer, functionLayer } from '@lamella/core/authoring'
+import {
+  defineAgentMiddleware,
+  defineChatMiddleware,
+  defineFunctionMiddleware,
+} from '@lamella/core/authoring'
 import { checkRateLimitOptions } from './check-rate-limit-options.ts'
 import { limitedCalls } from './limited-calls.ts'
 import type {
@@ -9,22 +13,36 @@ import type {
 } from './rate-limit-options.ts'
 
 /**
- * Lets runs, model calls or tool calls through as fast as its limits allow: the others wait in line,
- * or are rejected with a `RateLimitError`. What is counted is data of the object, or of its store.
+ * Limits runs, model calls or tool calls: calls above a limit wait in a queue, or are rejected with a
+ * `RateLimitError`. Counts belong to the object, or to its store.
  * @throws TypeError or RangeError that names the option
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { rateLimit } from '@lamella/middleware-rate-limit'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const middleware = rateLimit({ limits: [{ unit: 'requests', limit: 60, windowMs: 60_000 }] })
+ * const agent = new Agent({ client: scriptedClient(['Hello.']), middleware })
+ * await agent.run('Hi')
+ * ```
  */
 export function rateLimit<Level extends RateLimitLevel = 'chat'>(
   options: RateLimitOptions<Level>,
 ): MiddlewareOf<Level> {
   checkRateLimitOptions(options)
   const call = limitedCalls(options)
-  // The three levels differ in their contexts and results, neither of which matters here.
-  const layer = layers[options.level ?? 'chat'] as (
+  // The three levels differ only in contexts and results, neither of which matters here.
+  const middleware = middlewares[options.level ?? 'chat'] as (
     role: string,
     options: unknown,
     process: (context: ContextOf<Level>, callNext: () => Promise<unknown>) => Promise<void>,
   ) => MiddlewareOf<Level>
-  return layer('rate-limit', options, call)
+  return middleware('rate-limit', options, call)
 }
 
-const layers = { agent: agentLayer, chat: chatLayer, function: functionLayer }
+const middlewares = {
+  agent: defineAgentMiddleware,
+  chat: defineChatMiddleware,
+  function: defineFunctionMiddleware,
+}

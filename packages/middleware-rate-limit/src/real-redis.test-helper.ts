@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { hasRedis, redisUrl } from '../../../scripts/real-redis.ts'
+import { hasRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
 
 /** A connection to a real Redis, where there is one. */
 export function realRedis(): Redis | undefined {
@@ -9,9 +9,4 @@ export function realRedis(): Redis | undefined {
 /** A prefix that no other test has. */
 export function ownPrefix(): string {
   return `lamella-test-${crypto.randomUUID()}`
-}
-
-export async function removeKeys(redis: Redis, prefix: string): Promise<void> {
-  const keys = await redis.keys(`{${prefix}}*`)
-  if (keys.length > 0) await redis.del(keys)
 }

@@ -1,21 +1,22 @@
 import { testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { failure, limitedAgent } from './limited-agent.test-helper.ts'
-import type { RateLimitStore } from './index.ts'
-import { memoryLimitStore, rateLimit } from './index.ts'
+import type { StoreLimits } from '@lamella/core'
+import { memoryStore } from '@lamella/core'
+import { rateLimit } from './index.ts'
 
 const limits = [{ unit: 'requests', limit: 1, windowMs: 1000 } as const]
 
 /** A store that answers as the test says. */
 function shaky(clock: { now(): number }) {
-  const real = memoryLimitStore({ clock })
+  const real = memoryStore({ clock }).limits
   const state: { fault?: 'fails' | 'hangs' | undefined; settled: string[] } = { settled: [] }
   let go = () => {}
   const fault = async () => {
     if (state.fault === 'fails') throw new Error('connection refused: redis://secret@host')
     if (state.fault === 'hangs') await new Promise<void>((resolve) => (go = resolve))
   }
-  const store: RateLimitStore = {
+  const failing: StoreLimits = {
     ...real,
     take: async (id, claims) => {
       await fault()
@@ -27,7 +28,7 @@ function shaky(clock: { now(): number }) {
       await real.settle(id, settlements)
     },
   }
-  return { store, state, answer: () => go() }
+  return { store: { ...memoryStore({ clock }), limits: failing }, state, answer: () => go() }
 }
 
 describe('a store that fails', () => {
@@ -105,11 +106,10 @@ it('what a slow store grants to a call that was aborted is given back', async ()
 it('a call that takes long renews the lease of its place, and only until it is over', async () => {
   const clock = testClock()
   const renewed: string[] = []
-  const store: RateLimitStore = {
-    ...memoryLimitStore({ clock }),
-    leaseMs: 300,
-    renew: (_, claims) => void renewed.push(...claims.map(({ kind }) => kind)),
-  }
+  const memory = memoryStore({ clock })
+  const renew: StoreLimits['renew'] = (_, claims) =>
+    void renewed.push(...claims.map(({ kind }) => kind))
+  const store = { ...memory, limits: { ...memory.limits, leaseMs: 300, renew } }
   const places = { unit: 'concurrency', limit: 1 } as const
   const limited = limitedAgent(rateLimit({ limits: [...limits, places], store, clock }))
   limited.hold()
@@ -121,4 +121,14 @@ it('a call that takes long renews the lease of its place, and only until it is o
   await clock.advance(1000)
 
   expect(renewed).toEqual(Array.from({ length: 10 }, () => 'concurrency'))
+})
+
+it('a store without sliding windows is rejected when the limiter is made, by what it lacks', () => {
+  const { limits: _, ...plain } = memoryStore()
+
+  expect(() => rateLimit({ limits, store: plain })).toThrow(
+    'rateLimit: `store` needs sliding windows (`limits`), which this store lacks',
+  )
+  const keyv = { get() {}, set() {}, delete() {}, opts: {} }
+  expect(() => rateLimit({ limits, store: keyv as never })).toThrow('wrap a Keyv in `keyvStore()`')
 })

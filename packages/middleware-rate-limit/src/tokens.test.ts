@@ -14,11 +14,11 @@ const tokens = ({ limit = 100, ...options }: Partial<RateLimitOptions> & { limit
     ...options,
   })
 
-/** What is left, as the next call sees it. */
-async function left(layer: ReturnType<typeof rateLimit>): Promise<unknown> {
+/** Remaining amount, as the next call sees it. */
+async function left(middleware: ReturnType<typeof rateLimit>): Promise<unknown> {
   let seen: unknown
   await runChatMiddleware([
-    layer,
+    middleware,
     {
       level: 'chat',
       name: 'look',
@@ -33,9 +33,9 @@ async function left(layer: ReturnType<typeof rateLimit>): Promise<unknown> {
 
 describe.each([false, true])('tokens, with stream: %s', (stream) => {
   it('are reserved while a call runs, and settled when it is over', async () => {
-    const layer = tokens()
+    const middleware = tokens()
     const usage = { inputTokens: 12, outputTokens: 8, totalTokens: 20 }
-    const subject = limitedAgent(layer, usage)
+    const subject = limitedAgent(middleware, usage)
     subject.hold()
     const run = async () =>
       stream ? subject.agent.run('a', { stream }).finalResponse() : subject.agent.run('a')
@@ -55,21 +55,21 @@ describe.each([false, true])('tokens, with stream: %s', (stream) => {
   })
 
   it('are given back when a call fails, but for what it has used', async () => {
-    const layer = tokens()
+    const middleware = tokens()
     const partial = { messages: 'Hal', usage: { inputTokens: 10, totalTokens: 10 } }
     const error = new ProviderError('broke off', {
       kind: 'truncated_stream',
       provider: 'scripted',
       partial: { ...partial, messages: [], text: '', functionCalls: [], metadata: {} },
     })
-    await runChatMiddleware(layer, { replies: [error], stream })
+    await runChatMiddleware(middleware, { replies: [error], stream })
 
-    expect(await left(layer)).toBe(90)
+    expect(await left(middleware)).toBe(90)
   })
 
   it('are given back when a call is aborted', async () => {
-    const layer = tokens()
-    const subject = limitedAgent(layer)
+    const middleware = tokens()
+    const subject = limitedAgent(middleware)
     subject.hold()
     const abort = new AbortController()
     const { signal } = abort
@@ -82,21 +82,21 @@ describe.each([false, true])('tokens, with stream: %s', (stream) => {
     await failed
     await settled()
 
-    expect(await left(layer)).toBe(100)
+    expect(await left(middleware)).toBe(100)
   })
 
   it('stay as they were estimated when nobody says what a call has used', async () => {
-    const layer = tokens()
-    await runChatMiddleware(layer, { replies: [{ messages: 'Hm.', usage: {} }], stream })
+    const middleware = tokens()
+    await runChatMiddleware(middleware, { replies: [{ messages: 'Hm.', usage: {} }], stream })
 
-    expect((await runChatMiddleware(layer)).error).toMatchObject({ remaining: 40 })
+    expect((await runChatMiddleware(middleware)).error).toMatchObject({ remaining: 40 })
   })
 
   it('that a cache saved are not counted', async () => {
-    const layer = tokens()
+    const middleware = tokens()
     await runChatMiddleware(
       [
-        layer,
+        middleware,
         {
           level: 'chat',
           name: 'cache',
@@ -108,14 +108,14 @@ describe.each([false, true])('tokens, with stream: %s', (stream) => {
       { stream },
     )
 
-    expect(await left(layer)).toBe(100)
+    expect(await left(middleware)).toBe(100)
   })
 })
 
 describe('an estimate', () => {
   it('counts the input and a part of what the answer may be', async () => {
-    const layer = tokens({ limit: 1000, estimate: undefined })
-    const { agent } = limitedAgent(layer)
+    const middleware = tokens({ limit: 1000, estimate: undefined })
+    const { agent } = limitedAgent(middleware)
 
     await agent.run('one two three four', { options: { maxOutputTokens: 1900 } })
     const error = await failure(agent.run('a', { options: { maxOutputTokens: 2000 } }))
@@ -124,8 +124,8 @@ describe('an estimate', () => {
   })
 
   it('larger than the limit waits for all of it and no more', async () => {
-    const layer = tokens({ limit: 10 })
-    const { agent } = limitedAgent(layer, { totalTokens: 4 })
+    const middleware = tokens({ limit: 10 })
+    const { agent } = limitedAgent(middleware, { totalTokens: 4 })
 
     expect((await agent.run('a')).status).toBe('completed')
     expect(await failure(agent.run('b'))).toMatchObject({ remaining: 6 })
@@ -133,7 +133,7 @@ describe('an estimate', () => {
 })
 
 it('input, output and cost are counted apart', async () => {
-  const layer = rateLimit({
+  const middleware = rateLimit({
     limits: [
       { unit: 'inputTokens', limit: 100, windowMs: 1000 },
       { unit: 'outputTokens', limit: 100, windowMs: 1000 },
@@ -144,8 +144,8 @@ it('input, output and cost are counted apart', async () => {
   })
   const usage = { inputTokens: 50, outputTokens: 20, totalTokens: 70 }
 
-  await runChatMiddleware(layer, { replies: [{ messages: 'Hi.', usage }] })
-  const { metadata } = await look(layer)
+  await runChatMiddleware(middleware, { replies: [{ messages: 'Hi.', usage }] })
+  const { metadata } = await look(middleware)
 
   const remaining = (metadata['rateLimit'] as { remaining: number }[]).map((of) => of.remaining)
   expect(remaining[0]).toBe(49)
@@ -153,10 +153,10 @@ it('input, output and cost are counted apart', async () => {
   expect(remaining[2]).toBeCloseTo(0.749)
 })
 
-async function look(layer: ReturnType<typeof rateLimit>) {
+async function look(middleware: ReturnType<typeof rateLimit>) {
   let metadata: Record<string, unknown> = {}
   await runChatMiddleware([
-    layer,
+    middleware,
     {
       level: 'chat',
       name: 'look',
@@ -170,15 +170,15 @@ async function look(layer: ReturnType<typeof rateLimit>) {
 }
 
 it('at agent level, a run is settled with all that its model calls have used', async () => {
-  const layer = rateLimit({
+  const middleware = rateLimit({
     level: 'agent',
     limits: [{ unit: 'totalTokens', limit: 100, windowMs: 60_000 }],
     onLimit: 'reject',
   })
   const usage = { inputTokens: 60, outputTokens: 20, totalTokens: 80 }
 
-  await runAgentMiddleware(layer, { replies: [{ messages: 'Hi.', usage }] })
-  const { error } = await runAgentMiddleware(layer, { input: 'x'.repeat(200) })
+  await runAgentMiddleware(middleware, { replies: [{ messages: 'Hi.', usage }] })
+  const { error } = await runAgentMiddleware(middleware, { input: 'x'.repeat(200) })
 
   expect(error).toMatchObject({ code: 'rate_limited', remaining: 20 })
 })

@@ -1,51 +1,53 @@
 import type { Clock } from '@lamella/core/authoring'
 import type { Answer } from './guarded-store.ts'
-import type { Claim, Grant } from './rate-limit-store.ts'
+import type { LimitGrant } from '@lamella/core'
+import type { Claim } from './rate-limit-store.ts'
 
-export type Denied = Extract<Grant, { granted: false }>
+export type Denied = Extract<LimitGrant, { granted: false }>
 
-/** A call that wants to go on. */
+/** A call that needs its claims. */
 export interface Caller {
   readonly id: string
   readonly claims: readonly Claim[]
   readonly signal: AbortSignal
-  /** Higher ones go first. */
+  /** Higher priorities go first. */
   readonly priority: number
   readonly maxWaitMs: number
-  /** Asked once, when the call cannot go on at once: returns to let it wait, or throws. */
+  /** Called once when the call cannot start at once: returns to let it wait, or throws. */
   readonly onDenied: (denied: Denied, place: number) => void
-  /** What a call is rejected with that has waited for too long, or would. */
+  /** Makes the error of a call that waited too long, or would. */
   readonly tooLong: (denied: Denied) => Error
 }
 
+/** Settings of a `WaitingLine`. */
 export interface LineOptions {
   readonly clock: Clock
   readonly take: (id: string, claims: readonly Claim[]) => Promise<Answer>
-  /** Takes back what was granted to a call that has left in the meantime. */
+  /** Gives back a grant whose call has left in the meantime. */
   readonly giveBack: (answer: Answer, id: string, claims: readonly Claim[]) => void
-  /** How often to look again without being told, in milliseconds. */
+  /** Milliseconds between two checks without a notice. */
   readonly pollMs: number
-  /** Told when nobody waits any more. */
+  /** Called when nobody waits any more. */
   readonly onEmpty: () => void
 }
 
 interface Waiter extends Caller {
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
-  /** Whether it stands in line no more. */
+  /** True once it has left the queue. */
   hasLeft: boolean
-  /** Since it was told that it has to wait: until when, by the clock, and what ends that timer. */
+  /** Deadline of the wait, from the first denial on, and its timer. */
   patience: { readonly until: number; readonly timer: AbortController } | undefined
 }
 
-/** Calls of one key, one behind the other: each goes on when it has what it needs. */
+/** Queue of the calls of one key: each starts when it has its claims. */
 export class WaitingLine {
   readonly #options: LineOptions
   readonly #waiters: Waiter[] = []
   #isMoving = false
-  /** Why the first one has to wait. */
+  /** Denial of the first call in the queue. */
   #denied: Denied | undefined
-  /** What was given back since the first one looked last, or while it sleeps. */
+  /** Notices since the first call looked last, or while it sleeps. */
   #isWoken = false
   #sleep: AbortController | undefined
 
@@ -53,7 +55,7 @@ export class WaitingLine {
     this.#options = options
   }
 
-  /** Something was given back: the first one looks again. */
+  /** Makes the first call look again after something was given back. */
   wake(): void {
     this.#isWoken = true
     this.#sleep?.abort()
@@ -69,7 +71,7 @@ export class WaitingLine {
       waiter = { ...caller, resolve, reject, hasLeft: false, patience: undefined }
       const behind = this.#waiters.findIndex((other) => other.priority < priority)
       this.#waiters.splice(behind === -1 ? this.#waiters.length : behind, 0, waiter)
-      // Behind one that waits, there is nothing to try.
+      // Behind a waiting call, there is nothing to try.
       if (this.#denied !== undefined && behind !== 0) this.#refuse(waiter, this.#denied)
       else if (behind === 0) this.wake()
       void this.#move()
@@ -86,7 +88,7 @@ export class WaitingLine {
     this.#options.onEmpty()
   }
 
-  /** Tries for one of them; waits for the next time that it is worth a try. */
+  /** Tries to serve one call, and sleeps until the next try makes sense. */
   async #serve(waiter: Waiter): Promise<void> {
     const { id, claims } = waiter
     const { take, giveBack, clock, pollMs } = this.#options
@@ -110,7 +112,7 @@ export class WaitingLine {
       return
     }
     this.#denied = grant
-    // Others may have come while it was tried.
+    // Others may have arrived during the try.
     const news = this.#waiters.filter((other) => other === waiter || other.patience === undefined)
     for (const other of news) this.#refuse(other, grant)
     if (waiter.hasLeft || this.#isWoken) return
@@ -120,7 +122,7 @@ export class WaitingLine {
     this.#sleep = undefined
   }
 
-  /** Lets a call wait that cannot go on, or rejects it. */
+  /** Lets a denied call wait, or rejects it. */
   #refuse(waiter: Waiter, denied: Denied): void {
     const { clock } = this.#options
     const { onDenied, tooLong } = waiter
@@ -161,5 +163,5 @@ export class WaitingLine {
   }
 }
 
-/** What timers can count to. */
+/** Longest delay of a timer in milliseconds. */
 const longestTimerMs = 2 ** 31 - 1

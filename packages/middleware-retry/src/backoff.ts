@@ -1,9 +1,10 @@
 import type { OptionRules } from '@lamella/core/authoring'
 import { wrongOption } from '@lamella/core/authoring'
 
-/** How waits are spread, so that callers that failed together do not come back together. */
+/** Way to randomize waits, so that callers that failed together do not retry together. */
 export type Jitter = 'full' | 'equal' | 'decorrelated' | 'none'
 
+/** Waits between retries. */
 export interface BackoffOptions {
   /**
    * Milliseconds before the first retry, before jitter.
@@ -11,27 +12,30 @@ export interface BackoffOptions {
    */
   readonly initialDelayMs?: number | undefined
   /**
-   * By how much each wait is longer than the one before.
+   * Factor by which each wait grows over the one before.
    * @default 2
    */
   readonly factor?: number | undefined
   /**
-   * No wait of our own is longer, in milliseconds.
+   * Upper limit for a computed wait, in milliseconds. A wait that the provider asks for may be longer.
    * @default 30_000
    */
   readonly maxDelayMs?: number | undefined
   /**
-   * `full` waits between nothing and the whole, `equal` between half and the whole, `decorrelated`
-   * between the first wait and three times the last one.
+   * `full` waits between zero and the computed wait, `equal` between half of it and all of it,
+   * `decorrelated` between the first wait and three times the last one.
    * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
    * @default 'full'
    */
   readonly jitter?: Jitter | undefined
 }
 
-/** Milliseconds to wait after try number `attempt`, the last wait being `lastDelayMs`. */
+/**
+ * Computes the milliseconds to wait after try number `attempt`; `lastDelayMs` is the previous wait.
+ */
 export type Backoff = (attempt: number, lastDelayMs: number | undefined) => number
 
+/** Rules that check the options of a backoff. */
 export const backoffRules: OptionRules<BackoffOptions> = {
   initialDelayMs: 'any',
   factor: 'any',
@@ -39,10 +43,15 @@ export const backoffRules: OptionRules<BackoffOptions> = {
   jitter: ['full', 'equal', 'decorrelated', 'none'],
 }
 
-/** Timers count milliseconds in 31 bits; what is longer fires at once. */
+/**
+ * Longest delay of a timer in milliseconds: timers count in 31 bits and fire a longer one at once.
+ */
 export const longestTimerMs: number = 2 ** 31 - 1
 
-/** @throws RangeError or TypeError that names the option and the value */
+/**
+ * Makes a backoff whose waits grow exponentially.
+ * @throws RangeError or TypeError that names the option and the value
+ */
 export function exponential(options: BackoffOptions, random: () => number): Backoff {
   const { initialDelayMs = 500, factor = 2, maxDelayMs = 30_000, jitter = 'full' } = options
   checkMs('initialDelayMs', initialDelayMs)
@@ -52,7 +61,7 @@ export function exponential(options: BackoffOptions, random: () => number): Back
   }
 
   return (attempt, lastDelayMs = initialDelayMs) => {
-    // Not infinite, since no wait times infinity is no number.
+    // Keep it finite: zero times infinity is not a number.
     const growth = Math.min(factor ** (attempt - 1), Number.MAX_VALUE)
     const most = Math.min(maxDelayMs, initialDelayMs * growth)
     if (jitter === 'none') return most
@@ -63,7 +72,10 @@ export function exponential(options: BackoffOptions, random: () => number): Back
   }
 }
 
-/** @throws RangeError or TypeError that names the option and the value */
+/**
+ * Checks a number of milliseconds.
+ * @throws RangeError or TypeError that names the option and the value
+ */
 export function checkMs(option: string, value: number): void {
   if (!(value >= 0 && value <= longestTimerMs)) {
     throw wrongOption('retry', option, `from 0 to ${longestTimerMs}`, value)

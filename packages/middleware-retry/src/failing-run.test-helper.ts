@@ -24,7 +24,7 @@ export async function withTime<T>(clock: TestClock, work: Promise<T>, stepMs = 5
   return done
 }
 
-/** What a provider failed with. */
+/** Error of a provider. */
 export function failure(
   kind: ProviderErrorOptions['kind'],
   more: Omit<ProviderErrorOptions, 'kind' | 'provider'> = {},

@@ -1,13 +1,13 @@
 import type { ChatResponse, ChatResponseUpdate, UpdateTransformer } from '@lamella/core'
 import { foldUpdates } from '@lamella/core'
 
-/** A streamed reply, kept back whole until it is judged. */
+/** Holds back a streamed reply until it is judged. */
 export interface HeldReply<Verdict> extends UpdateTransformer<ChatResponseUpdate> {
-  /** What was held, if it was rejected: none of it has been let go. */
+  /** The rejected reply and its verdict. No update of it was released. */
   readonly rejected: { readonly response: ChatResponse; readonly verdict: Verdict } | undefined
 }
 
-/** Lets a streamed reply go when `judge` has nothing against it. */
+/** Releases a streamed reply once `judge` accepts it by returning `undefined`. */
 export function heldReply<Verdict>(
   judge: (response: ChatResponse) => Promise<Verdict | undefined>,
 ): HeldReply<Verdict> {
@@ -31,7 +31,7 @@ export function heldReply<Verdict>(
         for (const update of held) controller.enqueue(update)
       } else {
         rejected = { response, verdict }
-        // Layers further in, and the run, are to know what it cost.
+        // The run and middlewares further in still count its usage.
         controller.enqueue({ contents: [], usage: response.usage })
       }
       held = []

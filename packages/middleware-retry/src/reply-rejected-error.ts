@@ -1,15 +1,15 @@
 import { LamellaError } from '@lamella/core'
 
-/** No try gave a reply that `rejectReply` accepts. Its code is `reply_rejected`. */
+/** Thrown when `rejectReply` accepted no reply. Its code is `reply_rejected`. */
 export class ReplyRejectedError extends LamellaError {
-  /** What the last reply was rejected for. */
+  /** Reason of the last rejection. */
   readonly reason: string
-  /** How often the model was asked. */
+  /** Number of model calls made. */
   readonly tries: number
 
-  constructor(layer: string, reason: string, tries: number) {
+  constructor(middleware: string, reason: string, tries: number) {
     const times = tries === 1 ? 'once' : `${tries} times`
-    super(`${layer}: the reply was rejected (${reason}); the model was asked ${times}`, {
+    super(`${middleware}: the reply was rejected (${reason}); the model was asked ${times}`, {
       code: 'reply_rejected',
     })
     this.reason = reason

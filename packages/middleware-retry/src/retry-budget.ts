@@ -1,30 +1,36 @@
+import type { Clock } from '@lamella/core/authoring'
 import { checkOptions, systemClock, wrongOption } from '@lamella/core/authoring'
 
-/** Bounds retries in proportion to calls. One may serve many layers. */
+/** Limits retries in proportion to calls. Several middlewares may share one. */
 export interface RetryBudget {
-  /** A call begins. */
+  /** Counts a call that begins. */
   countCall(): void
-  /** Whether there may be one more retry, which then counts. */
+  /** Returns true if one more retry is allowed, and counts it. */
   takeRetry(): boolean | Promise<boolean>
 }
 
+/** Options of `retryBudget`. */
 export interface RetryBudgetOptions {
   /**
-   * Retries for each call.
+   * Retries allowed for each call.
    * @default 0.2
    */
   readonly ratio?: number | undefined
   /**
-   * Retries in a window whatever the number of calls.
+   * Retries allowed in a window regardless of the number of calls.
    * @default 10
    */
   readonly reserve?: number | undefined
   /**
-   * Milliseconds that calls and retries count for.
+   * Milliseconds for which calls and retries count.
    * @default 10_000
    */
   readonly windowMs?: number | undefined
-  readonly clock?: { now(): number } | undefined
+  /**
+   * Source of the current time in milliseconds.
+   * @default the machine's clock
+   */
+  readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
 interface Count {
@@ -34,9 +40,16 @@ interface Count {
 }
 
 /**
- * Makes a retry budget of this process: when all calls fail, retries add no more than their ratio to
- * the load. It remembers two halves of a window, so it counts between half of it and all of it.
+ * Makes a retry budget for this process. Even when all calls fail, retries add no more than `ratio` to
+ * the load. It keeps two half windows, so it counts over half a window to a whole one.
  * @throws RangeError or TypeError that names the option and the value
+ * @example
+ * ```ts
+ * import { retry, retryBudget } from '@lamella/middleware-retry'
+ *
+ * const shared = retryBudget({ ratio: 0.1 })
+ * const middleware = [retry({ retryBudget: shared }), retry({ name: 'other', retryBudget: shared })]
+ * ```
  */
 export function retryBudget(options: RetryBudgetOptions = {}): RetryBudget {
   const { ratio = 0.2, reserve = 10, windowMs = 10_000, clock = systemClock } = options

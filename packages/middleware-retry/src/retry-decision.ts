@@ -6,41 +6,52 @@ import type {
   Message,
 } from '@lamella/core'
 
-/** A model call that failed. */
+/** A failed model call, as `retryOn` gets it. */
 export interface RetryFailure {
-  /** 1 for the first try. */
+  /** Number of the try, from 1. */
   readonly attempt: number
+  /** The error that the call failed with. */
   readonly error: unknown
+  /** Context of the model call. */
   readonly context: ChatContext
 }
 
-/** A model call that was answered. */
+/** An answered model call, as `rejectReply` gets it. */
 export interface RetryReply {
-  /** 1 for the first try. */
+  /** Number of the try, from 1. */
   readonly attempt: number
+  /** The reply to judge. */
   readonly response: ChatResponse
+  /** Context of the model call. */
   readonly context: ChatContext
 }
 
-/** A tool call that failed. */
+/** A failed tool call, as `tools.retryOn` gets it. */
 export interface ToolRetryFailure {
-  /** 1 for the first try. */
+  /** Number of the try, from 1. */
   readonly attempt: number
+  /** The error that the tool failed with. */
   readonly error: unknown
+  /** Context of the tool call. */
   readonly context: FunctionInvocationContext
 }
 
-/** What to do differently in the next try, and in those after it. */
+/** Changes for the next try and those after it. */
 export interface RetryChange {
   /** One word for events and attempts. */
   readonly reason?: string | undefined
-  /** In place of the wait that would be. */
+  /** Milliseconds to wait, overriding the computed wait. */
   readonly delayMs?: number | undefined
+  /** Messages to send instead. */
   readonly messages?: readonly Message[] | undefined
+  /** Instructions to send instead. */
   readonly instructions?: string | undefined
-  /** Laid over the options of the call. */
+  /** Options merged over those of the call. */
   readonly options?: ChatOptions | undefined
 }
 
-/** Whether to call again, and how. `undefined` leaves it to what is usual. */
+/**
+ * Decides on a retry: `true` retries, `false` does not, a change retries with it. `undefined` leaves the
+ * decision to the default.
+ */
 export type RetryDecision = boolean | RetryChange | undefined

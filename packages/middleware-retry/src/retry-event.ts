@@ -1,4 +1,4 @@
-/** Why there is no further try. */
+/** Reason why no further try is made. */
 export type GiveUpReason =
   | 'content_released'
   | 'max_elapsed'
@@ -8,19 +8,25 @@ export type GiveUpReason =
   | 'retry_budget'
   | 'unsafe_replay'
 
-/** What a retry layer tells of its work: the event `retry` of a run. */
+/** Data of the run event `retry`. */
 export interface RetryEvent {
-  /** `not_owner`: a layer further out repeats this call, so this one does not. */
+  /**
+   * `retrying` before a wait, `recovered` when a retry succeeded, `gave_up` when none is left,
+   * `not_owner` when a middleware further out retries this call instead.
+   */
   readonly status: 'retrying' | 'recovered' | 'gave_up' | 'not_owner'
+  /** `chat` for a model call, `function` for a tool call. */
   readonly level: 'chat' | 'function'
-  /** The number of the try that it is about, from 1. */
+  /** Number of the try that the event is about, from 1. */
   readonly attempt: number
-  /** The kind or code of the failure, or what the reply was rejected for. */
+  /** Kind or code of the failure, or the reason of the rejection. */
   readonly reason?: string | undefined
+  /** Milliseconds until the next try. */
   readonly delayMs?: number | undefined
+  /** Reason why no further try is made, when `status` is `gave_up`. */
   readonly because?: GiveUpReason | undefined
-  /** The name of the tool, of a tool call. */
+  /** Name of the tool, for a tool call. */
   readonly tool?: string | undefined
-  /** It says what would have been done. */
+  /** True in shadow mode: the event tells what would have been done. */
   readonly shadow?: true | undefined
 }

@@ -33,8 +33,8 @@ describe.each(clients)('retry in front of a real server, %s', (_, clientOf) => {
     })
     const clock = testClock()
     const { maxRetries = 2, middleware = [] } = more
-    const layers = [retry({ clock, maxRetries }), middleware]
-    const agent = new Agent({ client: clientOf(server.baseURL), middleware: layers })
+    const middlewares = [retry({ clock, maxRetries }), middleware]
+    const agent = new Agent({ client: clientOf(server.baseURL), middleware: middlewares })
     return { server, clock, agent }
   }
 

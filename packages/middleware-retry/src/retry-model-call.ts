@@ -16,28 +16,29 @@ import {
   mergeChatOptions,
   unlessAborted,
 } from '@lamella/core/authoring'
+import { isOwned, ownOptions, reloadCache, replayOf } from './call-options.ts'
 import { heldReply } from './held-reply.ts'
-import { replayOf } from './replay-of.ts'
-import { reloadCache } from './reload-cache.ts'
 import { ReplyRejectedError } from './reply-rejected-error.ts'
 import type { RetryChange, RetryDecision, RetryFailure, RetryReply } from './retry-decision.ts'
 import type { GiveUpReason } from './retry-event.ts'
-import { isOwned, ownOptions } from './retry-owner.ts'
-import type { RetryPlan } from './retry-plan.ts'
+import type { RetryPlan, RetrySettings } from './retry-plan.ts'
 import { RetryPlanner } from './retry-plan.ts'
-import type { RetrySettings } from './retry-settings.ts'
 
-/** What came of a call that is not tried again. */
+/** A call with no tries left, as `onExhausted` gets it. */
 export interface ExhaustedRetry {
+  /** Number of the last try, from 1. */
   readonly attempt: number
+  /** Reason why no further try is made. */
   readonly because: GiveUpReason
+  /** Context of the model call. */
   readonly context: ChatContext
-  /** What the last try failed with, unless it was answered. */
+  /** Error of the last try, if it failed. */
   readonly error?: unknown
-  /** The last reply, if it was rejected. */
+  /** Last reply, if it was rejected. */
   readonly response?: ChatResponse | undefined
 }
 
+/** Checked settings for model calls, with their defaults. `RetryOptions` documents them. */
 export interface ModelRetrySettings extends RetrySettings {
   readonly maxRetries: number
   readonly maxRetriesByKind: Partial<Record<ProviderErrorKind, number>>
@@ -48,10 +49,10 @@ export interface ModelRetrySettings extends RetrySettings {
   readonly onExhausted: 'throw' | ((exhausted: ExhaustedRetry) => Substitute | Promise<Substitute>)
 }
 
-/** What a call ends with in place of an error. */
+/** Result that `onExhausted` may return instead of an error. */
 type Substitute = ChatResponse | ChatResponseInit | string | undefined
 
-/** Makes the layer around model calls. */
+/** Makes the `process` function of the chat middleware. */
 export function retryModelCall(settings: ModelRetrySettings): ChatMiddleware['process'] {
   const { stream, isShadow, retryBudget, report } = settings
   return async (context, callNext) => {
@@ -70,13 +71,13 @@ export function retryModelCall(settings: ModelRetrySettings): ChatMiddleware['pr
   }
 }
 
-/** A try that did not give what was wanted. */
+/** A try that failed or whose reply was rejected. */
 type Miss = { readonly attempt: number } & (
   | { readonly error: unknown; readonly response?: never }
   | { readonly response: ChatResponse; readonly verdict: true | RetryChange }
 )
 
-/** One model call and its tries. */
+/** Holds one model call and its tries. */
 class ModelCall {
   readonly #settings: ModelRetrySettings
   readonly #context: ChatContext
@@ -95,6 +96,7 @@ class ModelCall {
     context.transformUpdates(this.#held ?? holdPreamble())
   }
 
+  /** Makes one try, and returns how it failed if it did. */
   async try(attempt: number, callNext: () => Promise<ChatResponse>): Promise<Miss | undefined> {
     this.#attempt = attempt
     const { signal } = this.#context
@@ -111,7 +113,7 @@ class ModelCall {
     }
   }
 
-  /** Waits for the next try. False if the call ends with what there is. */
+  /** Waits for the next try. Returns false if the call ends with what there is. */
   async mayTryAgain(miss: Miss): Promise<boolean> {
     const { isShadow, clock, report } = this.#settings
     const context = this.#context
@@ -150,7 +152,7 @@ class ModelCall {
     const { isShadow, maxRetries, maxRetriesByKind, replay, stream, retryOn } = this.#settings
     const { attempt } = miss
     const context = this.#context
-    // A rejected reply would have been held back, were it not for the shadow.
+    // A rejected reply would have been held back outside of shadow mode.
     const isHeld = isShadow && miss.response !== undefined
     const isReleased = context.released && stream !== 'restart' && !isHeld
     const obstacle = (unsafe: boolean): GiveUpReason | undefined =>
@@ -188,7 +190,10 @@ class ModelCall {
     this.#settings.report(run, { status: 'recovered', level: 'chat', attempt: this.#attempt })
   }
 
-  /** False if there is a result to end with. @throws what the last try failed with */
+  /**
+   * Returns false if there is a result to end with.
+   * @throws the error of the last try
+   */
   async #end(miss: Miss, because: GiveUpReason | undefined): Promise<false> {
     const { isShadow, onExhausted, name } = this.#settings
     const context = this.#context

@@ -106,13 +106,13 @@ describe('a budget of retries', () => {
     expect([budget.takeRetry(), budget.takeRetry()]).toEqual([true, false])
   })
 
-  it('keeps a storm of failing calls, shared by layers, to its ratio', async () => {
+  it('keeps a storm of failing calls, shared by middlewares, to its ratio', async () => {
     const clock = testClock()
     const budget = retryBudget({ clock })
     const client = scriptedClient(() => failure('overloaded'))
     const agents = ['one', 'two'].map((name) => {
-      const layer = retry({ name, clock, retryBudget: budget, maxRetries: 5 })
-      return new Agent({ client, middleware: layer })
+      const middleware = retry({ name, clock, retryBudget: budget, maxRetries: 5 })
+      return new Agent({ client, middleware: middleware })
     })
 
     const runs = Array.from({ length: 250 }, () => agents.map((agent) => agent.run('x'))).flat()

@@ -1,25 +1,41 @@
+import type { RunContext } from '@lamella/core'
 import { isProviderError } from '@lamella/core'
+import type { Clock } from '@lamella/core/authoring'
+import type { Backoff } from './backoff.ts'
+import type { RetryBudget } from './retry-budget.ts'
 import type { RetryChange, RetryDecision } from './retry-decision.ts'
-import type { GiveUpReason } from './retry-event.ts'
-import type { RetrySettings } from './retry-settings.ts'
+import type { GiveUpReason, RetryEvent } from './retry-event.ts'
 
-/** A try that came to nothing, and what is known about trying again. */
+/** Checked settings of a retry middleware, with their defaults. `RetryOptions` documents them. */
+export interface RetrySettings {
+  readonly name: string
+  readonly isShadow: boolean
+  readonly backoff: Backoff
+  readonly respectRetryAfter: boolean
+  readonly maxRetryAfterMs: number
+  readonly maxElapsedMs: number
+  readonly retryBudget: RetryBudget | undefined
+  readonly clock: Clock
+  readonly report: (run: RunContext, event: RetryEvent) => void
+}
+
+/** A failed try, and what is known about retrying it. */
 export interface FailedTry {
   readonly attempt: number
   readonly maxRetries: number
-  /** What the provider or the caller's policy says. */
+  /** Decision of the provider or of the caller's policy. */
   readonly decision: RetryDecision
-  /** A reason that stands against every further try. */
+  /** Reason that rules out any further try. */
   readonly obstacle?: GiveUpReason | undefined
   readonly error?: unknown
 }
 
-/** Either a wait, or why there is none. */
+/** Either a wait before the next try, or the reason why there is none. */
 export type RetryPlan =
   | { readonly delayMs: number; readonly change: RetryChange; readonly because?: never }
   | { readonly because: GiveUpReason; readonly delayMs?: never }
 
-/** Plans the waits of one call: how long the next is, or why there is none. */
+/** Plans the waits between the tries of one call. */
 export class RetryPlanner {
   readonly #settings: RetrySettings
   readonly #startedAt: number
@@ -30,6 +46,7 @@ export class RetryPlanner {
     this.#startedAt = settings.clock.now()
   }
 
+  /** Decides on the next try. */
   async plan({ attempt, maxRetries, decision, obstacle, error }: FailedTry): Promise<RetryPlan> {
     const { respectRetryAfter, maxRetryAfterMs, maxElapsedMs, retryBudget, clock } = this.#settings
     if (!decision) return { because: 'not_retryable' }

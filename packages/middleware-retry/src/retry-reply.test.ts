@@ -10,7 +10,7 @@ function setUp(steps: Parameters<typeof scriptedClient>[0], options: RetryOption
   const clock = testClock()
   const client = scriptedClient(steps)
   const events: RetryEvent[] = []
-  const layer = retry({
+  const middleware = retry({
     clock,
     random: () => 0.5,
     rejectReply: ({ response }) =>
@@ -18,7 +18,7 @@ function setUp(steps: Parameters<typeof scriptedClient>[0], options: RetryOption
     onEvent: (event) => events.push(event),
     ...options,
   })
-  return { clock, client, events, agent: new Agent({ client, middleware: layer }) }
+  return { clock, client, events, agent: new Agent({ client, middleware: middleware }) }
 }
 
 const empty = { messages: [], usage: { inputTokens: 4 } }
@@ -101,7 +101,7 @@ describe.each(runModes)('a rejected reply, %s', (mode) => {
     expect(events).toMatchObject([{ because: 'unsafe_replay' }])
   })
 
-  it('tells layers further in what it cost', async () => {
+  it('tells middlewares further in what it cost', async () => {
     const seen: (number | undefined)[] = []
     const meter = chatMiddleware('meter', async (_, callNext) => {
       seen.push((await callNext()).usage.inputTokens)

@@ -80,7 +80,7 @@ describe('a stream that fails', () => {
     expect(response.text).toBe('The answer.')
   })
 
-  it('is repeated as long as a layer further out has held all of it back', async () => {
+  it('is repeated as long as a middleware further out has held all of it back', async () => {
     const held = chatMiddleware('held', async (context, callNext) => {
       const kept: ChatResponseUpdate[] = []
       context.transformUpdates({

@@ -2,43 +2,44 @@ import type { FunctionInvocationContext, FunctionMiddleware } from '@lamella/cor
 import { isProviderError, isToolError, LamellaError } from '@lamella/core'
 import { failureReason, isControlFlow, unlessAborted } from '@lamella/core/authoring'
 import type { RetryDecision, ToolRetryFailure } from './retry-decision.ts'
-import { isOwned, ownToolCall } from './retry-owner.ts'
+import { isOwned, ownToolCall } from './call-options.ts'
+import type { RetrySettings } from './retry-plan.ts'
 import { RetryPlanner } from './retry-plan.ts'
-import type { RetrySettings } from './retry-settings.ts'
 
-/** What `retry` does with tool calls. */
+/** Options of `retry` for tool calls. */
 export interface ToolRetryOptions {
   /**
-   * Whether calls of a tool are repeated at all.
+   * Chooses the tool calls that may be repeated.
    * @default those of tools that are `idempotent` or `readOnly`
    */
   readonly when?: ((context: FunctionInvocationContext) => boolean | Promise<boolean>) | undefined
   /**
-   * Tool calls after the first one.
+   * Retries of a tool call, after the first try.
    * @default that of model calls
    */
   readonly maxRetries?: number | undefined
   /**
-   * Judges a failure; `undefined` leaves it to the default. Of a change only `delayMs` counts.
-   * @default whatever the tool throws and its timeouts are worth a retry, refusals are not
+   * Judges a failure; `undefined` leaves it to the default. Of a returned change only `delayMs` counts.
+   * @default retries what the tool throws and its timeouts, but no rejected call
    */
   readonly retryOn?:
     | ((failure: ToolRetryFailure) => RetryDecision | Promise<RetryDecision>)
     | undefined
   /**
-   * Makes a key that is the same in all tries of a call, so that a tool that is not idempotent by
+   * Makes a key that stays the same for all tries of a call, so that a tool that is not idempotent by
    * itself can be repeated. The tool finds it in `context.metadata.idempotencyKey`.
    * @default none
    */
   readonly idempotencyKey?: ((context: FunctionInvocationContext) => string | undefined) | undefined
 }
 
+/** Checked settings for tool calls, with their defaults. */
 export interface ToolRetrySettings extends RetrySettings {
   readonly tools: ToolRetryOptions
   readonly maxRetries: number
 }
 
-/** Makes the layer around tool calls. */
+/** Makes the `process` function of the function middleware. */
 export function retryToolCall(settings: ToolRetrySettings): FunctionMiddleware['process'] {
   const { tools, maxRetries, isShadow, clock, report } = settings
   return async (context, callNext) => {
@@ -85,7 +86,7 @@ export function retryToolCall(settings: ToolRetrySettings): FunctionMiddleware['
   }
 }
 
-/** A tool that was refused, or used wrongly, is so the next time too. */
+/** Retries no rejected call and no wrong arguments: they fail again. */
 function isWorthIt(error: unknown): boolean {
   if (isToolError(error)) return error.reason === 'tool_failed' || error.reason === 'timeout'
   if (isProviderError(error)) return error.retry.retryable && error.retry.replay === 'safe'

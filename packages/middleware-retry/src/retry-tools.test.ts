@@ -15,13 +15,18 @@ function setUp(
   const events: RetryEvent[] = []
   const work = tool({ name: 'work', description: 'Works.', execute, ...of })
   const client = scriptedClient([callFunction('work'), 'Done.'])
-  const layer = retry({
+  const middleware = retry({
     clock,
     random: () => 0.5,
     onEvent: (event) => events.push(event),
     ...options,
   })
-  return { clock, events, layer, agent: new Agent({ client, tools: [work], middleware: layer }) }
+  return {
+    clock,
+    events,
+    middleware,
+    agent: new Agent({ client, tools: [work], middleware: middleware }),
+  }
 }
 
 /** Fails as often as there are errors, and counts. */
@@ -161,11 +166,11 @@ describe.each(runModes)('retry of tool calls, %s', (mode) => {
     expect(excluded.count()).toBe(1)
 
     const off = failing(new Error('a'))
-    const { layer } = setUp(off.execute, { tools: false })
-    expect(layer.map(({ level }) => level)).toEqual(['chat'])
+    const { middleware } = setUp(off.execute, { tools: false })
+    expect(middleware.map(({ level }) => level)).toEqual(['chat'])
   })
 
-  it('has one owner, and an inner layer leaves the call alone', async () => {
+  it('has one owner, and an inner middleware leaves the call alone', async () => {
     const { execute, count } = failing(...Array.from({ length: 9 }, () => new Error('net')))
     const { agent, clock, events } = setUp(execute, { maxRetries: 1 })
     const inner = retry({ clock, maxRetries: 4, name: 'inner' })
@@ -187,9 +192,9 @@ describe.each(runModes)('retry of tool calls, %s', (mode) => {
     expect(events).toMatchObject([{ status: 'retrying', shadow: true }])
   })
 
-  it('fails the run where a layer inside keeps failing, and ends its wait with the run', async () => {
+  it('fails the run where a middleware inside keeps failing, and ends its wait with the run', async () => {
     const { agent, clock } = setUp(() => 'done')
-    const broken = new Error('layer')
+    const broken = new Error('middleware')
     const inside = functionMiddleware('inside', () => {
       throw broken
     })

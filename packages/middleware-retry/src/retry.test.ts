@@ -10,13 +10,13 @@ function setUp(steps: Parameters<typeof scriptedClient>[0], options: RetryOption
   const clock = testClock()
   const client = scriptedClient(steps)
   const events: RetryEvent[] = []
-  const layer = retry({
+  const middleware = retry({
     clock,
     random: () => 0.5,
     onEvent: (event) => events.push(event),
     ...options,
   })
-  return { clock, client, events, agent: new Agent({ client, middleware: layer }) }
+  return { clock, client, events, agent: new Agent({ client, middleware: middleware }) }
 }
 
 const rejection = (work: Promise<unknown>): Promise<unknown> =>
@@ -218,7 +218,7 @@ describe.each(runModes)('retry, %s', (mode) => {
     expect(response.text).toBe('Hi.')
   })
 
-  it('answers in place of the error where it is told what', async () => {
+  it('returns what the function returns instead of the error', async () => {
     const { agent, clock } = setUp(() => failure('server'), {
       maxRetries: 1,
       onExhausted: async ({ attempt, because, error }) =>
@@ -234,7 +234,7 @@ describe.each(runModes)('retry, %s', (mode) => {
     expect(response.attempts).toHaveLength(2)
   })
 
-  it('owns the retries: SDKs and retry layers further in make none', async () => {
+  it('owns the retries: SDKs and retry middlewares further in make none', async () => {
     const clock = testClock()
     const events: RetryEvent[] = []
     const client = scriptedClient(() => failure('server'))
@@ -260,7 +260,7 @@ describe.each(runModes)('retry, %s', (mode) => {
     ])
   })
 
-  it('owns also the retries of a client that a layer puts in place', async () => {
+  it('owns also the retries of a client that a middleware puts in place', async () => {
     const { clock, client, agent } = setUp([])
     const other = scriptedClient(() => failure('server'), {
       middleware: retry({ clock, maxRetries: 5 }),
@@ -294,7 +294,7 @@ describe.each(runModes)('retry, %s', (mode) => {
 
   it('lets what steers a run pass, also where `retryOn` would repeat anything', async () => {
     let entered = 0
-    const guard = chatMiddleware('guard', () => {
+    const guardrail = chatMiddleware('guardrail', () => {
       entered++
       throw new GuardrailTripped({
         guardrail: 'g',
@@ -306,7 +306,7 @@ describe.each(runModes)('retry, %s', (mode) => {
     })
     const { agent, events } = setUp([], { retryOn: () => true })
 
-    const { status } = await runIn(mode, agent, { middleware: guard })
+    const { status } = await runIn(mode, agent, { middleware: guardrail })
 
     expect([status, entered, events]).toEqual(['blocked', 1, []])
   })

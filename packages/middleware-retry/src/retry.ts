@@ -4,12 +4,12 @@ import type {
   FunctionMiddleware,
   ProviderErrorKind,
 } from '@lamella/core'
-import type { Clock, LayerOptions, OptionRules } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions, OptionRules } from '@lamella/core/authoring'
 import {
-  chatLayer,
+  defineChatMiddleware,
   checkOptions,
-  functionLayer,
-  layerRules,
+  defineFunctionMiddleware,
+  middlewareRules,
   reporter,
   systemClock,
   wrongOption,
@@ -21,86 +21,104 @@ import type { RetryDecision, RetryFailure, RetryReply } from './retry-decision.t
 import type { RetryEvent } from './retry-event.ts'
 import type { ModelRetrySettings } from './retry-model-call.ts'
 import { retryModelCall } from './retry-model-call.ts'
-import type { RetrySettings } from './retry-settings.ts'
+import type { RetrySettings } from './retry-plan.ts'
 import type { ToolRetryOptions } from './retry-tool-call.ts'
 import { retryToolCall } from './retry-tool-call.ts'
 
-/** Options of `retry`. `when` is about model calls; `tools.when` is the one of tool calls. */
-export interface RetryOptions extends LayerOptions<ChatContext, RetryEvent>, BackoffOptions {
+/** Options of `retry`. `when` chooses model calls; `tools.when` chooses tool calls. */
+export interface RetryOptions extends MiddlewareOptions<ChatContext, RetryEvent>, BackoffOptions {
   /**
-   * Model calls after the first one. 0 makes none, and still keeps the SDK from making any.
+   * Retries of a model call, after the first try. 0 makes none, and still turns off the SDK's own.
    * @default 2
    */
   readonly maxRetries?: number | undefined
   /**
-   * The same for failures of one kind, in place of `maxRetries`.
+   * Retries for failures of one kind, overriding `maxRetries`.
    * @default none
    */
   readonly maxRetriesByKind?: Readonly<Partial<Record<ProviderErrorKind, number>>> | undefined
   /**
-   * Judges a failure; `undefined` leaves it to the provider's word.
-   * @default what `error.retry.retryable` of a `ProviderError` says
+   * Judges a failure; `undefined` leaves it to the default.
+   * @default follows `error.retry.retryable` of a `ProviderError`
    */
   readonly retryOn?: ((failure: RetryFailure) => RetryDecision | Promise<RetryDecision>) | undefined
   /**
-   * Judges a reply; what is neither `false` nor `undefined` rejects it. A streamed reply is held back
-   * until then, unless `stream` is `restart`.
-   * @default all are accepted
+   * Judges a reply; any value but `false` and `undefined` rejects it. A streamed reply is held back
+   * until it is judged, unless `stream` is `restart`.
+   * @default accepts all
    */
   readonly rejectReply?: ((reply: RetryReply) => RetryDecision | Promise<RetryDecision>) | undefined
   /**
-   * Waits as long as the provider asks.
+   * Waits as long as the provider asks for.
    * @default true
    */
   readonly respectRetryAfter?: boolean | undefined
   /**
-   * Who asks for more milliseconds is not waited for: the call fails at once.
+   * Longest wait in milliseconds that a provider may ask for. Beyond it the call fails at once.
    * @default 60_000
    */
   readonly maxRetryAfterMs?: number | undefined
   /**
-   * Milliseconds from the beginning of the first try; a wait that would end later is not begun.
+   * Time limit in milliseconds from the start of the first try. A wait that would end later is not
+   * started.
    * @default 120_000
    */
   readonly maxElapsedMs?: number | undefined
   /**
-   * Bounds retries in proportion to calls, for one layer or many: `retryBudget()`.
+   * Limits retries in proportion to calls, across middlewares. See `retryBudget()`.
    * @default none
    */
   readonly retryBudget?: RetryBudget | undefined
   /**
-   * Whether a streamed call is repeated: as long as no content has reached the reader, even then (who
-   * gets an update with `restart: true`), or not at all.
+   * Retries of a streamed call: only before content has reached the reader, also after that (the reader
+   * gets an update with `restart: true`), or never.
    * @default 'before-first-content'
    */
   readonly stream?: ModelRetrySettings['stream'] | undefined
   /**
-   * Whether calls that may have had an effect at the provider are repeated.
+   * `any` also repeats calls that may have had an effect at the provider.
    * @default 'safe-only'
    */
   readonly replay?: ModelRetrySettings['replay'] | undefined
   /**
-   * What a call that failed for good ends with: the last error, or what a function makes of it. Where
-   * that gives `undefined`, the error is thrown; it may throw another one.
+   * Ends a call that has no tries left: throws the last error, or returns what the function returns.
+   * `undefined` throws the last error.
    * @default 'throw'
    */
   readonly onExhausted?: ModelRetrySettings['onExhausted'] | undefined
   /**
-   * What is done with tool calls; `false` leaves them alone.
+   * Options for tool calls; `false` never retries them.
    * @default {}
    */
   readonly tools?: ToolRetryOptions | false | undefined
-  /** @default the machine's */
+  /**
+   * Source of time and sleep.
+   * @default the machine's clock
+   */
   readonly clock?: Clock | undefined
-  /** @default Math.random */
+  /**
+   * Source of randomness for jitter, from 0 up to 1.
+   * @default Math.random
+   */
   readonly random?: (() => number) | undefined
 }
 
 /**
- * Calls the model again when a call fails in a way the provider says is worth it, or gives a reply that
- * is rejected, and does the same for tools that may be called twice. It owns the retries of what is
- * inside: SDKs and layers further in make none.
+ * Calls the model again when a call fails in a way that the provider says is worth a retry, or when a
+ * reply is rejected, and repeats failed calls of tools that are safe to repeat. It owns the retries of
+ * all that is inside: SDKs and middlewares further in make none.
  * @throws RangeError or TypeError that names the option and the value
+ * @example
+ * ```ts
+ * import { Agent, ProviderError } from '@lamella/core'
+ * import { retry } from '@lamella/middleware-retry'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const busy = new ProviderError('busy', { kind: 'overloaded', provider: 'scripted' })
+ * const client = scriptedClient([busy, 'It is sunny.'])
+ * const agent = new Agent({ client, middleware: [retry({ initialDelayMs: 10 })] })
+ * console.log((await agent.run('How is Rome?')).text) // It is sunny.
+ * ```
  */
 export function retry(
   options: RetryOptions = {},
@@ -130,17 +148,20 @@ export function retry(
     replay,
     onExhausted,
   }
-  const chat = chatLayer('retry', options, retryModelCall({ ...settings, ...ofModel }))
+  const chat = defineChatMiddleware('retry', options, retryModelCall({ ...settings, ...ofModel }))
   if (tools === false) return [chat]
   const ofTools = { tools, maxRetries: tools.maxRetries ?? maxRetries, retryBudget: undefined }
   const { mode } = options
-  return [chat, functionLayer('retry', { name, mode }, retryToolCall({ ...settings, ...ofTools }))]
+  return [
+    chat,
+    defineFunctionMiddleware('retry', { name, mode }, retryToolCall({ ...settings, ...ofTools })),
+  ]
 }
 
 function check(options: RetryOptions): void {
   const { maxRetryAfterMs = 0, maxElapsedMs = 1 } = options
   checkOptions('retry', options, {
-    ...layerRules,
+    ...middlewareRules,
     ...backoffRules,
     maxRetries: 0,
     maxRetriesByKind: kindRules,

@@ -2,22 +2,22 @@ import type { ChatContext } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 import type { TimeoutPhase } from './timeout-error.ts'
 
-/** Milliseconds; `Infinity` where there is no limit. */
+/** Time limits of a call in milliseconds; `Infinity` for no limit. */
 export interface CallLimits {
   readonly firstUpdateMs: number
   readonly idleMs: number
   readonly attemptMs: number
 }
 
-/** Which limit was reached. */
+/** The limit that was reached. */
 export interface Stall {
   readonly phase: TimeoutPhase
   readonly timeoutMs: number
 }
 
 /**
- * Looks at the updates of one call as they pass. The returned function resolves when there has been
- * none for too long, or when the call takes too long as a whole. Nothing where there is no limit.
+ * Watches the updates of one call as they pass. The returned function resolves when an update takes too
+ * long, or the call as a whole. Returns `undefined` if there is no limit.
  */
 export function watchForStall(
   context: ChatContext,
@@ -27,7 +27,7 @@ export function watchForStall(
   const startedAt = clock.now()
   let since = startedAt
   let hasUpdates = false
-  // A plain answer comes in one piece, and nothing can be seen of it before.
+  // A plain answer arrives in one piece, so there are no updates to watch.
   const shortest = context.stream ? Math.min(firstUpdateMs, idleMs) : Infinity
   if (shortest === Infinity && attemptMs === Infinity) return undefined
   if (shortest < Infinity) {
@@ -49,7 +49,7 @@ export function watchForStall(
       const now = clock.now()
       const attemptLeft = startedAt + attemptMs - now
       if (attemptLeft <= 0) return { phase: 'attempt', timeoutMs: attemptMs }
-      // What a slow reader does with its time is no stall. Looking often enough tells the two apart.
+      // Time that a slow reader takes is no stall; frequent looks tell the two apart.
       if (!context.awaited) since = now
       const timeoutMs = hasUpdates ? idleMs : firstUpdateMs
       const left = shortest < Infinity ? since + timeoutMs - now : Infinity
@@ -59,5 +59,5 @@ export function watchForStall(
   }
 }
 
-/** How often it looks within the shortest limit. */
+/** Looks within the shortest limit. */
 const looks = 20

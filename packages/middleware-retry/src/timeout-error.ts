@@ -1,22 +1,27 @@
 import { isProviderError, ProviderError } from '@lamella/core'
 
-/** `attempt` is one model call from beginning to end, `total` the whole run. */
+/**
+ * Limit that was exceeded: the first update, the time between updates, one model call (`attempt`), the
+ * run (`total`).
+ */
 export type TimeoutPhase = 'first-update' | 'idle' | 'attempt' | 'total'
 
 /**
- * A model call or a run took too long. It is a `ProviderError` of kind `timeout`, so retry and fallback
- * know it; what took the whole run's time is not worth a retry.
+ * Thrown when a model call or a run takes too long. It is a `ProviderError` of kind `timeout`, so
+ * `retry` and `fallback` handle it; a timeout of the whole run is not retryable.
  */
 export class TimeoutError extends ProviderError {
+  /** Limit that was exceeded. */
   readonly phase: TimeoutPhase
+  /** Value of that limit, in milliseconds. */
   readonly timeoutMs: number
 
   constructor(
-    layer: string,
+    middleware: string,
     { phase, timeoutMs }: { readonly phase: TimeoutPhase; readonly timeoutMs: number },
     of: { readonly provider: string; readonly replay?: 'safe' | 'unsafe' | undefined },
   ) {
-    super(`${layer}: ${words[phase]} ${timeoutMs} ms`, {
+    super(`${middleware}: ${words[phase]} ${timeoutMs} ms`, {
       kind: 'timeout',
       provider: of.provider,
       retry: { retryable: phase !== 'total', replay: of.replay ?? 'safe' },
@@ -31,14 +36,14 @@ export class TimeoutError extends ProviderError {
   }
 }
 
-/** Whether `error` is a `TimeoutError`, of this copy of the package or another. */
+/** Tells whether `error` is a `TimeoutError` of any installed copy of this package. */
 export function isTimeoutError(error: unknown): error is TimeoutError {
   return isProviderError(error) && error.kind === 'timeout' && 'phase' in error
 }
 
 const words: Readonly<Record<TimeoutPhase, string>> = {
   'first-update': 'no update of the answer within',
-  idle: 'nothing more of the answer for',
+  idle: 'no further update of the answer for',
   attempt: 'no complete answer within',
-  total: 'the run was not done within',
+  total: 'the run did not end within',
 }

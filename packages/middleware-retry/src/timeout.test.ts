@@ -14,8 +14,8 @@ function setUp(
   const clock = testClock()
   const client = scriptedClient(steps, { clock })
   const events: TimeoutEvent[] = []
-  const layer = timeout({ clock, onEvent: (event) => events.push(event), ...options })
-  return { clock, client, events, layer, agent: new Agent({ client, middleware: layer }) }
+  const middleware = timeout({ clock, onEvent: (event) => events.push(event), ...options })
+  return { clock, client, events, middleware, agent: new Agent({ client, middleware: middleware }) }
 }
 
 const hang = { updates: [], hang: true }
@@ -27,7 +27,7 @@ const settled = (work: Promise<unknown>): Promise<unknown> =>
   )
 
 describe.each(runModes)('timeout, %s', (mode) => {
-  it('gives up on a call as a whole, and aborts the request', async () => {
+  it('ends a call that takes too long as a whole, and aborts the request', async () => {
     const { agent, clock, client, events } = setUp([hang], {
       attemptMs: 1000,
       firstUpdateMs: false,
@@ -55,9 +55,9 @@ describe.each(runModes)('timeout, %s', (mode) => {
     expect(events).toEqual([{ phase: 'attempt', timeoutMs: 1000 }])
   })
 
-  it('gives each try of a retry layer its own time', async () => {
-    const { clock, client, layer } = setUp([hang, hang, 'Hi.'], { attemptMs: 1000 })
-    const agent = new Agent({ client, middleware: [retry({ clock, jitter: 'none' }), layer] })
+  it('gives each try of a retry middleware its own time', async () => {
+    const { clock, client, middleware } = setUp([hang, hang, 'Hi.'], { attemptMs: 1000 })
+    const agent = new Agent({ client, middleware: [retry({ clock, jitter: 'none' }), middleware] })
     const running = runIn(mode, agent)
 
     await clock.advance(1000 + 500 + 1000 + 1000)
@@ -67,14 +67,14 @@ describe.each(runModes)('timeout, %s', (mode) => {
     expect(attempts.map(({ reason }) => reason)).toEqual(['timeout', 'timeout', undefined])
   })
 
-  it('gives up on the whole run: model calls, tools and waits, and nothing follows', async () => {
-    const { clock, client, events, layer } = setUp(() => hang, {
+  it('ends a run that takes too long: model calls, tools and waits, and nothing follows', async () => {
+    const { clock, client, events, middleware } = setUp(() => hang, {
       attemptMs: 4000,
       totalMs: 10_000,
     })
     const agent = new Agent({
       client,
-      middleware: [retry({ clock, jitter: 'none', maxRetries: 9 }), layer],
+      middleware: [retry({ clock, jitter: 'none', maxRetries: 9 }), middleware],
     })
     const running = settled(runIn(mode, agent))
 
@@ -93,7 +93,7 @@ describe.each(runModes)('timeout, %s', (mode) => {
   })
 
   it('aborts a tool that is running when the time of the run is up', async () => {
-    const { clock, client, layer } = setUp([callFunction('slow')], { totalMs: 1000 })
+    const { clock, client, middleware } = setUp([callFunction('slow')], { totalMs: 1000 })
     const reasons: unknown[] = []
     const slow = tool({
       name: 'slow',
@@ -103,7 +103,9 @@ describe.each(runModes)('timeout, %s', (mode) => {
         return 'late'
       },
     })
-    const running = settled(runIn(mode, new Agent({ client, tools: [slow], middleware: layer })))
+    const running = settled(
+      runIn(mode, new Agent({ client, tools: [slow], middleware: middleware })),
+    )
 
     await clock.advance(1000)
 
@@ -112,8 +114,8 @@ describe.each(runModes)('timeout, %s', (mode) => {
     expect(client.requests).toHaveLength(1)
   })
 
-  it('fails a tool call that takes too long, aborts it, and the model goes on', async () => {
-    const { clock, client, events, layer } = setUp(
+  it('fails a tool call that takes too long, aborts it, and the model continues', async () => {
+    const { clock, client, events, middleware } = setUp(
       [[callFunction('slow'), callFunction('patient'), callFunction('free')], 'Done.'],
       { toolMs: 1000, tools: { patient: 3000, free: false } },
     )
@@ -130,7 +132,7 @@ describe.each(runModes)('timeout, %s', (mode) => {
         },
       }),
     )
-    const running = runIn(mode, new Agent({ client, tools, middleware: layer }))
+    const running = runIn(mode, new Agent({ client, tools, middleware: middleware }))
 
     await clock.advance(5000)
 
@@ -144,12 +146,12 @@ describe.each(runModes)('timeout, %s', (mode) => {
     ])
   })
 
-  it('gives up on a tool that does not listen', async () => {
-    const { clock, client, layer } = setUp([callFunction('deaf'), 'Done.'], {
+  it('ends the call of a tool that ignores its signal', async () => {
+    const { clock, client, middleware } = setUp([callFunction('deaf'), 'Done.'], {
       tools: { deaf: 1000 },
     })
     const deaf = tool({ name: 'deaf', description: 'Hangs.', execute: () => new Promise(() => {}) })
-    const running = runIn(mode, new Agent({ client, tools: [deaf], middleware: layer }))
+    const running = runIn(mode, new Agent({ client, tools: [deaf], middleware: middleware }))
 
     await clock.advance(1000)
 
@@ -157,7 +159,11 @@ describe.each(runModes)('timeout, %s', (mode) => {
   })
 
   it('repeats an idempotent tool that took too long', async () => {
-    const { clock, client, layer } = setUp([callFunction('slow'), 'Done.'], { toolMs: 1000 })
+    const {
+      clock,
+      client,
+      middleware: limit,
+    } = setUp([callFunction('slow'), 'Done.'], { toolMs: 1000 })
     let calls = 0
     const slow = tool({
       name: 'slow',
@@ -165,7 +171,7 @@ describe.each(runModes)('timeout, %s', (mode) => {
       idempotent: true,
       execute: async (_, { signal }) => clock.sleep(calls++ === 0 ? 5000 : 10, signal),
     })
-    const middleware = [retry({ clock }), layer]
+    const middleware = [retry({ clock }), limit]
     const running = runIn(mode, new Agent({ client, tools: [slow], middleware }))
 
     await clock.advance(5000)
@@ -230,7 +236,7 @@ describe.each(runModes)('timeout, %s', (mode) => {
 describe('timeout of a stream', () => {
   const stalled: ScriptedStep = { updates: ['One ', 'two '], hang: true }
 
-  it('gives up on one that does not begin', async () => {
+  it('ends one that does not begin', async () => {
     const { agent, clock } = setUp([hang])
     const running = readUpdates(agent)
 
@@ -239,7 +245,7 @@ describe('timeout of a stream', () => {
     expect((await running).error).toMatchObject({ phase: 'first-update', timeoutMs: 30_000 })
   })
 
-  it('gives up on one that stands still, and the reader keeps what came', async () => {
+  it('ends one that stalls, and the reader keeps what came', async () => {
     const { agent, clock } = setUp([stalled], { idleMs: 2000 })
     const running = readUpdates(agent)
     await clock.advance(1999)
@@ -251,7 +257,7 @@ describe('timeout of a stream', () => {
     expect(textsOf(updates)).toEqual(['One ', 'two '])
   })
 
-  it('lets one go on for as long as updates come', async () => {
+  it('lets one continue for as long as updates arrive', async () => {
     const words = Array.from({ length: 12 }, (_, index) => `${index} `)
     const { agent, clock } = setUp(
       [{ updates: [...words, { finishReason: 'stop' }], delayMs: 900 }],
@@ -297,8 +303,8 @@ describe('timeout of a stream', () => {
 
   it('is worth a retry when nothing was released, and none when something was', async () => {
     const first = setUp([hang, 'Hi.'])
-    const agentOf = ({ client, clock, layer }: typeof first) =>
-      new Agent({ client, middleware: [retry({ clock, jitter: 'none' }), layer] })
+    const agentOf = ({ client, clock, middleware }: typeof first) =>
+      new Agent({ client, middleware: [retry({ clock, jitter: 'none' }), middleware] })
     const begun = readUpdates(agentOf(first))
     await first.clock.advance(40_000)
     expect((await begun).response?.text).toBe('Hi.')

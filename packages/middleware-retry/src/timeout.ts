@@ -6,83 +6,104 @@ import type {
   RunContext,
 } from '@lamella/core'
 import { ToolError } from '@lamella/core'
-import type { Clock, LayerOptions } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
 import {
-  agentLayer,
+  defineAgentMiddleware,
   callWithin,
-  chatLayer,
+  defineChatMiddleware,
   checkOptions,
-  functionLayer,
-  layerRules,
+  defineFunctionMiddleware,
+  middlewareRules,
   reporter,
   systemClock,
   wrongOption,
 } from '@lamella/core/authoring'
 import { longestTimerMs } from './backoff.ts'
-import { replayOf } from './replay-of.ts'
+import { replayOf } from './call-options.ts'
 import { watchForStall } from './stall-watch.ts'
 import type { TimeoutPhase } from './timeout-error.ts'
 import { TimeoutError } from './timeout-error.ts'
 
-/** What a timeout layer tells of its work: the event `timeout` of a run. */
+/** Data of the run event `timeout`. */
 export interface TimeoutEvent {
+  /** Limit that was exceeded. */
   readonly phase: TimeoutPhase | 'tool'
+  /** Value of that limit, in milliseconds. */
   readonly timeoutMs: number
-  /** The name of the tool, of a tool call. */
+  /** Name of the tool, for a tool call. */
   readonly tool?: string | undefined
-  /** It says what would have been done. */
+  /** True in shadow mode: the event tells what would have been done. */
   readonly shadow?: true | undefined
 }
 
-/** Options of `timeout`. All times are milliseconds; `false` sets no limit. `when` is about model calls. */
-export interface TimeoutOptions extends LayerOptions<ChatContext, TimeoutEvent> {
+/**
+ * Options of `timeout`. Times are in milliseconds; `false` sets no limit. `when` chooses model calls.
+ */
+export interface TimeoutOptions extends MiddlewareOptions<ChatContext, TimeoutEvent> {
   /**
-   * Of a streamed model call, until its first update.
+   * Time limit for the first update of a streamed model call.
    * @default 30_000
    */
   readonly firstUpdateMs?: number | false | undefined
   /**
-   * Of a streamed model call, between two updates, while its reader waits for one.
+   * Time limit between two updates of a streamed model call, while its reader waits for one.
    * @default 60_000
    */
   readonly idleMs?: number | false | undefined
   /**
-   * Of a model call as a whole, in both modes; each try of a retry layer further out has its own.
+   * Time limit for a model call as a whole, plain or streamed. Each try of an outer retry middleware has
+   * its own.
    * @default 600_000
    */
   readonly attemptMs?: number | false | undefined
   /**
-   * Of the whole run, with all its model calls, tool calls and waits.
+   * Time limit for the whole run, with all its model calls, tool calls and waits.
    * @default false
    */
   readonly totalMs?: number | false | undefined
   /**
-   * Of each tool call; the model reads that it took too long.
+   * Time limit for each tool call. The model reads that the call took too long.
    * @default false
    */
   readonly toolMs?: number | false | undefined
   /**
-   * Of the calls of one tool, by its name, in place of `toolMs`.
+   * Time limits for the calls of single tools by name, overriding `toolMs`.
    * @default {}
    */
   readonly tools?: Readonly<Record<string, number | false>> | undefined
-  /** @default the machine's */
+  /**
+   * Source of time and sleep.
+   * @default the machine's clock
+   */
   readonly clock?: Clock | undefined
 }
 
-/** The layers of a timeout. That of a whole run cannot belong to a client. */
-export type TimeoutLayers<Options extends TimeoutOptions> = Options extends { totalMs: number }
+/**
+ * Middlewares that `timeout` returns. With `totalMs` one is for agents, so a client cannot take the
+ * list.
+ */
+export type TimeoutMiddlewares<Options extends TimeoutOptions> = Options extends { totalMs: number }
   ? readonly (AgentMiddleware | ChatMiddleware | FunctionMiddleware)[]
   : readonly (ChatMiddleware | FunctionMiddleware)[]
 
 /**
- * Gives up, for real, on what takes too long: the request or the tool is aborted. A model call or a
- * run rejects with a `TimeoutError`, a tool call fails with the reason `timeout`.
+ * Aborts requests and tools that take too long. A model call or a run rejects with a `TimeoutError`; a
+ * tool call fails with the reason `timeout`.
  * @throws RangeError or TypeError that names the option and the value
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { timeout } from '@lamella/middleware-retry'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const middleware = timeout({ attemptMs: 60_000, tools: { search: 10_000 } })
+ * const agent = new Agent({ client: scriptedClient(['It is sunny.']), middleware })
+ * await agent.run('How is Rome?')
+ * ```
  */
 export function timeout<Options extends TimeoutOptions>(
   options: Options = {} as Options,
-): TimeoutLayers<Options> {
+): TimeoutMiddlewares<Options> {
   check(options)
   const { firstUpdateMs = 30_000, idleMs = 60_000, attemptMs = 600_000, totalMs, toolMs } = options
   const { name = 'timeout', mode, when, tools = {}, clock = systemClock } = options
@@ -93,7 +114,7 @@ export function timeout<Options extends TimeoutOptions>(
     attemptMs: attemptMs || Infinity,
   }
 
-  const ofRun = agentLayer('timeout', { name, mode }, (context, callNext) =>
+  const ofRun = defineAgentMiddleware('timeout', { name, mode }, (context, callNext) =>
     within(context, callNext, async (over) => {
       await clock.sleep(totalMs || 0, over)
       const { provider } = context.agent.client
@@ -102,7 +123,7 @@ export function timeout<Options extends TimeoutOptions>(
     }),
   )
 
-  const ofModelCall = chatLayer('timeout', { name, mode, when }, (context, callNext) => {
+  const ofModelCall = defineChatMiddleware('timeout', { name, mode, when }, (context, callNext) => {
     const stalled = watchForStall(context, clock, limits)
     if (stalled === undefined) return callNext()
     return within(context, callNext, async (over) => {
@@ -113,7 +134,7 @@ export function timeout<Options extends TimeoutOptions>(
     })
   })
 
-  const ofToolCall = functionLayer('timeout', { name, mode }, (context, callNext) => {
+  const ofToolCall = defineFunctionMiddleware('timeout', { name, mode }, (context, callNext) => {
     const tool = context.function.name
     const timeoutMs = Object.hasOwn(tools, tool) ? tools[tool] : toolMs
     if (!timeoutMs) return callNext()
@@ -130,7 +151,7 @@ export function timeout<Options extends TimeoutOptions>(
     ...(totalMs ? [ofRun] : []),
     ofModelCall,
     ...(limitsTools ? [ofToolCall] : []),
-  ] as TimeoutLayers<Options>
+  ] as TimeoutMiddlewares<Options>
 }
 
 interface Late {
@@ -144,7 +165,7 @@ type Within = <Result>(
   late: (over: AbortSignal) => Promise<Late>,
 ) => Promise<Result>
 
-/** Makes the function that gives up on a call, or in shadow only says when it would have. */
+/** Makes the function that ends a late call; in shadow mode it only reports the call. */
 function limiter({ mode, onEvent }: TimeoutOptions, clock: Clock): Within {
   const report = reporter('timeout', onEvent)
   if (mode !== 'shadow') {
@@ -174,7 +195,7 @@ function limiter({ mode, onEvent }: TimeoutOptions, clock: Clock): Within {
 
 function check(options: TimeoutOptions): void {
   checkOptions('timeout', options, {
-    ...layerRules,
+    ...middlewareRules,
     firstUpdateMs: 'any',
     idleMs: 'any',
     attemptMs: 'any',

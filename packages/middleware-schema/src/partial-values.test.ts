@@ -25,7 +25,7 @@ describe('partial values of a stream', () => {
     expect(seen).toEqual([{ city: 'R' }, { city: 'Rome' }, { city: 'Rome', days: [1, 2] }])
   })
 
-  it('are those of what layers let out', async () => {
+  it('are those of what middlewares let out', async () => {
     const client = scriptedClient(['{"city":"Rome"}'], { chunk: 5 })
     const redact = chatMiddleware('redact', async (context, callNext) => {
       let held = ''

@@ -11,7 +11,7 @@ export type PartialValue<Value> = Value extends readonly (infer Item)[]
 
 /**
  * The structured answer as it grows, read from what a stream of a run or of a model call gives its
- * caller, so behind every guard. It begins anew with each message and where the stream does. The values
+ * caller, so behind every guardrail. It begins anew with each message and where the stream does. The values
  * have passed no schema yet: `finalResponse()` has the one that did.
  */
 export async function* partialValues<Value = unknown>(

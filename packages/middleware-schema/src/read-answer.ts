@@ -2,7 +2,6 @@ import type { JsonSchema, Schema, StandardIssue } from '@lamella/core'
 import { toJsonSchema, validate } from '@lamella/core'
 import { coerceToSchema } from './coerce-to-schema.ts'
 import { findBroken, findJson } from './find-json.ts'
-import { mendJson } from './mend-json.ts'
 import type { JsonValue } from './parse-json.ts'
 import { parseJson } from './parse-json.ts'
 import { repairJson } from './repair-json.ts'
@@ -81,10 +80,8 @@ export async function readAnswer(text: string, options: ReadOptions): Promise<Re
   return { issues: issues ?? notJson }
 }
 
-/** `jsonrepair` understands most, but hostile texts take it time that grows faster than they do. */
 function repaired(source: string, maxRepairChars: number): JsonValue | undefined {
-  if (source.length > maxRepairChars) return mendJson(source)
-  const json = repairJson(source)
+  const json = repairJson(source, maxRepairChars)
   return json === undefined ? undefined : parseJson(json)
 }
 

@@ -1,14 +1,14 @@
 import type { ChatClient, ChatContext, InferSchema, Schema, StandardIssue } from '@lamella/core'
-import type { LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
+import type { MiddlewareOptions } from '@lamella/core/authoring'
+import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { LocalRepair } from './read-answer.ts'
 
 /** A way to make an answer fit: on the spot, or by asking the model again. */
 export type RepairStep = LocalRepair | 're-ask'
 
-/** What the layer tells of an answer or of tool calls. No content is in it. */
+/** What the middleware tells of an answer or of tool calls. No content is in it. */
 export interface SchemaEvent {
-  readonly layer: string
+  readonly middleware: string
   readonly of: 'answer' | 'arguments'
   readonly valid: boolean
   /** How it came to fit. */
@@ -22,7 +22,7 @@ export interface SchemaEvent {
 }
 
 export interface SchemaValidatorOptions<S extends Schema = Schema>
-  extends LayerOptions<ChatContext, SchemaEvent> {
+  extends MiddlewareOptions<ChatContext, SchemaEvent> {
   /**
    * What answers are to fit: any Standard Schema or a JSON Schema. The model is asked for it where the
    * call asks for no other.
@@ -79,7 +79,7 @@ export interface SchemaValidatorOptions<S extends Schema = Schema>
    */
   readonly maxRepairChars?: number | undefined
   /**
-   * Told the value so far while the answer comes in. Layers further out have not seen it yet: for the
+   * Told the value so far while the answer comes in. Middlewares further out have not seen it yet: for the
    * screen of a user, take `partialValues` of the stream. What it throws is dropped.
    */
   readonly onPartial?: ((value: unknown, context: ChatContext) => void) | undefined
@@ -92,7 +92,7 @@ export function checkSchemaOptions(options: SchemaValidatorOptions): void {
   const owner = 'schemaValidator'
   if ('~standard' in options) throw wrongOption(owner, 'schema', 'given, as { schema }', undefined)
   checkOptions(owner, options, {
-    ...layerRules,
+    ...middlewareRules,
     schema: 'any',
     repair: 'any',
     maxReasks: 0,

@@ -35,14 +35,18 @@ describe.each(modes)('an answer, $mode', ({ stream }) => {
       await callNext()
       Object.assign(metadata, context.metadata)
     })
-    const layer = schemaValidator({ schema: weather, onEvent: (e) => events.push(e), ...options })
+    const middleware = schemaValidator({
+      schema: weather,
+      onEvent: (e) => events.push(e),
+      ...options,
+    })
     const work = tool({
       name: 'work',
       description: '',
       parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
       execute: ({ n }) => `got ${String(n)}`,
     })
-    const agent = new Agent({ client, tools: [work], middleware: [probe, ...outside, layer] })
+    const agent = new Agent({ client, tools: [work], middleware: [probe, ...outside, middleware] })
     const shown: string[] = []
     const respond = async () => {
       if (!stream) return agent.run('Go', run)
@@ -304,8 +308,8 @@ describe.each(modes)('an answer, $mode', ({ stream }) => {
       const n = messageText(messages[0]!)
       return messages.length === 1 ? 'No.' : `{"city":"${n}","degrees":1}`
     })
-    const layer = schemaValidator({ schema: weather, repair: ['re-ask'] })
-    const agent = new Agent({ client, middleware: layer })
+    const middleware = schemaValidator({ schema: weather, repair: ['re-ask'] })
+    const agent = new Agent({ client, middleware: middleware })
 
     const responses = await Promise.all(
       Array.from({ length: 1000 }, (_, n) =>
@@ -319,7 +323,7 @@ describe.each(modes)('an answer, $mode', ({ stream }) => {
   })
 })
 
-describe('the layer', () => {
+describe('the middleware', () => {
   it.each([
     [{ repair: ['guess'] }, 'repair'],
     [{ maxReasks: -1 }, 'maxReasks'],
@@ -340,8 +344,11 @@ describe('the layer', () => {
 
   it('tells nothing of what was said', async () => {
     const events: unknown[] = []
-    const layer = schemaValidator({ schema: weather, onEvent: (event) => events.push(event) })
-    const agent = new Agent({ client: scriptedClient(['My secret is 1234.']), middleware: layer })
+    const middleware = schemaValidator({ schema: weather, onEvent: (event) => events.push(event) })
+    const agent = new Agent({
+      client: scriptedClient(['My secret is 1234.']),
+      middleware: middleware,
+    })
 
     await agent.run('Go', { onEvent: (event) => events.push(event) })
 

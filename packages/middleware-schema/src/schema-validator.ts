@@ -7,7 +7,7 @@ import type {
   StandardIssue,
 } from '@lamella/core'
 import { formatIssues, LamellaError, message } from '@lamella/core'
-import { chatLayer, reporter, unlessAborted } from '@lamella/core/authoring'
+import { defineChatMiddleware, reporter, unlessAborted } from '@lamella/core/authoring'
 import { isRefusal, replaceAnswer, textOfAnswer } from './answer-text.ts'
 import { partialReader } from './partial-values.ts'
 import type { LocalRepair, Reading } from './read-answer.ts'
@@ -52,7 +52,7 @@ export function schemaValidator<S extends Schema = Schema>(
     if (repaired === 0) return
     const action = mode === 'shadow' ? 'none' : 'repaired'
     const event = {
-      layer: name,
+      middleware: name,
       of: 'arguments',
       valid: true,
       issues: repaired,
@@ -62,7 +62,7 @@ export function schemaValidator<S extends Schema = Schema>(
     if (mode !== 'shadow') context.result = { ...response, messages }
   }
 
-  return chatLayer('schema', options, async (context, callNext) => {
+  return defineChatMiddleware('schema', options, async (context, callNext) => {
     const { responseFormat } = context.options
     const asked = typeof responseFormat === 'object' ? responseFormat.schema : undefined
     const schema = options.schema ?? asked
@@ -82,7 +82,7 @@ export function schemaValidator<S extends Schema = Schema>(
       const { issues } = reading
       const by = issues === undefined ? reading.by : undefined
       const outcome = {
-        layer: name,
+        middleware: name,
         of: 'answer',
         valid: issues === undefined,
         by,
@@ -134,7 +134,7 @@ export function schemaValidator<S extends Schema = Schema>(
   }
 }
 
-/** Records what came of an answer, for layers and for the caller. */
+/** Records what came of an answer, for middlewares and for the caller. */
 function note(
   context: ChatContext,
   response: ChatResponse,

@@ -11,8 +11,8 @@ export interface ClearRules {
 }
 
 /**
- * Puts a placeholder in the place of old results of tools. Calls, pairs and errors stay. The same list
- * if there was nothing to do.
+ * Replaces old results of tools by a placeholder. Calls, pairs and errors stay. Returns the same list if
+ * nothing changed.
  */
 export function clearResults(
   messages: readonly Message[],

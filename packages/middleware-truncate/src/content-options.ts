@@ -1,15 +1,19 @@
 import type { FunctionInvocationContext } from '@lamella/core'
-import type { CountTokens, LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
+import type { CountTokens, MiddlewareOptions } from '@lamella/core/authoring'
+import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { SpillOptions } from './read-more-tool.ts'
 import { spillRules } from './read-more-tool.ts'
 import type { TruncateStrategy } from './truncate-text.ts'
 
-/** What the layer tells of a result that it shortened. No content is in it. */
+/** Data of an event about a shortened result. It holds no content. */
 export interface ContentEvent {
-  readonly layer: string
+  /** Name of the middleware. */
+  readonly middleware: string
+  /** Name of the tool. */
   readonly tool: string
+  /** Characters of the result before. */
   readonly charsBefore: number
+  /** Characters of the result after. */
   readonly charsAfter: number
   /** `failed`: the store did not take the whole result. */
   readonly spill: 'none' | 'kept' | 'failed'
@@ -21,8 +25,9 @@ export type ShortenText = (
   limit: { readonly maxChars: number; readonly context: FunctionInvocationContext },
 ) => string | Promise<string>
 
+/** Options of `contentTruncator`. */
 export interface ContentTruncatorOptions
-  extends LayerOptions<FunctionInvocationContext, ContentEvent> {
+  extends MiddlewareOptions<FunctionInvocationContext, ContentEvent> {
   /**
    * Characters of the texts of a result together; media do not count and stay. A function may tell it
    * by the tool. @default 50_000
@@ -33,8 +38,8 @@ export interface ContentTruncatorOptions
   /** Counts the tokens of a text. @default an estimate by the kinds of characters */
   readonly countTokens?: CountTokens | undefined
   /**
-   * What is left of a text: its beginning and its end, its beginning, or JSON that says less and is
-   * still JSON (and `head-tail` for what is no JSON). Or a function of your own.
+   * Way to shorten a text: keep its beginning and end (`head-tail`), keep its beginning, or keep it
+   * valid JSON with fewer values (`head-tail` for text that is not JSON). Or a function of your own.
    * @default 'head-tail'
    */
   readonly strategy?: TruncateStrategy | ShortenText | undefined
@@ -49,7 +54,7 @@ export function checkContentOptions(options: ContentTruncatorOptions): void {
   const owner = 'contentTruncator'
   const { maxChars, strategy, marker = '', spill: spilling } = options
   checkOptions(owner, options, {
-    ...layerRules,
+    ...middlewareRules,
     maxChars: typeof maxChars === 'function' ? 'any' : 1,
     maxTokens: 1,
     countTokens: 'function?',

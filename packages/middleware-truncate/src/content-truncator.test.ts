@@ -16,8 +16,8 @@ import { truncateText } from './truncate-text.ts'
 
 async function shorten(given: unknown, options: ContentTruncatorOptions = {}) {
   const events: ContentEvent[] = []
-  const layer = contentTruncator({ onEvent: (event) => events.push(event), ...options })
-  const run = await runFunctionMiddleware(layer, { execute: () => given })
+  const middleware = contentTruncator({ onEvent: (event) => events.push(event), ...options })
+  const run = await runFunctionMiddleware(middleware, { execute: () => given })
   const { contents, error } = run.result as FunctionResult
   return { ...run, contents, toolError: error, words: textOf(contents), reported: events }
 }
@@ -161,8 +161,8 @@ describe('a result that is kept', () => {
         ),
       'Done.',
     ])
-    const layer = contentTruncator({ maxChars: 300, spill: { store, pageChars: 200 } })
-    const agent = new Agent({ client, tools: [report], middleware: layer })
+    const middleware = contentTruncator({ maxChars: 300, spill: { store, pageChars: 200 } })
+    const agent = new Agent({ client, tools: [report], middleware: middleware })
     const session = agent.createSession({ id: 's1' })
     const response = options.stream
       ? await agent.run('Go', { session, stream: true }).finalResponse()
@@ -246,8 +246,8 @@ describe('a result that is kept', () => {
         return new Promise(() => {})
       },
     }
-    const layer = contentTruncator({ maxChars: 10, spill: { store } })
-    const { error } = await runFunctionMiddleware(layer, {
+    const middleware = contentTruncator({ maxChars: 10, spill: { store } })
+    const { error } = await runFunctionMiddleware(middleware, {
       execute: () => 'x'.repeat(50),
       signal: controller.signal,
     })
@@ -305,7 +305,7 @@ describe('shortening', () => {
   })
 })
 
-describe('the layer', () => {
+describe('the middleware', () => {
   it.each([
     [{ maxChars: 0 }, 'maxChars'],
     [{ maxTokens: -1 }, 'maxTokens'],
@@ -320,10 +320,10 @@ describe('the layer', () => {
   })
 
   it('serves a thousand runs at once', async () => {
-    const layer = contentTruncator({ maxChars: 20, marker: '…' })
+    const middleware = contentTruncator({ maxChars: 20, marker: '…' })
     const runs = await Promise.all(
       Array.from({ length: 1000 }, (_, n) =>
-        runFunctionMiddleware(layer, { execute: () => `${n} ${'x'.repeat(100)}` }),
+        runFunctionMiddleware(middleware, { execute: () => `${n} ${'x'.repeat(100)}` }),
       ),
     )
 

@@ -2,7 +2,7 @@ import type { Content, FunctionInvocationContext, FunctionMiddleware } from '@la
 import { text } from '@lamella/core'
 import {
   estimateTokens,
-  functionLayer,
+  defineFunctionMiddleware,
   isControlFlow,
   reporter,
   unlessAborted,
@@ -25,7 +25,7 @@ export function contentTruncator(options: ContentTruncatorOptions = {}): Functio
   const reader = spilling && readMoreTool(spilling)
   const report = reporter('truncate', options.onEvent)
 
-  return functionLayer('truncate', options, async (context, callNext) => {
+  return defineFunctionMiddleware('truncate', options, async (context, callNext) => {
     const result = await callNext()
     if (isReader(context.function)) return
     const whole = result.contents.flatMap((content) =>
@@ -42,7 +42,7 @@ export function contentTruncator(options: ContentTruncatorOptions = {}): Functio
     const shorter = await unlessAborted(context.signal, Promise.all(shortening))
     const charsAfter = lengthOf(shorter) + (note?.length ?? 0)
     const kept = note === undefined ? 'failed' : note === '' ? 'none' : 'kept'
-    const event = { layer: name, tool: context.function.name, charsBefore: before, charsAfter }
+    const event = { middleware: name, tool: context.function.name, charsBefore: before, charsAfter }
     report(context.run, { ...event, spill: kept })
     if (mode === 'shadow') return
     let next = 0

@@ -2,8 +2,8 @@ import type { ProviderErrorOptions } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
 
 /**
- * What must be sent is more than may be sent. It is a `ProviderError` of the kind `context_length`, so
- * that a fallback to a model with more room takes it as what it is.
+ * Thrown when the messages that must be sent exceed the limit. It is a `ProviderError` of kind
+ * `context_length`, so that a fallback to a model with a larger context handles it.
  */
 export class ContextOverflowError extends ProviderError {
   /** Tokens of what must be sent, estimated. */

@@ -1,8 +1,8 @@
 import type { ChatContext, Message } from '@lamella/core'
 
 /**
- * Where the current run begins in what is sent: at the last message of a user that is part of the
- * conversation. What layers have put behind it for this one call belongs to it.
+ * Returns the index of the current run in the messages of a call: the last message of a user that is
+ * part of the conversation. Messages that middlewares added behind it belong to the run.
  */
 export function currentFrom({ run, messages }: ChatContext): number {
   const known = new Set(run.messages.all.map(({ id }) => id))

@@ -3,17 +3,17 @@ import { isSummary } from './summary-message.ts'
 import type { TurnGroup } from './turn-groups.ts'
 import { turnGroups } from './turn-groups.ts'
 
-/** What must stay, whatever the limits. System messages and the current run always do. */
+/** Messages to keep regardless of the limits. System messages and the current run always stay. */
 export interface KeepRules {
   readonly isPinned: (message: Message) => boolean
   readonly firstUser: boolean
-  /** Whether all calls of the current run stay, or only the last ones. */
+  /** True to keep all calls of the current run, false to keep only the last ones. */
   readonly currentRun: boolean
-  /** Where the current run begins. */
+  /** Start of the current run. */
   readonly currentFrom: number
 }
 
-/** What may be sent. */
+/** Limits of the messages to send. */
 export interface CutLimits {
   readonly maxMessages: number
   readonly maxTokens: number
@@ -65,7 +65,7 @@ function inSteps(excess: number, step: number): number {
   return excess <= 0 || step <= 0 ? excess : Math.ceil(excess / step) * step
 }
 
-/** What may be left out, one entry at a time and in this order. No pair is torn apart. */
+/** Lists the messages to remove, one entry at a time and in this order. Pairs stay together. */
 function droppable(messages: readonly Message[], keep: KeepRules): readonly (readonly Message[])[] {
   const isPinned = (group: TurnGroup): boolean =>
     group.messages.some(keep.isPinned) || (keep.firstUser && group.isUser && group.turn === 1)

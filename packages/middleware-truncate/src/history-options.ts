@@ -1,21 +1,27 @@
 import type { ChatContext, Message } from '@lamella/core'
-import type { CountTokens, LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
+import type { CountTokens, MiddlewareOptions } from '@lamella/core/authoring'
+import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
 
-/** What the layer tells of a call that it cut, or could not. No content is in it. */
+/** Data of an event about a call that was cut, or could not be. It holds no content. */
 export interface HistoryEvent {
-  readonly layer: string
+  /** Name of the middleware. */
+  readonly middleware: string
+  /** Change that was made, or that it failed. */
   readonly action: 'clear' | 'cut' | 'overflow'
   /** `context_length`: the provider had refused the call. */
   readonly reason: 'limit' | 'context_length'
+  /** Messages of the call before. */
   readonly messagesBefore: number
+  /** Messages of the call after. */
   readonly messagesAfter: number
   /** Estimated, of what is sent; only with a limit in tokens. */
   readonly tokens?: number | undefined
+  /** Limit that was exceeded. */
   readonly limit?: number | undefined
 }
 
-export interface HistoryTruncatorOptions extends LayerOptions<ChatContext, HistoryEvent> {
+/** Options of `historyTruncator`. */
+export interface HistoryTruncatorOptions extends MiddlewareOptions<ChatContext, HistoryEvent> {
   /**
    * Messages of a call, system messages included. What must stay stays, also beyond it.
    * @default 30, if there is no `maxTokens`
@@ -29,11 +35,11 @@ export interface HistoryTruncatorOptions extends LayerOptions<ChatContext, Histo
   /** Counts the tokens of a text. @default an estimate by the kinds of characters */
   readonly countTokens?: CountTokens | undefined
   /**
-   * Whether counts are corrected by what the provider reported for earlier calls of the model.
+   * Corrects counts by the usage that the provider reported for earlier calls of the model.
    * @default true, unless there is a `countTokens`
    */
   readonly calibrate?: boolean | undefined
-  /** What stays besides system messages and the current run. */
+  /** Messages to keep besides system messages and the current run. */
   readonly keep?:
     | {
         /** The first message of a user, often the task. @default false */
@@ -53,9 +59,14 @@ export interface HistoryTruncatorOptions extends LayerOptions<ChatContext, Histo
    */
   readonly clearResults?:
     | {
+        /** Number of latest results to keep. */
         readonly keep?: number | undefined
+        /** Names of tools whose results stay. */
         readonly exclude?: readonly string[] | undefined
-        /** @default '[This result was left out. Call the tool again if it is needed.]' */
+        /**
+         * Text that replaces a result.
+         * @default '[This result was left out. Call the tool again if it is needed.]'
+         */
         readonly placeholder?: string | undefined
       }
     | undefined
@@ -70,11 +81,15 @@ export interface HistoryTruncatorOptions extends LayerOptions<ChatContext, Histo
    * @default 'Earlier messages of this conversation are not shown.'
    */
   readonly notice?: string | false | undefined
-  /** Whether what is cut is gone for the session too, and not only for the call. @default false */
+  /**
+   * Removes messages from the session too, not only from the call.
+   * @default false
+   */
   readonly persist?: boolean | undefined
   /**
-   * What to do when the provider finds a call too long: cut it to this share of what was sent and call
-   * once more, or `false` to let the failure pass. @default 0.7
+   * Behavior when the provider rejects a call as too long: cut it to this share of its tokens and call
+   * once more, or `false` to fail.
+   * @default 0.7
    */
   readonly onContextLength?: number | false | undefined
 }
@@ -83,7 +98,7 @@ export interface HistoryTruncatorOptions extends LayerOptions<ChatContext, Histo
 export function checkHistoryOptions(options: HistoryTruncatorOptions): void {
   const owner = 'historyTruncator'
   checkOptions(owner, options, {
-    ...layerRules,
+    ...middlewareRules,
     maxMessages: 1,
     maxTokens: typeof options.maxTokens === 'function' ? 'any' : 1,
     countTokens: 'function?',

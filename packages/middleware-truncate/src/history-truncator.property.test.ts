@@ -67,12 +67,14 @@ describe('whatever is cut', () => {
   it('stays where it is while a conversation grows within the headroom', async () => {
     await fc.assert(
       fc.asyncProperty(conversation, async (messages) => {
-        const layer = historyTruncator({ maxMessages: 8, headroom: 0.5 })
+        const middleware = historyTruncator({ maxMessages: 8, headroom: 0.5 })
         const starts = new Set<string | undefined>()
         const sizes: number[] = []
         for (let end = 1; end <= messages.length; end++) {
           if (messages[end - 1]!.role !== 'user') continue
-          const { innerCalls } = await runChatMiddleware(layer, { input: messages.slice(0, end) })
+          const { innerCalls } = await runChatMiddleware(middleware, {
+            input: messages.slice(0, end),
+          })
           starts.add(innerCalls[0]!.messages.find(({ role }) => role !== 'system')?.id)
           sizes.push(end)
         }

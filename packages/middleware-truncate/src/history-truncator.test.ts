@@ -41,8 +41,8 @@ async function send(
   more: Parameters<typeof runChatMiddleware>[1] = {},
 ) {
   const events: HistoryEvent[] = []
-  const layer = historyTruncator({ onEvent: (event) => events.push(event), ...options })
-  const run = await runChatMiddleware(layer, { input: messages, ...more })
+  const middleware = historyTruncator({ onEvent: (event) => events.push(event), ...options })
+  const run = await runChatMiddleware(middleware, { input: messages, ...more })
   return { ...run, sent: run.innerCalls[0]?.messages ?? [], reported: events }
 }
 
@@ -144,12 +144,12 @@ describe.each([
     const steps = Array.from({ length: 12 }, (_, n) => callFunction('work', { n }, `c${n}`))
     const client = scriptedClient([...steps, 'Done.'])
     const work = tool({ name: 'work', description: '', execute: () => 'x'.repeat(200) })
-    const layer = historyTruncator({
+    const middleware = historyTruncator({
       maxTokens: 300,
       calibrate: false,
       keep: { currentRun: false },
     })
-    const agent = new Agent({ client, tools: [work], middleware: layer })
+    const agent = new Agent({ client, tools: [work], middleware: middleware })
     const session = agent.createSession({ messages: talk(10) })
     const response = stream
       ? await agent.run('now', { session, stream }).finalResponse()
@@ -280,7 +280,7 @@ describe.each([
     expect(lengths).toEqual([22, 6])
   })
 
-  it('keeps the question of a run when a layer outside asks again', async () => {
+  it('keeps the question of a run when a middleware outside asks again', async () => {
     const again = chatMiddleware('again', async (context, callNext) => {
       await callNext()
       context.messages = [
@@ -301,10 +301,10 @@ describe.each([
 
   it('is cut by what the provider reported for earlier calls of the model', async () => {
     const reply = { messages: 'Fine.', usage: { inputTokens: 680 } }
-    const layer = historyTruncator({ maxTokens: 500 })
+    const middleware = historyTruncator({ maxTokens: 500 })
     const sizes: number[] = []
     for (let run = 0; run < 2; run++) {
-      const { innerCalls } = await runChatMiddleware(layer, {
+      const { innerCalls } = await runChatMiddleware(middleware, {
         input: [...talk(25), say('user', 'now')],
         replies: [reply],
         stream,
@@ -317,10 +317,10 @@ describe.each([
   })
 
   it('of a thousand runs at once is each its own', async () => {
-    const layer = historyTruncator({ maxMessages: 3 })
+    const middleware = historyTruncator({ maxMessages: 3 })
     const runs = await Promise.all(
       Array.from({ length: 1000 }, (_, n) =>
-        runChatMiddleware(layer, { input: [...talk(2), say('user', `now ${n}`)], stream }),
+        runChatMiddleware(middleware, { input: [...talk(2), say('user', `now ${n}`)], stream }),
       ),
     )
 
@@ -330,7 +330,7 @@ describe.each([
   })
 })
 
-describe('the layer', () => {
+describe('the middleware', () => {
   it.each([
     [{ maxMessages: 0 }, 'maxMessages'],
     [{ maxTokens: 1.5 }, 'maxTokens'],
@@ -361,14 +361,14 @@ describe('the layer', () => {
 
   it('works around a client alone', async () => {
     const client = scriptedClient(['Fine.'])
-    const layered = withMiddleware(client, historyTruncator({ maxMessages: 3 }))
+    const wrapped = withMiddleware(client, historyTruncator({ maxMessages: 3 }))
 
-    await layered.getResponse([...talk(5), say('user', 'now')])
+    await wrapped.getResponse([...talk(5), say('user', 'now')])
 
     expect(words(client.requests[0]?.messages)).toEqual(['question 4', 'answer 4', 'now'])
   })
 
-  it('tells layers how many messages there were', async () => {
+  it('tells middlewares how many messages there were', async () => {
     let metadata: Record<string, unknown> = {}
     const probe = chatMiddleware('probe', async (context, callNext) => {
       await callNext()

@@ -1,6 +1,11 @@
 import type { ChatContext, ChatMiddleware, Message } from '@lamella/core'
 import { isProviderError } from '@lamella/core'
-import { chatLayer, estimateTokens, failedAttempt, reporter } from '@lamella/core/authoring'
+import {
+  defineChatMiddleware,
+  estimateTokens,
+  failedAttempt,
+  reporter,
+} from '@lamella/core/authoring'
 import { clearResults } from './clear-results.ts'
 import { ContextOverflowError } from './context-overflow-error.ts'
 import { currentFrom } from './current-run.ts'
@@ -10,8 +15,18 @@ import { checkHistoryOptions } from './history-options.ts'
 import { TokenMeter } from './token-meter.ts'
 
 /**
- * Cuts what is sent to a model to a number of messages or tokens, between whole turns.
+ * Cuts the messages of a call to a number of messages or tokens, between whole turns.
  * @throws TypeError or RangeError that names the option and the value
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { historyTruncator } from '@lamella/middleware-truncate'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const middleware = historyTruncator({ maxTokens: 8_000 })
+ * const agent = new Agent({ client: scriptedClient(['Hello.']), middleware })
+ * await agent.run('Hi')
+ * ```
  */
 export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMiddleware {
   checkHistoryOptions(options)
@@ -23,7 +38,7 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
   const noticeTokens = notice === false ? 0 : (countTokens ?? estimateTokens)(notice)
   const report = reporter('truncate', options.onEvent)
 
-  return chatLayer('truncate', options, async (context, callNext) => {
+  return defineChatMiddleware('truncate', options, async (context, callNext) => {
     // Where the provider keeps the conversation, nothing of it can be cut here.
     if (context.options.conversationId !== undefined) {
       await callNext()
@@ -67,7 +82,7 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
     if (messages === before && tokens <= limits.maxTokens) return
     const fits = tokens <= limits.maxTokens
     report(context.run, {
-      layer: name,
+      middleware: name,
       action: !fits ? 'overflow' : messages.length < before.length ? 'cut' : 'clear',
       reason,
       messagesBefore: before.length,

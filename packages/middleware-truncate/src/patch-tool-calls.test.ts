@@ -1,5 +1,5 @@
 import type { Content, Message } from '@lamella/core'
-import { Agent, tool } from '@lamella/core'
+import { Agent, approvalResponse, message, tool, toolResult } from '@lamella/core'
 import {
   callFunction,
   describeContract,
@@ -44,7 +44,7 @@ describe.each([
     })
     expect(JSON.stringify(sent[2])).toContain('This call was cancelled')
     expect(types(session.messages)).toEqual([...types(sent), 'text'])
-    expect(events).toEqual([{ layer: 'patch', calls: 1 }])
+    expect(events).toEqual([{ middleware: 'patch', calls: 1 }])
   })
 
   it('gets its result beside those of the others of its batch', async () => {
@@ -77,7 +77,7 @@ describe.each([
     const whole = [say('user', 'Go'), say('assistant', call('a')), say('user', 'And now?')]
     const inInput = await play([], {}, whole)
     const brought = await play([say('user', 'Go'), say('assistant', call('a'))], {}, [
-      say('tool', result('a')),
+      message('tool', toolResult('a', 'done')),
       say('user', 'And now?'),
     ])
 
@@ -131,7 +131,7 @@ describe.each([
     const paused = await run('Send it.')
     await run('Are you there?')
     const { id } = paused.pending[0]!
-    const done = await run({ type: 'approval-response', id, approved: true })
+    const done = await run(approvalResponse(id, true))
 
     expect(done.text).toBe('Sent.')
     expect(JSON.stringify(session.messages)).toContain('sent!')
@@ -155,7 +155,7 @@ describe.each([
   })
 })
 
-describe('the layer', () => {
+describe('the middleware', () => {
   it.each([
     [{ result: 'gone' }, 'result'],
     [{ mode: 'on' }, 'mode'],

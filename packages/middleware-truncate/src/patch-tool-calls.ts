@@ -7,20 +7,27 @@ import type {
   Session,
 } from '@lamella/core'
 import { message, text } from '@lamella/core'
-import type { LayerOptions } from '@lamella/core/authoring'
-import { agentLayer, checkOptions, layerRules, reporter } from '@lamella/core/authoring'
+import type { MiddlewareOptions } from '@lamella/core/authoring'
+import {
+  defineAgentMiddleware,
+  checkOptions,
+  middlewareRules,
+  reporter,
+} from '@lamella/core/authoring'
 
-/** What the layer tells. No content is in it. */
+/** Data of an event about added results. It holds no content. */
 export interface PatchEvent {
-  readonly layer: string
+  /** Name of the middleware. */
+  readonly middleware: string
   /** How many calls got a result. */
   readonly calls: number
 }
 
-export interface PatchToolCallsOptions extends LayerOptions<AgentContext, PatchEvent> {
+/** Options of `patchToolCalls`. */
+export interface PatchToolCallsOptions extends MiddlewareOptions<AgentContext, PatchEvent> {
   /**
-   * What the model reads as the result of a call that never got one.
-   * @default that the call was cancelled, since the conversation went on
+   * Text that the model reads as the result of a call without one.
+   * @default says that the call was cancelled because the conversation continued
    */
   readonly result?: ((call: FunctionCallContent) => string) | undefined
 }
@@ -31,17 +38,17 @@ export interface PatchToolCallsOptions extends LayerOptions<AgentContext, PatchE
  * @throws TypeError or RangeError that names the option and the value
  */
 export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddleware {
-  checkOptions('patchToolCalls', options, { ...layerRules, result: 'function?' })
+  checkOptions('patchToolCalls', options, { ...middlewareRules, result: 'function?' })
   const { name = 'patch', result = () => cancelled } = options
   const report = reporter('patch', options.onEvent)
 
-  return agentLayer('patch', options, async (context, callNext) => {
+  return defineAgentMiddleware('patch', options, async (context, callNext) => {
     const { session } = context
     const history = session?.messages ?? []
     if (saysSomethingNew(context.messages, history)) {
       const open = openCalls([...history, ...context.messages], session)
       if (open.size > 0) {
-        report(context.run, { layer: name, calls: open.size })
+        report(context.run, { middleware: name, calls: open.size })
         if (options.mode !== 'shadow') patch(context, open)
       }
     }
@@ -55,7 +62,7 @@ export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddle
       callId: call.callId,
       name: call.name,
       contents: [text(result(call))],
-      error: { code: 'cancelled', message: 'the conversation went on without it' },
+      error: { code: 'cancelled', message: 'the conversation continued without it' },
     })
     if (session !== undefined) {
       // What a provider that keeps the conversation has seen stays as it is.
@@ -66,7 +73,7 @@ export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddle
   }
 }
 
-const cancelled = 'This call was cancelled: the conversation went on before it had a result.'
+const cancelled = 'This call was cancelled: the conversation continued before it had a result.'
 
 /** A resumed run is given again what it was begun with: that is nothing new. */
 function saysSomethingNew(input: readonly Message[], history: readonly Message[]): boolean {

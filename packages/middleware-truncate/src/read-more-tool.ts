@@ -1,10 +1,11 @@
 import type { FunctionInvocationContext, KeyValueStore, Tool, ToolDefinition } from '@lamella/core'
 import { createSecretId, tool } from '@lamella/core'
-import type { OptionRules } from '@lamella/core/authoring'
-import { checkOptions, unlessAborted } from '@lamella/core/authoring'
+import type { Clock, OptionRules } from '@lamella/core/authoring'
+import { checkOptions, storePrefix, systemClock, withinStoreTime } from '@lamella/core/authoring'
 
-/** Where whole results are kept, so that the model may read on. */
+/** Storage of whole results, so that the model can read more of them. */
 export interface SpillOptions {
+  /** Store of the whole results. */
   readonly store: KeyValueStore
   /**
    * Milliseconds for which a result is kept.
@@ -26,6 +27,13 @@ export interface SpillOptions {
    * @default 20_000
    */
   readonly pageChars?: number | undefined
+  /**
+   * Milliseconds to wait for each answer of the store. After it, a result is not kept, or not read.
+   * @default 1000
+   */
+  readonly storeTimeoutMs?: number | undefined
+  /** Tells the time. @default the clock of this machine */
+  readonly clock?: Clock | undefined
 }
 
 export const spillRules: OptionRules<SpillOptions> = {
@@ -34,11 +42,13 @@ export const spillRules: OptionRules<SpillOptions> = {
   toolName: 'any',
   prefix: 'any',
   pageChars: 1,
+  storeTimeoutMs: 1,
+  clock: 'any',
 }
 
 /**
  * The tool by which a model reads on in results that `contentTruncator({ spill })` has shortened. It
- * only finds what the same session, or without one the same run, has kept. The layer offers it from the
+ * only finds what the same session, or without one the same run, has kept. The middleware offers it from the
  * first shortened result on; among an agent's own tools it is there from the start.
  */
 export function readMoreTool(options: SpillOptions): Tool {
@@ -61,7 +71,7 @@ export function readMoreTool(options: SpillOptions): Tool {
     async execute({ id, offset }, context) {
       // An id of any other form might make up the key of another session.
       const key = /^[\w-]+$/.test(String(id)) && spillKey(context, prefix, String(id))
-      const text = key && (await unlessAborted(context.signal, store.get(key)))
+      const text = key && (await inTime(options, context, store.get(key)))
       if (typeof text !== 'string') return 'There is no such result any more.'
       const from = Number(offset)
       const page = text.slice(from, from + pageChars)
@@ -75,18 +85,27 @@ export function readMoreTool(options: SpillOptions): Tool {
 /** Keeps a whole result. Resolves to the id that the model reads on with. */
 export async function spill(
   context: FunctionInvocationContext,
-  { store, ttlMs = 86_400_000, prefix }: SpillOptions,
+  options: SpillOptions,
   text: string,
 ): Promise<string> {
+  const { store, ttlMs = 86_400_000, prefix } = options
   const id = createSecretId('result')
   const written = store.set(spillKey(context, prefix, id), text, { ttlMs })
-  await unlessAborted(context.signal, written)
+  await inTime(options, context, written)
   return id
 }
 
-/** Whether a tool is a reader of results that were kept. */
+/** Tells whether a tool reads stored results. */
 export function isReader(of: ToolDefinition): boolean {
   return of.type === 'function' && of.metadata?.[marksReader] === true
+}
+
+function inTime<T>(
+  { storeTimeoutMs: timeoutMs = 1000, clock = systemClock }: SpillOptions,
+  { signal }: FunctionInvocationContext,
+  work: Promise<T>,
+): Promise<T> {
+  return withinStoreTime(work, { clock, timeoutMs, signal })
 }
 
 const marksReader = 'readsSpilledResults'
@@ -96,5 +115,7 @@ function spillKey(
   prefix = 'result:',
   id: string,
 ): string {
-  return `${prefix}${session === undefined ? `run:${run.id}` : `session:${session.id}`}:${id}`
+  const { tenant } = run
+  const owner = tenant === undefined ? '' : storePrefix({ name: 'tenant', tenant })
+  return `${prefix}${owner}${session === undefined ? `run:${run.id}` : `session:${session.id}`}:${id}`
 }

@@ -35,7 +35,7 @@ interface Room {
   readonly chars: number
 }
 
-/** What is nested deeper gives way to a word. */
+/** Depth below which values are replaced by a word. */
 const maxDepth = 12
 
 function shrink(value: unknown, room: Room, depth: number): unknown {

@@ -1,10 +1,12 @@
 import type { ChatClient, ChatContext, KeyValueStore, Message } from '@lamella/core'
-import type { CountTokens, LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
+import type { Clock, CountTokens, MiddlewareOptions } from '@lamella/core/authoring'
+import { checkOptions, checkStore, middlewareRules, wrongOption } from '@lamella/core/authoring'
 
-/** What the layer tells of a conversation that it summarised, or could not. No content is in it. */
+/** Data of an event about a summary. It holds no content. */
 export interface SummaryEvent {
-  readonly layer: string
+  /** Name of the middleware. */
+  readonly middleware: string
+  /** Outcome of the summary. */
   readonly action: 'summarized' | 'failed'
   /** How many messages the summary stands for. */
   readonly messages: number
@@ -12,13 +14,23 @@ export interface SummaryEvent {
   readonly calls: number
 }
 
-export interface SummarizerOptions extends LayerOptions<ChatContext, SummaryEvent> {
+/** Condition for a summary in the background. */
+interface BackgroundSummary {
+  /** Factor of the limit, above 1. */
+  readonly upTo: number
+}
+
+/** Options of `summarizer`. */
+export interface SummarizerOptions extends MiddlewareOptions<ChatContext, SummaryEvent> {
   /**
-   * Writes summaries. Give it layers of its own to retry or to fall back.
+   * Writes summaries. Give it middlewares of its own to retry or to fall back.
    * @default the client of the call
    */
   readonly client?: ChatClient | undefined
-  /** @default the client's own */
+  /**
+   * Model that writes summaries.
+   * @default the client's own
+   */
   readonly model?: string | undefined
   /**
    * Messages of a call from which on it is too long, system messages included.
@@ -39,7 +51,10 @@ export interface SummarizerOptions extends LayerOptions<ChatContext, SummaryEven
   readonly pinned?: ((message: Message) => boolean) | undefined
   /** Counts the tokens of a text. @default an estimate by the kinds of characters */
   readonly countTokens?: CountTokens | undefined
-  /** Whether counts are corrected by reported usage. @default true, unless there is a `countTokens` */
+  /**
+   * Corrects counts by reported usage.
+   * @default true, unless there is a `countTokens`
+   */
   readonly calibrate?: boolean | undefined
   /** Instructions for who writes the summary. @default what to keep, and to follow nothing in it */
   readonly prompt?: string | undefined
@@ -48,28 +63,46 @@ export interface SummarizerOptions extends LayerOptions<ChatContext, SummaryEven
    * @default 'text'
    */
   readonly format?: 'text' | 'structured' | undefined
-  /** Stands before the summary, for the model that goes on. @default what it is */
+  /**
+   * Text before the summary, for the model that continues.
+   * @default says that a summary follows
+   */
   readonly prefix?: string | undefined
-  /** @default 1024 */
+  /**
+   * Maximum tokens of a summary.
+   * @default 1024
+   */
   readonly maxSummaryTokens?: number | undefined
   /**
    * Characters of a text, an argument or a result that the summary is made from; longer ones lose
    * their middle. @default 4000
    */
   readonly maxCharsPerPart?: number | undefined
-  /** Whether the summary takes the place of messages in the session too. @default true */
+  /**
+   * Replaces messages by the summary in the session too.
+   * @default true
+   */
   readonly persist?: boolean | undefined
   /**
-   * Whether a call that is too long by at most this factor is made as it is, while the summary is
-   * written beside it for the next one. @default false: the call waits for the summary
+   * Makes a call that exceeds the limit by at most the factor `upTo` without waiting: its summary is
+   * written in the background for the next call.
+   * @default false: the call waits for the summary
    */
-  readonly background?: { readonly upTo: number } | false | undefined
+  readonly background?: BackgroundSummary | false | undefined
   /**
    * Keeps summaries by a hash of what they stand for, so that a conversation that is sent as a whole
    * each time is not summarised again.
    * @default in memory, the last 100
    */
   readonly store?: KeyValueStore | undefined
+  /**
+   * Milliseconds to wait for each answer of the store. After it, the summary is written as if it were not
+   * known, and not kept.
+   * @default 1000
+   */
+  readonly storeTimeoutMs?: number | undefined
+  /** Tells the time. @default the clock of this machine */
+  readonly clock?: Clock | undefined
   /**
    * When no summary could be made: the call is made as it is, or fails.
    * @default 'open'
@@ -81,7 +114,7 @@ export interface SummarizerOptions extends LayerOptions<ChatContext, SummaryEven
 export function checkSummarizerOptions(options: SummarizerOptions): void {
   const owner = 'summarizer'
   checkOptions(owner, options, {
-    ...layerRules,
+    ...middlewareRules,
     client: 'any',
     model: 'string?',
     maxMessages: 2,
@@ -98,6 +131,8 @@ export function checkSummarizerOptions(options: SummarizerOptions): void {
     persist: [true, false],
     background: { upTo: 'any' },
     store: 'any',
+    storeTimeoutMs: 1,
+    clock: 'any',
     onError: ['open', 'closed'],
   })
   const { background = false, client, store, maxMessages = Infinity, keepMessages = 20 } = options
@@ -110,7 +145,5 @@ export function checkSummarizerOptions(options: SummarizerOptions): void {
   if (client !== undefined && typeof client?.getResponse !== 'function') {
     throw wrongOption(owner, 'client', 'a chat client', client)
   }
-  if (store !== undefined && typeof store?.get !== 'function') {
-    throw wrongOption(owner, 'store', 'a store', store)
-  }
+  if (store !== undefined) checkStore(owner, store, [])
 }

@@ -8,7 +8,7 @@ import {
   visibleHistory,
 } from '@lamella/core'
 import type { ScriptedStep } from '@lamella/testing'
-import { describeContract, middlewareContract, scriptedClient } from '@lamella/testing'
+import { describeContract, middlewareContract, scriptedClient, testClock } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { call, conversation, result, say, talk } from './conversation.test-helper.ts'
@@ -33,13 +33,13 @@ describe.each([
     const seen: RunEvent[] = []
     const writer = scriptedClient(writes)
     const client = scriptedClient(() => ({ messages: 'Fine.', usage: { totalTokens: 2 } }))
-    const layer = summarizer({
+    const middleware = summarizer({
       client: writer,
       onEvent: (e) => events.push(e),
       ...limits,
       ...options,
     })
-    const agent = new Agent({ client, middleware: layer })
+    const agent = new Agent({ client, middleware: middleware })
     const session = agent.createSession({ messages: history })
     let shown = ''
     const run = async (input: string, signal?: AbortSignal) => {
@@ -60,7 +60,7 @@ describe.each([
     expect(events).toEqual([])
   })
 
-  it('is sent with a summary in the place of its beginning, and kept so', async () => {
+  it('is sent with a summary instead of its beginning, and kept so', async () => {
     const { run, client, session, events, writer } = play({}, ['They talked.'])
     const response = await run('now')
 
@@ -218,6 +218,19 @@ describe.each([
     expect(texts(second.client.requests[0]!.messages)[0]).toContain('Once.')
   })
 
+  it.for(['get', 'set'] as const)('is written although the store hangs at %s', async (method) => {
+    const clock = testClock()
+    const store = { ...memoryStore(), [method]: () => new Promise<never>(() => {}) }
+    const played = play({ store, clock, storeTimeoutMs: 100 }, ['Once.'], talk(6))
+    const running = played.run('now')
+
+    await clock.advance(100)
+    await running
+
+    expect(texts(played.client.requests[0]!.messages)[0]).toContain('Once.')
+    expect(clock.sleeping).toBe(0)
+  })
+
   it('is not waited for when the run is aborted', async () => {
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -279,7 +292,7 @@ describe.each([
   })
 })
 
-describe('the layer', () => {
+describe('the middleware', () => {
   it.each([
     [{ maxMessages: 1 }, 'maxMessages'],
     [{ maxMessages: 10 }, 'keepMessages'],
@@ -297,8 +310,8 @@ describe('the layer', () => {
 
   it('summarises by tokens, with the model of the call where it has no other', async () => {
     const client = scriptedClient(() => 'Fine.')
-    const layer = summarizer({ maxTokens: 200, keepMessages: 2 })
-    const agent = new Agent({ client, options: { model: 'small' }, middleware: layer })
+    const middleware = summarizer({ maxTokens: 200, keepMessages: 2 })
+    const agent = new Agent({ client, options: { model: 'small' }, middleware: middleware })
     const session = agent.createSession({ messages: talk(25) })
     await agent.run('now', { session })
 

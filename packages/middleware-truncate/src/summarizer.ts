@@ -1,6 +1,11 @@
 import type { ChatContext, ChatMiddleware, Message } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
-import { chatLayer, isControlFlow, reporter, unlessAborted } from '@lamella/core/authoring'
+import {
+  defineChatMiddleware,
+  isControlFlow,
+  reporter,
+  unlessAborted,
+} from '@lamella/core/authoring'
 import { currentFrom } from './current-run.ts'
 import { summaryChunks } from './summary-chunks.ts'
 import { summaryMessage } from './summary-message.ts'
@@ -10,7 +15,7 @@ import { TokenMeter } from './token-meter.ts'
 import { writeSummary } from './write-summary.ts'
 
 /**
- * Puts a summary in the place of the beginning of a conversation that has become too long.
+ * Replaces the beginning of a conversation that has become too long by a summary.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
@@ -24,7 +29,7 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
   const meter = new TokenMeter({ countTokens, calibrate })
   const report = reporter('summarize', options.onEvent)
 
-  return chatLayer('summarize', options, async (context, callNext) => {
+  return defineChatMiddleware('summarize', options, async (context, callNext) => {
     const excess = excessOf(context)
     const chunks = excess > 1 ? divide(context) : []
     if (chunks.length > 0 && mode === 'shadow') tell(context, 'summarized', chunks)
@@ -79,7 +84,7 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
     if (summary !== undefined) replace(context, chunks.flat(), summary)
   }
 
-  /** The summary, or nothing if there is none and the call is to go on without. */
+  /** Returns the summary; `undefined` if there is none and the call continues without one. */
   async function attempt(
     context: ChatContext,
     chunks: readonly (readonly Message[])[],
@@ -96,7 +101,7 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
     }
   }
 
-  /** The messages of the call with the summary in the place of those that are gone. */
+  /** Returns the messages of the call, with the summary replacing the removed ones. */
   function replace(
     context: ChatContext,
     gone: readonly Message[],
@@ -122,6 +127,6 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
     calls = 0,
   ): void {
     const messages = chunks.reduce((sum, { length }) => sum + length, 0)
-    report(context.run, { layer: name, action, messages, calls })
+    report(context.run, { middleware: name, action, messages, calls })
   }
 }

@@ -5,7 +5,7 @@ import { talk } from './conversation.test-helper.ts'
 import type { HistoryTruncatorOptions } from './index.ts'
 import { historyTruncator, summarizer } from './index.ts'
 
-/** What the model is sent when both layers stand in the recommended order. */
+/** Messages of the model when both middlewares are in the recommended order. */
 async function sent(options: HistoryTruncatorOptions, stream: boolean, summary = 'In short: tea.') {
   const client = scriptedClient(() => 'Fine.')
   const writer = scriptedClient(() => summary)

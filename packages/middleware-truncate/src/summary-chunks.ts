@@ -10,7 +10,7 @@ export interface ChunkRules {
   readonly tokensOf: (message: Message) => number
   /** Turns with such a message are in no chunk. */
   readonly isPinned: (message: Message) => boolean
-  /** Where the current run begins. */
+  /** Start of the current run. */
   readonly currentFrom: number
 }
 

@@ -18,7 +18,7 @@ export class TokenMeter {
     this.#calibration = calibrate ? tokenCalibration() : undefined
   }
 
-  /** What a count for the model of this call is to be multiplied with. */
+  /** Factor that corrects a count for the model of this call. */
   factor(context: ChatContext): number {
     return this.#calibration?.factor(modelOf(context)) ?? 1
   }

@@ -35,7 +35,7 @@ function reaches(messages: readonly Message[]): readonly number[] {
   const reach = messages.map((_, index) => index)
   const open = new Map<string, number[]>()
   messages.forEach(({ role, contents }, at) => {
-    // An assistant that goes on speaks in one turn, as when its thoughts are a message of their own.
+    // An assistant that continues speaks in one turn, as when its thoughts are a message of their own.
     if (role === 'assistant' && messages[at + 1]?.role === 'assistant') reach[at] = at + 1
     for (const content of contents) {
       const begins = begun(content)

@@ -1,6 +1,12 @@
 import type { ChatContext, ChatResponse, KeyValueStore, Message } from '@lamella/core'
 import { LamellaError, parseValue } from '@lamella/core'
-import { callInternally, canonicalJson, sha256, unlessAborted } from '@lamella/core/authoring'
+import {
+  callInternally,
+  canonicalJson,
+  sha256,
+  systemClock,
+  withinStoreTime,
+} from '@lamella/core/authoring'
 import type { SummarizerOptions } from './summarizer-options.ts'
 import type { StructuredSummary } from './summary-request.ts'
 import { renderSummary, structuredSummary, summaryPrompt, transcript } from './summary-request.ts'
@@ -19,20 +25,31 @@ export async function writeSummary(
   signal: AbortSignal,
 ): Promise<Summary> {
   const { store, prompt, format, model } = options
+  const { clock = systemClock, storeTimeoutMs: timeoutMs = 1000 } = options
   let key = await sha256(canonicalJson({ prompt, format, model }))
   let summary: string | undefined
   let calls = 0
+  /** A store that fails is as good as an empty one: the summary is written all the same. */
+  const attempt = async <T>(work: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await withinStoreTime(work, { clock, timeoutMs, signal })
+    } catch (error) {
+      if (signal.aborted) throw error
+      return undefined
+    }
+  }
   for (const chunk of chunks) {
     const said = chunk.map(({ role, contents }) => [role, contents])
     key = await sha256(canonicalJson({ key, chunk: said }))
-    const known = await unlessAborted(signal, store.get(`summary:${key}`))
+    const place = `summary:${key}`
+    const known = await attempt(store.get(place))
     if (typeof known === 'string') {
       summary = known
       continue
     }
     summary = await ask(context, summary, chunk, options, signal)
     calls++
-    await unlessAborted(signal, store.set(`summary:${key}`, summary))
+    await attempt(store.set(place, summary))
   }
   return { text: summary ?? '', calls }
 }
@@ -50,7 +67,7 @@ async function ask(
   const known = before === undefined ? [] : [JSON.stringify({ summary: before })]
   const input = [...known, transcript(chunk, maxCharsPerPart)].join('\n')
   const response = await callInternally(context.run, {
-    layer: name,
+    middleware: name,
     client,
     input,
     options: {

@@ -1,7 +1,15 @@
 export { OpenAIChatClient } from './openai-chat-client.ts'
 export { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
 export type { OpenAIChatCompletionsClientOptions } from './openai-chat-completions-client.ts'
-export type { MaxTokensField } from './completions-request.ts'
-export { boundedFailures } from './bounded-failures.ts'
-export type { OpenAIClientOptions } from './openai-connection.ts'
-export type { OpenAIProviderOptions } from './openai-provider-options.ts'
+export type {
+  CallIdForm,
+  ChatDialect,
+  MaxTokensField,
+  ThinkingPolicy,
+  UsageFields,
+} from './dialects/chat-dialect.ts'
+export { chatDialects } from './dialects/chat-dialects.ts'
+export type { ChatDialectName } from './dialects/chat-dialects.ts'
+export { boundedFailures } from './connection/bounded-failures.ts'
+export type { OpenAIClientOptions } from './connection/openai-connection.ts'
+export type { OpenAIProviderOptions } from './connection/openai-provider-options.ts'

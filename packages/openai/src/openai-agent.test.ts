@@ -7,7 +7,7 @@ import { answer, RawServer } from '@lamella/testing/raw-server'
 import { responsesRecording } from '../fixtures/responses-recording.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
-import type { OpenAIClientOptions } from './openai-connection.ts'
+import type { OpenAIClientOptions } from './connection/openai-connection.ts'
 
 let server: RawServer
 beforeAll(async () => {
@@ -110,7 +110,7 @@ describe.each(apis)('an agent on $name', ({ Client, rounds, second }) => {
     expect(answers.map((message) => message.origin)).toEqual([origin, origin])
   })
 
-  test('a layer of the client sees every model call', async () => {
+  test('a middleware of the client sees every model call', async () => {
     play()
     const seen: unknown[] = []
     const spy = chatMiddleware('spy', async (context, callNext) => {

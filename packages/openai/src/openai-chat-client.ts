@@ -7,19 +7,32 @@ import type {
 } from '@lamella/core'
 import { BaseChatClient } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
-import type { OpenAICall } from './openai-call.ts'
-import { callOptions, callStreamed, callWhole } from './openai-call.ts'
-import type { Connection, OpenAIClientOptions } from './openai-connection.ts'
-import { clientRules, connect } from './openai-connection.ts'
-import { prepareHistory } from './prepare-history.ts'
-import type { PreparedHistory } from './prepare-history.ts'
-import { responsesBody, responsesHistory, responsesReplay } from './responses-request.ts'
-import { ResponsesUpdates } from './responses-updates.ts'
+import type { OpenAICall } from './connection/openai-call.ts'
+import { callOptions, callStreamed, callWhole } from './connection/openai-call.ts'
+import type { Connection, OpenAIClientOptions } from './connection/openai-connection.ts'
+import { clientRules, connect } from './connection/openai-connection.ts'
+import { prepareHistory } from './history/prepare-history.ts'
+import { readProviderOptions } from './connection/openai-provider-options.ts'
+import type { PreparedHistory } from './history/prepare-history.ts'
+import { responsesBody, responsesHistory, responsesReplay } from './responses/responses-request.ts'
+import { ResponsesUpdates } from './responses/responses-updates.ts'
 
-/** OpenAI's models through the Responses API. */
+/**
+ * OpenAI's models through the Responses API.
+ *
+ * @example
+ * ```ts
+ * import { OpenAIChatClient } from '@lamella/openai'
+ *
+ * const client = new OpenAIChatClient({ apiKey: 'my-key', model: 'gpt-5-mini' })
+ * const answer = () => client.getResponse('Why is the sky blue?')
+ * ```
+ */
 export class OpenAIChatClient extends BaseChatClient {
   readonly provider: string
   readonly #connection: Connection
+  /** Of the body that was made last, until the call that it is for takes them. */
+  #losses: readonly string[] = []
 
   /** @throws TypeError without a key for OpenAI, or for options that do not go together */
   constructor(options: OpenAIClientOptions = {}) {
@@ -47,7 +60,7 @@ export class OpenAIChatClient extends BaseChatClient {
     return this.#prepare(messages).messages
   }
 
-  /** What of a history OpenAI would not be sent, or only changed. */
+  /** Tells what of a history a request would leave out or change. */
   canContinue(messages: readonly Message[]): ContinuationReport {
     const { losses } = this.#prepare(messages)
     return { ok: losses.length === 0, losses }
@@ -56,10 +69,12 @@ export class OpenAIChatClient extends BaseChatClient {
   /** The body of a request. A subclass may add what its server knows besides. */
   protected requestBody(request: ChatRequest): Record<string, unknown> {
     const { model, own } = callOptions(request, this.#connection, this.model)
-    return responsesBody(request, own, { provider: this.provider, model })
+    const { body, losses } = responsesBody(request, own, { provider: this.provider, model })
+    this.#losses = losses
+    return body
   }
 
-  /** What a subclass reads from a response, for the metadata of the answer. */
+  /** Reads metadata of a subclass's own from a response. */
   protected metadataOf?(
     payload: Readonly<Record<string, unknown>>,
   ): Readonly<Record<string, unknown>> | undefined
@@ -76,6 +91,8 @@ export class OpenAIChatClient extends BaseChatClient {
       request,
       model: request.options.model ?? this.model,
       body,
+      losses: this.#losses,
+      own: readProviderOptions(request, this.provider),
       replay: responsesReplay(body),
       unknownOptions: ['stop', 'seed'],
       metadataOf: this.metadataOf?.bind(this),

@@ -7,48 +7,77 @@ import type {
   Message,
 } from '@lamella/core'
 import { BaseChatClient } from '@lamella/core'
+import type { OptionRules } from '@lamella/core/authoring'
 import { checkOptions } from '@lamella/core/authoring'
 import type { OpenAI } from 'openai'
-import type { MaxTokensField } from './completions-request.ts'
-import { completionsBody, completionsHistory } from './completions-request.ts'
-import { CompletionsUpdates } from './completions-updates.ts'
-import type { OpenAICall } from './openai-call.ts'
-import { callOptions, callStreamed, callWhole } from './openai-call.ts'
-import type { Connection, OpenAIClientOptions } from './openai-connection.ts'
-import { clientRules, connect } from './openai-connection.ts'
-import type { PreparedHistory } from './prepare-history.ts'
-import { prepareHistory } from './prepare-history.ts'
+import type { ChatDialect, MaxTokensField } from './dialects/chat-dialect.ts'
+import type { ChatDialectName } from './dialects/chat-dialects.ts'
+import { chatDialects, dialectOf } from './dialects/chat-dialects.ts'
+import { completionsBody, completionsHistory } from './completions/completions-request.ts'
+import { CompletionsUpdates } from './completions/completions-updates.ts'
+import type { OpenAICall } from './connection/openai-call.ts'
+import { callOptions, callStreamed, callWhole } from './connection/openai-call.ts'
+import type { Connection, OpenAIClientOptions } from './connection/openai-connection.ts'
+import { addressOf, clientRules, connect } from './connection/openai-connection.ts'
+import { readProviderOptions } from './connection/openai-provider-options.ts'
+import type { PreparedHistory } from './history/prepare-history.ts'
+import { prepareHistory } from './history/prepare-history.ts'
+
+const owner = 'OpenAIChatCompletionsClient'
 
 /** Options of `OpenAIChatCompletionsClient`. */
 export interface OpenAIChatCompletionsClientOptions extends OpenAIClientOptions {
   /**
-   * The field that `maxOutputTokens` is sent in. `'auto'` takes the new name for OpenAI's models and
-   * the old one for all others.
-   * @default 'auto'
+   * Habits of the server: the name of one of `chatDialects`, or a dialect of your own.
+   * @default that of the host in `baseURL`, else `'compatible'`
+   */
+  readonly dialect?: ChatDialectName | ChatDialect | undefined
+  /**
+   * Field for `maxOutputTokens`. `'auto'` takes the new name for OpenAI's models and the old one for
+   * all others.
+   * @default that of the dialect
    */
   readonly maxTokensField?: MaxTokensField | undefined
-  /** Asks for usage at the end of a stream. Off for servers that refuse the field. @default true */
+  /** Asks for usage at the end of a stream. @default that of the dialect */
   readonly streamUsage?: boolean | undefined
 }
 
-/** Models through Chat Completions: OpenAI's, and those of every compatible server by `baseURL`. */
+/**
+ * Models through Chat Completions: OpenAI's, and those of every compatible server by `baseURL`.
+ *
+ * @example
+ * ```ts
+ * import { OpenAIChatCompletionsClient } from '@lamella/openai'
+ *
+ * const client = new OpenAIChatCompletionsClient({
+ *   baseURL: 'http://localhost:11434/v1',
+ *   dialect: 'ollama',
+ *   model: 'llama3.2',
+ * })
+ * const answer = () => client.getResponse('Why is the sky blue?')
+ * ```
+ */
 export class OpenAIChatCompletionsClient extends BaseChatClient {
   readonly provider: string
   readonly #connection: Connection
-  readonly #maxTokensField: MaxTokensField
-  readonly #streamUsage: boolean
+  readonly #dialect: ChatDialect
+  /** Of the body that was made last, until the call that it is for takes them. */
+  #losses: readonly string[] = []
 
   /** @throws TypeError without a key for OpenAI, or for options that do not go together */
   constructor(options: OpenAIChatCompletionsClientOptions = {}) {
-    checkOptions('OpenAIChatCompletionsClient', options, {
+    checkOptions(owner, options, {
       ...clientRules,
+      dialect: 'any',
       maxTokensField: 'any',
       streamUsage: 'any',
     })
     super(options)
-    this.#connection = connect('OpenAIChatCompletionsClient', options)
-    this.#maxTokensField = options.maxTokensField ?? 'auto'
-    this.#streamUsage = options.streamUsage ?? true
+    const dialect = checkedDialect(options)
+    const { maxTokensField = dialect.maxTokensField, streamUsage = dialect.streamUsage } = options
+    this.#dialect = { ...dialect, maxTokensField, streamUsage }
+    const provider = options.provider ?? dialect.provider
+    this.#connection = connect(owner, { ...options, provider }, dialect.errorCodes)
     this.provider = this.#connection.provider
   }
 
@@ -63,8 +92,7 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
 
   stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
     return callStreamed(this.#call(request), {
-      stream: true,
-      ...(this.#streamUsage && { stream_options: { include_usage: true } }),
+      ...(this.#dialect.streamUsage && { stream_options: { include_usage: true } }),
     })
   }
 
@@ -73,7 +101,7 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
     return this.#prepare(messages).messages
   }
 
-  /** What of a history the server would not be sent, or only changed. */
+  /** Tells what of a history a request would leave out or change. */
   canContinue(messages: readonly Message[]): ContinuationReport {
     const { losses } = this.#prepare(messages)
     return { ok: losses.length === 0, losses }
@@ -82,29 +110,35 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
   /** The body of a request. A subclass may add what its server knows besides. */
   protected requestBody(request: ChatRequest): Record<string, unknown> {
     const { model, own } = callOptions(request, this.#connection, this.model)
-    const { provider } = this
-    return completionsBody(request, own, { provider, model, maxTokensField: this.#maxTokensField })
+    const settings = { provider: this.provider, model, dialect: this.#dialect }
+    const { body, losses } = completionsBody(request, own, settings)
+    this.#losses = losses
+    return body
   }
 
-  /** What a subclass reads from a completion or a chunk, for the metadata of the answer. */
+  /** Reads metadata of a subclass's own from a completion or a chunk. */
   protected metadataOf?(
     payload: Readonly<Record<string, unknown>>,
   ): Readonly<Record<string, unknown>> | undefined
 
-  /** What a subclass cites from a message, or from a piece of one. */
+  /** Reads citations of a subclass's own from a message or a piece of one. */
   protected annotationsOf?(message: Readonly<Record<string, unknown>>): readonly Annotation[]
 
   #prepare(messages: readonly Message[]): PreparedHistory {
     const { provider, model } = this
-    return prepareHistory(messages, { ...completionsHistory, provider, model, isContinued: false })
+    const rules = completionsHistory(this.#dialect)
+    return prepareHistory(messages, { ...rules, provider, model, isContinued: false })
   }
 
   #call(request: ChatRequest): OpenAICall {
+    const body = this.requestBody(request)
     return {
       connection: this.#connection,
       request,
       model: request.options.model ?? this.model,
-      body: this.requestBody(request),
+      body,
+      losses: this.#losses,
+      own: readProviderOptions(request, this.provider),
       replay: 'safe',
       unknownOptions: ['conversationId'],
       metadataOf: this.metadataOf?.bind(this),
@@ -113,7 +147,19 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
         client.chat.completions
           .create(sent as unknown as OpenAI.ChatCompletionCreateParams, options)
           .asResponse(),
-      mapper: (context) => new CompletionsUpdates(context),
+      mapper: (context) => new CompletionsUpdates(context, this.#dialect),
     }
   }
+}
+
+function checkedDialect(options: OpenAIChatCompletionsClientOptions): ChatDialect {
+  const { dialect } = options
+  if (typeof dialect === 'string') {
+    checkOptions(owner, { dialect }, { dialect: Object.keys(chatDialects) })
+  } else if (dialect !== undefined) {
+    const rules = Object.keys(chatDialects.openai).map((name) => [name, 'any'] as const)
+    const all = { ...Object.fromEntries(rules), requiredThinkingField: 'string?' as const }
+    checkOptions(`${owner}: \`dialect\``, dialect, all as OptionRules<ChatDialect>)
+  }
+  return dialectOf(dialect, addressOf(options))
 }

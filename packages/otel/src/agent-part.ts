@@ -8,7 +8,7 @@ import { writeEvents } from './run-events.ts'
 import { earlierParts, keepPart, keepTrace, newTrace, traceOf } from './run-trace.ts'
 import type { Telemetry } from './telemetry.ts'
 
-/** The layer around a run: `invoke_agent`. */
+/** The middleware around a run: `invoke_agent`. */
 export function agentPart(telemetry: Telemetry): AgentMiddleware['process'] {
   return async (context, callNext) => {
     const waiting = telemetry.ready()
@@ -40,7 +40,7 @@ export function agentPart(telemetry: Telemetry): AgentMiddleware['process'] {
         }
         telemetry.end(operation, end, trace.held)
       } finally {
-        // A sub-agent's content waits for the run that it is part of, which a guard may seal too.
+        // A sub-agent's content waits for the run that it is part of, which a guardrail may seal too.
         const outer = run.parent && traceOf(run.parent, telemetry)
         const release = (isSealed: boolean): void => {
           for (const finish of trace.held) finish(isSealed || status === 'blocked')
@@ -100,7 +100,7 @@ function outcome(ending: Ending<AgentResponse>, { run }: AgentContext): Facts {
     ...facts,
     'gen_ai.response.finish_reasons': finishReasons(finishReason),
     'gen_ai.response.model': model,
-    // The loop has not begun: a layer inside has answered in its place.
+    // The loop has not begun: a middleware inside has answered in its place.
     'lamella.short_circuit': (isAnswer && run.messages.all.length === 0) || undefined,
     'lamella.pending': pending.length || undefined,
     ...blockFacts(block),

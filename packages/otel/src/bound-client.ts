@@ -9,7 +9,7 @@ import type { OpenTelemetry } from './open-telemetry.ts'
 export function boundClient(client: ChatClient, { context }: OpenTelemetry): ChatClient {
   return new Proxy(client, {
     get(target, key) {
-      // Its layers are running already: those of the one that this one stands for.
+      // Its middlewares are running already: those of the one that this one stands for.
       if (key === 'middleware') return none
       if (key === 'stream') {
         return (request: ChatRequest) => {

@@ -17,7 +17,7 @@ import type { RunTrace } from './run-trace.ts'
 import { newTrace, traceOf } from './run-trace.ts'
 import type { Telemetry } from './telemetry.ts'
 
-/** The layer around a model call, all its attempts included: `chat`. `own` are the layers it is one of. */
+/** The middleware around a model call, all its attempts included: `chat`. `own` are the middlewares it is one of. */
 export function chatPart(
   telemetry: Telemetry,
   own: readonly Middleware[],
@@ -43,7 +43,7 @@ export function chatPart(
     const internalBefore = trace.internalUsage
     if (stream) {
       context.transformUpdates(clockFirstUpdate(() => telemetry.firstUpdate(operation)))
-      if (operation.context !== undefined && layersHaveRun(client, trace, own)) {
+      if (operation.context !== undefined && middlewareHasRun(client, trace, own)) {
         context.client = bind(client)
       }
     }
@@ -114,20 +114,24 @@ function open(telemetry: Telemetry, context: ChatContext): Operation {
   })
 }
 
-/** That of the layer around the run, if there is one. */
+/** That of the middleware around the run, if there is one. */
 function sharedTrace(telemetry: Telemetry, { run }: ChatContext): RunTrace | undefined {
   let trace: RunTrace | undefined
   telemetry.safely(() => (trace = traceOf(run, telemetry)))
   return trace
 }
 
-/** Of a client that a layer has put in place, nobody knows whether its own layers have run. */
-function layersHaveRun(client: ChatClient, trace: RunTrace, own: readonly Middleware[]): boolean {
+/** Of a client that a middleware has put in place, nobody knows whether its own middlewares have run. */
+function middlewareHasRun(
+  client: ChatClient,
+  trace: RunTrace,
+  own: readonly Middleware[],
+): boolean {
   const { middleware } = client
   return (
     client === trace.client ||
     middleware.length === 0 ||
-    middleware.some((layer) => own.includes(layer))
+    middleware.some((entry) => own.includes(entry))
   )
 }
 

@@ -27,7 +27,7 @@ export class ContentCapture {
     this.#conventions = conventions
   }
 
-  /** Whether the content of a run that begins now is captured. */
+  /** Decides whether to capture the content of a run that begins. */
   decide(): boolean {
     const { captureContent = 'none', sampleContent = 1, random = Math.random } = this.#options
     if (captureContent === 'none' || sampleContent === 0) return false

@@ -7,9 +7,12 @@ export type Facts = Readonly<Record<string, Fact>>
 /** Versions of OpenTelemetry's semantic conventions that can be written. */
 export const semconvVersions = ['1.36', '1.45'] as const
 
+/** Version of the semantic conventions. */
 export type SemconvVersion = (typeof semconvVersions)[number]
 
-/** What a version calls things. Names of our own begin with `lamella.` and are the same in each. */
+/**
+ * Names of a version of the conventions. Our own names begin with `lamella.` and are the same in each.
+ */
 export interface Conventions {
   readonly version: SemconvVersion
   readonly schemaUrl: string
@@ -46,7 +49,7 @@ export function semconvFor(chosen: SemconvVersion = '1.45'): SemconvVersion {
 
 export const providerName = 'gen_ai.provider.name'
 
-/** What the conventions call a provider of ours. */
+/** Maps our providers to their names in the conventions. */
 export function providerOf(provider: string): string {
   return provider === 'azure-openai' ? 'azure.ai.openai' : provider
 }

@@ -1,6 +1,6 @@
 import type { FinishReason } from '@lamella/core'
 
-/** What the conventions call the reasons for which a model stops. */
+/** Maps finish reasons to their names in the conventions. */
 export function finishReason(reason: FinishReason | undefined): string | undefined {
   return reason === 'tool-calls' ? 'tool_call' : reason?.replaceAll('-', '_')
 }

@@ -4,7 +4,7 @@ import type { Operation } from './operation.ts'
 import { traceOf } from './run-trace.ts'
 import type { Telemetry } from './telemetry.ts'
 
-/** The layer around a tool call: `execute_tool`. */
+/** The middleware around a tool call: `execute_tool`. */
 export function functionPart(telemetry: Telemetry): FunctionMiddleware['process'] {
   return async (context, callNext) => {
     const waiting = telemetry.ready()

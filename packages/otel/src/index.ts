@@ -2,7 +2,7 @@ export type { SemconvVersion } from './conventions.ts'
 export { traced } from './traced.ts'
 export type { TracedOptions } from './traced.ts'
 export { tracing } from './tracing.ts'
-export type { TracingLayer } from './tracing.ts'
+export type { TracingMiddleware } from './tracing.ts'
 export type { TelemetryMessage } from './telemetry-message.ts'
 export type {
   MeterLike,

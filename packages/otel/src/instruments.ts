@@ -2,7 +2,7 @@ import type { Counter, Histogram, Meter } from '@opentelemetry/api'
 import type { Conventions, Facts } from './conventions.ts'
 import type { OperationEnd, OperationStart } from './operation.ts'
 
-/** What is measured, made of a meter. */
+/** Metrics of a meter. */
 export class Instruments {
   readonly #conventions: Conventions
   readonly #duration: Histogram
@@ -42,7 +42,7 @@ export class Instruments {
       unit: `{${currency}}`,
     })
     this.#events = meter.createCounter('lamella.run.events', {
-      description: 'What layers did: guard verdicts, cache hits, retries and the like.',
+      description: 'What middlewares did: guardrail verdicts, cache hits, retries and the like.',
       unit: '{event}',
     })
   }

@@ -13,7 +13,7 @@ export function conventionalMessages(
   }))
 }
 
-/** What JSON text says, or the text itself if it says nothing. */
+/** Parses JSON text; returns the text itself if it is not JSON. */
 export function parsed(json: string): unknown {
   try {
     return JSON.parse(json) as unknown

@@ -1,14 +1,14 @@
 import type { RunContext, Usage } from '@lamella/core'
-import type { LayerExit } from '@lamella/core/authoring'
+import type { MiddlewareExit } from '@lamella/core/authoring'
 import type { Context, Link, Span } from '@opentelemetry/api'
 import type { Content } from './content-capture.ts'
 import type { Facts } from './conventions.ts'
 
-/** What an operation is started with. */
+/** Facts at the start of an operation. */
 export interface OperationStart {
-  /** `layer` is a layer that `traced()` has wrapped; the others are those of the conventions. */
-  readonly operation: 'invoke_agent' | 'chat' | 'execute_tool' | 'layer'
-  /** What it works on: an agent, a model, a tool. */
+  /** `middleware` is a middleware that `traced()` has wrapped; the others are those of the conventions. */
+  readonly operation: 'invoke_agent' | 'chat' | 'execute_tool' | 'middleware'
+  /** Subject of the operation: an agent, a model, a tool. */
   readonly subject: string | undefined
   readonly run: RunContext
   /** Known at the start, so that samplers see them. */
@@ -26,16 +26,19 @@ export interface OperationEnd {
   readonly facts?: Facts | undefined
   readonly usage?: Usage | undefined
   readonly cost?: number | undefined
-  /** What is captured of it, where anything is. */
+  /** Content to capture, if any. */
   readonly content?: (() => Content) | undefined
 }
 
 /** How `callNext()` ended: with a result, or with an error. */
 export type Ending<Result> =
   | { readonly status: 'completed'; readonly result: Result }
-  | { readonly status: LayerExit; readonly error: unknown; readonly result?: undefined }
+  | { readonly status: MiddlewareExit; readonly error: unknown; readonly result?: undefined }
 
-/** A run, a model call or a tool call that goes on. */
+/** Ends of spans that wait for the end of the run, which tells whether a guardrail sealed it. */
+export type HeldEnds = ((isSealed: boolean) => void)[]
+
+/** A run, a model call or a tool call in progress. */
 export interface Operation {
   readonly start: OperationStart
   readonly startedAt: number

@@ -1,22 +1,22 @@
 import type { ChatClient, RunContext, Usage } from '@lamella/core'
 import { defineState } from '@lamella/core'
 import type { SpanContext } from '@opentelemetry/api'
-import type { Operation } from './operation.ts'
+import type { HeldEnds, Operation } from './operation.ts'
 import type { Telemetry } from './telemetry.ts'
 
-/** What the parts of one `tracing()` share in a run. */
+/** State that the parts of one `tracing()` share in a run. */
 export interface RunTrace {
   readonly operation: Operation
-  /** The model call that goes on. */
+  /** The current model call. */
   call: Operation | undefined
   /** The run's own client. */
   readonly client: ChatClient | undefined
   readonly captures: boolean
   cost: number
-  /** Of calls that layers made for themselves. They have spans of their own. */
+  /** Of calls that middlewares made for themselves. They have spans of their own. */
   internalUsage: Usage
-  /** Ends of spans that wait for the run's: only then it is known whether a guard has sealed it. */
-  readonly held: ((isSealed: boolean) => void)[]
+  /** Ends of spans that wait for the run's: only then it is known whether a guardrail has sealed it. */
+  readonly held: HeldEnds
 }
 
 const traces = defineState<Map<Telemetry, RunTrace>>({
@@ -48,7 +48,7 @@ export function keepTrace(run: RunContext, telemetry: Telemetry, trace: RunTrace
   run.state.get(traces).set(telemetry, trace)
 }
 
-/** The spans of a run's parts, by the name of the layer. They are in its checkpoints. */
+/** The spans of a run's parts, by the name of the middleware. They are in its checkpoints. */
 const parts = defineState<Readonly<Record<string, readonly SpanContext[]>>>({
   name: 'lamella.otel.parts',
   initial: () => ({}),
@@ -75,7 +75,7 @@ const found = defineState<Map<string, readonly SpanContext[]>>({
   initial: () => new Map(),
 })
 
-/** What the run did before it was resumed, the first part first. */
+/** Returns the spans of the run before it was resumed, the first part first. */
 export function earlierParts(run: RunContext, name: string): readonly SpanContext[] {
   const known = run.state.get(found)
   const all = run.state.get(parts)
@@ -84,7 +84,7 @@ export function earlierParts(run: RunContext, name: string): readonly SpanContex
   return earlier
 }
 
-/** Keeps the span of this part of the run, for whoever goes on with it. */
+/** Stores the span of this part of the run, for the part that resumes it. */
 export function keepPart(run: RunContext, name: string, span: SpanContext): void {
   const { traceId, spanId, traceFlags } = span
   const all = [...earlierParts(run, name), { traceId, spanId, traceFlags }]

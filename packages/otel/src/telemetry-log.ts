@@ -2,7 +2,7 @@ import type { Channel } from 'node:diagnostics_channel'
 import type { OperationEnd, OperationStart } from './operation.ts'
 import type { TelemetryMessage } from './telemetry-message.ts'
 
-/** Where telemetry goes besides OpenTelemetry: lines for people, messages for other code. */
+/** Output besides OpenTelemetry: lines for people, messages for other code. */
 export class TelemetryLog {
   readonly #channel: Channel | undefined
   readonly #log: ((line: string) => void) | undefined
@@ -36,7 +36,7 @@ function lineOf(message: TelemetryMessage): string {
     .join(' ')
 }
 
-/** What is told of an operation in any phase. */
+/** Facts of an operation in any phase. */
 export function messageOf(
   { operation, subject, run, messages }: OperationStart,
   phase: TelemetryMessage['phase'],

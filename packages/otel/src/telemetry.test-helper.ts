@@ -12,7 +12,7 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import type { TracingOptions } from './tracing-options.ts'
 
 export interface Recorded {
-  /** What makes `tracing()` write here. */
+  /** Options that make `tracing()` write here. */
   readonly options: Pick<TracingOptions, 'tracer' | 'meter'>
   readonly provider: TracerProvider
   readonly tracer: ReturnType<TracerProvider['getTracer']>

@@ -7,8 +7,7 @@ import { conventionsOf, semconvFor } from './conventions.ts'
 import { Instruments } from './instruments.ts'
 import type { OpenTelemetry } from './open-telemetry.ts'
 import { openTelemetry } from './open-telemetry.ts'
-import type { Ending, Operation, OperationEnd, OperationStart } from './operation.ts'
-import type { RunTrace } from './run-trace.ts'
+import type { Ending, HeldEnds, Operation, OperationEnd, OperationStart } from './operation.ts'
 import { messageOf, TelemetryLog } from './telemetry-log.ts'
 import type { PricedCall, TracedContext, TracingOptions } from './tracing-options.ts'
 
@@ -59,7 +58,7 @@ export class Telemetry {
     return operation
   }
 
-  /** Whether anybody would see more of it. */
+  /** Tells whether anybody would see more of an operation. */
   sees({ span }: Operation): boolean {
     return span?.isRecording() === true || this.#instruments !== undefined || !this.log.isOff
   }
@@ -108,7 +107,7 @@ export class Telemetry {
   }
 
   /** Ends it, now or, where content of it may be captured, together with the run. */
-  end(operation: Operation, end: OperationEnd, held?: RunTrace['held']): void {
+  end(operation: Operation, end: OperationEnd, held?: HeldEnds): void {
     const { start, span } = operation
     operation.ended = true
     const elapsedMs = this.now() - operation.startedAt
@@ -118,7 +117,7 @@ export class Telemetry {
     const isFault = end.status === 'failed' || end.status === 'aborted'
     const type = end.errorType ?? (isFault ? errorType(end.error) : undefined)
     const facts = { ...end.facts, 'error.type': type, 'lamella.status': end.status }
-    if (start.operation !== 'layer') {
+    if (start.operation !== 'middleware') {
       this.safely(() => this.#instruments?.ended(start, end, type, elapsedMs))
     }
     if (span === undefined) return
@@ -153,7 +152,7 @@ export class Telemetry {
     })
   }
 
-  /** A model call that is over already, made by a layer. */
+  /** A model call that is over already, made by a middleware. */
   past(
     inside: Operation,
     facts: Facts,
@@ -191,7 +190,7 @@ export class Telemetry {
     return { ...facts, ...more }
   }
 
-  /** What a call has cost, if anybody knows. */
+  /** Returns the cost of a call, if it is known. */
   priceOf(call: PricedCall): number | undefined {
     const { cost } = this.options
     let price: number | undefined
@@ -259,7 +258,8 @@ export class Telemetry {
     startTime?: number,
   ): Span | undefined {
     const { api } = this
-    const known = operation === 'layer' ? facts : { 'gen_ai.operation.name': operation, ...facts }
+    const known =
+      operation === 'middleware' ? facts : { 'gen_ai.operation.name': operation, ...facts }
     return this.#currentTracer()?.startSpan(
       subject === undefined ? operation : `${operation} ${subject}`,
       {

@@ -21,10 +21,10 @@ import { tracing } from './tracing.ts'
 
 const pass = (_: unknown, callNext: () => Promise<unknown>) => callNext()
 
-describe.each(runModes)('spans of layers, %s', (mode) => {
-  it('nest as the layers do, at every level', async () => {
+describe.each(runModes)('spans of middlewares, %s', (mode) => {
+  it('nest as the middlewares do, at every level', async () => {
     const recorded = record()
-    const layers = traced(
+    const middlewares = traced(
       [
         agentMiddleware('a', pass),
         chatMiddleware('c1', pass),
@@ -34,27 +34,27 @@ describe.each(runModes)('spans of layers, %s', (mode) => {
     )
     const look = tool({ name: 'look', description: '', execute: () => 'seen' })
     const client = scriptedClient([callFunction('look'), 'Done.'])
-    const middleware = [tracing(recorded.options), layers]
+    const middleware = [tracing(recorded.options), middlewares]
 
     await runIn(mode, new Agent({ client, tools: [look], middleware }))
 
     expect(await recorded.tree()).toEqual([
       'invoke_agent',
-      'invoke_agent > layer a',
-      'invoke_agent > layer a > chat',
-      'invoke_agent > layer a > chat > layer c1',
-      'invoke_agent > layer a > chat > layer c1 > layer c2',
-      'invoke_agent > layer a > execute_tool look',
-      'invoke_agent > layer a > execute_tool look > layer f',
-      'invoke_agent > layer a > chat',
-      'invoke_agent > layer a > chat > layer c1',
-      'invoke_agent > layer a > chat > layer c1 > layer c2',
+      'invoke_agent > middleware a',
+      'invoke_agent > middleware a > chat',
+      'invoke_agent > middleware a > chat > middleware c1',
+      'invoke_agent > middleware a > chat > middleware c1 > middleware c2',
+      'invoke_agent > middleware a > execute_tool look',
+      'invoke_agent > middleware a > execute_tool look > middleware f',
+      'invoke_agent > middleware a > chat',
+      'invoke_agent > middleware a > chat > middleware c1',
+      'invoke_agent > middleware a > chat > middleware c1 > middleware c2',
     ])
   })
 
-  it('say how the layer ended and how often it called its inside', async () => {
+  it('say how the middleware ended and how often it called its inside', async () => {
     const recorded = record()
-    const layers = [
+    const middlewares = [
       chatMiddleware('twice', async (_, callNext) => {
         await callNext()
         await callNext()
@@ -65,40 +65,44 @@ describe.each(runModes)('spans of layers, %s', (mode) => {
       },
     ]
     const { tracer } = recorded.options
-    const middleware = [tracing(recorded.options), traced(layers, { tracer })]
+    const middleware = [tracing(recorded.options), traced(middlewares, { tracer })]
 
     await runIn(mode, new Agent({ client: scriptedClient([]), middleware }))
 
-    const spans = (await recorded.spans()).filter(({ name }) => name.startsWith('layer'))
+    const spans = (await recorded.spans()).filter(({ name }) => name.startsWith('middleware'))
     expect(
       spans.map(({ name, attributes }) => [
         name,
-        attributes['lamella.layer.calls'],
+        attributes['lamella.middleware.calls'],
         attributes['lamella.short_circuit'] ?? false,
-        attributes['lamella.layer.role'] ?? 'none',
+        attributes['lamella.middleware.role'] ?? 'none',
       ]),
     ).toEqual([
-      ['layer twice', 2, false, 'none'],
-      ['layer cache', 0, true, 'cache'],
-      ['layer cache', 0, true, 'cache'],
+      ['middleware twice', 2, false, 'none'],
+      ['middleware cache', 0, true, 'cache'],
+      ['middleware cache', 0, true, 'cache'],
     ])
   })
 
-  it('say why a layer stopped the run', async () => {
+  it('say why a middleware stopped the run', async () => {
     const recorded = record()
-    const guard = guardrail({ name: 'g', applyTo: ['input'], check: () => ({ action: 'block' }) })
+    const judge = guardrail({
+      name: 'g',
+      applyTo: ['input'],
+      check: () => ({ action: 'block' }),
+    })
     const { tracer } = recorded.options
-    const middleware = [tracing(recorded.options), traced(guard, { tracer })]
+    const middleware = [tracing(recorded.options), traced(judge, { tracer })]
 
     await runIn(mode, new Agent({ client: scriptedClient([]), middleware }))
 
-    const { attributes, events } = await recorded.span('layer g')
+    const { attributes, events } = await recorded.span('middleware g')
     expect(attributes['lamella.status']).toBe('blocked')
     expect(events.map(({ name }) => name)).toEqual(['lamella.guardrail'])
   })
 })
 
-it('a layer keeps its own fields, and its place in the order', () => {
+it('a middleware keeps its own fields, and its place in the order', () => {
   class Counting {
     readonly level = 'chat'
     readonly name = 'counting'
@@ -113,15 +117,15 @@ it('a layer keeps its own fields, and its place in the order', () => {
     }
   }
   const counting = new Counting()
-  const layer = traced(counting)
+  const middleware = traced(counting)
 
-  expect(layer).toMatchObject({ level: 'chat', name: 'counting', role: 'cache' })
-  expect(layer).toBeInstanceOf(Counting)
+  expect(middleware).toMatchObject({ level: 'chat', name: 'counting', role: 'cache' })
+  expect(middleware).toBeInstanceOf(Counting)
   expect(counting.count()).toBe(0)
 })
 
-const layers = () => {
+const middlewares = () => {
   const { tracer } = record().options
   return traced([agentMiddleware('a', pass), chatMiddleware('c', pass)], { tracer })
 }
-describeContract(middlewareContract({ create: layers }), { describe, it })
+describeContract(middlewareContract({ create: middlewares }), { describe, it })

@@ -10,19 +10,23 @@ import type { Operation } from './operation.ts'
 import { Telemetry } from './telemetry.ts'
 import type { TracedContext, TracingEvent, TracerLike } from './tracing-options.ts'
 
+/** Options of `traced`. */
 export interface TracedOptions {
-  /** @default that of the global provider */
+  /**
+   * Tracer for the spans.
+   * @default that of the global provider
+   */
   readonly tracer?: TracerLike | undefined
   /** Told when telemetry fails. */
   readonly onEvent?: ((event: TracingEvent) => void) | undefined
 }
 
 /**
- * Gives each layer of a list a span of its own: how it ended, how often it called its inside, and how
+ * Gives each middleware of a list a span of its own: how it ended, how often it called its inside, and how
  * long that took. The list goes where the plain one was: `middleware: [tracing(), traced([cache()])]`.
  */
 export function traced<Input extends MiddlewareInput>(
-  layers: Input,
+  middlewares: Input,
   options: TracedOptions = {},
 ): Input {
   checkOptions('traced', options, { tracer: 'any', onEvent: 'function?' })
@@ -32,27 +36,27 @@ export function traced<Input extends MiddlewareInput>(
     log: false,
     diagnosticsChannel: false,
   })
-  return wrap(layers, telemetry) as Input
+  return wrap(middlewares, telemetry) as Input
 }
 
-function wrap(layers: MiddlewareInput, telemetry: Telemetry): MiddlewareInput {
-  if (isList(layers)) return layers.map((layer) => wrap(layer, telemetry))
-  const process = tracedProcess(layers, telemetry)
-  // Whatever else the layer has, it still has.
-  return Object.create(layers, { process: { value: process } }) as Middleware
+function wrap(middlewares: MiddlewareInput, telemetry: Telemetry): MiddlewareInput {
+  if (isList(middlewares)) return middlewares.map((middleware) => wrap(middleware, telemetry))
+  const process = tracedProcess(middlewares, telemetry)
+  // Whatever else the middleware has, it still has.
+  return Object.create(middlewares, { process: { value: process } }) as Middleware
 }
 
-function isList(layers: MiddlewareInput): layers is readonly MiddlewareInput[] {
-  return Array.isArray(layers)
+function isList(middlewares: MiddlewareInput): middlewares is readonly MiddlewareInput[] {
+  return Array.isArray(middlewares)
 }
 
-/** A layer of whatever level, as one that runs it sees it. */
-type AnyLayer = Omit<Middleware, 'process'> & {
+/** A middleware of whatever level, as one that runs it sees it. */
+type AnyMiddleware = Omit<Middleware, 'process'> & {
   process(context: Context, callNext: () => Promise<unknown>): void | Promise<unknown>
 }
 type Context = AgentContext & ChatContext & FunctionInvocationContext
 
-function tracedProcess(layer: AnyLayer, telemetry: Telemetry): AnyLayer['process'] {
+function tracedProcess(middleware: AnyMiddleware, telemetry: Telemetry): AnyMiddleware['process'] {
   return async (context, callNext) => {
     const waiting = telemetry.ready()
     if (waiting !== undefined) await waiting
@@ -69,14 +73,14 @@ function tracedProcess(layer: AnyLayer, telemetry: Telemetry): AnyLayer['process
       // The very promise that was given: who lets go of it may count on what core does about that.
       return inside
     }
-    const operation = open(layer, context, telemetry)
-    const work = async (): Promise<unknown> => layer.process(context, callInside)
+    const operation = open(middleware, context, telemetry)
+    const work = async (): Promise<unknown> => middleware.process(context, callInside)
     await telemetry.watch(operation, context, work, (ending) => {
       telemetry.end(operation, {
         ...ending,
         facts: {
-          'lamella.layer.calls': calls,
-          'lamella.layer.inside_ms': insideMs,
+          'lamella.middleware.calls': calls,
+          'lamella.middleware.inside_ms': insideMs,
           'lamella.short_circuit': (ending.status === 'completed' && calls === 0) || undefined,
         },
       })
@@ -85,18 +89,18 @@ function tracedProcess(layer: AnyLayer, telemetry: Telemetry): AnyLayer['process
 }
 
 function open(
-  { name, level, role }: AnyLayer,
+  { name, level, role }: AnyMiddleware,
   { run }: TracedContext,
   telemetry: Telemetry,
 ): Operation {
   return telemetry.begin({
-    operation: 'layer',
+    operation: 'middleware',
     subject: name,
     run,
     facts: {
-      'lamella.layer.name': name,
-      'lamella.layer.level': level,
-      'lamella.layer.role': role,
+      'lamella.middleware.name': name,
+      'lamella.middleware.level': level,
+      'lamella.middleware.role': role,
       'lamella.run.id': run.id,
     },
   })

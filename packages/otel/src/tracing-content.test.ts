@@ -25,7 +25,7 @@ const all = Object.values(words)
 async function exportedOf(
   mode: 'plain' | 'streamed',
   options: TracingOptions,
-  layers: NonNullable<ConstructorParameters<typeof Agent>[0]['middleware']> = [],
+  middlewares: NonNullable<ConstructorParameters<typeof Agent>[0]['middleware']> = [],
 ) {
   const recorded = record()
   const look = tool({
@@ -39,7 +39,7 @@ async function exportedOf(
     client,
     tools: [look],
     instructions: words.instructions,
-    middleware: [tracing({ ...recorded.options, ...options }), layers],
+    middleware: [tracing({ ...recorded.options, ...options }), middlewares],
   })
   await runIn(mode, agent, { input: words.input }).catch(() => {})
   return { recorded, exported: await recorded.exported() }
@@ -52,7 +52,7 @@ describe.each(runModes)('content, %s', (mode) => {
     expect(seenIn((await exportedOf(mode, {})).exported)).toEqual([])
   })
 
-  it('is not in what is exported of failures, of layers and of their events', async () => {
+  it('is not in what is exported of failures, of middlewares and of their events', async () => {
     const leaky = chatMiddleware('leaky', async ({ run, messages }, callNext) => {
       run.emit({ type: 'note', data: { text: words.input } })
       run.emit({ type: 'cache', data: { status: 'miss', text: messages, long: 'x'.repeat(300) } })
@@ -153,21 +153,21 @@ describe.each(runModes)('content, %s', (mode) => {
   })
 
   it.each(['input', 'output', 'arguments', 'result'] as const)(
-    'of a run is nowhere if a guard blocks its %s',
+    'of a run is nowhere if a guardrail blocks its %s',
     async (stage) => {
-      const guard = guardrail({
-        name: 'guard',
+      const judge = guardrail({
+        name: 'guardrail',
         applyTo: [stage],
         level: 'agent',
         check: ({ text }) => ({ action: /-word/.test(text) ? 'block' : 'allow' }),
       })
 
-      const { recorded, exported } = await exportedOf(mode, { captureContent: 'attributes' }, guard)
+      const { recorded, exported } = await exportedOf(mode, { captureContent: 'attributes' }, judge)
 
       expect(seenIn(exported)).toEqual([])
       const run = await recorded.span('invoke_agent')
       expect(run.attributes['lamella.status']).toBe('blocked')
-      expect(run.attributes['lamella.block.guardrail']).toBe('guard')
+      expect(run.attributes['lamella.block.guardrail']).toBe('guardrail')
     },
   )
 
@@ -180,8 +180,12 @@ describe.each(runModes)('content, %s', (mode) => {
       middleware: traced,
     })
     const client = scriptedClient([callFunction('inside', { task: words.arguments }), 'Never.'])
-    const guard = guardrail({ name: 'g', applyTo: ['result'], check: () => ({ action: 'block' }) })
-    const agent = new Agent({ client, tools: [inside.asTool()], middleware: [traced, guard] })
+    const judge = guardrail({
+      name: 'g',
+      applyTo: ['result'],
+      check: () => ({ action: 'block' }),
+    })
+    const agent = new Agent({ client, tools: [inside.asTool()], middleware: [traced, judge] })
 
     await runIn(mode, agent)
 
@@ -191,20 +195,20 @@ describe.each(runModes)('content, %s', (mode) => {
     )
   })
 
-  it('of a client on its own is there, but nowhere if a guard blocks the call', async () => {
+  it('of a client on its own is there, but nowhere if a guardrail blocks the call', async () => {
     const recorded = record()
-    const layers = tracing({
+    const middlewares = tracing({
       ...recorded.options,
       level: 'chat',
       captureContent: 'attributes',
     })
-    const guard = guardrail({
-      name: 'guard',
+    const judge = guardrail({
+      name: 'guardrail',
       level: 'chat',
       applyTo: ['output'],
       check: ({ text }) => ({ action: text === 'bad' ? 'block' : 'allow' }),
     })
-    const client = withMiddleware(scriptedClient([words.answer, 'bad']), [layers, guard])
+    const client = withMiddleware(scriptedClient([words.answer, 'bad']), [middlewares, judge])
     const ask = (input: string) =>
       mode === 'plain'
         ? client.getResponse(input)

@@ -25,13 +25,13 @@ const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' }
 
 describe.each(runModes)('a span ends and says how, %s', (mode) => {
   const trial = async (
-    layers: readonly Middleware[],
+    middlewares: readonly Middleware[],
     steps: Parameters<typeof scriptedClient>[0] = ['Done.'],
     tools = [look],
   ) => {
     const recorded = record()
     const client = scriptedClient(steps)
-    const agent = new Agent({ client, tools, middleware: [tracing(recorded.options), layers] })
+    const agent = new Agent({ client, tools, middleware: [tracing(recorded.options), middlewares] })
     await runIn(mode, agent).catch(() => {})
     const spans = await recorded.spans()
     return spans.map(({ name, status, attributes }) => ({
@@ -51,7 +51,7 @@ describe.each(runModes)('a span ends and says how, %s', (mode) => {
     ])
   })
 
-  it('on a failure of a layer', async () => {
+  it('on a failure of a middleware', async () => {
     const broken = agentMiddleware('broken', () => Promise.reject(new TypeError('no')))
     expect(await trial([broken])).toEqual([
       { name: 'invoke_agent', status: 'failed', error: 'TypeError', isError: true },
@@ -80,7 +80,7 @@ describe.each(runModes)('a span ends and says how, %s', (mode) => {
     })
   })
 
-  it('on a tool call that a layer refuses', async () => {
+  it('on a tool call that a middleware refuses', async () => {
     const refuse = functionMiddleware('refuse', () =>
       Promise.reject(new ToolError('no', { reason: 'denied' })),
     )
@@ -93,12 +93,12 @@ describe.each(runModes)('a span ends and says how, %s', (mode) => {
   })
 
   it('on a block, which is no failure', async () => {
-    const guard = guardrail({
+    const judge = guardrail({
       name: 'no-secrets',
       applyTo: ['output'],
       check: () => ({ action: 'block', category: 'secret' }),
     })
-    expect(await trial(guard)).toEqual([
+    expect(await trial(judge)).toEqual([
       { name: 'invoke_agent', status: 'blocked' },
       { name: 'chat', status: 'blocked' },
     ])
@@ -126,9 +126,9 @@ describe.each(runModes)('a span ends and says how, %s', (mode) => {
 
   it('on a short circuit at each level', async () => {
     const short = { status: 'completed', isShort: true }
-    const agent = agentMiddleware('a', async (context) => void (context.result = 'A layer.'))
-    const chat = chatMiddleware('c', async (context) => void (context.result = 'A layer.'))
-    const call = functionMiddleware('f', async (context) => void (context.result = 'A layer.'))
+    const agent = agentMiddleware('a', async (context) => void (context.result = 'A middleware.'))
+    const chat = chatMiddleware('c', async (context) => void (context.result = 'A middleware.'))
+    const call = functionMiddleware('f', async (context) => void (context.result = 'A middleware.'))
 
     expect(await trial([agent])).toEqual([{ name: 'invoke_agent', ...short }])
     expect(await trial([chat])).toEqual([

@@ -85,10 +85,10 @@ describe.each(runModes)('metrics, %s', (mode) => {
   })
 })
 
-describe.each(runModes)('what layers tell, %s', (mode) => {
+describe.each(runModes)('what middlewares tell, %s', (mode) => {
   it('is an event on the span in which they tell it', async () => {
     const recorded = record()
-    const guard = guardrail({
+    const judge = guardrail({
       name: 'tidy',
       applyTo: ['output', 'result'],
       check: () => ({ action: 'flag', category: 'odd', severity: 0.4 }),
@@ -98,7 +98,7 @@ describe.each(runModes)('what layers tell, %s', (mode) => {
       await callNext()
     })
     const client = scriptedClient([callFunction('look'), 'Done.'])
-    const middleware = [tracing(recorded.options), guard, retrying]
+    const middleware = [tracing(recorded.options), judge, retrying]
 
     await runIn(mode, new Agent({ client, tools: [look], middleware }))
 
@@ -141,7 +141,7 @@ describe.each(runModes)('what layers tell, %s', (mode) => {
     })
     const judging = chatMiddleware('judging', async ({ run }, callNext) => {
       await callNext()
-      await callInternally(run, { layer: 'judging', client: judge, input: 'Is it fine?' })
+      await callInternally(run, { middleware: 'judging', client: judge, input: 'Is it fine?' })
     })
     const middleware = [tracing({ ...recorded.options, cost: () => 1 }), judging]
     const client = scriptedClient([answer])
@@ -158,7 +158,7 @@ describe.each(runModes)('what layers tell, %s', (mode) => {
       'gen_ai.provider.name': 'other',
       'gen_ai.usage.input_tokens': 7,
       'lamella.internal': true,
-      'lamella.layer.name': 'judging',
+      'lamella.middleware.name': 'judging',
     })
     const call = await recorded.span('chat')
     expect(call.attributes['gen_ai.usage.input_tokens']).toBe(10)

@@ -81,9 +81,9 @@ const telemetries: Readonly<Record<string, () => TracingOptions>> = {
   'with a condition that throws': () => ({ ...record().options, when: fail }),
 }
 
-/** Runs of every kind: what the layers are, what the model says, what the caller does. */
+/** Runs of every kind: what the middlewares are, what the model says, what the caller does. */
 interface Scenario {
-  readonly layers?: (() => MiddlewareInput) | undefined
+  readonly middlewares?: (() => MiddlewareInput) | undefined
   readonly steps: () => Parameters<typeof scriptedClient>[0]
   readonly leavesAfter?: number
   readonly aborts?: boolean
@@ -97,25 +97,25 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'a failure in the middle': { steps: () => [{ updates: ['One '], error: overloaded() }] },
   'another try': {
     steps: () => [{ updates: ['One '], error: overloaded() }, 'Two three.'],
-    layers: () =>
+    middlewares: () =>
       chatMiddleware('again', (_, callNext) =>
         callNext().catch(async () => void (await callNext())),
       ),
   },
   'a block': {
     steps: () => ['Some secret text.'],
-    layers: () =>
+    middlewares: () =>
       guardrail({
-        name: 'guard',
+        name: 'guardrail',
         applyTo: ['output'],
         check: ({ text }) => ({ action: text.includes('secret') ? 'block' : 'allow' }),
       }),
   },
   'a redaction': {
     steps: () => ['Some secret text.'],
-    layers: () =>
+    middlewares: () =>
       guardrail({
-        name: 'guard',
+        name: 'guardrail',
         applyTo: ['output'],
         check: ({ text }) => {
           const start = text.indexOf('secret')
@@ -127,7 +127,8 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   'a short circuit': {
     steps: () => [],
-    layers: () => agentMiddleware('short', async (context) => void (context.result = 'At once.')),
+    middlewares: () =>
+      agentMiddleware('short', async (context) => void (context.result = 'At once.')),
   },
   'a pause': { steps: () => [callFunction('pay', {}, 'c1')] },
   'an abort': { steps: () => [callFunction('abort', {}, 'c1'), 'Never.'], aborts: true },
@@ -161,9 +162,9 @@ async function trial(scenario: Scenario, stream: boolean, telemetry: MiddlewareI
     make('pay', () => 'paid'),
     make('abort', async () => (controller.abort(new Error('gone')), await tick())),
   ]
-  const layers = [notes('outside'), telemetry, scenario.layers?.() ?? [], notes('inside')]
+  const middlewares = [notes('outside'), telemetry, scenario.middlewares?.() ?? [], notes('inside')]
   const client = scriptedClient(scenario.steps(), { chunk: 3 })
-  const agent = new Agent({ name: 'helper', client, tools, middleware: layers })
+  const agent = new Agent({ name: 'helper', client, tools, middleware: middlewares })
   const session = agent.createSession({ id: 'session_1' })
   const options = { session, runId: 'run_1', signal: controller.signal }
   const updates: AgentResponseUpdate[] = []
@@ -216,7 +217,7 @@ describe.each(Object.entries(scenarios))('telemetry changes nothing: %s', (_, sc
 })
 
 describe('no telemetry', () => {
-  it('is no layer', () => {
+  it('is no middleware', () => {
     expect(tracing({ mode: 'off' })).toEqual([])
   })
 

@@ -1,44 +1,59 @@
 import type { AgentContext, ChatContext, FunctionInvocationContext, Usage } from '@lamella/core'
-import type { Clock, LayerOptions } from '@lamella/core/authoring'
-import { checkOptions, layerRules, wrongOption } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
+import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { SemconvVersion } from './conventions.ts'
 import { semconvVersions } from './conventions.ts'
 
 /** A `Tracer` of OpenTelemetry, described so that its types need not be installed. */
 export interface TracerLike {
+  /** Starts a span. */
   startSpan(name: string, options?: object, context?: never): object
 }
 
 /** A `Meter` of OpenTelemetry. */
 export interface MeterLike {
+  /** Makes a histogram. */
   createHistogram(name: string, options?: object): object
+  /** Makes a counter. */
   createCounter(name: string, options?: object): object
 }
 
+/** Context of the run, model call or tool call of a span. */
 export type TracedContext = AgentContext | ChatContext | FunctionInvocationContext
 
 /** Telemetry has failed. The run knows nothing of it. */
 export interface TracingEvent {
   readonly status: 'error'
+  /** The failure. */
   readonly error: unknown
 }
 
 /** A model call that has ended, for `cost`. */
 export interface PricedCall {
+  /** Name of the provider. */
   readonly provider: string
+  /** Name of the model, if known. */
   readonly model: string | undefined
+  /** Usage of the call. */
   readonly usage: Usage
 }
 
-export interface TracingOptions extends LayerOptions<TracedContext, TracingEvent> {
+/** Options of `tracing`. */
+export interface TracingOptions extends MiddlewareOptions<TracedContext, TracingEvent> {
   /**
-   * `chat` leaves out the layer around the run, for a client's own list.
+   * `chat` leaves out the middleware around the run, for a client's own list.
    * @default 'agent'
    */
   readonly level?: 'agent' | 'chat' | undefined
-  /** @default that of the global provider */
+  /**
+   * Tracer for the spans.
+   * @default that of the global provider
+   */
   readonly tracer?: TracerLike | undefined
-  /** @default that of the global provider */
+  /**
+   * Meter for the metrics.
+   * @default that of the global provider
+   */
   readonly meter?: MeterLike | undefined
   /**
    * The version of the semantic conventions. `OTEL_SEMCONV_STABILITY_OPT_IN` with
@@ -46,11 +61,14 @@ export interface TracingOptions extends LayerOptions<TracedContext, TracingEvent
    * @default '1.45'
    */
   readonly semconv?: SemconvVersion | undefined
-  /** @default true */
+  /**
+   * Records metrics.
+   * @default true
+   */
   readonly metrics?: boolean | undefined
   /**
-   * Where messages, arguments and results are written: nowhere, as attributes of spans, or as events
-   * of spans. Of a run that a guard blocked, nothing is.
+   * Destination of messages, arguments and results: nowhere, attributes of spans, or events of spans.
+   * Content of a run that a guardrail blocked is never written.
    * @default 'none'
    */
   readonly captureContent?: 'none' | 'attributes' | 'events' | undefined
@@ -73,12 +91,15 @@ export interface TracingOptions extends LayerOptions<TracedContext, TracingEvent
   /**
    * Types of run events that are written on spans, with their plain values. An event of another type
    * leaves nothing.
-   * @default those of Lamella's layers, none of which carries content
+   * @default those of Lamella's middlewares, none of which carries content
    */
   readonly events?: readonly string[] | undefined
-  /** What a model call costs, in `currency`. */
+  /** Cost of a model call, in `currency`. */
   readonly cost?: ((call: PricedCall) => number | undefined) | undefined
-  /** @default 'USD' */
+  /**
+   * Currency of `cost`, an ISO 4217 code.
+   * @default 'USD'
+   */
   readonly currency?: string | undefined
   /**
    * Writes a line when something starts and ends; `false` writes none.
@@ -90,16 +111,22 @@ export interface TracingOptions extends LayerOptions<TracedContext, TracingEvent
    * @default 'lamella:telemetry'
    */
   readonly diagnosticsChannel?: string | false | undefined
-  /** @default the machine's */
+  /**
+   * Source of time.
+   * @default the machine's clock
+   */
   readonly clock?: Clock | undefined
-  /** @default Math.random */
+  /**
+   * Source of randomness for `sampleContent`, from 0 up to 1.
+   * @default Math.random
+   */
   readonly random?: (() => number) | undefined
 }
 
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkTracingOptions(options: TracingOptions): void {
   checkOptions('tracing', options, {
-    ...layerRules,
+    ...middlewareRules,
     level: ['agent', 'chat'],
     tracer: 'any',
     meter: 'any',

@@ -6,7 +6,7 @@ import { expectTypeOf, it } from 'vitest'
 import { traced } from './traced.ts'
 import { tracing } from './tracing.ts'
 
-it('a client takes the layers of level chat, and no others', () => {
+it('a client takes the middlewares of level chat, and no others', () => {
   const client = scriptedClient([])
 
   expectTypeOf(tracing({ level: 'chat' })).toEqualTypeOf<
@@ -17,7 +17,7 @@ it('a client takes the layers of level chat, and no others', () => {
   withMiddleware(client, tracing())
 })
 
-it('a list of traced layers has the type of the list', () => {
+it('a list of traced middlewares has the type of the list', () => {
   const client = scriptedClient([])
 
   withMiddleware(client, traced([chatMiddleware('a', (_, next) => next())]))

@@ -136,7 +136,7 @@ describe.each(runModes)('spans, %s', (mode) => {
     ])
   })
 
-  it('of a run that goes on from a step are linked with the part that was cut off', async () => {
+  it('of a run that continues from a step are linked with the part that was cut off', async () => {
     const recorded = record()
     const make = (steps: Parameters<typeof scriptedClient>[0]): Agent =>
       new Agent({
@@ -259,7 +259,7 @@ describe.each(runModes)('spans, %s', (mode) => {
   })
 })
 
-it('a client has spans of its own, and all its other layers run once', async () => {
+it('a client has spans of its own, and all its other middlewares run once', async () => {
   const recorded = record()
   let count = 0
   const counting = chatMiddleware('counting', async (_, callNext) => {
@@ -267,8 +267,8 @@ it('a client has spans of its own, and all its other layers run once', async () 
     await callNext()
   })
   const scripted = scriptedClient(['One.', 'Two.'], { model: 'm1' })
-  const layers = tracing({ ...recorded.options, level: 'chat' })
-  const client = withMiddleware(scripted, [layers, counting])
+  const middlewares = tracing({ ...recorded.options, level: 'chat' })
+  const client = withMiddleware(scripted, [middlewares, counting])
 
   await client.getResponse('Hello')
   const streamed = client.getResponse('Hello', { stream: true })
@@ -278,7 +278,7 @@ it('a client has spans of its own, and all its other layers run once', async () 
   expect(count).toBe(2)
 })
 
-it('the layers of a client under a traced agent run once, streamed too', async () => {
+it('the middlewares of a client under a traced agent run once, streamed too', async () => {
   const recorded = record()
   let count = 0
   const counting = chatMiddleware('counting', async (_, callNext) => {
@@ -293,7 +293,7 @@ it('the layers of a client under a traced agent run once, streamed too', async (
   expect([text, count]).toEqual(['One.', 1])
 })
 
-it('a client that a layer puts in place runs its own layers, streamed too', async () => {
+it('a client that a middleware puts in place runs its own middlewares, streamed too', async () => {
   const recorded = record()
   let count = 0
   const counting = chatMiddleware('counting', async (_, callNext) => {
@@ -365,7 +365,7 @@ it('attributes of the application are added, and `when` leaves a call out', asyn
   expect(spans.map(({ attributes }) => attributes['tenant'])).toEqual(['acme', 'acme'])
 })
 
-it('the layers have a role, so that their order is checked', () => {
+it('the middlewares have a role, so that their order is checked', () => {
   const budget = { ...agentMiddleware('b', (_, next) => next()), role: 'budget' }
   const agent = new Agent({ client: scriptedClient([]), middleware: [budget, tracing()] })
 

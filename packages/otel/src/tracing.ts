@@ -1,5 +1,9 @@
 import type { AgentMiddleware, ChatMiddleware, FunctionMiddleware, Middleware } from '@lamella/core'
-import { agentLayer, chatLayer, functionLayer } from '@lamella/core/authoring'
+import {
+  defineAgentMiddleware,
+  defineChatMiddleware,
+  defineFunctionMiddleware,
+} from '@lamella/core/authoring'
 import { agentPart } from './agent-part.ts'
 import { chatPart } from './chat-part.ts'
 import { functionPart } from './function-part.ts'
@@ -7,8 +11,8 @@ import { Telemetry } from './telemetry.ts'
 import type { TracedContext, TracingOptions } from './tracing-options.ts'
 import { checkTracingOptions } from './tracing-options.ts'
 
-/** The layers of a `tracing()` of this level. */
-export type TracingLayer<Level extends 'agent' | 'chat'> =
+/** The middlewares of a `tracing()` of this level. */
+export type TracingMiddleware<Level extends 'agent' | 'chat'> =
   | ChatMiddleware
   | FunctionMiddleware
   | ('agent' extends Level ? AgentMiddleware : never)
@@ -18,23 +22,35 @@ export type TracingLayer<Level extends 'agent' | 'chat'> =
  * OpenTelemetry, or debug lines where that is not installed. It changes nothing in a run, also when
  * telemetry fails.
  * @throws TypeError or RangeError that names the option and the value
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { tracing } from '@lamella/otel'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const client = scriptedClient(['Hello.'])
+ * const agent = new Agent({ name: 'helper', client, middleware: tracing() })
+ * await agent.run('Hi')
+ * ```
  */
 export function tracing<Level extends 'agent' | 'chat' = 'agent'>(
   options: TracingOptions & { readonly level?: Level | undefined } = {},
-): readonly TracingLayer<Level>[] {
+): readonly TracingMiddleware<Level>[] {
   checkTracingOptions(options)
   if (options.mode === 'off') return []
   const telemetry = new Telemetry(options)
   void telemetry.ready()
   const { name } = options
-  const layers: Middleware[] = []
-  layers.push(
-    chatLayer('tracing', { name }, gated(telemetry, chatPart(telemetry, layers))),
-    functionLayer('tracing', { name }, gated(telemetry, functionPart(telemetry))),
+  const middlewares: Middleware[] = []
+  middlewares.push(
+    defineChatMiddleware('tracing', { name }, gated(telemetry, chatPart(telemetry, middlewares))),
+    defineFunctionMiddleware('tracing', { name }, gated(telemetry, functionPart(telemetry))),
   )
   if (options.level !== 'chat')
-    layers.unshift(agentLayer('tracing', { name }, gated(telemetry, agentPart(telemetry))))
-  return layers as TracingLayer<Level>[]
+    middlewares.unshift(
+      defineAgentMiddleware('tracing', { name }, gated(telemetry, agentPart(telemetry))),
+    )
+  return middlewares as TracingMiddleware<Level>[]
 }
 
 type Process<Context, Result> = (

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { clientRequest, collect, failureOf } from './client-request.ts'
+import { clientRequest, collect, failureOf } from './scripted/client-request.ts'
 import { answer, begin, RawServer } from './raw-server.ts'
 
 const servers: RawServer[] = []
@@ -40,7 +40,7 @@ test('a request is kept with its body, and there is none before', async () => {
   expect(server.last).toMatchObject({ method: 'POST', path: '/v1/chat', body: { model: 'm' } })
 })
 
-test('an answer that has begun goes on as it is told', async () => {
+test('an answer that has begun continues as it is told', async () => {
   const headers = { 'content-type': 'text/plain' }
   const server = await serve(begin(200, headers, 'half', (response) => response.end(' more')))
 

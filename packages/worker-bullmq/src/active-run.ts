@@ -13,7 +13,7 @@ import type { RunOutcome } from './run-record.ts'
 import type { ClaimedRun, RunStore } from './run-store.ts'
 import { UpdateWriter } from './update-writer.ts'
 
-/** How a worker is done with a run: it has an outcome, or somebody else goes on with it. */
+/** End of a worker's part: the run has an outcome, or another worker continues it. */
 export type RunEnd =
   | 'handed-over'
   | { readonly outcome: RunOutcome; readonly session: SessionSnapshot | undefined }
@@ -27,7 +27,7 @@ export class ActiveRun {
   readonly #control = new RunControl()
   readonly #writer: UpdateWriter
   readonly #runId: string
-  /** What the run has said before it was paused or put back. */
+  /** Text of the run before it was paused or returned to the queue. */
   readonly #before: readonly Message[]
   /** Why it was told to end. */
   #ending: 'cancelled' | 'handed-over' | 'lost' | undefined
@@ -55,7 +55,7 @@ export class ActiveRun {
     void this.#control.cancel({ mode })
   }
 
-  /** Lets it come to its next safe point, so that another worker can go on. */
+  /** Stops the run at its next safe point, so that another worker can continue it. */
   handOver(timeoutMs: number): void {
     this.#ending ??= 'handed-over'
     void this.#control.cancel({ mode: 'after-model', timeoutMs })
@@ -91,7 +91,7 @@ export class ActiveRun {
       await this.#writer.flush()
       if (!this.#control.mode || this.#control.mode !== 'now') throw error
       if (this.#ending === 'cancelled') return this.#end(undefined)
-      // What is cut off goes on from the last step that was kept.
+      // A run that is cut off continues from the last stored step.
       if (this.#ending === 'handed-over') return this.#putBack()
       throw error
     }
@@ -130,7 +130,7 @@ export class ActiveRun {
       : fresh.resume(checkpoint, answers, options)
   }
 
-  /** Subscribers forget what came after the step that the run goes on from. */
+  /** Makes subscribers discard updates after the step that the run continues from. */
   #catchUp(): void {
     this.#writer.write({ contents: [], restart: true, scope: 'run' })
     for (const update of toUpdates(chatResponse({ messages: this.#before })))

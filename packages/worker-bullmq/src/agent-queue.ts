@@ -1,13 +1,14 @@
 import type { CancelMode } from '@lamella/core'
-import { createId, LamellaError } from '@lamella/core'
+import { createSecretId, LamellaError } from '@lamella/core'
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Connection } from './connection.ts'
+import { cancelModes } from './control-message.ts'
 import { checkPlace, closed, connect, sharedRules } from './connection.ts'
 import { unknownRun } from './run-errors.ts'
 import { cancelledOutcome } from './run-outcome.ts'
-import type { RunOutcome, RunRecord, RunRequest } from './run-record.ts'
+import type { RunOutcome, RunOwner, RunRecord, RunRequest } from './run-record.ts'
 import { RunStore } from './run-store.ts'
 import type { RunMessage } from './subscription.ts'
 import { readRun } from './subscription.ts'
@@ -16,6 +17,7 @@ import { readRun } from './subscription.ts'
 export interface AgentQueueOptions {
   /** Shared by the queue and its workers. No `:` in it. */
   readonly name: string
+  /** Connection to Redis. */
   readonly connection: Connection
   /**
    * How often a run that crashes is tried, in all.
@@ -34,12 +36,12 @@ export interface AgentQueueOptions {
   readonly keepMs?: number | undefined
 }
 
-/** What a job of BullMQ holds: all else is in the record of the run. */
+/** Data of a BullMQ job. All else is in the record of the run. */
 export interface RunJob {
   readonly runId: string
 }
 
-/** Hands runs to workers, and tells what became of them. */
+/** Adds runs to a queue, and reports their outcomes. */
 export class AgentQueue {
   readonly #queue: Queue<RunJob>
   readonly #redis: Redis
@@ -62,19 +64,25 @@ export class AgentQueue {
   }
 
   /** Adds a run. One whose id is known is not added again; its id is returned all the same. */
-  async add(request: RunRequest): Promise<{ readonly runId: string; readonly added: boolean }> {
+  async add(request: RunRequest): Promise<{
+    /** Id of the run. */
+    readonly runId: string
+    /** False if a run with this id was known. */
+    readonly added: boolean
+  }> {
     checkOptions('AgentQueue.add', request, {
       agent: 'string',
       input: 'any',
       runId: 'any',
       sessionId: 'any',
       tenant: 'any',
+      principal: 'any',
       data: 'any',
     })
     const { input } = request
     if (typeof input !== 'string' && !Array.isArray(input))
       throw wrongOption('AgentQueue.add', 'input', 'a string or a list of messages', typeof input)
-    const runId = request.runId ?? createId('run')
+    const runId = request.runId ?? createSecretId('run')
     if (!/^[\w.-]{1,200}$/.test(runId)) {
       throw new RangeError(
         'AgentQueue.add: `runId` must be 1 to 200 letters, digits, `_`, `-` or `.`',
@@ -89,12 +97,16 @@ export class AgentQueue {
   }
 
   /**
-   * Lets a paused run go on, on whichever worker is free.
+   * Resumes a paused run on any free worker.
    * @throws LamellaError `approval_invalid` for an answer that nobody asked for, `run_state` for a run
    * that does not wait, such as one that was answered before
    */
-  async resume(runId: string, answers: Readonly<Record<string, unknown>>): Promise<void> {
-    const record = await this.read(runId)
+  async resume(
+    runId: string,
+    answers: Readonly<Record<string, unknown>>,
+    owner: RunOwner = {},
+  ): Promise<void> {
+    const record = await this.read(runId, owner)
     const pending = record.outcome?.pending ?? []
     if (record.state === 'paused') {
       for (const id of Object.keys(answers)) {
@@ -119,45 +131,57 @@ export class AgentQueue {
    */
   async cancel(
     runId: string,
-    options: { readonly mode?: CancelMode | undefined } = {},
+    options: RunOwner & { readonly mode?: CancelMode | undefined } = {},
   ): Promise<boolean> {
     const { mode = 'now' } = options
-    checkOptions('AgentQueue.cancel', options, { mode: ['now', 'after-model', 'after-tools'] })
+    checkOptions('AgentQueue.cancel', options, { ...ownerRules, mode: cancelModes })
+    if (!(await this.#owns(runId, options))) return false
     const isOpen = await this.#store.cancel(runId, mode, cancelledOutcome(runId, undefined, []))
     await this.#tell({ runId, cancel: mode })
     return isOpen
   }
 
-  /** Answers what a layer or tool asked by `run.request`, if its worker still waits for it. */
-  async respond(runId: string, id: string, value: unknown): Promise<void> {
+  /** Answers what a middleware or tool asked by `run.request`, if its worker still waits for it. */
+  async respond(runId: string, id: string, value: unknown, owner: RunOwner = {}): Promise<void> {
+    if (!(await this.#owns(runId, owner))) return
     await this.#tell({ runId, respond: id, value })
   }
 
-  /** @throws LamellaError `run_unknown` */
-  async read(runId: string): Promise<RunRecord> {
+  /**
+   * Reads the record of a run.
+   * @throws LamellaError `run_unknown`
+   */
+  async read(runId: string, owner: RunOwner = {}): Promise<RunRecord> {
+    checkOptions('AgentQueue', owner, ownerRules)
     const record = await this.#store.read(runId)
-    if (record !== undefined) return record
+    if (record !== undefined && isOf(record, owner)) return record
     throw unknownRun(runId)
   }
 
   /**
-   * What a run brings forth, from its beginning or from behind the message `from`, and at last its
-   * outcome. A worker that went on with the run says so by an update with `restart`.
+   * Iterates over the updates of a run and finally its outcome, from the start or after the message
+   * `from`. A worker that continues the run says so by an update with `restart`.
    * @throws LamellaError `run_unknown`, from the first step of the iteration on
    */
   subscribe(
     runId: string,
-    options: { readonly from?: string | undefined; readonly signal?: AbortSignal | undefined } = {},
+    options: RunOwner & {
+      readonly from?: string | undefined
+      readonly signal?: AbortSignal | undefined
+    } = {},
   ): AsyncIterable<RunMessage> {
-    return readRun(this.#store, () => connect(this.#connection), runId, options)
+    const { tenant, principal } = options
+    const check = () => this.read(runId, { tenant, principal })
+    return readRun(this.#store, () => connect(this.#connection), runId, { ...options, check })
   }
 
   /** How a run ended, or what it waits for. Waits for it. */
   async result(
     runId: string,
-    options: { readonly signal?: AbortSignal | undefined } = {},
+    options: RunOwner & { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<RunOutcome> {
-    const { outcome } = await this.read(runId)
+    const { tenant, principal } = options
+    const { outcome } = await this.read(runId, { tenant, principal })
     if (outcome !== undefined) return outcome
     for await (const message of this.subscribe(runId, options)) {
       if (message.kind === 'outcome') return message.outcome
@@ -179,6 +203,11 @@ export class AgentQueue {
     await this.close()
   }
 
+  async #owns(runId: string, owner: RunOwner): Promise<boolean> {
+    const record = await this.#store.read(runId)
+    return record !== undefined && isOf(record, owner)
+  }
+
   async #enqueue(runId: string, leg: number): Promise<void> {
     await this.#queue.add(
       'run',
@@ -197,4 +226,10 @@ export class AgentQueue {
   }
 }
 
+function isOf(record: RunOwner, { tenant, principal }: RunOwner): boolean {
+  const isTenant = tenant === undefined || record.tenant === tenant
+  return isTenant && (principal === undefined || record.principal === principal)
+}
+
+const ownerRules = { tenant: 'any', principal: 'any' } as const
 const sevenDaysMs = 7 * 24 * 60 * 60 * 1000

@@ -20,7 +20,7 @@ import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AgentWorkerOptions } from './index.ts'
 import { AgentQueue, AgentWorker } from './index.ts'
-import { describeWithRedis, redisUrl } from '../../../scripts/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
 
 /** Of Debian, and of most. */
 const program = 'redis-server'
@@ -65,7 +65,7 @@ async function readAll(queue: AgentQueue, runId: string) {
   throw new Error('no outcome')
 }
 
-describeWithRedis('what layers around a run made of its words', () => {
+describeWithRedis('what middlewares around a run made of its words', () => {
   const shouting = (steps: readonly ScriptedStep[], approval: 'always' | 'never') =>
     new Agent({
       client: scriptedClient(steps),

@@ -21,7 +21,7 @@ import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AgentWorkerOptions, RunOutcome } from './index.ts'
 import { AgentQueue, AgentWorker, deadLetterQueue } from './index.ts'
-import { describeWithRedis, redisUrl } from '../../../scripts/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -90,7 +90,7 @@ describeWithRedis('the outcome of a run', () => {
       0,
     ],
     [
-      'blocked by a guard',
+      'blocked by a guardrail',
       () => throwing(() => new GuardrailTripped(block)),
       {
         event: 'run.failed',
@@ -222,7 +222,7 @@ describeWithRedis('one run', () => {
     expect(all).toEqual(Array.from({ length: 2 }, () => ({ text: 'Hello', status: 'completed' })))
   })
 
-  it('pauses for an approval, and goes on in another worker', async () => {
+  it('pauses for an approval, and continues in another worker', async () => {
     const paid: unknown[] = []
     const make = (steps: Parameters<typeof scriptedClient>[0]) =>
       new Agent({
@@ -385,7 +385,7 @@ describeWithRedis('runs of a session', () => {
   })
 })
 
-describeWithRedis('of a run that a guard blocked', () => {
+describeWithRedis('of a run that a guardrail blocked', () => {
   it.each(['return', 'throw'] as const)(
     'no word stays in Redis, however far it had come, onBlock: %s',
     async (onBlock) => {
@@ -426,7 +426,7 @@ describeWithRedis('of a run that a guard blocked', () => {
 })
 
 describeWithRedis('a worker that closes', () => {
-  it('lets its run come to a safe point, from which another one goes on', async () => {
+  it('lets its run come to a safe point, from which another one continues', async () => {
     const ran: string[] = []
     let begin = (): void => {}
     const begun = new Promise<void>((resolve) => (begin = resolve))

@@ -6,6 +6,7 @@ import { DelayedError, Queue, WaitingError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { RunJob } from './agent-queue.ts'
 import type { Connection } from './connection.ts'
+import { readControl } from './control-message.ts'
 import { checkPlace, closed, connect, sharedRules } from './connection.ts'
 import type { RunEnd } from './active-run.ts'
 import { ActiveRun } from './active-run.ts'
@@ -18,10 +19,11 @@ import { SessionLocks } from './session-locks.ts'
 export interface AgentWorkerOptions {
   /** That of the queue. */
   readonly name: string
+  /** Connection to Redis. */
   readonly connection: Connection
   /** By the names that runs are added with, or a function that makes them. */
   readonly agents: Readonly<Record<string, Agent>> | ((name: string) => Agent | Promise<Agent>)
-  /** Where sessions are kept. Needed for runs with a `sessionId`. */
+  /** Store of sessions. Required for runs with a `sessionId`. */
   readonly sessions?: SessionStore | undefined
   /**
    * Runs at the same time.
@@ -114,7 +116,7 @@ export class AgentWorker {
 
   /**
    * Takes no more runs, lets those under way come to their next safe point, and gives them to others
-   * from there. After `timeoutMs` they are cut off, and others go on from their last finished step. While
+   * from there. After `timeoutMs` they are cut off, and others continue from their last finished step. While
    * Redis is away nothing can be given to others: five seconds later it closes all the same, `onError` is
    * told, and others take the runs over after `lockMs`.
    */
@@ -254,12 +256,15 @@ export class AgentWorker {
   }
 
   #hear(text: string): void {
-    const { runId, cancel, respond, value } = JSON.parse(text) as Record<string, string>
-    const run = this.#active.get(runId!)
-    if (cancel !== undefined && this.#taking.has(runId!))
-      this.#taking.set(runId!, cancel as CancelMode)
-    if (cancel !== undefined) run?.cancel(cancel as CancelMode)
-    if (respond !== undefined) run?.respond(respond, value)
+    try {
+      const { runId, cancel, respond, value } = readControl(text)
+      const run = this.#active.get(runId)
+      if (cancel !== undefined && this.#taking.has(runId)) this.#taking.set(runId, cancel)
+      if (cancel !== undefined) run?.cancel(cancel)
+      if (respond !== undefined) run?.respond(respond, value)
+    } catch (error) {
+      this.#report(error, undefined)
+    }
   }
 
   #report(error: unknown, runId: string | undefined): void {

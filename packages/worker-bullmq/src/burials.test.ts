@@ -4,7 +4,7 @@ import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterEach, expect, it } from 'vitest'
 import { AgentQueue, AgentWorker, deadLetterQueue } from './index.ts'
-import { describeWithRedis, redisUrl } from '../../../scripts/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
 import { outcomeOfError } from './run-outcome.ts'
 import { RunStore } from './run-store.ts'
 
@@ -14,7 +14,7 @@ afterEach(async () => {
 })
 
 describeWithRedis('a run that crashed', () => {
-  /** What a worker leaves that dies when it has written the outcome, and not yet buried the run. */
+  /** State that a worker leaves that dies after it wrote the outcome, before it buried the run. */
   async function crashedRun(name: string, runId: string): Promise<void> {
     const redis = new Redis(redisUrl)
     const store = new RunStore(redis, name, 60_000)

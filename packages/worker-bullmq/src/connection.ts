@@ -3,7 +3,7 @@ import { wrongOption } from '@lamella/core/authoring'
 import { Redis } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
 
-/** Where Redis is: a URL, or the options of ioredis. */
+/** Address of Redis: a URL, or the options of ioredis. */
 export type Connection = string | Omit<RedisOptions, 'replyMapping' | 'maxRetriesPerRequest'>
 
 /** Opens a connection. Commands wait for Redis to come back, so nothing is lost over a restart of it. */

@@ -12,7 +12,7 @@ export function takenOver(runId: string): LamellaError {
   })
 }
 
-/** What is told of a run whose worker closed while Redis was away. */
+/** Error of a run whose worker closed while Redis was unavailable. */
 export function leftBehind(runId: string): LamellaError {
   return new LamellaError(
     `run "${runId}" was left to other workers: Redis was away while this one closed`,

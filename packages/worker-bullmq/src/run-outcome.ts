@@ -2,13 +2,13 @@ import type { AgentResponse, Message } from '@lamella/core'
 import { LamellaError, outcomeOf } from '@lamella/core'
 import type { RunOutcome } from './run-record.ts'
 
-/** What becomes of the job: done with, or tried again. */
+/** End of the job: finished, or tried again. */
 export interface Verdict {
   readonly outcome: RunOutcome
   readonly isRetried: boolean
 }
 
-/** What a response makes of a run. `before` is what the run has said before it was cut off. */
+/** Makes the outcome of a response. `before` is the text of the run before it was cut off. */
 export function outcomeOfResponse(response: AgentResponse, before: readonly Message[]): Verdict {
   const { runId, status, text, usage, pending, value, reason, block } = response
   const messages = [...before, ...response.messages]
@@ -39,7 +39,7 @@ export function outcomeOfResponse(response: AgentResponse, before: readonly Mess
   return final({ ...rest, event, status, text: whole, messages })
 }
 
-/** What an error makes of a run. A guard that throws is no crash. */
+/** Makes the outcome of an error. A guardrail that throws is no crash. */
 export function outcomeOfError(error: unknown, runId: string): Verdict {
   const { usage = {}, messages = [] } = outcomeOf(error) ?? {}
   const rest = { runId, event: 'run.failed', usage, pending: [] } as const
@@ -57,7 +57,7 @@ export function outcomeOfError(error: unknown, runId: string): Verdict {
   }
 }
 
-/** What a cancel makes of a run. */
+/** Makes the outcome of a canceled run. */
 export function cancelledOutcome(
   runId: string,
   response: Pick<AgentResponse, 'messages' | 'usage'> | undefined,

@@ -1,25 +1,40 @@
 import type { AgentResponse, Block, Message, PendingRequest, Usage } from '@lamella/core'
 
-/** Where a run stands. `queued` also means that it goes on soon: after a failure, a resume, a shutdown. */
+/**
+ * State of a run. `queued` also means that it continues soon: after a failure, a resume or a shutdown.
+ */
 export type RunState = 'queued' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled'
 
-/** What a run is asked to do. JSON. */
-export interface RunRequest {
+/** Whose run is meant. A run of another owner counts as missing; what is left out is not checked. */
+export interface RunOwner {
+  /** Tenant that the run was added for. */
+  readonly tenant?: string | undefined
+  /** User that the run was added for. */
+  readonly principal?: string | undefined
+}
+
+/** Request for a run. JSON. */
+export interface RunRequest extends RunOwner {
   /** The name of the agent, as the worker knows it. */
   readonly agent: string
+  /** Input of the run. */
   readonly input: string | readonly Message[]
-  /** @default a new one. Adding a run twice is the same as adding it once. */
+  /**
+   * Id of the run. Adding a run twice is the same as adding it once.
+   * @default a new one
+   */
   readonly runId?: string | undefined
   /** Runs of one session run one after another. */
   readonly sessionId?: string | undefined
-  readonly tenant?: string | undefined
-  /** For layers and tools, as `run.data`. */
+  /** For middlewares and tools, as `run.data`. */
   readonly data?: unknown
 }
 
 /** How a run ended, or why it waits. */
 export interface RunOutcome {
+  /** Id of the run. */
   readonly runId: string
+  /** Kind of the outcome. */
   readonly event: 'run.completed' | 'run.paused' | 'run.failed' | 'run.cancelled'
   /** Of the response; or `guardrail_tripped`, `budget_exhausted`, `agent_crashed`, `cancelled`. */
   readonly status:
@@ -27,30 +42,43 @@ export interface RunOutcome {
     | 'guardrail_tripped'
     | 'agent_crashed'
     | 'cancelled'
-  /** What the user may read. */
+  /** Text for the user. */
   readonly text: string
+  /** Messages of the response. */
   readonly messages: readonly Message[]
+  /** Usage of the run. */
   readonly usage: Usage
+  /** Requests that a paused run waits for. */
   readonly pending: readonly PendingRequest[]
+  /** Structured output of the response. */
   readonly value?: unknown
+  /** Reason of the status, as the response has it. */
   readonly reason?: string | undefined
+  /** Facts about a block by a guardrail. */
   readonly block?: Block | undefined
   /** Of a crash. The message is there only for errors of Lamella, which hold no text of users. */
   readonly error?:
     | {
+        /** Name of the error. */
         readonly name: string
+        /** Code of the error, if it has one. */
         readonly code?: string | undefined
+        /** Message of the error, for errors of Lamella only. */
         readonly message?: string | undefined
       }
     | undefined
 }
 
 /** One run, as the queue knows it. */
-export interface RunRecord {
+export interface RunRecord extends RunOwner {
+  /** Id of the run. */
   readonly runId: string
+  /** Name of the agent, as the worker knows it. */
   readonly agent: string
+  /** State of the run. */
   readonly state: RunState
   /** How often a worker has begun to work on it. */
   readonly deliveries: number
+  /** Latest outcome of the run. */
   readonly outcome?: RunOutcome | undefined
 }

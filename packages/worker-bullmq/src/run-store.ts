@@ -1,35 +1,38 @@
 import type { AgentResponseUpdate, Checkpoint, Message, SessionSnapshot } from '@lamella/core'
+import { createSecretId } from '@lamella/core'
 import type { Redis } from 'ioredis'
 import { takenOver, unknownRun } from './run-errors.ts'
-import type { RunOutcome, RunRecord, RunRequest, RunState } from './run-record.ts'
+import type { RunOutcome, RunOwner, RunRecord, RunRequest, RunState } from './run-record.ts'
 
-/** What a worker is given of a run when it begins to work on it. */
+/** State of a run that a worker gets when it starts. */
 export interface ClaimedRun {
   readonly state: RunState
   readonly deliveries: number
   readonly request: RunRequest
-  /** Where to go on, if the run has begun before. */
+  /** Step to continue from, if the run has started before. */
   readonly checkpoint: Checkpoint | undefined
   readonly answers: Readonly<Record<string, unknown>>
-  /** What the run had said when it was paused or put back, as its layers let it through. */
+  /**
+   * Text of the run when it was paused or returned to the queue, as its middlewares released it.
+   */
   readonly before: readonly Message[]
   /** The state of its session as it was at the checkpoint. */
   readonly sessionState: SessionSnapshot['state'] | undefined
   /** A cancel that came while nobody worked on it. */
   readonly cancel: string | undefined
-  /** What a session had become when its outcome was written, and nobody knows whether it was saved. */
+  /** State of a session when its outcome was written, if its save is not confirmed. */
   readonly unsaved: SessionSnapshot | undefined
   readonly outcome: RunOutcome | undefined
 }
 
-/** What subscribers read: an update, or how a run ended. */
+/** Message for subscribers: an update, or the outcome of a run. */
 export type RunEntry =
   | { readonly kind: 'update'; readonly update: AgentResponseUpdate }
   | { readonly kind: 'outcome'; readonly outcome: RunOutcome; readonly leg: number }
 
 /**
  * The runs of a queue in Redis: one hash and one stream each. Who writes must be who claimed the run last,
- * so a worker that was thought dead cannot spoil what another one goes on with.
+ * so a worker that was thought dead cannot spoil what another one continues with.
  */
 export class RunStore {
   readonly #redis: Redis
@@ -53,32 +56,37 @@ export class RunStore {
   /** False if there is a run with this id already. */
   async create(runId: string, request: RunRequest): Promise<boolean> {
     const made = await this.#redis.eval(
-      `if redis.call('exists', KEYS[1]) == 1 then return 0 end
+      `if redis.call('hget', KEYS[1], 'created') == ARGV[3] then return 1 end
+      if redis.call('exists', KEYS[1]) == 1 then return 0 end
       redis.call('hset', KEYS[1], 'state', 'queued', 'request', ARGV[1], 'agent', ARGV[2], 'leg', 0, 'deliveries', 0)
+      redis.call('hset', KEYS[1], 'created', ARGV[3], 'owned', ARGV[4])
       return 1`,
       1,
       this.#key(runId),
       JSON.stringify(request),
       request.agent,
+      step(),
+      JSON.stringify({ tenant: request.tenant, principal: request.principal }),
     )
     return made === 1
   }
 
   async read(runId: string): Promise<RunRecord | undefined> {
     const fields = await this.#redis.hgetall(this.#key(runId))
-    const { state, agent, deliveries, outcome } = fields
+    const { state, agent, deliveries, outcome, owned = '{}' } = fields
     if (state === undefined) return undefined
     return {
       runId,
       agent: agent!,
       state: state as RunState,
       deliveries: Number(deliveries),
+      ...(JSON.parse(owned) as RunOwner),
       ...(outcome !== undefined && { outcome: JSON.parse(outcome) as RunOutcome }),
     }
   }
 
   /**
-   * Whether nothing more is to come from a run, for now.
+   * Tells whether a run is over or paused, so that nothing more comes for now.
    * @throws LamellaError `run_unknown`
    */
   async isOver(runId: string): Promise<boolean> {
@@ -96,8 +104,10 @@ export class RunStore {
     const fields = (await this.#redis.eval(
       `local state = redis.call('hget', KEYS[1], 'state')
       if state == 'queued' or state == 'running' then
+        if redis.call('hget', KEYS[1], 'owner') ~= ARGV[1] then
+          redis.call('hincrby', KEYS[1], 'deliveries', 1)
+        end
         redis.call('hset', KEYS[1], 'state', 'running', 'owner', ARGV[1])
-        redis.call('hincrby', KEYS[1], 'deliveries', 1)
       end
       return redis.call('hgetall', KEYS[1])`,
       1,
@@ -164,16 +174,18 @@ export class RunStore {
       fields['request'] = JSON.stringify({ runId, input: '', sessionId: kept.session?.id })
     }
     const done = await this.#redis.eval(
-      `if redis.call('hget', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
+      `if redis.call('hget', KEYS[1], 'finished') == ARGV[5] then return 1 end
+      if redis.call('hget', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
       local kind = ARGV[2]
       if kind == 'waits' and redis.call('hexists', KEYS[1], 'cancel') == 1 then return 2 end
       if kind == 'blocked' then
         redis.call('hdel', KEYS[1], 'checkpoint', 'answers', 'before')
         redis.call('xtrim', KEYS[2], 'MAXLEN', 0)
       end
-      local last = 4 + tonumber(ARGV[4])
-      for i = 5, last do redis.call('xadd', KEYS[2], '*', 'entry', ARGV[i]) end
+      local last = 5 + tonumber(ARGV[4])
+      for i = 6, last do redis.call('xadd', KEYS[2], '*', 'entry', ARGV[i]) end
       redis.call('hset', KEYS[1], unpack(ARGV, last + 1))
+      redis.call('hset', KEYS[1], 'finished', ARGV[5])
       redis.call('hdel', KEYS[1], 'session-state')
       if kind ~= 'waits' then
         redis.call('pexpire', KEYS[1], ARGV[3])
@@ -187,6 +199,7 @@ export class RunStore {
       isBlocked ? 'blocked' : state === 'paused' ? 'waits' : 'ended',
       this.#keepMs,
       entries.length,
+      step(),
       ...entries.map((entry) => JSON.stringify(entry)),
       ...Object.entries(fields).flat(),
     )
@@ -199,7 +212,7 @@ export class RunStore {
     await this.#redis.hdel(this.#key(runId), 'session')
   }
 
-  /** Somebody else is to go on with the run. */
+  /** Returns the run to the queue for another worker. */
   async putBack(
     runId: string,
     owner: string,
@@ -215,29 +228,38 @@ export class RunStore {
     await this.#write(runId, owner, fields)
   }
 
-  /** A paused run is to go on. Resolves to its new leg, or to 0 if it does not wait. */
+  /**
+   * A paused run is to continue. Resolves to its new leg, or to 0 if it does not wait. The same answers once
+   * more, before a worker has begun, resolve to the same leg: who gave them may have died before the next step.
+   */
   async resume(runId: string, answers: Readonly<Record<string, unknown>>): Promise<number> {
     const leg = await this.#redis.eval(
-      `if redis.call('hget', KEYS[1], 'state') ~= 'paused' then return 0 end
-      redis.call('hset', KEYS[1], 'state', 'queued', 'answers', ARGV[1])
+      `local state = redis.call('hget', KEYS[1], 'state')
+      local known = redis.call('hget', KEYS[1], 'resumed') == ARGV[2]
+      local same = state == 'queued' and redis.call('hget', KEYS[1], 'answers') == ARGV[1]
+      if known or same then return tonumber(redis.call('hget', KEYS[1], 'leg')) end
+      if state ~= 'paused' then return 0 end
+      redis.call('hset', KEYS[1], 'state', 'queued', 'answers', ARGV[1], 'resumed', ARGV[2])
       redis.call('hdel', KEYS[1], 'outcome')
       return redis.call('hincrby', KEYS[1], 'leg', 1)`,
       1,
       this.#key(runId),
       JSON.stringify(answers),
+      step(),
     )
     return Number(leg)
   }
 
-  /** Whether there is anything to cancel. A run that waits is cancelled here and now. */
+  /** Tells whether there is anything to cancel. A waiting run is canceled immediately. */
   async cancel(runId: string, mode: string, outcome: RunOutcome): Promise<boolean> {
     const keys = [this.#key(runId), this.updatesKey(runId)]
     const entry: RunEntry = { kind: 'outcome', outcome, leg: await this.leg(runId) }
     const state = (await this.#redis.eval(
-      `local state = redis.call('hget', KEYS[1], 'state')
+      `if redis.call('hget', KEYS[1], 'cancelled') == ARGV[5] then return 'paused' end
+      local state = redis.call('hget', KEYS[1], 'state')
       if state == 'queued' or state == 'running' then redis.call('hset', KEYS[1], 'cancel', ARGV[1]) end
       if state == 'paused' then
-        redis.call('hset', KEYS[1], 'state', 'cancelled', 'outcome', ARGV[2])
+        redis.call('hset', KEYS[1], 'state', 'cancelled', 'outcome', ARGV[2], 'cancelled', ARGV[5])
         redis.call('xadd', KEYS[2], '*', 'entry', ARGV[3])
         redis.call('pexpire', KEYS[1], ARGV[4])
         redis.call('pexpire', KEYS[2], ARGV[4])
@@ -249,6 +271,7 @@ export class RunStore {
       JSON.stringify(outcome),
       JSON.stringify(entry),
       this.#keepMs,
+      step(),
     )) as string | null
     return state !== null && ['queued', 'running', 'paused'].includes(state)
   }
@@ -258,12 +281,15 @@ export class RunStore {
     if (entries.length === 0) return
     const done = await this.#redis.eval(
       `if redis.call('hget', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
-      for i = 2, #ARGV do redis.call('xadd', KEYS[2], '*', 'entry', ARGV[i]) end
+      if redis.call('hget', KEYS[1], 'appended') == ARGV[2] then return 1 end
+      for i = 3, #ARGV do redis.call('xadd', KEYS[2], '*', 'entry', ARGV[i]) end
+      redis.call('hset', KEYS[1], 'appended', ARGV[2])
       return 1`,
       2,
       this.#key(runId),
       this.updatesKey(runId),
       owner,
+      step(),
       ...entries.map((entry) => JSON.stringify(entry)),
     )
     if (done !== 1) throw takenOver(runId)
@@ -285,6 +311,14 @@ export class RunStore {
   #key(runId: string): string {
     return `${this.#prefix}run:${runId}`
   }
+}
+
+/**
+ * Names one step. A client sends a script again when its connection broke before the reply came; a run
+ * remembers the last step of each kind, so that the second time changes nothing.
+ */
+function step(): string {
+  return createSecretId('step')
 }
 
 function pairs(list: readonly string[]): [string, string][] {

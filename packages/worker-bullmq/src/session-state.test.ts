@@ -4,7 +4,7 @@ import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { afterEach, expect, it } from 'vitest'
 import { AgentQueue, AgentWorker } from './index.ts'
-import { describeWithRedis, redisUrl } from '../../../scripts/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -41,7 +41,7 @@ function setUp() {
 }
 
 describeWithRedis('the state of a session', () => {
-  it('is what it was at the step that a run goes on from when it is tried again', async () => {
+  it('is what it was at the step that a run continues from when it is tried again', async () => {
     const { queue, startWorker, add, state } = setUp()
     startWorker([noteDown('one'), new Error('down'), noteDown('two'), 'Done.'])
 
@@ -72,7 +72,7 @@ describeWithRedis('the state of a session', () => {
     await expect.poll(state).toEqual({ legs: 2, notes: ['one'] })
   })
 
-  it('is that of the session when a run goes on after a pause, whatever other runs did with it', async () => {
+  it('is that of the session when a run continues after a pause, whatever other runs did with it', async () => {
     const { queue, startWorker, add, state } = setUp()
     startWorker([
       noteDown('one'),

@@ -3,10 +3,22 @@ import type { Redis } from 'ioredis'
 import type { RunOutcome } from './run-record.ts'
 import type { RunEntry, RunStore } from './run-store.ts'
 
-/** What a subscriber is told, with an id to go on from. */
+/** Message for a subscriber, with an id to continue from. */
 export type RunMessage =
-  | { readonly id: string; readonly kind: 'update'; readonly update: AgentResponseUpdate }
-  | { readonly id: string; readonly kind: 'outcome'; readonly outcome: RunOutcome }
+  | {
+      /** Id of the message, for `from`. */
+      readonly id: string
+      readonly kind: 'update'
+      /** Update of the run. */
+      readonly update: AgentResponseUpdate
+    }
+  | {
+      /** Id of the message, for `from`. */
+      readonly id: string
+      readonly kind: 'outcome'
+      /** Outcome of the run, also when it pauses. */
+      readonly outcome: RunOutcome
+    }
 
 /** Reads a run to its outcome, over a connection of its own. */
 export async function* readRun(
@@ -16,7 +28,12 @@ export async function* readRun(
   {
     from = '0',
     signal,
-  }: { readonly from?: string | undefined; readonly signal?: AbortSignal | undefined },
+    check,
+  }: {
+    readonly from?: string | undefined
+    readonly signal?: AbortSignal | undefined
+    readonly check: () => Promise<unknown>
+  },
 ): AsyncGenerator<RunMessage, void> {
   signal?.throwIfAborted()
   const redis = connect()
@@ -24,6 +41,7 @@ export async function* readRun(
   const onAbort = (): void => redis.disconnect()
   signal?.addEventListener('abort', onAbort)
   try {
+    await check()
     let last = from
     let isOver = await store.isOver(runId)
     for (;;) {
@@ -34,7 +52,7 @@ export async function* readRun(
           yield { id, kind: 'update', update: entry.update }
           continue
         }
-        // One that was resumed since goes on.
+        // A run that was resumed since continues.
         if ((await store.leg(runId)) > entry.leg) continue
         yield { id, kind: 'outcome', outcome: entry.outcome }
         return

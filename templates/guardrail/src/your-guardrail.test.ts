@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Agent } from '@lamella/core'
-import { describeContract, guardContract, scriptedClient } from '@lamella/testing'
+import { describeContract, guardrailContract, scriptedClient } from '@lamella/testing'
 import { yourGuardrail } from './index.ts'
 
-// What every guard keeps: what it forbids is in no update, message, event or session, however it is cut.
+// What every guardrail keeps: what it forbids is in no update, message, event or session, however it is cut.
 describeContract(
-  guardContract({
+  guardrailContract({
     create: () => yourGuardrail({ words: ['plugh', 'xyzzy'] }),
     harmless: ['The quick brown fox.'],
     violations: (['input', 'output', 'arguments', 'result'] as const).map((stage) => ({

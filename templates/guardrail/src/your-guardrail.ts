@@ -1,4 +1,4 @@
-import type { GuardrailLayer, GuardrailOptions, Verdict } from '@lamella/core'
+import type { GuardrailMiddleware, GuardrailOptions, Verdict } from '@lamella/core'
 import { guardrail } from '@lamella/core'
 import { wrongOption } from '@lamella/core/authoring'
 
@@ -16,7 +16,7 @@ export interface YourGuardrailOptions
 export function yourGuardrail({
   words,
   ...options
-}: YourGuardrailOptions): readonly GuardrailLayer<'agent' | 'chat'>[] {
+}: YourGuardrailOptions): readonly GuardrailMiddleware<'agent' | 'chat'>[] {
   const isWord = (word: unknown): boolean =>
     typeof word === 'string' && /^[\p{L}\p{N}]+$/u.test(word)
   if (!Array.isArray(words) || words.length === 0 || !words.every(isWord)) {

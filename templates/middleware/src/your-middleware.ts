@@ -1,15 +1,21 @@
 import type { ChatContext, ChatMiddleware } from '@lamella/core'
-import type { Clock, LayerOptions } from '@lamella/core/authoring'
-import { chatLayer, checkOptions, layerRules, reporter, systemClock } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
+import {
+  defineChatMiddleware,
+  checkOptions,
+  middlewareRules,
+  reporter,
+  systemClock,
+} from '@lamella/core/authoring'
 
-/** What the layer tells of a model call. */
+/** Data of an event about a model call. */
 export interface YourMiddlewareEvent {
   readonly iteration: number
   readonly elapsedMs: number
   readonly slow: boolean
 }
 
-export interface YourMiddlewareOptions extends LayerOptions<ChatContext, YourMiddlewareEvent> {
+export interface YourMiddlewareOptions extends MiddlewareOptions<ChatContext, YourMiddlewareEvent> {
   /**
    * A call that takes longer is slow. In milliseconds.
    * @default 5000
@@ -24,11 +30,11 @@ export interface YourMiddlewareOptions extends LayerOptions<ChatContext, YourMid
  * @throws RangeError or TypeError that names the option and the value
  */
 export function yourMiddleware(options: YourMiddlewareOptions = {}): ChatMiddleware {
-  checkOptions('yourMiddleware', options, { ...layerRules, slowMs: 0, clock: 'any' })
+  checkOptions('yourMiddleware', options, { ...middlewareRules, slowMs: 0, clock: 'any' })
   const { slowMs = 5000, clock = systemClock } = options
   const report = reporter('your-middleware', options.onEvent)
 
-  return chatLayer('your-middleware', options, async (context, callNext) => {
+  return defineChatMiddleware('your-middleware', options, async (context, callNext) => {
     const start = clock.now()
     try {
       // Resolves when the inner work is complete, in both modes.

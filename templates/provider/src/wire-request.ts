@@ -1,7 +1,7 @@
 import type { ChatRequest, Content } from '@lamella/core'
 import { textOf, visibleHistory } from '@lamella/core'
 
-/** What is sent. */
+/** Body of a request. */
 export function toBody(
   { messages, instructions, options }: Omit<ChatRequest, 'signal'>,
   model: string,

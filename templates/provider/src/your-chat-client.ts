@@ -13,13 +13,13 @@ import { cutShort, networkError, statusError } from './wire-error.ts'
 
 export interface YourChatClientOptions {
   readonly model: string
-  /** Where your provider is. */
+  /** Address of your provider. */
   readonly baseURL: string
   readonly apiKey?: string | undefined
   readonly middleware?: ClientMiddlewareInput | undefined
 }
 
-/** What a line of an answer says. A plain answer is one such line, with everything in it. */
+/** One line of an answer. A plain answer is one such line, with everything in it. */
 interface WireLine {
   readonly text?: string
   readonly calls?: readonly {
@@ -142,7 +142,7 @@ function usageOf(usage: WireLine['usage']) {
 
 /**
  * The lines of a body, as they come. Closes the connection when the reader leaves. If your provider sends
- * a `text/event-stream`, `guardStream` of `@lamella/core/transport` takes the place of this and of `stream`.
+ * a `text/event-stream`, `readEventStream` of `@lamella/core/transport` takes the place of this and of `stream`.
  */
 async function* linesOf(body: ReadableStream<Uint8Array>, signal: AbortSignal) {
   const decoder = new TextDecoder()

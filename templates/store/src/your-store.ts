@@ -1,6 +1,6 @@
 import type { KeyValueStore, WriteOptions } from '@lamella/core'
 
-/** What the store needs of your database: here it is a map in memory. Put your own in its place. */
+/** The part of your database that the store needs. Here it is a map in memory; replace it. */
 export interface YourDatabase {
   read(key: string): Promise<{ readonly json: string; readonly expiresAt: number } | undefined>
   /** Runs `work` alone: nobody else writes the entry meanwhile. */

@@ -1,0 +1,174 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ChatResponse, FunctionMiddleware, FunctionResult } from '@lamella/core'
+import {
+  agentMiddleware,
+  chatMiddleware,
+  functionMiddleware,
+  GuardrailTripped,
+  isProviderError,
+  messageText,
+  textOf,
+  ToolError,
+} from '@lamella/core'
+import type { DocsFolder } from './docs-folder.ts'
+import { count, failureText, inSeconds, tokens } from './in-words.ts'
+import { report } from './middleware-step.ts'
+
+/** Around the whole run: how long it took, however it ends. */
+export const timing = agentMiddleware('timing', async (context, callNext) => {
+  const start = performance.now()
+  report(context, { middleware: 'timing', mark: 'in', text: 'the run begins' })
+  try {
+    await callNext()
+  } finally {
+    const elapsedMs = performance.now() - start
+    report(context, {
+      middleware: 'timing',
+      mark: 'out',
+      text: tokens(context.run.usage),
+      elapsedMs,
+    })
+  }
+})
+
+const rules = [
+  {
+    category: 'instructions',
+    pattern: /\b(?:ignore|disregard|forget)\b.{0,30}\b(?:instructions?|rules?|prompts?)\b/isu,
+    reply: 'I keep to my instructions. Ask me about the documents.',
+  },
+  {
+    category: 'secrets',
+    pattern:
+      /\b(?:give|show|tell|print|reveal|send|what(?:'s| is| are))\b(?!.*\bhow\b).{0,40}\b(?:passwords?|secrets?|api[ -]?keys?|credentials?)\b/isu,
+    reply: 'I do not talk about passwords and keys. Ask me about the documents.',
+  },
+]
+
+/** Around the whole run: stops a question before any model sees it. */
+export const inputGuardrail = agentMiddleware('input-guardrail', async (context, callNext) => {
+  const question = context.messages.map(messageText).join('\n')
+  const rule = rules.find(({ pattern }) => pattern.test(question))
+  if (rule !== undefined) {
+    const { category, reply } = rule
+    report(context, {
+      middleware: 'input-guardrail',
+      mark: 'stopped',
+      text: `${category}: no model is called`,
+    })
+    throw new GuardrailTripped({
+      guardrail: 'input-guardrail',
+      level: 'agent',
+      stage: 'input',
+      category,
+      message: reply,
+    })
+  }
+  report(context, { middleware: 'input-guardrail', mark: 'in', text: 'has no objection' })
+  await callNext()
+})
+
+const maxRetries = 2
+
+/** Around each model call: calls again when the provider says that it is worth a try. */
+export const retry = chatMiddleware('retry', async (context, callNext) => {
+  // The provider's SDK would repeat failed requests, too. One owner is enough.
+  context.options = { ...context.options, transportRetries: 0 }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await callNext()
+      return
+    } catch (error) {
+      // What the reader has seen of an answer cannot be unsaid, so a broken stream stays broken.
+      if (!isProviderError(error) || !error.retry.retryable || context.released) throw error
+      if (attempt > maxRetries) throw error
+      const delayMs = error.retry.afterMs ?? 200 * 2 ** (attempt - 1)
+      context.run.recordAttempt({ status: 'failed', reason: error.kind, delayMs })
+      const text = `waits ${inSeconds(delayMs)}, then calls again (${attempt} of ${maxRetries})`
+      report(context, { middleware: 'retry', mark: 'again', text })
+      await delay(delayMs, undefined, { signal: context.signal })
+    }
+  }
+})
+
+/** Around each attempt of a model call: what goes in, what comes out, how long it took. */
+export const modelLog = chatMiddleware('model-log', async (context, callNext) => {
+  const start = performance.now()
+  const { messages, options, iteration } = context
+  const sent = `model call ${iteration + 1}: ${count(messages.length, 'message')}, ${count(options.tools?.length ?? 0, 'tool')}`
+  report(context, { middleware: 'model-log', mark: 'in', text: sent })
+  try {
+    const response = await callNext()
+    const elapsedMs = performance.now() - start
+    report(context, { middleware: 'model-log', mark: 'out', text: answered(response), elapsedMs })
+  } catch (error) {
+    const elapsedMs = performance.now() - start
+    report(context, {
+      middleware: 'model-log',
+      mark: 'failed',
+      text: failureText(error),
+      elapsedMs,
+    })
+    throw error
+  }
+})
+
+function answered({ functionCalls, usage }: ChatResponse): string {
+  const names = functionCalls.map(({ name }) => name).join(', ')
+  return `${names === '' ? 'answers' : `asks for ${names}`} · ${tokens(usage, '')}`
+}
+
+/** Around each tool call: the call with its arguments, and a short result. */
+export const toolLog = functionMiddleware('tool-log', async (context, callNext) => {
+  const { name } = context.function
+  const start = performance.now()
+  const args = Object.entries(context.arguments).map(
+    ([key, value]) => ` ${key}=${JSON.stringify(value)}`,
+  )
+  report(context, { middleware: 'tool-log', mark: 'in', text: `${name}${args.join('')}` })
+  try {
+    const result = await callNext()
+    const elapsedMs = performance.now() - start
+    report(context, {
+      middleware: 'tool-log',
+      mark: 'out',
+      text: `${name}: ${inShort(result)}`,
+      elapsedMs,
+    })
+  } catch (error) {
+    report(context, {
+      middleware: 'tool-log',
+      mark: 'failed',
+      text: `${name}: ${failureText(error)}`,
+    })
+    throw error
+  }
+})
+
+function inShort({ value, contents }: FunctionResult): string {
+  if (Array.isArray(value)) return count(value.length, 'passage')
+  if (typeof value === 'object' && value !== null && 'total' in value)
+    return count(Number(value.total), 'file')
+  const text = textOf(contents)
+  return `${count(text.split('\n').length, 'line')}, ${count(text.length, 'character')}`
+}
+
+/** Around each tool call: a path may not lead out of the folder, whatever tool it is for. */
+export function inFolder(folder: DocsFolder): FunctionMiddleware {
+  return functionMiddleware('in-folder', async (context, callNext) => {
+    const { path } = context.arguments
+    if (typeof path === 'string') {
+      if (!(await folder.contains(path))) {
+        report(context, {
+          middleware: 'in-folder',
+          mark: 'stopped',
+          text: `${path} leads out of the folder`,
+        })
+        // The model reads this as the result of its call, and the run continues.
+        throw new ToolError(`${path} is outside the folder`, { reason: 'denied' })
+      }
+      report(context, { middleware: 'in-folder', mark: 'in', text: `${path} is inside` })
+    }
+    await callNext()
+  })
+}

@@ -1,0 +1,129 @@
+import type { ChatOptions, ToolChoice, ToolDefinition } from '@lamella/core'
+import { ProviderError, toJsonSchema } from '@lamella/core'
+import { checkOptions } from '@lamella/core/authoring'
+import type { WireObject } from '@lamella/core/transport'
+import { recordOf, stringOf } from '@lamella/core/transport'
+import type { CallableModel } from '../model/language-model.ts'
+
+/**
+ * Settings of the AI SDK that Lamella has no option for, as `providerOptions.aiSdk` of a call.
+ */
+export interface AiSdkCallOptions {
+  /** Samples only from this many of the most likely tokens. */
+  readonly topK?: number | undefined
+  /** Makes repeating what is in the prompt less likely. */
+  readonly presencePenalty?: number | undefined
+  /** Makes repeating the same words less likely. */
+  readonly frequencyPenalty?: number | undefined
+}
+
+/** Options of a call in the words of the AI SDK, without its prompt. */
+export interface CallSettings {
+  readonly settings: WireObject
+  /** Options of the call that the model has no field for. */
+  readonly ignored: readonly string[]
+}
+
+const efforts = new Set(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
+const withoutField = ['allowParallelToolCalls', 'user', 'metadata', 'conversationId'] as const
+
+/**
+ * Translates the options of a call.
+ * @throws ProviderError for another model than the client's
+ */
+export function callSettings(options: ChatOptions, model: CallableModel): CallSettings {
+  const { specificationVersion: version, modelId, provider } = model
+  if (options.model !== undefined && options.model !== modelId) {
+    throw new ProviderError(
+      `${provider}: this client is bound to the model ${modelId}; make another with \`aiSdk\``,
+      { kind: 'invalid_request', provider },
+    )
+  }
+  const { aiSdk = {}, ...providerOptions } = options.providerOptions ?? {}
+  checkOptions('providerOptions.aiSdk', aiSdk as AiSdkCallOptions, {
+    topK: 'any',
+    presencePenalty: 'any',
+    frequencyPenalty: 'any',
+  })
+  const ignored: string[] = withoutField.filter((name) => options[name] !== undefined)
+  const { effort, summary } = options.reasoning ?? {}
+  const hasEffort = effort !== undefined && version === 'v4' && efforts.has(effort)
+  if ((effort !== undefined && !hasEffort) || summary !== undefined) ignored.push('reasoning')
+  return {
+    settings: {
+      ...defined({
+        maxOutputTokens: options.maxOutputTokens,
+        temperature: options.temperature,
+        topP: options.topP,
+        seed: options.seed,
+        stopSequences: options.stop,
+        ...aiSdk,
+        responseFormat: responseFormat(options.responseFormat),
+        reasoning: hasEffort ? effort : undefined,
+      }),
+      ...toolSettings(options, model),
+      ...(Object.keys(providerOptions).length > 0 && { providerOptions }),
+    },
+    ignored,
+  }
+}
+
+/** Tools and the choice among them: none without a tool. */
+function toolSettings(
+  { tools = [], toolChoice }: ChatOptions,
+  { specificationVersion: version }: Pick<CallableModel, 'specificationVersion'>,
+): WireObject {
+  if (tools.length === 0) return {}
+  const choice = typeof toolChoice === 'function' ? undefined : toolChoice
+  return {
+    tools: tools.map((tool) => toolPart(tool, version)),
+    ...(choice !== undefined && { toolChoice: choicePart(choice) }),
+  }
+}
+
+function toolPart(
+  tool: ToolDefinition,
+  version: CallableModel['specificationVersion'],
+): WireObject {
+  if (tool.type === 'hosted') return hostedTool(tool.name, tool.definition, version)
+  const { name, description, jsonSchema: inputSchema, metadata } = tool
+  return {
+    type: 'function',
+    name,
+    ...(description !== '' && { description }),
+    inputSchema,
+    ...recordOf(metadata?.['aiSdk']),
+  }
+}
+
+function hostedTool(
+  name: string,
+  { id, args = {} }: WireObject,
+  version: CallableModel['specificationVersion'],
+): WireObject {
+  if (!/^[^.]+\../.test(stringOf(id) ?? '')) {
+    throw new TypeError(
+      `tools: the hosted tool "${name}" needs an \`id\` such as 'openai.web_search' in its definition`,
+    )
+  }
+  return { type: version === 'v2' ? 'provider-defined' : 'provider', id, name, args }
+}
+
+function choicePart(choice: ToolChoice): WireObject {
+  return typeof choice === 'string'
+    ? { type: choice }
+    : { type: 'tool', toolName: choice.functionName }
+}
+
+/** A response format in the words of the AI SDK. */
+function responseFormat(format: ChatOptions['responseFormat']): WireObject | undefined {
+  if (format === undefined) return undefined
+  if (typeof format === 'string') return { type: format }
+  const schema = toJsonSchema(format.schema, 'responseFormat: the schema')
+  return { type: 'json', schema, ...(format.name !== undefined && { name: format.name }) }
+}
+
+/** Without the fields that are undefined. */
+function defined(fields: WireObject): WireObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}

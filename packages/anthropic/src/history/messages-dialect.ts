@@ -1,0 +1,82 @@
+/** Habits of a server that speaks Anthropic's protocol. */
+export interface MessagesDialect {
+  /** Name of the server: the origin of contents, and the key of its `providerOptions`. */
+  readonly provider: string
+  /** Hosts of a `baseURL` that select the dialect. A name also stands for the hosts below it. */
+  readonly hosts: readonly string[]
+  /** True where thinking without a signature goes back. Anthropic refuses it, others refuse a message without it. */
+  readonly unsignedThinking: boolean
+  /** True where a message may hold images and documents. */
+  readonly files: boolean
+}
+
+/** Name of one of `messagesDialects`. */
+export type MessagesDialectName =
+  | 'anthropic'
+  | 'deepseek'
+  | 'moonshot'
+  | 'zai'
+  | 'minimax'
+  | 'ollama'
+  | 'llamacpp'
+  | 'lmstudio'
+
+const anthropic: MessagesDialect = {
+  provider: 'anthropic',
+  hosts: ['api.anthropic.com'],
+  unsignedThinking: false,
+  files: true,
+}
+
+/** A server of open models: its thinking has no signature. */
+const open: MessagesDialect = { ...anthropic, hosts: [], unsignedThinking: true }
+
+/**
+ * Dialects of known servers, by name. A `baseURL` at one of their `hosts` selects the dialect; servers
+ * that run anywhere, such as `ollama`, are selected by the option `dialect`. Any other server counts as
+ * a gateway to Anthropic's models.
+ *
+ * @example
+ * ```ts
+ * import { AnthropicChatClient, messagesDialects } from '@lamella/anthropic'
+ *
+ * const client = new AnthropicChatClient({
+ *   apiKey: 'my-key',
+ *   baseURL: 'http://localhost:8000',
+ *   model: 'my-model',
+ *   dialect: { ...messagesDialects.ollama, provider: 'my-server' },
+ * })
+ * ```
+ */
+export const messagesDialects: Readonly<Record<MessagesDialectName, MessagesDialect>> = {
+  anthropic,
+  /** https://api-docs.deepseek.com/guides/anthropic_api */
+  deepseek: { ...open, provider: 'deepseek', hosts: ['api.deepseek.com'], files: false },
+  /** https://platform.moonshot.ai/docs/guide/agent-support */
+  moonshot: { ...open, provider: 'moonshot', hosts: ['api.moonshot.ai', 'api.moonshot.cn'] },
+  /** https://docs.z.ai/scenario-example/develop-tools/claude */
+  zai: { ...open, provider: 'zai', hosts: ['api.z.ai', 'open.bigmodel.cn'] },
+  /** https://platform.minimax.io/docs/api-reference/text-anthropic-api */
+  minimax: { ...open, provider: 'minimax', hosts: ['api.minimax.io', 'api.minimaxi.com'] },
+  /** https://docs.ollama.com/api/anthropic-compatibility */
+  ollama: { ...open, provider: 'ollama' },
+  /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
+  llamacpp: { ...open, provider: 'llamacpp' },
+  /** https://lmstudio.ai/docs/developer/anthropic-compat */
+  lmstudio: { ...open, provider: 'lmstudio' },
+}
+
+/** The dialect of the option, else that of the host, else Anthropic's. */
+export function dialectOf(
+  option: MessagesDialectName | MessagesDialect | undefined,
+  address: string,
+): MessagesDialect {
+  if (typeof option === 'object') return option
+  if (option !== undefined) return messagesDialects[option]
+  const host = URL.canParse(address) ? new URL(address).hostname : ''
+  const known: readonly MessagesDialect[] = Object.values(messagesDialects)
+  return (
+    known.find(({ hosts }) => hosts.some((name) => host === name || host.endsWith(`.${name}`))) ??
+    anthropic
+  )
+}

@@ -1,0 +1,132 @@
+import type { ChatRequest } from '@lamella/core'
+import { ownProviderOptions } from '@lamella/core/transport'
+
+/** How long what was written to the prompt cache is kept. */
+export type CacheTime = '5m' | '1h'
+
+/**
+ * Options that only Anthropic has, given per call as `providerOptions: { anthropic: { … } }`. A type and
+ * not an interface, so that a variable of it fits `ChatOptions`.
+ */
+export type AnthropicProviderOptions = {
+  /**
+   * Selects the prompt prefix to cache, and for how long: a time alone lets Anthropic choose the place; otherwise the
+   * end of the tools, of the system prompt, of the last message. @default nothing
+   */
+  readonly cacheControl?:
+    | CacheTime
+    | {
+        /** Caches up to the end of the tools. @default not */
+        readonly tools?: CacheTime | undefined
+        /** Caches up to the end of the system prompt. @default not */
+        readonly system?: CacheTime | undefined
+        /** Caches up to the end of the last message. @default not */
+        readonly lastMessage?: CacheTime | undefined
+      }
+    | undefined
+  /** Such as `{ type: 'adaptive' }` or `{ type: 'enabled', budget_tokens: 4000 }`. @default the model's */
+  readonly thinking?: Readonly<Record<string, unknown>> | undefined
+  /** `'low'`, `'medium'`, `'high'`, `'xhigh'`, `'max'`; comes before `reasoning.effort`. */
+  readonly effort?: string | undefined
+  /** `'auto'` or `'standard_only'`. @default 'auto' */
+  readonly serviceTier?: string | undefined
+  /** Names for the header `anthropic-beta`. */
+  readonly betas?: readonly string[] | undefined
+  /** Data about the request. @default none */
+  readonly metadata?:
+    | {
+        /** Opaque id of the end user; comes before `user`. @default `user` of the call */
+        readonly userId?: string | undefined
+      }
+    | undefined
+  /** The container of an earlier answer (`response.metadata.container`) or its skills. */
+  readonly container?: string | Readonly<Record<string, unknown>> | undefined
+  /**
+   * Sends system messages within the conversation. Otherwise they become part of
+   * the system prompt. @default by the model's name: Opus from 4.8 on, Fable and Mythos 5
+   */
+  readonly laterSystemMessages?: boolean | undefined
+  /** Tools are sent as `strict`: their arguments always fit. @default false */
+  readonly strictTools?: boolean | undefined
+  /**
+   * Fields of the request body in Anthropic's own words. They are merged into the body last and at
+   * every depth; a list replaces a list, and `undefined` removes a field.
+   */
+  readonly extraBody?: Readonly<Record<string, unknown>> | undefined
+  /** Headers of this request. */
+  readonly extraHeaders?: Readonly<Record<string, string>> | undefined
+  /** Parameters of the query of this request. */
+  readonly extraQuery?: Readonly<Record<string, string>> | undefined
+  /** Milliseconds until the headers of the answer, per attempt of the SDK. @default the client's */
+  readonly timeoutMs?: number | undefined
+  /** Adds the headers of the answer to its metadata, as `metadata.headers`. @default false */
+  readonly responseHeaders?: boolean | undefined
+}
+
+const known: Readonly<Record<keyof AnthropicProviderOptions, readonly string[]>> = {
+  cacheControl: ['string', 'object'],
+  thinking: ['object'],
+  effort: ['string'],
+  serviceTier: ['string'],
+  betas: ['array'],
+  metadata: ['object'],
+  container: ['string', 'object'],
+  laterSystemMessages: ['boolean'],
+  strictTools: ['boolean'],
+  extraBody: ['object'],
+  extraHeaders: ['object'],
+  extraQuery: ['object'],
+  timeoutMs: ['number'],
+  responseHeaders: ['boolean'],
+}
+
+/**
+ * The provider options of a call: those under `anthropic`, and over them those under the client's own
+ * provider name.
+ * @throws TypeError for one that is not known or of the wrong type
+ */
+export function readProviderOptions(
+  { options }: ChatRequest,
+  provider: string,
+): AnthropicProviderOptions {
+  const names = ['anthropic', provider]
+  const own: AnthropicProviderOptions = ownProviderOptions(options, names, { claude: 'anthropic' })
+  const isNamed = options.providerOptions?.[provider] !== undefined
+  const place = `providerOptions.${isNamed ? provider : 'anthropic'}`
+  for (const [name, value] of Object.entries(own)) {
+    const expected = Object.hasOwn(known, name)
+      ? known[name as keyof AnthropicProviderOptions]
+      : undefined
+    if (expected === undefined) {
+      throw new TypeError(
+        `${place}: unknown option \`${name}\`; fields of the request go under \`extraBody\``,
+      )
+    }
+    const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+    if (value !== undefined && !expected.includes(type)) {
+      throw new TypeError(
+        `${place}: \`${name}\` must be of type ${expected.join(' or ')}, got ${type}`,
+      )
+    }
+  }
+  checkCache(own, place)
+  const { timeoutMs } = own
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
+    throw new RangeError(
+      `${place}: \`timeoutMs\` must be more than 0 milliseconds, got ${timeoutMs}`,
+    )
+  }
+  return own
+}
+
+function checkCache({ cacheControl }: AnthropicProviderOptions, place: string): void {
+  const parts = typeof cacheControl === 'string' ? { '': cacheControl } : (cacheControl ?? {})
+  for (const [part, time] of Object.entries(parts)) {
+    if (!['', 'tools', 'system', 'lastMessage'].includes(part)) {
+      throw new TypeError(`${place}: \`cacheControl\` has no part \`${part}\``)
+    }
+    if (time !== undefined && time !== '5m' && time !== '1h') {
+      throw new RangeError(`${place}: \`cacheControl\` must be '5m' or '1h', got ${String(time)}`)
+    }
+  }
+}

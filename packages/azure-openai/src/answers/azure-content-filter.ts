@@ -1,0 +1,107 @@
+import { isObject } from './is-object.ts'
+
+/** How bad a text is, by Azure's scale. */
+export type AzureSeverity = 'safe' | 'low' | 'medium' | 'high' | (string & {})
+
+/** A category that is measured. */
+export interface AzureSeverityVerdict {
+  /** True if it was blocked, which depends on the deployment's filter. */
+  readonly filtered: boolean
+  /** Severity on Azure's scale. */
+  readonly severity: AzureSeverity
+}
+
+/** A category that is there or not. */
+export interface AzureDetectionVerdict {
+  /** True if it was blocked. Content that is only annotated is detected and not filtered. */
+  readonly filtered: boolean
+  /** True if it was found. */
+  readonly detected: boolean
+}
+
+/** Code that stands in a public repository. */
+export interface AzureCodeVerdict extends AzureDetectionVerdict {
+  /** Place where the code is published. */
+  readonly citation?:
+    | {
+        /** Address of the code. */
+        readonly URL?: string
+        /** License of the code. */
+        readonly license?: string
+      }
+    | undefined
+}
+
+/** Which of one's own blocklists matched. */
+export interface AzureBlocklistVerdict {
+  /** True if a blocklist matched and the text was blocked. */
+  readonly filtered: boolean
+  /** Verdict of each blocklist. */
+  readonly details?:
+    | readonly {
+        /** True if a blocklist matched and the text was blocked. */
+        readonly filtered: boolean
+        /** Name of the blocklist. */
+        readonly id: string
+      }[]
+    | undefined
+}
+
+/** The filter itself failed: nothing is known of the text, which was passed on unfiltered. */
+export interface AzureFilterError {
+  /** Code of the failure. */
+  readonly code?: string | undefined
+  /** Words of the failure. */
+  readonly message?: string | undefined
+}
+
+/** Verdicts on a prompt or an answer, by Azure's own names. New categories are kept as they come. */
+export interface AzureContentFilterResults {
+  /** Hate and unfairness. */
+  readonly hate?: AzureSeverityVerdict | undefined
+  /** Self-harm. */
+  readonly self_harm?: AzureSeverityVerdict | undefined
+  /** Sexual content. */
+  readonly sexual?: AzureSeverityVerdict | undefined
+  /** Violence. */
+  readonly violence?: AzureSeverityVerdict | undefined
+  /** An attempt of the user to override the instructions. */
+  readonly jailbreak?: AzureDetectionVerdict | undefined
+  /** Instructions in documents, meant for the model. */
+  readonly indirect_attack?: AzureDetectionVerdict | undefined
+  /** Profanity. */
+  readonly profanity?: AzureDetectionVerdict | undefined
+  /** Text that is known to be protected. */
+  readonly protected_material_text?: AzureDetectionVerdict | undefined
+  /** Code from a public repository. */
+  readonly protected_material_code?: AzureCodeVerdict | undefined
+  /** Your own blocklists. */
+  readonly custom_blocklists?: AzureBlocklistVerdict | undefined
+  /** Failure of the filter itself. */
+  readonly error?: AzureFilterError | undefined
+}
+
+/** Verdict of Azure's content filter: the worst of everything that it judged. */
+export interface AzureContentFilter {
+  /** True if anything was blocked. */
+  readonly filtered: boolean
+  /** Verdict on the prompt. */
+  readonly prompt?: AzureContentFilterResults | undefined
+  /** Verdict on the answer. */
+  readonly completion?: AzureContentFilterResults | undefined
+}
+
+/**
+ * The verdict that a response has in `metadata.contentFilter` or a `ProviderError` in
+ * `details.contentFilter`; nothing where Azure gave none.
+ */
+export function azureContentFilter(source: unknown): AzureContentFilter | undefined {
+  if (!isObject(source)) return undefined
+  for (const place of [source['metadata'], source['details']]) {
+    const verdict = isObject(place) ? place['contentFilter'] : undefined
+    if (isObject(verdict) && typeof verdict['filtered'] === 'boolean') {
+      return verdict as unknown as AzureContentFilter
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,73 @@
+import type { Annotation } from '@lamella/core'
+import { isObject } from './is-object.ts'
+
+/** A document that the model was shown, in Azure's own words. */
+export interface AzureCitation {
+  /** Text of the document. */
+  readonly content: string
+  /** Title of the document. */
+  readonly title?: string | null | undefined
+  /** Address of the document. */
+  readonly url?: string | null | undefined
+  /** Name of the file. */
+  readonly filepath?: string | null | undefined
+  /** Id of the part of the document. */
+  readonly chunk_id?: string | null | undefined
+  /** Score of the ranking. */
+  readonly rerank_score?: number | undefined
+}
+
+/** Documents found in the data sources, in `response.metadata.dataContext`. */
+export interface AzureDataContext {
+  /** `[doc1]` in the answer is the first of them. */
+  readonly citations?: readonly AzureCitation[] | undefined
+  /** The questions that were searched for, as JSON. */
+  readonly intent?: string | undefined
+  /** All that was found, where it was asked for. */
+  readonly all_retrieved_documents?: readonly unknown[] | undefined
+}
+
+/** Gathers what one answer says of its data sources. */
+export class DataContextFold {
+  #context: Readonly<Record<string, unknown>> | undefined
+  #count = 0
+
+  /** Returns the context so far, or nothing if this message adds nothing. */
+  add(message: unknown): AzureDataContext | undefined {
+    const context = isObject(message) ? message['context'] : undefined
+    if (!isObject(context)) return undefined
+    const was = this.#context ?? {}
+    const lists = Object.entries(context).map(([field, value]) => {
+      const old = was[field]
+      return [field, Array.isArray(old) && Array.isArray(value) ? [...old, ...value] : value]
+    })
+    this.#context = { ...was, ...Object.fromEntries(lists) }
+    return this.#context
+  }
+
+  /** The citations of a message, without the documents' text. */
+  annotations(message: Readonly<Record<string, unknown>>): readonly Annotation[] {
+    const context = message['context']
+    const citations = isObject(context) ? context['citations'] : undefined
+    return Array.isArray(citations) ? citations.map((citation) => this.#annotation(citation)) : []
+  }
+
+  #annotation(value: unknown): Annotation {
+    const { url, title, filepath, chunk_id: chunkId } = isObject(value) ? value : {}
+    const name = textOf(title) ?? textOf(filepath)
+    return {
+      type: 'citation',
+      ...(textOf(url) !== undefined && { uri: textOf(url) }),
+      ...(name !== undefined && { title: name }),
+      metadata: {
+        reference: `[doc${++this.#count}]`,
+        ...(textOf(filepath) !== undefined && { filepath }),
+        ...(textOf(chunkId) !== undefined && { chunkId }),
+      },
+    }
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

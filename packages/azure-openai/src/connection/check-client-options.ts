@@ -1,0 +1,102 @@
+import type { OptionRules } from '@lamella/core/authoring'
+import { checkOptions } from '@lamella/core/authoring'
+import { checkHeader } from '@lamella/core/transport'
+import type { AzureDataSource } from './azure-data-source.ts'
+import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
+import { isObject } from '../answers/is-object.ts'
+
+const timeouts = ['firstUpdateTimeoutMs', 'idleTimeoutMs', 'timeoutMs'] as const
+const credentials = ['apiKey', 'azureADTokenProvider', 'credential'] as const
+const chatOnly = ['dataSources', 'maxTokensField', 'streamUsage'] as const
+const connecting = [
+  'endpoint',
+  ...credentials,
+  'credentialScope',
+  'apiVersion',
+  'timeoutMs',
+  'fetch',
+  'defaultHeaders',
+] as const
+
+const rules: OptionRules<AzureOpenAIClientOptions> = {
+  model: 'any',
+  middleware: 'any',
+  api: 'any',
+  endpoint: 'any',
+  apiKey: 'any',
+  azureADTokenProvider: 'any',
+  credential: 'any',
+  credentialScope: 'any',
+  deployment: 'any',
+  apiVersion: 'any',
+  dataSources: 'any',
+  maxTokensField: 'any',
+  streamUsage: 'any',
+  firstUpdateTimeoutMs: 'any',
+  idleTimeoutMs: 'any',
+  timeoutMs: 'any',
+  fetch: 'function?',
+  defaultHeaders: 'any',
+  client: 'any',
+}
+
+/** @throws TypeError or RangeError for options that can never work, with none of their secrets */
+export function checkClientOptions(owner: string, options: AzureOpenAIClientOptions): void {
+  checkOptions(owner, options, rules)
+  const { api = 'chat', dataSources, client, defaultHeaders = {} } = options
+  if (api !== 'chat' && api !== 'responses') {
+    throw new TypeError(`${owner}: \`api\` must be 'chat' or 'responses', got ${show(api)}`)
+  }
+  for (const name of timeouts) {
+    const ms = options[name]
+    if (ms !== undefined && !(ms > 0)) {
+      throw new RangeError(`${owner}: \`${name}\` must be more than 0 milliseconds, got ${ms}`)
+    }
+  }
+  for (const name of ['deployment', 'model', 'endpoint', 'apiVersion', 'apiKey'] as const) {
+    const value: unknown = options[name]
+    if (value !== undefined && (typeof value !== 'string' || value.trim() === '')) {
+      const got = typeof value === 'string' ? 'an empty one' : typeof value
+      throw new TypeError(`${owner}: \`${name}\` must be a text, got ${got}`)
+    }
+  }
+  const misplaced = chatOnly.find((name) => api === 'responses' && options[name] !== undefined)
+  if (misplaced) throw new TypeError(`${owner}: \`${misplaced}\` needs \`api: 'chat'\``)
+  const clash = connecting.find((name) => client !== undefined && options[name] !== undefined)
+  if (clash) throw new TypeError(`${owner}: \`${clash}\` belongs to the \`client\` that was given`)
+  const given = credentials.filter((name) => options[name] !== undefined)
+  if (given.length > 1) {
+    throw new TypeError(`${owner}: only one of \`${given.join('`, `')}\` can be given`)
+  }
+  if (options.azureADTokenProvider && typeof options.azureADTokenProvider !== 'function') {
+    throw new TypeError(`${owner}: \`azureADTokenProvider\` must be a function`)
+  }
+  if (options.credential && typeof options.credential.getToken !== 'function') {
+    throw new TypeError(`${owner}: \`credential\` must have a method \`getToken\``)
+  }
+  for (const [name, value] of Object.entries(defaultHeaders)) {
+    checkHeader(`${owner}: \`defaultHeaders\`: the value of ${JSON.stringify(name)}`, value)
+  }
+  if (dataSources !== undefined) checkDataSources(owner, dataSources)
+}
+
+/** @throws TypeError for what is no list of data sources */
+export function checkDataSources(
+  owner: string,
+  dataSources: unknown,
+): asserts dataSources is readonly AzureDataSource[] {
+  const isList = Array.isArray(dataSources) && dataSources.every(isDataSource)
+  if (!isList) {
+    throw new TypeError(
+      `${owner}: \`dataSources\` must be a list of objects with \`type\` and \`parameters\``,
+    )
+  }
+}
+
+function isDataSource(value: unknown): boolean {
+  return isObject(value) && typeof value['type'] === 'string' && isObject(value['parameters'])
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(value) ?? String(value)
+}

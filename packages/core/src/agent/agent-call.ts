@@ -1,0 +1,273 @@
+import type { AgentContext, AgentInfo } from '../contract/agent.ts'
+import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
+import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
+import type { MiddlewareInput } from '../contract/agent.ts'
+import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from '../contract/outcome.ts'
+import type { ToolDefinition } from '../contract/run.ts'
+import type { Session } from '../messages/session.ts'
+import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
+import type { Message } from '../messages/message.ts'
+import { ResponseFold } from '../messages/response-fold.ts'
+import type { ApprovalRegistry } from '../pausing/approvals.ts'
+import { cutShort } from '../pipeline/call-client.ts'
+import type { ChatPipeline } from '../pipeline/chat-call.ts'
+import type { MiddlewareView } from '../pipeline/compose.ts'
+import { ContentCall } from '../pipeline/content-call.ts'
+import type { FunctionPipeline } from '../pipeline/function-call.ts'
+import type { Middlewares } from '../pipeline/sort-middleware.ts'
+import type { Run } from '../run/run.ts'
+import type { KeyValueStore } from '../store/store.ts'
+import type { TransformPipeline } from '../stream/transform-pipeline.ts'
+import type { UpdateTransformer } from '../stream/update-transformer.ts'
+import type { RunOptions } from './agent-options.ts'
+
+/** An agent, as its runs use it. */
+export interface RunnableAgent extends AgentInfo {
+  readonly middleware: MiddlewareInput
+  readonly functionInvocation: FunctionInvocationConfiguration | undefined
+  readonly settings: LoopConfiguration
+  readonly onBlock: 'return' | 'throw'
+  readonly blockMessage: string
+  readonly fallbackText: string
+  readonly stateStore: KeyValueStore | undefined
+  readonly composed: { last?: Pipelines }
+  readonly approvals: ApprovalRegistry
+}
+
+/** Input and settings of a run. */
+export interface RunPlan {
+  readonly agent: RunnableAgent
+  readonly messages: readonly Message[]
+  readonly options: RunOptions & { readonly stream?: boolean | undefined }
+  readonly config: LoopConfiguration
+  readonly pipelines: Pipelines
+  readonly answers?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The middlewares of all levels, composed. */
+export interface Pipelines {
+  readonly middlewares: Middlewares
+  readonly runMiddlewares: (view: AgentView) => Promise<AgentResponse>
+  readonly callModel: ChatPipeline
+  readonly callFunction: FunctionPipeline
+}
+
+/** One run, as the middlewares around it share it. */
+export class AgentCall extends ContentCall<AgentResponse> {
+  readonly plan: RunPlan
+  /** Response format that the innermost middleware requested. */
+  responseFormat: ResponseFormat | undefined
+  #loop:
+    | { readonly passage: TransformPipeline<AgentResponseUpdate>; readonly fold: ResponseFold }
+    | undefined
+  #isRunning = false
+
+  /** The tools that the first middleware was given. */
+  givenTools: readonly ToolDefinition[] = []
+  /**
+   * Tools that edits of the contexts have added and removed, reverted before the inner middlewares
+   * run again.
+   */
+  #edited:
+    | { readonly added: readonly ToolDefinition[]; readonly removed: readonly ToolDefinition[] }
+    | undefined
+
+  constructor(run: Run, plan: RunPlan) {
+    super(run, plan.pipelines.middlewares.agent)
+    this.plan = plan
+  }
+
+  override enter(depth: number): void {
+    super.enter(depth)
+    this.run.messages.enter(depth + 1)
+  }
+
+  override acceptResult(depth: number): void | Promise<void> {
+    this.run.messages.depth = depth - 1
+    return super.acceptResult(depth)
+  }
+
+  override fail(error: unknown, depth: number): void {
+    this.run.messages.depth = depth - 1
+    super.fail(error, depth)
+  }
+
+  /** Lets edits of `context.tools` and `context.options.tools` act on the run's tools. */
+  applyTools({ tools, options }: Pick<AgentInput, 'tools' | 'options'>): void {
+    const live = this.run.tools
+    if (this.#edited !== undefined) {
+      live.remove(...this.#edited.added)
+      live.add(...this.#edited.removed)
+      this.#edited = undefined
+    }
+    const given = this.givenTools
+    // Options that were replaced without a word about tools leave them alone.
+    const offered = options.tools ?? given
+    if (tools === given && offered === given) return
+    const added = [...tools, ...offered].filter((tool) => !given.includes(tool))
+    const removed = given.filter((tool) => !tools.includes(tool) || !offered.includes(tool))
+    live.remove(...removed)
+    live.add(...added)
+    this.#edited = { added, removed }
+  }
+
+  override get released(): boolean {
+    return this.run.sink.delivered > 0
+  }
+
+  /** Starts the loop's updates through the transforms of all middlewares. */
+  begin(): void {
+    const { run } = this
+    this.#isRunning = true
+    const isNeeded = this.stream && (this.hasTransformers(Infinity) || this.mustRestart)
+    const fold = isNeeded ? new ResponseFold() : undefined
+    this.#loop = fold && { fold, passage: this.open(Infinity, fold) }
+    run.sink.outer = this.#loop?.passage
+    run.partial = fold
+  }
+
+  /** Accepts the loop's response. Async only if transforms must run. */
+  completeLoop(response: AgentResponse): void | Promise<void> {
+    const loop = this.#loop
+    const wasStreamed = this.stream && this.#isRunning
+    this.#loop = undefined
+    this.#isRunning = false
+    if (!wasStreamed && (this.stream || this.hasTransformers(Infinity))) {
+      return this.applyTransforms(response, Infinity)
+    }
+    if (loop === undefined) {
+      this.settle(response)
+      return undefined
+    }
+    const { passage, fold } = loop
+    return this.run.sink.drive([], passage).then(() => {
+      const { reason, ...rest } = response
+      // In a plain run its updates end just the same, only later.
+      const whole = reason === cutShort ? { ...rest, status: 'completed' as const } : response
+      this.settle(passage.changed ? this.refold(whole, fold) : whole)
+    })
+  }
+
+  /** Discards what the inside produced, whether the loop finished, failed or never ran. */
+  withhold(): void {
+    this.#isRunning = false
+    this.#loop = undefined
+    this.run.sink.outer = undefined
+    this.run.messages.withhold()
+  }
+
+  protected override get mustRestart(): boolean {
+    return super.mustRestart || this.run.sink.released
+  }
+
+  protected get restartUpdate(): AgentResponseUpdate {
+    return runRestart
+  }
+
+  protected get next(): TransformPipeline<AgentResponseUpdate> | undefined {
+    return undefined
+  }
+
+  protected updatesOf(result: AgentResponse): Iterable<AgentResponseUpdate> {
+    return toUpdates(result)
+  }
+
+  refold(result: AgentResponse, fold: ResponseFold): AgentResponse {
+    const { raw: _raw, value: _value, ...kept } = result
+    const { messages, text, functionCalls } = fold.response()
+    return { ...kept, messages, text, functionCalls }
+  }
+}
+
+/** Tells a consumer to discard the whole run so far. */
+export const runRestart: AgentResponseUpdate = Object.freeze({
+  contents: [],
+  restart: true,
+  scope: 'run',
+})
+
+/** The inputs of a run that its middlewares may edit. */
+export interface AgentInput {
+  readonly messages: readonly Message[]
+  readonly session: Session | undefined
+  readonly instructions: string | undefined
+  readonly options: ChatOptions
+  readonly tools: readonly ToolDefinition[]
+  /** Overrides the run's signal. */
+  readonly ownSignal: AbortSignal | undefined
+}
+
+export class AgentView implements AgentContext, MiddlewareView<AgentResponse> {
+  readonly call: AgentCall
+  readonly agent: AgentInfo
+  readonly depth: number
+  inside: Promise<AgentResponse> | undefined = undefined
+  messages: readonly Message[]
+  session: Session | undefined
+  instructions: string | undefined
+  options: ChatOptions
+  tools: readonly ToolDefinition[]
+  ownSignal: AbortSignal | undefined
+
+  constructor(call: AgentCall, agent: AgentInfo, depth: number, input: AgentInput) {
+    this.call = call
+    this.agent = agent
+    this.depth = depth
+    this.messages = input.messages
+    this.session = input.session
+    this.instructions = input.instructions
+    this.options = input.options
+    this.tools = input.tools
+    this.ownSignal = input.ownSignal
+  }
+
+  derive(): this {
+    const { run } = this.call
+    run.session = this.session
+    if (!run.messages.begun) run.messages.open(this.session?.messages ?? [], this.messages)
+    return new AgentView(this.call, this.agent, this.depth + 1, this) as this
+  }
+
+  get signal(): AbortSignal {
+    return this.ownSignal ?? this.call.run.signal
+  }
+
+  set signal(signal: AbortSignal) {
+    this.ownSignal = signal
+  }
+
+  get run(): Run {
+    return this.call.run
+  }
+
+  get metadata(): Record<string, unknown> {
+    return this.call.metadata
+  }
+
+  get stream(): boolean {
+    return this.call.stream
+  }
+
+  get released(): boolean {
+    return this.call.released
+  }
+
+  get result(): AgentResponse | undefined {
+    return this.call.result
+  }
+
+  set result(value: AgentResponse | AgentResponseInit | string | undefined) {
+    this.call.result = value === undefined ? undefined : toAgentResponse(value, this.call.run)
+  }
+
+  transformUpdates(transformer: UpdateTransformer<AgentResponseUpdate>): void {
+    this.call.register(transformer, this.depth)
+  }
+}
+
+/** Converts a value that a middleware assigned to a run's response. */
+export function toAgentResponse(value: unknown, run: Run): AgentResponse {
+  const response = toChatResponse(value)
+  if (response === value && 'runId' in response) return response as AgentResponse
+  return { status: 'completed', runId: run.id, attempts: run.attempts, pending: [], ...response }
+}

@@ -1,0 +1,191 @@
+import type { ChatOptions } from '../contract/chat-options.ts'
+import type { ChatClient } from '../contract/chat.ts'
+import type { RunEvent } from '../contract/events.ts'
+import type { FunctionInvocationConfiguration } from '../contract/limits.ts'
+import type { MiddlewareInput } from '../contract/agent.ts'
+import type { Checkpoint } from '../contract/outcome.ts'
+import type { RunContext, ToolDefinition } from '../contract/run.ts'
+import type { Session } from '../messages/session.ts'
+import type { RunControl } from '../run/run-control.ts'
+import type { KeyValueStore } from '../store/store.ts'
+
+/** Options of `new Agent`. */
+export interface AgentOptions {
+  /** Client that model calls go to. */
+  readonly client: ChatClient
+  /** Name of the agent, for logs, spans and other agents. @default none */
+  readonly name?: string | undefined
+  /** Description of the agent, for other agents. @default none */
+  readonly description?: string | undefined
+  /** System instructions of every run. @default none */
+  readonly instructions?: string | undefined
+  /** Tools of every run. @default [] */
+  readonly tools?: readonly ToolDefinition[] | undefined
+  /**
+   * Middlewares of all levels, outermost first. They run inside the client's and outside a run's.
+   * @default []
+   */
+  readonly middleware?: MiddlewareInput | undefined
+  /** Model options of every run. A run's own options override them. @default {} */
+  readonly options?: ChatOptions | undefined
+  /** Settings and limits of the tool loop. @default {} */
+  readonly functionInvocation?: FunctionInvocationConfiguration | undefined
+  /**
+   * Result of a run that a guardrail blocks: `return` resolves with status `blocked`, `throw`
+   * rejects.
+   * @default 'return'
+   */
+  readonly onBlock?: 'return' | 'throw' | undefined
+  /**
+   * Text that replaces a blocked answer, unless the guardrail sets its own.
+   * @default 'I cannot help with this request.'
+   */
+  readonly blockMessage?: string | undefined
+  /**
+   * Text that replaces a final answer made of tool calls that cannot run.
+   * @default 'I could not finish this with the tools at hand.'
+   */
+  readonly fallbackText?: string | undefined
+  /** Store for state of scope `tenant`. @default none: such state throws */
+  readonly stateStore?: KeyValueStore | undefined
+}
+
+/** Options of `agent.run` and `agent.resume`. */
+export interface RunOptions {
+  /**
+   * Session to continue and to update when the run ends.
+   * @default none: the run has no history
+   */
+  readonly session?: Session | undefined
+  /** Aborts the run with its model calls and tool calls. @default none */
+  readonly signal?: AbortSignal | undefined
+  /**
+   * Answers to pending requests of the session or an earlier run of this agent: by the id of an
+   * approval request, or by the call id of a declared tool. Check who sent them before passing ids
+   * and answers from a request body.
+   * @default {}
+   */
+  readonly answers?: Readonly<Record<string, unknown>> | undefined
+  /** Tools of this run, in addition to the agent's. @default [] */
+  readonly tools?: readonly ToolDefinition[] | undefined
+  /** Middlewares of this run, inside the agent's. @default [] */
+  readonly middleware?: MiddlewareInput | undefined
+  /** Instructions of this run, appended to the agent's. @default none */
+  readonly instructions?: string | undefined
+  /**
+   * Model options of this run. They override the agent's, see `mergeChatOptions`.
+   * @default the agent's
+   */
+  readonly options?: ChatOptions | undefined
+  /**
+   * Settings of the tool loop for this run. They override the agent's one by one.
+   * @default the agent's
+   */
+  readonly functionInvocation?: FunctionInvocationConfiguration | undefined
+  /**
+   * Result of a run that a guardrail blocks: `return` resolves with status `blocked`, `throw`
+   * rejects.
+   * @default the agent's
+   */
+  readonly onBlock?: 'return' | 'throw' | undefined
+  /**
+   * Tenant that the run belongs to, for limits, budgets, caches and state.
+   * @default the parent run's
+   */
+  readonly tenant?: string | undefined
+  /**
+   * Any value for middlewares and tools of this run, such as a user or a database. Never shown to a
+   * model.
+   * @default none
+   */
+  readonly data?: unknown
+  /** Id of the run. @default a new id */
+  readonly runId?: string | undefined
+  /** Run whose tool starts this one. @default none */
+  readonly parent?: RunContext | undefined
+  /**
+   * Receives a checkpoint after each step (a model response with tool calls, a tool result, a
+   * finished iteration), so that `resume(checkpoint, {})` can continue the run after a crash. The
+   * run awaits it, and fails if it fails. Each checkpoint holds a copy of the whole conversation.
+   * @default none
+   */
+  readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
+  /**
+   * Saves messages of a run that failed, was aborted or ran out of budget in the session, each with
+   * `metadata.partial`. Content that a guardrail has blocked or not yet judged is never saved.
+   * @default false
+   */
+  readonly keepPartial?: boolean | undefined
+  /** Cancels the run and the runs that it starts, at once or at a safe point. @default none */
+  readonly control?: RunControl | undefined
+  /** Receives each event of the run, streamed or not. */
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+  /**
+   * Answers a `run.request` of a middleware or tool; `undefined` leaves it to `stream.respond`.
+   * @default none
+   */
+  readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
+}
+
+type Names<Options> = { readonly [Name in keyof Required<Options>]: true }
+
+// Objects, so that the compiler misses an option that is left out.
+const ofAgent: Names<AgentOptions> = {
+  client: true,
+  name: true,
+  description: true,
+  instructions: true,
+  tools: true,
+  middleware: true,
+  options: true,
+  functionInvocation: true,
+  onBlock: true,
+  blockMessage: true,
+  fallbackText: true,
+  stateStore: true,
+}
+const ofRun: Names<RunOptions> = {
+  session: true,
+  signal: true,
+  answers: true,
+  tools: true,
+  middleware: true,
+  instructions: true,
+  options: true,
+  functionInvocation: true,
+  onBlock: true,
+  tenant: true,
+  data: true,
+  runId: true,
+  parent: true,
+  onCheckpoint: true,
+  keepPartial: true,
+  control: true,
+  onEvent: true,
+  onRequest: true,
+}
+
+/** Names of the options of `new Agent`, and what else an agent that is copied has. */
+export const agentOptionNames: ReadonlySet<string> = new Set([
+  ...Object.keys(ofAgent),
+  'settings',
+  'composed',
+  'approvals',
+])
+
+/** Names of the options of `run` and `resume`. */
+export const runOptionNames: ReadonlySet<string> = new Set([...Object.keys(ofRun), 'stream'])
+
+/** Hints for model options that were passed as run or agent options. */
+export const modelOptionsHint: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    'model',
+    'temperature',
+    'topP',
+    'maxOutputTokens',
+    'toolChoice',
+    'responseFormat',
+    'seed',
+    'stop',
+  ].map((name) => [name, `it is an option of the model call: \`{ options: { ${name} } }\``]),
+)

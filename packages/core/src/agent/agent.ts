@@ -1,0 +1,168 @@
+import { checkNames } from '../base/check-names.ts'
+import type { Explanation } from '../contract/agent.ts'
+import type { ChatOptions } from '../contract/chat-options.ts'
+import type { ChatClient } from '../contract/chat.ts'
+import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
+import type { MiddlewareInput } from '../contract/agent.ts'
+import type { AgentResponse, AgentResponseUpdate, Checkpoint } from '../contract/outcome.ts'
+import type { Tool, ToolDefinition } from '../contract/run.ts'
+import type { Session, SessionSnapshot } from '../messages/session.ts'
+import { createSession } from '../messages/session.ts'
+import { loopConfiguration } from '../loop/limits.ts'
+import type { MessageInput } from '../messages/message.ts'
+import { ApprovalRegistry } from '../pausing/approvals.ts'
+import { disposeMiddlewares, sortMiddlewares } from '../pipeline/sort-middleware.ts'
+import type { KeyValueStore } from '../store/store.ts'
+import type { ResponseStream } from '../stream/response-stream.ts'
+import type { Pipelines } from './agent-call.ts'
+import type { AgentOptions, RunOptions } from './agent-options.ts'
+import { agentOptionNames, modelOptionsHint } from './agent-options.ts'
+import { resumeRun, startRun } from './agent-run.ts'
+import type { AgentToolOptions } from './agent-tool.ts'
+import { agentTool } from './agent-tool.ts'
+import { explainRun } from './explain.ts'
+
+/**
+ * A model with tools and middlewares. It holds configuration only: one agent can serve any number
+ * of concurrent runs.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const client = scriptedClient(['Hello, Ada.'])
+ * const agent = new Agent({ client, instructions: 'Answer in one sentence.' })
+ * const { text, status } = await agent.run('Hi, I am Ada.')
+ * console.log(text, status) // Hello, Ada. completed
+ * ```
+ */
+export class Agent {
+  /** Name of the agent, for logs, spans and other agents. */
+  readonly name: string | undefined
+  /** Description of the agent; the default description of `asTool`. */
+  readonly description: string | undefined
+  /** Client that model calls go to. */
+  readonly client: ChatClient
+  /** System instructions of every run. */
+  readonly instructions: string | undefined
+  /** Tools of every run. */
+  readonly tools: readonly ToolDefinition[]
+  /** Model options of every run. */
+  readonly options: ChatOptions | undefined
+  /** Settings of the tool loop, as they were given. */
+  readonly functionInvocation: FunctionInvocationConfiguration | undefined
+  /** @internal The same, with what it leaves out. */
+  readonly settings: LoopConfiguration
+  /**
+   * Result of a run that a guardrail blocks: `return` resolves with status `blocked`, `throw`
+   * rejects.
+   */
+  readonly onBlock: 'return' | 'throw'
+  /** Text that replaces a blocked answer. */
+  readonly blockMessage: string
+  /** Text that replaces a final answer made of tool calls that cannot run. */
+  readonly fallbackText: string
+  /** Store for state of scope `tenant`. */
+  readonly stateStore: KeyValueStore | undefined
+  /** Middlewares of every run, outermost first. Read at the start of each run. */
+  middleware: MiddlewareInput
+  /** @internal The pipelines of the last run that added no middlewares. */
+  readonly composed: { last?: Pipelines } = {}
+  /** @internal Approvals that runs without a session have asked for. */
+  readonly approvals: ApprovalRegistry = new ApprovalRegistry()
+
+  /** @throws TypeError or RangeError that names the option and the value */
+  constructor(options: AgentOptions) {
+    const { client, name, tools = [], middleware = [], onBlock = 'return' } = options
+    checkNames('agent', options, agentOptionNames, modelOptionsHint)
+    if (typeof client?.respond !== 'function' || typeof client.stream !== 'function') {
+      throw new TypeError('agent: `client` must be a chat client, with `respond` and `stream`')
+    }
+    if (onBlock !== 'return' && onBlock !== 'throw') {
+      throw new TypeError(`agent: \`onBlock\` must be 'return' or 'throw', got ${String(onBlock)}`)
+    }
+    if (!Array.isArray(tools)) throw new TypeError('agent: `tools` must be a list of tools')
+    sortMiddlewares(middleware, 'agent')
+    this.name = name
+    this.description = options.description
+    this.client = client
+    this.instructions = options.instructions
+    this.tools = tools
+    this.middleware = middleware
+    this.options = options.options
+    this.functionInvocation = options.functionInvocation
+    this.settings = loopConfiguration(options.functionInvocation)
+    this.onBlock = onBlock
+    this.blockMessage = options.blockMessage ?? 'I cannot help with this request.'
+    this.stateStore = options.stateStore
+    this.fallbackText = options.fallbackText ?? 'I could not finish this with the tools at hand.'
+  }
+
+  /**
+   * Runs the agent. Resolves for every intended end, see `status`; rejects for failures and aborts,
+   * with the error's `outcome` saying how far it got. With `stream: true` it returns a stream at
+   * once, which starts with the first pull.
+   */
+  run(
+    input: MessageInput,
+    options: RunOptions & { readonly stream: true },
+  ): ResponseStream<AgentResponseUpdate, AgentResponse>
+  run(
+    input: MessageInput,
+    options?: RunOptions & { readonly stream?: false | undefined },
+  ): Promise<AgentResponse>
+  run(
+    input: MessageInput,
+    options: RunOptions & { readonly stream?: boolean | undefined } = {},
+  ): Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse> {
+    return startRun(this, input, options)
+  }
+
+  /**
+   * Continues a paused run. `answers` maps ids of `response.pending` to answers: true, false or `{
+   * approved, arguments, reason }` for an approval, the result for a declared tool, anything for an
+   * interrupt. What is not answered stays pending.
+   * @throws LamellaError `checkpoint_invalid`, or `approval_invalid` for an answer without a
+   * pending request
+   */
+  resume(
+    checkpoint: Checkpoint,
+    answers: Readonly<Record<string, unknown>>,
+    options: RunOptions & { readonly stream: true },
+  ): ResponseStream<AgentResponseUpdate, AgentResponse>
+  resume(
+    checkpoint: Checkpoint,
+    answers: Readonly<Record<string, unknown>>,
+    options?: RunOptions & { readonly stream?: false | undefined },
+  ): Promise<AgentResponse>
+  resume(
+    checkpoint: Checkpoint,
+    answers: Readonly<Record<string, unknown>>,
+    options: RunOptions & { readonly stream?: boolean | undefined } = {},
+  ): Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse> {
+    return resumeRun(this, checkpoint, answers, options)
+  }
+
+  /** Makes an empty session, or one from its snapshot. */
+  createSession(from?: Partial<Omit<SessionSnapshot, 'version'>>): Session {
+    return createSession(from)
+  }
+
+  /** Disposes of all disposable middlewares, innermost first, even if one of them fails. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return disposeMiddlewares(sortMiddlewares(this.middleware, 'agent'))
+  }
+
+  /** Makes a tool that runs this agent. */
+  asTool(options: AgentToolOptions = {}): Tool {
+    return agentTool(this, options)
+  }
+
+  /**
+   * Lists the middlewares, tools and settings of a run with this input, without calling anything.
+   */
+  explain(input: MessageInput, options: RunOptions = {}): Explanation {
+    return explainRun(this, input, options)
+  }
+}

@@ -1,0 +1,123 @@
+import { createId } from '../base/create-id.ts'
+import type { AgentResponse, PendingRequest, RunStatus } from '../contract/outcome.ts'
+import type { Session } from '../messages/session.ts'
+import { cancelledResults, openCalls, unpaired } from '../messages/call-results.ts'
+import type { Message } from '../messages/message.ts'
+import { takeCheckpoint } from '../pausing/checkpoint.ts'
+import type { Run } from '../run/run.ts'
+import type { RunnableAgent } from './agent-call.ts'
+import { isElsewhere, keptBy } from './provider-conversation.ts'
+
+/** Finalizes a run after its middlewares: updates the session, and adds a checkpoint to a pause. */
+export function closeRun(
+  agent: RunnableAgent,
+  input: readonly Message[],
+  run: Run,
+  given: AgentResponse,
+): AgentResponse {
+  const { session } = run
+  const paused = given.status === 'paused'
+  const pending = paused ? pendingOf(run, given) : none
+  const { usage, attempts } = run
+  const isFinal = given.pending.length === 0 && given.usage === usage && given.attempts === attempts
+  const settled = paused || given.pending.length === 0 ? given : cancelOpenCalls(given, run)
+  const response = isFinal && !paused ? given : { ...settled, pending, usage, attempts }
+  const { begun } = run.messages
+  if (session !== undefined && (paused ? begun : kept.has(response.status))) {
+    const { provider } = agent.client
+    if (!begun) tell(run, session, input, response, provider)
+    const unseen = run.messages.all.length - run.sent
+    session.messages = run.messages.history(response.messages, talkedSince(run, session))
+    const isKept = run.conversationId !== undefined
+    if (isKept || !isElsewhere(provider, session)) {
+      session.conversationId = run.conversationId
+      session.keeper = isKept ? provider : undefined
+      session.sent = isKept ? Math.max(0, session.messages.length - unseen) : undefined
+    }
+  }
+  if (!paused) return response
+  for (const request of pending) {
+    if (request.kind !== 'approval') continue
+    if (session === undefined) agent.approvals.remember(request.request)
+    else if (!session.pending.some(({ id }) => id === request.id))
+      session.pending = [...session.pending, request.request]
+  }
+  return { ...response, checkpoint: takeCheckpoint(run, input, pending) }
+}
+
+/**
+ * Saves the messages of an unfinished run in the session, marked as `partial`. Saves nothing while
+ * a guardrail has not returned its verdict.
+ */
+export function keepPartial(run: Run, messages: readonly Message[]): void {
+  const { session } = run
+  if (session === undefined || !run.messages.begun || run.verdictsOpen > 0) return
+  const cut = unpaired(messages)
+  const said = messages.flatMap((entry) => {
+    const contents = entry.contents.filter((content) => !cut.has(content))
+    if (contents.length === 0) return []
+    return { ...entry, contents, metadata: { ...entry.metadata, partial: true } }
+  })
+  session.messages = run.messages.history(said, talkedSince(run, session))
+}
+
+/** Adds the response of a middleware that replaced the loop to the conversation. */
+function tell(
+  run: Run,
+  session: Session,
+  input: readonly Message[],
+  response: AgentResponse,
+  provider: string,
+): void {
+  const { conversationId, sent } = keptBy(provider, session)
+  run.conversationId = conversationId
+  run.sent = sent
+  run.messages.begin([...session.messages, ...input])
+  run.messages.add(response.messages)
+}
+
+/** Cancels the open calls of a run that a middleware ended. */
+function cancelOpenCalls(response: AgentResponse, { sink }: Run): AgentResponse {
+  const calls = openCalls(response.messages)
+  if (calls.length === 0) return response
+  const message: Message = {
+    id: createId('msg'),
+    role: 'tool',
+    contents: cancelledResults(calls, 'the run ended'),
+  }
+  sink.outer = undefined
+  sink.push({ ...message, messageId: message.id })
+  return { ...response, messages: [...response.messages, message] }
+}
+
+/**
+ * Collects pending requests from the loop, from middlewares, and from the checkpoint being resumed.
+ */
+function pendingOf(run: Run, given: AgentResponse): readonly PendingRequest[] {
+  const { lastLoop, checkpoint, interrupts, messages } = run
+  const all = new Map<string, PendingRequest>()
+  const add = (request: PendingRequest): unknown => all.set(request.id, request)
+  given.pending.forEach(add)
+  if (lastLoop?.status === 'paused') lastLoop.pending.forEach(add)
+  if (!messages.begun) {
+    for (const request of checkpoint?.pending ?? []) {
+      if (request.kind !== 'interrupt' || !Object.hasOwn(interrupts.answers, request.address))
+        add(request)
+    }
+  }
+  interrupts.pending.forEach(add)
+  return [...all.values()]
+}
+
+/** Returns messages that were added to the session while this run was paused. */
+function talkedSince({ checkpoint }: Run, session: Session): readonly Message[] {
+  if (checkpoint?.conversation === undefined) return none
+  const { conversation, loop, dropped } = checkpoint
+  const messages = [...conversation, ...(loop?.response.messages ?? [])]
+  const known = new Set([...messages.map(({ id }) => id), ...(dropped ?? [])])
+  return session.messages.filter(({ id }) => !known.has(id))
+}
+
+/** Statuses of runs whose messages the session keeps. */
+const kept: ReadonlySet<RunStatus> = new Set(['completed', 'terminated', 'max_iterations'])
+const none: readonly never[] = Object.freeze([])

@@ -1,0 +1,250 @@
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import type { AgentContext, Middleware } from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  createSession,
+  lifecycle,
+  message,
+  messageText,
+  tool,
+} from '../index.ts'
+
+function setUp(edit: (context: AgentContext) => unknown, ...inside: Middleware[]) {
+  const ran: string[] = []
+  const make = (name: string) =>
+    tool({ name, description: name, execute: () => void ran.push(name) })
+  const client = scriptedClient([[callFunction('drop'), callFunction('look')], 'Done.', 'Again.'])
+  const middleware = [lifecycle({ name: 'edit', beforeTurn: edit as never }), ...inside]
+  const agent = new Agent({ client, tools: [make('drop'), make('look')], middleware })
+  const offered = () => client.requests[0]!.options.tools?.map(({ name }) => name) ?? []
+  return { agent, client, ran, offered, make }
+}
+
+describe.each(runModes)('edits before a run, %s', (mode) => {
+  it.each<[string, (context: AgentContext) => void]>([
+    ['run.tools', ({ run }) => run.tools.remove('drop')],
+    [
+      'context.tools',
+      (context) => {
+        context.tools = context.tools.filter(({ name }) => name !== 'drop')
+      },
+    ],
+    [
+      'context.options.tools',
+      (context) => {
+        const tools = context.options.tools!.filter(({ name }) => name !== 'drop')
+        context.options = { ...context.options, tools }
+      },
+    ],
+  ])('a tool that is removed by %s is neither offered nor executed', async (_, edit) => {
+    const { agent, ran, offered } = setUp(edit)
+
+    await runIn(mode, agent)
+
+    expect([offered(), ran]).toEqual([['look'], ['look']])
+  })
+
+  it('a tool that is added by run.tools is offered and executed', async () => {
+    const { agent, ran, offered, make } = setUp(({ run }) => run.tools.add(make('third')))
+    const client = scriptedClient([callFunction('third'), 'Done.'])
+
+    await runIn(mode, agent)
+    await runIn(mode, new Agent({ client, middleware: agent.middleware }))
+
+    expect(offered()).toEqual(['drop', 'look', 'third'])
+    expect(ran).toEqual(['drop', 'look', 'third'])
+  })
+
+  it('options that are replaced without tools leave the tools alone', async () => {
+    const { agent, offered } = setUp((context) => {
+      context.options = { temperature: 0 }
+    })
+
+    await runIn(mode, agent)
+
+    expect(offered()).toEqual(['drop', 'look'])
+  })
+
+  it('an edit of the tools is undone when an outer middleware runs the inside again', async () => {
+    let attempts = 0
+    const once = agentMiddleware('once', async (context, callNext) => {
+      if (attempts++ === 0) context.tools = []
+      await callNext()
+    })
+    const twice = agentMiddleware('twice', async (_, callNext) => {
+      await callNext()
+      await callNext()
+    })
+    const client = scriptedClient(['One.', 'Two.'])
+    const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
+
+    await runIn(mode, new Agent({ client, tools: [look], middleware: [twice, once] }))
+
+    expect(client.requests.map(({ options }) => options.tools ?? [])).toEqual([[], [look]])
+  })
+
+  it('run.messages shows history and input, and a rewrite is sent and kept by the session', async () => {
+    const session = createSession({
+      messages: [message('user', 'Old question'), message('assistant', 'Old answer')],
+    })
+    let seen: string[] = []
+    const { agent, client } = setUp(({ run }) => {
+      seen = run.messages.all.map(messageText)
+      const note = message('user', 'Likes tea')
+      run.messages.rewrite((messages) => [note, ...messages.slice(1)])
+    })
+
+    await runIn(mode, agent, { session })
+
+    expect(seen).toEqual(['Old question', 'Old answer', 'Hello'])
+    const sent = client.requests[0]!.messages.map(messageText)
+    expect(sent).toEqual(['Likes tea', 'Old answer', 'Hello'])
+    expect(session.messages.slice(0, 3).map(messageText)).toEqual(sent)
+  })
+
+  it('a rewrite happens once, however often the inside runs', async () => {
+    const note = agentMiddleware('note', async ({ run }, callNext) => {
+      run.messages.rewrite((messages) => [message('user', 'Note'), ...messages])
+      await callNext()
+    })
+    const twice = agentMiddleware('twice', async (_, callNext) => {
+      await callNext()
+      await callNext()
+    })
+    const client = scriptedClient(['One.', 'Two.'])
+
+    await runIn(mode, new Agent({ client, middleware: [twice, note] }))
+
+    expect(client.requests.map(({ messages }) => messages.map(messageText))).toEqual([
+      ['Note', 'Hello'],
+      ['Note', 'Hello'],
+    ])
+  })
+
+  it('run.messages shows what an outer middleware put as a replacement for the input', async () => {
+    let seen: string[] = []
+    const outer = agentMiddleware('outer', async (context, callNext) => {
+      context.messages = [message('user', 'Another question')]
+      await callNext()
+    })
+    const inner = agentMiddleware('inner', async ({ run }, callNext) => {
+      seen = run.messages.all.map(messageText)
+      await callNext()
+    })
+
+    await runIn(mode, new Agent({ client: scriptedClient(['Done.']), middleware: [outer, inner] }))
+
+    expect(seen).toEqual(['Another question'])
+  })
+})
+
+describe.each(runModes)('edits during a run, %s', (mode) => {
+  it.each([
+    ['fewer tools', ['look'], ['look']],
+    ['no tools', [], []],
+  ])('beforeIteration may offer %s, and only those run', async (_, offer, expected) => {
+    const { agent, ran, offered } = setUp(() => {})
+    const filter = lifecycle({
+      name: 'filter',
+      beforeIteration(context) {
+        const tools = context.options.tools!.filter(({ name }) => offer.includes(name))
+        context.options = { ...context.options, tools }
+      },
+    })
+
+    await runIn(mode, agent, { middleware: filter })
+
+    expect([offered(), ran]).toEqual([expected, expected])
+  })
+
+  it('a tool that a chat middleware takes out of the request does not run', async () => {
+    const { agent, ran } = setUp(
+      () => {},
+      chatMiddleware('filter', async (context, callNext) => {
+        const tools = context.options.tools?.filter(({ name }) => name !== 'drop')
+        context.options = { ...context.options, tools }
+        await callNext()
+      }),
+    )
+
+    await runIn(mode, agent)
+
+    expect(ran).toEqual(['look'])
+  })
+
+  it.each<[string, Middleware | readonly Middleware[]]>([
+    [
+      'a chat middleware',
+      chatMiddleware('force', async (context, callNext) => {
+        context.options = { ...context.options, toolChoice: 'required' }
+        await callNext()
+      }),
+    ],
+    [
+      'beforeIteration',
+      lifecycle({
+        name: 'force',
+        beforeIteration(context) {
+          context.options = { ...context.options, toolChoice: 'required' }
+        },
+      }),
+    ],
+  ])('`required` set by %s returns after one iteration', async (_, force) => {
+    const { agent, client, ran } = setUp(() => {})
+
+    await runIn(mode, agent, { middleware: force })
+
+    expect([client.requests.length, ran]).toEqual([1, ['drop', 'look']])
+  })
+
+  it('a call that is taken out of the answer does not run, and is nowhere', async () => {
+    const session = createSession()
+    const { agent, ran } = setUp(() => {})
+    const remove = lifecycle({
+      name: 'remove',
+      afterModelCall({ run, iteration }) {
+        if (iteration > 0) return
+        run.messages.rewrite((messages) => [
+          ...messages.slice(0, -1),
+          message('assistant', 'I will not.'),
+        ])
+      },
+    })
+
+    const response = await runIn(mode, agent, { middleware: remove, session })
+
+    expect([ran, response.text, response.functionCalls]).toEqual([[], 'I will not.', []])
+    expect(session.messages.map(messageText)).toEqual(['Hello', 'I will not.'])
+  })
+
+  it('a call that is put into the answer runs', async () => {
+    const { ran, make } = setUp(() => {})
+    const client = scriptedClient(['Nothing to do.', 'Done.'])
+    const add = lifecycle({
+      name: 'add',
+      afterModelCall({ run, iteration }) {
+        if (iteration > 0) return
+        run.messages.rewrite((messages) => {
+          const call = {
+            type: 'function-call',
+            callId: 'own',
+            name: 'look',
+            arguments: '{}',
+          } as const
+          const last = messages.at(-1)!
+          return [...messages.slice(0, -1), { ...last, contents: [...last.contents, call] }]
+        })
+      },
+    })
+
+    const response = await runIn(
+      mode,
+      new Agent({ client, tools: [make('look')], middleware: add }),
+    )
+
+    expect([ran, response.text]).toEqual([['look'], 'Nothing to do.Done.'])
+  })
+})

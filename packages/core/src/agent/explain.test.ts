@@ -1,0 +1,76 @@
+import { scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  createSession,
+  functionMiddleware,
+  message,
+  tool,
+} from '../index.ts'
+
+const noop = (_: unknown, callNext: () => Promise<unknown>): Promise<unknown> => callNext()
+
+describe('explain', () => {
+  const client = scriptedClient([], {
+    model: 'small',
+    middleware: [chatMiddleware('client chat', noop), functionMiddleware('client tool', noop)],
+  })
+  const look = tool({ name: 'look', description: '', execute: () => '' })
+  const more = tool({ name: 'more', description: '', execute: () => '' })
+  const agent = new Agent({
+    client,
+    tools: [look],
+    middleware: [
+      agentMiddleware('audit', noop),
+      [chatMiddleware('cache', noop), functionMiddleware('policy', noop)],
+    ],
+    functionInvocation: { maxIterations: 7 },
+  })
+
+  it('names the middlewares of all scopes, outermost first, and what lies inside them', () => {
+    const session = createSession({ messages: [message('user', 'a'), message('assistant', 'b')] })
+
+    const explanation = agent.explain('Hi', {
+      session,
+      tools: [more],
+      middleware: [chatMiddleware('run chat', noop), agentMiddleware('run agent', noop)],
+      options: { model: 'large' },
+      functionInvocation: { maxFunctionCalls: 3 },
+    })
+
+    expect(explanation).toMatchObject({
+      agent: ['audit', 'run agent'],
+      chat: ['client chat', 'cache', 'run chat'],
+      function: ['client tool', 'policy'],
+      provider: 'scripted',
+      model: 'large',
+      tools: ['look', 'more'],
+      messages: { input: 1, history: 2 },
+      settings: { maxIterations: 7, maxFunctionCalls: 3, maxConsecutiveErrorsPerRequest: 3 },
+    })
+  })
+
+  it('prints as an onion', () => {
+    expect(String(agent.explain('Hi'))).toBe(
+      [
+        'run         audit → loop',
+        'model call  client chat → cache → scripted small',
+        'tool call   client tool → policy → look',
+        'messages    0 of history, 1 of input',
+        'limits      7 model calls, Infinity tool calls',
+      ].join('\n'),
+    )
+  })
+
+  it('calls nothing', () => {
+    agent.explain('Hi')
+
+    expect(client.requests).toEqual([])
+  })
+
+  it('knows an agent without anything', () => {
+    expect(String(new Agent({ client: scriptedClient([]) }).explain([]))).toContain('(no tools)')
+  })
+})

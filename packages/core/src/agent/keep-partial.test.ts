@@ -1,0 +1,169 @@
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import type { AgentOptions, RunOptions, Session } from '../index.ts'
+import {
+  Agent,
+  BudgetExhausted,
+  chatMiddleware,
+  createSession,
+  guardrail,
+  GuardrailTripped,
+  sessionStore,
+  textOf,
+  tool,
+} from '../index.ts'
+
+const look = tool({ name: 'look', description: '', execute: () => 'seen' })
+
+describe.each(runModes)('what a session keeps of a run that did not end, %s', (mode) => {
+  const keptOf = async (
+    agent: Partial<AgentOptions> & Pick<AgentOptions, 'client'>,
+    options: RunOptions = {},
+  ): Promise<Session> => {
+    const session = createSession()
+    await runIn(mode, new Agent({ tools: [look], ...agent }), { session, ...options }).catch(
+      () => {},
+    )
+    return session
+  }
+  const outlineOf = ({ messages }: Session): string[] =>
+    messages.map(({ role, contents, metadata }) =>
+      [role, contents.map(({ type }) => type), textOf(contents), metadata?.['partial']]
+        .flat()
+        .join(' ')
+        .trim(),
+    )
+
+  it('is nothing, unless it is asked for', async () => {
+    const client = scriptedClient([callFunction('look'), new Error('down')])
+
+    expect((await keptOf({ client })).messages).toEqual([])
+  })
+
+  it('is each finished step, marked', async () => {
+    const client = scriptedClient([callFunction('look'), new Error('down')])
+
+    expect(outlineOf(await keptOf({ client }, { keepPartial: true }))).toEqual([
+      'user text Hello',
+      'assistant function-call  true',
+      'tool function-result  true',
+    ])
+  })
+
+  it('is no call without a result', async () => {
+    const client = scriptedClient([[callFunction('look'), 'Let me see.']])
+    const controller = new AbortController()
+    const aborting = tool({
+      ...look,
+      execute: () => {
+        controller.abort()
+        return new Promise(() => {})
+      },
+    })
+    const session = await keptOf(
+      { client, tools: [aborting] },
+      { keepPartial: true, signal: controller.signal },
+    )
+
+    expect(outlineOf(session)).toEqual(['user text Hello', 'assistant text Let me see. true'])
+  })
+
+  it('continues to be a conversation', async () => {
+    const client = scriptedClient([callFunction('look'), new Error('down'), 'I saw it.'])
+    const agent = new Agent({ client, tools: [look] })
+    const session = createSession()
+    await runIn(mode, agent, { session, keepPartial: true }).catch(() => {})
+
+    const { text } = await runIn(mode, agent, { session, input: 'Continue' })
+
+    expect(text).toBe('I saw it.')
+    expect(client.requests[2]?.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'user',
+    ])
+  })
+
+  it('is what there was when the budget ended', async () => {
+    const client = scriptedClient([callFunction('look')])
+    const middleware = chatMiddleware('budget', async ({ iteration }, callNext) => {
+      if (iteration === 1) throw new BudgetExhausted('modelCalls', 1)
+      await callNext()
+    })
+
+    const session = await keptOf({ client, middleware }, { keepPartial: true })
+
+    expect(outlineOf(session)).toHaveLength(3)
+  })
+
+  it('is nothing of a run that a guardrail has blocked', async () => {
+    const block = {
+      guardrail: 'g',
+      level: 'chat',
+      stage: 'output',
+      category: 'c',
+      message: 'No.',
+    } as const
+    const middleware = chatMiddleware('guardrail', async ({ iteration }, callNext) => {
+      if (iteration === 1) throw new GuardrailTripped(block)
+      await callNext()
+    })
+    for (const onBlock of ['return', 'throw'] as const) {
+      const client = scriptedClient([callFunction('look')])
+      const session = await keptOf({ client, middleware, onBlock }, { keepPartial: true })
+      expect(session.messages).toEqual([])
+    }
+  })
+
+  it('is nothing while a guardrail has not said its word', async () => {
+    const controller = new AbortController()
+    const client = scriptedClient([
+      () => {
+        controller.abort()
+        return 'An answer.'
+      },
+    ])
+    const middleware = guardrail({
+      name: 'slow',
+      applyTo: ['input'],
+      execution: 'parallel',
+      check: () => new Promise(() => {}),
+    })
+
+    const session = await keptOf(
+      { client, middleware },
+      { keepPartial: true, signal: controller.signal },
+    )
+
+    expect(session.messages).toEqual([])
+  })
+})
+
+describe('sessions in a store of Keyv', () => {
+  it('are kept as they are elsewhere', async () => {
+    const entries = new Map<string, unknown>()
+    const times: unknown[] = []
+    const keyv = {
+      get: async (key: string) => entries.get(key),
+      set: async (key: string, value: unknown, ttlMs?: number) => {
+        times.push(ttlMs)
+        entries.set(key, JSON.parse(JSON.stringify(value)))
+        return true
+      },
+      delete: async (key: string) => entries.delete(key),
+    }
+    const sessions = sessionStore(keyv, { ttlMs: 1000 })
+    const agent = new Agent({ client: scriptedClient(['Hi.']) })
+    const session = agent.createSession()
+    await agent.run('Hello', { session })
+
+    await sessions.save(session.toJSON())
+    const loaded = await sessions.load(session.id)
+    await sessions.delete(session.id)
+
+    expect(loaded?.messages).toHaveLength(2)
+    expect(times).toEqual([1000])
+    expect(await sessions.load(session.id)).toBeUndefined()
+  })
+})

@@ -1,0 +1,64 @@
+import { scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import { defineChatMiddleware, defineFunctionMiddleware } from '../authoring.ts'
+import { Agent, guardrail } from '../index.ts'
+
+const chat = (role: string, name?: string) =>
+  defineChatMiddleware(role, { name }, (_, callNext) => callNext())
+const explained = (...middleware: Parameters<typeof chat>[]) =>
+  new Agent({
+    client: scriptedClient([]),
+    middleware: middleware.map((given) => chat(...given)),
+  }).explain('Hello')
+
+describe('explain, about the order of middlewares', () => {
+  it('has nothing to say about the recommended order', () => {
+    expect(explained(['tracing'], ['cache'], ['fallback'], ['retry']).warnings).toEqual([])
+  })
+
+  it('knows the place of what stands around calls of each level', () => {
+    const next = (_: unknown, callNext: () => Promise<unknown>) => callNext()
+    const middleware = ['timeout', 'audit'].map((role) => defineChatMiddleware(role, {}, next))
+    const ofTools = ['timeout', 'rate-limit', 'cache'].map((role) =>
+      defineFunctionMiddleware(role, {}, next),
+    )
+    const agent = new Agent({ client: scriptedClient([]), middleware: [middleware, ofTools] })
+
+    expect(agent.explain('Hello').warnings).toEqual([
+      'chat: audit should stand outside timeout',
+      'function: rate-limit should stand outside timeout',
+      'function: cache should stand outside timeout',
+    ])
+  })
+
+  it('names the middleware that should stand further out, and the one it should stand outside', () => {
+    const explanation = explained(['retry'], ['mine'], ['cache', 'answers'])
+
+    expect(explanation.warnings).toEqual(['chat: answers should stand outside retry'])
+    expect(String(explanation)).toContain('answers should stand outside retry')
+  })
+
+  it('says that two ready-made middlewares of a level share a name', () => {
+    expect(explained(['retry'], ['retry']).warnings).toEqual([
+      'chat: two middlewares are named retry',
+    ])
+  })
+
+  it('knows guardrails by the role they are given, at each level', () => {
+    const pii = guardrail({
+      name: 'pii',
+      role: 'pii',
+      applyTo: ['output', 'arguments'],
+      check: () => ({ action: 'allow' }),
+    })
+    const agent = new Agent({
+      client: scriptedClient([]),
+      middleware: [chat('cache'), defineFunctionMiddleware('cache', {}, (_, next) => next()), pii],
+    })
+
+    expect(agent.explain('Hello').warnings).toEqual([
+      'chat: pii should stand outside cache',
+      'function: pii should stand outside cache',
+    ])
+  })
+})

@@ -1,0 +1,172 @@
+import { callFunction, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import { interceptLoop } from '../authoring.ts'
+import type {
+  AgentResponse,
+  Content,
+  MessageInput,
+  Middleware,
+  RunOptions,
+  Session,
+} from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  createSession,
+  messageText,
+  tool,
+} from '../index.ts'
+
+const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
+
+const ownCall = {
+  messages: [{ role: 'assistant' as const, contents: [callFunction('look', {}, 'own')] }],
+}
+
+/** A client of a provider that keeps the conversation under one id. */
+function keeping(answers: readonly string[]) {
+  return scriptedClient(
+    answers.map((contents) => ({
+      messages: [{ role: 'assistant' as const, contents }],
+      conversationId: 'conv_1',
+    })),
+    { provider: 'keeper' },
+  )
+}
+
+describe.each([
+  ['plain', false],
+  ['streamed', true],
+] as const)('a conversation that a provider keeps, %s', (_mode, stream) => {
+  function run(agent: Agent, input: MessageInput, options: RunOptions): Promise<AgentResponse> {
+    return stream
+      ? agent.run(input, { ...options, stream }).finalResponse()
+      : agent.run(input, options)
+  }
+
+  function said(messages: readonly { readonly role: string }[] | undefined): readonly string[] {
+    return (messages ?? []).map((message) => messageText(message as never))
+  }
+
+  it('is told in full to another provider, which gets no id of it', async () => {
+    const keeper = keeping(['one', 'three'])
+    const other = scriptedClient(['two'], { provider: 'other' })
+    const session: Session = createSession()
+
+    await run(new Agent({ client: keeper }), 'first', { session })
+    await run(new Agent({ client: other }), 'second', { session })
+
+    expect(said(other.requests[0]?.messages)).toEqual(['first', 'one', 'second'])
+    expect(other.requests[0]?.options.conversationId).toBeUndefined()
+    expect(session).toMatchObject({ conversationId: 'conv_1', keeper: 'keeper', sent: 2 })
+  })
+
+  it('continues where it is kept with what was said elsewhere', async () => {
+    const keeper = keeping(['one', 'three'])
+    const other = scriptedClient(['two'], { provider: 'other' })
+    const first = createSession()
+    await run(new Agent({ client: keeper }), 'first', { session: first })
+    await run(new Agent({ client: other }), 'second', { session: first })
+    const session = createSession(JSON.parse(JSON.stringify(first)) as Session)
+
+    await run(new Agent({ client: keeper }), 'third', { session })
+
+    expect(said(keeper.requests[1]?.messages)).toEqual(['second', 'two', 'third'])
+    expect(keeper.requests[1]?.options.conversationId).toBe('conv_1')
+    expect(session).toMatchObject({ conversationId: 'conv_1', keeper: 'keeper', sent: 6 })
+  })
+
+  it.each([
+    [
+      'a middleware, after the provider has failed',
+      chatMiddleware('relief', async (context, callNext) => {
+        await callNext().catch(() => {
+          context.result = ownCall
+        })
+      }),
+      [new Error('down')],
+    ],
+    [
+      'a middleware that skips the model call',
+      agentMiddleware('skip', async (context, callNext) => {
+        interceptLoop(context.run, {
+          name: 'skip',
+          async iteration(round, next) {
+            round.skipModelCall = round.iteration === 1
+            round.overrideResponse = ownCall
+            await next()
+          },
+        })
+        await callNext()
+      }),
+      [],
+    ],
+  ] as const satisfies readonly (readonly [string, Middleware, readonly Error[]])[])(
+    'is told what stands there of %s',
+    async (_, middleware, failures) => {
+      const kept = (contents: string | readonly Content[]) => ({
+        messages: [{ role: 'assistant' as const, contents }],
+        conversationId: 'conv_1',
+      })
+      const client = scriptedClient([
+        kept([callFunction('look', {}, 'c1')]),
+        ...failures,
+        kept('Done.'),
+      ])
+
+      await run(new Agent({ client, tools: [look], middleware }), 'Go', {})
+
+      const { messages, options } = client.requests.at(-1)!
+      expect(options.conversationId).toBe('conv_1')
+      expect(
+        messages.flatMap(({ contents }) =>
+          contents.map((content) => [content.type, 'callId' in content && content.callId]),
+        ),
+      ).toEqual([
+        ['function-result', 'c1'],
+        ['function-call', 'own'],
+        ['function-result', 'own'],
+      ])
+    },
+  )
+
+  it('is told in full to a client that a middleware puts in place within a run', async () => {
+    const keeper = scriptedClient(
+      [
+        { messages: [{ role: 'assistant', contents: 'one' }], conversationId: 'conv_1' },
+        {
+          messages: [{ role: 'assistant', contents: [callFunction('look', {}, 'c1')] }],
+          conversationId: 'conv_1',
+        },
+        { messages: [{ role: 'assistant', contents: 'three' }], conversationId: 'conv_1' },
+      ],
+      { provider: 'keeper' },
+    )
+    const guest = scriptedClient(['two'], { provider: 'guest' })
+    const session = createSession()
+    const relief = chatMiddleware('relief', async (context, callNext) => {
+      if (context.iteration === 1) context.client = guest
+      await callNext()
+    })
+    const agent = new Agent({ client: keeper, tools: [look], middleware: relief })
+    await run(agent, 'first', { session })
+
+    await run(agent, 'second', { session })
+    await run(agent, 'third', { session })
+
+    expect(guest.requests[0]?.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+      'tool',
+    ])
+    expect(guest.requests[0]?.options.conversationId).toBeUndefined()
+    expect(keeper.requests[2]?.messages.map(({ role }) => role)).toEqual([
+      'tool',
+      'assistant',
+      'user',
+    ])
+  })
+})

@@ -1,0 +1,66 @@
+import { scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import type { GetResponseOptions, MessageInput, RunOptions } from '../index.ts'
+import { Agent, tool } from '../index.ts'
+
+const client = scriptedClient(() => 'Done.')
+
+describe('options that nobody reads', () => {
+  it.each<[string, object, RegExp]>([
+    [
+      'a misspelt name',
+      { middlewares: [] },
+      /^agent: unknown option `middlewares`; did you mean `middleware`/,
+    ],
+    ['an option of the model call', { model: 'large' }, /^agent: .*`\{ options: \{ model \} \}`/],
+  ])('new Agent refuses %s', (_, options, message) => {
+    expect(() => new Agent({ client, ...options })).toThrow(message)
+  })
+
+  it.each<[string, object, RegExp]>([
+    ['a misspelt name', { middlewares: [] }, /^run: unknown option `middlewares`/],
+    [
+      'an option of the model call',
+      { temperature: 0 },
+      /^run: .*`\{ options: \{ temperature \} \}`/,
+    ],
+  ])('run refuses %s', (_, options, message) => {
+    expect(() =>
+      new Agent({ client }).run('Hi', options as RunOptions & { stream?: false }),
+    ).toThrow(message)
+  })
+
+  it('getResponse says where the options of an agent belong', () => {
+    for (const name of ['options', 'middleware', 'session']) {
+      expect(() =>
+        client.getResponse('Hi', { [name]: {} } as GetResponseOptions & { stream?: false }),
+      ).toThrow(new RegExp(`^getResponse: unknown option \`${name}\``))
+    }
+  })
+
+  it('tool refuses a misspelt name', () => {
+    const options = { name: 'a', description: 'b', paramters: {} }
+
+    expect(() => tool(options)).toThrow(
+      /^tool: unknown option `paramters`; did you mean `parameters`/,
+    )
+  })
+
+  it('an agent can be made from another one, and a tool from another one', () => {
+    const made = tool({ name: 'a', description: 'b' })
+    const agent = new Agent({ client, name: 'first' })
+
+    expect(tool({ ...made, name: 'c' } as never).name).toBe('c')
+    expect(new Agent(agent).name).toBe('first')
+  })
+
+  it.each<[string, unknown]>([
+    ['role and content', [{ role: 'user', content: 'Hi' }]],
+    ['a prompt', { prompt: 'Hi' }],
+    ['messages', { messages: [] }],
+  ])('an input with %s is refused with the right shape', (_, input) => {
+    expect(() => new Agent({ client }).run(input as MessageInput)).toThrow(
+      /got an object with .*\{ role: 'user', contents: 'Hello' \}/,
+    )
+  })
+})

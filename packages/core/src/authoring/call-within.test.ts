@@ -1,0 +1,106 @@
+import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import { callWithin } from '../authoring.ts'
+import { Agent, chatMiddleware, GuardrailTripped, outcomeOf } from '../index.ts'
+import type { ChatMiddleware } from '../index.ts'
+
+const late = new Error('late')
+
+function within(clock: ReturnType<typeof testClock>, ms: number): ChatMiddleware {
+  return chatMiddleware('within', (context, callNext) =>
+    callWithin(context, callNext, {
+      clock,
+      late: async (over) => {
+        await clock.sleep(ms, over)
+        return late
+      },
+    }),
+  )
+}
+
+describe.each(runModes)('callWithin, %s', (mode) => {
+  it('leaves a call that is in time alone, and nothing waits behind it', async () => {
+    const clock = testClock()
+    const client = scriptedClient([callFunction('none'), 'Hi.'])
+    const agent = new Agent({ client, middleware: within(clock, 100) })
+
+    await expect(runIn(mode, agent)).resolves.toMatchObject({ text: 'Hi.' })
+    expect(clock.sleeping).toBe(0)
+  })
+
+  it('ends what is late with the error that it was given, and aborts the request with it', async () => {
+    const clock = testClock()
+    const heard: unknown[] = []
+    const client = scriptedClient(
+      ({ signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => {
+            heard.push(signal.reason)
+            reject(new DOMException('stopped', 'AbortError'))
+          })
+        }),
+    )
+    const running = runIn(mode, new Agent({ client, middleware: within(clock, 100) }))
+    running.catch(() => {})
+
+    await clock.advance(100)
+
+    const error = await running.catch((thrown: unknown) => thrown)
+    expect(error).toBe(late)
+    expect(outcomeOf(error)?.status).toBe('failed')
+    expect(heard).toEqual([late])
+    expect(clock.sleeping).toBe(0)
+  })
+
+  it('ends also what does not listen', async () => {
+    const clock = testClock()
+    const deaf = chatMiddleware('deaf', () => new Promise<void>(() => {}))
+    const agent = new Agent({ client: scriptedClient([]), middleware: [within(clock, 100), deaf] })
+    const running = runIn(mode, agent)
+    running.catch(() => {})
+
+    await clock.advance(100)
+
+    await expect(running).rejects.toBe(late)
+  })
+
+  it('lets what steers the run pass, also when it is late', async () => {
+    const clock = testClock()
+    const guardrail = chatMiddleware('guardrail', async ({ signal }) => {
+      await clock.sleep(1000, signal).catch(() => {
+        const block = {
+          guardrail: 'g',
+          level: 'chat',
+          stage: 'input',
+          category: 'c',
+          message: 'No.',
+        } as const
+        throw new GuardrailTripped(block)
+      })
+    })
+    const agent = new Agent({
+      client: scriptedClient([]),
+      middleware: [within(clock, 100), guardrail],
+    })
+    const running = runIn(mode, agent)
+
+    await clock.advance(100)
+
+    await expect(running).resolves.toMatchObject({ status: 'blocked' })
+  })
+
+  it('rejects with the reason of the run where that was aborted', async () => {
+    const clock = testClock()
+    const controller = new AbortController()
+    const client = scriptedClient([{ updates: [], hang: true }])
+    const agent = new Agent({ client, middleware: within(clock, 100) })
+    const running = runIn(mode, agent, { signal: controller.signal })
+    running.catch(() => {})
+    await clock.advance(1)
+
+    controller.abort(new Error('enough'))
+
+    await expect(running).rejects.toThrow('enough')
+    expect(clock.sleeping).toBe(0)
+  })
+})

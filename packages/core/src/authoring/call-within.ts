@@ -1,0 +1,54 @@
+import type { Clock } from '../base/timers.ts'
+import { isPause } from '../contract/control-flow.ts'
+import { isTermination } from '../contract/termination.ts'
+
+/** Time limit of a call. */
+export interface CallLimit {
+  /** Clock that the call waits with. */
+  readonly clock: Clock
+  /**
+   * Resolves to the error to cancel the call with when the time is up. `over` aborts when the call
+   * has ended.
+   */
+  readonly late: (over: AbortSignal) => Promise<unknown>
+}
+
+/**
+ * Calls `callNext()` and cancels the call when `late` resolves: the inner signal aborts with that
+ * error, and the returned promise rejects with it, even if inner code ignores the signal.
+ */
+export async function callWithin<Result>(
+  context: { signal: AbortSignal },
+  callNext: () => Promise<Result>,
+  { clock, late }: CallLimit,
+): Promise<Result> {
+  const outer = context.signal
+  const own = new AbortController()
+  const over = new AbortController()
+  const follow = (): void => own.abort(outer.reason)
+  let given: { readonly error: unknown } | undefined
+  const limit = late(over.signal).then(async (error): Promise<never> => {
+    given = { error }
+    own.abort(error)
+    // What listens ends by itself first, so that what it knows of the call is not lost.
+    await clock.sleep(0, over.signal)
+    throw error
+  })
+  limit.catch(() => {})
+  outer.addEventListener('abort', follow)
+  if (outer.aborted) follow()
+  context.signal = own.signal
+  try {
+    return await Promise.race([callNext(), limit])
+  } catch (error) {
+    const isOwn = given !== undefined && !outer.aborted && !isTermination(error) && !isPause(error)
+    throw isOwn ? given!.error : error
+  } finally {
+    context.signal = outer
+    outer.removeEventListener('abort', follow)
+    over.abort(ended)
+  }
+}
+
+/** Avoids creating an error that is never read. */
+const ended = 'the call has ended'

@@ -1,0 +1,91 @@
+import type { RunContext } from '../contract/run.ts'
+
+/**
+ * Makes the function by which a middleware tells what it did: as an event of the run of type `type`, and to
+ * `onEvent`. Events must not carry what users or models wrote.
+ */
+export function reporter<Event>(
+  type: string,
+  onEvent: ((event: Event) => void) | undefined,
+): (run: RunContext, event: Event) => void {
+  return (run, event) => {
+    run.emit({ type, data: event })
+    try {
+      onEvent?.(event)
+    } catch {
+      // An observer cannot break what it observes.
+    }
+  }
+}
+
+/** Types of the events that Lamella's middlewares send. None of them carries content. */
+export const middlewareEvents: readonly string[] = Object.freeze([
+  'approval-ignored',
+  'budget',
+  'cache',
+  'circuit_breaker',
+  'fallback',
+  'files',
+  'guardrail',
+  'internal_call',
+  'patch',
+  'rate_limit',
+  'retry',
+  'schema',
+  'summarize',
+  'timeout',
+  'truncate',
+])
+
+/** In which run an event was told first, by the data of the event and the name of who is told. */
+const toldIn = new WeakMap<object, Map<string, RunContext>>()
+
+/**
+ * Tells `listener` of the events of these types, until the returned function is called. What a sub-agent
+ * passes on to its caller is told once, in the run of the sub-agent if `observer` observes that too.
+ */
+export function observeMiddleware(
+  run: RunContext,
+  observer: string,
+  types: readonly string[],
+  listener: (type: string, data: unknown) => void,
+): () => void {
+  return run.observe(({ type, data }) => {
+    if (types.includes(type) && isOf(run, observer, data)) listener(type, data)
+  })
+}
+
+function isOf(run: RunContext, observer: string, data: unknown): boolean {
+  if (typeof data !== 'object' || data === null) return true
+  const told = toldIn.get(data) ?? new Map<string, RunContext>()
+  toldIn.set(data, told)
+  if (!told.has(observer)) told.set(observer, run)
+  return told.get(observer) === run
+}
+
+/**
+ * The plain values in the data of an event, by path (`usage.inputTokens`), for logs and spans: numbers,
+ * booleans, and text of up to 200 characters. What is longer or deeper is left out.
+ */
+export function eventFacts(data: unknown): Record<string, string | number | boolean> {
+  const facts: Record<string, string | number | boolean> = {}
+  collect(data, '', 2, facts)
+  return facts
+}
+
+function collect(
+  data: unknown,
+  path: string,
+  depth: number,
+  facts: Record<string, string | number | boolean>,
+): void {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return
+  for (const [key, value] of Object.entries(data)) {
+    if (key === '__proto__') continue
+    const name = path + key
+    if (typeof value === 'boolean') facts[name] = value
+    else if (typeof value === 'number' && Number.isFinite(value)) facts[name] = value
+    else if (typeof value === 'string' && value.length <= 200) facts[name] = value
+    else if (depth > 1) collect(value, `${name}.`, depth - 1, facts)
+  }
+}

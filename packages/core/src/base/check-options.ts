@@ -1,0 +1,103 @@
+import { isObject } from './is-object.ts'
+
+/**
+ * Rule for an option: a list of allowed values, a minimum for a whole number, a type (required
+ * unless it ends in a question mark), or `any`.
+ */
+export type OptionRule =
+  | readonly unknown[]
+  | number
+  | 'string'
+  | 'function'
+  | 'string?'
+  | 'function?'
+  | 'any'
+
+/**
+ * One rule per option; the compiler reports missing ones. An object of options has nested rules. A
+ * path such as `store.get` checks one member of an object that may have others.
+ */
+export type OptionRules<Options> = {
+  readonly [Name in keyof Options]-?: OptionRule | NestedRules<Options[Name]>
+} & { readonly [path: `${string}.${string}`]: OptionRule }
+
+type NestedRules<Value> = Value extends readonly unknown[] | ((...args: never) => unknown)
+  ? never
+  : Value extends object
+    ? OptionRules<Value>
+    : never
+
+/**
+ * Checks options by their rules. An option without a rule is unknown and throws.
+ * @throws TypeError or RangeError that names the option and the value, of an unknown one only the
+ * name
+ */
+export function checkOptions<Options extends object>(
+  owner: string,
+  options: Options,
+  rules: OptionRules<NoInfer<Options>>,
+): void {
+  check(owner, options, rules, '')
+}
+
+interface Rules {
+  readonly [option: string]: OptionRule | Rules
+}
+
+function check(owner: string, options: object, rules: Rules, place: string): void {
+  const names = Object.keys(rules).filter((name) => !name.includes('.'))
+  for (const [name, value] of Object.entries(options ?? {})) {
+    if (value === undefined || names.includes(name)) continue
+    const nearest = nearestName(name, names)
+    const hint = nearest === undefined ? '' : `; did you mean \`${place}${nearest}\`?`
+    throw new TypeError(`${owner}: unknown option \`${place}${name}\`${hint}`)
+  }
+  for (const [name, rule] of Object.entries(rules)) {
+    const option = place + name
+    let value: unknown = options
+    for (const key of name.split('.')) value = (value as Record<string, unknown>)?.[key]
+    if (typeof rule === 'string') {
+      const [type, isOptional] = [rule.replace('?', ''), rule.endsWith('?')]
+      if (rule === 'any' || (isOptional && value === undefined)) continue
+      if (!value || typeof value !== type) throw wrongOption(owner, option, `a ${type}`, value)
+    } else if (value === undefined) continue
+    else if (typeof rule === 'number') {
+      if (!Number.isInteger(value) || (value as number) < rule) {
+        throw wrongOption(owner, option, `a whole number from ${rule} up`, value)
+      }
+    } else if (isList(rule)) {
+      const wish = `one of ${rule.join(', ')}`
+      if (!rule.includes(value)) throw wrongOption(owner, option, wish, value)
+    } else if (isObject(value)) check(owner, value, rule, `${option}.`)
+  }
+}
+
+function isList(rule: readonly unknown[] | Rules): rule is readonly unknown[] {
+  return Array.isArray(rule)
+}
+
+/** Makes the error for an option with a wrong value. */
+export function wrongOption(owner: string, option: string, wish: string, value: unknown): Error {
+  const given = typeof value === 'number' ? value : (JSON.stringify(value) ?? typeof value)
+  const message = `${owner}: \`${option}\` must be ${wish}, got ${given}`
+  return typeof value === 'number' ? new RangeError(message) : new TypeError(message)
+}
+
+/** The name that has at least half of its pairs of neighbouring letters in common with this one. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  const own = pairsOf(name)
+  const ranked = names
+    .map((other) => {
+      const pairs = pairsOf(other)
+      const shared = own.filter((pair) => pairs.includes(pair))
+      return { other, likeness: (2 * shared.length) / (own.length + pairs.length) }
+    })
+    .toSorted((a, b) => b.likeness - a.likeness)
+  return ranked.find(({ likeness }) => likeness >= 0.5)?.other
+}
+
+/** The start and the end of the name count as letters. */
+function pairsOf(name: string): readonly string[] {
+  const letters = `^${name.toLowerCase()}$`
+  return Array.from(letters.slice(1), (letter, at) => letters[at] + letter)
+}

@@ -1,0 +1,25 @@
+// Ids of messages, responses and runs need to be unique, not secret: a random prefix for each
+// process and a counter are both, and cost a tenth of a UUID. Ids that grant something
+// (approvals) are made by `createSecretId`.
+let prefix: string | undefined
+
+let counter = 0
+
+/** Makes a unique id, such as `run_k3f9x2-1c`. It is guessable. */
+export function createId(kind: string): string {
+  prefix ??= randomText(2).slice(4)
+  return `${kind}_${prefix}-${(counter++).toString(36)}`
+}
+
+/** Makes an id of 128 random bits, for ids that must not be guessable. */
+export function createSecretId(kind: string): string {
+  return `${kind}_${randomText(4)}`
+}
+
+function randomText(words: number): string {
+  let out = ''
+  for (const word of crypto.getRandomValues(new Uint32Array(words))) {
+    out += word.toString(16).padStart(8, '0')
+  }
+  return out
+}

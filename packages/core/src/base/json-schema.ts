@@ -1,0 +1,264 @@
+import { isObject } from './is-object.ts'
+import type { JsonSchema, StandardIssue } from './standard-schema.ts'
+
+/**
+ * Checks a value against a JSON Schema, draft 7 or 2020-12, as far as tools use them: `$ref` only
+ * within the schema, no `format` or `unevaluated…`. Unknown keywords are
+ * ignored; a schema that cannot be followed is an issue. Never throws, and returns at most 100
+ * issues.
+ */
+export function validateJsonSchema(schema: JsonSchema, value: unknown): readonly StandardIssue[] {
+  try {
+    return check(schema, value, { root: schema, followed: {} })
+  } catch (error) {
+    // Too deep for the stack, a broken reference or pattern: what cannot be checked does not pass.
+    return [{ message: `cannot be checked: ${(error as Error).message}` }]
+  }
+}
+
+/** The path begins at the value that was checked. */
+interface Issue {
+  readonly message: string
+  readonly path: readonly PropertyKey[]
+}
+
+interface Visit {
+  readonly root: unknown
+  /**
+   * By `$ref`, the issues of each value that it was applied to: without it, alternatives that lead
+   * to the same reference take exponential time.
+   */
+  readonly followed: Record<string, Map<unknown, readonly Issue[]>>
+}
+
+type Keywords = Readonly<Record<string, unknown>>
+
+/** Context of a keyword: its schema and the issues found so far. */
+interface Place {
+  readonly schema: Keywords
+  readonly visit: Visit
+  readonly issues: Issue[]
+}
+
+/** Adds what a keyword finds to the issues; false for a value that does not fit it as a whole. */
+type Rule = (value: never, limit: never, place: Place) => boolean | void
+
+/** Rules of keywords that apply to any value. Keywords without a rule are ignored. */
+const common: Record<string, Rule> = {
+  __proto__: null as never,
+  const: (value: unknown, only: unknown, place) => checkEnum(value, [only], place),
+  enum: checkEnum,
+  $ref(value: unknown, ref: unknown, { visit, issues }) {
+    if (typeof ref !== 'string') return
+    const known = (visit.followed[ref] ??= new Map<unknown, readonly Issue[]>())
+    if (!known.has(value)) known.set(value, check(resolve(visit.root, ref), value, visit))
+    issues.push(...known.get(value)!)
+  },
+  allOf(value: unknown, parts: unknown, place) {
+    for (const part of listOf(parts)) also(part, value, place)
+  },
+  anyOf: (value: unknown, parts: unknown, place) =>
+    checkAlternatives(value, parts, Infinity, place),
+  oneOf: (value: unknown, parts: unknown, place) => checkAlternatives(value, parts, 1, place),
+  not: (value: unknown, part: unknown, place) => !fits(part, value, place),
+  if: (value: unknown, test: unknown, place) =>
+    also(place.schema[fits(test, value, place) ? 'then' : 'else'], value, place),
+}
+
+/** By type of the value, what more keywords say of it. */
+const rules: Record<string, Record<string, Rule>> = {
+  number: {
+    __proto__: common as never,
+    minimum: (value: number, limit: number) => value >= limit,
+    maximum: (value: number, limit: number) => value <= limit,
+    // In draft 4, `exclusiveMinimum` is a boolean.
+    exclusiveMinimum: (value: number, limit: number) => value > limit || typeof limit === 'boolean',
+    exclusiveMaximum: (value: number, limit: number) => value < limit || typeof limit === 'boolean',
+    // 0.3 / 0.1 is 2.9999999999999996.
+    multipleOf: (value: number, limit: number) =>
+      Math.abs(value / limit - Math.round(value / limit)) < 1e-9,
+  },
+  string: {
+    __proto__: common as never,
+    minLength: (value: string, limit: number) => Array.from(value).length >= limit,
+    maxLength: (value: string, limit: number) => Array.from(value).length <= limit,
+    pattern: matches,
+  },
+  array: {
+    __proto__: common as never,
+    minItems: (list: unknown[], limit: number) => list.length >= limit,
+    maxItems: (list: unknown[], limit: number) => list.length <= limit,
+    items: checkItems,
+    prefixItems(list: unknown[], _parts: unknown, place) {
+      if (place.schema['items'] === undefined) checkItems(list, undefined, place)
+    },
+    contains(list: unknown[], part: unknown, place) {
+      const { minContains = 1, maxContains = Infinity } = place.schema
+      const found = list.filter((item) => fits(part, item, place)).length
+      return found >= (minContains as number) && found <= (maxContains as number)
+    },
+    uniqueItems: (list: unknown[], isUnique: unknown) =>
+      isUnique !== true || new Set(list.map(canonical)).size === list.length,
+  },
+  object: {
+    __proto__: common as never,
+    minProperties: (value: object, limit: number) => Object.keys(value).length >= limit,
+    maxProperties: (value: object, limit: number) => Object.keys(value).length <= limit,
+    required(value: Keywords, keys: unknown, { issues }) {
+      for (const key of listOf(keys) as readonly string[]) {
+        if (own(value, key) === undefined) issues.push({ message: 'is required', path: [key] })
+      }
+    },
+    properties(value: Keywords, parts: unknown, place) {
+      for (const key of keysOf(value)) checkAt(key, own(parts, key), value[key], place)
+    },
+    patternProperties(value: Keywords, parts: unknown, place) {
+      for (const [pattern, part] of entriesOf(parts)) {
+        for (const key of keysOf(value)) {
+          if (matches(key, pattern)) checkAt(key, part, value[key], place)
+        }
+      }
+    },
+    additionalProperties(value: Keywords, part: unknown, place) {
+      const { properties, patternProperties } = place.schema
+      const patterns = entriesOf(patternProperties)
+      for (const key of keysOf(value)) {
+        if (own(properties, key) !== undefined) continue
+        if (patterns.some(([pattern]) => matches(key, pattern))) continue
+        checkAt(key, part, value[key], place)
+      }
+    },
+    propertyNames(value: Keywords, part: unknown, place) {
+      for (const key of keysOf(value)) checkAt(key, part, key, place)
+    },
+    dependencies: checkDependencies,
+    dependentRequired: checkDependencies,
+    dependentSchemas: checkDependencies,
+  },
+}
+
+function check(schema: unknown, value: unknown, visit: Visit): readonly Issue[] {
+  if (schema === false) return [{ message: 'is not allowed', path: [] }]
+  if (!isObject(schema)) return none
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+  const { type = kind } = schema
+  if (type !== kind) {
+    const types: readonly unknown[] = Array.isArray(type) ? type : [type]
+    if (!types.includes(kind) && !(types.includes('integer') && Number.isInteger(value))) {
+      return [{ message: `must be ${types.join(' or ')}`, path: [] }]
+    }
+  }
+  const place: Place = { schema, visit, issues: [] }
+  const ofKind = rules[kind] ?? common
+  for (const keyword in schema) {
+    const limit = schema[keyword]
+    if (limit === undefined || ofKind[keyword]?.(value as never, limit as never, place) !== false)
+      continue
+    const told = typeof limit === 'number' || typeof limit === 'string' ? ` ${limit}` : ''
+    place.issues.push({ message: `must fit ${keyword}${told}`, path: [] })
+  }
+  return place.issues.length > 100 ? place.issues.slice(0, 100) : place.issues
+}
+
+function checkEnum(value: unknown, values: unknown, { issues }: Place): void {
+  if (!Array.isArray(values) || values.includes(value)) return
+  const texts = values.map(canonical)
+  if (texts.includes(canonical(value))) return
+  issues.push({ message: `must be ${texts.join(' or ')}`, path: [] })
+}
+
+/** If no alternative fits, the one that came nearest says why. */
+function checkAlternatives(
+  value: unknown,
+  parts: unknown,
+  most: number,
+  { visit, issues }: Place,
+): boolean {
+  const attempts = listOf(parts).map((part) => check(part, value, visit))
+  const fitting = attempts.filter((found) => found.length === 0).length
+  if (fitting > 0 || attempts.length === 0) return fitting <= most
+  const [nearest] = attempts
+    .filter((found) => found.every(({ path }) => path.length > 0))
+    .toSorted((a, b) => a.length - b.length)
+  issues.push(...(nearest ?? none))
+  return nearest !== undefined
+}
+
+/** Draft 7 has the tuple in `items` and the rest in `additionalItems`. */
+function checkItems(list: readonly unknown[], _items: unknown, place: Place): void {
+  const { items, prefixItems = items, additionalItems } = place.schema
+  const tuple = listOf(prefixItems)
+  const rest = Array.isArray(items) ? additionalItems : items
+  for (let key = 0; key < list.length; key++) {
+    checkAt(key, key < tuple.length ? tuple[key] : rest, list[key], place)
+  }
+}
+
+function checkDependencies(value: Keywords, parts: unknown, place: Place): void {
+  for (const [key, needs] of entriesOf(parts)) {
+    if (own(value, key) === undefined) continue
+    also(Array.isArray(needs) ? { required: needs } : needs, value, place)
+  }
+}
+
+function fits(part: unknown, value: unknown, { visit }: Place): boolean {
+  return check(part, value, visit).length === 0
+}
+
+function also(part: unknown, value: unknown, { visit, issues }: Place): void {
+  issues.push(...check(part, value, visit))
+}
+
+function checkAt(key: PropertyKey, part: unknown, item: unknown, { visit, issues }: Place): void {
+  for (const { message, path } of check(part, item, visit)) {
+    // Of a place that is very deep, how it begins: time stays bounded.
+    issues.push({ message, path: [key, ...path].slice(0, 20) })
+  }
+}
+
+function resolve(root: unknown, ref: string): unknown {
+  const [start, ...keys] = decodeURIComponent(ref).split('/')
+  const found = keys.reduce<unknown>(
+    (part, key) => own(part, key.replaceAll('~1', '/').replaceAll('~0', '~')),
+    start === '#' ? root : undefined,
+  )
+  if (found === undefined) throw new Error(`the schema has no ${ref}`)
+  return found
+}
+
+/** Never what a prototype has: a key may be called `constructor` or `__proto__`. */
+function own(object: unknown, key: PropertyKey): unknown {
+  return Object.hasOwn(object ?? {}, key) ? (object as Keywords)[key as string] : undefined
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : none
+}
+
+/** Without those that JSON would leave out. */
+function keysOf(value: Keywords): readonly string[] {
+  return Object.keys(value).filter((key) => value[key] !== undefined)
+}
+
+function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+  return isObject(value) ? Object.entries(value) : none
+}
+
+const none: readonly never[] = Object.freeze([])
+
+function matches(text: string, pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(text)
+  } catch {
+    return new RegExp(pattern).test(text) // such as `[\w-.]`, which only unicode mode refuses
+  }
+}
+
+/** Equal for equal JSON values, whatever the order of their keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    isObject(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}

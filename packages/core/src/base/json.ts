@@ -1,0 +1,69 @@
+/** Copies `value` as a store returns it: plain JSON, with bytes in base64. */
+export function jsonCopy<Value>(value: Value): Value {
+  const json = JSON.stringify(value, function (this: Record<string, unknown>, key, entry) {
+    // What has a `toJSON` was converted by now, such as a Buffer of Node's.
+    const original = this[key]
+    return original instanceof Uint8Array ? base64(original) : (entry as unknown)
+  })
+  return JSON.parse(json) as Value
+}
+
+/** Bytes as base64. */
+export function base64(bytes: Uint8Array): string {
+  let binary = ''
+  // One argument each, of which there may not be too many.
+  for (let at = 0; at < bytes.length; at += 8192) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8192))
+  }
+  return btoa(binary)
+}
+
+/**
+ * Canonical JSON text of a value (RFC 8785): keys in the order of their UTF-16 code units, no
+ * spaces. Like `JSON.stringify`, it calls `toJSON` and omits undefined values. Bytes are base64, as
+ * in stores.
+ * @throws TypeError for what JSON cannot hold: a number that is not finite, a bigint, a cycle
+ */
+export function canonicalJson(value: unknown): string {
+  return write(value, '', []) ?? 'null'
+}
+
+/** Nothing for what JSON leaves out. */
+function write(given: unknown, name: string, parents: unknown[]): string | undefined {
+  const value = typeof given === 'object' && given !== null ? converted(given, name) : given
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new TypeError(`canonicalJson: ${value} is no JSON number`)
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (parents.includes(value)) throw new TypeError('canonicalJson: the value contains itself')
+  parents.push(value)
+  const text = Array.isArray(value) ? writeList(value, parents) : writeObject(value, parents)
+  parents.pop()
+  return text
+}
+
+/** An object as JSON takes it. */
+function converted(value: object, name: string): unknown {
+  if (value instanceof Uint8Array) return base64(value)
+  const { toJSON } = value as { toJSON?: unknown }
+  return typeof toJSON === 'function' ? toJSON.call(value, name) : value
+}
+
+function writeList(list: readonly unknown[], parents: unknown[]): string {
+  let text = ''
+  for (let at = 0; at < list.length; at++) {
+    text += `${at === 0 ? '' : ','}${write(list[at], String(at), parents) ?? 'null'}`
+  }
+  return `[${text}]`
+}
+
+function writeObject(value: object, parents: unknown[]): string {
+  const keys = Object.keys(value)
+  if (keys.some((key, at) => at > 0 && key < keys[at - 1]!)) keys.sort()
+  let text = ''
+  for (const key of keys) {
+    const item = write((value as Record<string, unknown>)[key], key, parents)
+    if (item !== undefined) text += `${text && ','}${JSON.stringify(key)}:${item}`
+  }
+  return `{${text}}`
+}

@@ -1,0 +1,36 @@
+import type { ApprovalRequestContent, FunctionCallContent } from '../messages/content.ts'
+import type { ApprovalSubject, FunctionInvocationContext, Tool } from './run.ts'
+
+/** Reason and metadata of an approval request. */
+export type ApprovalNote = Pick<ApprovalRequestContent, 'reason' | 'metadata'>
+
+/** A call that is about to run, or to wait for a person. */
+export interface ApprovalQuestion extends ApprovalSubject {
+  /** The tool that is called. */
+  readonly tool: Tool
+  /** As the model wrote it. */
+  readonly call: FunctionCallContent
+  /** True if the tool's policy or an outer middleware already requires approval. */
+  readonly asks: boolean
+}
+
+/** Says whether a call waits for a person; a note goes with the request. */
+export type ApprovalGate = (
+  question: ApprovalQuestion,
+) => boolean | ApprovalNote | Promise<boolean | ApprovalNote>
+
+/**
+ * Judges a call right before its tool runs, with the arguments that the tool gets. A value other than
+ * `undefined` is the result in place of the tool's.
+ */
+export type ExecutionGate = (context: FunctionInvocationContext) => unknown
+
+/** Gates through which the tool calls of a run pass, and those of its sub-agents. */
+export interface CallGate {
+  /** Name of what the gate does. A gate of a sub-agent overrides its parent's gates of the same role. */
+  readonly role: string
+  /** Decides whether a call waits for a person. */
+  readonly approval?: ApprovalGate | undefined
+  /** Judges a call right before its tool runs. */
+  readonly execution?: ExecutionGate | undefined
+}

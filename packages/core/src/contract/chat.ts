@@ -1,0 +1,132 @@
+import type {
+  ChatResponse,
+  ChatResponseInit,
+  ChatResponseUpdate,
+} from '../messages/chat-response.ts'
+import type { Message, MessageInput } from '../messages/message.ts'
+import type { ResponseStream } from '../stream/response-stream.ts'
+import type { UpdateTransformer } from '../stream/update-transformer.ts'
+import type { ChatOptions } from './chat-options.ts'
+import type { CallNext, FunctionMiddleware, RunContext } from './run.ts'
+
+/** The complete input of one model call. */
+export interface ChatRequest {
+  /** Conversation to answer, oldest first. */
+  readonly messages: readonly Message[]
+  /** System instructions, separate from the messages. */
+  readonly instructions: string | undefined
+  /** `toolChoice` is resolved: never a function here. */
+  readonly options: ChatOptions
+  /** Aborted when the response is no longer needed. */
+  readonly signal: AbortSignal
+}
+
+/** Options of a model call without an agent. */
+export interface GetResponseOptions extends ChatOptions {
+  /** System instructions. @default none */
+  readonly instructions?: string | undefined
+  /** Aborts the call. @default none */
+  readonly signal?: AbortSignal | undefined
+  /** The run that the call is made for: the client's middlewares see its tenant, session and data. */
+  readonly parent?: RunContext | undefined
+  /** Returns a stream instead of a promise. @default false */
+  readonly stream?: boolean | undefined
+}
+
+/** Information that would be lost if another provider's history were continued here. */
+export interface ContinuationReport {
+  /** True if nothing is lost. */
+  readonly ok: boolean
+  /** One description per loss. */
+  readonly losses: readonly string[]
+}
+
+/** A model behind a provider. Nothing above a client knows which provider it is. */
+export interface ChatClient {
+  /** Name of the provider, such as `openai`; the origin of its content. */
+  readonly provider: string
+  /** Default model of the client. Undefined if each call must name one. */
+  readonly model?: string | undefined
+  /**
+   * Stable part of a cache key: configuration that affects responses but is not part of the
+   * request, such as the server and defaults. Contains no secrets.
+   */
+  readonly fingerprint?: string | undefined
+  /** Middlewares that every call through this client has, outermost first. */
+  readonly middleware: readonly (ChatMiddleware | FunctionMiddleware)[]
+  /** One model call, without middlewares. */
+  respond(request: ChatRequest): Promise<ChatResponse>
+  /** One streamed model call, without middlewares. Its iterator settles when `request.signal` aborts. */
+  stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate>
+  /** One model call through this client's middlewares. Tool calls are returned, not executed. */
+  getResponse(
+    input: MessageInput,
+    options: GetResponseOptions & { readonly stream: true },
+  ): ResponseStream<ChatResponseUpdate, ChatResponse>
+  getResponse(
+    input: MessageInput,
+    options?: GetResponseOptions & { readonly stream?: false | undefined },
+  ): Promise<ChatResponse>
+  /** Makes any history valid for this provider. */
+  prepareHistory?(messages: readonly Message[]): readonly Message[]
+  /** Reports whether this client can continue with the given history, and what would be lost. */
+  canContinue?(messages: readonly Message[]): ContinuationReport
+}
+
+/** One model call. Only the middlewares further inside see assignments to its fields. */
+export interface ChatContext {
+  /** Data and controls that all contexts of the run share. */
+  readonly run: RunContext
+  /** Values that the middlewares of this call share. */
+  readonly metadata: Record<string, unknown>
+  /**
+   * Aborted when the run ends early. A middleware that may cancel the call, such as a timeout,
+   * assigns its own signal (`AbortSignal.any([context.signal, own])`), so that the request ends
+   * too.
+   */
+  signal: AbortSignal
+  /** True if the caller requested a stream. Middlewares work the same either way. */
+  readonly stream: boolean
+  /** 0 for the first model call of the run. */
+  readonly iteration: number
+  /** True once content of this call has reached the caller. */
+  readonly released: boolean
+  /**
+   * True while the caller waits for the next update. False while the reader of a stream does other
+   * work.
+   */
+  readonly awaited: boolean
+  /** Client that the call goes to. */
+  client: ChatClient
+  /** Conversation that is sent, oldest first. */
+  messages: readonly Message[]
+  /** System instructions that are sent. Undefined without any. */
+  instructions: string | undefined
+  /** Model options of the call. */
+  options: ChatOptions
+  /** Response of the call, after `callNext()`. Assigning a value replaces it. */
+  get result(): ChatResponse | undefined
+  set result(value: ChatResponse | ChatResponseInit | string | undefined)
+  /** Registers a transformer for the updates of this call. Call it before `callNext()`. */
+  transformUpdates(transformer: UpdateTransformer<ChatResponseUpdate>): void
+  /**
+   * Repeats this call as a separate call through all middlewares, with the outermost middleware's
+   * input and `options` merged in. Its updates and usage are not part of this run, and it continues
+   * when the run ends; `signal` cancels it. For a middleware that refreshes stored responses.
+   */
+  repeat(options?: ChatOptions, signal?: AbortSignal): Promise<ChatResponse>
+}
+
+/** A middleware around every model call. */
+export interface ChatMiddleware {
+  readonly level: 'chat'
+  /** Unique name among the chat middlewares, for errors and logs. */
+  readonly name: string
+  /**
+   * Kind of middleware, such as `retry`. `explain` knows the recommended order of the common ones.
+   * @default none
+   */
+  readonly role?: string | undefined
+  /** Handles one model call. Calls `callNext()` to run everything inside, or sets `context.result`. */
+  process(context: ChatContext, callNext: CallNext<ChatResponse>): void | Promise<unknown>
+}

@@ -1,0 +1,227 @@
+import type { JsonSchema, Schema } from '../base/standard-schema.ts'
+import type { FunctionResult } from '../messages/function-result.ts'
+import type { Message } from '../messages/message.ts'
+import type { Usage } from '../messages/usage.ts'
+import type { RunEvent, RunEventInit, RunRequestInit } from './events.ts'
+import type { AgentResponseInit, Attempt } from './outcome.ts'
+import type { Session } from '../messages/session.ts'
+import type { RunState } from './state.ts'
+
+/** Conversation of a run: history, input, and messages of the run. */
+export interface RunMessages {
+  /** The whole conversation, oldest message first. */
+  readonly all: readonly Message[]
+  /** Replaces the conversation for the rest of the run and in the session. */
+  rewrite(rewriter: (messages: readonly Message[]) => readonly Message[]): void
+}
+
+/** Tools of a run. Changes apply from the next model call on. */
+export interface RunTools extends Iterable<ToolDefinition> {
+  /** Tools that can be called, shown to the model or not. */
+  readonly executable: readonly ToolDefinition[]
+  /** Tools that are shown to the model: executable, and neither hidden nor deferred. */
+  readonly visible: readonly ToolDefinition[]
+  /** Returns the tool with this name, shown to the model or not. */
+  get(name: string): ToolDefinition | undefined
+  /**
+   * Adds tools to the run.
+   * @throws LamellaError `tool_conflict` if another tool has the name; then none is added.
+   */
+  add(...tools: readonly ToolDefinition[]): void
+  /** By name or object; unknown ones are ignored. */
+  remove(...tools: readonly (string | ToolDefinition)[]): void
+  /** Keeps tools executable without showing them. */
+  hide(...names: readonly string[]): void
+  /** Shows hidden and deferred tools again. */
+  show(...names: readonly string[]): void
+  /** Hides tools until something, such as a tool search, shows them. */
+  defer(...names: readonly string[]): void
+  /** Tools that are hidden until something shows them. */
+  readonly deferred: readonly ToolDefinition[]
+  /** Overrides `returnDirect` of a tool for this run. */
+  setReturnDirect(name: string, value: boolean): void
+}
+
+/** Data and controls that all contexts of one run share. */
+export interface RunContext {
+  /** Id of the run. */
+  readonly id: string
+  /** Name of the agent. Undefined for a call without an agent, or an agent without a name. */
+  readonly agentName: string | undefined
+  /** Session of the run. Undefined without one. */
+  readonly session: Session | undefined
+  /** Aborted when the run ends early. */
+  readonly signal: AbortSignal
+  /** The run whose tool started this one. */
+  readonly parent: RunContext | undefined
+  /** 0 for a run that no other run started. */
+  readonly depth: number
+  /** 0 during the first model call. */
+  readonly iteration: number
+  /** Tokens of all model calls so far, including failed ones and those of nested runs. */
+  readonly usage: Usage
+  /** Recorded attempts of model calls so far. */
+  readonly attempts: readonly Attempt[]
+  /** Provider of the current model call. Undefined while a middleware answers instead. */
+  readonly servedBy: string | undefined
+  /** Conversation of the run. */
+  readonly messages: RunMessages
+  /** Tools of the run. Changes apply from the next model call on. */
+  readonly tools: RunTools
+  /** Values of state cells. */
+  readonly state: RunState
+  /** Tenant that the run belongs to. A nested run has its caller's by default. */
+  readonly tenant: string | undefined
+  /** Value of the run's option `data`. Never shown to a model. */
+  readonly data: unknown
+  /** Records an attempt of a model call for `response.attempts`. */
+  recordAttempt(attempt: Omit<Attempt, 'iteration'>): void
+  /** Adds tokens used by a middleware's own model calls. */
+  addUsage(usage: Usage): void
+  /** Sends an event to the caller: into the stream, or to `onEvent`. */
+  emit(event: RunEventInit): void
+  /**
+   * Calls `listener` with every event of this run, streamed or not, until the returned function is
+   * called. Errors of `listener` are discarded.
+   */
+  observe(listener: (event: RunEvent) => void): () => void
+  /** Asks the caller and waits for `stream.respond(id, value)` or `onRequest`. */
+  request<Value = unknown>(request: RunRequestInit<Value>): Promise<Value>
+  /** Tool calls of this run wait until `verdict` settles. Its rejection fails the run. */
+  holdTools(verdict: Promise<unknown>): void
+  /**
+   * Ends the loop after the current step. Code after `callNext()` still runs in every middleware.
+   */
+  stop(
+    reason: string,
+    options?: { readonly response?: AgentResponseInit | string | undefined },
+  ): void
+  /** Adds `count` iterations to this run's `maxIterations`. */
+  allowIterations(count: number): void
+  /**
+   * Pauses the run. After `agent.resume`, the same middleware runs again and this call resolves to
+   * the answer.
+   */
+  interrupt<Value = unknown>(payload: unknown): Promise<Value>
+}
+
+/** One tool call. Only the middlewares further inside and the tool see assignments. */
+export interface FunctionInvocationContext {
+  /** Data and controls that all contexts of the run share. */
+  readonly run: RunContext
+  /** Values that the middlewares of this call and the tool share. */
+  readonly metadata: Record<string, unknown>
+  /**
+   * Aborted when the run ends or another call of the batch ends it; for the tool, also at its
+   * timeout. A middleware that may cancel the call assigns its own signal, as in a `ChatContext`.
+   */
+  signal: AbortSignal
+  /** The tool that is called. */
+  readonly function: Tool
+  /** Id of the call, as the model gave it. */
+  readonly callId: string
+  /** True if the tool itself returned the result, not a middleware. */
+  readonly executed: boolean
+  /** Session of the run. Undefined without one. */
+  readonly session: Session | undefined
+  /** Tools of the run. Changes apply from the next model call on. */
+  readonly tools: RunTools
+  /** Validated arguments. Assigned ones are validated again before the tool runs. */
+  arguments: Readonly<Record<string, unknown>>
+  /** The run's `data`, as this call sees it. */
+  data: unknown
+  /** Result of the call, after `callNext()`. Assigning a value replaces it. */
+  get result(): FunctionResult | undefined
+  /** A value is turned into contents as if the tool had returned it. */
+  set result(value: unknown)
+  /**
+   * Adds tools to the run, from the next model call on.
+   * @throws LamellaError `tool_conflict` if another tool has the name; then none is added.
+   */
+  addTools(...tools: readonly ToolDefinition[]): void
+  /** By name or object; unknown ones are ignored. */
+  removeTools(...tools: readonly (string | ToolDefinition)[]): void
+}
+
+/** A call for which an approval policy decides. */
+export interface ApprovalSubject {
+  /** Id of the call. */
+  readonly callId: string
+  /** Validated arguments. */
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
+/** Policy that decides which calls of a tool need a person's approval. */
+export type ApprovalPolicy =
+  | 'never'
+  | 'always'
+  | ((subject: ApprovalSubject) => boolean | Promise<boolean>)
+
+/** A tool that this process (or, without `execute`, the caller) runs. */
+export interface Tool {
+  readonly type: 'function'
+  /** Name by which the model calls the tool. */
+  readonly name: string
+  /** Description for the model. */
+  readonly description: string
+  /** JSON Schema of the arguments, as shown to the model. */
+  readonly jsonSchema: JsonSchema
+  /** Schema that validates arguments. */
+  readonly parameters: Schema
+  /** Runs a call. Without it, the tool is declared only, and a call to it pauses the run. */
+  readonly execute?:
+    | ((args: Record<string, unknown>, context: FunctionInvocationContext) => unknown)
+    | undefined
+  /** Policy that decides which calls need a person's approval. */
+  readonly approval: ApprovalPolicy
+  /** Time limit of a call in milliseconds. Undefined means no limit. */
+  readonly timeoutMs?: number | undefined
+  /** The result is the answer of the run; the model is not called again. */
+  readonly returnDirect: boolean
+  /** Calling it twice is the same as calling it once. */
+  readonly idempotent: boolean
+  /** It changes nothing. */
+  readonly readOnly: boolean
+  /** Never runs beside other calls of its batch. */
+  readonly exclusive: boolean
+  /** Lets clients see the progress that the tool yields. @default false */
+  readonly publicProgress?: boolean | undefined
+  /** Values for middlewares. Never shown to the model. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Other names by which a model may call it. */
+  readonly aliases: readonly string[]
+  /** Other names of arguments, each with the one it stands for. */
+  readonly argumentAliases?: Readonly<Record<string, string>> | undefined
+}
+
+/** A tool that the provider runs itself. Passed through as it is. */
+export interface HostedTool {
+  readonly type: 'hosted'
+  /** Name of the tool, unique in a run. */
+  readonly name: string
+  /** Definition in the provider's format. */
+  readonly definition: Readonly<Record<string, unknown>>
+}
+
+/** A tool that the model may call, here or at the provider. */
+export type ToolDefinition = Tool | HostedTool
+
+/** Runs everything inside this middleware and resolves to its result, which is also in `context.result`. */
+export type CallNext<Result> = () => Promise<Result>
+
+/** A middleware around every tool call. */
+export interface FunctionMiddleware {
+  readonly level: 'function'
+  /** Unique name among the function middlewares, for errors and logs. */
+  readonly name: string
+  /**
+   * Kind of middleware, such as `retry`. `explain` knows the recommended order of the common ones.
+   * @default none
+   */
+  readonly role?: string | undefined
+  /** Handles one tool call. Calls `callNext()` to run everything inside, or sets `context.result`. */
+  process(
+    context: FunctionInvocationContext,
+    callNext: CallNext<FunctionResult>,
+  ): void | Promise<unknown>
+}

@@ -1,0 +1,174 @@
+import { checkNames } from '../base/check-names.ts'
+import { isObject } from '../base/is-object.ts'
+import type { InferSchema, JsonSchema, Schema } from '../base/standard-schema.ts'
+import { toJsonSchema } from '../base/standard-schema.ts'
+import type { ApprovalPolicy, FunctionInvocationContext, HostedTool, Tool } from './run.ts'
+
+/** Options of `tool`. */
+export interface ToolOptions<Parameters extends Schema> {
+  /** Letters, digits, `_` and `-`, at most 64, as all providers accept. */
+  readonly name: string
+  /** Description for the model: when to use the tool, and what it returns. */
+  readonly description: string
+  /**
+   * Any Standard Schema (zod, valibot, arktype …) or a JSON Schema.
+   * @default an object without properties
+   */
+  readonly parameters?: Parameters | undefined
+  /**
+   * JSON Schema for the model, if `parameters` cannot or should not describe itself.
+   * @default the JSON Schema of `parameters`
+   */
+  readonly jsonSchema?: JsonSchema | undefined
+  /**
+   * Runs the call. A value becomes text or JSON, content parts are taken as they are, and an async
+   * generator streams what it yields as progress and returns the result. Without it, the tool is
+   * declared only: the run pauses with the call.
+   */
+  readonly execute?:
+    | ((args: InferSchema<Parameters>, context: FunctionInvocationContext) => unknown)
+    | undefined
+  /** Policy that decides which calls need a person's approval. @default 'never' */
+  readonly approval?: ApprovalPolicy | undefined
+  /** Milliseconds after which the call is aborted and counts as failed. @default no limit */
+  readonly timeoutMs?: number | undefined
+  /**
+   * Returns the tool's result as the answer of the run, without another model call.
+   * @default false
+   */
+  readonly returnDirect?: boolean | undefined
+  /** Declares that repeating a call has the same effect as one call. @default false */
+  readonly idempotent?: boolean | undefined
+  /** Declares that the tool changes nothing. @default false */
+  readonly readOnly?: boolean | undefined
+  /**
+   * Prevents other calls of the same response from running at the same time.
+   * @default false
+   */
+  readonly exclusive?: boolean | undefined
+  /**
+   * Lets clients see the progress that the tool yields, such as through `toSSE()`.
+   * @default false
+   */
+  readonly publicProgress?: boolean | undefined
+  /** Values for middlewares. Never shown to the model. @default none */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * Other names by which the model may call the tool, such as its old name. They are not shown, and
+   * names of tools take precedence.
+   * @default []
+   */
+  readonly aliases?: readonly string[] | undefined
+  /**
+   * Other names of arguments, mapped to the real names: `{ path: 'file' }`. An argument given by
+   * its real name takes precedence.
+   * @default {}
+   */
+  readonly argumentAliases?: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * Makes a tool that the model may call. The arguments of `execute` have the type of `parameters`.
+ * @throws TypeError or RangeError that names the option and the value
+ *
+ * @example
+ * ```ts
+ * import { tool } from '@lamella/core'
+ *
+ * const weather = tool({
+ *   name: 'weather',
+ *   description: 'Returns the weather of a city.',
+ *   parameters: { type: 'object', properties: { city: { type: 'string' } } },
+ *   execute: ({ city }) => `It is sunny in ${city}.`,
+ * })
+ * console.log(weather.name) // weather
+ * ```
+ */
+export function tool<Parameters extends Schema = JsonSchema>(
+  options: ToolOptions<Parameters>,
+): Tool {
+  checkNames('tool', options, toolOptionNames)
+  const { name, description, execute, approval = 'never', timeoutMs, metadata } = options
+  const parameters: Schema = options.parameters ?? options.jsonSchema ?? noParameters
+
+  const isName = typeof name === 'string' && /^[\w-]{1,64}$/.test(name)
+  check(isName, 'tool: `name`', 'be 1 to 64 letters, digits, `_` or `-`', name, 'string')
+  check(typeof description === 'string', 'tool: `description`', 'be a string', description)
+  const isSchema = parameters === Object(parameters)
+  check(isSchema, 'tool: `parameters`', 'be a Standard Schema or a JSON Schema', parameters)
+  const isRun = execute === undefined || typeof execute === 'function'
+  check(isRun, 'tool: `execute`', 'be a function', execute)
+  const isPolicy = approval === 'never' || approval === 'always' || typeof approval === 'function'
+  check(isPolicy, 'tool: `approval`', "be 'never', 'always' or a function", approval, 'string')
+  // Timers count milliseconds in 31 bits; what is longer fires at once.
+  const isTimer = typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs < 2 ** 31
+  const isTime = timeoutMs === undefined || isTimer
+  check(isTime, 'tool: `timeoutMs`', 'be more than 0 and less than 2 ** 31', timeoutMs, 'number')
+  const source = `tool: \`${options.jsonSchema ? 'jsonSchema' : 'parameters'}\` of "${name}"`
+  const jsonSchema = options.jsonSchema ?? toJsonSchema(parameters, source)
+  const { type } = jsonSchema
+  check(type === 'object', source, "have `type: 'object'` at the top", type, 'string')
+
+  return Object.freeze({
+    type: 'function',
+    name,
+    description,
+    jsonSchema,
+    parameters,
+    execute: execute as Tool['execute'],
+    approval,
+    timeoutMs,
+    returnDirect: options.returnDirect === true,
+    idempotent: options.idempotent === true,
+    readOnly: options.readOnly === true,
+    exclusive: options.exclusive === true,
+    publicProgress: options.publicProgress === true,
+    metadata,
+    aliases: [...(options.aliases ?? [])],
+    argumentAliases: options.argumentAliases,
+  })
+}
+
+/**
+ * Makes a tool that the provider runs, described in the provider's own words.
+ * @throws TypeError or RangeError that names the argument and the value
+ */
+export function hostedTool(
+  name: string,
+  definition: Readonly<Record<string, unknown>>,
+): HostedTool {
+  const isName = typeof name === 'string' && name !== ''
+  check(isName, 'hostedTool: `name`', 'be a string that is not empty', name, 'string')
+  check(isObject(definition), 'hostedTool: `definition`', 'be an object', definition)
+  return Object.freeze({ type: 'hosted', name, definition })
+}
+
+const noParameters: JsonSchema = Object.freeze({ type: 'object', properties: Object.freeze({}) })
+
+/** @throws RangeError for a value of the right type, TypeError for any other */
+function check(ok: boolean, option: string, rule: string, value: unknown, type?: string): void {
+  if (ok) return
+  const Kind = typeof value === type ? RangeError : TypeError
+  const got = value === Object(value) ? 'an object' : String(value)
+  throw new Kind(`${option} must ${rule}, got ${typeof value === 'string' ? `"${value}"` : got}`)
+}
+
+const toolOptions: { readonly [Name in keyof Required<ToolOptions<Schema>>]: true } = {
+  name: true,
+  description: true,
+  parameters: true,
+  jsonSchema: true,
+  execute: true,
+  approval: true,
+  timeoutMs: true,
+  returnDirect: true,
+  idempotent: true,
+  readOnly: true,
+  exclusive: true,
+  publicProgress: true,
+  metadata: true,
+  aliases: true,
+  argumentAliases: true,
+}
+// A tool may be made from another one, which has a type.
+const toolOptionNames: ReadonlySet<string> = new Set([...Object.keys(toolOptions), 'type'])

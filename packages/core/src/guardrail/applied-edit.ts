@@ -1,0 +1,39 @@
+/** An edit of the text itself. Positions count from its beginning. */
+export interface AppliedEdit {
+  readonly start: number
+  readonly end: number
+  readonly replacement: string
+}
+
+/** Applies edits, in their order, to the stretch from `from` to `to` of a text that begins at `start`. */
+export function edited(
+  text: string,
+  start: number,
+  from: number,
+  to: number,
+  edits: readonly AppliedEdit[],
+): string {
+  let made = ''
+  let at = from
+  for (const edit of edits) {
+    if (edit.start >= to) break
+    if (edit.end <= from) continue
+    if (edit.start >= from) made += text.slice(at - start, edit.start - start) + edit.replacement
+    at = Math.min(edit.end, to)
+  }
+  return made + text.slice(at - start, to - start)
+}
+
+/** Adds an edit to others in their order. Of those that overlap one is made, with what replaces the first. */
+export function insert(edits: AppliedEdit[], { start, end, replacement }: AppliedEdit): void {
+  let at = edits.length
+  while (at > 0 && edits[at - 1]!.end > start) at--
+  let last = at
+  let made: AppliedEdit = { start, end, replacement }
+  for (; last < edits.length && edits[last]!.start < end; last++) {
+    const other = edits[last]!
+    const first = other.start <= made.start ? other : made
+    made = { ...first, end: Math.max(made.end, other.end) }
+  }
+  edits.splice(at, last - at, made)
+}

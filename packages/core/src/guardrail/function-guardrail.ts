@@ -1,0 +1,94 @@
+import { functionMiddleware } from '../contract/middleware.ts'
+import type { FunctionInvocationContext, FunctionMiddleware } from '../contract/run.ts'
+import { ToolError, isToolError } from '../contract/tool-error.ts'
+import { text, textOf } from '../messages/content.ts'
+import type { FunctionResult } from '../messages/function-result.ts'
+import { errorResult } from '../messages/function-result.ts'
+import { parseArguments } from '../messages/parse-arguments.ts'
+import type { FunctionView } from '../pipeline/function-call.ts'
+import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
+import { checkContents } from './judged-contents.ts'
+import type { GuardrailStage } from './verdict.ts'
+
+/** Makes the middleware that checks the arguments and the results of tool calls. */
+export function functionGuardrail(
+  guardrail: Guardrail,
+  stages: readonly GuardrailStage[],
+): FunctionMiddleware {
+  return functionMiddleware(guardrail.name, async (context, callNext) => {
+    const refusals: FunctionResult[] = []
+    const place: GuardrailPlace = {
+      level: 'function',
+      middleware: context,
+      side: 'result',
+      replaced: 'replaced',
+      onRetry: ({ category = 'policy', feedback, message }) => {
+        refusals.push(errorResult('denied', category, feedback ?? message))
+      },
+    }
+    if (!(await guardrail.applies(place, 'arguments'))) {
+      await callNext()
+      return
+    }
+    if (stages.includes('arguments')) await checkArguments(guardrail, context, place)
+    if (refusals.length === 0) {
+      const about = { ...aboutCall(context), stage: 'result', role: 'tool' } as const
+      const { contents, error } = await callNext().catch(async (thrown: unknown) => {
+        if (!isOfTool(thrown, context)) throw thrown
+        const said = [text(thrown instanceof Error ? thrown.message : String(thrown))]
+        const checked = await checkContents(guardrail, stages, said, about, place)
+        if (refusals.length > 0) return refusals[0]!
+        if (checked === said) throw thrown
+        const message = textOf(checked)
+        if (isToolError(thrown)) throw new ToolError(message, { reason: thrown.reason })
+        return (context.result = errorResult('tool_failed', message))
+      })
+      const checked = await checkContents(guardrail, stages, contents, about, place)
+      if (checked !== contents) {
+        // What the tool returned, and what it threw, may say what was taken out.
+        const message = textOf(checked)
+        context.result = { contents: checked, ...(error && { error: { ...error, message } }) }
+      }
+    }
+    if (refusals.length > 0) context.result = refusals[0]
+  })
+}
+
+/** Whether the model may come to read what was thrown: what any other middleware throws fails the run. */
+function isOfTool(thrown: unknown, context: FunctionInvocationContext): boolean {
+  return isToolError(thrown) || (context as FunctionView).call.toolFault?.error === thrown
+}
+
+async function checkArguments(
+  guardrail: Guardrail,
+  context: FunctionInvocationContext,
+  place: GuardrailPlace,
+): Promise<void> {
+  const stage = 'arguments'
+  let json: string
+  try {
+    json = JSON.stringify(context.arguments)
+  } catch (error) {
+    return guardrail.fail(error, stage, place)
+  }
+  const given = [text(json)]
+  const checked = await checkContents(
+    guardrail,
+    [stage],
+    given,
+    { ...aboutCall(context), stage },
+    place,
+  )
+  if (checked === given) return
+  const { value } = parseArguments(textOf(checked))
+  // Something was found, so what cannot be repaired is blocked.
+  if (value === undefined) guardrail.trip(stage, { category: 'broken_arguments' }, place)
+  else context.arguments = value
+}
+
+function aboutCall({ callId, function: { name } }: FunctionInvocationContext): {
+  readonly toolName: string
+  readonly callId: string
+} {
+  return { toolName: name, callId }
+}

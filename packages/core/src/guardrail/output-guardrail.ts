@@ -1,0 +1,131 @@
+import { isThenable } from '../base/promises.ts'
+import type { AgentContext } from '../contract/agent.ts'
+import type { ChatContext } from '../contract/chat.ts'
+import { withoutPartial } from '../contract/provider-error.ts'
+import type { RunContext } from '../contract/run.ts'
+import { message } from '../messages/message.ts'
+import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
+import { statusOf } from './guardrail-check.ts'
+import type { TextJoint } from './hold-back-gate.ts'
+import { holdBackGate } from './hold-back-gate.ts'
+import { checkContents, isOpaque } from './judged-contents.ts'
+import type { JudgedPart, ScanOptions } from './scan-options.ts'
+import type { GuardrailStage, GuardrailSubject, TextEdit, Verdict } from './verdict.ts'
+
+/** What a guardrail looks at of what comes out. */
+export interface OutputGuardrailOptions {
+  readonly stages: readonly GuardrailStage[]
+  readonly stream: ScanOptions
+  readonly maxRetries: number
+}
+
+/** Makes the part of a middleware that holds back what comes out, and asks the model again. */
+export function outputGuardrail(
+  guardrail: Guardrail,
+  { stages, stream, maxRetries }: OutputGuardrailOptions,
+): (
+  context: AgentContext | ChatContext,
+  place: GuardrailPlace,
+  callNext: () => Promise<unknown>,
+) => Promise<void> {
+  const { release } = stream
+  const parts: JudgedPart[] = []
+  if (stages.includes('output')) parts.push('text', 'refusal')
+  if (stages.includes('reasoning')) parts.push('reasoning')
+
+  /** What model calls of a run have ended in. */
+  const jointOf = new WeakMap<RunContext, TextJoint>()
+
+  return async (context, place, callNext) => {
+    const joint = jointOf.get(context.run) ?? {}
+    jointOf.set(context.run, joint)
+    const isJson = stream.readAs !== 'raw' && context.options.responseFormat !== undefined
+    let retries = 0
+    let again: { readonly trip: unknown; readonly feedback: string } | undefined
+    const told = new Set<string>()
+
+    const judge = (
+      verdict: Verdict | undefined,
+      { stage, text }: GuardrailSubject,
+      from: number,
+    ): readonly TextEdit[] | undefined => {
+      if (verdict === undefined) return undefined
+      const { action, spans, category, feedback = verdict.message ?? askAgain } = verdict
+      if (action === 'retry' && release === 'full' && retries < maxRetries) {
+        guardrail.report('retry', stage, verdict, place)
+        if (guardrail.isShadow) return undefined
+        const trip = guardrail.tripped(stage, verdict, place)
+        again = { trip, feedback }
+        throw trip
+      }
+      // What has left cannot be replaced.
+      const status = statusOf(verdict, release === 'passthrough' ? 'flagged' : 'replaced')
+      const act = (match: string): void => {
+        guardrail.report(status, stage, verdict, place, { match })
+        if (status === 'blocked') guardrail.trip(stage, verdict, place)
+      }
+      if (action !== 'replace' && (action === 'allow' || !spans?.length)) {
+        const key = `${status} ${stage} ${category}`
+        if (status === 'passed' || !told.has(key)) act(text)
+        told.add(key)
+        return undefined
+      }
+      return guardrail.edits(verdict, text).map(({ start, end, replacement }) => ({
+        start: start + from,
+        end: end + from,
+        replacement: action === 'replace' ? replacement : undefined,
+        onReached: () => act(text.slice(start, end)),
+      }))
+    }
+
+    context.transformUpdates(
+      holdBackGate({
+        ...stream,
+        ...(isJson && { readAs: 'json' }),
+        ...(place.level === 'chat' && { joint }),
+        ...(guardrail.isShadow && { observe: true }),
+        parts,
+        scan: ({ part, text, from, final }) => {
+          const subject: GuardrailSubject = {
+            stage: part === 'reasoning' ? part : 'output',
+            text: text.slice(from),
+            before: text.slice(0, from),
+            role: 'assistant',
+            final,
+          }
+          const verdict = guardrail.ask(subject, place)
+          return isThenable(verdict)
+            ? verdict.then((given) => judge(given, subject, from))
+            : judge(verdict, subject, from)
+        },
+      }),
+    )
+    // What is not text: files, and what nobody can read.
+    const about = { stage: 'output', role: 'assistant' } as const
+    context.transformUpdates({
+      transform(update, controller) {
+        const { contents, raw: _, ...rest } = update
+        if (!contents.some(isOpaque)) return controller.enqueue(update)
+        return checkContents(guardrail, stages, contents, about, place, { readable: '' }).then(
+          (checked) =>
+            controller.enqueue(checked === contents ? update : { ...rest, contents: checked }),
+        )
+      },
+    })
+
+    const { messages } = context
+    for (;;) {
+      try {
+        await callNext()
+        return
+      } catch (error) {
+        if (again === undefined || again.trip !== error) throw withoutPartial(error)
+        context.messages = [...messages, message('user', again.feedback)]
+        again = undefined
+        retries++
+      }
+    }
+  }
+}
+
+const askAgain = 'That answer was not acceptable. Please answer again.'

@@ -1,0 +1,229 @@
+import type { TextEdit } from './verdict.ts'
+
+/** Text, and the place of each of its characters in the original. */
+export interface PlacedText {
+  readonly text: string
+  /** Position of the first character. All others follow it unless `starts` and `ends` say otherwise. */
+  readonly at: number
+  readonly starts?: readonly number[] | undefined
+  readonly ends?: readonly number[] | undefined
+}
+
+/** A complete text as a reader sees it. */
+export interface TextReading {
+  readonly text: string
+  /** Turns an edit of the reading into edits of the original, one for each JSON value it touches. */
+  readonly toOriginal: (edit: TextEdit) => readonly TextEdit[]
+}
+
+/** How often a text is decoded at most: JSON in a JSON string needs one more for each level. */
+export const maxEscapeDepth = 8
+
+const escape = /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])/g
+const openEscape = /\\(?:u[\da-fA-F]{0,3})?$/
+const controls: Readonly<Record<string, string>> = {
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+}
+
+/** An index that cannot part a surrogate pair, whatever comes. */
+export function beforePair(text: string, index: number): number {
+  const code = text.charCodeAt(index - 1)
+  return code >= 0xd800 && code < 0xdc00 ? index - 1 : index
+}
+
+/** The position of a character of a placed text. */
+export function startIn({ at, starts }: PlacedText, index: number): number {
+  return starts?.[index] ?? at + index
+}
+
+/** The position behind a character of a placed text. */
+export function endIn({ at, ends }: PlacedText, index: number): number {
+  return ends?.[index] ?? at + index + 1
+}
+
+/** Decodes the JSON escapes (RFC 8259, section 7) of a text once. */
+export function decodeEscapes(given: PlacedText): PlacedText {
+  const { text, at } = given
+  if (!text.includes('\\')) return given
+  let decoded = ''
+  const starts: number[] = []
+  const ends: number[] = []
+  let done = 0
+  const keepUpTo = (end: number): void => {
+    decoded += text.slice(done, end)
+    for (; done < end; done++) {
+      starts.push(startIn(given, done))
+      ends.push(endIn(given, done))
+    }
+  }
+  for (const { 0: sequence, index } of text.matchAll(escape)) {
+    keepUpTo(index)
+    const sign = sequence[1]!
+    decoded +=
+      sign === 'u'
+        ? String.fromCharCode(Number.parseInt(sequence.slice(2), 16))
+        : (controls[sign] ?? sign)
+    starts.push(startIn(given, index))
+    done = index + sequence.length
+    ends.push(endIn(given, done - 1))
+  }
+  keepUpTo(text.length)
+  return { text: decoded, at, starts, ends }
+}
+
+/** The index from which on a text may be the beginning of an escape, or its length. */
+export function openEscapeFrom(text: string): number {
+  const open = openEscape.exec(text.slice(-5))
+  if (open === null) return text.length
+  const at = text.length - open[0].length
+  // An even number of backslashes before it is so many escaped backslashes; an odd one escapes it.
+  let before = 0
+  while (text[at - 1 - before] === '\\') before++
+  return before % 2 === 0 ? at : text.length
+}
+
+/** Moves a position that is inside an escape to the start of the escape, or to its end. */
+export function outsideEscape(
+  { starts, ends }: Pick<PlacedText, 'starts' | 'ends'>,
+  position: number,
+  isEnd: boolean,
+): number {
+  if (starts === undefined || ends === undefined) return position
+  const index = endingUpTo(ends, position)
+  const start = starts[index]
+  if (start === undefined || start >= position) return position
+  return isEnd ? ends[index]! : start
+}
+
+/** The number of characters that end up to a position. */
+export function endingUpTo(ends: readonly number[], position: number): number {
+  let [low, high] = [0, ends.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ends[middle]! <= position) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/**
+ * The ways to read a complete text: as it stands, and with its JSON escapes decoded once, twice and so
+ * on. JSON, and JSON values on lines of their own, are read as `name: value`, one to a line, and not
+ * as they stand.
+ */
+export function readingsOf(text: string): readonly TextReading[] {
+  const json = readJson(text)
+  const decoded: PlacedText[] = []
+  for (let read: PlacedText = { text: json?.text ?? text, at: 0 }; ; ) {
+    const next = decodeEscapes(read)
+    if (next.text === read.text || decoded.push(next) === maxEscapeDepth) break
+    read = next
+  }
+  const first = json ?? { text, toOriginal: (edit: TextEdit) => [withWholeEscapes(edit, decoded)] }
+  const deeper = decoded.map(
+    (placed): TextReading => ({
+      text: placed.text,
+      toOriginal: (edit) => {
+        const start = startIn(placed, edit.start)
+        return first.toOriginal({ ...edit, start, end: endIn(placed, edit.end - 1) })
+      },
+    }),
+  )
+  return [first, ...deeper]
+}
+
+/** An edit that leaves no half of an escape behind. */
+function withWholeEscapes(edit: TextEdit, decoded: readonly PlacedText[]): TextEdit {
+  let { start, end } = edit
+  for (const placed of decoded) {
+    start = outsideEscape(placed, start, false)
+    end = outsideEscape(placed, end, true)
+  }
+  return { ...edit, start, end }
+}
+
+// An end of text in the place of a quote cannot be in JSON. With it a match never fails and goes back.
+const scalar = /"(?:[^"\\]|\\[^]?)*(?:"|$)|-?\d[\d.eE+-]*/g
+
+interface JsonScalar {
+  readonly value: PlacedText
+  /** Where it begins in the reading. */
+  readonly from: number
+  readonly isKey: boolean
+  readonly isNumber: boolean
+}
+
+/** Reads JSON, or gives nothing for what is no object and no list. */
+function readJson(json: string): TextReading | undefined {
+  if (!/^\s*[{[]/.test(json) || !isJson(json)) return undefined
+  const scalars: JsonScalar[] = []
+  let text = ''
+  for (const { index, 0: literal } of json.matchAll(scalar)) {
+    const isNumber = !literal.startsWith('"')
+    const value = isNumber
+      ? { text: literal, at: index }
+      : decodeEscapes({ text: literal.slice(1, -1), at: index + 1 })
+    const end = index + literal.length
+    const isKey = !isNumber && /^\s*:/.test(json.slice(end, end + 9))
+    scalars.push({ value, from: text.length, isKey, isNumber })
+    text += value.text + (isKey ? ': ' : '\n')
+  }
+  return { text, toOriginal: (edit) => editsIn(scalars, edit) }
+}
+
+/** The first value gets what replaces the stretch. The stretch ends before the name of the next field. */
+function editsIn(scalars: readonly JsonScalar[], edit: TextEdit): readonly TextEdit[] {
+  const { start, end, replacement } = edit
+  const edits: TextEdit[] = []
+  const first = lastUpTo(scalars, start)
+  for (let at = first; at < scalars.length; at++) {
+    const { value, from, isKey, isNumber } = scalars[at]!
+    if (from >= end || (isKey && at > first)) break
+    const [head, tail] = [Math.max(start - from, 0), Math.min(end - from, value.text.length)]
+    if (head >= tail) continue
+    const made = replacement && edits.length > 0 ? '' : replacement
+    const json = made === undefined ? undefined : JSON.stringify(made)
+    edits.push(
+      isNumber
+        ? { ...edit, start: value.at, end: value.at + value.text.length, replacement: json }
+        : {
+            ...edit,
+            start: startIn(value, head),
+            end: endIn(value, tail - 1),
+            replacement: json?.slice(1, -1),
+          },
+    )
+  }
+  return edits
+}
+
+function isJson(text: string): boolean {
+  if (parses(text)) return true
+  // JSON lines (jsonlines.org).
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return lines.length > 1 && lines.every((line) => /^\s*[{[]/.test(line) && parses(line))
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The index of the last scalar that begins at an index of the reading or before it. */
+function lastUpTo(scalars: readonly JsonScalar[], index: number): number {
+  let [low, high] = [0, scalars.length - 1]
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (scalars[middle]!.from <= index) low = middle
+    else high = middle - 1
+  }
+  return low
+}

@@ -1,0 +1,213 @@
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import type { LifecycleError, LifecycleFailure, LifecycleHooks } from '../index.ts'
+import {
+  Agent,
+  functionMiddleware,
+  GuardrailTripped,
+  LamellaError,
+  lifecycle,
+  tool,
+} from '../index.ts'
+
+const fail = (problem: string) => () => {
+  throw new Error(problem)
+}
+const broken = tool({ name: 'broken', description: '', execute: fail('tool') })
+
+describe.each(runModes)('errors and hooks, %s', (mode) => {
+  const told = async (hooks: LifecycleHooks, steps = [callFunction('broken'), 'Done.']) => {
+    const failures: string[] = []
+    const onError = ({ error, source, iteration }: LifecycleFailure): void => {
+      failures.push(`${source} ${iteration}: ${(error as Error).message}`)
+      throw new Error('onError itself')
+    }
+    const agent = new Agent({
+      client: scriptedClient(steps),
+      tools: [broken],
+      middleware: lifecycle({ ...hooks, onError }),
+    })
+    const outcome = await runIn(mode, agent).then(
+      ({ status }) => status,
+      (error: Error) => error.message,
+    )
+    return { failures, outcome }
+  }
+
+  it.each<[string, LifecycleHooks, string, string]>([
+    ['a tool', { name: 'a' }, 'tool 0: tool', 'completed'],
+    ['a round', { name: 'a', beforeIteration: fail('round') }, 'iteration 0: round', 'round'],
+    ['a run', { name: 'a', beforeTurn: fail('turn') }, 'turn 0: turn', 'turn'],
+    ['what wraps a call', { name: 'a', wrapModelCall: fail('wrap') }, 'model 0: wrap', 'wrap'],
+  ])('onError is told once, where it came up: %s', async (_, hooks, failure, outcome) => {
+    expect(await told(hooks)).toEqual({ failures: [failure], outcome })
+  })
+
+  it('onError is told once of a failed model call, as one', async () => {
+    const client = scriptedClient([new Error('down')])
+    const failures: LifecycleFailure[] = []
+    const hooks = { name: 'a', onError: (failure: LifecycleFailure) => void failures.push(failure) }
+
+    await expect(runIn(mode, new Agent({ client, middleware: lifecycle(hooks) }))).rejects.toThrow(
+      'down',
+    )
+
+    expect(failures.map(({ source }) => source)).toEqual(['model'])
+  })
+
+  it('several sets of hooks are each told, the innermost first', async () => {
+    const log: string[] = []
+    const agent = new Agent({
+      client: scriptedClient([new Error('down')]),
+      middleware: ['A', 'B'].map((name) =>
+        lifecycle({ name, onError: ({ source }) => void log.push(`${name} ${source}`) }),
+      ),
+    })
+
+    await runIn(mode, agent).catch(() => {})
+
+    expect(log).toEqual(['B model', 'A model'])
+  })
+
+  it('every after hook runs although others fail, and no failure is lost', async () => {
+    const log: string[] = []
+    const after = (name: string): LifecycleHooks => ({
+      name,
+      afterTurn() {
+        log.push(name)
+        throw new Error(`after ${name}`)
+      },
+    })
+    const agent = new Agent({
+      client: scriptedClient([new Error('down')]),
+      middleware: [lifecycle(after('A')), lifecycle(after('B')), lifecycle(after('C'))],
+    })
+
+    const error = await runIn(mode, agent).then(
+      () => undefined,
+      (reason: LifecycleError) => reason,
+    )
+
+    expect(log).toEqual(['C', 'B', 'A'])
+    expect(LamellaError.is(error, 'hook_failed')).toBe(true)
+    expect(error?.errors.map((part) => (part as Error).message)).toEqual([
+      expect.stringContaining('down'),
+      'after C',
+      'after B',
+      'after A',
+    ])
+    expect(error?.cause).toBe(error?.errors[0])
+  })
+
+  it('an after hook that fails alone fails the run with what it threw', async () => {
+    const agent = new Agent({
+      client: scriptedClient(['Hi.']),
+      middleware: lifecycle({ name: 'a', afterIteration: fail('after') }),
+    })
+
+    await expect(runIn(mode, agent)).rejects.toThrow(/^after$/)
+  })
+
+  it('a failing after hook does not turn a block into a failure, and is told as an event', async () => {
+    const events: unknown[] = []
+    const block = {
+      guardrail: 'g',
+      level: 'agent',
+      stage: 'input',
+      category: 'c',
+      message: 'No.',
+    } as const
+    const agent = new Agent({
+      client: scriptedClient([]),
+      middleware: [
+        lifecycle({ name: 'a', afterTurn: fail('a secret') }),
+        lifecycle({
+          name: 'guardrail',
+          beforeTurn() {
+            throw new GuardrailTripped(block)
+          },
+        }),
+      ],
+    })
+
+    const response = await runIn(mode, agent, { onEvent: (event) => events.push(event) })
+
+    expect(response).toMatchObject({ status: 'blocked', text: 'No.' })
+    expect(events).toMatchObject([{ type: 'hook_failed', data: { code: 'unknown' } }])
+    expect(JSON.stringify(events)).not.toContain('secret')
+  })
+
+  it('a function middleware that fails under hooks fails the run, and is no result', async () => {
+    const agent = new Agent({
+      client: scriptedClient([callFunction('broken')]),
+      tools: [broken],
+      middleware: [
+        lifecycle({
+          name: 'a',
+          afterFunction: () => {},
+          wrapFunctionCall: (r, handler) => handler(r),
+        }),
+        functionMiddleware('guardrail', fail('the guardrail itself')),
+      ],
+    })
+
+    await expect(runIn(mode, agent)).rejects.toThrow('the guardrail itself')
+  })
+
+  it('an abort reaches the after hooks and is not told as an error', async () => {
+    const controller = new AbortController()
+    const log: unknown[] = []
+    const agent = new Agent({
+      client: scriptedClient([{ updates: ['Hel'], hang: true }]),
+      middleware: lifecycle({
+        name: 'a',
+        wrapModelCall(request, handler) {
+          setTimeout(() => controller.abort(), 0)
+          return handler(request)
+        },
+        afterTurn: (_, error) => void log.push(error === undefined ? 'fine' : 'aborted'),
+        onError: () => void log.push('error'),
+      }),
+    })
+
+    await expect(runIn(mode, agent, { signal: controller.signal })).rejects.toThrow(/abort/)
+
+    expect(log).toEqual(['aborted'])
+  })
+})
+
+describe('lifecycle', () => {
+  it.each([
+    [{ name: '' }, '`name`'],
+    [{ name: 'a', beforeIterate: () => {} }, '`beforeIterate`'],
+    [{ name: 'a', afterTurn: 'later' }, '`afterTurn`'],
+  ])('names what is wrong: %o', (hooks, problem) => {
+    expect(() => lifecycle(hooks as never)).toThrow(problem)
+  })
+
+  it('sets up once before the first run, again if that failed, and tears down with the agent', async () => {
+    const log: string[] = []
+    let isUp = false
+    const agent = new Agent({
+      client: scriptedClient(['One.', 'Two.']),
+      middleware: lifecycle({
+        name: 'pool',
+        setup() {
+          log.push('setup')
+          if (!isUp) {
+            isUp = true
+            throw new Error('not yet')
+          }
+        },
+        teardown: () => void log.push('teardown'),
+      }),
+    })
+
+    await expect(agent.run('Hi')).rejects.toThrow('not yet')
+    await Promise.all([agent.run('Hi'), agent.run('Hi')])
+    await agent[Symbol.asyncDispose]()
+    await agent[Symbol.asyncDispose]()
+
+    expect(log).toEqual(['setup', 'setup', 'teardown'])
+  })
+})

@@ -1,0 +1,47 @@
+import type { LoopState } from '../contract/chat-options.ts'
+import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
+
+const defaults: LoopConfiguration = {
+  enabled: true,
+  maxIterations: 40,
+  maxFunctionCalls: Infinity,
+  maxConsecutiveErrorsPerRequest: 3,
+  terminateOnUnknownCalls: false,
+  additionalTools: [],
+  includeDetailedErrors: false,
+  maxConcurrency: Infinity,
+}
+
+/** @throws RangeError that names the setting and its value */
+export function loopConfiguration(config: FunctionInvocationConfiguration = {}): LoopConfiguration {
+  const { onUnknownTool } = config
+  const settings: Record<string, unknown> = { onUnknownTool }
+  for (const name of Object.keys(defaults) as (keyof LoopConfiguration)[]) {
+    const value = config[name] ?? defaults[name]
+    const least = name === 'maxConsecutiveErrorsPerRequest' ? 0 : 1
+    const isCount = value === Infinity || (Number.isInteger(value) && (value as number) >= least)
+    if (typeof defaults[name] === 'number' && !isCount) {
+      throw new RangeError(
+        `functionInvocation: \`${name}\` must be a whole number from ${least} up, got ${value as number}`,
+      )
+    }
+    settings[name] = value
+  }
+  if (onUnknownTool !== undefined && typeof onUnknownTool !== 'function') {
+    const given = typeof onUnknownTool
+    throw new TypeError(`functionInvocation: \`onUnknownTool\` must be a function, got ${given}`)
+  }
+  return settings as unknown as LoopConfiguration
+}
+
+/** Why tools are off, if they are. `more` rounds are allowed beyond the limit. */
+export function limitReached(
+  { maxConsecutiveErrorsPerRequest, maxFunctionCalls, maxIterations }: LoopConfiguration,
+  { iteration, functionCalls, consecutiveErrors }: LoopState,
+  more: number,
+): 'max_consecutive_errors' | 'max_function_calls' | 'max_iterations' | undefined {
+  if (consecutiveErrors >= Math.max(1, maxConsecutiveErrorsPerRequest))
+    return 'max_consecutive_errors'
+  if (functionCalls >= maxFunctionCalls) return 'max_function_calls'
+  return iteration >= maxIterations + more ? 'max_iterations' : undefined
+}

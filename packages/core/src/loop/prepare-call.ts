@@ -1,0 +1,122 @@
+import { createSecretId } from '../base/create-id.ts'
+import { isThenable } from '../base/promises.ts'
+import type { StandardResult } from '../base/standard-schema.ts'
+import { freezePlain } from '../base/plain-data.ts'
+import { formatIssues, validate } from '../base/validate.ts'
+import type { ApprovalNote } from '../contract/approval.ts'
+import type { LoopConfiguration } from '../contract/limits.ts'
+import type { Decision, PendingRequest } from '../contract/outcome.ts'
+import type { Tool } from '../contract/run.ts'
+import type { FunctionCallContent } from '../messages/content.ts'
+import type { FunctionResult } from '../messages/function-result.ts'
+import { errorResult, toFunctionResult, unknownToolResult } from '../messages/function-result.ts'
+import { parseArguments } from '../messages/parse-arguments.ts'
+import type { PreparedCall } from '../pipeline/function-call.ts'
+import { askGates } from '../pausing/call-gates.ts'
+import type { Run } from '../run/run.ts'
+
+/** Next step of a call: it has its result, waits for an answer, or runs. */
+export type Step =
+  | { readonly result: FunctionResult }
+  | { readonly pending: PendingRequest }
+  | { readonly run: PreparedCall }
+
+/** Determines the next step of a call. Async only if a schema or a policy is. */
+export function prepareCall(
+  run: Run,
+  call: FunctionCallContent,
+  decision: Decision | undefined,
+  { includeDetailedErrors: includeDetails, onUnknownTool }: LoopConfiguration,
+): Step | Promise<Step> {
+  const verdict = decision !== undefined && 'approved' in decision ? decision : undefined
+  if (verdict && !verdict.approved) {
+    return { result: errorResult('rejected', verdict.reason ?? 'rejected', verdict.reason) }
+  }
+  const tool = run.toolFor(call.name)
+  if (tool?.type !== 'function') {
+    return onUnknownTool ? answerUnknown(run, call, onUnknownTool) : unknown(call)
+  }
+  const parsed = parseArguments(call.arguments)
+  if (parsed.error !== undefined) return refused(parsed.error, includeDetails)
+  const accept = (result: StandardResult<unknown>): Step | Promise<Step> => {
+    if (result.issues !== undefined) return refused(formatIssues(result.issues), includeDetails)
+    const args = freezePlain(result.value as Record<string, unknown>)
+    if (decision === undefined) return prepareNew(run, call, tool, args)
+    if (verdict === undefined)
+      return { result: toFunctionResult((decision as { result: unknown }).result) }
+    return { run: { call, tool, arguments: args, metadata: { approval: verdict, call } } }
+  }
+  const checked = validate(tool.parameters, verdict?.arguments || named(parsed.value, tool))
+  return 'then' in checked ? checked.then(accept) : accept(checked)
+}
+
+function refused(why: string, includeDetails: boolean): Step {
+  return { result: errorResult('invalid_arguments', why, includeDetails ? why : undefined) }
+}
+
+async function answerUnknown(
+  run: Run,
+  call: FunctionCallContent,
+  handler: NonNullable<LoopConfiguration['onUnknownTool']>,
+): Promise<Step> {
+  const answer = await handler(call, run)
+  return answer === undefined ? unknown(call) : { result: toFunctionResult(answer) }
+}
+
+function unknown({ name }: FunctionCallContent): Step {
+  return { result: unknownToolResult(name) }
+}
+
+/** Arguments by their own names. */
+function named(
+  args: Readonly<Record<string, unknown>> | undefined,
+  { argumentAliases }: Tool,
+): typeof args {
+  if (argumentAliases === undefined || args === undefined) return args
+  const entries = Object.entries(args).map(([name, value]): [string, unknown] => {
+    const own = Object.hasOwn(argumentAliases, name) ? argumentAliases[name]! : name
+    return [own === name || Object.hasOwn(args, own) ? name : own, value]
+  })
+  return Object.fromEntries(entries)
+}
+
+function prepareNew(
+  { callGates }: Run,
+  call: FunctionCallContent,
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+): Step | Promise<Step> {
+  const { approval, execute } = tool
+  const { callId } = call
+  if (execute === undefined) {
+    return { pending: { kind: 'function-call', id: createSecretId('call'), call } }
+  }
+  const isPolicy = typeof approval === 'function'
+  if (!isPolicy && callGates === undefined) return decided(call, tool, args, approval === 'always')
+  const ask = (asks: boolean): Step | Promise<Step> => {
+    const gated =
+      callGates === undefined
+        ? asks
+        : askGates(callGates, { callId, arguments: args, tool, call, asks })
+    return isThenable(gated)
+      ? gated.then((more) => decided(call, tool, args, more || asks))
+      : decided(call, tool, args, gated || asks)
+  }
+  const asks = isPolicy ? approval({ callId, arguments: args }) : approval === 'always'
+  return isThenable(asks) ? asks.then(ask) : ask(asks)
+}
+
+/** Returns the next step of a call after its approval policy has decided. */
+function decided(
+  call: FunctionCallContent,
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  asks: boolean | ApprovalNote,
+): Step {
+  if (!asks) return { run: { call, tool, arguments: args } }
+  const id = createSecretId('approval')
+  const note = asks === true ? undefined : asks
+  return {
+    pending: { kind: 'approval', id, request: { type: 'approval-request', id, call, ...note } },
+  }
+}

@@ -1,0 +1,127 @@
+import { callFunction, scriptedClient, testClock } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import type { AgentResponseUpdate, RunEvent } from '../index.ts'
+import { Agent, tool } from '../index.ts'
+import { failureOf, modes, outline, play, resultsOf } from './loop-invariant.test-helper.ts'
+
+describe.each(modes)('a tool that is a generator, $name', ({ stream }) => {
+  const agentWith = (execute: NonNullable<Parameters<typeof tool>[0]['execute']>) =>
+    new Agent({
+      client: scriptedClient([callFunction('crawl', {}, 'c1'), 'Done.']),
+      tools: [tool({ name: 'crawl', description: '', execute })],
+    })
+
+  it('streams what it yields as progress; what it returns is the result', async () => {
+    const agent = agentWith(async function* () {
+      yield { page: 1 }
+      yield 'half'
+      return 'two pages'
+    })
+    const events: RunEvent[] = []
+
+    const { response } = await play(agent, 'Go', { onEvent: (event) => events.push(event), stream })
+
+    expect(outline(response.messages)[1]).toBe('tool: c1 = two pages')
+    expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
+      { type: 'tool-progress', data: { callId: 'c1', name: 'crawl', value: { page: 1 } } },
+      { type: 'tool-progress', data: { callId: 'c1', name: 'crawl', value: 'half' } },
+    ])
+  })
+
+  it('that returns parts gives parts', async () => {
+    const picture = {
+      type: 'uri',
+      uri: 'https://example.org/cat.png',
+      mediaType: 'image/png',
+    } as const
+    const agent = agentWith(async function* () {
+      yield 1
+      return ['A cat:', picture]
+    })
+
+    const { response } = await play(agent, 'Go', { stream })
+
+    expect(resultsOf(response.messages)[0]!.contents).toEqual([
+      { type: 'text', text: 'A cat:' },
+      picture,
+    ])
+  })
+
+  it('that throws is an error result, after what it had yielded', async () => {
+    const events: unknown[] = []
+    const agent = agentWith(async function* () {
+      yield 1
+      throw new Error('lost')
+    })
+
+    const { response } = await play(agent, 'Go', {
+      onEvent: ({ data }) => events.push(data),
+      stream,
+    })
+
+    expect(events).toHaveLength(1)
+    expect(resultsOf(response.messages)[0]!.error?.message).toBe('lost')
+  })
+
+  it('is closed when the run is aborted', async () => {
+    let closed = false
+    const controller = new AbortController()
+    const agent = agentWith(async function* () {
+      try {
+        for (;;) yield controller.abort(new Error('the user left'))
+      } finally {
+        closed = true
+      }
+    })
+
+    const error = await failureOf(play(agent, 'Go', { signal: controller.signal, stream }))
+
+    expect([error.message, closed]).toEqual(['the user left', true])
+  })
+})
+
+describe('progress in a stream', () => {
+  it('reaches the caller while the tool is still running', async () => {
+    const clock = testClock()
+    const slow = tool({
+      name: 'slow',
+      description: '',
+      execute: async function* () {
+        yield 'begun'
+        await clock.sleep(1000)
+        return 'done'
+      },
+    })
+    const client = scriptedClient([callFunction('slow', {}, 'c1'), 'Done.'])
+    const run = new Agent({ client, tools: [slow] }).run('Go', { stream: true })
+    const iterator = run[Symbol.asyncIterator]()
+
+    let update: AgentResponseUpdate | undefined
+    do update = (await iterator.next()).value as AgentResponseUpdate
+    while (update.event === undefined)
+
+    expect(update.event).toMatchObject({ type: 'tool-progress', data: { value: 'begun' } })
+    expect(clock.sleeping).toBe(1)
+    await clock.advance(1000)
+    await iterator.return?.()
+  })
+
+  it('comes between the call and its result', async () => {
+    const slow = tool({
+      name: 'slow',
+      description: '',
+      execute: async function* () {
+        yield 1
+        return 'done'
+      },
+    })
+    const client = scriptedClient([callFunction('slow', {}, 'c1'), 'Done.'])
+
+    const { updates } = await play(new Agent({ client, tools: [slow] }), 'Go', { stream: true })
+
+    const kinds = updates.map(({ event, contents }) => event?.type ?? contents[0]?.type)
+    const order = kinds.filter((kind) => kind === 'tool-progress' || kind === 'function-result')
+    expect(order).toEqual(['tool-progress', 'function-result'])
+    expect(kinds.lastIndexOf('function-call')).toBeLessThan(kinds.indexOf('tool-progress'))
+  })
+})

@@ -1,0 +1,197 @@
+import { LamellaError } from '../base/lamella-error.ts'
+import { runConcurrently } from '../base/run-concurrently.ts'
+import { isPause } from '../contract/control-flow.ts'
+import type { LoopConfiguration } from '../contract/limits.ts'
+import type { Decisions, PendingRequest } from '../contract/outcome.ts'
+import type { MiddlewareTermination } from '../contract/termination.ts'
+import type { FunctionCallContent, FunctionResultContent } from '../messages/content.ts'
+import type { FunctionResult } from '../messages/function-result.ts'
+import { errorResult } from '../messages/function-result.ts'
+import type { FunctionPipeline, PreparedCall } from '../pipeline/function-call.ts'
+import { FunctionCall } from '../pipeline/function-call.ts'
+import type { BatchOutcome } from '../run/round.ts'
+import type { Run } from '../run/run.ts'
+import type { Step } from './prepare-call.ts'
+import { prepareCall } from './prepare-call.ts'
+
+export interface Batch {
+  readonly calls: readonly FunctionCallContent[]
+  readonly decisions?: Decisions | undefined
+  /** Requests that went out before for these calls, by call id; undecided ones stay as they are. */
+  readonly waiting?: ReadonlyMap<string, PendingRequest> | undefined
+  /** Middlewares of these calls asked before the run was resumed: one at a time, so that each gets its answer. */
+  readonly oneByOne?: boolean | undefined
+}
+
+/** Settings for all batches of a loop. */
+export interface BatchSettings {
+  readonly config: LoopConfiguration
+  readonly callFunction: FunctionPipeline
+  /** Overrides the run's signal. */
+  readonly signal: AbortSignal | undefined
+}
+
+/** Result of a call, and the termination if a middleware ended the loop. */
+interface CallOutcome {
+  readonly result: FunctionResult
+  readonly terminates?: MiddlewareTermination | undefined
+}
+
+/** Executes the calls of one model response, at most `budget` of them. */
+export async function runBatch(
+  run: Run,
+  batch: Batch,
+  budget: number,
+  settings: BatchSettings,
+): Promise<BatchOutcome> {
+  if (settings.config.terminateOnUnknownCalls) refuseUnknown(run, batch.calls)
+  const held = run.toolsAllowed()
+  if (held !== undefined) await run.unlessAborted(held, settings.signal)
+  const work = new BatchWork(run, batch, budget, settings)
+  for (let at = 0; at < batch.calls.length; at++) {
+    const step = work.prepare(at)
+    if (step === undefined) continue
+    // A schema or an approval function may never settle.
+    work.take(at, 'then' in step ? await run.unlessAborted(step, settings.signal) : step)
+  }
+  await work.execute()
+  return work.outcome()
+}
+
+interface Job {
+  /** Among the calls of the batch. */
+  readonly at: number
+  readonly prepared: PreparedCall
+}
+
+/** A batch in progress. */
+class BatchWork {
+  readonly #run: Run
+  readonly #batch: Batch
+  readonly #budget: number
+  readonly #settings: BatchSettings
+  readonly #outcomes: (CallOutcome | undefined)[] = []
+  readonly #pending: PendingRequest[] = []
+  readonly #jobs: Job[] = []
+  /** Index of the first call with each id: duplicate calls run once. */
+  readonly #firstAt: Map<string, number> | undefined
+  #interrupted = false
+
+  constructor(run: Run, batch: Batch, budget: number, settings: BatchSettings) {
+    this.#run = run
+    this.#batch = batch
+    this.#budget = budget
+    this.#settings = settings
+    if (batch.calls.length > 1) this.#firstAt = new Map()
+  }
+
+  prepare(at: number): Step | Promise<Step> | undefined {
+    const { calls, decisions, waiting } = this.#batch
+    const call = calls[at]!
+    const { callId } = call
+    if (this.#firstAt?.has(callId)) return undefined
+    this.#firstAt?.set(callId, at)
+    const decision = decisions?.get(callId)
+    const pending = decision === undefined ? waiting?.get(callId) : undefined
+    return pending === undefined
+      ? prepareCall(this.#run, call, decision, this.#settings.config)
+      : { pending }
+  }
+
+  take(at: number, step: Step): void {
+    if ('result' in step) this.#outcomes[at] = { result: step.result }
+    else if ('pending' in step) this.#pending.push(step.pending)
+    else if (this.#jobs.length < this.#budget) this.#jobs.push({ at, prepared: step.run })
+    else this.#outcomes[at] = overBudget
+  }
+
+  /** Runs what may run. */
+  execute(): void | Promise<void> {
+    const jobs = this.#jobs
+    const { signal, config } = this.#settings
+    if (jobs.length <= 1) return jobs[0] && this.#start(jobs[0], signal)
+    const work = jobs.map((job) => ({
+      exclusive: job.prepared.tool.exclusive,
+      start: (own: AbortSignal) => this.#start(job, own),
+    }))
+    const most = this.#batch.oneByOne === true ? 1 : config.maxConcurrency
+    const run = this.#run
+    return runConcurrently(work, most, signal ?? (run.abortable ? run.signal : undefined))
+  }
+
+  #start({ at, prepared }: Job, signal: AbortSignal | undefined): Promise<void> {
+    const run = this.#run
+    const { callId } = prepared.call
+    const { oneByOne } = this.#batch
+    const { config, callFunction } = this.#settings
+    if (oneByOne === true) run.place = callId
+    const call = new FunctionCall(run, prepared, signal, config.includeDetailedErrors)
+    return callFunction(call).then(
+      (result) => {
+        this.#outcomes[at] = { result, terminates: call.terminates }
+      },
+      (error: unknown) => {
+        if (!isPause(error)) throw error
+        this.#interrupted = true
+        if (oneByOne !== true) run.interrupts.claim(error, callId)
+      },
+    )
+  }
+
+  outcome(): BatchOutcome {
+    const run = this.#run
+    const outcomes = this.#outcomes
+    const { calls } = this.#batch
+    const terminates = outcomes.find((outcome) => outcome?.terminates !== undefined)?.terminates
+    const ends = terminates !== undefined || run.stopped !== undefined
+    const results: FunctionResultContent[] = []
+    let failed = false
+    let direct: FunctionResult | undefined
+    for (let at = 0; at < calls.length; at++) {
+      const call = calls[at]!
+      const { callId, name } = call
+      const outcome = outcomes[this.#firstAt?.get(callId) ?? at] ?? (ends ? cancelled : undefined)
+      if (outcome === undefined) continue
+      const { error } = outcome.result
+      results.push(resultOf(call, outcome.result))
+      if (error !== undefined) failed ||= countsAsError.has(error.code)
+      else if (run.tools.returnsDirect(name)) direct = outcome.result
+    }
+    const executed = this.#interrupted
+      ? this.#jobs.filter(({ at }) => outcomes[at] !== undefined).length
+      : this.#jobs.length
+    const interrupted = this.#interrupted && !ends
+    // Pending requests end with the run.
+    const pending = ends ? [] : this.#pending
+    return { results, pending, executed, failed, terminates, interrupted, direct }
+  }
+}
+
+function resultOf(
+  { callId, name, metadata }: FunctionCallContent,
+  { contents, error }: FunctionResult,
+): FunctionResultContent {
+  const result: FunctionResultContent = { type: 'function-result', callId, name, contents }
+  if (error === undefined && metadata === undefined) return result
+  return { ...result, ...(error && { error }), ...(metadata && { metadata }) }
+}
+
+const overBudget: CallOutcome = {
+  result: errorResult('budget', 'the run may not call more tools'),
+}
+
+const cancelled: CallOutcome = { result: errorResult('cancelled', 'the run ended') }
+const countsAsError: ReadonlySet<string> = new Set([
+  'tool_failed',
+  'invalid_arguments',
+  'unknown_tool',
+  'timeout',
+])
+
+function refuseUnknown(run: Run, calls: readonly FunctionCallContent[]): void {
+  const unknown = calls.find(({ name }) => run.toolFor(name)?.type !== 'function')
+  if (unknown === undefined) return
+  throw new LamellaError(`the model called "${unknown.name}", which is no tool of this run`, {
+    code: 'unknown_tool',
+  })
+}

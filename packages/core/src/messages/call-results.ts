@@ -1,0 +1,180 @@
+import type { Content, FunctionCallContent, FunctionResultContent } from './content.ts'
+import { errorResult } from './function-result.ts'
+import type { Message } from './message.ts'
+
+/** Calls that this process must act on: not informational, and without a result in `messages`. */
+export function openCalls(messages: readonly Message[]): readonly FunctionCallContent[] {
+  let calls: FunctionCallContent[] | undefined
+  let answered: Set<string> | undefined
+  for (const { contents } of messages) {
+    for (const content of contents) {
+      if (content.type === 'function-call') {
+        if (content.informational !== true) (calls ??= []).push(content)
+      } else if (content.type === 'function-result') {
+        ;(answered ??= new Set()).add(content.callId)
+      }
+    }
+  }
+  if (calls === undefined) return none
+  return answered === undefined ? calls : calls.filter(({ callId }) => !answered.has(callId))
+}
+
+/**
+ * Calls without a result, and results without a call. Ids may come again: a result belongs to the
+ * last call of its id before it that has none yet.
+ */
+export function unpaired(messages: readonly Message[]): ReadonlySet<Content> {
+  let alone: Set<Content> | undefined
+  let open: Map<string, Content[]> | undefined
+  for (const { contents } of messages) {
+    for (const content of contents) {
+      if (content.type === 'function-call') {
+        open ??= new Map()
+        const calls = open.get(content.callId)
+        if (calls === undefined) open.set(content.callId, [content])
+        else calls.push(content)
+        if (content.informational !== true) (alone ??= new Set()).add(content)
+      } else if (content.type === 'function-result') {
+        const call = open?.get(content.callId)?.pop()
+        if (call === undefined) (alone ??= new Set()).add(content)
+        else alone?.delete(call)
+      }
+    }
+  }
+  return alone ?? allPaired
+}
+
+const allPaired: ReadonlySet<Content> = new Set()
+
+/** Calls that will not run get a result too, so that the transcript stays valid. */
+export function cancelledResults(
+  calls: readonly FunctionCallContent[],
+  why: string,
+): readonly FunctionResultContent[] {
+  const { contents, error } = errorResult('cancelled', why)
+  return calls.map(({ callId, name }) => ({
+    type: 'function-result',
+    callId,
+    name,
+    contents,
+    error,
+  }))
+}
+
+const none: readonly FunctionCallContent[] = Object.freeze([])
+
+/** The calls of one model response in a conversation. */
+export interface CallGroup {
+  /** Id of the group: that of its last message with calls. */
+  readonly id: string
+  readonly messages: readonly Message[]
+  /** Calls without a result. */
+  readonly open: readonly FunctionCallContent[]
+  /** Index at which the next message of results is inserted. */
+  readonly end: number
+}
+
+/** Finds the group that one of its messages belongs to. */
+export function callGroup(all: readonly Message[], messageId: string): CallGroup | undefined {
+  const at = all.findLastIndex((entry) => entry.id === messageId && holdsCalls(entry))
+  if (at < 0) return undefined
+  let first = at
+  while (first > 0 && holdsCalls(all[first - 1]!)) first--
+  let last = at
+  while (last + 1 < all.length && holdsCalls(all[last + 1]!)) last++
+  let end = last + 1
+  while (end < all.length && isAnswer(all[end]!)) end++
+  const messages = all.slice(first, last + 1)
+  const missing = unpaired(all)
+  const open = messages.flatMap(({ contents }) =>
+    contents.filter((content) => content.type === 'function-call' && missing.has(content)),
+  ) as FunctionCallContent[]
+  return { id: all[last]!.id, messages, open, end }
+}
+
+/** The group with a call like this one that has no result yet. */
+export function groupOfCall(
+  all: readonly Message[],
+  { callId, name, arguments: args }: FunctionCallContent,
+): CallGroup | undefined {
+  const missing = unpaired(all)
+  const holder = all.findLast(({ contents }) =>
+    contents.some(
+      (content) =>
+        content.type === 'function-call' &&
+        content.callId === callId &&
+        content.name === name &&
+        content.arguments === args &&
+        missing.has(content),
+    ),
+  )
+  return holder && callGroup(all, holder.id)
+}
+
+/** The message that a group of calls is known by. */
+export function lastWithCalls(messages: readonly Message[]): Message {
+  return messages.findLast(holdsCalls)!
+}
+
+function holdsCalls({ role, contents }: Message): boolean {
+  return role === 'assistant' && contents.some(({ type }) => type === 'function-call')
+}
+
+function isAnswer(message: Message): boolean {
+  return message.role === 'tool' || (message.role === 'assistant' && !holdsCalls(message))
+}
+
+/** Which results belong to which calls of a history. */
+export interface ResultMatches {
+  /** The results of each call: one for each time that it stands in the history. */
+  readonly results: ReadonlyMap<Content, (FunctionResultContent | undefined)[]>
+  /** Results without a call. */
+  readonly strays: ReadonlySet<Content>
+}
+
+interface OpenCall {
+  readonly turn: number
+  readonly slots: (FunctionResultContent | undefined)[]
+  readonly slot: number
+}
+
+/**
+ * Which result answers which call. Ids may come again in later turns (Bedrock counts calls from 0 in
+ * every response): then a call that had no result by that time has none.
+ */
+export function matchResults(messages: readonly Message[]): ResultMatches {
+  const results = new Map<Content, (FunctionResultContent | undefined)[]>()
+  const strays = new Set<Content>()
+  const open = new Map<string, OpenCall[]>()
+  let turn = 0
+  let isTurn = false
+  for (const { role, contents } of messages) {
+    if (role === 'assistant' && !isTurn) turn++
+    isTurn = role === 'assistant'
+    for (const content of contents) {
+      if (content.type === 'function-call') {
+        const slots = results.get(content) ?? []
+        results.set(content, slots)
+        const waiting = (open.get(content.callId) ?? []).filter((call) => call.turn === turn)
+        waiting.push({ turn, slots, slot: slots.push(undefined) - 1 })
+        open.set(content.callId, waiting)
+      } else if (content.type === 'function-result') {
+        const call = open.get(content.callId)?.shift()
+        if (call === undefined) strays.add(content)
+        else call.slots[call.slot] = content
+      }
+    }
+  }
+  return { results, strays }
+}
+
+/** Makes a placeholder for the result of a call that has none. */
+export function missingResult(callId: string): FunctionResultContent {
+  const note = 'No result of this call was recorded.'
+  return {
+    type: 'function-result',
+    callId,
+    contents: [{ type: 'text', text: note }],
+    error: { code: 'cancelled', message: note },
+  }
+}

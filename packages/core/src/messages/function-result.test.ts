@@ -1,0 +1,168 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { FunctionError } from './content.ts'
+import { text, textOf } from './content.ts'
+import { errorResult, toFunctionResult, unknownToolResult } from './function-result.ts'
+
+const picture = { type: 'data', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const
+
+describe('what a tool returns becomes what the model reads', () => {
+  test.each([
+    ['nothing', undefined, ''],
+    ['null', null, ''],
+    ['a string', 'sunny', 'sunny'],
+    ['an empty string', '', ''],
+    ['a number', 21.5, '21.5'],
+    ['false', false, 'false'],
+    ['an object', { celsius: 21, wind: null }, '{"celsius":21,"wind":null}'],
+    ['an object with its own JSON', new Date(0), '"1970-01-01T00:00:00.000Z"'],
+    ['a list without parts', ['a', { b: 1 }, null], '["a",{"b":1},null]'],
+    ['an empty list', [], '[]'],
+    [
+      'an object that only looks like a part',
+      { type: 'text', body: 'hi' },
+      '{"type":"text","body":"hi"}',
+    ],
+    [
+      'a call, which a tool cannot make',
+      { type: 'function-call', callId: '1', name: 'x', arguments: '' },
+      '{"type":"function-call","callId":"1","name":"x","arguments":""}',
+    ],
+  ])('%s is one text', (_name, value, expected) => {
+    const result = toFunctionResult(value)
+
+    expect(result.contents).toEqual([text(expected)])
+    expect(result.value).toBe(value)
+    expect(result.error).toBeUndefined()
+  })
+
+  test.each([
+    ['text', text('sunny')],
+    ['a file in base64', picture],
+    ['bytes', { type: 'data', mediaType: 'application/pdf', data: new Uint8Array([37]) }],
+    ['a link', { type: 'uri', uri: 'https://example.org/a.png' }],
+  ])('a part, %s, is taken as it is', (_name, part) => {
+    const result = toFunctionResult(part)
+
+    expect(result.contents).toHaveLength(1)
+    expect(result.contents[0]).toBe(part)
+  })
+
+  test('in a list with a part, parts stay and the rest becomes text', () => {
+    const value = ['see', picture, { page: 2 }, null]
+
+    const result = toFunctionResult(value)
+
+    expect(result.contents).toEqual([text('see'), picture, text('{"page":2}'), text('')])
+    expect(result.value).toBe(value)
+  })
+
+  test('a result is itself, with its value and its error', () => {
+    const plain = { contents: [] }
+    const failed = { contents: [text('no')], value: 7, error: { code: 'denied', message: 'no' } }
+
+    expect(toFunctionResult(plain)).toBe(plain)
+    expect(toFunctionResult(failed)).toBe(failed)
+  })
+
+  test.each([
+    ['a key too many', { contents: [], next: 2 }],
+    ['contents that are no parts', { contents: [{ type: 'file', key: 'a' }] }],
+    ['contents that are no list', { contents: 'none' }],
+    ['an error of another kind', { contents: [], error: 'none' }],
+    ['an error that is null', { contents: [], error: null }],
+  ])('an object like a result, with %s, is JSON', (_name, value) => {
+    expect(toFunctionResult(value).contents).toEqual([text(JSON.stringify(value))])
+  })
+
+  test('what JSON cannot say is said as a string', () => {
+    const cyclic: Record<string, unknown> = {}
+    cyclic['self'] = cyclic
+
+    expect(textOf(toFunctionResult(10n).contents)).toBe('10')
+    expect(textOf(toFunctionResult(Symbol('s')).contents)).toBe('Symbol(s)')
+    expect(textOf(toFunctionResult(() => 1).contents)).toBe('() => 1')
+    expect(textOf(toFunctionResult(cyclic).contents)).toBe('[object Object]')
+    expect(
+      textOf(
+        toFunctionResult(Object.create(null, { a: { value: 1n, enumerable: true } })).contents,
+      ),
+    ).toBe('[object]')
+  })
+
+  test('a value that resists being read does not break the run', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const trap = {
+      get type(): string {
+        throw new Error('no')
+      },
+    }
+
+    expect(textOf(toFunctionResult(proxy).contents)).toBe('[object]')
+    expect(textOf(toFunctionResult([text('a'), trap]).contents)).toBe(
+      '[object Object],[object Object]',
+    )
+  })
+
+  test('any value becomes at least one part, and a result again is the same result', () => {
+    const anything = fc.anything({
+      withBigInt: true,
+      withNullPrototype: true,
+      withSparseArray: true,
+      withMap: true,
+      withTypedArray: true,
+    })
+    fc.assert(
+      fc.property(
+        fc.oneof(anything, fc.array(fc.oneof(anything, fc.constant(picture)))),
+        (value) => {
+          const result = toFunctionResult(value)
+          expect(result.contents.every((part) => typeof part.type === 'string')).toBe(true)
+          expect(result.value).toBe(value)
+          expect(toFunctionResult(result)).toBe(result)
+        },
+      ),
+    )
+  })
+})
+
+describe('a call without a result', () => {
+  const sentences: Record<FunctionError['code'], string> = {
+    tool_failed: 'Error: Function failed.',
+    invalid_arguments: 'Error: Argument parsing failed.',
+    unknown_tool: 'Error: Requested function not found.',
+    timeout: 'Error: Function timed out.',
+    rejected: 'Error: Tool call invocation was rejected by user.',
+    denied: 'Error: Tool call invocation was denied by policy.',
+    budget: 'Error: Tool call budget is used up.',
+    cancelled: 'Error: Tool call invocation was cancelled.',
+  }
+
+  test.each(Object.entries(sentences))('tells the model of %s: %s', (code, sentence) => {
+    const result = errorResult(code as FunctionError['code'], 'ECONNREFUSED 10.0.0.7')
+
+    expect(textOf(result.contents)).toBe(sentence)
+    expect(result.error).toEqual({ code, message: 'ECONNREFUSED 10.0.0.7' })
+    expect(result).not.toHaveProperty('value')
+  })
+
+  test('tells details only when they are given', () => {
+    const result = errorResult('tool_failed', 'ECONNREFUSED', 'ECONNREFUSED')
+
+    expect(textOf(result.contents)).toBe('Error: Function failed. ECONNREFUSED')
+  })
+
+  test('names the tool that there is none of', () => {
+    const result = unknownToolResult('get_wether')
+
+    expect(textOf(result.contents)).toBe('Error: Requested function "get_wether" not found.')
+    expect(result.error?.code).toBe('unknown_tool')
+  })
+
+  test('is taken as a result by a middleware that sets it', () => {
+    const result = errorResult('denied', 'no')
+
+    expect(toFunctionResult(result)).toBe(result)
+  })
+})

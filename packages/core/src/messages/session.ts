@@ -1,0 +1,89 @@
+import { createId } from '../base/create-id.ts'
+import { jsonCopy } from '../base/json.ts'
+import type { ApprovalRequestContent } from './content.ts'
+import type { Message } from './message.ts'
+
+/** A session as JSON. */
+export interface SessionSnapshot {
+  readonly version: 1
+  /** Id of the session. */
+  readonly id: string
+  /** Id of the conversation that the provider stores. */
+  readonly conversationId?: string | undefined
+  /** Provider that stores the conversation. */
+  readonly keeper?: string | undefined
+  /** Number of `messages` that this provider has received. */
+  readonly sent?: number | undefined
+  /** Messages of the conversation, oldest first. */
+  readonly messages: readonly Message[]
+  /** Requests for approval without an answer. */
+  readonly pending: readonly ApprovalRequestContent[]
+  /** Values of state cells of scope `session`, by name. */
+  readonly state: Readonly<Record<string, unknown>>
+}
+
+/** A conversation over several runs: its messages, state and pending approvals. */
+export interface Session {
+  /** Id of the session. */
+  readonly id: string
+  /** Id of the conversation, if the provider stores it. */
+  conversationId: string | undefined
+  /** Provider that stores the conversation. Any other provider receives all of `messages`. */
+  keeper: string | undefined
+  /** Number of `messages` that this provider has received; the next run sends the others. */
+  sent: number | undefined
+  /** Messages of the conversation, oldest first. */
+  messages: readonly Message[]
+  /** Requests for approval without an answer. */
+  pending: readonly ApprovalRequestContent[]
+  /** Values of state cells of scope `session`, by name. JSON. */
+  readonly state: Record<string, unknown>
+  /** Returns a copy as JSON, from which `createSession` makes the session again. */
+  toJSON(): SessionSnapshot
+}
+
+/**
+ * Makes a session that continues another one without changing it: with its messages, up to the one
+ * with the id `until` if given, and a copy of its state. A conversation that the provider stores
+ * and pending approvals stay with the old session; state of scope `tenant` is shared.
+ * @throws RangeError if no message has the id
+ */
+export function forkSession(session: Session, options: { readonly until?: string } = {}): Session {
+  const { until } = options
+  const at = until === undefined ? -1 : session.messages.findIndex(({ id }) => id === until)
+  if (until !== undefined && at < 0) {
+    throw new RangeError(`forkSession: \`until\` must be the id of a message, got ${until}`)
+  }
+  const messages = at < 0 ? session.messages : session.messages.slice(0, at + 1)
+  return createSession({ messages: [...messages], state: jsonCopy(session.state) })
+}
+
+/**
+ * Makes an empty session, or one from its snapshot.
+ *
+ * @example
+ * ```ts
+ * import { Agent, createSession } from '@lamella/core'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const agent = new Agent({ client: scriptedClient(['Hello, Ada.', 'You are Ada.']) })
+ * const session = createSession()
+ * await agent.run('I am Ada.', { session })
+ * console.log((await agent.run('Who am I?', { session })).text) // You are Ada.
+ * ```
+ */
+export function createSession(from: Partial<Omit<SessionSnapshot, 'version'>> = {}): Session {
+  return {
+    id: from.id ?? createId('session'),
+    conversationId: from.conversationId,
+    keeper: from.keeper,
+    sent: from.sent,
+    messages: from.messages ?? [],
+    pending: from.pending ?? [],
+    state: { ...from.state },
+    toJSON() {
+      const { id, conversationId, keeper, sent, messages, pending, state } = this
+      return jsonCopy({ version: 1, id, conversationId, keeper, sent, messages, pending, state })
+    },
+  }
+}

@@ -1,0 +1,38 @@
+/** Tokens of one or more model calls. Providers may add counters. */
+export interface Usage {
+  /** Tokens of the input, cached ones included. */
+  readonly inputTokens?: number | undefined
+  /** Tokens of the output, reasoning included. */
+  readonly outputTokens?: number | undefined
+  /** Tokens of input and output. */
+  readonly totalTokens?: number | undefined
+  /** Part of `inputTokens`. */
+  readonly cachedInputTokens?: number | undefined
+  /** Input tokens that were written to the provider's prompt cache. */
+  readonly cacheWriteTokens?: number | undefined
+  /** Part of `outputTokens`. */
+  readonly reasoningTokens?: number | undefined
+  readonly [counter: string]: number | undefined
+}
+
+/**
+ * Adds two counts, counter by counter. Counters of the second that are negative or not a number are ignored,
+ * so no response gives back what others have used.
+ */
+export function addUsage(left: Usage, right: Usage | undefined): Usage {
+  if (right === undefined) return left
+  const sum: Record<string, number | undefined> = { ...left }
+  for (const counter in right) {
+    const value = right[counter]
+    if (Number.isFinite(value) && value! >= 0) sum[counter] = (sum[counter] ?? 0) + value!
+  }
+  return sum
+}
+
+/** Returns the difference of two counts, without counters that did not change. */
+export function usageSince(now: Usage, before: Usage): Usage {
+  const used = Object.entries(now).map(
+    ([counter, count = 0]) => [counter, count - (before[counter] ?? 0)] as const,
+  )
+  return Object.fromEntries(used.filter(([, count]) => count !== 0))
+}

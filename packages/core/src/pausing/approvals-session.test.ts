@@ -1,0 +1,302 @@
+import type { ScriptedStep } from '@lamella/testing'
+import { callFunction, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import type { ChatResponseInit, Content, Session, SessionSnapshot } from '../index.ts'
+import { Agent, approvalResponse, agentMiddleware, createSession, message, tool } from '../index.ts'
+import { modes, outline, play, resultsOf } from '../loop/loop-invariant.test-helper.ts'
+
+describe.each(modes)('approvals in a session, $name', ({ stream }) => {
+  function make(steps: readonly ScriptedStep[]) {
+    const client = scriptedClient(steps)
+    const ran: string[] = []
+    const named = (name: string, approval: 'always' | 'never') =>
+      tool({ name, description: '', approval, execute: (_, { callId }) => void ran.push(callId) })
+    const tools = [named('gated', 'always'), named('safe', 'never')]
+    return { client, ran, tools, agent: new Agent({ client, tools }), session: createSession() }
+  }
+
+  const gated = (callId: string) => callFunction('gated', {}, callId)
+  const safe = (callId: string) => callFunction('safe', {}, callId)
+  const answer = (id: string | undefined, approved: boolean): Content =>
+    approvalResponse(id!, approved)
+  const copyOf = (session: Session): Session =>
+    createSession(JSON.parse(JSON.stringify(session)) as SessionSnapshot)
+
+  it('the session records what was asked, and an answer alone is enough to continue', async () => {
+    const { agent, client, ran, session } = make([gated('c1'), 'Done.'])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+    expect(session.pending).toEqual([asked.messages[0]!.contents[1]])
+
+    const { response } = await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+
+    expect(ran).toEqual(['c1'])
+    expect(outline(response.messages)).toEqual(['tool: c1 = ', 'assistant: Done.'])
+    expect(session.pending).toEqual([])
+    expect(outline(client.requests[1]!.messages)).toEqual([
+      'user: Go',
+      'assistant: gated(c1)',
+      'tool: c1 = ',
+    ])
+  })
+
+  it('what is pending survives JSON, another process and another agent with the same tools', async () => {
+    const { agent, session } = make([gated('c1')])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+    const later = make(['Done.'])
+
+    const restored = copyOf(session)
+    const { response } = await play(later.agent, answer(asked.pending[0]?.id, true), {
+      session: restored,
+      stream,
+    })
+
+    expect(later.ran).toEqual(['c1'])
+    expect(response.text).toBe('Done.')
+  })
+
+  it('an answer counts once', async () => {
+    const { agent, ran, session } = make([gated('c1'), 'Done.', 'Again?'])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+    const yes = answer(asked.pending[0]?.id, true)
+
+    await play(agent, yes, { session, stream })
+    const { response } = await play(agent, [yes, 'And now?'], { session, stream })
+
+    expect(ran).toEqual(['c1'])
+    expect(response.text).toBe('Again?')
+  })
+
+  it('an answer to a request of another session decides nothing', async () => {
+    const { agent, ran, session } = make([gated('c1'), 'Hm.'])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+
+    await play(agent, answer(asked.pending[0]?.id, true), { session: createSession(), stream })
+
+    expect(ran).toEqual([])
+    expect(session.pending).toHaveLength(1)
+  })
+
+  it('a turn about something else does not see what is pending, nor loses it', async () => {
+    const { agent, client, ran, session } = make([[safe('c1'), gated('c2')], 'Rome.', 'Done.'])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+    const before = [...ran]
+
+    await play(agent, 'Capital of Italy?', { session, stream })
+    expect(ran).toEqual(before)
+    await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+
+    expect(outline(client.requests[1]!.messages)).toEqual([
+      'user: Go',
+      'assistant: safe(c1)',
+      'tool: c1 = ',
+      'user: Capital of Italy?',
+    ])
+    expect(outline(client.requests[2]!.messages)).toEqual([
+      'user: Go',
+      'assistant: safe(c1), gated(c2)',
+      'tool: c1 = ',
+      'tool: c2 = ',
+      'user: Capital of Italy?',
+      'assistant: Rome.',
+    ])
+    expect(ran).toEqual(['c1', 'c2'])
+  })
+
+  it('thoughts that led to a hidden call are hidden with it, and replayed with it', async () => {
+    const thought: Content = { type: 'reasoning', text: 'Hm.', protected: 'signed' }
+    const { agent, client, session } = make([[thought, gated('c1')], 'Rome.', 'Done.'])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+
+    await play(agent, 'Capital of Italy?', { session, stream })
+    await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+
+    expect(outline(client.requests[1]!.messages)).toEqual(['user: Go', 'user: Capital of Italy?'])
+    expect(client.requests[2]!.messages[1]!.contents).toEqual([thought, gated('c1')])
+  })
+
+  it('so are thoughts in a message of their own', async () => {
+    const said = (id: string, content: Content) =>
+      ({ id, role: 'assistant', contents: [content] }) as const
+    const thought: Content = { type: 'reasoning', text: 'Hm.', id: 'r1' }
+    const { agent, client, session } = make([
+      { messages: [said('m1', thought), said('m2', gated('c1'))] },
+      'Rome.',
+      'Done.',
+    ])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+
+    await play(agent, 'Capital of Italy?', { session, stream })
+    await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+
+    expect(outline(client.requests[1]!.messages)).toEqual(['user: Go', 'user: Capital of Italy?'])
+    expect(outline(client.requests[2]!.messages).slice(0, 4)).toEqual([
+      'user: Go',
+      'assistant: reasoning',
+      'assistant: gated(c1)',
+      'tool: c1 = ',
+    ])
+  })
+
+  it('an answer may come with words', async () => {
+    const { agent, client, session } = make([gated('c1'), 'Done.'])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+
+    await play(
+      agent,
+      message('user', [answer(asked.pending[0]?.id, true), { type: 'text', text: 'Hurry.' }]),
+      { session, stream },
+    )
+
+    expect(outline(client.requests[1]!.messages)).toEqual([
+      'user: Go',
+      'assistant: gated(c1)',
+      'tool: c1 = ',
+      'user: Hurry.',
+    ])
+  })
+
+  it('requests of several turns can be answered together; each result stands behind its call', async () => {
+    const { agent, client, ran, session } = make([gated('c1'), gated('c2'), 'Done.'])
+    const { response: first } = await play(agent, 'One', { session, stream })
+    const { response: second } = await play(agent, 'Two', { session, stream })
+    expect(session.pending).toHaveLength(2)
+
+    const both = [answer(first.pending[0]?.id, true), answer(second.pending[0]?.id, false)]
+    const { response } = await play(agent, both, { session, stream })
+
+    expect(ran).toEqual(['c1'])
+    expect(outline(response.messages)).toEqual([
+      'tool: c1 = ',
+      'tool: c2 = rejected',
+      'assistant: Done.',
+    ])
+    expect(outline(client.requests[2]!.messages)).toEqual([
+      'user: One',
+      'assistant: gated(c1)',
+      'tool: c1 = ',
+      'user: Two',
+      'assistant: gated(c2)',
+      'tool: c2 = rejected',
+    ])
+  })
+
+  it('a call id that comes again is another call: each answer decides about its own', async () => {
+    const { agent, client, ran, session } = make([gated('same'), gated('same'), 'Done.', 'Over.'])
+    const { response: first } = await play(agent, 'One', { session, stream })
+    const { response: second } = await play(agent, 'Two', { session, stream })
+
+    const { response } = await play(agent, answer(second.pending[0]?.id, true), { session, stream })
+    expect(session.pending).toHaveLength(1)
+    await play(agent, answer(first.pending[0]?.id, false), { session, stream })
+
+    expect(ran).toEqual(['same'])
+    expect(outline(response.messages)).toEqual(['tool: same = ', 'assistant: Done.'])
+    expect(outline(client.requests[3]!.messages)).toEqual([
+      'user: One',
+      'assistant: gated(same)',
+      'tool: same = rejected',
+      'user: Two',
+      'assistant: gated(same)',
+      'tool: same = ',
+      'assistant: Done.',
+    ])
+  })
+
+  it('a new call with the id of a pending one runs', async () => {
+    const { agent, ran, session } = make([gated('same'), safe('same'), 'Done.'])
+    await play(agent, 'One', { session, stream })
+
+    const response = await agent.run('Two', { session })
+
+    expect(ran).toEqual(['same'])
+    expect(response).toMatchObject({ status: 'completed', text: 'Done.' })
+    expect(session.pending).toHaveLength(1)
+  })
+
+  it('of a batch with one answer, the other request stays open and keeps its id', async () => {
+    const { agent, client, ran, session } = make([[gated('c1'), gated('c2')], 'Done.'])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+
+    const { response: half } = await play(agent, answer(asked.pending[1]?.id, true), {
+      session,
+      stream,
+    })
+    expect(ran).toEqual(['c2'])
+    const { response } = await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+
+    expect(half).toMatchObject({ status: 'paused', pending: [asked.pending[0]] })
+    expect(resultsOf(session.messages).map(({ callId }) => callId)).toEqual(['c2', 'c1'])
+    expect([ran, response.text]).toEqual([['c2', 'c1'], 'Done.'])
+    expect(client.requests).toHaveLength(2)
+  })
+
+  it('with a conversation that the provider keeps, only the result is sent', async () => {
+    const served = (init: ChatResponseInit): ChatResponseInit => ({
+      ...init,
+      conversationId: 'conv',
+    })
+    const { agent, client, session } = make([
+      served({ messages: gated('c1') }),
+      served({ messages: 'Done.' }),
+    ])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+
+    await play(agent, [answer(asked.pending[0]?.id, true), 'Hurry.'], { session, stream })
+
+    expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = ', 'user: Hurry.'])
+    expect(client.requests[1]!.options.conversationId).toBe('conv')
+    expect(outline(session.messages)).toEqual([
+      'user: Go',
+      'assistant: gated(c1), approve c1?',
+      'tool: c1 = ',
+      'user: approval-response, Hurry.',
+      'assistant: Done.',
+    ])
+  })
+
+  it('with such a conversation, a result that comes late is sent with what is new', async () => {
+    const served = (messages: ChatResponseInit['messages']) => ({
+      messages,
+      conversationId: 'conv',
+    })
+    const { agent, client, session } = make([served(gated('c1')), served('Rome.'), served('Done.')])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+    await play(agent, 'Capital of Italy?', { session, stream })
+
+    await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+
+    expect(outline(client.requests[2]!.messages)).toEqual(['tool: c1 = '])
+  })
+
+  it('with such a conversation, results of siblings are sent with the one that was approved', async () => {
+    const { agent, client, session } = make([
+      { messages: [safe('c1'), gated('c2')], conversationId: 'conv' },
+      { messages: 'Done.', conversationId: 'conv' },
+    ])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+
+    await play(agent, answer(asked.pending[0]?.id, true), { session: copyOf(session), stream })
+
+    expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = ', 'tool: c2 = '])
+  })
+
+  it('an agent middleware that runs everything once more does not execute an approved call again', async () => {
+    const { client, ran, tools, session } = make([gated('c1'), 'Bad.', 'Good.'])
+    const again = agentMiddleware('again', async (_, callNext) => {
+      const { text } = await callNext()
+      if (text === 'Bad.') await callNext()
+    })
+    const agent = new Agent({ client, tools, middleware: again })
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+
+    const { response } = await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+
+    expect(ran).toEqual(['c1'])
+    expect(outline(response.messages)).toEqual(['tool: c1 = ', 'assistant: Good.'])
+    expect(outline(client.requests[2]!.messages)).toEqual([
+      'user: Go',
+      'assistant: gated(c1)',
+      'tool: c1 = ',
+    ])
+  })
+})

@@ -1,0 +1,147 @@
+import { callFunction, scriptedClient } from '@lamella/testing'
+import { describe, expect, test } from 'vitest'
+import type { ApprovalGate } from '../contract/approval.ts'
+import { gateCalls } from './call-gates.ts'
+import type { AgentMiddleware, AgentResponse } from '../index.ts'
+import { Agent, agentMiddleware, functionMiddleware, tool } from '../index.ts'
+
+const gate = (ask: ApprovalGate): AgentMiddleware =>
+  agentMiddleware('gate', async (context, callNext) => {
+    gateCalls(context.run, { role: 'test', approval: ask })
+    await callNext()
+  })
+
+function agentWith(middleware: AgentMiddleware[], approval: 'always' | 'never' = 'never') {
+  const done: unknown[] = []
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays.',
+    parameters: { type: 'object', properties: { cents: { type: 'number' } } },
+    approval,
+    execute: (args) => done.push(args),
+  })
+  const client = scriptedClient([callFunction('pay', { cents: 500 }), 'Paid.'])
+  return { agent: new Agent({ client, tools: [pay], middleware }), done }
+}
+
+const requestOf = ({ pending: [request] }: AgentResponse) =>
+  request?.kind === 'approval' ? request.request : undefined
+
+describe('a gate of a middleware', () => {
+  test('has a call wait as an approval of the tool does, with a note', async () => {
+    const { agent, done } = agentWith([
+      gate(async ({ tool: { name }, arguments: { cents }, asks }) => ({
+        reason: `${name} ${String(cents)}`,
+        metadata: { asks },
+      })),
+    ])
+
+    const paused = await agent.run('Pay')
+    const request = requestOf(paused)
+
+    expect(paused.status).toBe('paused')
+    expect(request).toMatchObject({ reason: 'pay 500', metadata: { asks: false } })
+    expect(done).toEqual([])
+    const response = await agent.resume(paused.checkpoint!, { [request!.id]: true })
+    expect([response.text, done]).toEqual(['Paid.', [{ cents: 500 }]])
+  })
+
+  test('lets a call run, but not one that the tool has wait', async () => {
+    const free = await agentWith([gate(() => false)]).agent.run('Pay')
+    const held = await agentWith([gate(() => false)], 'always').agent.run('Pay')
+
+    expect([free.status, held.status]).toEqual(['completed', 'paused'])
+  })
+
+  test('cannot lift what an outer one asks for, and notes are joined', async () => {
+    const seen: boolean[] = []
+    const note = (name: string, metadata: object) =>
+      gate(() => ({ reason: name, metadata: { ...metadata } }))
+    const looks = gate(({ asks }) => {
+      seen.push(asks)
+      return false
+    })
+
+    const asked = await agentWith([gate(() => true), looks]).agent.run('Pay')
+    const noted = await agentWith([note('a', { a: 1 }), looks, note('b', { b: 2 })]).agent.run(
+      'Pay',
+    )
+
+    expect(asked.status).toBe('paused')
+    expect(seen).toEqual([true, true])
+    expect(requestOf(noted)).toMatchObject({ reason: 'b', metadata: { a: 1, b: 2 } })
+  })
+
+  test('that throws fails the run', async () => {
+    const broken = gate(() => {
+      throw new Error('no policy')
+    })
+
+    await expect(agentWith([broken]).agent.run('Pay')).rejects.toThrow('no policy')
+  })
+})
+
+describe('a gate of a parent', () => {
+  const subAgent = (own: readonly AgentMiddleware[]) => {
+    const done: unknown[] = []
+    const pay = tool({
+      name: 'pay',
+      description: 'Pays.',
+      parameters: { type: 'object', properties: { cents: { type: 'number' } } },
+      execute: (args) => done.push(args),
+    })
+    const client = scriptedClient([callFunction('pay', { cents: 5 }), 'Paid.'])
+    const inner = new Agent({ name: 'payer', client, tools: [pay], middleware: own })
+    return { inner, done }
+  }
+  const deny = (role: string, seen: string[]): AgentMiddleware =>
+    agentMiddleware(role, async (context, callNext) => {
+      const execution = ({ function: { name } }: { function: { name: string } }) => {
+        seen.push(name)
+        return name === 'pay' ? 'No.' : undefined
+      }
+      gateCalls(context.run, { role, execution })
+      await callNext()
+    })
+  const run = async (own: readonly AgentMiddleware[]) => {
+    const { inner, done } = subAgent(own)
+    const seen: string[] = []
+    const client = scriptedClient([callFunction('payer', { task: 'Pay.' }), 'Done.'])
+    await new Agent({ client, tools: [inner.asTool()], middleware: [deny('policy', seen)] }).run(
+      'Go',
+    )
+    return { seen, done }
+  }
+
+  test('judges the calls of its sub-agents, whose own gates of another role add to it', async () => {
+    expect(await run([])).toEqual({ seen: ['payer', 'pay'], done: [] })
+    expect(await run([gate(() => false)])).toEqual({ seen: ['payer', 'pay'], done: [] })
+  })
+
+  test('gives way to one of the same role', async () => {
+    const own = agentMiddleware('own', async (context, callNext) => {
+      gateCalls(context.run, { role: 'policy' })
+      await callNext()
+    })
+
+    expect(await run([own])).toEqual({ seen: ['payer'], done: [{ cents: 5 }] })
+  })
+})
+
+test('an execution gate sees the arguments that the tool gets, after every middleware', async () => {
+  const seen: unknown[] = []
+  const { agent, done } = agentWith([
+    agentMiddleware('gate', async (context, callNext) => {
+      gateCalls(context.run, { role: 'gate', execution: (call) => void seen.push(call.arguments) })
+      await callNext()
+    }),
+  ])
+  const raise = functionMiddleware('raise', async (context, callNext) => {
+    context.arguments = { cents: 700 }
+    await callNext()
+  })
+
+  await agent.run('Pay', { middleware: [raise] })
+
+  expect([seen, done]).toEqual([[{ cents: 700 }], [{ cents: 700 }]])
+})

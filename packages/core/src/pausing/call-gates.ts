@@ -1,0 +1,37 @@
+import { isThenable } from '../base/promises.ts'
+import type { ApprovalNote, ApprovalQuestion, CallGate } from '../contract/approval.ts'
+import type { RunContext } from '../contract/run.ts'
+import type { Run } from '../run/run.ts'
+
+/**
+ * Adds gates to the tool calls of a run and of its sub-agents. A gate cannot lift what another one or the
+ * tool asks for. For an agent middleware, before its `callNext()`; what a gate throws fails the run.
+ */
+export function gateCalls(run: RunContext, gate: CallGate): void {
+  const { callGates = [], parent } = run as Run
+  const inherited = (parent as Run | undefined)?.callGates
+  const kept = callGates.filter((one) => one.role !== gate.role || !inherited?.includes(one))
+  ;(run as Run).callGates = [...kept, gate]
+}
+
+/** Asks the gates of a run, the first one first, whether a call waits for a person. */
+export function askGates(
+  gates: readonly CallGate[],
+  question: ApprovalQuestion,
+): boolean | ApprovalNote | Promise<boolean | ApprovalNote> {
+  const [first, ...others] = gates
+  if (first === undefined) return question.asks
+  const given = first.approval?.(question) ?? question.asks
+  const askOthers = (answer: boolean | ApprovalNote) => {
+    const asks = question.asks || answer !== false
+    const after = askGates(others, { ...question, asks })
+    return isThenable(after) ? after.then((more) => merged(answer, more)) : merged(answer, after)
+  }
+  return isThenable(given) ? given.then(askOthers) : askOthers(given)
+}
+
+function merged(before: boolean | ApprovalNote, after: boolean | ApprovalNote) {
+  if (typeof before === 'boolean') return typeof after === 'boolean' ? before || after : after
+  if (typeof after === 'boolean') return before
+  return { ...before, ...after, metadata: { ...before.metadata, ...after.metadata } }
+}

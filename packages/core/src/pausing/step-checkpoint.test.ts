@@ -1,0 +1,284 @@
+import type { ScriptedStep } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import type { AgentOptions, Checkpoint } from '../index.ts'
+import { Agent, agentMiddleware, defineState, functionMiddleware, tool } from '../index.ts'
+
+class Crash extends Error {}
+
+/** A process that dies when the given checkpoint was written, and another one that continues from it. */
+describe.each(runModes)('continuing after a crash, %s', (mode) => {
+  const steps = [
+    [callFunction('pay', { euro: 1 }, 'c1'), callFunction('pay', { euro: 2 }, 'c2')],
+    callFunction('pay', { euro: 3 }, 'c3'),
+    'All paid.',
+  ] as const satisfies readonly ScriptedStep[]
+
+  function make(client: ReturnType<typeof scriptedClient>, paid: unknown[], options = {}) {
+    const pay = tool({
+      name: 'pay',
+      description: '',
+      parameters: { type: 'object', properties: { euro: { type: 'number' } } },
+      execute: ({ euro }) => {
+        paid.push(euro)
+        return `paid ${String(euro)}`
+      },
+    })
+    return new Agent({ client, tools: [pay], ...options })
+  }
+
+  /** Dies with the `at`th checkpoint, or lives. */
+  async function dieAt(at: number, options: Partial<AgentOptions> = {}) {
+    const kept: Checkpoint[] = []
+    const paid: unknown[] = []
+    const client = scriptedClient(steps, { strict: false } as never)
+    const onCheckpoint = async (checkpoint: Checkpoint): Promise<void> => {
+      await Promise.resolve()
+      kept.push(JSON.parse(JSON.stringify(checkpoint)) as Checkpoint)
+      if (kept.length === at) throw new Crash()
+    }
+    const response = await runIn(mode, make(client, paid, options), { onCheckpoint }).catch(
+      (error: unknown) => {
+        if (!(error instanceof Crash)) throw error
+      },
+    )
+    return { kept, paid, response, client }
+  }
+
+  it('hands out a checkpoint for answers with calls, results and finished rounds', async () => {
+    const { kept, response } = await dieAt(Infinity)
+
+    expect(response?.text).toBe('All paid.')
+    expect(
+      kept.map(({ iteration, toolResults, held }) => [iteration, toolResults.length, held.length]),
+    ).toEqual([
+      [1, 0, 1],
+      [1, 2, 1],
+      [1, 2, 1],
+      [1, 0, 0],
+      [2, 0, 1],
+      [2, 1, 1],
+      [2, 0, 0],
+    ])
+  })
+
+  it.each([1, 2, 3, 4, 5, 6, 7])(
+    'from checkpoint %i it ends as if nothing had happened, and no result that was kept is paid twice',
+    async (at) => {
+      const whole = await dieAt(Infinity)
+      const { kept, paid } = await dieAt(at)
+      const last = kept.at(-1)!
+      const done = new Set(
+        last.toolResults.map(([callId]) => callId).concat(resultsIn(last.conversation ?? [])),
+      )
+      const rest = scriptedClient(steps.slice(last.iteration))
+      const paidLater: unknown[] = []
+      const agent = make(rest, paidLater)
+
+      const response = await resumeIn(mode, agent, last)
+
+      expect(response.status).toBe('completed')
+      expect(response.text.endsWith('All paid.')).toBe(true)
+      const euros: Record<string, number> = { c1: 1, c2: 2, c3: 3 }
+      expect(paidLater).toEqual(
+        Object.keys(euros)
+          .filter((callId) => !done.has(callId))
+          .map((callId) => euros[callId]),
+      )
+      expect(new Set([...paid, ...paidLater])).toEqual(new Set([1, 2, 3]))
+      expect(rest.requests.at(-1)?.messages.map(({ contents }) => contents)).toEqual(
+        whole.client.requests.at(-1)?.messages.map(({ contents }) => contents),
+      )
+    },
+  )
+
+  it.each([
+    ['by the tool', askingTool],
+    ['by a middleware', askingMiddleware],
+  ])('what a person had approved is not asked again: %s', async (_, asking) => {
+    const paid: unknown[] = []
+    const paused = await runIn(mode, asking(make(scriptedClient(steps), paid)), {})
+    const kept: Checkpoint[] = []
+    const answers = Object.fromEntries(paused.pending.map(({ id }) => [id, true]))
+    const onCheckpoint = (checkpoint: Checkpoint): void => {
+      kept.push(JSON.parse(JSON.stringify(checkpoint)) as Checkpoint)
+      if (checkpoint.toolResults.length > 0) throw new Crash()
+    }
+    const dying = asking(make(scriptedClient([]), paid))
+    const { checkpoint } = paused
+    await expect(resumeIn(mode, dying, checkpoint!, answers, { onCheckpoint })).rejects.toThrow(
+      Crash,
+    )
+
+    const again = asking(make(scriptedClient(steps.slice(1)), paid))
+    const response = await resumeIn(mode, again, kept.at(-1)!)
+
+    expect(response.status).toBe('paused')
+    expect(response.pending).toHaveLength(1)
+    expect(JSON.stringify(response.pending)).toContain('c3')
+    expect(new Set(paid)).toEqual(new Set([1, 2]))
+    expect(paid.length).toBeLessThanOrEqual(2)
+  })
+
+  it('a verdict that is no clear yes runs nothing', async () => {
+    const paid: unknown[] = []
+    const paused = await runIn(mode, askingTool(make(scriptedClient(steps), paid)), {})
+    const kept: Checkpoint[] = []
+    const answers = Object.fromEntries(paused.pending.map(({ id }) => [id, true]))
+    const onCheckpoint = (checkpoint: Checkpoint): never => {
+      kept.push(checkpoint)
+      throw new Crash()
+    }
+    const dying = askingTool(make(scriptedClient([]), paid))
+    await expect(
+      resumeIn(mode, dying, paused.checkpoint!, answers, { onCheckpoint }),
+    ).rejects.toThrow(Crash)
+    const unclear = JSON.stringify(kept[0]).replaceAll('"approved":true', '"approved":null')
+
+    const again = askingTool(make(scriptedClient(['Nothing paid.']), paid))
+    const response = await resumeIn(mode, again, JSON.parse(unclear) as Checkpoint)
+
+    expect(response.text).toBe('Nothing paid.')
+    expect(paid).toEqual([])
+  })
+
+  it('state with a schema and rounds allowed go along', async () => {
+    const rounds = defineState({
+      name: 'rounds',
+      initial: () => 0,
+      schema: { type: 'number' },
+    })
+    const seen: unknown[] = []
+    const options = {
+      functionInvocation: { maxIterations: 1 },
+      middleware: functionMiddleware('count', async ({ run }, callNext) => {
+        run.allowIterations(1)
+        seen.push(run.state.update(rounds, (n: number) => n + 1))
+        await callNext()
+      }),
+    }
+    const { kept } = await dieAt(4, options)
+
+    const client = scriptedClient(steps.slice(1))
+    const response = await resumeIn(mode, make(client, [], options), kept.at(-1)!)
+
+    expect(response.status).toBe('completed')
+    expect(seen).toEqual([1, 2, 3])
+  })
+
+  it('a middleware around the run sees what was said before the crash', async () => {
+    const words = { type: 'text', text: 'The word is swordfish. ' } as const
+    const seal = agentMiddleware('seal', async (context, callNext) => {
+      await callNext()
+      if (context.result!.text.includes('swordfish')) context.result = 'Sealed.'
+    })
+    const options = { middleware: seal }
+    const kept: Checkpoint[] = []
+    const onCheckpoint = (checkpoint: Checkpoint): void => {
+      kept.push(checkpoint)
+      throw new Crash()
+    }
+    const dying = make(scriptedClient([[words, steps[1]]]), [], options)
+    await expect(runIn(mode, dying, { onCheckpoint })).rejects.toThrow(Crash)
+
+    const response = await resumeIn(mode, make(scriptedClient(['Done.']), [], options), kept[0]!)
+
+    expect(response.text).toBe('Sealed.')
+    expect(JSON.stringify(response.messages)).not.toContain('swordfish')
+  })
+
+  it('a run that a tool had stopped stays stopped', async () => {
+    const stopping = (client: ReturnType<typeof scriptedClient>): Agent =>
+      new Agent({
+        client,
+        tools: [
+          tool({
+            name: 'pay',
+            description: '',
+            execute: (_, { run }) => run.stop('enough', { response: 'Enough.' }),
+          }),
+        ],
+      })
+    const kept: Checkpoint[] = []
+    const onCheckpoint = (checkpoint: Checkpoint): void => {
+      kept.push(checkpoint)
+      if (checkpoint.toolResults.length > 0) throw new Crash()
+    }
+    const dying = stopping(scriptedClient([steps[1]]))
+    await expect(runIn(mode, dying, { onCheckpoint })).rejects.toThrow(Crash)
+
+    const response = await resumeIn(mode, stopping(scriptedClient([])), kept.at(-1)!)
+
+    expect(response).toMatchObject({ status: 'terminated', reason: 'enough', text: 'Enough.' })
+  })
+
+  it('a failing keeper of checkpoints fails the run', async () => {
+    const agent = make(scriptedClient(steps), [])
+
+    const running = runIn(mode, agent, {
+      onCheckpoint: () => Promise.reject(new Error('disk full')),
+    })
+
+    await expect(running).rejects.toThrow('disk full')
+  })
+
+  it('a tool that finished inside a sub-agent does not run again', async () => {
+    const paid: unknown[] = []
+    const outer = (client: ReturnType<typeof scriptedClient>, inner: Agent) =>
+      new Agent({ client, tools: [inner.asTool({ name: 'cashier' })] })
+    const cashier = make(scriptedClient([steps[1], 'Never said.']), paid)
+    const kept: Checkpoint[] = []
+    const onCheckpoint = (checkpoint: Checkpoint): void => {
+      kept.push(JSON.parse(JSON.stringify(checkpoint)) as Checkpoint)
+      const child = Object.values(checkpoint.children)[0]
+      if ((child?.toolResults.length ?? 0) > 0) throw new Crash()
+    }
+    const first = outer(scriptedClient([callFunction('cashier', { task: 'Pay' }, 'd1')]), cashier)
+    await expect(runIn(mode, first, { onCheckpoint })).rejects.toThrow(Crash)
+
+    const second = outer(scriptedClient(['Done.']), make(scriptedClient(['Paid 3.']), paid))
+    const response = await resumeIn(mode, second, kept.at(-1)!)
+
+    expect(response.text).toBe('Done.')
+    expect(JSON.stringify(response.messages)).toContain('Paid 3.')
+    expect(paid).toEqual([3])
+  })
+})
+
+/** The same agent, whose tool waits for an approval. */
+function askingTool({ client, tools }: Agent): Agent {
+  return new Agent({
+    client,
+    tools: tools.map((given) => ({ ...given, approval: 'always' }) as typeof given),
+  })
+}
+
+/** The same agent, with a middleware that asks. */
+function askingMiddleware({ client, tools }: Agent): Agent {
+  return new Agent({
+    client,
+    tools,
+    middleware: functionMiddleware('approve', async (context, callNext) => {
+      const answer = await context.run.interrupt({ approve: context.callId })
+      if (answer === true) await callNext()
+      else context.result = 'refused'
+    }),
+  })
+}
+
+function resultsIn(messages: NonNullable<Checkpoint['conversation']>): string[] {
+  return messages.flatMap(({ contents }) =>
+    contents.flatMap((content) => (content.type === 'function-result' ? [content.callId] : [])),
+  )
+}
+
+function resumeIn(
+  mode: 'plain' | 'streamed',
+  agent: Agent,
+  checkpoint: Checkpoint,
+  answers: Record<string, unknown> = {},
+  options = {},
+) {
+  if (mode === 'plain') return agent.resume(checkpoint, answers, options)
+  return agent.resume(checkpoint, answers, { ...options, stream: true }).finalResponse()
+}

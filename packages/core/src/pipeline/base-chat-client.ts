@@ -1,0 +1,62 @@
+import type {
+  ChatClient,
+  ChatMiddleware,
+  ChatRequest,
+  GetResponseOptions,
+} from '../contract/chat.ts'
+import type { ClientMiddlewareInput } from '../contract/middleware.ts'
+import type { FunctionMiddleware } from '../contract/run.ts'
+import type { ChatResponse, ChatResponseUpdate } from '../messages/chat-response.ts'
+import type { MessageInput } from '../messages/message.ts'
+import type { ResponseStream } from '../stream/response-stream.ts'
+import type { ChatPipeline } from './chat-call.ts'
+import { chatPipeline } from './chat-pipeline.ts'
+import { getResponse } from './get-response.ts'
+import { sortClientMiddlewares } from './sort-middleware.ts'
+
+/** Options of every client. */
+export interface ChatClientOptions {
+  /** Default model for calls that name none. @default none */
+  readonly model?: string | undefined
+  /** Middlewares of every call through this client, outermost first. */
+  readonly middleware?: ClientMiddlewareInput | undefined
+}
+
+/** Gives a provider its pipelines: a subclass implements `respond` and `stream`, and maps errors. */
+export abstract class BaseChatClient implements ChatClient {
+  abstract readonly provider: string
+  readonly model: string | undefined
+  readonly middleware: readonly (ChatMiddleware | FunctionMiddleware)[]
+
+  #callModel: ChatPipeline | undefined
+
+  constructor(options: ChatClientOptions = {}) {
+    this.model = options.model
+    this.middleware = sortClientMiddlewares(options.middleware)
+  }
+
+  abstract respond(request: ChatRequest): Promise<ChatResponse>
+  abstract stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate>
+
+  getResponse(
+    input: MessageInput,
+    options: GetResponseOptions & { readonly stream: true },
+  ): ResponseStream<ChatResponseUpdate, ChatResponse>
+  getResponse(
+    input: MessageInput,
+    options?: GetResponseOptions & { readonly stream?: false | undefined },
+  ): Promise<ChatResponse>
+  getResponse(
+    input: MessageInput,
+    options: GetResponseOptions = {},
+  ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
+    this.#callModel ??= chatPipeline(this.middleware.filter(isChatMiddleware))
+    return getResponse(this, this.#callModel, input, options)
+  }
+}
+
+function isChatMiddleware(
+  middleware: ChatMiddleware | FunctionMiddleware,
+): middleware is ChatMiddleware {
+  return middleware.level === 'chat'
+}

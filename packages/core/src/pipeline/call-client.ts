@@ -1,0 +1,109 @@
+import { LamellaError } from '../base/lamella-error.ts'
+import { resolveToolChoice } from '../contract/chat-options.ts'
+import type { ChatRequest } from '../contract/chat.ts'
+import { ResponseFold } from '../messages/response-fold.ts'
+import { visibleHistory } from '../messages/visible-history.ts'
+import type { Run } from '../run/run.ts'
+import type { ChatView } from './chat-call.ts'
+import { dropCalls } from './drop-calls.ts'
+
+/** The innermost handler of a model call: reads the context, calls the provider, counts what it cost. */
+export function callClient(context: ChatView): void | Promise<void> {
+  const { call, client } = context
+  const { run } = call
+  const { model } = run.finished
+  if (model !== undefined && model.iteration === run.iteration) {
+    run.finished.model = undefined
+    run.lastModel = model
+    run.servedBy = client.provider
+    return call.applyTransforms(model.response, 0)
+  }
+  const request = requestOf(context)
+  if (request.options.toolChoice === 'none')
+    call.register(dropCalls(run.fallbackText), context.depth)
+  run.servedBy = client.provider
+  return call.stream ? streamed(context, request) : whole(context, request)
+}
+
+function requestOf({
+  call,
+  client,
+  messages,
+  instructions,
+  options,
+  ownSignal,
+}: ChatView): ChatRequest {
+  const { run } = call
+  const { visible } = run.tools
+  run.offer = { visible, tools: options.tools ?? noTools, toolChoice: options.toolChoice }
+  const resolved = resolveToolChoice(options, run.loopState)
+  const signal = call.request(ownSignal)
+  // Who does not keep the conversation is sent what the one that does has seen, too.
+  if (client.provider === call.client.provider || resolved.conversationId === undefined)
+    return { messages, instructions, options: resolved, signal }
+  const all = visibleHistory([...run.messages.all.slice(0, run.sent), ...messages])
+  return {
+    messages: all,
+    instructions,
+    options: { ...resolved, conversationId: undefined },
+    signal,
+  }
+}
+
+/** A middleware may have put another client in place. Its own middlewares run too. */
+function isMiddlewareGuest({ call, client }: ChatView): boolean {
+  return client !== call.client && client.middleware.length > 0
+}
+
+async function whole(context: ChatView, request: ChatRequest): Promise<void> {
+  const { call, client } = context
+  const { run, generation } = call
+  try {
+    const asked = isMiddlewareGuest(context)
+      ? client.getResponse([...request.messages], callOptions(request, run))
+      : client.respond(request)
+    const response = await run.unlessAborted(asked, context.ownSignal)
+    run.addUsage(response.usage)
+    const waiting =
+      generation === call.generation
+        ? call.applyTransforms(response, Infinity, context.ownSignal)
+        : undefined
+    if (waiting !== undefined) await waiting
+    if (generation !== call.generation)
+      throw new LamellaError('the call was superseded or aborted', { code: 'aborted' })
+  } catch (error) {
+    throw call.break(error, generation)
+  }
+  call.complete()
+}
+
+async function streamed(context: ChatView, request: ChatRequest): Promise<void> {
+  const { call, client } = context
+  const { run, generation } = call
+  const fold = new ResponseFold()
+  try {
+    const source = isMiddlewareGuest(context)
+      ? client.getResponse([...request.messages], { ...callOptions(request, run), stream: true })
+      : client.stream(request)
+    const passage = call.open(Infinity, fold)
+    // Where the run's own middlewares have transforms, what came through those is all that may show.
+    if (run.sink.outer === undefined) run.partial = fold
+    await run.sink.drive(source, passage)
+    if (passage.next?.terminated === true) run.stop(cutShort)
+    const response = fold.response()
+    run.addUsage(response.usage)
+    call.settle(response)
+  } catch (error) {
+    throw call.break(error, generation, fold)
+  }
+  call.complete()
+}
+
+/** Why a run stops when a transform of its own middlewares has ended its updates. */
+export const cutShort = 'a transform ended the updates of the run'
+
+const noTools: readonly never[] = Object.freeze([])
+
+function callOptions({ options, instructions, signal }: ChatRequest, parent: Run) {
+  return { ...options, instructions, signal, parent }
+}

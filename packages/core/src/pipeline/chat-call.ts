@@ -1,0 +1,242 @@
+import { LamellaError } from '../base/lamella-error.ts'
+import type { ChatOptions } from '../contract/chat-options.ts'
+import { mergeChatOptions } from '../contract/chat-options.ts'
+import type { ChatClient, ChatContext, ChatMiddleware } from '../contract/chat.ts'
+import { isPause } from '../contract/control-flow.ts'
+import type { AgentResponseUpdate } from '../contract/outcome.ts'
+import { isProviderError, withoutPartial } from '../contract/provider-error.ts'
+import { isTermination } from '../contract/termination.ts'
+import type {
+  ChatResponse,
+  ChatResponseInit,
+  ChatResponseUpdate,
+} from '../messages/chat-response.ts'
+import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
+import type { Message } from '../messages/message.ts'
+import type { ResponseFold } from '../messages/response-fold.ts'
+import { Run, drain } from '../run/run.ts'
+import type { TransformPipeline } from '../stream/transform-pipeline.ts'
+import type { Failure } from '../stream/update-sink.ts'
+import type { UpdateTransformer } from '../stream/update-transformer.ts'
+import type { MiddlewareView } from './compose.ts'
+import { ContentCall } from './content-call.ts'
+
+/** Input of a model call. */
+export interface ChatCallInput {
+  readonly client: ChatClient
+  readonly messages: readonly Message[]
+  readonly instructions: string | undefined
+  readonly options: ChatOptions
+  /** Overrides the run's signal. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export type ChatPipeline = (run: Run, input: ChatCallInput) => Promise<ChatResponse>
+
+export class ChatCall extends ContentCall<ChatResponse> {
+  /** Input of the outermost middleware. */
+  readonly #input: ChatCallInput
+  readonly #pipeline: ChatPipeline
+  #request: AbortController | undefined
+  #letGo: (() => void) | undefined
+
+  constructor(
+    run: Run,
+    middlewares: readonly ChatMiddleware[],
+    input: ChatCallInput,
+    pipeline: ChatPipeline,
+  ) {
+    super(run, middlewares)
+    this.#input = input
+    this.#pipeline = pipeline
+  }
+
+  /** The client that the middlewares of this call belong to. */
+  get client(): ChatClient {
+    return this.#input.client
+  }
+
+  async repeat(
+    options: ChatOptions | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<ChatResponse> {
+    const { agentName, session, data, tenant, iteration, loopState } = this.run
+    const run = new Run({ sink: drain, agentName, session, data, tenant, signal })
+    Object.assign(run, { iteration, loopState })
+    run.begin()
+    try {
+      const merged = mergeChatOptions(this.#input.options, options)
+      return await this.#pipeline(run, { ...this.#input, options: merged, signal: undefined })
+    } finally {
+      run.release()
+    }
+  }
+
+  protected get restartUpdate(): AgentResponseUpdate {
+    return callRestart
+  }
+
+  protected get next(): TransformPipeline<AgentResponseUpdate> | undefined {
+    return this.run.sink.outer
+  }
+
+  /**
+   * Makes the signal for the provider. It aborts with `outer`, and when the response is no longer
+   * needed: a middleware canceled the call, or a transform threw.
+   */
+  request(outer: AbortSignal | undefined): AbortSignal {
+    const controller = (this.#request = new AbortController())
+    const follow = (): void => controller.abort((outer ?? this.run.signal).reason)
+    // A later abort of the run itself reaches the request through the call that fails of it.
+    if ((outer ?? this.run).aborted) follow()
+    else if (outer !== undefined) {
+      outer.addEventListener('abort', follow)
+      this.#letGo = () => outer.removeEventListener('abort', follow)
+    }
+    return controller.signal
+  }
+
+  /** Ends the request, because it is done or no longer needed. */
+  endRequest(failure?: Failure): void {
+    this.#letGo?.()
+    if (failure !== undefined) this.#request?.abort(failure.error)
+    this.#request = this.#letGo = undefined
+  }
+
+  /** The request of `generation` failed: counts what it has cost all the same. */
+  break(error: unknown, generation: number, fold?: ResponseFold): unknown {
+    const { run } = this
+    const told = (isProviderError(error) ? error.partial : undefined) ?? fold?.response()
+    if (told !== undefined) {
+      run.addUsage(told.usage)
+      if (told.messages.length > 0 && told.usage.totalTokens === undefined)
+        run.usageEstimated = true
+    }
+    // Transforms remove from the answer what the error still has.
+    if (run.sink.outer !== undefined || this.hasTransformers(Infinity)) withoutPartial(error)
+    // A middleware may have canceled it already, and the current request may be another one.
+    if (generation === this.generation) this.endRequest({ error })
+    return error
+  }
+
+  /** Records the response of a completed request. */
+  complete(): void {
+    const { run } = this
+    this.endRequest()
+    run.lastModel = { iteration: run.iteration, response: this.result! }
+  }
+
+  override cancelInside(error: unknown): void {
+    super.cancelInside(error)
+    this.endRequest({ error })
+  }
+
+  /**
+   * Tells the caller to discard the call's updates when the run ends on purpose. After a failure,
+   * the caller keeps them.
+   */
+  retract(error: unknown): unknown {
+    const isBlocked = LamellaError.is(error, 'guardrail_tripped')
+    if (this.mustRestart && (isPause(error) || (isTermination(error) && !isBlocked))) {
+      this.run.sink.push(this.restartUpdate)
+    }
+    return error
+  }
+
+  override settle(result: ChatResponse): void {
+    super.settle(result)
+    const { run } = this
+    if (run.sink.outer === undefined) run.partial = undefined
+  }
+
+  protected updatesOf(result: ChatResponse): Iterable<AgentResponseUpdate> {
+    return toUpdates(result)
+  }
+
+  refold(result: ChatResponse, fold: ResponseFold): ChatResponse {
+    const { raw: _raw, value: _value, ...kept } = result
+    return fold.response(kept)
+  }
+}
+
+export class ChatView implements ChatContext, MiddlewareView<ChatResponse> {
+  readonly call: ChatCall
+  readonly depth: number
+  inside: Promise<ChatResponse> | undefined = undefined
+  client: ChatClient
+  messages: readonly Message[]
+  instructions: string | undefined
+  options: ChatOptions
+  /** Overrides the run's signal. */
+  ownSignal: AbortSignal | undefined
+
+  constructor(
+    call: ChatCall,
+    depth: number,
+    input: ChatCallInput,
+    ownSignal: AbortSignal | undefined,
+  ) {
+    this.call = call
+    this.depth = depth
+    this.client = input.client
+    this.messages = input.messages
+    this.instructions = input.instructions
+    this.options = input.options
+    this.ownSignal = ownSignal
+  }
+
+  derive(): this {
+    return new ChatView(this.call, this.depth + 1, this, this.ownSignal) as this
+  }
+
+  get signal(): AbortSignal {
+    return this.ownSignal ?? this.call.run.signal
+  }
+
+  set signal(signal: AbortSignal) {
+    this.ownSignal = signal
+  }
+
+  get run(): Run {
+    return this.call.run
+  }
+
+  get metadata(): Record<string, unknown> {
+    return this.call.metadata
+  }
+
+  get stream(): boolean {
+    return this.call.stream
+  }
+
+  get iteration(): number {
+    return this.call.run.iteration
+  }
+
+  get released(): boolean {
+    return this.call.released
+  }
+
+  get awaited(): boolean {
+    return this.call.run.sink.busy
+  }
+
+  get result(): ChatResponse | undefined {
+    return this.call.result
+  }
+
+  set result(value: ChatResponse | ChatResponseInit | string | undefined) {
+    this.call.result = value === undefined ? undefined : toChatResponse(value)
+  }
+
+  transformUpdates(transformer: UpdateTransformer<ChatResponseUpdate>): void {
+    this.call.register(transformer, this.depth)
+  }
+
+  repeat(options?: ChatOptions, signal?: AbortSignal): Promise<ChatResponse> {
+    return this.call.repeat(options, signal)
+  }
+}
+
+/** Tells a consumer to discard the updates of the current model call. */
+export const callRestart: AgentResponseUpdate = Object.freeze({ contents: [], restart: true })

@@ -1,0 +1,156 @@
+import { isThenable } from '../base/promises.ts'
+import { MiddlewareContractError } from '../contract/contract-error.ts'
+
+/** State that all middlewares of one call share. */
+export interface PipelineCall<Result> {
+  result: Result | undefined
+  /** Called before the middlewares inside `depth` run: discards registrations of the inner ones. */
+  enter(depth: number): void
+  /** Called when a middleware is done: accepts a result that the middleware assigned itself. */
+  acceptResult(depth: number): void | Promise<void>
+  /** Records which middleware threw an error, from the inside out. */
+  fail(error: unknown, depth: number): void
+  /**
+   * Called when a middleware has completed while its `callNext()` was still running: cancels that.
+   */
+  cancelInside(error: unknown): void
+}
+
+/** The view that one middleware has of a call. Each middleware has its own, so an edit is seen only inside. */
+export interface MiddlewareView<Result> {
+  readonly call: PipelineCall<Result>
+  /** 0 for the outermost middleware. */
+  readonly depth: number
+  /** Promise of the running `callNext()`. Undefined while none is running. */
+  inside: Promise<Result> | undefined
+  /** How the middleware broke the rules, which holds even if it swallows the error. */
+  broken?: MiddlewareContractError
+  /** A view for the next middleware in, with the inputs as they are now. */
+  derive(): this
+}
+
+interface Middleware<Context, Result> {
+  readonly name: string
+  process(context: Context, callNext: () => Promise<Result>): void | Promise<unknown>
+}
+
+/**
+ * Nests middlewares around a handler, the first one outermost. The handler puts the result on the call;
+ * `recover` says what becomes of an error that has left all middlewares.
+ */
+export function compose<Context extends MiddlewareView<Result>, Result, Outcome = Result>(
+  middlewares: readonly Middleware<Context, Result>[],
+  handler: (context: Context) => void | Promise<void>,
+  recover: (context: Context, error: unknown) => Outcome | Promise<Outcome>,
+): (context: Context) => Promise<Result | Outcome> {
+  function start(context: Context): Promise<unknown> {
+    const middleware = middlewares[context.depth]
+    try {
+      const running =
+        middleware === undefined
+          ? handler(context)
+          : middleware.process(context, () => callNext(middleware, context))
+      return isThenable(running) ? running : Promise.resolve()
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  function callNext(middleware: Middleware<Context, Result>, caller: Context): Promise<Result> {
+    if (caller.inside !== undefined) return refuse(middleware, caller)
+    caller.call.enter(caller.depth)
+    const context = caller.derive()
+    return (caller.inside = start(context).then<Result>(
+      () => settle(middlewares[context.depth], context, caller),
+      (error: unknown) => leave(context, caller, error),
+    ))
+  }
+
+  return async (context) => {
+    try {
+      try {
+        await start(context)
+      } catch (error) {
+        leave(context, undefined, error)
+      }
+      const settled = settle(middlewares[0], context, undefined)
+      return settled instanceof Promise ? await settled : settled
+    } catch (error) {
+      return recover(context, error)
+    }
+  }
+}
+
+function settle<Result>(
+  middleware: { readonly name: string } | undefined,
+  context: MiddlewareView<Result>,
+  caller: MiddlewareView<Result> | undefined,
+): Result | Promise<Result> {
+  if (middleware === undefined) return finish('the innermost handler', context, caller)
+  const { name } = middleware
+  if (context.broken !== undefined) leave(context, caller, context.broken)
+  if (context.inside !== undefined) {
+    const problem = 'returned before its callNext() had settled; await it'
+    leave(context, caller, new MiddlewareContractError(name, problem))
+  }
+  const waiting = context.call.acceptResult(context.depth)
+  if (waiting === undefined) return finish(name, context, caller)
+  return waiting.then(
+    () => finish(name, context, caller),
+    (error: unknown) => leave(context, caller, error),
+  )
+}
+
+function finish<Result>(
+  name: string,
+  context: MiddlewareView<Result>,
+  caller: MiddlewareView<Result> | undefined,
+): Result {
+  const { result } = context.call
+  if (result === undefined) {
+    const problem = 'neither set context.result nor let callNext() give one'
+    return leave(context, caller, new MiddlewareContractError(name, problem))
+  }
+  context.inside = over
+  if (caller !== undefined) caller.inside = undefined
+  return result
+}
+
+function leave<Result>(
+  context: MiddlewareView<Result>,
+  caller: MiddlewareView<Result> | undefined,
+  error: unknown,
+): never {
+  const { call, depth, inside } = context
+  if (inside !== undefined) {
+    inside.catch(() => {})
+    call.cancelInside(error)
+  }
+  context.inside = over
+  if (caller !== undefined) {
+    // A middleware that forgets to await callNext() must not leave an unhandled rejection.
+    caller.inside?.catch(() => {})
+    caller.inside = undefined
+  }
+  call.fail(error, depth)
+  throw error
+}
+
+/** Sentinel for `inside`: the middleware has completed. */
+const over: Promise<never> = new Promise(() => {})
+
+function refuse<Result>(
+  { name }: { readonly name: string },
+  context: MiddlewareView<Result>,
+): Promise<never> {
+  const problem =
+    context.inside === over
+      ? 'called callNext() after it had returned'
+      : 'called callNext() while an earlier call was still running'
+  const error = new MiddlewareContractError(name, problem)
+  context.broken = error
+  const refused = Promise.reject(error)
+  // The middleware may not await the promise; the error reaches the caller through `broken`.
+  refused.catch(() => {})
+  return refused
+}

@@ -1,0 +1,187 @@
+import { MiddlewareContractError } from '../contract/contract-error.ts'
+import type { AgentResponseUpdate } from '../contract/outcome.ts'
+import type { ChatResponse } from '../messages/chat-response.ts'
+import { normalizeResponse } from '../messages/normalize-response.ts'
+import { ResponseFold } from '../messages/response-fold.ts'
+import type { Run } from '../run/run.ts'
+import { TransformPipeline } from '../stream/transform-pipeline.ts'
+import type { UpdateTransformer } from '../stream/update-transformer.ts'
+import type { PipelineCall } from './compose.ts'
+
+/**
+ * A call whose result is made of messages: one model call, or one run. It keeps the transforms that
+ * middlewares register and lets every result through them, wherever it comes from: a source that
+ * streams, a plain response, or a middleware that put its own in place.
+ */
+export abstract class ContentCall<Result extends ChatResponse> implements PipelineCall<Result> {
+  readonly run: Run
+  result: Result | undefined
+  /** Generation counter; incremented on retry or cancellation, so that late results are ignored. */
+  generation = 0
+  readonly #middlewares: readonly { readonly name: string }[]
+  #metadata: Record<string, unknown> | undefined
+  #transformers:
+    | { readonly depth: number; readonly transformer: UpdateTransformer<AgentResponseUpdate> }[]
+    | undefined
+  /** Depth of the middleware that called `callNext()` last. */
+  #entered = -1
+  #passage: TransformPipeline<AgentResponseUpdate> | undefined
+  /** True if content of an earlier pass has reached the caller. */
+  #releasedBefore = false
+  #settled: Result | undefined
+  /** The pass that `#settled` came through. */
+  #settledBy: TransformPipeline<AgentResponseUpdate> | undefined
+  /** Results that settled earlier; they have passed the transforms too. */
+  #earlier: Result[] | undefined
+  #fault: { readonly error: unknown; readonly depth: number } | undefined
+
+  /** `middlewares` are named where one breaks the rules. */
+  constructor(run: Run, middlewares: readonly { readonly name: string }[]) {
+    this.run = run
+    this.#middlewares = middlewares
+  }
+
+  get metadata(): Record<string, unknown> {
+    return (this.#metadata ??= {})
+  }
+
+  get stream(): boolean {
+    return this.run.sink.streaming
+  }
+
+  get released(): boolean {
+    const passage = this.#passage
+    if (passage === undefined || this.#releasedBefore) return this.#releasedBefore
+    return passage.released && this.run.sink.delivered > passage.deliveredBefore
+  }
+
+  register(transformer: UpdateTransformer<AgentResponseUpdate>, depth: number): void {
+    if (depth <= this.#entered) {
+      throw new MiddlewareContractError(
+        this.#middlewares[depth]!.name,
+        'called transformUpdates() after callNext(); register before',
+      )
+    }
+    ;(this.#transformers ??= []).push({ depth, transformer })
+  }
+
+  enter(depth: number): void {
+    this.generation++
+    this.#entered = depth
+    this.result = undefined
+    const kept = this.#transformers?.findLastIndex((entry) => entry.depth <= depth)
+    if (kept !== undefined) this.#transformers!.length = kept + 1
+  }
+
+  fail(error: unknown, depth: number): void {
+    if (this.#fault?.error !== error) this.#fault = { error, depth }
+  }
+
+  /** Depth of the innermost middleware that threw `error`; 0 if none is known. */
+  faultDepth(error: unknown): number {
+    return this.#fault?.error === error ? this.#fault!.depth : 0
+  }
+
+  cancelInside(error: unknown): void {
+    this.generation++
+    this.run.sink.breakOff(error)
+  }
+
+  acceptResult(depth: number): void | Promise<void> {
+    const { result } = this
+    if (result === undefined || result === this.#settled) {
+      return result === undefined || this.#isShown() ? undefined : this.applyTransforms(result, 0)
+    }
+    // Content that has passed the transforms does not pass them again.
+    const { messages } = result
+    const isSettled = messages === this.#settled?.messages
+    if (isSettled && this.#isShown()) {
+      this.settle(normalizeResponse(result) as Result)
+      return undefined
+    }
+    if (isSettled || this.#earlier?.some((earlier) => earlier.messages === messages)) {
+      return this.applyTransforms(result, 0)
+    }
+    return this.applyTransforms(withoutLeftovers(result, this.#settled), depth)
+  }
+
+  /** Applies the transforms of the middlewares outside `depth` to a plain result. */
+  applyTransforms(result: Result, depth: number, signal?: AbortSignal): void | Promise<void> {
+    const plain = normalizeResponse(result) as Result
+    if (!this.stream && !this.hasTransformers(depth)) {
+      this.settle(plain)
+      return undefined
+    }
+    const { generation } = this
+    const fold = new ResponseFold()
+    const passage = this.open(depth, fold)
+    const driving = this.run.sink.drive(this.updatesOf(plain), passage)
+    return this.run.unlessAborted(driving, signal).then(() => {
+      if (generation === this.generation)
+        this.settle(passage.changed ? this.refold(plain, fold) : plain)
+    })
+  }
+
+  settle(result: Result): void {
+    if (this.#settled !== undefined) (this.#earlier ??= []).push(this.#settled)
+    this.result = this.#settled = result
+    this.#settledBy = this.#passage
+  }
+
+  /** The result that a middleware assigned after the inside had settled, or in place of the inside. */
+  get assigned(): Result | undefined {
+    return this.result === this.#settled ? undefined : this.result
+  }
+
+  hasTransformers(depth: number): boolean {
+    return (
+      this.#transformers !== undefined && this.#transformers.some((entry) => entry.depth < depth)
+    )
+  }
+
+  /** Begins a pass through the transforms of the middlewares outside `depth`. */
+  open(depth: number, fold: ResponseFold | undefined): TransformPipeline<AgentResponseUpdate> {
+    const transformers: UpdateTransformer<AgentResponseUpdate>[] = []
+    const registered = this.#transformers ?? []
+    for (let index = registered.length - 1; index >= 0; index--) {
+      if (registered[index]!.depth < depth) transformers.push(registered[index]!.transformer)
+    }
+    const passage = new TransformPipeline(transformers, fold, this.next)
+    if (this.mustRestart) passage.restart = this.restartUpdate
+    this.#releasedBefore = this.released
+    this.#passage = passage
+    return passage
+  }
+
+  /** True if the caller has updates that a new pass replaces. */
+  protected get mustRestart(): boolean {
+    const passage = this.#passage
+    return (
+      passage !== undefined &&
+      (passage.released || (passage.restart !== undefined && !passage.started))
+    )
+  }
+
+  /** True if the caller has the content of `#settled`, and no later pass has replaced it. */
+  #isShown(): boolean {
+    return this.#settledBy === this.#passage || !this.#passage!.started
+  }
+
+  /** The level further out, where there is one. */
+  protected abstract get next(): TransformPipeline<AgentResponseUpdate> | undefined
+  /** Update that tells a consumer to discard this call's updates. */
+  protected abstract get restartUpdate(): AgentResponseUpdate
+  protected abstract updatesOf(result: Result): Iterable<AgentResponseUpdate>
+  /** `result` with the content that came through the transforms. */
+  abstract refold(result: Result, fold: ResponseFold): Result
+}
+
+/** Removes `raw` and `value` of the replaced response from a result that a middleware assigned. */
+function withoutLeftovers<Result extends ChatResponse>(
+  result: Result,
+  before: Result | undefined,
+): Result {
+  const { raw, value, ...kept } = result
+  if (raw === undefined && value === undefined) return result
+  return (value === before?.value ? kept : { ...kept, value }) as Result
+}

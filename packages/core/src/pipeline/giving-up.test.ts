@@ -1,0 +1,126 @@
+import { scriptedClient, callFunction } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import {
+  Agent,
+  agentMiddleware,
+  BaseChatClient,
+  chatMiddleware,
+  createSession,
+  memoryStore,
+  sessionStore,
+  tool,
+} from '../index.ts'
+import type { AgentResponse, ChatRequest, ChatResponseUpdate, UpdateTransformer } from '../index.ts'
+
+class StalledClient extends BaseChatClient {
+  readonly provider = 'stalled'
+  aborted: unknown
+
+  async respond({ signal }: ChatRequest): Promise<never> {
+    return this.#stall(signal)
+  }
+
+  async *stream({ signal }: ChatRequest): AsyncGenerator<ChatResponseUpdate> {
+    await this.#stall(signal)
+    yield { contents: [] }
+  }
+
+  #stall(signal: AbortSignal): Promise<never> {
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => {
+        this.aborted = signal.reason
+        reject(signal.reason as Error)
+      })
+    })
+  }
+}
+
+async function runAgent(agent: Agent, stream: boolean): Promise<AgentResponse> {
+  return stream ? agent.run('x', { stream }).finalResponse() : agent.run('x')
+}
+
+describe.each([false, true])('with stream: %s', (stream) => {
+  it('a middleware that cancels a stalled call ends the run and aborts the request', async () => {
+    const client = new StalledClient()
+    const late = new Error('late')
+    const impatient = chatMiddleware('impatient', async (_context, callNext) => {
+      await Promise.race([callNext(), Promise.reject(late)])
+    })
+
+    const running = runAgent(new Agent({ client, middleware: impatient }), stream)
+
+    await expect(running).rejects.toBe(late)
+    expect(client.aborted).toBe(late)
+  })
+})
+
+function cutAfterFirst(): UpdateTransformer<ChatResponseUpdate> {
+  return {
+    transform(update, controller) {
+      controller.enqueue(update)
+      if (update.contents.length > 0) controller.terminate()
+    },
+  }
+}
+
+async function bothModes(make: () => Agent): Promise<readonly [AgentResponse, AgentResponse]> {
+  return [await runAgent(make(), false), await runAgent(make(), true)]
+}
+
+describe('an end that a transform puts to the updates', () => {
+  it('cuts a model call alike in both modes', async () => {
+    const contents = (text: string) => ({ role: 'assistant' as const, contents: text })
+
+    const [plain, streamed] = await bothModes(
+      () =>
+        new Agent({
+          client: scriptedClient([{ messages: [contents('one'), contents('two')] }]),
+          middleware: chatMiddleware('cut', async (context, callNext) => {
+            context.transformUpdates(cutAfterFirst())
+            await callNext()
+          }),
+        }),
+    )
+
+    expect(plain.text).toBe('one')
+    expect(streamed.text).toBe('one')
+  })
+
+  it('cuts a run alike in both modes', async () => {
+    const [plain, streamed] = await bothModes(
+      () =>
+        new Agent({
+          client: scriptedClient([callFunction('look', {}), 'done']),
+          tools: [tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })],
+          middleware: agentMiddleware('cut', async (context, callNext) => {
+            context.transformUpdates(cutAfterFirst())
+            await callNext()
+          }),
+        }),
+    )
+
+    for (const response of [plain, streamed]) {
+      expect(response.status).toBe('completed')
+      expect(response.messages).toHaveLength(1)
+      expect(response.text).toBe('')
+    }
+  })
+})
+
+it('bytes in a session come back from a store', async () => {
+  const store = sessionStore(memoryStore())
+  const session = createSession({
+    messages: [
+      {
+        id: 'm',
+        role: 'user',
+        contents: [{ type: 'data', mediaType: 'image/png', data: new Uint8Array([1, 2]) }],
+      },
+    ],
+  })
+
+  await store.save(session.toJSON())
+
+  const loaded = await store.load(session.id)
+  expect(loaded?.messages[0]?.contents[0]).toMatchObject({ mediaType: 'image/png', data: 'AQI=' })
+})

@@ -1,0 +1,131 @@
+import { copyPlain } from '../base/plain-data.ts'
+import { isThenable } from '../base/promises.ts'
+import { formatIssues, validate } from '../base/validate.ts'
+import { isPause } from '../contract/control-flow.ts'
+import type { Tool } from '../contract/run.ts'
+import { isTermination } from '../contract/termination.ts'
+import { ToolError, isToolError } from '../contract/tool-error.ts'
+import { toFunctionResult } from '../messages/function-result.ts'
+import { saveStep } from '../pausing/checkpoint.ts'
+import type { FunctionView } from './function-call.ts'
+
+/** Innermost handler of a tool call: reads the context, runs the tool, records its result. */
+export async function invokeTool(context: FunctionView): Promise<void> {
+  const { call } = context
+  const { run, prepared } = call
+  const { callId } = prepared.call
+  const finished = run.finished.toolResults.get(callId)
+  if (finished !== undefined) {
+    run.finished.toolResults.delete(callId)
+    call.result = call.insideResult = finished
+    ;(run.toolResults ??= new Map()).set(callId, finished)
+    return
+  }
+  let args = context.arguments
+  if (args !== prepared.arguments) {
+    const checking = checkArguments(prepared.tool, args)
+    args = await run.unlessAborted(checking, context.ownSignal)
+  }
+  if (run.callGates !== undefined) {
+    context.arguments = args
+    for (const { execution } of run.callGates) {
+      const given: unknown = await execution?.(context)
+      if (given === undefined) continue
+      call.result = call.insideResult = toFunctionResult(given)
+      return
+    }
+  }
+  let value: unknown
+  try {
+    value = await execute(context, prepared.tool, args)
+  } catch (error) {
+    if (!isTermination(error) && !isPause(error) && !isToolError(error)) call.toolFault = { error }
+    throw error
+  }
+  call.result = call.insideResult = toFunctionResult(value)
+  ;(run.toolResults ??= new Map()).set(callId, call.result)
+  if (run.keepsSteps) await saveStep(run)
+}
+
+/** @throws ToolError that names the fields and not the values */
+async function checkArguments(
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const pending = validate(tool.parameters, args)
+  const checked = 'then' in pending ? await pending : pending
+  if (checked.issues === undefined) return checked.value as Record<string, unknown>
+  throw new ToolError(formatIssues(checked.issues), { reason: 'invalid_arguments' })
+}
+
+function execute(context: FunctionView, tool: Tool, args: Record<string, unknown>): unknown {
+  const { timeoutMs } = tool
+  if (timeoutMs !== undefined) return executeWithin(context, tool, args, timeoutMs)
+  const returned = start(context, tool, args)
+  return isThenable(returned)
+    ? context.call.run.unlessAborted(Promise.resolve(returned), context.ownSignal)
+    : returned
+}
+
+async function executeWithin(
+  context: FunctionView,
+  tool: Tool,
+  args: Record<string, unknown>,
+  timeoutMs: number,
+): Promise<unknown> {
+  const { signal: outer } = context
+  const controller = new AbortController()
+  const onAbort = (): void => controller.abort(outer.reason)
+  outer.addEventListener('abort', onAbort)
+  const timer = setTimeout(() => {
+    controller.abort(new ToolError(`it took more than ${timeoutMs} ms`, { reason: 'timeout' }))
+  }, timeoutMs)
+  context.signal = controller.signal
+  try {
+    return await context.run.unlessAborted(
+      (async () => start(context, tool, args))(),
+      controller.signal,
+    )
+  } finally {
+    clearTimeout(timer)
+    outer.removeEventListener('abort', onAbort)
+    context.signal = outer
+  }
+}
+
+function start(context: FunctionView, tool: Tool, args: Record<string, unknown>): unknown {
+  // A tool that changes its arguments changes nothing for a retry.
+  const returned = tool.execute!(copyPlain(args), context)
+  return isAsyncGenerator(returned) ? drainGenerator(context, tool, returned) : returned
+}
+
+/**
+ * Emits the values that a generator yields as progress, and returns its return value as the result.
+ */
+async function drainGenerator(
+  context: FunctionView,
+  tool: Tool,
+  generator: AsyncGenerator<unknown, unknown>,
+): Promise<unknown> {
+  const { callId, run, signal } = context
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const step = await generator.next()
+      if (step.done === true) return step.value
+      run.emit({
+        type: 'tool-progress',
+        data: { callId, name: tool.name, value: step.value },
+        public: tool.publicProgress === true,
+      })
+    }
+  } finally {
+    await generator.return?.(undefined)
+  }
+}
+
+function isAsyncGenerator(value: unknown): value is AsyncGenerator<unknown, unknown> {
+  return (
+    typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value
+  )
+}

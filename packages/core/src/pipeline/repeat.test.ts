@@ -1,0 +1,77 @@
+import { runIn, runModes, scriptedClient } from '@lamella/testing'
+import { describe, expect, test } from 'vitest'
+import { Agent } from '../agent/agent.ts'
+import type { ChatResponse } from '../messages/chat-response.ts'
+import { chatMiddleware } from '../contract/middleware.ts'
+
+describe('context.repeat', () => {
+  test.each(runModes)(
+    'goes through all middlewares from what the outermost was given, %s',
+    async (mode) => {
+      const seen: string[] = []
+      let repeated: Promise<ChatResponse> | undefined
+      const outer = chatMiddleware('outer', async (context, callNext) => {
+        seen.push(`outer ${context.messages.length} ${context.options.seed}`)
+        context.messages = [...context.messages, ...context.messages]
+        await callNext()
+      })
+      const refresher = chatMiddleware('refresher', async (context, callNext) => {
+        seen.push(`refresher ${context.messages.length}`)
+        if (context.options.seed === undefined) repeated = context.repeat({ seed: 7 })
+        await callNext()
+      })
+      const client = scriptedClient(({ options }) => `seed ${options.seed}`)
+      const agent = new Agent({ client, middleware: [outer, refresher] })
+
+      const response = await runIn(mode, agent)
+
+      expect(response.text).toBe('seed undefined')
+      expect((await repeated)?.text).toBe('seed 7')
+      expect(seen.toSorted()).toEqual(
+        ['outer 1 undefined', 'refresher 2', 'outer 1 7', 'refresher 2'].toSorted(),
+      )
+    },
+  )
+
+  test('outlives the run, which learns nothing of it', async () => {
+    let repeated: Promise<ChatResponse> | undefined
+    let release = (): void => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const middleware = chatMiddleware('stale', async (context, callNext) => {
+      if (context.options.seed === 7) return void (await callNext())
+      repeated = context.repeat({ seed: 7 })
+      context.result = 'stale'
+    })
+    const client = scriptedClient(async () => {
+      await released
+      return 'fresh'
+    })
+    const stream = new Agent({ client, middleware }).run('Hi', { stream: true })
+
+    const response = await stream.finalResponse()
+    release()
+
+    expect(response.text).toBe('stale')
+    expect(response.usage).toEqual({})
+    expect((await repeated)?.text).toBe('fresh')
+  })
+
+  test('ends with its own signal, not with that of the run', async () => {
+    const own = new AbortController()
+    const ofRun = new AbortController()
+    let repeated: Promise<ChatResponse> | undefined
+    const middleware = chatMiddleware('stale', async (context, callNext) => {
+      if (context.options.seed === 7) return void (await callNext())
+      repeated = context.repeat({ seed: 7 }, own.signal)
+      context.result = 'stale'
+    })
+    const client = scriptedClient([{ updates: [], hang: true }])
+    await new Agent({ client, middleware }).run('Hi', { signal: ofRun.signal })
+
+    ofRun.abort(new Error('the run'))
+    const reason = new Error('the refresh')
+    own.abort(reason)
+
+    await expect(repeated).rejects.toBe(reason)
+  })
+})

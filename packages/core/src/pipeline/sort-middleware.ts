@@ -1,0 +1,127 @@
+import type { AgentMiddleware } from '../contract/agent.ts'
+import type { ChatMiddleware } from '../contract/chat.ts'
+import type { Middleware, MiddlewareInput } from '../contract/agent.ts'
+import type { ClientMiddlewareInput } from '../contract/middleware.ts'
+import type { FunctionMiddleware } from '../contract/run.ts'
+
+/** Middlewares by level, in list order. */
+export interface Middlewares {
+  readonly all: readonly Middleware[]
+  readonly agent: readonly AgentMiddleware[]
+  readonly chat: readonly ChatMiddleware[]
+  readonly function: readonly FunctionMiddleware[]
+}
+
+/** Lists, the outermost first, of which some may be missing. */
+type Lists = MiddlewareInput | undefined | readonly Lists[]
+
+/**
+ * Flattens lists and sorts them by level; earlier lists are further out.
+ * @throws TypeError for an entry that is no middleware, or of a level that `where` cannot run.
+ */
+export function sortMiddlewares(
+  lists: Lists,
+  where: string,
+  levels: readonly Middleware['level'][] = allLevels,
+): Middlewares {
+  const all: Middleware[] = []
+  const visit = (entry: Lists): void => {
+    if (entry === undefined) return
+    if (isList(entry)) entry.forEach(visit)
+    else if (isMiddleware(entry) && levels.includes(entry.level)) all.push(entry)
+    else throw refusal(entry, where, levels)
+  }
+  visit(lists)
+  const of = (level: Middleware['level']): never[] =>
+    all.filter((middleware) => middleware.level === level) as never[]
+  return { all, agent: of('agent'), chat: of('chat'), function: of('function') }
+}
+
+/** Returns true if lists hold exactly these middlewares, in this order. */
+export function holdsOnly(lists: Lists, all: readonly Middleware[]): boolean {
+  return reach(lists, all, 0) === all.length
+}
+
+/** Returns the index in `all` after an entry that begins at `from`; NaN if it does not match. */
+function reach(entry: Lists, all: readonly Middleware[], from: number): number {
+  if (entry === undefined) return from
+  if (!isList(entry)) return all[from] === entry ? from + 1 : NaN
+  let at = from
+  for (const part of entry) at = reach(part, all, at)
+  return at
+}
+
+/**
+ * Disposes of the middlewares that can be, the innermost first. If some fail, the others are disposed of all
+ * the same.
+ * @throws what the one threw that failed, or an AggregateError
+ */
+export async function disposeMiddlewares(middlewares: Middlewares): Promise<void> {
+  const errors: unknown[] = []
+  for (const middleware of [
+    ...middlewares.agent,
+    ...middlewares.chat,
+    ...middlewares.function,
+  ].toReversed()) {
+    try {
+      await (middleware as Middleware & Partial<AsyncDisposable>)[Symbol.asyncDispose]?.()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 1)
+    throw new AggregateError(errors, `${errors.length} middlewares failed to dispose`)
+  if (errors.length > 0) throw errors[0]
+}
+
+const allLevels = ['agent', 'chat', 'function'] as const
+
+function isList(entry: Lists): entry is readonly Lists[] {
+  return Array.isArray(entry)
+}
+
+function isMiddleware(entry: Middleware | null): boolean {
+  return typeof entry?.process === 'function' && typeof entry.name === 'string'
+}
+
+/** Why an entry cannot run in `where`. */
+function refusal(
+  entry: Middleware,
+  where: string,
+  levels: readonly Middleware['level'][],
+): TypeError {
+  if (!isMiddleware(entry)) {
+    return new TypeError(
+      `${where}: \`middleware\` must hold objects with \`level\`, \`name\` and \`process\`, got ${describe(entry)}`,
+    )
+  }
+  const { level, name } = entry
+  return new TypeError(
+    allLevels.includes(level)
+      ? `${where}: middleware "${name}" is of level ${level}, which does not run here (only ${levels.join(', ')})`
+      : `${where}: middleware "${name}" has the unknown level ${JSON.stringify(level)}; known are agent, chat, function`,
+  )
+}
+
+function describe(entry: unknown): string {
+  switch (typeof entry) {
+    case 'function':
+      return 'a function (wrap it with agentMiddleware, chatMiddleware or functionMiddleware)'
+    case 'object':
+      return entry === null
+        ? 'null'
+        : `an object with ${Object.keys(entry).join(', ') || 'nothing'}`
+    case 'string':
+      return `the string ${JSON.stringify(entry)}`
+    default:
+      return `the ${typeof entry} ${String(entry)}`
+  }
+}
+
+/** The middlewares of a client, which may be of level chat and function only. */
+export function sortClientMiddlewares(
+  list: ClientMiddlewareInput | undefined,
+): readonly (ChatMiddleware | FunctionMiddleware)[] {
+  const middlewares = sortMiddlewares(list, 'client', ['chat', 'function'])
+  return [...middlewares.chat, ...middlewares.function]
+}

@@ -1,0 +1,172 @@
+import type { ScriptedStep } from '@lamella/testing'
+import { callFunction, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import type { AgentOptions, Message } from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  chatResponse,
+  LamellaError,
+  message,
+  messageText,
+  parseValue,
+  tool,
+} from '../index.ts'
+import { failureOf, modes, play } from '../loop/loop-invariant.test-helper.ts'
+
+const weather = z.object({ city: z.string(), degrees: z.coerce.number() })
+const jsonSchema = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+} as const
+const rome = '{"city":"Rome","degrees":"21"}'
+
+describe.each(modes)('structured output, $name', ({ stream }) => {
+  const make = (steps: readonly ScriptedStep[], options: Partial<AgentOptions> = {}) => {
+    const client = scriptedClient(steps)
+    const work = tool({ name: 'work', description: '', execute: () => 'ok' })
+    return { client, agent: new Agent({ client, tools: [work], ...options }) }
+  }
+
+  it.each([
+    ["the agent's options", true],
+    ["the run's", false],
+  ])('by %s is what the schema makes of the answer', async (_, byAgent) => {
+    const options = { responseFormat: { schema: weather, name: 'weather' } }
+    const { agent, client } = make([rome], byAgent ? { options } : {})
+
+    const { response } = await play(agent, 'Go', { ...(byAgent ? {} : { options }), stream })
+
+    expect(response.value).toEqual({ city: 'Rome', degrees: 21 })
+    expect(response.text).toBe(rome)
+    expect(client.requests[0]!.options.responseFormat).toEqual(options.responseFormat)
+  })
+
+  it('takes a JSON Schema too', async () => {
+    const { agent } = make(['{"city":"Rome"}'])
+
+    const { response } = await play(agent, 'Go', {
+      options: { responseFormat: { schema: jsonSchema } },
+      stream,
+    })
+
+    expect(response.value).toEqual({ city: 'Rome' })
+  })
+
+  it('joins text in several parts', async () => {
+    const parts = ['{"city":', { type: 'reasoning', text: 'Hm.' }, '"Rome"}'] as const
+    const { agent } = make([[...parts]])
+
+    const { response } = await play(agent, 'Go', {
+      options: { responseFormat: { schema: jsonSchema } },
+      stream,
+    })
+
+    expect(response.value).toEqual({ city: 'Rome' })
+  })
+
+  it('is of the last message of the model that has text', async () => {
+    const { agent } = make([['{"city":"Oslo"}', callFunction('work', {}, 'c1')], '{"city":"Rome"}'])
+
+    const { response } = await play(agent, 'Go', {
+      options: { responseFormat: { schema: jsonSchema } },
+      stream,
+    })
+
+    expect(response.value).toEqual({ city: 'Rome' })
+  })
+
+  it.each([
+    ['no JSON', 'Rome.'],
+    ['what does not fit', '{"town":"Rome"}'],
+    ['nothing', ''],
+  ])('is missing for %s, and the run still resolves', async (_, answer) => {
+    const { agent } = make([answer])
+
+    const { response } = await play(agent, 'Go', {
+      options: { responseFormat: { schema: jsonSchema } },
+      stream,
+    })
+
+    expect(response.status).toBe('completed')
+    expect('value' in response).toBe(false)
+  })
+
+  it('is missing where no schema was asked for', async () => {
+    const { agent } = make([rome, rome])
+
+    const plain = await play(agent, 'Go', { stream })
+    const json = await play(agent, 'Go', { options: { responseFormat: 'json' }, stream })
+
+    expect([plain, json].map(({ response }) => response.value)).toEqual([undefined, undefined])
+  })
+
+  it('is of the answer that the middlewares let out, in both modes', async () => {
+    const replace = agentMiddleware('replace', async (context, callNext) => {
+      await callNext()
+      context.result = '{"city":"Bern"}'
+    })
+    const { agent } = make(['{"city":"Rome"}'], { middleware: replace })
+
+    const { response } = await play(agent, 'Go', {
+      options: { responseFormat: { schema: jsonSchema } },
+      stream,
+    })
+
+    expect(response.value).toEqual({ city: 'Bern' })
+  })
+
+  const readCity = chatMiddleware('read-city', async (context, callNext) => {
+    const response = await callNext()
+    context.result = { ...response, value: { city: response.text } }
+  })
+
+  it('is what a middleware around the model call made of the answer', async () => {
+    const { agent } = make(['Rome'], { middleware: readCity })
+
+    const { response } = await play(agent, 'Go', { stream })
+
+    expect(response.value).toEqual({ city: 'Rome' })
+  })
+
+  it.each([
+    ['the model call', chatMiddleware],
+    ['the run', agentMiddleware],
+  ])(
+    'does not outlive the content when a middleware around %s replaces that',
+    async (_, middleware) => {
+      const redact = middleware('redact', async (context: { result?: unknown }, callNext) => {
+        context.result = { ...(await callNext()), messages: [message('assistant', 'Somewhere')] }
+      })
+      const { agent } = make(['Rome'], { middleware: [redact, readCity] })
+
+      const { response } = await play(agent, 'Go', { stream })
+
+      expect(messageText(response.messages[0]!)).toBe('Somewhere')
+      expect(response.value).toBeUndefined()
+    },
+  )
+})
+
+describe('parseValue', () => {
+  it('gives the value, and leaves messages of tools aside', async () => {
+    const late: Message = { id: 't', role: 'tool', contents: [{ type: 'text', text: 'no JSON' }] }
+    const response = chatResponse({ messages: [{ role: 'assistant', contents: rome }, late] })
+
+    await expect(parseValue(response, weather)).resolves.toEqual({ city: 'Rome', degrees: 21 })
+  })
+
+  it.each([
+    ['no text', '', 'there is no text'],
+    ['no JSON', 'Rome.', 'the text is not JSON'],
+    ['what does not fit', '{"degrees":1}', 'city'],
+  ])('says what is wrong with %s', async (_, answer, expected) => {
+    const error = await failureOf(parseValue(chatResponse(answer), weather))
+
+    expect(LamellaError.is(error, 'schema_invalid')).toBe(true)
+    expect(JSON.stringify((error as unknown as { issues: unknown }).issues)).toContain(expected)
+  })
+})

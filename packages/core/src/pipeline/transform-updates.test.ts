@@ -1,0 +1,448 @@
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import type { AgentResponseUpdate, Middleware, UpdateTransformer } from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  createSession,
+  foldUpdates,
+  messageText,
+  text,
+  tool,
+} from '../index.ts'
+import { readUpdates, respondIn } from '../run/run.test-helper.ts'
+
+type Transformer = UpdateTransformer<AgentResponseUpdate>
+
+function transforming(
+  transformer: Transformer | (() => Transformer),
+  level: 'agent' | 'chat' = 'chat',
+): Middleware {
+  const process = async (
+    context: { transformUpdates(transformer: Transformer): void },
+    callNext: () => Promise<unknown>,
+  ): Promise<void> => {
+    context.transformUpdates(typeof transformer === 'function' ? transformer() : transformer)
+    await callNext()
+  }
+  return level === 'chat'
+    ? chatMiddleware('transforming', process)
+    : agentMiddleware('transforming', process)
+}
+
+function editing(edit: (value: string) => string): Transformer {
+  return {
+    transform(update, controller) {
+      const contents = update.contents.map((content) =>
+        content.type === 'text' ? text(edit(content.text)) : content,
+      )
+      controller.enqueue({ ...update, contents })
+    },
+  }
+}
+
+function adding(value: string): Transformer {
+  return { flush: (controller) => controller.enqueue({ contents: [text(value)] }) }
+}
+
+const look = tool({
+  name: 'look',
+  description: 'Looks.',
+  parameters: { type: 'object' },
+  execute: () => 'found a secret',
+})
+
+describe.each(runModes)('what a transform does to updates, %s', (mode) => {
+  const run = async (middleware: Middleware | readonly Middleware[], answer = 'Some words.') => {
+    const client = scriptedClient([answer], { chunk: 4 })
+    const response = await runIn(mode, new Agent({ client, middleware }))
+    expect(client.openStreams).toBe(0)
+    return response
+  }
+
+  it('a transform passes them on', async () => {
+    const pass: Transformer = { transform: (update, controller) => controller.enqueue(update) }
+
+    expect((await run(transforming(pass))).text).toBe('Some words.')
+  })
+
+  it('a transform replaces them', async () => {
+    expect((await run(transforming(editing((value) => value.toUpperCase())))).text).toBe(
+      'SOME WORDS.',
+    )
+  })
+
+  it('a transform drops them', async () => {
+    const drop: Transformer = {
+      transform(update, controller) {
+        if (update.contents.length === 0) controller.enqueue(update)
+      },
+    }
+
+    const { text: got, messages, finishReason } = await run(transforming(drop))
+
+    expect([got, messages, finishReason]).toEqual(['', [], 'stop'])
+  })
+
+  it('a transform makes many of one', async () => {
+    const double: Transformer = {
+      transform(update, controller) {
+        for (const content of update.contents) {
+          if (content.type !== 'text') continue
+          for (const character of content.text) {
+            controller.enqueue({ ...update, contents: [text(character)] })
+            controller.enqueue({ ...update, contents: [text(character)] })
+          }
+        }
+      },
+    }
+
+    expect((await run(transforming(double), 'abc')).text).toBe('aabbcc')
+  })
+
+  it('a transform may take its time, and order is kept', async () => {
+    const slow: Transformer = {
+      async transform(update, controller) {
+        controller.enqueue({ ...update, contents: update.contents.slice(0, 1) })
+        await Promise.resolve()
+        controller.enqueue({ contents: update.contents.length > 0 ? [text('|')] : [] })
+      },
+      async flush(controller) {
+        await Promise.resolve()
+        controller.enqueue({ contents: [text('end')] })
+      },
+    }
+
+    const { text: got } = await run([transforming(slow), transforming(slow)], 'abcd')
+
+    expect(got).toBe('abcd|||end|end')
+  })
+
+  it('a transform adds at the start and at the end', async () => {
+    const around: Transformer = {
+      start: (controller) => controller.enqueue({ contents: [text('<')] }),
+      flush: (controller) => controller.enqueue({ contents: [text('>')] }),
+    }
+
+    expect((await run(transforming(around))).text).toBe('<Some words.>')
+  })
+
+  it('what it adds at the start passes the transforms further out, as all else does', async () => {
+    const around: Transformer = {
+      start: (controller) => controller.enqueue({ contents: [text('a')] }),
+      flush: (controller) => controller.enqueue({ contents: [text('z')] }),
+    }
+    const upper = transforming(editing((value) => value.toUpperCase()))
+
+    expect((await run([upper, transforming(around)])).text).toBe('ASOME WORDS.Z')
+    expect((await run([transforming(around), upper])).text).toBe('aSOME WORDS.z')
+  })
+
+  it('a transform ends them, and what would have come from inside is not asked for', async () => {
+    const first: Transformer = {
+      transform(update, controller) {
+        controller.enqueue({ ...update, contents: [text('Only this.')] })
+        controller.terminate()
+        controller.enqueue(update)
+      },
+    }
+
+    const { text: got } = await run([transforming(adding('!')), transforming(first)])
+
+    expect(got).toBe('Only this.!')
+  })
+
+  it('what it makes after it has ended them does not leave it', async () => {
+    const three: Transformer = {
+      transform(update, controller) {
+        for (const value of ['a', 'b', 'c'])
+          controller.enqueue({ ...update, contents: [text(value)] })
+      },
+    }
+    const first: Transformer = {
+      transform(update, controller) {
+        controller.enqueue(update)
+        controller.terminate()
+      },
+    }
+
+    expect((await run([transforming(first), transforming(three)])).text).toBe('a')
+  })
+
+  it('the innermost middleware’s come first', async () => {
+    const middleware = ['1', '2', '3'].map((name) =>
+      transforming(editing((value) => `${name}${value}`)),
+    )
+    const client = scriptedClient(['.'], { chunk: 'whole' })
+
+    const { text: got } = await runIn(mode, new Agent({ client, middleware }))
+
+    expect(got).toBe('123.')
+  })
+
+  it('of one middleware, the last registered comes first', async () => {
+    const both = chatMiddleware('both', (context, callNext) => {
+      context.transformUpdates(adding('a'))
+      context.transformUpdates(adding('b'))
+      return callNext()
+    })
+
+    expect((await run(both)).text).toBe('Some words.ba')
+  })
+
+  it('chat middlewares’ come before agent middlewares’, whose transforms see tool results too', async () => {
+    const redact = transforming(editing((value) => value.replace('secret', '***')))
+    const results: AgentResponseUpdate[] = []
+    const observe: Transformer = {
+      transform(update, controller) {
+        if (update.role === 'tool') results.push(update)
+        controller.enqueue(update)
+      },
+    }
+    const exclaim = transforming(
+      editing((value) => `${value}!`),
+      'agent',
+    )
+    const client = scriptedClient([callFunction('look'), 'A secret.'], { chunk: 'whole' })
+    const middleware = [exclaim, transforming(observe, 'agent'), redact]
+
+    const response = await runIn(mode, new Agent({ client, tools: [look], middleware }))
+
+    expect(response.text).toBe('A ***.!')
+    expect(results.flatMap(({ contents }) => contents)).toMatchObject([{ type: 'function-result' }])
+  })
+
+  it('what it throws fails the call', async () => {
+    const broken: Transformer = {
+      transform() {
+        throw new Error('broken')
+      },
+    }
+
+    await expect(run(transforming(broken))).rejects.toThrow('broken')
+    await expect(
+      run(transforming({ start: () => Promise.reject(new Error('s')) })),
+    ).rejects.toThrow('s')
+    await expect(
+      run(transforming({ flush: () => Promise.reject(new Error('f')) })),
+    ).rejects.toThrow('f')
+    await expect(run(transforming(broken, 'agent'))).rejects.toThrow('broken')
+  })
+
+  it('what it throws can be caught by its own middleware and by those outside', async () => {
+    const recovering = chatMiddleware('recovering', async (context, callNext) => {
+      context.transformUpdates({
+        transform() {
+          throw new Error('broken')
+        },
+      })
+      await callNext().catch(() => {
+        context.result = 'Recovered.'
+      })
+    })
+
+    expect((await run(recovering)).text).toBe('Recovered.')
+  })
+
+  it('a transform registered after callNext() is refused, naming the middleware', async () => {
+    const late = chatMiddleware('late', async (context, callNext) => {
+      await callNext()
+      context.transformUpdates(adding('!'))
+    })
+
+    await expect(run(late)).rejects.toThrow(/"late" called transformUpdates\(\) after callNext\(\)/)
+  })
+
+  it('what was streamed, the result, history and the next model call are the same thing', async () => {
+    const session = createSession()
+    const redact = transforming(editing((value) => value.replaceAll('secret', '***')))
+    const client = scriptedClient([['A secret.', callFunction('look')], 'The secret.'], {
+      chunk: 'whole',
+    })
+
+    const response = await runIn(mode, new Agent({ client, tools: [look], middleware: redact }), {
+      session,
+    })
+
+    expect(response.text).toBe('A ***.The ***.')
+    expect(session.messages.map(messageText).join('')).toBe('HelloA ***.The ***.')
+    expect(client.requests[1]!.messages.map(messageText)).toEqual(['Hello', 'A ***.', ''])
+  })
+
+  it('an agent middleware’s transform is what history stores, though the next call reads the chat middlewares’', async () => {
+    const session = createSession()
+    const redact = transforming(
+      editing((value) => value.replaceAll('secret', '***')),
+      'agent',
+    )
+    const client = scriptedClient([['A secret.', callFunction('look')], 'Done.'], {
+      chunk: 'whole',
+    })
+
+    await runIn(mode, new Agent({ client, tools: [look], middleware: redact }), { session })
+
+    expect(session.messages.map(messageText).join('')).toBe('HelloA ***.Done.')
+    expect(client.requests[1]!.messages.map(messageText)).toEqual(['Hello', 'A secret.', ''])
+  })
+})
+
+describe.each(runModes)('which results pass which transforms, %s', (mode) => {
+  const outer = transforming(adding(' outer'))
+  const inner = transforming(adding(' inner'))
+  const own = (process: 'before' | 'after'): Middleware =>
+    chatMiddleware('own', async (context, callNext) => {
+      context.transformUpdates(adding(' own'))
+      if (process === 'after') await callNext()
+      context.result = 'Set.'
+    })
+
+  it.each(['before', 'after'] as const)(
+    'a result that a middleware sets %s callNext() passes those outside it and not its own',
+    async (when) => {
+      const client = scriptedClient(['Done.'])
+
+      const { text: got } = await runIn(
+        mode,
+        new Agent({ client, middleware: [outer, own(when), inner] }),
+      )
+
+      expect(got).toBe('Set. outer')
+    },
+  )
+
+  it('a model’s answer passes all of them once', async () => {
+    const client = scriptedClient(['Done.'])
+
+    const { text: got } = await runIn(mode, new Agent({ client, middleware: [outer, inner] }))
+
+    expect(got).toBe('Done. inner outer')
+  })
+
+  it('an agent middleware’s result passes those of the agent middlewares outside', async () => {
+    const short = agentMiddleware('short', (context) => {
+      context.result = 'Set.'
+    })
+    const middleware = [transforming(adding(' outer'), 'agent'), short, inner]
+
+    const { text: got } = await runIn(mode, new Agent({ client: scriptedClient([]), middleware }))
+
+    expect(got).toBe('Set. outer')
+  })
+
+  it('on a second callNext() inner middlewares register anew, and what they had registered is gone', async () => {
+    const retry = chatMiddleware('retry', async (context, callNext) => {
+      context.transformUpdates(adding(' retry'))
+      await callNext().catch(() => callNext())
+    })
+    let attempts = 0
+    const counting = chatMiddleware('counting', (context, callNext) => {
+      context.transformUpdates(adding(` attempt ${++attempts}`))
+      return callNext()
+    })
+    const client = scriptedClient([new Error('refused'), 'Done.'])
+
+    const { text: got } = await runIn(mode, new Agent({ client, middleware: [retry, counting] }))
+
+    expect(got).toBe('Done. attempt 2 retry')
+  })
+
+  it('a transform starts anew with each pass, and may reset what it keeps', async () => {
+    const log: string[] = []
+    const counting: Transformer = {
+      start: () => void log.push('start'),
+      flush: () => void log.push('flush'),
+    }
+    const replacing = chatMiddleware('replacing', async (context, callNext) => {
+      await callNext().catch(() => callNext())
+      context.result = 'Replaced.'
+    })
+    const client = scriptedClient([{ updates: ['some'], error: new Error('cut') }, 'Done.'])
+
+    await runIn(mode, new Agent({ client, middleware: [transforming(counting), replacing] }))
+
+    const failed = mode === 'plain' ? [] : ['start']
+    expect(log).toEqual([...failed, 'start', 'flush', 'start', 'flush'])
+  })
+
+  it('a run can begin anew after a transform failed on a tool result', async () => {
+    let runs = 0
+    const retry = agentMiddleware('retry', (_, callNext) => callNext().catch(() => callNext()))
+    const failing = agentMiddleware('failing', (context, callNext) => {
+      const isFirst = runs++ === 0
+      context.transformUpdates({
+        transform(update, controller) {
+          if (isFirst && update.role === 'tool') throw new Error('broken')
+          controller.enqueue(update)
+        },
+      })
+      return callNext()
+    })
+    const client = scriptedClient(({ messages }) =>
+      messages.at(-1)!.role === 'user' ? callFunction('look') : 'Done.',
+    )
+    const agent = new Agent({ client, tools: [look], middleware: [retry, failing] })
+
+    expect([(await runIn(mode, agent)).text, runs]).toEqual(['Done.', 2])
+  })
+
+  it('a client’s middlewares transform without an agent', async () => {
+    const client = scriptedClient(['Done.'], { middleware: [outer, inner] as never })
+
+    expect((await respondIn(mode, client)).text).toBe('Done. inner outer')
+  })
+})
+
+describe('transforms while a stream is read', () => {
+  it('each update is passed on before the next one is asked for', async () => {
+    const log: string[] = []
+    const noting: Transformer = {
+      transform(update, controller) {
+        log.push(`in ${update.contents.length}`)
+        controller.enqueue(update)
+      },
+    }
+    const client = scriptedClient(['a b c'])
+    const stream = new Agent({ client, middleware: transforming(noting) }).run('Hello', {
+      stream: true,
+    })
+
+    for await (const update of stream) log.push(`out ${update.contents.length}`)
+
+    expect(log).toEqual(['in 1', 'out 1', 'in 1', 'out 1', 'in 1', 'out 1', 'in 0', 'out 0'])
+  })
+
+  it('ending the updates of a call closes its source', async () => {
+    const first: Transformer = {
+      transform(update, controller) {
+        controller.enqueue(update)
+        controller.terminate()
+      },
+    }
+    const client = scriptedClient([{ updates: ['one', 'two'], hang: true }])
+
+    const { updates } = await readUpdates(new Agent({ client, middleware: transforming(first) }))
+
+    expect(foldUpdates(updates).text).toBe('one')
+    expect(client.openStreams).toBe(0)
+  })
+
+  it('ending the updates of a run ends it, and no tool runs that its cut answer calls', async () => {
+    const first: Transformer = {
+      transform(update, controller) {
+        controller.enqueue(update)
+        if (update.contents.length > 0) controller.terminate()
+      },
+    }
+    const client = scriptedClient([{ updates: ['one', callFunction('look'), 'two'], hang: true }])
+    const middleware = transforming(first, 'agent')
+
+    const { response, updates } = await readUpdates(
+      new Agent({ client, tools: [look], middleware }),
+    )
+
+    expect([response.text, response.status]).toEqual(['one', 'completed'])
+    expect(foldUpdates(updates).messages).toEqual(response.messages)
+    expect([client.requests.length, client.openStreams]).toEqual([1, 0])
+  })
+})

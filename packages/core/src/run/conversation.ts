@@ -1,0 +1,170 @@
+import type { Told } from '../contract/outcome.ts'
+import type { RunMessages } from '../contract/run.ts'
+import type { Message } from '../messages/message.ts'
+
+type Rewriter = (messages: readonly Message[]) => readonly Message[]
+
+/** The conversation of one run: history, input, and messages of the run. */
+export class RunConversation implements RunMessages {
+  #all: Message[] = []
+  /** Messages before those that this run has added since the last rewrite. */
+  #base: readonly Message[] = []
+  /** Ids of messages added before the last rewrite; the rewritten list replaces them. */
+  #absorbed: Set<string> | undefined
+  #added: Message[] = []
+  #rewrites = 0
+  /** Ids of messages that a rewrite removed. A session may still have them. */
+  dropped: Set<string> | undefined
+  /** True once `begin` was called. */
+  begun = false
+  /** Depth of the agent middleware that runs before the loop begins. */
+  depth = 0
+  #history: readonly Message[] = []
+  #input: readonly Message[] = []
+  /** Rewrites from before the loop began, with the depth of their middleware. */
+  #early: { readonly depth: number; readonly rewriter: Rewriter }[] | undefined
+
+  get all(): readonly Message[] {
+    if (this.begun) return this.#all
+    return (this.#early ?? []).reduce((messages, { rewriter }) => rewriter(messages), [
+      ...this.#history,
+      ...this.#input,
+    ] as readonly Message[])
+  }
+
+  /** Shows what the run starts from while its agent middleware may still edit it. */
+  open(history: readonly Message[], input: readonly Message[]): void {
+    this.#history = history
+    this.#input = input
+  }
+
+  /** The middleware at `depth` runs: rewrites of those inside it are undone, since they will run again. */
+  enter(depth: number): void {
+    this.depth = depth
+    if (!this.begun) this.#early = this.#early?.filter((early) => early.depth < depth)
+  }
+
+  /** Messages that this run has added, in order, regardless of rewrites. */
+  get added(): readonly Message[] {
+    return this.#added
+  }
+
+  /** Base of a finished run, and ids of its messages that the base already contains. */
+  get ground(): { readonly base: readonly Message[]; readonly absorbed: readonly string[] } {
+    return { base: this.#base, absorbed: [...(this.#absorbed ?? [])] }
+  }
+
+  begin(messages: readonly Message[], absorbed?: readonly string[]): void {
+    this.begun = true
+    this.#base = messages
+    this.#all = [...messages]
+    this.#added = []
+    this.#absorbed = absorbed && new Set(absorbed)
+    for (const { rewriter } of this.#early ?? []) this.rewrite(rewriter)
+  }
+
+  /** References to the messages that this run has added so far, relative to `all`. */
+  get told(): Told {
+    const absorbed = this.#added.filter(({ id }) => this.#absorbed?.has(id) === true)
+    return {
+      absorbed: absorbed.map((entry) => {
+        const at = this.#all.indexOf(entry)
+        return at < 0 ? entry : at
+      }),
+      last: this.#all.length - this.#base.length,
+    }
+  }
+
+  /** Begins from a checkpoint taken during a run, with that run's messages as this run's own. */
+  beginAgain(messages: readonly Message[], { absorbed, last }: Told): void {
+    const told = absorbed.map((entry) => (typeof entry === 'number' ? messages[entry]! : entry))
+    this.begin(
+      messages.slice(0, messages.length - last),
+      told.map(({ id }) => id),
+    )
+    this.#added = told
+    this.add(messages.slice(messages.length - last))
+  }
+
+  add(messages: readonly Message[]): void {
+    for (const entry of messages) {
+      this.#added.push(entry)
+      this.#all.push(entry)
+    }
+  }
+
+  /** Replaces the last message with the same id. */
+  replace(changed: Message): void {
+    const old = this.#all.findLast(({ id }) => id === changed.id)
+    const swap = (entry: Message): Message => (entry === old ? changed : entry)
+    this.#all = this.#all.map(swap)
+    this.#added = this.#added.map(swap)
+    this.#base = this.#base.map(swap)
+  }
+
+  /** Inserts a message at `index`, among the messages from before the run. */
+  insert(index: number, entry: Message): void {
+    if (index > this.#base.length || index === this.#all.length) {
+      this.add([entry])
+      return
+    }
+    this.#base = this.#base.toSpliced(index, 0, entry)
+    this.#all.splice(index, 0, entry)
+    this.#added.push(entry)
+    ;(this.#absorbed ??= new Set()).add(entry.id)
+  }
+
+  /**
+   * Runs `work`, which may rewrite the conversation, and returns the messages that replace `said`,
+   * the last ones added: the same list if they did not change.
+   */
+  async revise(said: readonly Message[], work: () => Promise<void>): Promise<readonly Message[]> {
+    const before = new Set(this.#all.map(({ id }) => id))
+    for (const { id } of said) before.delete(id)
+    const rewrites = this.#rewrites
+    await work()
+    if (rewrites === this.#rewrites) return said
+    const revised = this.#all.filter(({ id }) => !before.has(id))
+    if (revised.length === said.length && revised.every((entry, at) => entry === said[at])) {
+      return said
+    }
+    this.#added.splice(this.#added.length - said.length, said.length, ...revised)
+    for (const { id } of revised) this.#absorbed?.add(id)
+    return revised
+  }
+
+  /** Removes the messages that this run has added. */
+  withhold(): void {
+    const gone = new Set(this.#added.map(({ id }) => id))
+    const isKept = ({ id }: Message): boolean => !gone.has(id)
+    this.#base = this.#base.filter(isKept)
+    this.#all = this.#all.filter(isKept)
+    this.#added = []
+  }
+
+  rewrite(rewriter: Rewriter): void {
+    if (!this.begun) {
+      ;(this.#early ??= []).push({ depth: this.depth, rewriter })
+      return
+    }
+    this.#rewrites++
+    const rewritten = rewriter(this.#all)
+    const dropped = (this.dropped ??= new Set())
+    for (const { id } of this.#all) dropped.add(id)
+    for (const { id } of rewritten) dropped.delete(id)
+    this.#base = rewritten
+    this.#all = [...rewritten]
+    const absorbed = (this.#absorbed ??= new Set())
+    for (const { id } of this.#added) absorbed.add(id)
+  }
+
+  /**
+   * Returns the session's messages after a run with the final `messages`; `between` is inserted
+   * before those.
+   */
+  history(messages: readonly Message[], between: readonly Message[]): readonly Message[] {
+    const absorbed = this.#absorbed
+    const kept = absorbed === undefined ? messages : messages.filter(({ id }) => !absorbed.has(id))
+    return [...this.#base, ...between, ...kept]
+  }
+}

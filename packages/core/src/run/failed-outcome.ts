@@ -1,0 +1,51 @@
+import { LamellaError } from '../base/lamella-error.ts'
+import type { Attempt } from '../contract/outcome.ts'
+import { withoutPartial } from '../contract/provider-error.ts'
+import type { Message } from '../messages/message.ts'
+import type { Usage } from '../messages/usage.ts'
+import type { Run } from './run.ts'
+
+/** Partial outcome of a failed run, the `outcome` of its error. */
+export interface FailedOutcome {
+  /** How the run failed. */
+  readonly status: 'failed' | 'aborted' | 'blocked'
+  /** Id of the run. */
+  readonly runId: string
+  /** Messages of finished model and tool calls, and partial content of the one that failed. */
+  readonly messages: readonly Message[]
+  /** Tokens used until the failure. */
+  readonly usage: Usage
+  /** True if a provider did not report the usage of every call. */
+  readonly usageEstimated: boolean
+  /** Recorded attempts of model calls. */
+  readonly attempts: readonly Attempt[]
+}
+
+/**
+ * Adds the outcome to the error as a property that is not enumerable. It contains no blocked
+ * content. If middlewares transform the run's updates (`isTransformed`), it contains transformed
+ * content only.
+ */
+export function attachOutcome(error: unknown, run: Run, isTransformed = false): unknown {
+  const isBlocked = LamellaError.is(error, 'guardrail_tripped')
+  if (typeof error !== 'object' || error === null || !Object.isExtensible(error)) return error
+  const partial = run.partial?.response().messages ?? []
+  const isWhole = isTransformed || run.sink.outer !== undefined
+  if (isWhole) withoutPartial(error)
+  const outcome: FailedOutcome = {
+    status: isBlocked ? 'blocked' : run.signal.aborted ? 'aborted' : 'failed',
+    runId: run.id,
+    messages: isBlocked ? [] : isWhole ? partial : [...run.messages.added, ...partial],
+    usage: run.usage,
+    usageEstimated: run.usageEstimated,
+    attempts: run.attempts,
+  }
+  // An error of a run inside this one, or one that was thrown before, is now about this run.
+  Object.defineProperty(error, 'outcome', { value: outcome, configurable: true })
+  return error
+}
+
+/** Returns the partial outcome of the run that failed with `error`. */
+export function outcomeOf(error: unknown): FailedOutcome | undefined {
+  return (error as { outcome?: FailedOutcome } | null | undefined)?.outcome
+}

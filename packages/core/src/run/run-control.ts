@@ -1,0 +1,81 @@
+import { checkOptions, wrongOption } from '../base/check-options.ts'
+import { LamellaError } from '../base/lamella-error.ts'
+
+/**
+ * Point at which a run is cancelled: `now` aborts it, `after-model` waits for the current model
+ * call, `after-tools` also for the current tool calls.
+ */
+export type CancelMode = 'now' | 'after-model' | 'after-tools'
+
+/** The part of a run that a control uses. */
+export interface Cancellable {
+  abort(reason: unknown): void
+}
+
+/** Options of `RunControl.cancel`. */
+export interface CancelOptions {
+  /** Point at which the run is cancelled. @default 'now' */
+  readonly mode?: CancelMode | undefined
+  /**
+   * Time limit for reaching a safe point in milliseconds, after which the run is aborted.
+   * @default no limit
+   */
+  readonly timeoutMs?: number | undefined
+}
+
+/**
+ * Cancels the runs that received it as `control`, and those that they start through `asTool`. At a
+ * safe point, a run ends as `paused` with the reason `cancelled` and a checkpoint to resume from;
+ * an abort rejects with the code `aborted`.
+ */
+export class RunControl {
+  #mode: CancelMode | undefined
+  readonly #runs = new Set<Cancellable>()
+  #timers: ReturnType<typeof setTimeout>[] = []
+  #idle: (() => void)[] = []
+
+  /** Mode in which the runs are being cancelled. Undefined before `cancel`. */
+  get mode(): CancelMode | undefined {
+    return this.#mode
+  }
+
+  /**
+   * Cancels the runs. Another call can only make it more urgent. Resolves when no run is active;
+   * each run's own promise reports how it ended.
+   * @throws RangeError or TypeError that names the option and the value
+   */
+  cancel({ mode = 'now', timeoutMs }: CancelOptions = {}): Promise<void> {
+    const urgency = urgencies.indexOf(mode)
+    checkOptions('cancel', { mode }, { mode: urgencies })
+    if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs < 2 ** 31)) {
+      throw wrongOption('cancel', 'timeoutMs', 'from 0 to less than 2 ** 31', timeoutMs)
+    }
+    if (this.#mode === undefined || urgency > urgencies.indexOf(this.#mode)) this.#mode = mode
+    if (mode === 'now') this.#abort()
+    else if (timeoutMs !== undefined && this.#runs.size > 0) {
+      this.#timers.push(setTimeout(() => void this.cancel(), timeoutMs))
+    }
+    return this.#runs.size === 0 ? Promise.resolve() : new Promise((done) => this.#idle.push(done))
+  }
+
+  /** @internal */
+  attach(run: Cancellable): void {
+    this.#runs.add(run)
+    if (this.#mode === 'now') this.#abort()
+  }
+
+  /** @internal */
+  detach(run: Cancellable): void {
+    this.#runs.delete(run)
+    if (this.#runs.size > 0) return
+    for (const timer of this.#timers.splice(0)) clearTimeout(timer)
+    for (const done of this.#idle.splice(0)) done()
+  }
+
+  #abort(): void {
+    const reason = new LamellaError('the run was cancelled', { code: 'aborted' })
+    for (const run of this.#runs) run.abort(reason)
+  }
+}
+
+const urgencies: readonly CancelMode[] = ['after-tools', 'after-model', 'now']

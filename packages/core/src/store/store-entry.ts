@@ -1,0 +1,86 @@
+import { wrongOption } from '../base/check-options.ts'
+import { LamellaError } from '../base/lamella-error.ts'
+import type { WriteOptions } from './store.ts'
+
+/** What a database keeps of a value: a number, or JSON text. */
+export type StoredValue =
+  | { readonly number: number; readonly text: null }
+  | { readonly number: null; readonly text: string }
+
+/**
+ * Reads the arguments of a store's methods for a database.
+ * @throws TypeError, RangeError or LamellaError `store_limit`; no message holds a key or a value
+ */
+export function storeEntries({
+  owner,
+  maxValueBytes,
+}: {
+  /** The factory, for error messages. */
+  readonly owner: string
+  /** Largest size of a value as JSON, in bytes of UTF-8. */
+  readonly maxValueBytes: number
+}): {
+  /** Checks a key: Unicode text without U+0000, at most 1024 bytes. */
+  key(key: string): string
+  /** Turns a value into what is kept. */
+  value(value: unknown): StoredValue
+  /** Turns an expected value into what must be kept; `undefined` for none. */
+  expected(value: unknown): StoredValue | undefined
+  /** Milliseconds to live, a whole number; `undefined` for no limit. */
+  ttl(options: WriteOptions | undefined): number | undefined
+  /** Checks what is added to a number. */
+  addend(by: number): number
+  /** Turns what is kept into a value. */
+  read(text: string | null, number: number | null): unknown
+} {
+  const encoder = new TextEncoder()
+  const tooLarge = (what: string, limit: number): LamellaError =>
+    new LamellaError(`${owner}: ${what} is larger than ${limit} bytes`, { code: 'store_limit' })
+  const stored = (value: unknown): StoredValue => {
+    if (typeof value === 'number' && Number.isFinite(value)) return { number: value, text: null }
+    const text = JSON.stringify(value) as string | undefined
+    if (text === undefined) throw wrongOption(owner, 'value', 'JSON', value)
+    return { number: null, text }
+  }
+  return {
+    key(key) {
+      if (typeof key !== 'string' || /[\0\p{Surrogate}]/u.test(key)) {
+        throw new TypeError(`${owner}: \`key\` must be Unicode text without U+0000`)
+      }
+      if (key.length * 3 > maxKeyBytes && encoder.encode(key).length > maxKeyBytes) {
+        throw tooLarge('a key', maxKeyBytes)
+      }
+      return key
+    },
+    value(value) {
+      const entry = stored(value)
+      const length = entry.text?.length ?? 0
+      const isLarge =
+        length > maxValueBytes ||
+        (length * 3 > maxValueBytes && encoder.encode(entry.text!).length > maxValueBytes)
+      if (isLarge) throw tooLarge('a value', maxValueBytes)
+      return entry
+    },
+    expected: (value) => (value === undefined ? undefined : stored(value)),
+    ttl({ ttlMs = Infinity } = {}) {
+      if (!(ttlMs > 0)) throw wrongOption(owner, 'ttlMs', 'above 0', ttlMs)
+      return ttlMs > longestTtlMs ? undefined : Math.ceil(ttlMs)
+    },
+    addend(by) {
+      if (!Number.isFinite(by)) throw wrongOption(owner, 'by', 'a finite number', by)
+      return by
+    },
+    read(text, number) {
+      if (typeof number === 'number') return number
+      try {
+        return JSON.parse(text ?? '') as unknown
+      } catch {
+        throw new LamellaError(`${owner}: an entry is not JSON`, { code: 'store_invalid' })
+      }
+    },
+  }
+}
+
+const maxKeyBytes = 1024
+/** A thousand years: databases count in whole numbers. */
+const longestTtlMs = 31_556_952_000_000

@@ -1,0 +1,109 @@
+import type { LimitTake, LimitUsage } from './store-limit-math.ts'
+import {
+  addTake,
+  emptyUsage,
+  forgottenUntil,
+  refreshUsage,
+  remainingOf,
+  restrictUsage,
+  settleTake,
+  usageEnds,
+  waitFor,
+} from './store-limit-math.ts'
+import type { LimitClaim, LimitGrant, StoreLimits } from './store-limits.ts'
+
+interface Kept extends LimitUsage {
+  /** What each call took, the oldest first. */
+  readonly takes: Map<string, LimitTake>
+  readonly isConcurrent: boolean
+  endsAt: number
+}
+
+/** Counts limits in this process. Limits that nobody uses are forgotten. */
+export function memoryLimits({ clock }: { readonly clock: { now(): number } }): StoreLimits {
+  const usages = new Map<string, Kept>()
+
+  const usageOf = (claim: LimitClaim, now: number): Kept => {
+    const isConcurrent = claim.kind === 'concurrency'
+    const usage = usages.get(claim.key) ?? {
+      ...emptyUsage(now),
+      takes: new Map<string, LimitTake>(),
+      isConcurrent,
+      endsAt: 0,
+    }
+    usages.delete(claim.key)
+    usages.set(claim.key, usage)
+    refreshUsage(usage, claim, now, forget(usage.takes, forgottenUntil(claim, now)))
+    usage.endsAt = Math.max(usage.endsAt, usageEnds(usage, claim))
+    return usage
+  }
+
+  /** Forgets what has ended, looking at two limits each time. */
+  const sweep = (now: number): void => {
+    for (let turn = 0; turn < 2; turn++) {
+      const [key, usage] = usages.entries().next().value ?? []
+      if (key === undefined || usage === undefined) return
+      usages.delete(key)
+      const isRunning = usage.isConcurrent && usage.takes.size > 0
+      if (usage.endsAt > now || isRunning) usages.set(key, usage)
+    }
+  }
+
+  return {
+    take(id, claims): LimitGrant {
+      const now = clock.now()
+      sweep(now)
+      const found = claims.map((claim) => usageOf(claim, now))
+      const waits = claims.map((claim, index) => {
+        const usage = found[index]!
+        return usage.takes.has(id) ? 0 : waitFor(usage, claim, now, usage.takes.values())
+      })
+      const longest = Math.max(0, ...waits)
+      for (const [index, claim] of claims.entries()) {
+        const usage = found[index]!
+        if (longest > 0 || usage.takes.has(id)) continue
+        usage.takes.set(id, { at: now, amount: claim.amount })
+        addTake(usage, claim)
+        usage.endsAt = Math.max(usage.endsAt, usageEnds(usage, claim))
+      }
+      const remaining = claims.map((claim, index) => remainingOf(found[index]!, claim))
+      return longest === 0
+        ? { granted: true, remaining }
+        : { granted: false, remaining, index: waits.indexOf(longest), retryAfterMs: longest }
+    },
+    settle(id, settlements) {
+      const now = clock.now()
+      for (const { claim, used } of settlements) {
+        const usage = usageOf(claim, now)
+        const taken = usage.takes.get(id)
+        if (taken === undefined) continue
+        const rest = settleTake(usage, claim, taken, used)
+        if (rest === undefined) usage.takes.delete(id)
+        else usage.takes.set(id, rest)
+        usage.endsAt = Math.max(usage.endsAt, usageEnds(usage, claim))
+      }
+    },
+    restrict(restrictions) {
+      const now = clock.now()
+      for (const restriction of restrictions) {
+        const usage = usageOf(restriction.claim, now)
+        restrictUsage(usage, restriction, now)
+        usage.endsAt = Math.max(usage.endsAt, usageEnds(usage, restriction.claim))
+      }
+    },
+    renew() {
+      // Within one process, a call that still runs has not been settled.
+    },
+  }
+}
+
+/** Removes takes up to a time; gives the sum of what they took. */
+function forget(takes: Map<string, LimitTake>, until: number): number {
+  let gone = 0
+  for (const [id, { at, amount }] of takes) {
+    if (at > until) break
+    takes.delete(id)
+    gone += amount
+  }
+  return gone
+}

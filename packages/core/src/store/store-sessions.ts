@@ -1,0 +1,307 @@
+import { checkOptions } from '../base/check-options.ts'
+import type { Clock } from '../base/timers.ts'
+import { systemClock } from '../base/timers.ts'
+import { createSecretId } from '../base/create-id.ts'
+import { isObject } from '../base/is-object.ts'
+import { jsonCopy } from '../base/json.ts'
+import { LamellaError } from '../base/lamella-error.ts'
+import type { Session, SessionSnapshot } from '../messages/session.ts'
+import { createSession, forkSession } from '../messages/session.ts'
+import type { ListItem } from './store-lists.ts'
+import { storeNamespace } from './store-namespace.ts'
+import { checkStore } from './store-needs.ts'
+import { mergeSessions } from './store-session-merge.ts'
+import { withinStoreTime } from './store-time-limit.ts'
+import type { KeyValueStore } from './store.ts'
+
+/** Whose sessions are meant. */
+export interface SessionOwner {
+  /** Tenant of the session. Sessions of other tenants are out of reach. @default no tenant */
+  readonly tenant?: string | undefined
+  /**
+   * User of the session. A session that was saved for another user counts as missing.
+   * @default not checked
+   */
+  readonly principal?: string | undefined
+}
+
+/** Options of `sessions`. */
+export interface SessionsOptions {
+  /**
+   * Milliseconds after the last save until a session expires.
+   * @default it stays
+   */
+  readonly ttlMs?: number | undefined
+  /**
+   * Begins the keys. Another one keeps another kind of sessions apart.
+   * @default 'sessions'
+   */
+  readonly name?: string | undefined
+  /**
+   * What a save does when somebody else has saved since the session was loaded: reject with
+   * `session_conflict`, or add what is new to what the other one saved. A merge that would lose something
+   * rejects too.
+   * @default 'reject'
+   */
+  readonly onConflict?: 'reject' | 'merge' | undefined
+  /**
+   * Sessions of one principal that `list` knows; the least recently saved are no longer listed.
+   * @default 10000
+   */
+  readonly maxListed?: number | undefined
+  /**
+   * Milliseconds to wait for the store; then the call rejects with `store_timeout`.
+   * @default 5000
+   */
+  readonly storeTimeoutMs?: number | undefined
+  /** Tells the time. @default the clock of this machine */
+  readonly clock?: Clock | undefined
+}
+
+/** Options of `Sessions.list`. */
+export interface SessionListOptions extends SessionOwner {
+  /** Number of sessions of a page. @default 20 */
+  readonly limit?: number | undefined
+  /** `next` of the page before. @default the beginning */
+  readonly after?: ListItem | undefined
+}
+
+/** A page of a list of sessions. */
+export interface SessionPage {
+  /** Ids and times of the last save in milliseconds, the latest first. */
+  readonly sessions: readonly { readonly id: string; readonly savedAt: number }[]
+  /** Pass it as `after` for the next page. Missing at the end. */
+  readonly next?: ListItem | undefined
+}
+
+/** Keeps conversations between runs. */
+export interface Sessions {
+  /** Resolves to a session, or `undefined` where there is none for this owner. */
+  load(id: string, owner?: SessionOwner): Promise<Session | undefined>
+  /** Resolves to a session, an empty one where there is none yet. */
+  open(id: string, owner?: SessionOwner): Promise<Session>
+  /**
+   * Saves a session. Its owner is that of `load` or `open`; pass one for a session of your own making.
+   * @throws LamellaError `session_conflict` if somebody else has saved it since it was loaded
+   */
+  save(session: Session, owner?: SessionOwner): Promise<void>
+  /** Lists the sessions of a principal, the last saved first. Needs a store with lists. */
+  list(options?: SessionListOptions): Promise<SessionPage>
+  /** Deletes a session. A missing session, or one of another principal, is no error. */
+  delete(id: string, owner?: SessionOwner): Promise<void>
+  /**
+   * Saves a copy with a new id, up to the message `until` if that is given.
+   * @throws LamellaError `session_unknown` if there is no such session
+   */
+  fork(
+    id: string,
+    options?: SessionOwner & { readonly until?: string | undefined },
+  ): Promise<Session>
+}
+
+/** A session in the store. */
+interface Entry {
+  readonly version: 1
+  readonly revision: string
+  readonly principal?: string | undefined
+  readonly savedAt: number
+  readonly session: SessionSnapshot
+}
+
+/** What is known of a session that was loaded or saved here. */
+interface Known {
+  readonly owner: SessionOwner
+  /** Of the entry that the session goes on from; `undefined` if there was none. */
+  revision: string | undefined
+  base: SessionSnapshot | undefined
+  /** Of a save whose outcome nobody knows. */
+  attempted: { readonly revision: string; readonly base: SessionSnapshot } | undefined
+}
+
+/**
+ * Keeps sessions in a store, by tenant and principal. Of two saves that go on from the same one, the
+ * second rejects or is merged; nothing is overwritten.
+ * @example
+ * const chats = sessions(memoryStore())
+ * const session = await chats.open('chat-1', { tenant: 'acme', principal: 'ada' })
+ * await agent.run('Hello!', { session })
+ * await chats.save(session)
+ * await chats.list({ tenant: 'acme', principal: 'ada' })
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function sessions(store: KeyValueStore, options: SessionsOptions = {}): Sessions {
+  checkOptions('sessions', options, {
+    ttlMs: 1,
+    name: 'string?',
+    onConflict: ['reject', 'merge'],
+    maxListed: 1,
+    storeTimeoutMs: 1,
+    clock: 'any',
+  })
+  checkStore('sessions', store, [])
+  const { ttlMs, name = 'sessions', onConflict = 'reject', maxListed = 10_000 } = options
+  const { storeTimeoutMs = 5000, clock = systemClock } = options
+  const known = new WeakMap<Session, Known>()
+  const inTime = <T>(work: Promise<T>): Promise<T> =>
+    withinStoreTime(work, { clock, timeoutMs: storeTimeoutMs })
+  const placeOf = ({ tenant }: SessionOwner): KeyValueStore =>
+    storeNamespace(store, { name, tenant })
+
+  const read = async (id: string, owner: SessionOwner): Promise<Entry | undefined> => {
+    const entry = await inTime(placeOf(owner).get(id))
+    if (entry === undefined) return undefined
+    if (!isEntry(entry) || entry.session.id !== id) {
+      throw new LamellaError(`sessions: the entry of "${id}" is no session`, {
+        code: 'session_invalid',
+      })
+    }
+    return entry
+  }
+
+  const load: Sessions['load'] = async (id, owner = {}) => {
+    const entry = await read(id, owner)
+    if (entry === undefined || !belongsTo(entry, owner)) return undefined
+    const session = createSession(entry.session)
+    known.set(session, {
+      owner: { ...owner, principal: entry.principal },
+      revision: entry.revision,
+      base: entry.session,
+      attempted: undefined,
+    })
+    return session
+  }
+
+  const save: Sessions['save'] = async (session, given) => {
+    const about = known.get(session) ?? {
+      owner: { ...given },
+      revision: undefined,
+      base: undefined,
+      attempted: undefined,
+    }
+    known.set(session, about)
+    const { owner } = about
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop
+      const entry = await read(session.id, owner)
+      if (entry !== undefined && !belongsTo(entry, owner)) throw conflict(session.id)
+      const { attempted } = about
+      if (attempted !== undefined && entry?.revision === attempted.revision) {
+        Object.assign(about, attempted)
+      }
+      const mine = jsonCopy(session.toJSON())
+      const isCurrent = entry?.revision === about.revision
+      const next = isCurrent ? mine : joined(about, mine, entry)
+      if (next === undefined) throw conflict(session.id)
+      // Listed first: a session that is listed and not there is skipped, the other way round it is lost.
+      // oxlint-disable-next-line no-await-in-loop
+      await note(session.id, owner)
+      const revision = createSecretId('revision')
+      about.attempted = { revision, base: next }
+      const written: Entry = {
+        version: 1,
+        revision,
+        principal: owner.principal,
+        savedAt: clock.now(),
+        session: next,
+      }
+      // oxlint-disable-next-line no-await-in-loop
+      if (!(await inTime(placeOf(owner).compareAndSet(session.id, entry, written, { ttlMs })))) {
+        continue
+      }
+      Object.assign(about, { revision, base: next, attempted: undefined })
+      if (!isCurrent) take(session, next)
+      return
+    }
+  }
+
+  const joined = (
+    { base }: Known,
+    mine: SessionSnapshot,
+    entry: Entry | undefined,
+  ): SessionSnapshot | undefined =>
+    onConflict === 'merge' && entry !== undefined
+      ? mergeSessions(base, mine, entry.session)
+      : undefined
+
+  const note = async (id: string, owner: SessionOwner): Promise<void> => {
+    const { lists } = placeOf(owner)
+    if (lists === undefined) return
+    await inTime(lists.add(listOf(owner), id, clock.now(), { ttlMs, keep: maxListed }))
+  }
+
+  return {
+    load,
+    async open(id, owner = {}) {
+      const session = await load(id, owner)
+      if (session !== undefined) return session
+      const fresh = createSession({ id })
+      known.set(fresh, { owner, revision: undefined, base: undefined, attempted: undefined })
+      return fresh
+    },
+    save,
+    async list({ limit = 20, after, ...owner } = {}) {
+      checkStore('sessions.list', store, ['lists'])
+      const items = await inTime(placeOf(owner).lists!.range(listOf(owner), { limit, after }))
+      const oldest = ttlMs === undefined ? -Infinity : clock.now() - ttlMs
+      return {
+        sessions: items
+          .filter(({ score }) => score > oldest)
+          .map(({ item, score }) => ({ id: item, savedAt: score })),
+        ...(items.length === limit && { next: items.at(-1) }),
+      }
+    },
+    async delete(id, owner = {}) {
+      const entry = await read(id, owner)
+      if (entry === undefined || !belongsTo(entry, owner)) return
+      const place = placeOf(owner)
+      await inTime(place.delete(id))
+      await inTime(place.lists?.remove(listOf(entry), id) ?? Promise.resolve())
+    },
+    async fork(id, { until, ...owner } = {}) {
+      const session = await load(id, owner)
+      if (session === undefined) {
+        throw new LamellaError(`sessions: there is no session "${id}" to fork`, {
+          code: 'session_unknown',
+        })
+      }
+      const copy = forkSession(session, until === undefined ? {} : { until })
+      await save(copy, known.get(session)!.owner)
+      return copy
+    },
+  }
+}
+
+function conflict(id: string): LamellaError {
+  return new LamellaError(
+    `sessions: session "${id}" was saved by somebody else since it was loaded; load it again`,
+    { code: 'session_conflict' },
+  )
+}
+
+function belongsTo(entry: Entry, { principal }: SessionOwner): boolean {
+  return principal === undefined || entry.principal === principal
+}
+
+function listOf({ principal }: SessionOwner): string {
+  return principal === undefined ? 'sessions' : `sessions:${principal}`
+}
+
+/** Gives a session what others had saved. */
+function take(session: Session, merged: SessionSnapshot): void {
+  const { messages, pending, conversationId, keeper, sent } = merged
+  Object.assign(session, { messages, pending, conversationId, keeper, sent })
+  const fresh = createSession(merged).state
+  for (const name of Object.keys(session.state)) delete session.state[name]
+  for (const [name, value] of Object.entries(fresh)) {
+    const own = { value, enumerable: true, writable: true, configurable: true }
+    Object.defineProperty(session.state, name, own)
+  }
+}
+
+function isEntry(value: unknown): value is Entry {
+  if (!isObject(value) || value['version'] !== 1 || typeof value['revision'] !== 'string') {
+    return false
+  }
+  const { session } = value as { session?: unknown }
+  return isObject(session) && session['version'] === 1 && Array.isArray(session['messages'])
+}

@@ -1,0 +1,222 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createSession } from '../messages/session.ts'
+import type { Store } from './store.ts'
+import { memoryStore, sessionStore } from './store.ts'
+
+function storeAt(startMs = 0, maxEntries = 1000): { store: Store; time: { ms: number } } {
+  const time = { ms: startMs }
+  return { store: memoryStore({ maxEntries, clock: { now: () => time.ms } }), time }
+}
+
+describe('memoryStore', () => {
+  test('what was written is read as an equal copy', async () => {
+    const store = memoryStore()
+    const value = { tags: ['a'], nested: { n: 1 } }
+
+    await store.set('key', value)
+    value.tags.push('later')
+    const first = (await store.get('key')) as typeof value
+    first.nested.n = 2
+
+    expect(await store.get('key')).toEqual({ tags: ['a'], nested: { n: 1 } })
+  })
+
+  test('any JSON value under any key comes back as it was', async () => {
+    const keys = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', ''))
+
+    await fc.assert(
+      fc.asyncProperty(keys, fc.jsonValue(), async (key, value) => {
+        const store = memoryStore()
+        await store.set(key, value)
+        expect(await store.get(key)).toEqual(JSON.parse(JSON.stringify(value)))
+      }),
+    )
+  })
+
+  test('a missing or deleted entry reads as undefined, also one named like a property of objects', async () => {
+    const store = memoryStore()
+    await store.set('gone', 1)
+
+    await store.delete('gone')
+
+    expect(await store.get('gone')).toBeUndefined()
+    expect(await store.get('__proto__')).toBeUndefined()
+    expect(await store.get('toString')).toBeUndefined()
+  })
+
+  test('an entry is gone when its time is up, and not before', async () => {
+    const { store, time } = storeAt(1000)
+    await store.set('key', 'value', { ttlMs: 50 })
+
+    time.ms = 1049
+    const before = await store.get('key')
+    time.ms = 1050
+
+    expect(before).toBe('value')
+    expect(await store.get('key')).toBeUndefined()
+  })
+
+  test('writing anew replaces the time to live', async () => {
+    const { store, time } = storeAt()
+    await store.set('key', 1, { ttlMs: 50 })
+
+    await store.set('key', 2)
+    time.ms = 1_000_000
+
+    expect(await store.get('key')).toBe(2)
+  })
+
+  test('beyond maxEntries the entry that was unused for the longest time goes', async () => {
+    const { store } = storeAt(0, 2)
+    await store.set('a', 1)
+    await store.set('b', 2)
+    await store.get('a')
+
+    await store.set('c', 3)
+
+    expect(await store.get('a')).toBe(1)
+    expect(await store.get('b')).toBeUndefined()
+    expect(await store.get('c')).toBe(3)
+  })
+
+  test('beyond maxBytes what was unused for the longest time goes, and an entry larger than that is not kept', async () => {
+    const store = memoryStore({ maxBytes: 60 })
+    await store.set('a', 'x'.repeat(10))
+    await store.set('b', 'x'.repeat(10))
+    await store.get('a')
+
+    await store.set('huge', 'x'.repeat(40))
+    const kept = [await store.get('a'), await store.get('b'), await store.get('huge')]
+    await store.set('c', 'x'.repeat(10))
+
+    expect(kept).toEqual(['x'.repeat(10), 'x'.repeat(10), undefined])
+    expect(await store.get('a')).toBeUndefined()
+    expect(await store.get('b')).toBe('x'.repeat(10))
+    expect(() => memoryStore({ maxBytes: 0 })).toThrow('`maxBytes` must be')
+  })
+
+  test('increments of many callers at once lose none', async () => {
+    const store = memoryStore()
+
+    const sums = await Promise.all(Array.from({ length: 100 }, () => store.increment('n', 2)))
+
+    expect(await store.get('n')).toBe(200)
+    expect(new Set(sums).size).toBe(100)
+  })
+
+  test('counting on does not prolong the time to live of a counter', async () => {
+    const { store, time } = storeAt()
+    await store.increment('n', 1, { ttlMs: 100 })
+
+    time.ms = 99
+    const second = await store.increment('n', 1, { ttlMs: 100 })
+    time.ms = 100
+    const third = await store.increment('n', 1, { ttlMs: 100 })
+
+    expect([second, third]).toEqual([2, 1])
+  })
+
+  test('an increment of what is no number is refused and changes nothing', async () => {
+    const store = memoryStore()
+    await store.set('key', 'text')
+
+    await expect(store.increment('key', 1)).rejects.toThrow(TypeError)
+    await expect(store.increment('other', Number.NaN)).rejects.toThrow(RangeError)
+
+    expect(await store.get('key')).toBe('text')
+    expect(await store.get('other')).toBeUndefined()
+  })
+
+  test('of two that compare and set at once, one wins', async () => {
+    const store = memoryStore()
+
+    const won = await Promise.all([
+      store.compareAndSet('lock', undefined, 'first'),
+      store.compareAndSet('lock', undefined, 'second'),
+    ])
+
+    expect(won).toEqual([true, false])
+    expect(await store.get('lock')).toBe('first')
+  })
+
+  test('compareAndSet compares values, not objects, and sees an expired entry as none', async () => {
+    const { store, time } = storeAt()
+    await store.set('key', { n: 1 }, { ttlMs: 10 })
+
+    const equal = await store.compareAndSet('key', { n: 1 }, { n: 2 }, { ttlMs: 10 })
+    time.ms = 10
+    const stale = await store.compareAndSet('key', { n: 2 }, { n: 3 })
+    const absent = await store.compareAndSet('key', undefined, { n: 4 })
+
+    expect([equal, stale, absent]).toEqual([true, false, true])
+    expect(await store.get('key')).toEqual({ n: 4 })
+  })
+
+  test('what JSON cannot say is refused', async () => {
+    const store = memoryStore()
+
+    await expect(store.set('key', undefined)).rejects.toThrow('must be JSON')
+    await expect(store.set('key', () => 1)).rejects.toThrow('must be JSON')
+  })
+
+  test('wrong options throw, naming the option and the value', async () => {
+    expect(() => memoryStore({ maxEntries: 0 })).toThrow(
+      '`maxEntries` must be a whole number from 1 up, got 0',
+    )
+    await expect(memoryStore().set('key', 1, { ttlMs: 0 })).rejects.toThrow(
+      '`ttlMs` must be above 0, got 0',
+    )
+  })
+})
+
+describe('sessionStore', () => {
+  test('a saved session is loaded as it was', async () => {
+    const sessions = sessionStore(memoryStore())
+    const snapshot = createSession({ id: 's1', state: { topic: 'tides' } }).toJSON()
+
+    await sessions.save(snapshot)
+
+    expect(createSession(await sessions.load('s1')).toJSON()).toEqual(snapshot)
+  })
+
+  test('an unknown or deleted session loads as undefined', async () => {
+    const sessions = sessionStore(memoryStore())
+    await sessions.save(createSession({ id: 's1' }).toJSON())
+
+    await sessions.delete('s1')
+
+    expect(await sessions.load('s1')).toBeUndefined()
+    expect(await sessions.load('__proto__')).toBeUndefined()
+  })
+
+  test('sessions expire by the time of their last save', async () => {
+    const { store, time } = storeAt()
+    const sessions = sessionStore(store, { ttlMs: 100 })
+    const snapshot = createSession({ id: 's1' }).toJSON()
+    await sessions.save(snapshot)
+
+    time.ms = 60
+    await sessions.save(snapshot)
+    time.ms = 120
+    const kept = await sessions.load('s1')
+    time.ms = 160
+
+    expect(kept?.id).toBe('s1')
+    expect(await sessions.load('s1')).toBeUndefined()
+  })
+
+  test('an entry that is no session is an error, not a session without a past', async () => {
+    const store = memoryStore()
+    await store.set('session:s1', { version: 2, id: 's1', messages: [] })
+
+    await expect(sessionStore(store).load('s1')).rejects.toMatchObject({ code: 'session_invalid' })
+  })
+
+  test('the prefix keeps two kinds of sessions apart in one store', async () => {
+    const store = memoryStore()
+    await sessionStore(store, { prefix: 'a:' }).save(createSession({ id: 's1' }).toJSON())
+
+    expect(await sessionStore(store, { prefix: 'b:' }).load('s1')).toBeUndefined()
+  })
+})

@@ -1,0 +1,576 @@
+import { callFunction, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import type { AgentResponse, AgentResponseUpdate, ServerSentEventsOptions } from '../index.ts'
+import {
+  Agent,
+  functionMiddleware,
+  guardrail,
+  LamellaError,
+  ResponseStream,
+  text,
+  tool,
+} from '../index.ts'
+
+function sum(updates: readonly number[]): number {
+  return updates.reduce((all, update) => all + update, 0)
+}
+
+async function* counting(count: number, log: string[] = []): AsyncGenerator<number> {
+  try {
+    for (let at = 1; at <= count; at++) {
+      log.push(`pull ${at}`)
+      yield await Promise.resolve(at)
+    }
+  } finally {
+    log.push('closed')
+  }
+}
+
+function summing(log?: string[], count = 3): ResponseStream<number, number> {
+  return ResponseStream.from(counting(count, log), { finalizer: sum })
+}
+
+async function read<Update>(stream: AsyncIterable<Update>): Promise<Update[]> {
+  const updates: Update[] = []
+  for await (const update of stream) updates.push(update)
+  return updates
+}
+
+function answer(): ResponseStream<AgentResponseUpdate, AgentResponse> {
+  return new Agent({ client: scriptedClient(['One two.']) }).run('Hello', { stream: true })
+}
+
+describe('map', () => {
+  it('makes one update of each, and the final value of those it made', async () => {
+    const log: string[] = []
+    const stream = summing(log).map(
+      (update) => `<${update}>`,
+      (all) => all.join(''),
+    )
+
+    expect(await read(stream)).toEqual(['<1>', '<2>', '<3>'])
+    expect(await stream.finalResponse()).toBe('<1><2><3>')
+    expect(log).toEqual(['pull 1', 'pull 2', 'pull 3', 'closed'])
+  })
+
+  it('waits for a transform that takes its time', async () => {
+    const stream = summing().map(async (update) => update * 2, sum)
+
+    expect(await stream.finalResponse()).toBe(12)
+  })
+
+  it('runs the hooks of the stream it reads', async () => {
+    const log: string[] = []
+    const inner = summing()
+      .withCleanupHook(() => log.push('cleanup'))
+      .withResultHook((final) => void log.push(`result ${final}`))
+
+    await inner.map((update) => update, sum).finalResponse()
+
+    expect(log).toEqual(['cleanup', 'result 6'])
+    expect(await inner.finalResponse()).toBe(6)
+  })
+
+  it('that fails ends both streams and closes the source', async () => {
+    const error = new Error('map')
+    const log: string[] = []
+    const inner = summing(log).withCleanupHook(() => log.push('cleanup'))
+    const stream = inner.map((update) => {
+      if (update === 2) throw error
+      return update
+    }, sum)
+
+    await expect(read(stream)).rejects.toBe(error)
+
+    await expect(stream.finalResponse()).rejects.toBe(error)
+    expect(log).toEqual(['pull 1', 'pull 2', 'closed', 'cleanup'])
+  })
+})
+
+describe('flatMap', () => {
+  it('makes none, one or many updates of each', async () => {
+    const stream = summing().flatMap((update) => Array<number>(update - 1).fill(update), sum)
+
+    expect(await read(stream)).toEqual([2, 3, 3])
+    expect(await stream.finalResponse()).toBe(8)
+  })
+
+  it('may make nothing of all', async () => {
+    const stream = summing().flatMap(
+      () => [],
+      (all) => all.length,
+    )
+
+    expect([await read(stream), await stream.finalResponse()]).toEqual([[], 0])
+  })
+
+  it('runs the result hooks of the stream it reads', async () => {
+    const log: string[] = []
+    const inner = summing().withResultHook((final) => void log.push(`${final}`))
+
+    await inner.flatMap((update) => [update, update], sum).finalResponse()
+
+    expect(log).toEqual(['6'])
+  })
+})
+
+describe('withFinalizer', () => {
+  it('keeps the updates and makes another value of the final one, hooks and all', async () => {
+    const stream = summing()
+      .withResultHook((final) => final + 1)
+      .withFinalizer((final) => `final ${final}`)
+      .withResultHook((final) => `${final}!`)
+
+    expect(await read(stream)).toEqual([1, 2, 3])
+    expect(await stream.finalResponse()).toBe('final 7!')
+  })
+
+  it('keeps what only the inner final value knows', async () => {
+    const stream = answer().withFinalizer((final) => final)
+
+    expect(await stream.finalResponse()).toMatchObject({
+      text: 'One two.',
+      status: 'completed',
+      usage: { totalTokens: 15 },
+    })
+  })
+
+  it('makes its value of what transform hooks of its own made of the updates', async () => {
+    const stream = new Agent({ client: scriptedClient(['A secret.'], { chunk: 'whole' }) })
+      .run('Hello', { stream: true })
+      .withFinalizer((final) => final.text)
+      .withTransformHook((update) =>
+        update.contents.length > 0 ? { ...update, contents: [text('***')] } : undefined,
+      )
+
+    expect(await stream.finalResponse()).toBe('***')
+  })
+})
+
+describe('hooks of a derived stream', () => {
+  it('come after those of the inner one: for each update, and at the end', async () => {
+    const log: string[] = []
+    const stream = ResponseStream.from(counting(2), {
+      finalizer: () => void log.push('inner finalizer'),
+    })
+      .withTransformHook((update) => void log.push(`inner ${update}`))
+      .withCleanupHook(() => log.push('inner cleanup'))
+      .withResultHook(() => void log.push('inner result'))
+      .map(
+        (update) => {
+          log.push(`map ${update}`)
+          return update
+        },
+        () => void log.push('outer finalizer'),
+      )
+      .withTransformHook((update) => void log.push(`outer ${update}`))
+      .withCleanupHook(() => log.push('outer cleanup'))
+      .withResultHook(() => void log.push('outer result'))
+
+    await stream.finalResponse()
+
+    expect(log).toEqual([
+      'inner 1',
+      'map 1',
+      'outer 1',
+      'inner 2',
+      'map 2',
+      'outer 2',
+      'inner cleanup',
+      'inner finalizer',
+      'inner result',
+      'outer cleanup',
+      'outer finalizer',
+      'outer result',
+    ])
+  })
+
+  it('do not know of each other', async () => {
+    const inner = summing().withTransformHook((update) => update + 1)
+    const outer = inner.map((update) => update, sum).withTransformHook((update) => update * 10)
+
+    expect(await read(outer)).toEqual([20, 30, 40])
+    expect([await inner.finalResponse(), await outer.finalResponse()]).toEqual([9, 90])
+  })
+
+  it('reading the inner stream as well is a clear error', async () => {
+    const inner = summing()
+    const outer = inner.map((update) => update, sum)
+    await outer[Symbol.asyncIterator]().next()
+
+    expect(() => inner[Symbol.asyncIterator]()).toThrow(/read once/)
+  })
+
+  it('and the other way round: a stream that is read cannot be derived from', async () => {
+    const inner = summing()
+    await inner[Symbol.asyncIterator]().next()
+
+    const reading = read(inner.map((update) => update, sum))
+
+    await expect(reading).rejects.toMatchObject({ code: 'stream_consumed' })
+  })
+})
+
+describe('ending a derived stream early', () => {
+  const derived = (log: string[]): ResponseStream<number, number> =>
+    summing(log)
+      .withCleanupHook(async () => {
+        await Promise.resolve()
+        log.push('inner cleanup')
+      })
+      .map((update) => update, sum)
+      .withCleanupHook(() => log.push('outer cleanup'))
+
+  it('by a break closes the source, and cleans up from inside out before the loop is left', async () => {
+    const log: string[] = []
+
+    for await (const _ of derived(log)) break
+    log.push('left')
+
+    expect(log).toEqual(['pull 1', 'closed', 'inner cleanup', 'outer cleanup', 'left'])
+  })
+
+  it('by cancel() rejects both with the reason', async () => {
+    const reason = new Error('enough')
+    const log: string[] = []
+    const inner = summing(log)
+    const outer = inner.map((update) => update, sum)
+    await outer[Symbol.asyncIterator]().next()
+
+    await outer.cancel(reason)
+
+    await expect(outer.finalResponse()).rejects.toBe(reason)
+    await expect(inner.finalResponse()).rejects.toBe(reason)
+    expect((await outer.outcome()).status).toBe('aborted')
+    expect(log).toEqual(['pull 1', 'closed'])
+  })
+
+  it('does not wait for a source that never comes back', async () => {
+    const never = (async function* (): AsyncGenerator<number> {
+      yield await new Promise<number>(() => {})
+    })()
+    const log: string[] = []
+    const stream = ResponseStream.from(never).withCleanupHook(() => log.push('cleanup'))
+    const pending = stream[Symbol.asyncIterator]().next()
+    const reason = new Error('enough')
+
+    await Promise.resolve()
+    await stream.cancel(reason)
+
+    await expect(pending).rejects.toBe(reason)
+    expect(log).toEqual(['cleanup'])
+  })
+})
+
+describe('a stream that is still being made', () => {
+  it('passes updates and the final value on', async () => {
+    const stream = ResponseStream.fromAwaitable(Promise.resolve(summing()))
+
+    expect([await read(stream), await stream.finalResponse()]).toEqual([[1, 2, 3], 6])
+  })
+
+  it('by a function is made on the first pull, once', async () => {
+    let made = 0
+    const stream = ResponseStream.fromAwaitable(() => {
+      made++
+      return summing()
+    })
+    const before = made
+
+    expect(await stream.finalResponse()).toBe(6)
+    expect([before, made]).toEqual([0, 1])
+  })
+
+  it('that cannot be made fails the first pull and the final value with the same error', async () => {
+    const error = new Error('no stream')
+    const log: string[] = []
+    const stream = ResponseStream.fromAwaitable<number, number>(Promise.reject(error))
+    stream.withCleanupHook(() => log.push('cleanup'))
+
+    await expect(read(stream)).rejects.toBe(error)
+
+    await expect(stream.finalResponse()).rejects.toBe(error)
+    expect(log).toEqual(['cleanup'])
+  })
+
+  it('has hooks of its own, whose updates are in the final value', async () => {
+    const stream = ResponseStream.fromAwaitable(() => summing()).withTransformHook(
+      (update) => update * 2,
+    )
+
+    expect(await stream.finalResponse()).toBe(12)
+  })
+
+  it('that is cancelled before it is there is never read', async () => {
+    const log: string[] = []
+    let give!: (stream: ResponseStream<number, number>) => void
+    const made = new Promise<ResponseStream<number, number>>((resolve) => (give = resolve))
+    const stream = ResponseStream.fromAwaitable(made)
+    const pending = stream[Symbol.asyncIterator]().next()
+    await Promise.resolve()
+
+    await stream.cancel(new Error('enough'))
+    give(summing(log))
+
+    await expect(pending).rejects.toThrow('enough')
+    await expect(stream.finalResponse()).rejects.toThrow('enough')
+    expect(log).toEqual([])
+  })
+
+  it('that fails says how far the inner one came', async () => {
+    const error = new Error('cut')
+    const client = scriptedClient([{ updates: ['Some words'], error }])
+    const stream = ResponseStream.fromAwaitable(() =>
+      new Agent({ client }).run('Hello', { stream: true }),
+    )
+
+    expect(await stream.outcome()).toMatchObject({ error, partial: { text: 'Some words' } })
+  })
+})
+
+describe('tee', () => {
+  it('gives two readers all updates, at their own pace, from one source', async () => {
+    const log: string[] = []
+    const [fast, slow] = summing(log).tee()
+
+    const all = await read(fast)
+
+    expect([all, await read(slow)]).toEqual([
+      [1, 2, 3],
+      [1, 2, 3],
+    ])
+    expect([await fast.finalResponse(), await slow.finalResponse()]).toEqual([6, 6])
+    expect(log).toEqual(['pull 1', 'pull 2', 'pull 3', 'closed'])
+  })
+
+  it('reads on when one of them leaves, and ends when both have', async () => {
+    const log: string[] = []
+    const stream = summing(log)
+    const [first, second] = stream.tee()
+
+    for await (const _ of first) break
+    expect(log).toEqual(['pull 1'])
+    for await (const _ of second) break
+
+    expect(log).toEqual(['pull 1', 'closed'])
+    expect((await stream.outcome()).status).toBe('aborted')
+  })
+
+  it('fails both with the same error', async () => {
+    const error = new Error('cut')
+    const client = scriptedClient([{ updates: ['Some '], error }])
+    const [first, second] = new Agent({ client }).run('Hello', { stream: true }).tee()
+
+    const outcomes = await Promise.all([first.outcome(), second.outcome()])
+
+    expect(outcomes).toMatchObject([{ error }, { error, partial: { text: 'Some ' } }])
+  })
+
+  it('lets a hook of one reader change what that one gets, and nothing else', async () => {
+    const agent = new Agent({ client: scriptedClient(['A secret.'], { chunk: 'whole' }) })
+    const [changed, asIs] = agent.run('Hello', { stream: true }).tee()
+    changed.withTransformHook((update) =>
+      update.contents.length > 0 ? { ...update, contents: [text('***')] } : undefined,
+    )
+
+    const finals = await Promise.all([changed.finalResponse(), asIs.finalResponse()])
+
+    expect(finals.map((final) => final.text)).toEqual(['***', 'A secret.'])
+  })
+
+  it('refuses a hook where it has no way into the final value', () => {
+    const [first] = summing().tee()
+
+    expect(() => first.withTransformHook(() => {})).toThrow(/use map\(\)/)
+  })
+})
+
+describe('other forms of a stream', () => {
+  it('toReadableStream() is pulled by its reader and ends with the stream', async () => {
+    const log: string[] = []
+    const readable = summing(log).toReadableStream()
+    const reader = readable.getReader()
+    const before = [...log]
+
+    const first = await reader.read()
+
+    expect([before, first.value, log]).toEqual([[], 1, ['pull 1']])
+    expect([(await reader.read()).value, (await reader.read()).value]).toEqual([2, 3])
+    expect((await reader.read()).done).toBe(true)
+  })
+
+  it('toReadableStream() that is cancelled ends the stream with the reason', async () => {
+    const log: string[] = []
+    const reason = new Error('enough')
+    const stream = summing(log)
+    const reader = stream.toReadableStream().getReader()
+    await reader.read()
+
+    await reader.cancel(reason)
+
+    await expect(stream.finalResponse()).rejects.toBe(reason)
+    expect(log).toEqual(['pull 1', 'closed'])
+  })
+
+  it('toReadableStream() of a stream that fails fails with the same error', async () => {
+    const error = new Error('cut')
+    const client = scriptedClient([error])
+    const stream = new Agent({ client }).run('Hello', { stream: true })
+
+    await expect(stream.toReadableStream().getReader().read()).rejects.toBe(error)
+  })
+
+  it('toSSE() has an event for each update and a last one, without what the SDK returned', async () => {
+    const client = scriptedClient([{ updates: [{ contents: [text('One')], raw: 'secret' }] }])
+    const stream = new Agent({ client }).run('Hello', { stream: true })
+
+    const body = await new Response(stream.toSSE()).text()
+
+    expect(body).toMatch(
+      /^event: update\ndata: \{.*"One".*\}\n\nevent: done\ndata: \{"status":"completed"\}\n\n$/,
+    )
+    expect(body).not.toContain('secret')
+  })
+
+  const everything = ['annotations', 'events', 'files', 'reasoning', 'tool-calls'] as const
+
+  it.each<[string, ServerSentEventsOptions | undefined, readonly string[], readonly string[]]>([
+    [
+      'nothing is asked for',
+      undefined,
+      ['answer', 'public step'],
+      ['arg', 'row', 'thought', 'private'],
+    ],
+    [
+      'much is asked for',
+      { include: [...everything, 'tool-results', 'usage'] },
+      ['answer', 'arg', 'row', 'thought', 'private step', 'totalTokens', 'note'],
+      ['exception', 'opaque', 'sdk'],
+    ],
+  ])('toSSE() sends what it may where %s', async (_, options, sent, kept) => {
+    const look = tool({
+      name: 'look',
+      description: 'Looks.',
+      publicProgress: true,
+      async *execute() {
+        yield 'public step'
+        return 'row'
+      },
+    })
+    const fail = tool({
+      name: 'fail',
+      description: 'Fails.',
+      execute: () => {
+        throw new Error('exception')
+      },
+    })
+    const client = scriptedClient([
+      [callFunction('look', { a: 'arg' }), callFunction('fail')],
+      {
+        updates: [
+          {
+            contents: [
+              { type: 'reasoning', text: 'thought', providerData: { signature: 'opaque' } },
+              { type: 'text', text: 'answer', annotations: [{ type: 'citation', title: 'note' }] },
+            ],
+            raw: 'sdk',
+            usage: { totalTokens: 3 },
+          },
+        ],
+      },
+    ])
+    const agent = new Agent({
+      client,
+      tools: [look, fail],
+      functionInvocation: { includeDetailedErrors: true },
+      middleware: functionMiddleware('telling', ({ run }, callNext) => {
+        run.emit({ type: 'step', data: 'private step' })
+        return callNext()
+      }),
+    })
+
+    const body = await new Response(agent.run('Hello', { stream: true }).toSSE(options)).text()
+
+    for (const word of sent) expect(body).toContain(word)
+    for (const word of [...kept, 'exception']) expect(body).not.toContain(word)
+  })
+
+  it('toSSE() tells a client what a paused run waits for, and the neutral message of a block', async () => {
+    const gated = tool({ name: 'gated', description: '', approval: 'always', execute: () => 'ran' })
+    const paused = new Agent({
+      client: scriptedClient([callFunction('gated', { a: 1 })]),
+      tools: [gated],
+    }).run('Hello', { stream: true })
+    const blocked = new Agent({
+      client: scriptedClient(['A secret.']),
+      middleware: guardrail({
+        name: 'g',
+        applyTo: ['output'],
+        check: () => ({ action: 'block', category: 'secrets', reason: 'it is one' }),
+      }),
+    }).run('Hello', { stream: true })
+    const doneOf = async (stream: typeof paused): Promise<unknown> =>
+      JSON.parse((await new Response(stream.toSSE()).text()).split('event: done\ndata: ')[1]!)
+
+    expect(await doneOf(paused)).toEqual({
+      status: 'paused',
+      pending: [{ id: expect.any(String), kind: 'approval', name: 'gated', arguments: '{"a":1}' }],
+    })
+    expect(await doneOf(blocked)).toEqual({
+      status: 'blocked',
+      message: 'I cannot help with this request.',
+    })
+  })
+
+  it('toSSE() refuses to include what it does not know', () => {
+    const stream = new Agent({ client: scriptedClient([]) }).run('Hello', { stream: true })
+
+    expect(() => stream.toSSE({ include: ['raw' as 'files'] })).toThrow(/include.*got raw/)
+  })
+
+  it('toSSE() ends with a code where the stream fails, and no word of the error', async () => {
+    const bodyOf = (error: Error): Promise<string> => {
+      const stream = new Agent({ client: scriptedClient([error]) }).run('Hello', { stream: true })
+      return new Response(stream.toSSE()).text()
+    }
+
+    expect(await bodyOf(new Error('secret'))).toBe('event: error\ndata: {"code":"run_failed"}\n\n')
+    expect(await bodyOf(new LamellaError('secret', { code: 'aborted' }))).toContain('"aborted"')
+  })
+
+  it('toSSE() that cannot write an update ends the run', async () => {
+    const client = scriptedClient([{ updates: ['One'], hang: true }])
+    const stream = new Agent({ client })
+      .run('Hello', { stream: true })
+      .withTransformHook((update) => ({ ...update, contents: [text(1n as never)] }))
+
+    const body = await new Response(stream.toSSE()).text()
+
+    expect(body).toBe('event: error\ndata: {"code":"run_failed"}\n\n')
+    expect((await stream.outcome()).status).toBe('aborted')
+    expect(client.openStreams).toBe(0)
+  })
+
+  it('text() leaves out what is no text of the assistant', async () => {
+    const updates = [
+      { role: 'user', contents: [text('asked ')] },
+      { role: 'assistant', contents: [text('One '), { type: 'reasoning', text: 'hm' }] },
+      { role: 'tool', contents: [text('found ')] },
+      { contents: [text('two.')] },
+    ]
+
+    expect(await read(ResponseStream.from(updates).text())).toEqual(['One ', 'two.'])
+  })
+
+  it('text() that is left ends the stream', async () => {
+    const log: string[] = []
+    const stream = summing(log).map(
+      (update) => ({ contents: [text(`${update}`)] }),
+      () => 0,
+    )
+
+    for await (const _ of stream.text()) break
+
+    expect(log).toEqual(['pull 1', 'closed'])
+  })
+})

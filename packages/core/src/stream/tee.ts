@@ -1,0 +1,83 @@
+import type { StreamFailure } from './stream-outcome.ts'
+import type { StreamFold } from './stream-source.ts'
+import { PulledSource } from './stream-source.ts'
+import type { UpdateStream } from './update-stream.ts'
+
+/** State that two readers of one stream share. */
+interface Shared<Update, Final> {
+  readonly stream: UpdateStream<Update, Final>
+  readonly iterator: AsyncIterator<Update>
+  /** Updates that each reader has not read yet. */
+  readonly kept: Set<Update[]>
+  pull: Promise<void> | undefined
+}
+
+/** Two sources over one stream: whoever asks first pulls, and the other finds the update kept. */
+export function tee<Update, Final>(
+  stream: UpdateStream<Update, Final>,
+  fold: (() => StreamFold<Update, Final>) | undefined,
+): [TeeSource<Update, Final>, TeeSource<Update, Final>] {
+  const shared: Shared<Update, Final> = {
+    stream,
+    iterator: stream[Symbol.asyncIterator](),
+    kept: new Set(),
+    pull: undefined,
+  }
+  return [new TeeSource(shared, fold), new TeeSource(shared, fold)]
+}
+
+class TeeSource<Update, Final> extends PulledSource<Update, Final> {
+  readonly foldsAnew = true
+  readonly fold?: () => StreamFold<Update, Final>
+  readonly #shared: Shared<Update, Final>
+  readonly #kept: Update[] = []
+  #failure: StreamFailure<Final> | undefined
+
+  constructor(shared: Shared<Update, Final>, fold: (() => StreamFold<Update, Final>) | undefined) {
+    super()
+    this.#shared = shared
+    if (fold !== undefined) this.fold = fold
+    shared.kept.add(this.#kept)
+  }
+
+  final(): Promise<Final> {
+    return this.#shared.stream.finalResponse()
+  }
+
+  respond(id: string, value: unknown): boolean {
+    return this.#shared.stream.respond(id, value)
+  }
+
+  protected override async innerFailure(): Promise<StreamFailure<Final> | undefined> {
+    return this.#failure
+  }
+
+  protected async pull(): Promise<IteratorResult<Update>> {
+    if (this.#kept.length === 0) await pullForAll(this.#shared)
+    if (this.#kept.length > 0) return { done: false, value: this.#kept.shift()! }
+    const outcome = await this.#shared.stream.outcome()
+    if (outcome.status === 'done') return { done: true, value: undefined }
+    this.#failure = outcome
+    throw outcome.error
+  }
+
+  protected async close(reason: unknown): Promise<void> {
+    const { kept, stream } = this.#shared
+    kept.delete(this.#kept)
+    if (kept.size === 0) await stream.cancel(reason)
+  }
+}
+
+/** One pull at a time; its end or failure is in the stream's outcome. */
+function pullForAll<Update, Final>(shared: Shared<Update, Final>): Promise<void> {
+  shared.pull ??= shared.iterator
+    .next()
+    .then(
+      (step) => {
+        if (step.done !== true) for (const kept of shared.kept) kept.push(step.value)
+      },
+      () => {},
+    )
+    .finally(() => (shared.pull = undefined))
+  return shared.pull
+}

@@ -1,0 +1,31 @@
+import type { ChatOptions } from '../contract/chat-options.ts'
+
+type Options = Readonly<Record<string, unknown>>
+
+/**
+ * The provider options of a call under these names, those of later names over those of earlier ones.
+ * `aliases` are names that people give for one of them, by the name that counts.
+ * @throws TypeError for a name that differs from one of them only in case, for an alias, and for a field
+ * of `reasoning` that no provider has
+ */
+export function ownProviderOptions(
+  { providerOptions = {}, reasoning = {} }: ChatOptions,
+  names: readonly string[],
+  aliases: Readonly<Record<string, string>> = {},
+): Options {
+  for (const given of Object.keys(providerOptions)) {
+    if (names.includes(given)) continue
+    const lower = given.toLowerCase()
+    const meant = Object.hasOwn(aliases, lower) ? aliases[lower] : lower
+    if (meant !== undefined && names.includes(meant)) {
+      throw new TypeError(
+        `providerOptions: unknown provider \`${given}\`; did you mean \`${meant}\`?`,
+      )
+    }
+  }
+  for (const field of Object.keys(reasoning)) {
+    if (field === 'effort' || field === 'summary') continue
+    throw new TypeError(`options: unknown option \`reasoning.${field}\``)
+  }
+  return Object.assign({}, ...names.map((name) => providerOptions[name]))
+}

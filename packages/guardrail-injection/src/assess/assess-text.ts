@@ -1,0 +1,160 @@
+import type { OptionRules } from '@lamella/core/authoring'
+import { checkOptions, normalizeText } from '@lamella/core/authoring'
+import { authoritySignals } from '../signals/authority-signals.ts'
+import { findEncodedText } from './encoded-text.ts'
+import { foreignSignals } from '../signals/foreign-signals.ts'
+import type { InjectionMatch } from './hidden-text.ts'
+import { findHiddenText } from './hidden-text.ts'
+import type { InjectionCategory, InjectionSignal } from '../signals/injection-signal.ts'
+import { leakSignals } from '../signals/leak-signals.ts'
+import { overrideSignals } from '../signals/override-signals.ts'
+import { personaSignals } from '../signals/persona-signals.ts'
+import { SignalSearch } from './signal-search.ts'
+import { weighMatches } from './weigh-matches.ts'
+
+/** What the patterns say of a text. */
+export interface InjectionAssessment {
+  /** From 0 to 1: how sure it is that this is an attack. */
+  readonly score: number
+  /** What speaks for it most. */
+  readonly category?: InjectionCategory | undefined
+  /** What there is of it. Offsets are into the text as it was given. */
+  readonly matches: readonly InjectionMatch[]
+}
+
+export interface AssessOptions {
+  /**
+   * What is looked for.
+   * @default all categories
+   */
+  readonly categories?: readonly InjectionCategory[] | undefined
+  /**
+   * Languages of the phrases, such as `en` and `de`.
+   * @default 'auto': all there are
+   */
+  readonly languages?: 'auto' | readonly string[] | undefined
+  /**
+   * Categories of which any one sign is enough, as with a plain list of forbidden words.
+   * @default none
+   */
+  readonly strict?: readonly InjectionCategory[] | undefined
+  /** Patterns of your own; any match is enough. They must take linear time. */
+  readonly extraPatterns?: readonly RegExp[] | undefined
+  /**
+   * How many middlewares of base64, hex, percent and escape codes are read.
+   * @default 2
+   */
+  readonly decodeDepth?: number | undefined
+}
+
+export const injectionSignals: readonly InjectionSignal[] = [
+  ...overrideSignals,
+  ...leakSignals,
+  ...authoritySignals,
+  ...personaSignals,
+  ...foreignSignals,
+]
+
+export const assessRules: OptionRules<AssessOptions> = {
+  categories: 'any',
+  languages: 'any',
+  strict: 'any',
+  extraPatterns: 'any',
+  decodeDepth: 0,
+}
+
+/** Makes the function that looks for signs of an attack in a text, in time linear in its length. */
+export function injectionAssessor(
+  options: AssessOptions = {},
+): (text: string) => InjectionAssessment {
+  checkOptions('injectionAssessor', options, assessRules)
+  return assessorOf(options)
+}
+
+/** The same, with options that have been checked. */
+export function assessorOf(options: AssessOptions): (text: string) => InjectionAssessment {
+  const { categories, languages = 'auto', strict = [], decodeDepth = 2 } = options
+  const looksFor = (category: InjectionCategory) => categories?.includes(category) ?? true
+  const signals = injectionSignals.filter(
+    ({ category, language }) =>
+      looksFor(category) &&
+      (language === undefined || languages === 'auto' || languages.includes(language)),
+  )
+  // A copy with the flags that a search for all matches needs keeps no place between two texts.
+  const custom = (options.extraPatterns ?? []).map(
+    ({ source, flags }) => new RegExp(source, `${flags.replace(/[gy]/g, '')}g`),
+  )
+
+  function matchesIn(original: string, depth: number): readonly InjectionMatch[][] {
+    const normalized = normalizeText(original, {
+      stripDiacritics: true,
+      joinSpacedLetters: true,
+      collapseWhitespace: true,
+    })
+    const common: InjectionMatch[] = []
+    const matchAt = (category: InjectionCategory, weight: number, start: number, end: number) => ({
+      category,
+      weight,
+      ...normalized.toOriginalSpan(start, end),
+    })
+    for (const pattern of custom) {
+      for (const { 0: match, index } of normalized.text.matchAll(pattern)) {
+        if (match !== '') common.push(matchAt('custom', 1, index, index + match.length))
+      }
+    }
+    if (looksFor('hidden-text')) common.push(...findHiddenText(original))
+    if (looksFor('encoded') && depth > 0) common.push(...encodedIn(original, depth))
+    const windows = windowsOf(normalized.text).map(({ start: base, text }) => {
+      const search = new SignalSearch(text)
+      const found = signals.flatMap((signal) => {
+        const at = search.find(signal)
+        return at ? [matchAt(signal.category, signal.weight, base + at.start, base + at.end)] : []
+      })
+      return [...found, ...common]
+    })
+    // Emphasis and separators between words, which people and models read as blanks.
+    const bare = original
+      .replace(/[*_~]/g, ' ')
+      .replace(chain, (words) => words.replace(/[^\p{L}]/gu, ' '))
+    return bare === original ? windows : [...windows, ...matchesIn(bare, 0)]
+  }
+
+  /** What is in code counts by what it says. */
+  function encodedIn(original: string, depth: number): InjectionMatch[] {
+    const found = findEncodedText(original)
+    if (found.length === 0) return []
+    let end = 0
+    const ends = found.map(({ text }) => (end += text.length + 1))
+    const said = found.map(({ text }) => text).join('\n')
+    const matches = matchesIn(said, depth - 1).flat()
+    return matches.map(({ weight, start }) => {
+      const at = ends.findIndex((until) => start < until)
+      return { category: 'encoded', weight, start: found[at]!.start, end: found[at]!.end }
+    })
+  }
+
+  return (text) => {
+    const windows = matchesIn(text, decodeDepth).map((matches) => {
+      return { matches, ...weighMatches(matches, strict) }
+    })
+    const worst = windows.reduce((one, other) => (other.score > one.score ? other : one))
+    const { score, category } = worst
+    const matches = windows.filter((one) => 2 * one.score >= score).flatMap((one) => one.matches)
+    return { score, category, matches }
+  }
+}
+
+/** Four words or more with signs for blanks. Two or three are common: `--ignore-scripts`, `e.g.`. */
+const chain = /(?<!\p{L})\p{L}+(?:[.-]{1,3}\p{L}+){3,}/gu
+
+// In a long document, signs that have nothing to do with each other would add up.
+const windowChars = 6000
+const stepChars = 4500
+
+function windowsOf(text: string): readonly { readonly start: number; readonly text: string }[] {
+  const count = 1 + Math.max(0, Math.ceil((text.length - windowChars) / stepChars))
+  return Array.from({ length: count }, (_, at) => {
+    const start = at * stepChars
+    return { start, text: text.slice(start, start + windowChars) }
+  })
+}

@@ -1,0 +1,75 @@
+import type { GuardrailSubject, Verdict } from '@lamella/core'
+import { pendingCanary } from './canary.ts'
+import { findImages } from './find-images.ts'
+
+/** Options of what answers may have a browser fetch. */
+export interface ExfiltrationOptions {
+  /**
+   * Hosts whose images stay: `example.com` stands for `cdn.example.com` too.
+   * @default none
+   */
+  readonly allowHosts?: readonly string[] | undefined
+  /**
+   * Text in place of an image from elsewhere, without brackets.
+   * @default '(image removed)'
+   */
+  readonly replacement?: string | undefined
+}
+
+/**
+ * Judges what a model says: whether its instructions leak, and what a browser would fetch to show it. A browser
+ * fetches an image without asking, and with it whatever the model was talked into writing into its address.
+ */
+export function judgeOutput(
+  { text, before = '', final }: Pick<GuardrailSubject, 'text' | 'before' | 'final'>,
+  canary: string | undefined,
+  exfiltration: ExfiltrationOptions | false,
+): Verdict {
+  if (canary !== undefined && text.toLowerCase().includes(canary)) {
+    return { action: 'block', category: 'leak', severity: 1 }
+  }
+  if (!exfiltration) return { action: 'allow' }
+  const { allowHosts = [], replacement = defaultReplacement } = exfiltration
+  const whole = before + text
+  const { images, pending } = findImages(whole)
+  // A tag that is not closed takes in what the page has behind the answer.
+  const rest = final && whole[pending] === '<' ? [{ start: pending, end: whole.length }] : []
+  const foreign = images.filter(
+    ({ addresses }) => addresses?.some((each) => isForeign(each, allowHosts)) ?? true,
+  )
+  const spans = [...foreign, ...rest]
+    .map(({ start, end }) => ({ start: start - before.length, end: end - before.length }))
+    .filter(({ start }) => start >= 0)
+  if (spans.length === 0) return { action: 'allow' }
+  return { action: 'replace', category: 'exfiltration', severity: 0.6, replacement, spans }
+}
+
+/** The index from which on a text may still become something that is judged. */
+export function pendingOutput(text: string): number {
+  return Math.min(pendingCanary(text), findImages(text).pending)
+}
+
+// Without brackets, which would make an image together with what stands beside it.
+const defaultReplacement = '(image removed)'
+
+const here = 'here.invalid'
+
+function isForeign(address: string, allowHosts: readonly string[]): boolean {
+  const trimmed = address.trim()
+  const bare = trimmed.startsWith('<') ? trimmed.slice(1).split('>', 1)[0]! : trimmed
+  // Markdown and HTML decode these; where the address leads then is not worth following.
+  const [scheme, , authority] = bare.split(/[/?#]/, 3)
+  if (/[&\\]/.test(`${scheme}${authority}`)) return true
+  const first = bare.split(/[\s,]/, 1)[0]!
+  // `https:x` is a path on a page of the same scheme, and a host on all others.
+  return ['http', 'https'].some((own) => isElsewhere(first, `${own}://${here}`, allowHosts))
+}
+
+function isElsewhere(address: string, page: string, allowHosts: readonly string[]): boolean {
+  const url = URL.parse(address, page)
+  if (url === null) return true
+  const { protocol, hostname } = url
+  if (!['http:', 'https:', 'ftp:', 'ws:', 'wss:'].includes(protocol) || hostname === here)
+    return false
+  return !allowHosts.some((host) => hostname === host || hostname.endsWith(`.${host}`))
+}

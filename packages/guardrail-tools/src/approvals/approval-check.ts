@@ -1,0 +1,85 @@
+import type {
+  FunctionCallContent,
+  FunctionInvocationContext,
+  FunctionMiddleware,
+  GuardrailEvent,
+} from '@lamella/core'
+import { errorResult, LamellaError, memoryStore } from '@lamella/core'
+import { defineFunctionMiddleware, reporter, systemClock } from '@lamella/core/authoring'
+import type { ApprovalTicket } from './approval-gate.ts'
+import { sealedCall, ticketKey } from './approval-gate.ts'
+import { isSealed } from './approval-seal.ts'
+import { approvalRequest } from '../policy/recorded-call.ts'
+import type { ToolPolicyOptions } from '../policy/tool-policy-options.ts'
+
+/** Makes the middleware that lets an approved call run: as it was asked for, in time, and once. */
+export function approvalCheck(name: string, options: ToolPolicyOptions): FunctionMiddleware {
+  const { approval = {}, clock = systemClock, mode, onEvent } = options
+  const {
+    ttlMs = 900_000,
+    sign,
+    edit = true,
+    store = memoryStore({ clock, maxEntries: 100_000 }),
+  } = approval
+  const report = reporter<GuardrailEvent>('guardrail', onEvent)
+
+  /** What is wrong with an approval. */
+  const problemOf = async (
+    context: FunctionInvocationContext,
+    ticket: ApprovalTicket | undefined,
+    isEdited: boolean,
+  ): Promise<string | undefined> => {
+    if (isEdited && !edit) return 'approval_edited'
+    if (ticket === undefined) return sign === undefined ? undefined : 'approval_unsigned'
+    // What core runs, and not what the conversation may say of an id.
+    const written = context.metadata['call'] as FunctionCallContent
+    const call = sealedCall(context.run, context.function.name, written, ticket, options)
+    if (sign && !(await isSealed(call, ticket.seal, sign))) return 'approval_forged'
+    return clock.now() < ticket.expiresAt ? undefined : 'approval_expired'
+  }
+
+  return defineFunctionMiddleware(
+    'tool-policy',
+    { ...options, name },
+    async (context, callNext) => {
+      const decision = context.metadata['approval'] as { readonly arguments?: unknown } | undefined
+      if (decision === undefined || mode === 'shadow') {
+        await callNext()
+        return
+      }
+      const { metadata } = approvalRequest(context.run, context.callId) ?? {}
+      const ticket = metadata?.[ticketKey] as ApprovalTicket | undefined
+      let problem = await problemOf(context, ticket, decision.arguments !== undefined)
+      const key = ticket && `tool-policy:approval:${ticket.nonce}`
+      if (problem === undefined && key !== undefined) {
+        const isFirst = await store.compareAndSet(key, undefined, true, { ttlMs: 2 * ttlMs })
+        if (!isFirst) problem = 'approval_used'
+      }
+      if (problem !== undefined) {
+        report(context.run, {
+          guardrail: name,
+          stage: 'arguments',
+          status: 'retry',
+          category: problem,
+        })
+        context.result = errorResult('denied', problem, sentences[problem])
+        return
+      }
+      try {
+        await callNext()
+      } catch (error) {
+        // The call is not done: it goes on when the run does.
+        if (key !== undefined && LamellaError.is(error, 'run_paused')) await store.delete(key)
+        throw error
+      }
+    },
+  )
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  approval_edited: 'The arguments may not be edited.',
+  approval_unsigned: 'The approval is not signed.',
+  approval_forged: 'The approval is not for this call.',
+  approval_expired: 'The approval has expired. Call the tool again to ask anew.',
+  approval_used: 'The approval was used before.',
+}

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { check } from 'recheck'
+import { describe, expect, test } from 'vitest'
+import { sourcesOf, sourceWith } from '../../../../scripts/conventions/find-sources.ts'
+import { quickest } from '../../../../scripts/test-support/quickest.ts'
+import { nameGlob } from './name-glob.ts'
+import { path } from './path-rule.ts'
+import { shell } from './shell-rule.ts'
+import { url } from './url-rule.ts'
+
+// Test data that is kept beside the repository and never in it.
+const file = fileURLToPath(new URL('../../../../../shared/corpora/paths.jsonl', import.meta.url))
+const measured = existsSync(file) ? test : test.skip
+if (!existsSync(file)) console.warn(`toolPolicy: not measured, there is no ${file}`)
+
+measured('every way out of the corpus is denied, and no path of a real repository is', () => {
+  const rows = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const rule = path({ roots: ['/srv/docs'] })
+  const escapes = rows.filter(
+    (row) => row.posix_escapes || row.win32_escapes || row.nul || row.after_decode > 0,
+  )
+  const real = rows.filter(({ label }) => label === 'benign')
+
+  expect([escapes.length > 500, real.length > 300]).toEqual([true, true])
+  expect(escapes.filter(({ text }) => rule.check(text) === undefined)).toEqual([])
+  expect(real.filter(({ text }) => rule.check(text) !== undefined)).toEqual([])
+})
+
+describe('100,000 characters in under 50 ms', () => {
+  const rules = {
+    path: path({ roots: ['/srv'] }),
+    url: url({ hosts: ['*.a*b*c.*'] }),
+    shell: shell({ allow: ['a *'] }),
+  }
+  const units = [
+    '../',
+    '%25',
+    '%',
+    '. ',
+    "'",
+    '"a"',
+    'a',
+    ' a',
+    '/*',
+    '--',
+    '$a',
+    'from a,',
+    '\\',
+    ';',
+    '(',
+    'é',
+    '0.',
+  ]
+
+  test.each(Object.keys(rules))('%s', (name) => {
+    const rule = rules[name as keyof typeof rules]
+    for (const unit of units) {
+      for (const start of ['', 'https://', "a '"]) {
+        const text = start + unit.repeat(100_000 / unit.length)
+        const time = quickest(() => rule.check(text), 50)
+        expect(`${unit} ${time < 50 ? 'quick' : time}`).toBe(`${unit} quick`)
+      }
+    }
+  })
+
+  test('a glob', () => {
+    const matches = nameGlob(['a*a*a*a*a*a*a*a*b'])
+    const start = process.cpuUsage()
+
+    expect(matches('a'.repeat(100_000))).toBe(false)
+    expect(process.cpuUsage(start).user / 1000).toBeLessThan(50)
+  })
+})
+
+test('every regular expression of the package is safe', async () => {
+  const sources = [...sourcesOf('guardrail-tools'), sourceWith('core', 'function decodePath(')]
+  const literal =
+    /[=(\s]\/((?:\\.|\[(?:\\.|[^\]])*\]|[^/\s\\*])(?:\\.|\[(?:\\.|[^\]])*\]|[^/\\\n])*)\/([a-z]*)/g
+  const patterns = sources.flatMap((text) => [...text.matchAll(literal)])
+
+  expect(patterns.length).toBeGreaterThan(12)
+  for (const [, source, flags] of patterns) {
+    const { status } = await check(source!, flags!, { timeout: 10_000 })
+    expect(`${source}: ${status}`).toBe(`${source}: safe`)
+  }
+})

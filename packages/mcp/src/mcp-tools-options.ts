@@ -1,0 +1,139 @@
+import type { AgentContext } from '@lamella/core'
+import type { MiddlewareOptions } from '@lamella/core/authoring'
+import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
+import type { McpEvent } from './mcp-event.ts'
+import type { McpSamplingOptions } from './sample.ts'
+
+/** Options of `mcpTools`. */
+export interface McpToolsOptions
+  extends Pick<MiddlewareOptions<AgentContext, McpEvent>, 'when' | 'onEvent'> {
+  /**
+   * Name of the server for you, in events and in front of its tools: letters, digits, `_` and `-`.
+   * @default 'mcp'
+   */
+  readonly name?: string | undefined
+  /**
+   * Beginning of the names of its tools.
+   * @default the name and `_`
+   */
+  readonly prefix?: string | undefined
+  /**
+   * Tools that are offered, by the server's names for them, or a function of the name.
+   * @default all
+   */
+  readonly tools?: readonly string[] | ((name: string) => boolean) | undefined
+  /**
+   * `annotations` makes `readOnlyHint` and `idempotentHint` of the server count, for tool policies, caches and
+   * retries.
+   * @default 'none'
+   */
+  readonly trust?: 'none' | 'annotations' | undefined
+  /**
+   * Fingerprints of tools, from `fingerprints()`. A tool with another one, or with none, has changed.
+   * @default those of the first list that this process reads
+   */
+  readonly pinned?: Readonly<Record<string, string>> | undefined
+  /**
+   * A tool that has changed is shown and each call of it waits for approval, or it is not shown.
+   * @default 'ask'
+   */
+  readonly onDrift?: 'ask' | 'hide' | undefined
+  /**
+   * Fails a run while the server cannot be reached and no list of its tools was read yet. `false` lets it
+   * continue without them.
+   * @default true
+   */
+  readonly required?: boolean | undefined
+  /**
+   * `ask` passes questions of the server to the caller, as `mcpElicitation`.
+   * @default 'ask'
+   */
+  readonly elicitation?: 'ask' | 'decline' | undefined
+  /**
+   * Milliseconds that the caller has for an answer. They do not count for the call.
+   * @default 300000
+   */
+  readonly elicitationTimeoutMs?: number | undefined
+  /**
+   * Lets the server make model calls, with the client and the middleware of the agent.
+   * @default it may not
+   */
+  readonly sampling?: McpSamplingOptions | undefined
+  /**
+   * Milliseconds without a result or progress after which a call, or the reading of a list, fails.
+   * @default 60000
+   */
+  readonly timeoutMs?: number | undefined
+  /**
+   * Milliseconds after which a call fails, whatever its progress.
+   * @default 600000
+   */
+  readonly maxCallMs?: number | undefined
+  /**
+   * Milliseconds that a connection may take.
+   * @default 30000
+   */
+  readonly connectTimeoutMs?: number | undefined
+  /**
+   * Milliseconds after which a run reads the list of tools again. A server may also say that it changed.
+   * @default 300000
+   */
+  readonly listTtlMs?: number | undefined
+  /**
+   * Tools of a list. Those beyond are left out.
+   * @default 200
+   */
+  readonly maxTools?: number | undefined
+  /**
+   * Bytes of a tool's schemas, as JSON. A tool with larger ones is left out.
+   * @default 32768
+   */
+  readonly maxSchemaBytes?: number | undefined
+  /**
+   * Characters of a tool's description. The rest is cut.
+   * @default 2000
+   */
+  readonly maxDescriptionChars?: number | undefined
+  /**
+   * Bytes of a result, files in base64 included. A call with a larger one fails.
+   * @default 1000000
+   */
+  readonly maxResultBytes?: number | undefined
+}
+
+/** @throws TypeError or RangeError that names the option and the value */
+export function checkMcpToolsOptions(options: McpToolsOptions): void {
+  const owner = 'mcpTools'
+  checkOptions(owner, options, {
+    name: 'string?',
+    when: middlewareRules.when,
+    onEvent: middlewareRules.onEvent,
+    prefix: 'any',
+    tools: 'any',
+    trust: ['none', 'annotations'],
+    pinned: 'any',
+    onDrift: ['ask', 'hide'],
+    required: [true, false],
+    elicitation: ['ask', 'decline'],
+    elicitationTimeoutMs: 1,
+    sampling: { approval: ['ask', 'never'], maxTokens: 1, maxCalls: 1 },
+    timeoutMs: 1,
+    maxCallMs: 1,
+    connectTimeoutMs: 1,
+    listTtlMs: 1,
+    maxTools: 1,
+    maxSchemaBytes: 1,
+    maxDescriptionChars: 1,
+    maxResultBytes: 1,
+  })
+  const { name = 'mcp', prefix = '', tools } = options
+  if (!/^[\w-]{1,40}$/.test(name)) {
+    throw wrongOption(owner, 'name', '1 to 40 letters, digits, `_` or `-`', name)
+  }
+  if (typeof prefix !== 'string' || !/^[\w-]{0,41}$/.test(prefix)) {
+    throw wrongOption(owner, 'prefix', 'at most 41 letters, digits, `_` or `-`', prefix)
+  }
+  if (tools !== undefined && typeof tools !== 'function' && !Array.isArray(tools)) {
+    throw wrongOption(owner, 'tools', 'a list of names or a function', tools)
+  }
+}

@@ -1,0 +1,137 @@
+import type { AgentMiddleware, Message, Tool } from '@lamella/core'
+import { defineAgentMiddleware } from '@lamella/core/authoring'
+import { Connection } from './connection.ts'
+import { mcpReport } from './mcp-event.ts'
+import type { McpServer } from './mcp-server.ts'
+import { checkServer } from './mcp-server.ts'
+import { never } from './never.ts'
+import type { McpToolsOptions } from './mcp-tools-options.ts'
+import { checkMcpToolsOptions } from './mcp-tools-options.ts'
+import type { McpPrompt, McpResource } from './prompt-messages.ts'
+import { getPrompt, listPrompts, listResources, readResource } from './prompt-messages.ts'
+import { noteServer } from './sample.ts'
+import { ServerQuestions } from './server-questions.ts'
+import { ToolList } from './tool-list.ts'
+
+/** Settings of a read. */
+export interface McpReadOptions {
+  /** Ends the wait. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * A server of tools, as a middleware that offers them to each run of an agent. It holds one connection, which
+ * the first use opens, and which all runs and agents that have the middleware share.
+ */
+export interface McpTools extends AgentMiddleware, AsyncDisposable {
+  /** The tools as they are now, for an agent's own list. */
+  tools(options?: McpReadOptions): Promise<readonly Tool[]>
+  /** Fingerprints of the tools as they are now, for `pinned`. */
+  fingerprints(options?: McpReadOptions): Promise<Record<string, string>>
+  /** Lists the server's resources. */
+  resources(options?: McpReadOptions): Promise<readonly McpResource[]>
+  /** Reads a resource, as a message of the user. */
+  readResource(uri: string, options?: McpReadOptions): Promise<Message>
+  /** Lists the server's prompts. */
+  prompts(options?: McpReadOptions): Promise<readonly McpPrompt[]>
+  /** Makes a prompt, as messages of the user and the assistant. */
+  getPrompt(
+    name: string,
+    args?: Readonly<Record<string, string>>,
+    options?: McpReadOptions,
+  ): Promise<readonly Message[]>
+  /**
+   * Finishes an authorization: takes the query of the redirect that `authProvider` asked for. The next use of
+   * the server connects with the tokens.
+   */
+  finishAuth(redirect: URLSearchParams): Promise<void>
+  /** Ends the connection, and the process of the server where there is one. A later use opens it again. */
+  close(): Promise<void>
+}
+
+/**
+ * Gives an agent the tools of an MCP server. Nothing is connected before the first run.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { mcpTools } from '@lamella/mcp'
+ * import { stdio } from '@lamella/mcp/stdio'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * // Connects with the first run.
+ * const files = mcpTools(stdio({ command: 'mcp-server-filesystem', args: ['/srv/docs'] }), { name: 'files' })
+ * const client = scriptedClient(['The folder is empty.'])
+ * await using agent = new Agent({ client, middleware: files })
+ * ```
+ * @throws TypeError or RangeError that names the option and the value
+ */
+export function mcpTools(server: McpServer, options: McpToolsOptions = {}): McpTools {
+  checkServer(server)
+  checkMcpToolsOptions(options)
+  const { name = 'mcp', maxResultBytes = 1_000_000, timeoutMs = 60_000, tools: offered } = options
+  const report = mcpReport(name, options.onEvent)
+  const questions = new ServerQuestions({
+    server: name,
+    elicitation: options.elicitation ?? 'ask',
+    elicitationTimeoutMs: options.elicitationTimeoutMs ?? 300_000,
+    sampling: options.sampling,
+    report,
+  })
+  const connection = new Connection(server, {
+    name,
+    connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
+    ...questions.clientSetup(),
+    onToolsChanged: () => list.expire(),
+    onOpened: () => report({ status: 'connected' }),
+    onLost() {
+      list.expire()
+      report({ status: 'disconnected' })
+    },
+  })
+  const shared = { server: name, connection, timeoutMs, maxResultBytes }
+  const list: ToolList = new ToolList({
+    ...shared,
+    questions,
+    report,
+    onUnknownTool: () => list.expire(),
+    maxCallMs: options.maxCallMs ?? 600_000,
+    prefix: options.prefix ?? `${name}_`,
+    offers: typeof offered === 'function' ? offered : (tool) => offered?.includes(tool) ?? true,
+    isTrusted: options.trust === 'annotations',
+    pinned: options.pinned,
+    onDrift: options.onDrift ?? 'ask',
+    required: options.required ?? true,
+    maxTools: options.maxTools ?? 200,
+    listTtlMs: options.listTtlMs ?? 300_000,
+    maxSchemaBytes: options.maxSchemaBytes ?? 32_768,
+    maxDescriptionChars: options.maxDescriptionChars ?? 2000,
+  })
+  const atRun = defineAgentMiddleware(
+    'mcp',
+    { when: options.when, name },
+    async (context, callNext) => {
+      const { agent, run, signal } = context
+      questions.enter(run, agent)
+      context.tools = [...context.tools, ...(await list.tools(signal, run))]
+      await callNext()
+    },
+  )
+  const close = (): Promise<void> => {
+    list.expire()
+    return connection.close()
+  }
+  return noteServer({
+    ...atRun,
+    tools: ({ signal = never } = {}) => list.tools(signal),
+    fingerprints: ({ signal = never } = {}) => list.fingerprints(signal),
+    resources: ({ signal = never } = {}) => listResources(shared, signal),
+    readResource: (uri, { signal = never } = {}) => readResource(shared, uri, signal),
+    prompts: ({ signal = never } = {}) => listPrompts(shared, signal),
+    getPrompt: (prompt, args = {}, { signal = never } = {}) =>
+      getPrompt(shared, prompt, args, signal),
+    finishAuth: (redirect) => connection.finishAuth(redirect),
+    close,
+    [Symbol.asyncDispose]: close,
+  } satisfies McpTools)
+}

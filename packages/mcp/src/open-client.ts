@@ -1,0 +1,104 @@
+import type {
+  Client,
+  ClientCapabilities,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  Transport,
+} from '@modelcontextprotocol/client'
+import { LamellaError } from '@lamella/core'
+import { statusOf } from './lost-connection.ts'
+import type { McpCustomServer, McpHttpServer } from './mcp-server.ts'
+
+/** Settings of a new connection, besides its server. */
+export interface ClientSetup {
+  /** Name of the server, for messages. */
+  readonly name: string
+  readonly capabilities: ClientCapabilities
+  /** Sets handlers of requests that come from the server. */
+  readonly prepare: (client: Client) => void
+  /** Called when the server's tools may have changed. */
+  readonly onToolsChanged: () => void
+  /** Called when the connection is gone, whoever ended it. */
+  readonly onClosed: (client: Client) => void
+  readonly signal: AbortSignal
+  /** Told of a transport before it connects. */
+  readonly onTransport: (transport: HttpTransport) => void
+}
+
+/** A transport that can finish an authorization. */
+export type HttpTransport = StreamableHTTPClientTransport | SSEClientTransport
+
+type OwnServer = McpHttpServer | McpCustomServer
+
+/** Connects to a server. The SDK is loaded by the first connection. */
+export async function openClient(server: OwnServer, setup: ClientSetup): Promise<Client> {
+  if ('url' in server) return openHttp(server, setup)
+  return connect(await server.transport(), server.protocol ?? 'legacy', setup)
+}
+
+async function openHttp(server: McpHttpServer, setup: ClientSetup): Promise<Client> {
+  const sdk = await import('@modelcontextprotocol/client')
+  const url = new URL(server.url)
+  const { authProvider } = server
+  const options = {
+    fetch: fetchWithHeaders(url, server),
+    ...(authProvider !== undefined && { authProvider }),
+  }
+  const streamable = new sdk.StreamableHTTPClientTransport(url, options)
+  setup.onTransport(streamable)
+  try {
+    return await connect(streamable, server.protocol ?? 'auto', setup)
+  } catch (error) {
+    const status = statusOf(error)
+    if (error instanceof sdk.UnauthorizedError || status === 401 || status === 403) {
+      throw new LamellaError(`the MCP server "${setup.name}" asks for authorization`, {
+        code: 'mcp_unauthorized',
+        cause: error,
+      })
+    }
+    if (status === undefined || status >= 500) throw error
+    const events = new sdk.SSEClientTransport(url, options)
+    setup.onTransport(events)
+    // What says more of the two: most such servers are simply no servers of this protocol.
+    return connect(events, 'legacy', setup).catch(() => Promise.reject(error as Error))
+  }
+}
+
+async function connect(
+  transport: Transport,
+  mode: 'auto' | 'legacy',
+  setup: ClientSetup,
+): Promise<Client> {
+  const { Client } = await import('@modelcontextprotocol/client')
+  const { capabilities, signal } = setup
+  const client = new Client(
+    { name: 'lamella', version: '1.0.0' },
+    {
+      capabilities,
+      versionNegotiation: { mode },
+      listChanged: { tools: { autoRefresh: false, onChanged: setup.onToolsChanged } },
+    },
+  )
+  setup.prepare(client)
+  try {
+    await client.connect(transport, { signal })
+    signal.throwIfAborted()
+  } catch (error) {
+    await transport.close().catch(() => {})
+    throw signal.aborted ? signal.reason : error
+  }
+  return Object.assign(client, { onclose: () => setup.onClosed(client) })
+}
+
+/** Adds headers to requests to the server, and to no other origin, such as that of an authorization server. */
+function fetchWithHeaders(
+  { origin }: URL,
+  { headers = {}, fetch: send = fetch }: McpHttpServer,
+): (input: string | URL, init?: RequestInit) => Promise<Response> {
+  return async (input, init = {}) => {
+    if (new URL(input).origin !== origin) return send(input, init)
+    const own = new Headers(typeof headers === 'function' ? await headers() : headers)
+    new Headers(init.headers).forEach((value, name) => own.set(name, value))
+    return send(input, { ...init, headers: own })
+  }
+}

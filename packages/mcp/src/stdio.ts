@@ -1,0 +1,70 @@
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import type { McpCustomServer, McpProtocol } from './mcp-server.ts'
+
+/** Options of `stdio`. */
+export interface StdioOptions {
+  /** The program. It is started without a shell. */
+  readonly command: string
+  /**
+   * Arguments of the program.
+   * @default []
+   */
+  readonly args?: readonly string[] | undefined
+  /**
+   * Environment variables besides `PATH`, `HOME` and the like. Nothing else of this process's is passed on.
+   * @default {}
+   */
+  readonly env?: Readonly<Record<string, string>> | undefined
+  /**
+   * Working directory.
+   * @default that of this process
+   */
+  readonly cwd?: string | undefined
+  /**
+   * Destination of the server's log.
+   * @default 'inherit'
+   */
+  readonly stderr?: 'inherit' | 'ignore' | undefined
+  /**
+   * `auto` asks for the revision of 2026 first, by a second process that is then ended.
+   * @default 'legacy'
+   */
+  readonly protocol?: McpProtocol | undefined
+}
+
+/**
+ * A server that is started as a child process, and speaks over its standard input and output. It runs from its
+ * first use until the connection is closed.
+ *
+ * @example
+ * ```ts
+ * import { mcpTools } from '@lamella/mcp'
+ * import { stdio } from '@lamella/mcp/stdio'
+ *
+ * // Starts the process with the first run.
+ * const files = mcpTools(stdio({ command: 'mcp-server-filesystem', args: ['/srv/docs'] }))
+ * ```
+ * @throws TypeError that names the option and the value
+ */
+export function stdio(options: StdioOptions): McpCustomServer {
+  checkOptions('stdio', options, {
+    command: 'string',
+    args: 'any',
+    env: 'any',
+    cwd: 'string?',
+    stderr: ['inherit', 'ignore'],
+    protocol: ['auto', 'legacy'],
+  })
+  const { command, args = [], env = {}, cwd, stderr = 'inherit', protocol } = options
+  if (!Array.isArray(args)) throw wrongOption('stdio', 'args', 'a list of strings', args)
+  const transport = (): StdioClientTransport =>
+    new StdioClientTransport({
+      command,
+      args: [...args],
+      env: { ...getDefaultEnvironment(), ...env },
+      stderr,
+      ...(cwd !== undefined && { cwd }),
+    })
+  return { transport, protocol }
+}

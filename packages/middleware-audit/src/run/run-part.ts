@@ -1,0 +1,99 @@
+import type {
+  AgentContext,
+  AgentMiddleware,
+  AgentResponse,
+  Block,
+  PendingRequest,
+} from '@lamella/core'
+import { errorType, exitOf, usageSince } from '@lamella/core/authoring'
+import type { AuditFacts } from '../record/audit-record.ts'
+import { said } from './captured-content.ts'
+import type { RunAudit } from './run-audit.ts'
+import { answeredCalls } from './run-audit.ts'
+
+/** The middleware around a run: its start, and its end in whatever way. */
+export function runPart(audit: RunAudit): AgentMiddleware['process'] {
+  return async (context, callNext) => {
+    const { run } = context
+    const start = audit.trail.clock.now()
+    const usageBefore = run.usage
+    const answered = answeredCalls(context)
+    const spent = (): AuditFacts => ({
+      elapsedMs: audit.trail.clock.now() - start,
+      usage: usageSince(run.usage, usageBefore),
+      attempts: run.attempts.length || undefined,
+    })
+    await audit.record('run.start', context, () => startFacts(audit, context))
+    const unobserve = audit.observe(context)
+
+    let response: AgentResponse
+    try {
+      response = await callNext()
+    } catch (error) {
+      unobserve()
+      // The run fails of this error, and not of what recording it may come to.
+      await recordFailure(audit, context, error, { answered, spent }).catch(() => {})
+      throw error
+    }
+    unobserve()
+    await audit.refused(context, answered)
+    await audit.requested(context, response.pending)
+    await audit.record('run.end', context, () => ({
+      ...spent(),
+      status: response.status,
+      finishReason: response.finishReason,
+      reason: audit.content('errors', context, () => response.reason),
+      block: response.block && blockFacts(response.block),
+      output: audit.content('output', context, () => said(response.messages)),
+    }))
+    await audit.finish(context)
+  }
+}
+
+function startFacts(audit: RunAudit, context: AgentContext): AuditFacts {
+  const { agent, messages, instructions, stream } = context
+  const { agent: run, chat, function: call } = agent.explain('')
+  return {
+    streamed: stream,
+    messages: messages.length,
+    middlewares: { agent: run, chat, function: call },
+    versions: audit.options.versions,
+    input: audit.content('input', context, () => said(messages)),
+    instructions: audit.content('instructions', context, () => instructions),
+  }
+}
+
+async function recordFailure(
+  audit: RunAudit,
+  context: AgentContext,
+  error: unknown,
+  of: { readonly answered: ReadonlySet<string>; readonly spent: () => AuditFacts },
+): Promise<void> {
+  const { answered, spent } = of
+  const status = exitOf(error, context.signal)
+  await audit.refused(context, answered)
+  if (status === 'paused') {
+    await audit.requested(context, [(error as { request: PendingRequest }).request])
+  }
+  const message = (): unknown => audit.content('errors', context, () => String(error))
+  if (status === 'blocked') {
+    const { block } = error as { block: Block }
+    await audit.record('run.blocked', context, () => ({ ...spent(), block: blockFacts(block) }))
+  } else if (status === 'failed' || status === 'aborted') {
+    const type = errorType(error)
+    await audit.record('run.error', context, () => ({
+      ...spent(),
+      status,
+      error: type,
+      message: message(),
+    }))
+  } else {
+    await audit.record('run.end', context, () => ({ ...spent(), status, reason: message() }))
+  }
+  await audit.finish(context)
+}
+
+/** Without the sentence for the user. */
+function blockFacts({ guardrail, level, stage, category }: Block): AuditFacts {
+  return { guardrail, level, stage, category }
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { link, readFile, rename, unlink, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { LamellaError } from '@lamella/core'
+
+/** A lock that is held until it is released. */
+export interface FileLock {
+  release(): Promise<void>
+}
+
+interface Holder {
+  readonly host: string
+  readonly pid: number
+  /** Tells processes apart that had the same number one after another. */
+  readonly process: string
+}
+
+const own: Holder = { host: hostname(), pid: process.pid, process: randomUUID() }
+
+/**
+ * Takes the lock of a file: `<path>.lock`, which names its holder. The lock of a process of this machine that
+ * has ended is taken over.
+ * @throws LamellaError `audit_conflict` if somebody else holds it
+ */
+export async function lockFile(path: string): Promise<FileLock> {
+  const lock = `${path}.lock`
+  const text = `${JSON.stringify(own)}\n`
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await writeFile(lock, text, { flag: 'wx', mode: 0o600 })
+      break
+    } catch (error) {
+      if (!hasCode(error, 'EEXIST')) throw error
+    }
+    const found = await readFile(lock, 'utf8').catch(() => undefined)
+    if (found !== undefined && (attempt === attempts || !isLeft(found))) throw conflict(path, found)
+    if (found !== undefined) await remove(lock, found)
+  }
+  return { release: () => remove(lock, text) }
+}
+
+const attempts = 3
+
+/** Removes a lock if it is still the one that was read. Of several processes that try, one does. */
+async function remove(lock: string, expected: string): Promise<void> {
+  const aside = `${lock}.${randomUUID()}`
+  try {
+    if ((await readFile(lock, 'utf8')) !== expected) return
+    await rename(lock, aside)
+    // Another process may have taken over the lock since: it gets it back.
+    if ((await readFile(aside, 'utf8')) !== expected) await link(aside, lock)
+    await unlink(aside)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+  }
+}
+
+/** Tells whether the holder of a lock has ended without releasing it. */
+function isLeft(text: string): boolean {
+  const holder = read(text)
+  // Somebody is writing it.
+  if (holder === undefined) return false
+  if (holder.host !== own.host) return false
+  if (holder.pid === own.pid) return holder.process !== own.process
+  try {
+    process.kill(holder.pid, 0)
+    return false
+  } catch (error) {
+    return hasCode(error, 'ESRCH')
+  }
+}
+
+function read(text: string): Holder | undefined {
+  try {
+    const holder = JSON.parse(text) as Partial<Holder> | null
+    return typeof holder?.pid === 'number' && holder.pid > 0 ? (holder as Holder) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function conflict(path: string, found: string): LamellaError {
+  const holder = read(found)
+  const who = holder
+    ? `process ${holder.pid} on ${holder.host} writes it`
+    : 'somebody else writes it'
+  return new LamellaError(`${path} is locked by ${path}.lock: ${who}`, { code: 'audit_conflict' })
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === code
+}

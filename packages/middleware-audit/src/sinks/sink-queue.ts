@@ -1,0 +1,59 @@
+import type { AuditEntry } from '../record/audit-record.ts'
+import type { AuditSink } from './audit-sink.ts'
+
+/** What waits for one sink. */
+export class SinkQueue {
+  readonly sink: AuditSink
+  readonly #batchSize: number
+  readonly #onFailure: (error: unknown) => void
+  readonly #waiting: AuditEntry[] = []
+  #written = 0
+  #work: Promise<void> | undefined
+  #failed = false
+
+  constructor(sink: AuditSink, batchSize: number, onFailure: (error: unknown) => void) {
+    this.sink = sink
+    this.#batchSize = batchSize
+    this.#onFailure = onFailure
+  }
+
+  get size(): number {
+    return this.#waiting.length
+  }
+
+  /** Whether the last write has failed. */
+  get failed(): boolean {
+    return this.#failed
+  }
+
+  push(entry: AuditEntry): void {
+    this.#waiting.push(entry)
+  }
+
+  /** Writes what waits by now; false at a failure, after which the next call tries again. */
+  async drain(): Promise<boolean> {
+    const until = this.#written + this.#waiting.length
+    while (this.#written < until) {
+      // Not at once: a sink that throws at once must not be done before it has begun.
+      this.#work ??= Promise.resolve().then(() => this.#writeBatch())
+      await this.#work
+      if (this.#failed) return false
+    }
+    return true
+  }
+
+  async #writeBatch(): Promise<void> {
+    const batch = this.#waiting.slice(0, this.#batchSize)
+    try {
+      await this.sink.write(batch)
+      this.#waiting.splice(0, batch.length)
+      this.#written += batch.length
+      this.#failed = false
+    } catch (error) {
+      this.#failed = true
+      this.#onFailure(error)
+    } finally {
+      this.#work = undefined
+    }
+  }
+}

@@ -1,0 +1,245 @@
+import type { GuardrailEvent, KeyValueStore, RunContext } from '@lamella/core'
+import { memoryStore } from '@lamella/core'
+import type { Clock, OptionRules } from '@lamella/core/authoring'
+import { middlewareRules, sha256, systemClock, wrongOption } from '@lamella/core/authoring'
+import type { ReportCache } from './cache-event.ts'
+import { cacheReporter } from './cache-event.ts'
+import type { CacheInfo, SharedCacheOptions } from './cache-options.ts'
+import type { CacheScope } from './cache-scope.ts'
+import { checkScope, scopeOf } from './cache-scope.ts'
+import type { Found, SingleFlightOptions, Turn } from './cached-calls.ts'
+import { CachedCalls } from './cached-calls.ts'
+import type { CacheEntry } from './entry-store.ts'
+import { EntryStore } from './entry-store.ts'
+import type { KeyvLike } from './keyv-like.ts'
+import { keyvStore } from './keyv-store.ts'
+
+/** Part of the context of a model call or a tool call. */
+interface CallContext {
+  readonly run: RunContext
+  readonly signal: AbortSignal
+}
+
+/** Key of a call, or the reason why it has none. */
+export type KeyOrReason =
+  | { readonly key: string; readonly reason?: never }
+  | { readonly key?: never; readonly reason: string }
+
+/** Answer that may be stored. */
+export interface Candidate<Value> {
+  readonly key: string
+  readonly ttlMs: number
+  /**
+   * Milliseconds for which it is stored; longer than `ttlMs` if it may answer late.
+   * @default ttlMs
+   */
+  readonly keepMs?: number | undefined
+  readonly question?: string | undefined
+  /** Returns the reason not to store it, if there is one. */
+  readonly why: () => string | undefined | Promise<string | undefined>
+  readonly value: () => Value
+}
+
+/**
+ * Parts that `cache()` and `toolCache()` share: the store, the keys, and reading and writing entries.
+ */
+export class CallCache<Value, Context extends CallContext> {
+  readonly isShadow: boolean
+  readonly ttlMs: number
+  readonly report: ReportCache
+  readonly entries: EntryStore<Value>
+  readonly #options: SharedCacheOptions<Context>
+  readonly #calls: CachedCalls<Value>
+  readonly #clock: Clock
+  /** Store of the user, which other processes may share. */
+  readonly #shared: KeyValueStore | undefined
+  readonly #flight: SingleFlightOptions | undefined
+  readonly #prefix: string
+  readonly #namespace: string
+
+  /** @throws TypeError or RangeError that names the option and the value */
+  constructor(
+    owner: 'cache' | 'toolCache',
+    options: SharedCacheOptions<Context> & { readonly scope?: CacheScope<Context> | undefined },
+    isValue: (value: unknown) => value is Value,
+  ) {
+    check(owner, options)
+    const {
+      name: middleware = 'cache',
+      store,
+      codec,
+      clock = systemClock,
+      ttlMs = 300_000,
+    } = options
+    const { namespace = '', singleFlight = true, storeTimeoutMs = 1000, onEvent } = options
+    this.isShadow = options.mode === 'shadow'
+    this.ttlMs = ttlMs
+    this.report = cacheReporter({ middleware, isShadow: this.isShadow, onEvent })
+    this.#options = options
+    this.#clock = clock
+    this.#shared = store === undefined ? undefined : toStore(owner, store)
+    this.entries = new EntryStore({
+      store: this.#shared ?? memoryStore({ maxEntries: 1000, maxBytes: 64 * 2 ** 20, clock }),
+      codec,
+      clock,
+      timeoutMs: store === undefined ? Infinity : storeTimeoutMs,
+      isValue,
+    })
+    this.#flight = singleFlight === true ? {} : singleFlight || undefined
+    this.#calls = new CachedCalls({
+      entries: this.entries,
+      clock,
+      singleFlight: this.isShadow ? undefined : this.#flight,
+      shared: this.#shared,
+    })
+    this.#prefix = owner === 'cache' ? 'cache:' : 'tool-cache:'
+    this.#namespace = namespace
+  }
+
+  /**
+   * Computes the key of a call. `describe` returns the rest of its data as canonical JSON, or
+   * `undefined`.
+   */
+  async keyFor(
+    context: Context,
+    scope: CacheScope<Context>,
+    describe: () => object | string | undefined,
+  ): Promise<KeyOrReason> {
+    try {
+      const who = scopeOf(scope, context)
+      if (who === undefined) return { reason: 'no-scope' }
+      const what = describe()
+      if (what === undefined) return { reason: 'not-json' }
+      // The number is the version of the format of keys and entries.
+      const hash = sha256(JSON.stringify([1, this.#namespace, who, what]))
+      return { key: this.#prefix + (typeof hash === 'string' ? hash : await hash) }
+    } catch (error) {
+      this.fail(context, 'key', error)
+      return { reason: 'error' }
+    }
+  }
+
+  begin(
+    context: Context,
+    key: string,
+    options: {
+      readonly reads?: boolean
+      readonly waits?: boolean
+      readonly accepts: (entry: CacheEntry<Value>, ageMs: number) => boolean
+      readonly isAwaited?: (() => boolean) | undefined
+    },
+  ): Promise<Found<Value> | Turn<Value>> {
+    return this.#calls.begin(key, {
+      signal: context.signal,
+      reads: options.reads,
+      waits: options.waits,
+      isAwaited: options.isAwaited,
+      accepts: (entry) => options.accepts(entry, this.entries.ageMs(entry)),
+      onError: (reason, error) => this.fail(context, reason, error, key),
+    })
+  }
+
+  /** Stores an answer if it may be stored, and reports the outcome. Never rejects. */
+  async keep(
+    context: Context,
+    candidate: Candidate<Value>,
+  ): Promise<{ readonly entry?: CacheEntry<Value>; readonly facts: Omit<CacheInfo, 'hit'> }> {
+    const { key, ttlMs, keepMs = ttlMs, question, why, value } = candidate
+    let reason: string | undefined
+    try {
+      reason = await why()
+      if (reason === undefined) {
+        const storedAt = this.#clock.now()
+        const entry = { version: 1, storedAt, ttlMs, value: value(), question } as const
+        const stored = await this.#write(context, key, entry, keepMs)
+        if (stored) this.#forgetIfBlocked(context, key)
+        return { entry, facts: this.#made(context, { key, stored }) }
+      }
+    } catch (error) {
+      this.fail(context, (reason = 'cacheable'), error, key)
+    }
+    return { facts: this.#made(context, { key, stored: false, reason }) }
+  }
+
+  /** Claims a key for the time of a lease. Returns false if another process holds it. */
+  async claim(key: string): Promise<boolean> {
+    const ttlMs = this.#flight?.leaseMs ?? 10_000
+    const claimed = this.#shared?.compareAndSet(key, undefined, 1, { ttlMs })
+    return claimed === undefined || this.entries.within(claimed)
+  }
+
+  fail({ run }: Context, reason: string, error: unknown, key?: string): void {
+    this.report(run, { outcome: 'error', reason, error, ...(key !== undefined && { key }) })
+  }
+
+  /**
+   * Removes the entry if a guardrail blocks later in the run: its event may be about this answer.
+   */
+  #forgetIfBlocked(context: Context, key: string): void {
+    context.run.observe(({ type, data }) => {
+      if (type !== 'guardrail' || (data as Partial<GuardrailEvent>).status !== 'blocked') return
+      const removed = this.entries
+        .remove(key)
+        .catch((error: unknown) => this.fail(context, 'remove', error, key))
+      this.#options.waitUntil?.(removed)
+    })
+  }
+
+  #made({ run }: Context, facts: Omit<CacheInfo, 'hit'>): Omit<CacheInfo, 'hit'> {
+    this.report(run, { outcome: 'miss', ...facts })
+    return facts
+  }
+
+  async #write(
+    context: Context,
+    key: string,
+    entry: CacheEntry<Value>,
+    keepMs: number,
+  ): Promise<boolean> {
+    const written = this.entries.write(key, entry, keepMs).then(
+      () => true,
+      (error: unknown) => {
+        this.fail(context, 'write', error, key)
+        return false
+      },
+    )
+    const { waitUntil } = this.#options
+    if (waitUntil === undefined) return written
+    waitUntil(written)
+    return true
+  }
+}
+
+export const sharedCacheRules: OptionRules<SharedCacheOptions<never>> = {
+  ...middlewareRules,
+  store: 'any',
+  ttlMs: 1,
+  namespace: 'string?',
+  singleFlight: { leaseMs: 1, pollMs: 1, waitMs: 0, stallMs: 1 },
+  codec: 'any',
+  storeTimeoutMs: 1,
+  waitUntil: 'function?',
+  clock: 'any',
+}
+
+function check<Context>(
+  owner: string,
+  options: SharedCacheOptions<Context> & { readonly scope?: CacheScope<Context> | undefined },
+): void {
+  checkScope(owner, options.scope)
+  const { codec } = options
+  if (codec === undefined) return
+  for (const name of ['encode', 'decode'] as const) {
+    if (typeof codec[name] !== 'function') {
+      throw wrongOption(owner, `codec.${name}`, 'a function', codec[name])
+    }
+  }
+}
+
+function toStore(owner: string, store: KeyValueStore | KeyvLike): KeyValueStore {
+  const { compareAndSet, get, set } = Object(store) as Partial<KeyValueStore>
+  if (typeof compareAndSet === 'function') return store as KeyValueStore
+  if (typeof get === 'function' && typeof set === 'function') return keyvStore(store as KeyvLike)
+  // The value may be an address with a password.
+  throw wrongOption(owner, 'store', 'a KeyValueStore or a Keyv', typeof store)
+}

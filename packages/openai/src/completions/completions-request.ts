@@ -1,0 +1,109 @@
+import type { ChatRequest, DataContent, UriContent } from '@lamella/core'
+import { mergeBody, recordOf } from '@lamella/core/transport'
+import type { ChatDialect, MaxTokensField } from '../dialects/chat-dialect.ts'
+import { toMessageParams } from './completions-messages.ts'
+import type { FileLoss } from '../requests/file-source.ts'
+import { fileSource, foreignFile } from '../requests/file-source.ts'
+import type { OpenAIProviderOptions } from '../connection/openai-provider-options.ts'
+import type { ApiRules, PreparedBody } from '../history/prepare-history.ts'
+import { prepareHistory } from '../history/prepare-history.ts'
+import { namedSchema } from '../requests/response-format.ts'
+import { defined } from '../requests/defined.ts'
+import { completionsDialect, toolParams } from '../requests/tool-params.ts'
+
+/** How Chat Completions wants a history in this dialect. */
+export function completionsHistory(dialect: ChatDialect): ApiRules {
+  return {
+    callIds: dialect.callIds,
+    reasoning: ({ protected: sealed, providerData }) => {
+      const { field, itemId } = recordOf(providerData)
+      if (sealed !== undefined || itemId !== undefined) return 'lost'
+      return typeof field === 'string' && dialect.thinking !== 'never' ? 'kept' : 'unwanted'
+    },
+    takesHosted: false,
+    takesRawParts: true,
+    takesRefusals: dialect.refusals,
+    fileLoss: (content) => foreignFile(content) ?? fileLoss(content, dialect),
+  }
+}
+
+function fileLoss(
+  content: DataContent | UriContent,
+  { images }: ChatDialect,
+): FileLoss | undefined {
+  const { kind, fileId, base64, url = '' } = fileSource(content)
+  const isInline = base64 !== undefined || url.startsWith('data:')
+  if (kind === 'image' && images === 'none')
+    return { words: 'an image is left out', isLeftOut: true }
+  if (kind === 'image') {
+    return images === 'inline' && !isInline
+      ? { words: 'an image behind an address is left out', isLeftOut: true }
+      : undefined
+  }
+  return fileId === undefined && !isInline
+    ? { words: 'a file behind an address is named, not shown', isLeftOut: false }
+    : undefined
+}
+
+export interface CompletionsSettings {
+  readonly provider: string
+  readonly model: string | undefined
+  readonly dialect: ChatDialect
+}
+
+/** The body of a call of Chat Completions. */
+export function completionsBody(
+  request: ChatRequest,
+  own: OpenAIProviderOptions,
+  { provider, model, dialect }: CompletionsSettings,
+): PreparedBody {
+  const { messages, instructions, options } = request
+  const rules = { ...completionsHistory(dialect), provider, model, isContinued: false }
+  const history = prepareHistory(messages, rules)
+  const params = toMessageParams(history.messages, instructions, dialect)
+  const body = {
+    ...(model !== undefined && { model }),
+    messages: params.length > 0 ? params : [{ role: 'user', content: '' }],
+    ...defined({
+      [tokensField(dialect.maxTokensField, model)]: options.maxOutputTokens,
+      temperature: options.temperature,
+      top_p: options.topP,
+      stop: options.stop?.length === 0 ? undefined : options.stop,
+      seed: options.seed,
+      reasoning_effort: options.reasoning?.effort,
+      response_format: formatParam(request, dialect),
+      metadata: options.metadata,
+      user: options.user,
+      store: own.store,
+      service_tier: own.serviceTier,
+      verbosity: own.verbosity,
+      prompt_cache_key: own.promptCacheKey,
+      prompt_cache_retention: own.promptCacheRetention,
+      safety_identifier: own.safetyIdentifier,
+    }),
+    ...toolParams(options, own.strictTools ?? false, completionsDialect),
+  }
+  return { body: mergeBody(body, own.extraBody), losses: history.losses }
+}
+
+function formatParam(
+  { options: { responseFormat } }: ChatRequest,
+  { jsonObject }: ChatDialect,
+): unknown {
+  if (responseFormat === undefined) return undefined
+  if (responseFormat === 'text') return { type: 'text' }
+  if (responseFormat === 'json') return jsonObject ? { type: 'json_object' } : anyObject
+  return { type: 'json_schema', json_schema: namedSchema(responseFormat) }
+}
+
+const anyObject = {
+  type: 'json_schema',
+  json_schema: { name: 'response', schema: { type: 'object' } },
+}
+
+/** OpenAI's own models refuse the old name, many other servers do not know the new one. */
+function tokensField(field: MaxTokensField, model: string | undefined): string {
+  if (field !== 'auto') return field
+  const isOpenAIModel = model === undefined || /(?:^|[/.:])(?:gpt-|o\d|chatgpt|codex)/i.test(model)
+  return isOpenAIModel && !/gpt-oss/i.test(model ?? '') ? 'max_completion_tokens' : 'max_tokens'
+}

@@ -1,0 +1,299 @@
+import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
+import { createId } from '@lamella/core'
+import type { WireObject } from '@lamella/core/transport'
+import { InBandFailure, listOf, recordOf, stringOf } from '@lamella/core/transport'
+import type { ChatDialect } from '../dialects/chat-dialect.ts'
+import { CompletionCalls } from './completions-calls.ts'
+import { CompletionThoughts } from './completions-thoughts.ts'
+import { toUsage } from '../answers/openai-usage.ts'
+import { toAnnotation, toCitations } from '../answers/to-annotation.ts'
+import type { AnswerMapper, MapperContext } from '../answers/answer-mapper.ts'
+import { requestNotes } from '../answers/answer-mapper.ts'
+import { isoTime } from '../answers/iso-time.ts'
+import type { TaggedPiece } from './thinking-tags.ts'
+import { ThinkingTags } from './thinking-tags.ts'
+
+/** Fields in which servers put their thinking. The first that is there counts: some send the same in two. */
+const thoughtFields = ['reasoning_content', 'reasoning'] as const
+
+/**
+ * Makes updates of the chunks of Chat Completions, and of a whole completion by the same code. Of
+ * several choices, only the first is read.
+ */
+export class CompletionsUpdates implements AnswerMapper {
+  /** Usage comes after the answer: only `[DONE]` or the end of the body says that nothing follows. */
+  readonly isOver = false
+  readonly #context: MapperContext
+  readonly #calls = new CompletionCalls()
+  readonly #thoughts = new CompletionThoughts()
+  #origin: Origin
+  #messageId = ''
+  #responseId: string | undefined
+  #model: string | undefined
+  #finishReason: FinishReason | undefined
+  #hasBegun = false
+  #hasFinalUsage = false
+  #hasSaid = false
+  #hasRefused = false
+  readonly #logProbs: unknown[] = []
+  readonly #dialect: ChatDialect
+  readonly #tags: ThinkingTags
+
+  constructor(context: MapperContext, dialect: ChatDialect) {
+    this.#context = context
+    this.#dialect = dialect
+    this.#tags = new ThinkingTags(dialect.thinkingTags)
+    this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
+  }
+
+  /** Not all servers give a reason; `[DONE]` and the count of usage come after the answer, too. */
+  end(hasDoneMarker: boolean): boolean {
+    if (!this.#hasBegun) return false
+    if (this.#finishReason !== undefined) return true
+    // Without a reason, a call that breaks off in its arguments was cut.
+    return (hasDoneMarker || this.#hasFinalUsage) && this.#calls.areComplete
+  }
+
+  /** Appends the updates of a completion that came in one piece. */
+  whole(completion: WireObject, updates: ChatResponseUpdate[]): void {
+    const choice = recordOf(firstChoice(completion))
+    this.#begin(completion, updates)
+    if (choice['error']) throw new InBandFailure(choice['error'])
+    this.#delta(recordOf(choice['message']), updates)
+    this.#logProbs.push(...listOf(recordOf(choice['logprobs'])['content']))
+    this.#calls.checkNames()
+    this.#facts(completion, choice, updates)
+  }
+
+  map(value: unknown, updates: ChatResponseUpdate[]): void {
+    const chunk = recordOf(value)
+    const choice = recordOf(firstChoice(chunk))
+    if (!this.#hasBegun) {
+      // Azure sends the verdict on the prompt first, in a chunk without id and choice.
+      if (stringOf(chunk['id']) === undefined && listOf(chunk['choices']).length === 0) {
+        return this.#extras(chunk, updates)
+      }
+      this.#begin(chunk, updates)
+    }
+    this.#delta(recordOf(choice['delta']), updates)
+    this.#logProbs.push(...listOf(recordOf(choice['logprobs'])['content']))
+    const { finish_reason: finish, error } = choice
+    if (error) throw new InBandFailure(error)
+    const usage = chunk['usage'] ?? groqUsage(chunk)
+    if (usage && listOf(chunk['choices']).length === 0) this.#hasFinalUsage = true
+    if (finish || usage) this.#facts(chunk, choice, updates)
+    else this.#extras(chunk, updates)
+  }
+
+  #begin(payload: WireObject, updates: ChatResponseUpdate[]): void {
+    this.#hasBegun = true
+    this.#responseId = stringOf(payload['id'])
+    this.#messageId = this.#responseId ?? createId('msg')
+    this.#model = stringOf(payload['model'])
+    if (this.#origin.model === undefined && this.#model) {
+      this.#origin = { ...this.#origin, model: this.#model }
+    }
+    const createdAt = isoTime(payload['created'])
+    updates.push({
+      contents: [],
+      role: 'assistant',
+      messageId: this.#messageId,
+      origin: this.#origin,
+      ...(this.#responseId && { responseId: this.#responseId }),
+      ...(this.#model && { model: this.#model }),
+      ...(createdAt && { createdAt }),
+    })
+  }
+
+  #delta(delta: WireObject, updates: ChatResponseUpdate[]): void {
+    const { content, refusal, tool_calls: calls, function_call: legacy, audio, annotations } = delta
+    for (const field of thoughtFields) {
+      const thought = delta[field]
+      if (typeof thought === 'string' && thought !== '') {
+        this.#think(thought, field, updates)
+        break
+      }
+    }
+    if (delta['reasoning_details']) this.#thoughts.keepDetails(delta['reasoning_details'])
+    if (typeof content === 'string') this.#hearText(content, updates)
+    else if (content) this.#sayParts(listOf(content), updates)
+    if (typeof refusal === 'string' && refusal !== '') {
+      this.#hasRefused = true
+      this.#emit(updates, { type: 'refusal', text: refusal })
+    }
+    if (calls || legacy) {
+      for (const call of this.#calls.add(calls ?? [{ function: legacy }], this.#origin)) {
+        this.#endThought(updates)
+        this.#emit(updates, call)
+      }
+    }
+    for (const image of listOf(delta['images'])) this.#show(recordOf(image), updates)
+    const { extra_content: extraContent } = delta
+    if (extraContent && !calls) {
+      this.#emit(updates, { type: 'text', text: '', providerData: { extraContent } })
+    }
+    if (audio) this.#hear(recordOf(audio), updates)
+    if (annotations)
+      this.#cite(
+        listOf(annotations).map((annotation) => toAnnotation(annotation)),
+        updates,
+      )
+    const cited = this.#context.annotationsOf?.(delta)
+    if (cited !== undefined) this.#cite(cited, updates)
+  }
+
+  #hearText(text: string, updates: ChatResponseUpdate[]): void {
+    if (this.#tags.isOver) this.#say(text, updates)
+    else this.#tell(this.#tags.add(text), updates)
+  }
+
+  #tell(pieces: readonly TaggedPiece[], updates: ChatResponseUpdate[]): void {
+    for (const { isThinking, text } of pieces) {
+      if (isThinking) this.#think(text, undefined, updates)
+      else this.#say(text, updates)
+    }
+  }
+
+  /** An image that the model made, as OpenRouter sends it. */
+  #show(image: WireObject, updates: ChatResponseUpdate[]): void {
+    const uri = stringOf(recordOf(image['image_url'])['url'])
+    if (uri === undefined) return
+    const [, mediaType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(uri) ?? []
+    this.#emit(
+      updates,
+      mediaType === undefined || data === undefined
+        ? { type: 'uri', uri, mediaType: 'image/*', origin: this.#origin }
+        : { type: 'data', mediaType, data, origin: this.#origin },
+    )
+  }
+
+  #say(text: string, updates: ChatResponseUpdate[]): void {
+    if (text === '') return
+    if (this.#hasSaid) {
+      updates.push({ contents: [{ type: 'text', text }], messageId: this.#messageId })
+      return
+    }
+    this.#hasSaid = true
+    this.#endThought(updates)
+    this.#emit(updates, { type: 'text', text, origin: this.#origin })
+  }
+
+  /** Mistral answers in parts, its thinking among them. */
+  #sayParts(parts: readonly unknown[], updates: ChatResponseUpdate[]): void {
+    for (const value of parts) {
+      const part = recordOf(value)
+      if (part['type'] === 'thinking') {
+        for (const thought of listOf(part['thinking'])) {
+          this.#think(stringOf(recordOf(thought)['text']) ?? '', 'content', updates)
+        }
+      } else if (part['type'] === 'refusal') {
+        this.#delta({ refusal: part['refusal'] }, updates)
+      } else {
+        this.#say(stringOf(part['text']) ?? '', updates)
+      }
+    }
+  }
+
+  #think(text: string, field: string | undefined, updates: ChatResponseUpdate[]): void {
+    if (text === '') return
+    this.#emit(updates, this.#thoughts.add(text, field, this.#messageId, this.#origin))
+  }
+
+  #endThought(updates: ChatResponseUpdate[]): void {
+    const end = this.#thoughts.end(this.#messageId, this.#origin)
+    if (end !== undefined) this.#emit(updates, end)
+  }
+
+  #hear(
+    { id, data, transcript, expires_at: expiresAt }: WireObject,
+    updates: ChatResponseUpdate[],
+  ): void {
+    const bytes = stringOf(data)
+    const said = stringOf(transcript)
+    if (bytes === undefined && said === undefined) return
+    this.#emit(updates, {
+      type: 'data',
+      mediaType: `audio/${this.#context.audioFormat ?? '*'}`,
+      data: bytes ?? '',
+      origin: this.#origin,
+      ...(said !== undefined && { metadata: { transcript: said } }),
+      providerData: { type: 'audio', itemId: id, expiresAt },
+    })
+  }
+
+  #cite(annotations: Content['annotations'] & object, updates: ChatResponseUpdate[]): void {
+    if (annotations.length > 0) this.#emit(updates, { type: 'text', text: '', annotations })
+  }
+
+  /** Adds facts of the whole response, each when it is reported. */
+  #facts(payload: WireObject, choice: WireObject, updates: ChatResponseUpdate[]): void {
+    const finish = stringOf(choice['finish_reason'])
+    if (finish !== undefined) {
+      this.#tell(this.#tags.rest(), updates)
+      this.#calls.checkNames()
+      this.#finishReason = this.#toFinishReason(finish)
+      this.#endThought(updates)
+    }
+    const usage = toUsage(payload['usage'] ?? groqUsage(payload), this.#dialect.usage)
+    const responseId = stringOf(payload['id'])
+    const model = stringOf(payload['model'])
+    const tier = stringOf(payload['service_tier'])
+    if (finish !== undefined) this.#cite(toCitations(payload['citations']), updates)
+    const metadata = {
+      ...(tier && { serviceTier: tier }),
+      ...(this.#logProbs.length > 0 && { logProbs: this.#logProbs }),
+      ...(finish !== undefined && requestNotes(this.#context)),
+    }
+    updates.push({
+      contents: [],
+      ...(responseId && responseId !== this.#responseId && { responseId }),
+      ...(model && model !== this.#model && { model }),
+      ...(finish !== undefined && { finishReason: this.#finishReason }),
+      ...(usage && { usage }),
+      ...(Object.keys(metadata).length > 0 && { metadata }),
+    })
+    this.#extras(payload, updates)
+  }
+
+  #extras(payload: WireObject, updates: ChatResponseUpdate[]): void {
+    const metadata = this.#context.metadataOf?.(payload)
+    if (metadata !== undefined) updates.push({ contents: [], metadata })
+  }
+
+  #toFinishReason(wireReason: string): FinishReason {
+    const reason = this.#dialect.finishReasons[wireReason] ?? wireReason
+    switch (reason) {
+      case 'length':
+        return 'length'
+      case 'content_filter':
+        return 'content-filter'
+      case 'tool_calls':
+      case 'function_call':
+        return 'tool-calls'
+      case 'stop':
+        // A call that was asked for by name ends with `stop`.
+        if (this.#calls.count > 0) return 'tool-calls'
+        return this.#hasRefused ? 'refusal' : 'stop'
+      default:
+        return reason
+    }
+  }
+
+  #emit(updates: ChatResponseUpdate[], content: Content): void {
+    updates.push({ contents: [content], messageId: this.#messageId })
+  }
+}
+
+/** Groq reports the usage of a stream in a field of its own. */
+function groqUsage({ x_groq: groq }: WireObject): unknown {
+  return recordOf(groq)['usage']
+}
+
+function firstChoice({ choices }: WireObject): unknown {
+  const all = listOf(choices)
+  return all.length < 2
+    ? recordOf(all[0])['index']
+      ? undefined
+      : all[0]
+    : all.find((choice) => !recordOf(choice)['index'])
+}

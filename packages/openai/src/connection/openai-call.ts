@@ -1,0 +1,174 @@
+import type { ChatOptions, ChatRequest, ChatResponse, ChatResponseUpdate } from '@lamella/core'
+import { foldUpdates, ProviderError } from '@lamella/core'
+import type { FailureContext, TransportCall, WireObject } from '@lamella/core/transport'
+import {
+  conversationTexts,
+  mergeBody,
+  readEventStream,
+  headerUpdates,
+  longestTimerMs,
+  readWhole,
+  recordOf,
+  stringOf,
+} from '@lamella/core/transport'
+import type { OpenAI } from 'openai'
+import type { OpenAIFailure } from '../errors/openai-error.ts'
+import { requestIdIn, toProviderError, toRequestError } from '../errors/openai-error.ts'
+import type { Connection } from './openai-connection.ts'
+import type { OpenAIProviderOptions } from './openai-provider-options.ts'
+import { readProviderOptions } from './openai-provider-options.ts'
+import { rateLimitInfo } from '../errors/rate-limit-info.ts'
+import type { AnswerMapper, MapperContext } from '../answers/answer-mapper.ts'
+
+/** Parts of a call that differ by API. */
+export interface OpenAICall {
+  readonly connection: Connection
+  readonly request: ChatRequest
+  readonly model: string | undefined
+  readonly body: Readonly<Record<string, unknown>>
+  readonly own: OpenAIProviderOptions
+  /** Parts of the history that the body leaves out or changes. */
+  readonly losses: readonly string[]
+  readonly replay: FailureContext['replay']
+  /** Options that this API has no field for. */
+  readonly unknownOptions: readonly (keyof ChatOptions)[]
+  readonly metadataOf: MapperContext['metadataOf']
+  readonly annotationsOf?: MapperContext['annotationsOf']
+  readonly post: (
+    client: OpenAI,
+    body: Readonly<Record<string, unknown>>,
+    options: OpenAI.RequestOptions,
+  ) => Promise<Response>
+  readonly mapper: (context: MapperContext) => AnswerMapper
+}
+
+/** A call whose answer comes in one piece. */
+export async function callWhole(call: OpenAICall): Promise<ChatResponse> {
+  const transport = transportOf(call)
+  const { body: raw, headers } = await readWhole({
+    ...transport,
+    open: (signal) => send(call, call.body, signal),
+    wanted: 'a response',
+    isAnswer,
+    bodyTimeoutMs: call.connection.idleTimeoutMs,
+  })
+  const updates = [...factsOf(headers, call)]
+  try {
+    call.mapper(mapperContext(call)).whole(raw, updates)
+  } catch (error) {
+    throw transport.toError(error, { partial: foldUpdates(updates) })
+  }
+  return { ...foldUpdates(updates), raw }
+}
+
+/** A call whose answer is streamed. Nothing is sent before the first pull. */
+export function callStreamed(
+  call: OpenAICall,
+  streaming: Readonly<Record<string, unknown>>,
+): AsyncIterable<ChatResponseUpdate> {
+  return readEventStream({
+    ...transportOf(call),
+    // The application's own `stream_options` are laid over those of this package.
+    open: (signal) => send(call, { ...mergeBody(streaming, call.body), stream: true }, signal),
+    mapper: () => call.mapper(mapperContext(call)),
+    errorIn: (event, name) => event['error'] || (name === 'error' ? event : undefined),
+    headerUpdates: (headers) => factsOf(headers, call),
+    timeouts: call.connection,
+  })
+}
+
+/** The model of a call and its provider options, both checked. */
+export function callOptions(
+  request: ChatRequest,
+  { provider }: Connection,
+  clientModel: string | undefined,
+): { readonly model: string | undefined; readonly own: OpenAIProviderOptions } {
+  const own = readProviderOptions(request, provider)
+  const model = request.options.model ?? clientModel
+  const { extraBody = {} } = own
+  if (!model && extraBody['model'] === undefined && extraBody['prompt'] === undefined) {
+    throw new ProviderError(`${provider}: no model; pass \`model\` to the client or the call`, {
+      kind: 'invalid_request',
+      provider,
+    })
+  }
+  return { model, own }
+}
+
+/** Builds the part that plain and streamed calls share. */
+function transportOf(call: OpenAICall): Omit<TransportCall, 'open'> {
+  const failure = failureContext(call)
+  return {
+    signal: call.request.signal,
+    reportIn,
+    toError: (cause, known) =>
+      toProviderError(cause, { ...failure, ...known, requestId: requestIdIn(known.headers) }),
+  }
+}
+
+function isAnswer(body: WireObject): boolean {
+  return 'choices' in body || 'output' in body
+}
+
+function reportIn(body: WireObject): unknown {
+  const { error, code, message, detail } = body
+  if (error) return error
+  if (isAnswer(body) || !(code ?? message ?? detail)) return undefined
+  return { code, message, detail }
+}
+
+function factsOf(headers: Headers, call: OpenAICall): readonly ChatResponseUpdate[] {
+  return headerUpdates({
+    rateLimit: rateLimitInfo(headers),
+    requestId: requestIdIn(headers),
+    headers: call.own.responseHeaders === true ? headers : undefined,
+  })
+}
+
+async function send(
+  call: OpenAICall,
+  body: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { connection, request, post, own } = call
+  const { transportRetries } = request.options
+  const { extraHeaders, extraQuery, timeoutMs } = own
+  try {
+    return await post(connection.client, body, {
+      signal,
+      ...(transportRetries !== undefined && { maxRetries: transportRetries }),
+      ...(extraHeaders !== undefined && { headers: extraHeaders }),
+      ...(extraQuery !== undefined && { query: extraQuery }),
+      ...(timeoutMs !== undefined && { timeout: Math.min(timeoutMs, longestTimerMs) }),
+    })
+  } catch (error) {
+    throw toRequestError(error, failureContext(call))
+  }
+}
+
+function mapperContext(call: OpenAICall): MapperContext {
+  const { unknownOptions, connection, request, model, body, losses } = call
+  const { metadataOf, annotationsOf } = call
+  const { conversationId } = request.options
+  const ignored = unknownOptions.filter((name) => request.options[name] !== undefined)
+  const audioFormat = stringOf(recordOf(body['audio'])['format'])
+  const { provider } = connection
+  const own = { metadataOf, annotationsOf }
+  return { provider, model, conversationId, ignored, losses, audioFormat, ...own }
+}
+
+function failureContext({ connection, request, replay }: OpenAICall): OpenAIFailure {
+  const { client, provider, errorCodes } = connection
+  return {
+    provider,
+    errorCodes,
+    replay,
+    confidential: {
+      // A function that gives out keys is asked later.
+      get keys() {
+        return client.apiKey ? [client.apiKey] : []
+      },
+      texts: () => conversationTexts(request),
+    },
+  }
+}

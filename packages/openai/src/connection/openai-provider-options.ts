@@ -1,0 +1,100 @@
+import type { ChatRequest } from '@lamella/core'
+import { ownProviderOptions } from '@lamella/core/transport'
+
+/**
+ * Options that only OpenAI has, given per call as `providerOptions: { openai: { … } }`. A type and not an
+ * interface, so that a variable of it fits `ChatOptions`.
+ */
+export type OpenAIProviderOptions = {
+  /** `'auto'`, `'default'`, `'flex'`, `'priority'`, … @default the project's setting */
+  readonly serviceTier?: string | undefined
+  /** Calls with the same key are sent where their shared prefix is cached. */
+  readonly promptCacheKey?: string | undefined
+  /** How long a cached prefix is kept: `'in_memory'` or `'24h'`. */
+  readonly promptCacheRetention?: string | undefined
+  /** A stable, anonymous name of the end user, for OpenAI's abuse detection. */
+  readonly safetyIdentifier?: string | undefined
+  /** How long answers are: `'low'`, `'medium'` or `'high'`. @default 'medium' */
+  readonly verbosity?: string | undefined
+  /**
+   * Lets OpenAI keep the response. @default false in the Responses API unless a
+   * `conversationId` is given; not sent in Chat Completions
+   */
+  readonly store?: boolean | undefined
+  /** Responses API: what else to return, such as `'web_search_call.action.sources'`. */
+  readonly include?: readonly string[] | undefined
+  /** Responses API: most calls of hosted tools. @default no limit */
+  readonly maxToolCalls?: number | undefined
+  /** Responses API: `'auto'` lets OpenAI drop the middle of an input that is too long. @default 'disabled' */
+  readonly truncation?: string | undefined
+  /**
+   * Tools whose schema OpenAI accepts for it are sent as `strict`: their arguments always fit.
+   * @default false
+   */
+  readonly strictTools?: boolean | undefined
+  /**
+   * Fields of the request body in OpenAI's own words. They are merged into the body last and at every
+   * depth; a list replaces a list, and `undefined` removes a field.
+   */
+  readonly extraBody?: Readonly<Record<string, unknown>> | undefined
+  /** Headers of this request. */
+  readonly extraHeaders?: Readonly<Record<string, string>> | undefined
+  /** Parameters of the query of this request. */
+  readonly extraQuery?: Readonly<Record<string, string>> | undefined
+  /** Milliseconds until the headers of the answer, per attempt of the SDK. @default the client's */
+  readonly timeoutMs?: number | undefined
+  /** Adds the headers of the answer to its metadata, as `metadata.headers`. @default false */
+  readonly responseHeaders?: boolean | undefined
+}
+
+const known: Readonly<Record<keyof OpenAIProviderOptions, string>> = {
+  serviceTier: 'string',
+  promptCacheKey: 'string',
+  promptCacheRetention: 'string',
+  safetyIdentifier: 'string',
+  verbosity: 'string',
+  store: 'boolean',
+  include: 'object',
+  maxToolCalls: 'number',
+  truncation: 'string',
+  strictTools: 'boolean',
+  extraBody: 'object',
+  extraHeaders: 'object',
+  extraQuery: 'object',
+  timeoutMs: 'number',
+  responseHeaders: 'boolean',
+}
+
+/**
+ * The provider options of a call: those under `openai`, and over them those under the client's own
+ * provider name.
+ * @throws TypeError for one that is not known or of the wrong type
+ */
+export function readProviderOptions(
+  { options }: ChatRequest,
+  provider: string,
+): OpenAIProviderOptions {
+  const aliases = { azure: 'azure-openai' }
+  const merged: OpenAIProviderOptions = ownProviderOptions(options, ['openai', provider], aliases)
+  const own = options.providerOptions?.[provider]
+  for (const [name, value] of Object.entries(merged)) {
+    const type = Object.hasOwn(known, name) ? known[name as keyof OpenAIProviderOptions] : undefined
+    const place = `providerOptions.${own !== undefined && name in own ? provider : 'openai'}`
+    if (type === undefined) {
+      throw new TypeError(
+        `${place}: unknown option \`${name}\`; fields of the request go under \`extraBody\``,
+      )
+    }
+    if (value !== undefined && (typeof value !== type || value === null)) {
+      const got = value === null ? 'null' : typeof value
+      throw new TypeError(`${place}: \`${name}\` must be of type ${type}, got ${got}`)
+    }
+  }
+  const { timeoutMs } = merged
+  if (typeof timeoutMs === 'number' && !(timeoutMs > 0)) {
+    throw new RangeError(
+      `providerOptions.${provider}: \`timeoutMs\` must be more than 0 milliseconds, got ${timeoutMs}`,
+    )
+  }
+  return merged
+}

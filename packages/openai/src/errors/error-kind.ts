@@ -1,0 +1,119 @@
+import type { ProviderErrorKind } from '@lamella/core'
+import { tooLongWords } from '@lamella/core/transport'
+
+/** The fields of an error report, in whichever of the known shapes it came. */
+export interface ErrorFacts {
+  readonly code?: string
+  readonly type?: string
+  readonly param?: string
+  readonly message?: string
+  /** How long to wait, such as `34s`, in Google's `RetryInfo`. */
+  readonly retryDelay?: string
+}
+
+export interface Verdict {
+  readonly kind: ProviderErrorKind
+  /** Only where it differs from what the kind says. */
+  readonly retryable?: boolean
+}
+
+/** Kinds of failures by a server's codes and types. */
+export type ErrorCodes = Readonly<Record<string, ProviderErrorKind>>
+
+const codes: ErrorCodes = {
+  context_length_exceeded: 'context_length',
+  string_above_max_length: 'context_length',
+  content_filter: 'content_filter',
+  content_policy_violation: 'content_filter',
+  invalid_prompt: 'content_filter',
+  ResponsibleAIPolicyViolation: 'content_filter',
+  insufficient_quota: 'quota',
+  billing_hard_limit_reached: 'quota',
+  billing_not_active: 'quota',
+  invalid_api_key: 'auth',
+  authentication_error: 'auth',
+  permission_error: 'auth',
+  model_not_found: 'not_found',
+  DeploymentNotFound: 'not_found',
+  not_found_error: 'not_found',
+  rate_limit_exceeded: 'rate_limit',
+  rate_limit_error: 'rate_limit',
+  engine_overloaded: 'overloaded',
+  overloaded_error: 'overloaded',
+  server_overloaded: 'overloaded',
+  slow_down: 'overloaded',
+  server_error: 'server',
+  internal_error: 'server',
+  api_error: 'server',
+  vector_store_timeout: 'timeout',
+}
+
+// More exact than the code beside them: `rate_limit_exceeded` also stands for what can never pass.
+const telling: readonly (readonly [RegExp, Verdict])[] = [
+  [/request too large|reduced in order to run/i, { kind: 'rate_limit', retryable: false }],
+  [/insufficient (funds|credits|balance)/i, { kind: 'quota' }],
+  // Azure's gateway says so with status 403.
+  [/out of call volume quota/i, { kind: 'quota' }],
+  // Google says this of limits per minute, too, and then when to come back.
+  [/^(?!.*retry in).*exceeded your current quota/is, { kind: 'quota' }],
+]
+
+// The model, not the caller, got its output wrong (Groq).
+const flukes = new Set(['tool_use_failed', 'json_validate_failed'])
+
+const wordy: readonly (readonly [RegExp, ProviderErrorKind])[] = [
+  [tooLongWords, 'context_length'],
+  [/content management policy|content[ _]filter/i, 'content_filter'],
+  [/overloaded/i, 'overloaded'],
+]
+
+/** Classifies a failure by the provider's report, if it says more than the status. */
+export function kindOfReport(
+  facts: ErrorFacts,
+  status: number | undefined,
+  own: ErrorCodes,
+): Verdict | undefined {
+  const { code = '', type = '', message: words = '', retryDelay } = facts
+  const message = retryDelay === undefined ? words : `${words} retry in ${retryDelay}`
+  const known = own[code] ?? own[type] ?? codes[code] ?? codes[type]
+  if (flukes.has(code)) return { kind: 'invalid_request', retryable: true }
+  for (const [pattern, verdict] of known === undefined || known === 'rate_limit' ? telling : []) {
+    if (pattern.test(message)) return verdict
+  }
+  const says = known ?? (/polic(y|ies)/.test(code) ? 'content_filter' : undefined)
+  // `server_error` is the type of every 5xx, whose status says more.
+  if (says !== undefined && (says !== 'server' || status === undefined)) return { kind: says }
+  const isVague = status === undefined || status === 400 || status === 413 || status === 422
+  if (isVague || status >= 500) {
+    for (const [pattern, kind] of wordy) if (pattern.test(message)) return { kind }
+  }
+  if (status === undefined && /invalid|unsupported/.test(`${code} ${type}`)) {
+    return { kind: 'invalid_request' }
+  }
+  return undefined
+}
+
+/** Classifies a failure by its status. Without one, the provider failed inside an answer, without a reason. */
+export function kindOfStatus(status: number | undefined): Verdict {
+  if (status === undefined) return { kind: 'server' }
+  const exact = statuses[status]
+  if (exact !== undefined) return exact
+  return status >= 500 ? { kind: 'server' } : { kind: 'invalid_request' }
+}
+
+const statuses: Readonly<Record<number, Verdict>> = {
+  401: { kind: 'auth' },
+  402: { kind: 'quota' },
+  403: { kind: 'auth' },
+  404: { kind: 'not_found' },
+  408: { kind: 'timeout' },
+  409: { kind: 'server' },
+  429: { kind: 'rate_limit' },
+  498: { kind: 'overloaded' },
+  501: { kind: 'server', retryable: false },
+  503: { kind: 'overloaded' },
+  504: { kind: 'timeout' },
+  505: { kind: 'server', retryable: false },
+  524: { kind: 'timeout' },
+  529: { kind: 'overloaded' },
+}

@@ -1,0 +1,92 @@
+import type { DataContent, UriContent } from '@lamella/core'
+
+/** Place of the bytes of a file: in a `data:` URI, behind a URL, or with the provider by an id. */
+export interface FileSource {
+  readonly kind: 'image' | 'audio' | 'text' | 'file'
+  readonly mediaType: string
+  readonly name: string | undefined
+  readonly url?: string
+  readonly fileId?: string
+  readonly base64?: string
+}
+
+const byExtension: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  wav: 'audio/wav',
+  mp3: 'audio/mpeg',
+}
+
+/** Reads a file part. A URI without a media type is told by its ending, and is an image if that tells nothing. */
+export function fileSource(content: DataContent | UriContent): FileSource {
+  if (content.type === 'data') {
+    const { mediaType, name, data } = content
+    const base64 = typeof data === 'string' ? data : toBase64(data)
+    return {
+      kind: kindOf(mediaType),
+      mediaType,
+      name,
+      base64,
+      url: `data:${mediaType};base64,${base64}`,
+    }
+  }
+  const { uri, name } = content
+  const [, mediaTypeIn] = /^data:([^;,]+)[;,]/.exec(uri) ?? []
+  const ending = /\.(\w+)(?:[?#]|$)/.exec(name ?? uri)?.[1]?.toLowerCase() ?? ''
+  const mediaType = content.mediaType ?? mediaTypeIn ?? byExtension[ending] ?? 'image/*'
+  const place = isFileId(uri) ? { fileId: uri } : { url: uri }
+  const kind = kindOf(mediaType)
+  // An id says nothing about the file.
+  const isUnknown = place.fileId !== undefined && !content.mediaType && !byExtension[ending]
+  return { kind: isUnknown ? 'file' : kind, mediaType, name, ...place }
+}
+
+/** How a file that cannot be sent as it is changes. */
+export interface FileLoss {
+  readonly words: string
+  readonly isLeftOut: boolean
+}
+
+/** The loss of a file that another provider keeps: Anthropic's ids begin with `file_`. */
+export function foreignFile(content: DataContent | UriContent): FileLoss | undefined {
+  return content.type === 'uri' && /^file_[\w-]+$/.test(content.uri)
+    ? { words: 'a file that another provider keeps is left out', isLeftOut: true }
+    : undefined
+}
+
+/** Ids of uploaded files are `file-…`, those of Azure `assistant-…`; a URI has a scheme. */
+function isFileId(uri: string): boolean {
+  return /^(file|assistant)-[\w-]+$/.test(uri)
+}
+
+/** The text of a `text/*` file. */
+export function decodeText(base64: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)))
+}
+
+/** A name for a file that has none, since the API asks for one. */
+export function fileName({ name, mediaType }: FileSource): string {
+  if (name !== undefined) return name
+  const [ending = 'bin'] = Object.entries(byExtension).find(([, type]) => type === mediaType) ?? []
+  return `file.${ending}`
+}
+
+function kindOf(mediaType: string): FileSource['kind'] {
+  const [type] = mediaType.split('/')
+  return type === 'image' || type === 'audio' || type === 'text' ? type : 'file'
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = ''
+  for (let at = 0; at < bytes.length; at += 0x8000) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
+  }
+  return btoa(binary)
+}

@@ -1,0 +1,377 @@
+import type { ChatResponse, Content } from '@lamella/core'
+import { foldUpdates } from '@lamella/core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clientRequest, collect } from '@lamella/testing'
+import { answer, RawServer } from '@lamella/testing/raw-server'
+import type { Recording } from '../../fixtures/responses-recording.ts'
+import { responsesRecording, responsesSse } from '../../fixtures/responses-recording.ts'
+import { OpenAIChatClient } from '../openai-chat-client.ts'
+
+let server: RawServer
+let client: OpenAIChatClient
+beforeAll(async () => {
+  server = await RawServer.start()
+  client = new OpenAIChatClient({
+    apiKey: 'test-key',
+    baseURL: server.baseURL,
+    model: 'gpt-5-mini',
+  })
+})
+afterAll(() => server.stop())
+
+const origin = { provider: 'openai', model: 'gpt-5-mini' }
+
+const reasoning = {
+  id: 'rs_1',
+  type: 'reasoning',
+  summary: [
+    { type: 'summary_text', text: '**First** this.' },
+    { type: 'summary_text', text: '**Then** that.' },
+  ],
+  encrypted_content: 'sealed',
+}
+const said = (text: string, more: object = {}) => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text, annotations: [] }],
+  ...more,
+})
+const call = (number: number, args: string) => ({
+  id: `fc_${number}`,
+  type: 'function_call',
+  status: 'completed',
+  call_id: `call_${number}`,
+  name: 'get_weather',
+  arguments: args,
+})
+
+const recordings: Readonly<Record<string, Recording>> = {
+  text: responsesRecording([said('Grüße, 🌍! Two words.')]),
+  'text in one piece': responsesRecording([said('Short.')], { size: 100 }),
+  'reasoning, then text': responsesRecording([reasoning, said('42')]),
+  'raw reasoning': responsesRecording([
+    {
+      id: 'rs_1',
+      type: 'reasoning',
+      summary: [],
+      content: [{ type: 'reasoning_text', text: 'Hm, so.' }],
+    },
+    said('4'),
+  ]),
+  'sealed reasoning': responsesRecording([
+    { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'sealed' },
+    call(1, '{}'),
+  ]),
+  'parallel calls': responsesRecording([
+    said('I look it up.'),
+    call(1, '{"city":"Oslo"}'),
+    call(2, '{"city":"Porto"}'),
+  ]),
+  'a free-text call': responsesRecording([
+    { id: 'ctc_1', type: 'custom_tool_call', call_id: 'call_1', name: 'sql', input: 'SELECT 1' },
+  ]),
+  'two messages': responsesRecording([
+    said('Let me see. ', { id: 'msg_1', phase: 'commentary' }),
+    call(1, '{}'),
+    said('Here it is.', { id: 'msg_2', phase: 'final_answer' }),
+  ]),
+  'a refusal': responsesRecording([
+    said('', { content: [{ type: 'refusal', refusal: 'I cannot do that.' }] }),
+  ]),
+  citations: responsesRecording([
+    {
+      id: 'ws_1',
+      type: 'web_search_call',
+      status: 'completed',
+      action: { type: 'search', query: 'rain' },
+    },
+    said('', {
+      content: [
+        {
+          type: 'output_text',
+          text: 'It rains.',
+          annotations: [
+            {
+              type: 'url_citation',
+              url: 'https://a.example/',
+              title: 'A',
+              start_index: 3,
+              end_index: 8,
+            },
+            { type: 'file_citation', file_id: 'file-1', filename: 'b.pdf', index: 4 },
+          ],
+        },
+      ],
+    }),
+  ]),
+  'a generated image': responsesRecording([
+    {
+      id: 'ig_1',
+      type: 'image_generation_call',
+      status: 'completed',
+      output_format: 'webp',
+      result: 'AAAA',
+    },
+  ]),
+  'an approval of a remote tool': responsesRecording([
+    {
+      id: 'mcpr_1',
+      type: 'mcp_approval_request',
+      name: 'shorten',
+      arguments: '{"a":1}',
+      server_label: 'zip',
+    },
+  ]),
+  'cut by length': responsesRecording([said('Once upon')], {
+    status: 'incomplete',
+    incomplete_details: { reason: 'max_output_tokens' },
+  }),
+  'cut by the filter': responsesRecording([said('Once')], {
+    status: 'incomplete',
+    incomplete_details: { reason: 'content_filter' },
+  }),
+}
+
+async function whole({ whole: body }: Recording): Promise<ChatResponse> {
+  server.handler = answer(body)
+  return client.respond(clientRequest())
+}
+
+async function streamed({ sse }: Recording, size = 0): Promise<ChatResponse> {
+  server.handler = answer(sse, { size })
+  return foldUpdates(await collect(client.stream(clientRequest())))
+}
+
+function contentsOf(response: ChatResponse): readonly Content[] {
+  return response.messages.flatMap(({ contents }) => contents)
+}
+
+describe.each(Object.entries(recordings))('%s', (_name, recording) => {
+  test('is the same streamed and whole', async () => {
+    const { raw, ...plain } = await whole(recording)
+
+    expect(await streamed(recording)).toEqual(plain)
+    expect(raw).toEqual(recording.whole)
+  })
+
+  test('does not depend on how the bytes are split', async () => {
+    const { raw: _, ...plain } = await whole(recording)
+
+    expect(await streamed(recording, 1)).toEqual(plain)
+  })
+})
+
+test('a response says all that is known of it', async () => {
+  const response = await whole(recordings['text']!)
+
+  expect(response).toMatchObject({
+    id: 'resp_1',
+    model: 'gpt-5-mini-2025-08-07',
+    text: 'Grüße, 🌍! Two words.',
+    finishReason: 'stop',
+    usage: {
+      inputTokens: 20,
+      outputTokens: 12,
+      totalTokens: 32,
+      cachedInputTokens: 8,
+      cacheWriteTokens: 4,
+      reasoningTokens: 6,
+    },
+    metadata: { serviceTier: 'default' },
+    messages: [{ role: 'assistant', createdAt: '2026-01-01T00:00:00.000Z' }],
+  })
+  expect(response).not.toHaveProperty('conversationId')
+})
+
+test('a piece of text is one small object', async () => {
+  server.handler = answer(recordings['text']!.sse)
+
+  const updates = await collect(client.stream(clientRequest()))
+
+  expect(updates[0]).toMatchObject({ contents: [], role: 'assistant', responseId: 'resp_1' })
+  expect(updates[1]).toEqual({
+    contents: [{ type: 'text', text: 'Grü', origin, providerData: { itemId: 'msg_1' } }],
+    messageId: 'resp_1',
+  })
+  expect(updates[2]).toEqual({ contents: [{ type: 'text', text: 'ße,' }], messageId: 'resp_1' })
+})
+
+test('the parts of a thought stay apart, and what is sealed is on the last', async () => {
+  const response = await whole(recordings['reasoning, then text']!)
+
+  const providerData = { itemId: 'rs_1' }
+  expect(contentsOf(response)).toEqual([
+    {
+      type: 'reasoning',
+      kind: 'summary',
+      id: 'rs_1',
+      text: '**First** this.',
+      origin,
+      providerData,
+    },
+    {
+      type: 'reasoning',
+      kind: 'summary',
+      id: 'rs_1#2',
+      text: '**Then** that.',
+      protected: 'sealed',
+      origin,
+      providerData,
+    },
+    { type: 'text', text: '42', origin, providerData: { itemId: 'msg_1', reasoningId: 'rs_1' } },
+  ])
+})
+
+test('parallel calls have an index each, however their arguments are mixed', async () => {
+  const added = (index: number) => ({
+    type: 'response.output_item.added',
+    output_index: index,
+    item: { ...call(index, ''), status: 'in_progress' },
+  })
+  const delta = (index: number, piece: string) => ({
+    type: 'response.function_call_arguments.delta',
+    output_index: index,
+    item_id: 'changes every time',
+    delta: piece,
+  })
+  const done = responsesRecording([call(0, '{"a":1}'), call(1, '{"b":2}')]).whole
+  server.handler = answer(
+    responsesSse([
+      added(0),
+      added(1),
+      delta(0, '{"a"'),
+      delta(1, '{"b"'),
+      delta(0, ':1}'),
+      delta(1, ':2}'),
+      { type: 'response.completed', response: done },
+    ]),
+  )
+
+  const updates = await collect(client.stream(clientRequest()))
+
+  const calls = updates.flatMap(({ contents }) => contents)
+  expect(calls.map((content) => content.type === 'function-call' && content.index)).toEqual([
+    0, 1, 0, 1, 0, 1,
+  ])
+  expect(foldUpdates(updates)).toMatchObject({
+    finishReason: 'tool-calls',
+    functionCalls: [
+      { callId: 'call_0', arguments: '{"a":1}' },
+      { callId: 'call_1', arguments: '{"b":2}' },
+    ],
+  })
+})
+
+test.each([
+  ['parallel calls', 'tool-calls'],
+  ['a refusal', 'refusal'],
+  ['cut by length', 'length'],
+  ['cut by the filter', 'content-filter'],
+])('%s ends with `%s`', async (name, reason) => {
+  expect((await streamed(recordings[name]!)).finishReason).toBe(reason)
+})
+
+test('a second message of a response is a message of its own', async () => {
+  const { messages, text } = await whole(recordings['two messages']!)
+
+  expect(text).toBe('Let me see. Here it is.')
+  expect(messages.map(({ id, contents }) => [id, contents.map(({ type }) => type)])).toEqual([
+    ['resp_1', ['text', 'function-call']],
+    ['msg_2', ['text']],
+  ])
+  expect(messages.map((message) => message.origin)).toEqual([origin, origin])
+  expect(messages[1]!.contents[0]!.providerData).toEqual({ itemId: 'msg_2', phase: 'final_answer' })
+})
+
+test('citations are annotations with their places in the text', async () => {
+  const [search, text] = contentsOf(await whole(recordings['citations']!))
+
+  expect(search).toEqual({
+    type: 'hosted',
+    name: 'web_search',
+    id: 'ws_1',
+    data: {
+      id: 'ws_1',
+      type: 'web_search_call',
+      status: 'completed',
+      action: { type: 'search', query: 'rain' },
+    },
+    origin,
+  })
+  expect(text!.annotations).toEqual([
+    { type: 'url_citation', uri: 'https://a.example/', title: 'A', start: 3, end: 8 },
+    { type: 'file_citation', title: 'b.pdf', start: 4, metadata: { file_id: 'file-1' } },
+  ])
+})
+
+test('what a hosted tool is doing is shown before it has done it', async () => {
+  server.handler = answer(recordings['citations']!.sse)
+
+  const updates = await collect(client.stream(clientRequest()))
+
+  const states = updates.flatMap(({ contents }) =>
+    contents.flatMap((content) =>
+      content.type === 'hosted' ? [(content.data as { status: string }).status] : [],
+    ),
+  )
+  expect(states).toEqual(['in_progress', 'completed'])
+})
+
+test('a generated image is data, an approval of a remote tool a hosted request', async () => {
+  expect(contentsOf(await whole(recordings['a generated image']!))).toMatchObject([
+    { type: 'data', mediaType: 'image/webp', data: 'AAAA' },
+  ])
+  expect(contentsOf(await whole(recordings['an approval of a remote tool']!))).toMatchObject([
+    {
+      type: 'approval-request',
+      id: 'mcpr_1',
+      hosted: true,
+      call: { name: 'shorten', arguments: '{"a":1}', informational: true },
+    },
+  ])
+})
+
+test('a free-text call is told from one with JSON', async () => {
+  const { functionCalls } = await whole(recordings['a free-text call']!)
+
+  expect(functionCalls).toEqual([
+    {
+      type: 'function-call',
+      callId: 'call_1',
+      name: 'sql',
+      arguments: 'SELECT 1',
+      origin,
+      providerData: { itemId: 'ctc_1', type: 'custom' },
+    },
+  ])
+})
+
+test('a response that only its last event holds is complete all the same', async () => {
+  const { whole: body } = recordings['parallel calls']!
+  server.handler = answer(responsesSse([{ type: 'response.completed', response: body }]))
+
+  const response = foldUpdates(await collect(client.stream(clientRequest())))
+
+  expect(response.text).toBe('I look it up.')
+  expect(response.functionCalls).toHaveLength(2)
+})
+
+test('a response in the background has no end yet', async () => {
+  const response = await whole(responsesRecording([], { status: 'in_progress', usage: null }))
+
+  expect(response.finishReason).toBeUndefined()
+  expect(response.metadata).toMatchObject({ status: 'in_progress' })
+})
+
+test('who asks for a conversation is told how it goes on', async () => {
+  const { whole: body } = recordings['text']!
+  server.handler = answer(body)
+
+  const chained = await client.respond(clientRequest('Hi', { conversationId: 'resp_0' }))
+  const kept = await client.respond(clientRequest('Hi', { conversationId: 'conv_1' }))
+
+  expect(chained.conversationId).toBe('resp_1')
+  expect(kept.conversationId).toBe('conv_1')
+})

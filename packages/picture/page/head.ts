@@ -1,0 +1,168 @@
+import type { Capture, Level } from '../src/lines/line.ts'
+import {
+  callCounts,
+  count,
+  duration,
+  exitWords,
+  grouped,
+  money,
+  statusOf,
+  whyItEnded,
+} from '../src/reading/words.ts'
+import { byId, h, put, svg } from './dom.ts'
+import type { State } from './state.ts'
+
+const captureWords: Readonly<Record<Capture, string>> = {
+  facts: 'Facts only: lengths and names, no content',
+  redacted: 'Content, redacted',
+  full: 'Full content: prompts, answers and tool data',
+}
+
+const statusSigns: Readonly<Record<string, string>> = {
+  completed: '✓',
+  failed: '✕',
+  blocked: '■',
+  aborted: '✕',
+  paused: '‖',
+  open: '…',
+}
+
+/** Draws the head: what the run was, how and why it ended, and what it took. */
+export function drawHead(state: State, onRun: (index: number) => void): void {
+  const { run, runs, unreadable } = state
+  const head = byId('head')
+  if (run === undefined) {
+    put(head, h('h1', {}, 'No run'), h('p', { class: 'why' }, 'The recording holds no run yet.'))
+    return
+  }
+  const { line, end } = run
+  const status = statusOf(run)
+  const models = callCounts(run, 'model')
+  const tools = callCounts(run, 'tool')
+  const usage = end?.usage ?? {}
+  const cached = usage.cachedInputTokens ?? 0
+  put(
+    head,
+    h(
+      'div',
+      { class: 'title' },
+      logo(),
+      h('h1', {}, line?.agent ?? 'Run'),
+      h(
+        'span',
+        { class: `status ${status}`, id: 'status' },
+        h('span', { 'aria-hidden': 'true' }, `${statusSigns[status] ?? '●'} `),
+        exitWords[status] ?? status,
+      ),
+      state.isLive && h('span', { class: 'live' }, 'live'),
+      runs.length > 1 && runPicker(state, onRun),
+    ),
+    h('p', { class: 'why' }, whyItEnded(run)),
+    h(
+      'dl',
+      { class: 'stats' },
+      ...stat('Time', duration(run.last - run.start)),
+      ...stat(
+        'Model calls',
+        grouped(models.all),
+        models.failed > 0 ? `${models.failed} failed` : undefined,
+      ),
+      ...stat(
+        'Tool calls',
+        grouped(tools.all),
+        tools.failed > 0 ? `${tools.failed} failed` : undefined,
+      ),
+      ...stat(
+        'Tokens in',
+        usage.inputTokens === undefined ? '–' : grouped(usage.inputTokens),
+        cached > 0 ? `${grouped(cached)} cached` : undefined,
+      ),
+      ...stat('Tokens out', usage.outputTokens === undefined ? '–' : grouped(usage.outputTokens)),
+      ...stat('Cost', end?.cost === undefined ? '–' : money(end.cost)),
+    ),
+    h(
+      'div',
+      { class: 'onions' },
+      ...(['agent', 'chat', 'function'] as const).map((level) => onion(level, state)),
+    ),
+    h(
+      'p',
+      { class: 'about' },
+      h(
+        'span',
+        { class: `capture ${line?.capture ?? 'facts'}` },
+        captureWords[line?.capture ?? 'facts'],
+      ),
+      line !== undefined &&
+        h(
+          'span',
+          {},
+          `${line.stream ? 'streamed' : 'not streamed'} · ${line.at.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')} · ${line.id}`,
+        ),
+      unreadable > 0 &&
+        h('span', { class: 'warning' }, `${count(unreadable, 'line')} could not be read`),
+      (end?.dropped ?? 0) > 0 &&
+        h('span', { class: 'warning' }, `${count(end!.dropped!, 'line')} left out by the recorder`),
+    ),
+  )
+}
+
+function stat(name: string, value: string, note?: string): Node[] {
+  return [
+    h('div', {}, h('dt', {}, name), h('dd', {}, value, note !== undefined && h('small', {}, note))),
+  ]
+}
+
+const levelNames: Readonly<Record<Level, string>> = {
+  agent: 'Run',
+  chat: 'Model call',
+  function: 'Tool call',
+}
+
+/** The middlewares of a level, each inside the one before it. */
+function onion(level: Level, { run }: State): HTMLElement {
+  const line = run?.line
+  const names = line?.middleware[level].map(({ name }) => name) ?? []
+  const cores: Record<Level, string> = {
+    agent: 'loop',
+    chat: [line?.provider, line?.model].filter(Boolean).join(' ') || 'provider',
+    function: line?.tools.join(', ') || 'no tools',
+  }
+  let inner: HTMLElement = h('span', { class: 'kernel' }, cores[level])
+  for (const name of names.toReversed())
+    inner = h('span', { class: 'ring' }, h('span', {}, name), inner)
+  return h(
+    'div',
+    { class: `onion ${level}` },
+    h('span', { class: 'level' }, levelNames[level]),
+    inner,
+  )
+}
+
+function runPicker({ runs, run }: State, onRun: (index: number) => void): HTMLElement {
+  const options = runs.map((each, index) => {
+    const name = `${index + 1}. ${each.line?.agent ?? 'run'} · ${exitWords[statusOf(each)] ?? ''}`
+    return h('option', { value: index, selected: each === run }, name)
+  })
+  return h(
+    'label',
+    { class: 'runs' },
+    'Run ',
+    h(
+      'select',
+      { onchange: (event: Event) => onRun(Number((event.target as HTMLSelectElement).value)) },
+      ...options,
+    ),
+  )
+}
+
+function logo(): SVGElement {
+  const ring = (r: number, name: string) => svg('circle', { cx: 16, cy: 16, r, class: name })
+  return svg(
+    'svg',
+    { viewBox: '0 0 32 32', class: 'logo', 'aria-hidden': 'true' },
+    ring(14, 'agent'),
+    ring(9.5, 'chat'),
+    ring(5, 'function'),
+  )
+}

@@ -1,0 +1,208 @@
+import type { RunStatus, Usage } from '@lamella/core'
+import type { MiddlewareExit } from '@lamella/core/authoring'
+
+/** How much of what was said a recording holds. */
+export type Capture = 'facts' | 'redacted' | 'full'
+
+/** A level of the onion. */
+export type Level = 'agent' | 'chat' | 'function'
+
+/** A middleware, as a recording names it. */
+export interface MiddlewareFacts {
+  readonly name: string
+  readonly role?: string | undefined
+}
+
+/** One part of a message, an update or a result. */
+export interface PartFacts {
+  readonly type: string
+  /** Length of the text, or of the JSON where the part holds none, in characters. */
+  readonly len?: number | undefined
+  /** The text, where it was captured. */
+  readonly text?: string | undefined
+  /** Set if `text` was cut off at `maxTextChars`. */
+  readonly cut?: true | undefined
+  /** Name of the tool or the file. */
+  readonly name?: string | undefined
+  /** Number of the function call in its run, which its result shares. */
+  readonly fn?: number | undefined
+  /** Code of the error that a result holds. */
+  readonly error?: string | undefined
+  readonly mediaType?: string | undefined
+  /** Size of a file. Its bytes are never written. */
+  readonly bytes?: number | undefined
+  /** Provider's index of a function call, with `capture: 'full'`. */
+  readonly index?: number | undefined
+  /** Parts inside of it, such as those of a tool result. */
+  readonly parts?: readonly PartFacts[] | undefined
+}
+
+/** Text of which a recording may hold the length only. */
+export type TextFacts = Pick<PartFacts, 'len' | 'text' | 'cut'>
+
+/** Fields that all lines have. */
+interface LineFields {
+  /** Milliseconds since the outermost run began. */
+  readonly t: number
+  /** Number of the run within the recording. */
+  readonly r: number
+}
+
+/** A run began. */
+export interface RunLine extends LineFields {
+  readonly k: 'run'
+  /** Version of the format. */
+  readonly v: 1
+  readonly id: string
+  readonly agent?: string | undefined
+  /** Time of day, in ISO 8601. */
+  readonly at: string
+  /** Run and call that started this one. */
+  readonly parent?: { readonly r: number; readonly c?: number | undefined } | undefined
+  readonly stream: boolean
+  readonly capture: Capture
+  /** Outermost level that is recorded. */
+  readonly level: 'agent' | 'chat'
+  readonly middleware: Readonly<Record<Level, readonly MiddlewareFacts[]>>
+  readonly tools: readonly string[]
+  readonly provider?: string | undefined
+  readonly model?: string | undefined
+}
+
+/** A model call or a tool call was made. Call 0 is the run itself. */
+export interface CallLine extends LineFields {
+  readonly k: 'call'
+  readonly c: number
+  readonly type: 'run' | 'model' | 'tool'
+  readonly iteration?: number | undefined
+  readonly name?: string | undefined
+  /** Number of the function call that it executes. */
+  readonly fn?: number | undefined
+}
+
+/** A message that was seen for the first time. */
+export interface MessageLine extends LineFields {
+  readonly k: 'msg'
+  readonly m: number
+  readonly role: string
+  readonly parts: readonly PartFacts[]
+}
+
+/** A tool that was offered to the model, with `capture: 'full'`. */
+export interface ToolLine extends LineFields {
+  readonly k: 'tool'
+  readonly name: string
+  readonly description?: string | undefined
+  readonly parameters?: unknown
+}
+
+/** A list of messages: the first `same` of the list it is compared with, and these. */
+export interface ListPatch {
+  readonly same: number
+  readonly rest: readonly number[]
+}
+
+/** A call entered a probe. What is missing is as at the probe outside of it. */
+export interface InLine extends LineFields {
+  readonly k: 'in'
+  readonly c: number
+  /** Number of the probe: 0 is outside of all middlewares of its level. */
+  readonly p: number
+  /** How often the call has entered this probe, from 1. Missing for the first time. */
+  readonly n?: number | undefined
+  readonly messages?: ListPatch | undefined
+  /** `null` where there are none any more. */
+  readonly instructions?: TextFacts | null | undefined
+  readonly options?: Readonly<Record<string, unknown>> | undefined
+  /** Arguments of a tool call. */
+  readonly args?: TextFacts | undefined
+}
+
+/** A piece of a stream passed probes, from the inside out, without a wait in between. */
+export interface UpdateLine extends LineFields {
+  readonly k: 'up'
+  readonly c: number
+  /** Innermost probe that it passed. */
+  readonly p: number
+  /** Outermost probe that it passed. Missing if there was one only. */
+  readonly to?: number | undefined
+  /** Outermost probe of the run's own that it passed as well, from the innermost one on. */
+  readonly run?: number | undefined
+  /** Text of an update of the assistant with text only. */
+  readonly text?: string | undefined
+  /** Length of that text, where it was not captured. */
+  readonly len?: number | undefined
+  readonly parts?: readonly PartFacts[] | undefined
+  /** Role, if it is not the assistant's. */
+  readonly role?: string | undefined
+  readonly finish?: string | undefined
+  readonly usage?: Usage | undefined
+  /** Makes void what passed before: of the model call, or of the run. */
+  readonly restart?: 'call' | 'run' | undefined
+}
+
+/** The updates of a call start over at a probe: what passed it before is void. */
+export interface AgainLine extends LineFields {
+  readonly k: 'again'
+  readonly c: number
+  readonly p: number
+}
+
+/** A call left a probe. */
+export interface OutLine extends LineFields {
+  readonly k: 'out'
+  readonly c: number
+  readonly p: number
+  readonly n?: number | undefined
+  /** How it left, where it did not return. */
+  readonly exit?: MiddlewareExit | undefined
+  /** Type of the error. Its message is never written unless content is. */
+  readonly error?: string | undefined
+  readonly message?: TextFacts | undefined
+  readonly status?: number | undefined
+  readonly retryable?: boolean | undefined
+  readonly finish?: string | undefined
+  readonly model?: string | undefined
+  readonly usage?: Usage | undefined
+  /** In the currency of the price table. */
+  readonly cost?: number | undefined
+  /** Messages of the result, where they differ from those at the probe inside of it. */
+  readonly messages?: readonly number[] | undefined
+  /** Result of a tool call, where it differs likewise. */
+  readonly result?: readonly PartFacts[] | undefined
+}
+
+/** Something that a middleware or the application told of. */
+export interface EventLine extends LineFields {
+  readonly k: 'event'
+  readonly type: string
+  readonly facts?: Readonly<Record<string, string | number | boolean>> | undefined
+}
+
+/** A run ended. */
+export interface EndLine extends LineFields {
+  readonly k: 'end'
+  readonly status: RunStatus | MiddlewareExit
+  readonly usage: Usage
+  readonly cost?: number | undefined
+  readonly attempts?: number | undefined
+  readonly block?: Readonly<Record<string, string>> | undefined
+  readonly reason?: TextFacts | undefined
+  /** Type of the error that the run failed with. */
+  readonly error?: string | undefined
+  /** Lines that were left out at `maxBytes`, or that could not be written. */
+  readonly dropped?: number | undefined
+}
+
+/** A line of a recording. Readers skip lines of kinds that they do not know. */
+export type Line =
+  | RunLine
+  | CallLine
+  | MessageLine
+  | ToolLine
+  | InLine
+  | UpdateLine
+  | AgainLine
+  | OutLine
+  | EventLine
+  | EndLine

@@ -1,0 +1,112 @@
+import type { AgentContext, ChatContext } from '@lamella/core'
+import type { Clock } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import type { Capture } from '../lines/line.ts'
+import type { PriceTable } from './price-table.ts'
+
+/** The outermost run of a recording, for a sink. */
+export interface RecordedRun {
+  /** Id of the run. */
+  readonly id: string
+  /** Name of the agent, if it has one. */
+  readonly agent: string | undefined
+  /** Time of day at which the run began, in ISO 8601. */
+  readonly at: string
+}
+
+/** Takes the lines of recordings. */
+export interface RecordingSink {
+  /**
+   * Writes whole lines, each with its line break. One write of a run is made at a time.
+   * @param run the outermost run that the lines are of
+   */
+  write(lines: string, run: RecordedRun): void | Promise<void>
+}
+
+/** Recording has failed. The run knows nothing of it. */
+export interface RecorderEvent {
+  readonly status: 'error'
+  /** Error that recording failed with. */
+  readonly error: unknown
+}
+
+/** Options of `recorder()`. */
+export interface RecorderOptions {
+  /** Takes the lines: `filesIn(folder)` of `@lamella/picture/file`, or one of your own. */
+  readonly sink: RecordingSink
+  /**
+   * Says which runs are recorded.
+   * @default all
+   */
+  readonly when?: ((context: AgentContext | ChatContext) => boolean) | undefined
+  /** Told when recording fails. What it throws is dropped. */
+  readonly onEvent?: ((event: RecorderEvent) => void) | undefined
+  /**
+   * `off` records nothing: `middleware()` returns the list as it was given.
+   * @default 'on'
+   */
+  readonly mode?: 'on' | 'off' | undefined
+  /**
+   * `chat` leaves out the probes around the run, for the list of a client.
+   * @default 'agent'
+   */
+  readonly level?: 'agent' | 'chat' | undefined
+  /**
+   * How much of what was said is written: lengths, counts and names; texts after `redact`; or everything,
+   * also what a guardrail blocked.
+   * @default 'facts'
+   */
+  readonly capture?: Capture | undefined
+  /** Changes each text, with `capture: 'redacted'`. A text for which it throws is left out. */
+  readonly redact?: ((text: string) => string) | undefined
+  /** Prices in US dollars for a million tokens, by model. The same table as that of `budget()`. */
+  readonly prices?: PriceTable | undefined
+  /**
+   * Longest text that is written, in characters. The rest of it is left out.
+   * @default 20000
+   */
+  readonly maxTextChars?: number | undefined
+  /**
+   * Most that is written of one outermost run, in UTF-16 units. Further lines are counted only.
+   * @default 20000000
+   */
+  readonly maxBytes?: number | undefined
+  /**
+   * Tells the time, in milliseconds.
+   * @default `performance.now()`
+   */
+  readonly clock?: Pick<Clock, 'now'> | undefined
+}
+
+/** @throws TypeError or RangeError that names the option and the value */
+export function checkRecorderOptions(options: RecorderOptions): void {
+  checkOptions<RecorderOptions>('recorder', options, {
+    when: 'function?',
+    onEvent: 'function?',
+    sink: 'any',
+    'sink.write': 'function',
+    mode: ['on', 'off'],
+    level: ['agent', 'chat'],
+    capture: ['facts', 'redacted', 'full'],
+    redact: 'function?',
+    prices: 'any',
+    maxTextChars: 1,
+    maxBytes: 1000,
+    clock: 'any',
+  })
+  const { capture = 'facts', redact, prices } = options
+  if (capture === 'redacted' && redact === undefined)
+    throw wrongOption('recorder', 'redact', "a function with `capture: 'redacted'`", redact)
+  if (capture !== 'redacted' && redact !== undefined)
+    throw wrongOption('recorder', 'capture', "'redacted' with `redact`", capture)
+  for (const [model, price] of Object.entries(prices ?? {})) {
+    for (const kind of ['input', 'output'] as const)
+      if (!(price?.[kind] >= 0))
+        throw wrongOption(
+          'recorder',
+          `prices.${model}.${kind}`,
+          'a number from 0 up',
+          price?.[kind],
+        )
+  }
+}

@@ -1,0 +1,3 @@
+export { postgresMigration } from './postgres-migration.ts'
+export { postgresStore } from './postgres-store.ts'
+export type { PostgresStoreOptions } from './postgres-store-options.ts'

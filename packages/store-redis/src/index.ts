@@ -1,0 +1,2 @@
+export { redisStore } from './redis-store.ts'
+export type { RedisStoreOptions } from './redis-store-options.ts'

@@ -1,0 +1,2 @@
+export { sqliteStore } from './sqlite-store.ts'
+export type { SqliteStoreOptions } from './sqlite-store-options.ts'

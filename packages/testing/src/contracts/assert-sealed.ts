@@ -1,0 +1,205 @@
+import type { AgentResponseUpdate, MiddlewareInput } from '@lamella/core'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  chatResponse,
+  createSession,
+  outcomeOf,
+  ProviderError,
+} from '@lamella/core'
+import type { Chunking } from '../base/chunking.ts'
+import { demand, demandSame } from './contract-assertions.ts'
+import { scriptedClient } from '../scripted/scripted-client.ts'
+import type { ScriptedReply } from '../scripted/scripted-step.ts'
+
+/** Options of `assertSealed`. */
+export interface SealOptions {
+  /** Answer of the model. */
+  readonly text: string
+  /** The part of it that the guardrail acts on. */
+  readonly forbidden: string
+  /** Expected effect: `block` blocks the run, `replace` continues without the forbidden part. */
+  readonly action: 'block' | 'replace'
+  /**
+   * The cuts to try.
+   * @default every cut in two, by character, and `randomCuts` at random places
+   */
+  readonly chunkings?: readonly Chunking[] | undefined
+  /**
+   * Number of random cuts.
+   * @default 20
+   */
+  readonly randomCuts?: number | undefined
+  /**
+   * Seed of the first random cut; the next ones count up from it.
+   * @default 1
+   */
+  readonly seed?: number | undefined
+}
+
+/**
+ * Has a model answer with something forbidden, plain and in many cuts, and demands of a guardrail that each
+ * comes to the same, that nothing leaves that is not part of that outcome or stood before what was
+ * blocked, and that neither the forbidden part nor half of it is in an update, a response, the session,
+ * an event, the result that middlewares inside and outside the guardrail get, or an error with all that
+ * it carries, printed or not. The same is demanded of streams that break off behind it.
+ * @param middleware makes the guardrail anew for each run
+ * @throws ContractViolation that names the cut and the place
+ */
+export async function assertSealed(
+  middleware: () => MiddlewareInput,
+  options: SealOptions,
+): Promise<void> {
+  const { text, forbidden, action, randomCuts = 20, seed = 1 } = options
+  const start = text.indexOf(forbidden)
+  demand(start >= 0 && forbidden !== '', 'what is forbidden must be in the text')
+  const cuts: readonly Chunking[] = options.chunkings ?? [
+    'char',
+    ...Array.from(text.slice(1), (_, at) => cutAt(at + 1)),
+    ...Array.from({ length: randomCuts }, (_, index) => ({ seed: seed + index })),
+  ]
+  for (const onBlock of action === 'block'
+    ? (['return', 'throw'] as const)
+    : (['return'] as const)) {
+    const plain = await sealedRun(middleware(), text, undefined, onBlock)
+    const status = action === 'block' ? 'blocked' : 'completed'
+    demandSame(plain.status, status, 'the status of a run that is plain')
+    demandClean(plain.sinks, options, plain.text, 'a run that is plain')
+    for (const chunk of cuts) {
+      const of = `a run cut ${nameOf(chunk, text)}`
+      const streamed = await sealedRun(middleware(), text, chunk, onBlock)
+      demandSame(streamed.status, status, `the status of ${of}`)
+      demandSame(streamed.block, plain.block, `the block of ${of}`)
+      demandSame(streamed.text, plain.text, `the text of ${of}`)
+      if (action === 'block') {
+        const isBefore = text.slice(0, start).startsWith(streamed.released)
+        demand(isBefore, `only what stands before what is forbidden may have left ${of}`)
+      } else demandSame(streamed.released, plain.text, `what left ${of}`)
+      demandClean(streamed.sinks, options, plain.text, of)
+      if (typeof chunk === 'function' || onBlock === 'throw') continue
+      const broken = await sealedRun(middleware(), text, chunk, onBlock, true)
+      demandClean(broken.sinks, options, plain.text, `${of}, which broke off`)
+    }
+  }
+}
+
+function demandClean(
+  sinks: Readonly<Record<string, unknown>>,
+  { text, forbidden }: SealOptions,
+  outcome: string | undefined,
+  of: string,
+): void {
+  const middle = Math.ceil(forbidden.length / 2)
+  const elsewhere = text.replace(forbidden, '\0') + outcome
+  const halves = [forbidden.slice(0, middle), forbidden.slice(middle)].filter(
+    (half) => half.length > 2 && !elsewhere.includes(half),
+  )
+  for (const [place, content] of Object.entries(sinks)) {
+    const json = JSON.stringify(content, withAll) ?? ''
+    for (const part of [forbidden, ...halves]) {
+      const isThere = json.includes(JSON.stringify(part).slice(1, -1))
+      demand(!isThere, `what is forbidden must not be in \`${place}\` of ${of}`)
+    }
+  }
+}
+
+/** A run whose every outlet is recorded. */
+async function sealedRun(
+  guardrail: MiddlewareInput,
+  text: string,
+  chunk: Chunking | undefined,
+  onBlock: 'return' | 'throw',
+  breaks = false,
+) {
+  const cache: unknown[] = []
+  const audit: unknown[] = []
+  const events: unknown[] = []
+  const updates: AgentResponseUpdate[] = []
+  const session = createSession()
+  const record = async (into: unknown[], callNext: () => Promise<unknown>): Promise<void> => {
+    try {
+      into.push(await callNext())
+    } catch (error) {
+      into.push(error)
+      throw error
+    }
+  }
+  const agent = new Agent({
+    client: scriptedClient(() => (breaks ? brokenOff(text, chunk) : text), { chunk }),
+    middleware: [
+      agentMiddleware('testing-audit', (_, callNext) => record(audit, callNext)),
+      chatMiddleware('testing-trace', (_, callNext) => record(audit, callNext)),
+      guardrail,
+      chatMiddleware('testing-cache', (_, callNext) => record(cache, callNext)),
+    ],
+  })
+  const options = { session, onBlock, onEvent: (event: unknown) => void events.push(event) }
+
+  const response = await (async () => {
+    if (chunk === undefined) return agent.run('Hello.', options)
+    const stream = agent.run('Hello.', { ...options, stream: true })
+    for await (const update of stream) updates.push(update)
+    return stream.finalResponse()
+  })().catch((error: unknown) => ({ error }))
+
+  const error = 'error' in response ? response.error : undefined
+  const outcome = outcomeOf(error)
+  const {
+    status = outcome?.status,
+    block,
+    text: said,
+  } = {
+    ...('status' in response ? response : undefined),
+  }
+  return {
+    status,
+    block,
+    text: said,
+    released: releasedIn(updates),
+    sinks: { updates, response, session, events, cache, audit, error, outcome },
+  }
+}
+
+/** The text that a reader got before anything was taken back. */
+function releasedIn(updates: readonly AgentResponseUpdate[]): string {
+  const end = updates.findIndex(({ restart }) => restart)
+  const seen = end < 0 ? updates : updates.slice(0, end)
+  const isSaid = end < 0 && updates.some(({ finishReason }) => finishReason === 'content-filter')
+  // A block without a restart: nothing had left, and the sentence is the agent's.
+  if (isSaid) return ''
+  return seen
+    .flatMap(({ contents }) => contents.map((part) => (part.type === 'text' ? part.text : '')))
+    .join('')
+}
+
+/** Errors with all that they carry: loggers and inspectors may show what `JSON.stringify` does not. */
+function withAll(_: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return value
+  const carried = value as unknown as Readonly<Record<string, unknown>>
+  const names = ['name', ...Object.getOwnPropertyNames(value)]
+  return Object.fromEntries(names.map((name) => [name, carried[name]]))
+}
+
+/** A stream that fails when all of the text has come, and an error that knows it. */
+function brokenOff(text: string, chunk: Chunking | undefined): ScriptedReply {
+  const updates = typeof chunk === 'function' ? chunk(text) : text.split('')
+  const partial = chatResponse({ messages: text, raw: { text } })
+  const about = {
+    kind: 'truncated_stream',
+    provider: 'scripted',
+    retry: { retryable: false },
+  } as const
+  const cause = new ProviderError('the stream was cut', { ...about, partial })
+  return { updates, error: new ProviderError('the stream broke off', { ...about, partial, cause }) }
+}
+
+function cutAt(index: number): (text: string) => readonly string[] {
+  return (text) => [text.slice(0, index), text.slice(index)]
+}
+
+function nameOf(chunk: Chunking, text: string): string {
+  return typeof chunk === 'function'
+    ? `after ${chunk(text)[0]?.length} characters`
+    : `by ${JSON.stringify(chunk)}`
+}

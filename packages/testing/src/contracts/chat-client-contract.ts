@@ -1,0 +1,35 @@
+import { clientAnswerChecks } from './client-answer-checks.ts'
+import type { CreateClient } from './client-check.ts'
+import { clientCheck } from './client-check.ts'
+import { clientFailureChecks } from './client-failure-checks.ts'
+import type { ContractSuite } from './contract-suite.ts'
+import { contractSuite } from './contract-suite.ts'
+
+/** Options of `chatClientContract`. */
+export interface ChatClientContractOptions {
+  /**
+   * Of the suite.
+   * @default 'chat client contract'
+   */
+  readonly name?: string | undefined
+  /** Makes a client in front of a provider that plays a scenario, anew for each check. */
+  readonly create: CreateClient
+  /**
+   * Milliseconds in which a call must settle after it was aborted.
+   * @default 250
+   */
+  readonly promptMs?: number | undefined
+  /** Names of checks that cannot hold here. */
+  readonly except?: readonly string[] | undefined
+}
+
+/** Makes the contract of every `ChatClient`. */
+export function chatClientContract(options: ChatClientContractOptions): ContractSuite {
+  const { name = 'chat client contract', create, promptMs = 250, except } = options
+  const check = clientCheck(create)
+  return contractSuite(
+    name,
+    [...clientAnswerChecks(check), ...clientFailureChecks(check, promptMs)],
+    except,
+  )
+}

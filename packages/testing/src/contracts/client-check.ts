@@ -1,0 +1,47 @@
+import type { ChatClient, ChatRequest, ChatResponseUpdate } from '@lamella/core'
+import { message } from '@lamella/core'
+import type { ClientHarness, ClientScenario } from './client-scenario.ts'
+import type { ContractCheck } from './contract-suite.ts'
+
+/** Makes a client in front of a provider that plays the scenario. */
+export type CreateClient = (scenario: ClientScenario) => ClientHarness | Promise<ClientHarness>
+
+/** A check of a client that is made for it and closed after it. */
+export type ClientCheck = (
+  name: string,
+  scenario: ClientScenario,
+  body: (client: ChatClient, harness: ClientHarness) => Promise<void>,
+) => ContractCheck
+
+/** Makes checks that make their client with `create`. */
+export function clientCheck(create: CreateClient): ClientCheck {
+  return (name, scenario, body) => ({
+    name,
+    run: async () => {
+      const harness = await create(scenario)
+      try {
+        await body(harness.client, harness)
+      } finally {
+        await harness.close?.()
+      }
+    },
+  })
+}
+
+/** The scenario of most checks. */
+export const say: Extract<ClientScenario, { kind: 'text' }> = {
+  kind: 'text',
+  text: 'The quick brown fox jumps over the lazy dog.',
+}
+
+const never = new AbortController().signal
+
+/** A request that asks for no more than an answer. */
+export function request(signal: AbortSignal = never): ChatRequest {
+  return { messages: [message('user', 'Hello')], instructions: undefined, options: {}, signal }
+}
+
+/** Tells whether an update contains text. */
+export function hasText({ contents }: ChatResponseUpdate): boolean {
+  return contents.some((content) => content.type === 'text' && content.text !== '')
+}

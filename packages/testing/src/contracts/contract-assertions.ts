@@ -1,0 +1,62 @@
+import { ContractViolation } from './contract-suite.ts'
+
+/** @throws ContractViolation unless it holds. */
+export function demand(holds: boolean, message: string): asserts holds {
+  if (!holds) throw new ContractViolation(message)
+}
+
+/** @throws ContractViolation unless both are the same as data: fields that are undefined are not there. */
+export function demandSame(actual: unknown, expected: unknown, what: string): void {
+  const [left, right] = [asData(actual), asData(expected)]
+  if (left === right) return
+  throw new ContractViolation(`${what} must be ${clip(right)}, got ${clip(left)}`)
+}
+
+/**
+ * Returns the error that `work` rejects with.
+ * @throws ContractViolation if it does not reject
+ */
+export async function rejectionOf(work: Promise<unknown>, what: string): Promise<unknown> {
+  let value: unknown
+  try {
+    value = await work
+  } catch (error) {
+    return error
+  }
+  throw new ContractViolation(`${what} must reject, but resolved to ${clip(asData(value))}`)
+}
+
+/** Settles as `work` does. @throws ContractViolation if that takes longer. */
+export async function within<T>(ms: number, work: Promise<T>, what: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new ContractViolation(`${what} must settle within ${ms} ms, and has not`)),
+      ms,
+    )
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Lets everything run that is ready to. */
+export function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0))
+}
+
+function asData(value: unknown): string {
+  return JSON.stringify(value, (_, entry: unknown) => {
+    if (entry instanceof Error) return `${entry.name}: ${entry.message}`
+    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return entry
+    const fields = Object.entries(entry).filter(([, field]) => field !== undefined)
+    return Object.fromEntries(fields.toSorted(([left], [right]) => (left < right ? -1 : 1)))
+  })
+}
+
+function clip(text: string | undefined): string {
+  const shown = String(text)
+  return shown.length > 400 ? `${shown.slice(0, 400)}…` : shown
+}

@@ -1,0 +1,227 @@
+import { EventEmitter } from 'node:events'
+import type { ChatMiddleware, Content, MiddlewareInput } from '@lamella/core'
+import { agentMiddleware, chatMiddleware, functionMiddleware, isProviderError } from '@lamella/core'
+import { describe, expect, it, vi } from 'vitest'
+import type { Clock } from '@lamella/core/authoring'
+import { assertChunkInvariant, describeContract, middlewareContract } from '../index.ts'
+import { unhandledRejections } from './unhandled-rejections.ts'
+
+/** Replaces a word, whatever it is cut into, by holding back what could still become it. */
+function replaceWord(word: string, by: string): ChatMiddleware {
+  return chatMiddleware('replace-word', async (context, callNext) => {
+    let held = ''
+    context.transformUpdates({
+      start: () => {
+        held = ''
+      },
+      transform(update, controller) {
+        const contents = update.contents.flatMap((content): readonly Content[] => {
+          if (content.type !== 'text') return [content]
+          held = (held + content.text).replaceAll(word, by)
+          const keep = Array.from(word).findIndex((_, cut) =>
+            held.endsWith(word.slice(0, word.length - cut)),
+          )
+          const size = keep === -1 ? 0 : word.length - keep
+          const text = held.slice(0, held.length - size)
+          held = held.slice(held.length - size)
+          return [{ ...content, text }]
+        })
+        const isLast =
+          update.finishReason !== undefined || contents.some(({ type }) => type !== 'text')
+        if (isLast && held !== '') {
+          controller.enqueue({ contents: [{ type: 'text', text: held }] })
+          held = ''
+        }
+        controller.enqueue({ ...update, contents })
+      },
+    })
+    await callNext()
+  })
+}
+
+function retryOnce(clock: Clock): ChatMiddleware {
+  return chatMiddleware('retry-once', async (context, callNext) => {
+    try {
+      await callNext()
+    } catch (error) {
+      if (!isProviderError(error) || !error.retry.retryable) throw error
+      await clock.sleep(error.retry.afterMs ?? 0, context.signal)
+      await callNext()
+    }
+  })
+}
+
+describeContract(
+  middlewareContract({
+    name: 'a feature with parts at all levels',
+    create: ({ clock }) => [
+      agentMiddleware('timing', async (context, callNext) => {
+        const start = clock.now()
+        await callNext()
+        context.metadata['elapsedMs'] = clock.now() - start
+      }),
+      retryOnce(clock),
+      replaceWord('secret', '***'),
+      functionMiddleware('pass', (_, callNext) => callNext()),
+    ],
+    texts: ['The secret is secret.', 'sec', 'secsecret'],
+  }),
+  { describe, it },
+)
+
+/** The names of the checks that a middleware does not pass. */
+async function failing(create: (clock: Clock) => MiddlewareInput): Promise<readonly string[]> {
+  const suite = middlewareContract({
+    create: ({ clock }) => create(clock),
+    texts: ['The secret is secret.'],
+    promptMs: 20,
+  })
+  const failed: string[] = []
+  for (const check of suite.checks) await check.run().catch(() => failed.push(check.name))
+  return failed
+}
+
+const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
+
+describe('the middleware contract', () => {
+  it.for<[string, (clock: Clock) => MiddlewareInput, string]>([
+    [
+      'replaces piece by piece',
+      () =>
+        chatMiddleware('naive', async (context, callNext) => {
+          context.transformUpdates({
+            transform(update, controller) {
+              const contents = update.contents.map((content) =>
+                content.type === 'text'
+                  ? { ...content, text: content.text.replaceAll('secret', '***') }
+                  : content,
+              )
+              controller.enqueue({ ...update, contents })
+            },
+          })
+          await callNext()
+        }),
+      'chat: gives the same streamed as plain, however the stream is cut',
+    ],
+    [
+      'swallows what it does not know',
+      () =>
+        chatMiddleware('swallow', async (context, callNext) => {
+          await callNext().catch(() => {
+            context.result = 'Something went wrong.'
+          })
+        }),
+      'chat: passes a termination on, and does not try again',
+    ],
+    [
+      'retries everything',
+      () =>
+        agentMiddleware('eager', async (_, callNext) => {
+          await callNext().catch(() => callNext())
+        }),
+      'agent: passes a tripped guardrail on, and does not try again',
+    ],
+    [
+      'makes a tool result of an interrupt',
+      () =>
+        functionMiddleware('lenient', async (context, callNext) => {
+          await callNext().catch(() => {
+            context.result = 'failed'
+          })
+        }),
+      'function: lets the run pause',
+    ],
+    [
+      'waits without the signal',
+      (clock) =>
+        chatMiddleware('deaf', async (_, callNext) => {
+          await callNext().catch(async (error: unknown) => {
+            if (!isProviderError(error) || !error.retry.retryable) throw error
+            await clock.sleep(60_000)
+            await callNext()
+          })
+        }),
+      'chat: hears of an abort while it waits, plain',
+    ],
+    [
+      'keeps data of a run',
+      () => {
+        let last = ''
+        return chatMiddleware('shared', async (context, callNext) => {
+          await tick()
+          last = context.messages.map(({ id }) => id).join('')
+          await tick()
+          await callNext()
+          if (last !== context.messages.map(({ id }) => id).join('')) context.result = 'mixed up'
+        })
+      },
+      'chat: keeps runs at the same time apart, plain',
+    ],
+    [
+      'is of use once',
+      () => {
+        let used = false
+        return chatMiddleware('once', async (context, callNext) => {
+          if (used) context.result = 'again'
+          else await callNext()
+          used = true
+        })
+      },
+      'chat: gives the same in a second run',
+    ],
+    [
+      'has a name of several words',
+      () => chatMiddleware('my own', (_, callNext) => callNext()),
+      'has a name, a level and `process`',
+    ],
+  ])('catches a middleware that %s', async ([, create, name]) => {
+    expect(await failing(create)).toContain(name)
+  })
+})
+
+it('rejections that nobody handles are found', async () => {
+  const emitter = new EventEmitter()
+  vi.stubGlobal('process', emitter)
+
+  const found = await unhandledRejections(async () => {
+    emitter.emit('unhandledRejection', 'left behind')
+  })
+
+  vi.unstubAllGlobals()
+  expect(found).toEqual(['left behind'])
+  expect(emitter.listenerCount('unhandledRejection')).toBe(0)
+})
+
+describe('chunk invariance', () => {
+  it('names the reply and the cut that differ', async () => {
+    const naive = chatMiddleware('naive', async (context, callNext) => {
+      context.transformUpdates({
+        transform: (update, controller) =>
+          controller.enqueue({
+            ...update,
+            contents: update.contents.filter(
+              (content) => content.type !== 'text' || content.text !== 'b',
+            ),
+          }),
+      })
+      await callNext()
+    })
+
+    const asserted = assertChunkInvariant(naive, {
+      replies: ['aa', 'abc'],
+      chunkings: ['whole', 'char'],
+    })
+
+    await expect(asserted).rejects.toThrow('the streamed outcome of "abc", cut by "char", must be')
+  })
+
+  it('holds for a middleware that ends a run, and for one that fails', async () => {
+    const picky = chatMiddleware('picky', async (context, callNext) => {
+      await callNext()
+      if (context.result?.text.includes('bad')) throw new TypeError('bad')
+    })
+
+    await assertChunkInvariant(() => picky, { replies: ['good', 'bad'], randomCuts: 3, seed: 9 })
+    expect.assertions(0)
+  })
+})

@@ -1,0 +1,62 @@
+import type { MiddlewareInput } from '@lamella/core'
+import type { Clock } from '@lamella/core/authoring'
+import type { ContractSuite } from './contract-suite.ts'
+import { contractSuite } from './contract-suite.ts'
+import { middlewarePassChecks } from './middleware-pass-checks.ts'
+import { middlewareStopChecks } from './middleware-stop-checks.ts'
+import type { MiddlewareSubject } from './middleware-subject.ts'
+import { levelsOf } from './middleware-trial.ts'
+import { testClock } from '../base/test-clock.ts'
+import { testRandom } from '../base/test-random.ts'
+
+/** Options of `middlewareContract`. */
+export interface MiddlewareContractOptions {
+  /**
+   * Of the suite.
+   * @default 'middleware contract'
+   */
+  readonly name?: string | undefined
+  /** Makes the middleware anew for each check. It passes on what it can of `clock` and `random`. */
+  readonly create: (means: { clock: Clock; random: () => number }) => MiddlewareInput
+  /**
+   * A text that the middleware lets through as it is, as input, answer and tool result.
+   * @default 'The quick brown fox jumps over the lazy dog.'
+   */
+  readonly neutralText?: string | undefined
+  /**
+   * Answers that it changes or blocks: streamed, however they are cut, they must come out as they do
+   * plain.
+   * @default none besides the neutral text
+   */
+  readonly texts?: readonly string[] | undefined
+  /**
+   * Milliseconds in which it must settle after an abort.
+   * @default 250
+   */
+  readonly promptMs?: number | undefined
+  /** Names of checks that cannot hold here. */
+  readonly except?: readonly string[] | undefined
+}
+
+/** Makes the contract of every middleware, at each level at which it has a part. */
+export function middlewareContract(options: MiddlewareContractOptions): ContractSuite {
+  const {
+    name = 'middleware contract',
+    neutralText = 'The quick brown fox jumps over the lazy dog.',
+    texts = [],
+    promptMs = 250,
+  } = options
+  const make = (): MiddlewareSubject => {
+    const clock = testClock(1_767_225_600_000)
+    return { clock, middleware: options.create({ clock, random: testRandom(1) }) }
+  }
+  const levels = [...levelsOf(make().middleware)]
+  return contractSuite(
+    name,
+    [
+      ...middlewarePassChecks({ make, levels, neutralText, texts }),
+      ...middlewareStopChecks({ make, levels, neutralText, promptMs }),
+    ],
+    options.except,
+  )
+}

@@ -1,0 +1,93 @@
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
+
+/**
+ * Fault of a network: everything arrives; nothing does; every connection breaks; or
+ * requests arrive, and each connection breaks in place of the reply.
+ */
+export type NetworkFault = 'none' | 'hang' | 'refuse' | 'lose-replies'
+
+/**
+ * A TCP proxy in front of a database, whose network fails on command.
+ * @example
+ * const proxy = await FaultProxy.start({ port: 6379 })
+ * const url = `redis://127.0.0.1:${proxy.port}`
+ * proxy.fault = 'hang'
+ * await proxy.close()
+ */
+export class FaultProxy {
+  /** Number of replies that were lost. */
+  lost = 0
+  readonly #server: Server
+  readonly #links = new Set<readonly [Socket, Socket]>()
+  #fault: NetworkFault = 'none'
+
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  /** Listens on a free port of this machine and passes everything on to `host` and `port`. */
+  static async start(target: {
+    readonly port: number
+    readonly host?: string | undefined
+  }): Promise<FaultProxy> {
+    const { port, host = '127.0.0.1' } = target
+    const server = createServer((client) => proxy.#link(client, connect({ port, host })))
+    const proxy = new FaultProxy(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return proxy
+  }
+
+  /** Port to connect to. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Fault of the network, from now on. Setting `refuse`, or ending `hang`, breaks what is connected. */
+  get fault(): NetworkFault {
+    return this.#fault
+  }
+
+  set fault(fault: NetworkFault) {
+    const breaks = fault === 'refuse' || this.#fault === 'hang'
+    this.#fault = fault
+    if (breaks) this.#break()
+  }
+
+  /** Breaks all connections, and listens no longer. */
+  async close(): Promise<void> {
+    this.#break()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  #link(client: Socket, server: Socket): void {
+    const link = [client, server] as const
+    this.#links.add(link)
+    const end = (): void => {
+      this.#links.delete(link)
+      client.destroy()
+      server.destroy()
+    }
+    for (const socket of link) {
+      socket.on('close', end)
+      socket.on('error', end)
+    }
+    if (this.#fault === 'refuse') end()
+    client.on('data', (chunk) => {
+      if (this.#fault !== 'hang') server.write(chunk)
+    })
+    server.on('data', (chunk) => {
+      if (this.#fault === 'none') client.write(chunk)
+      if (this.#fault !== 'lose-replies') return
+      this.lost++
+      end()
+    })
+  }
+
+  #break(): void {
+    for (const [client, server] of this.#links) {
+      client.destroy()
+      server.destroy()
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { chatMiddleware, guardrail, memoryStore } from '../../packages/core/src/index.ts'
+import type { ContractSuite } from '../../packages/testing/src/index.ts'
+import {
+  chatClientContract,
+  guardrailContract,
+  middlewareContract,
+  scriptedClient,
+  storeContract,
+} from '../../packages/testing/src/index.ts'
+import { expect, test } from 'vitest'
+
+const readme = readFileSync('packages/testing/README.md', 'utf8')
+
+const suites: Record<string, ContractSuite> = {
+  middlewareContract: middlewareContract({
+    create: () => chatMiddleware('pass', (_, callNext) => callNext()),
+  }),
+  guardrailContract: guardrailContract({
+    create: () =>
+      guardrail({ name: 'pass', applyTo: ['output'], check: () => ({ action: 'allow' }) }),
+    harmless: [],
+    violations: [
+      { stage: 'output', text: 'bad', action: 'block', forbidden: 'bad' },
+      { stage: 'arguments', text: 'bad', action: 'replace' },
+    ],
+  }),
+  chatClientContract: chatClientContract({
+    create: () => ({ client: scriptedClient([]), openExchanges: () => 0 }),
+  }),
+  storeContract: storeContract({ create: () => ({ store: memoryStore() }) }),
+}
+
+test.each(Object.entries(suites))(
+  'the table of %s names its checks, and no other',
+  (name, suite) => {
+    const [, table = ''] =
+      new RegExp(`^<!-- checks ${name} -->\\n\\n((?:\\|.*\\n)+)`, 'm').exec(readme) ?? []
+    const rows = table.split('\n').slice(2)
+    const told = rows.flatMap((row) =>
+      [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, check = '']) => check),
+    )
+
+    expect(new Set(told)).toEqual(new Set(suite.checks.map((check) => withoutPlace(check.name))))
+    expect(told).toHaveLength(new Set(told).size)
+  },
+)
+
+/** The name of a check, less the level or stage in front, the mode behind, and what it counts. */
+function withoutPlace(name: string): string {
+  return name
+    .replace(/^\w+: /, '')
+    .replace(/, (plain|streamed)$/, '')
+    .replace(/\b(violation|status) \d+/, '$1 n')
+    .replaceAll('`', '')
+}

@@ -1,0 +1,132 @@
+import { homedir } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import { rules } from './conventions.ts'
+import { repository, type Tree } from './tree.ts'
+
+/** For each rule, a file or a manifest that must not pass. */
+const offences: Record<keyof typeof rules, Record<string, string>> = {
+  'a package has its files': { 'packages/a/package.json': '{}' },
+  'a manifest says what a registry and a bundler need': {
+    'packages/a/package.json': '{ "name": "b" }',
+  },
+  'core is a plain caret peer of every other package': {
+    'packages/a/package.json': '{ "peerDependencies": { "@lamella/core": "workspace:^" } }',
+  },
+  'core depends on nothing': { 'packages/core/package.json': '{ "dependencies": { "zod": "4" } }' },
+  'core imports nothing from outside itself': {
+    'packages/core/src/a.ts': "import { z } from 'zod'",
+  },
+  'core runs without Node': { 'packages/core/src/a.ts': 'const home = process.env' },
+  'a package imports no sibling': {
+    'packages/a/src/a.ts': "export type { B } from '@lamella/openai'",
+  },
+  'no files import each other in a circle': {
+    'packages/a/src/a.ts': "import type { B } from './b.ts'",
+    'packages/a/src/b.ts': "import { a } from './c.ts'",
+    'packages/a/src/c.ts': "export { a } from './a.ts'",
+  },
+  'a folder imports only from folders below it': {
+    'packages/core/src/base/a.ts': "import type { Agent } from '../agent/agent.ts'",
+    'packages/core/src/agent/agent.ts': '',
+  },
+  'everything is exported by name': { 'packages/a/src/a.ts': "export * from './b.ts'" },
+  'index.ts only lists exports': { 'packages/a/src/index.ts': 'export const a = 1' },
+  'a file is named after what it exports': { 'packages/a/src/utils.ts': '' },
+  'a file holds one idea': { 'packages/a/src/a.ts': 'a\n'.repeat(301) },
+  'an example is short, and has a row in the table of examples': {
+    'examples/01-long.ts': 'a\n'.repeat(61),
+  },
+  'a package is used in an example': {
+    'packages/a/package.json': '{ "exports": { ".": {} } }',
+  },
+  'no file knows the machine it was written on': { 'docs/a.md': `in ${homedir()}/lamella` },
+  'no file names the host of a registry': {
+    'pnpm-lock.yaml': 'tarball: https://example.com/a.tgz',
+  },
+}
+
+describe.each(Object.entries(rules))('%s', (name, rule) => {
+  test('holds in this repository', () => {
+    expect(rule(repository)).toEqual([])
+  })
+
+  test('is broken by an offence', () => {
+    const offence = new Map(Object.entries(offences[name as keyof typeof rules]))
+
+    expect(rule(offence)).not.toEqual([])
+  })
+})
+
+test.each([
+  ["await import('node:fs')", 'core imports nothing from outside itself'],
+  ["import { a } from '../../testing/src/a.ts'", 'core imports nothing from outside itself'],
+  ["import '@lamella/testing'", 'core imports nothing from outside itself'],
+  ['new Uint8Array(Buffer.from(text))', 'core runs without Node'],
+  ['export default 1', 'everything is exported by name'],
+  ['export { a as default }', 'everything is exported by name'],
+] as const)('`%s` in core breaks "%s"', (text, name) => {
+  expect(rules[name](new Map([['packages/core/src/a.ts', text]]))).toHaveLength(1)
+})
+
+test('a file in a folder may import from another folder of its package, and no further', () => {
+  const tree = (specifier: string): Tree =>
+    new Map([['packages/core/src/run/a.ts', `import { b } from '${specifier}'`]])
+
+  expect(rules['core imports nothing from outside itself'](tree('../base/b.ts'))).toEqual([])
+  expect(rules['a package imports no sibling'](tree('../base/b.ts'))).toEqual([])
+  expect(rules['core imports nothing from outside itself'](tree('../../b.ts'))).toHaveLength(1)
+  expect(rules['a package imports no sibling'](tree('../../b.ts'))).toHaveLength(1)
+})
+
+test('a folder without a place in the order, and an import of an entry, break the order', () => {
+  const problems = (path: string, specifier: string) =>
+    rules['a folder imports only from folders below it'](
+      new Map([[path, `import { a } from '${specifier}'`]]),
+    )
+
+  expect(problems('packages/core/src/agent/a.ts', '../base/a.ts')).toEqual([])
+  expect(problems('packages/core/src/index.ts', './agent/a.ts')).toEqual([])
+  expect(problems('packages/core/src/agent/a.ts', '../index.ts')).toHaveLength(1)
+  expect(problems('packages/core/src/attic/a.ts', '../base/a.ts')).toHaveLength(1)
+})
+
+test('words in comments and names that only look alike break nothing', () => {
+  const text = `
+    // process.env is not read here; see import('node:fs')
+    /* export default */
+    await middleware.process(context, callNext)
+    const { process } = middleware
+    process.call(middleware, context, callNext)
+    export { a } from './a.ts'`
+  const tree: Tree = new Map([['packages/core/src/a.ts', text]])
+
+  expect(rules['core runs without Node'](tree)).toEqual([])
+  expect(rules['core imports nothing from outside itself'](tree)).toEqual([])
+  expect(rules['everything is exported by name'](tree)).toEqual([])
+})
+
+test('tests may use the testing package, sources may not', () => {
+  const text = "import { a } from '@lamella/testing'"
+  const rule = rules['a package imports no sibling']
+
+  expect(rule(new Map([['packages/a/src/a.test.ts', text]]))).toEqual([])
+  expect(rule(new Map([['packages/a/src/a.ts', text]]))).toHaveLength(1)
+})
+
+test.each([
+  ['retry.ts', true],
+  ['retry.test.ts', true],
+  ['retry.property.test.ts', true],
+  ['memory.node.test.ts', true],
+  ['tool.test-d.ts', true],
+  ['modes.test-helper.ts', true],
+  ['Retry.ts', false],
+  ['retry.helper.ts', false],
+  ['retry.property.ts', false],
+  ['types.ts', false],
+  ['utils.test.ts', false],
+])('%s is a name for a file: %s', (name, isName) => {
+  const tree: Tree = new Map([[`packages/a/src/${name}`, '']])
+
+  expect(rules['a file is named after what it exports'](tree)).toHaveLength(isName ? 0 : 1)
+})

@@ -1,0 +1,129 @@
+import { AnthropicChatClient } from '../../packages/anthropic/src/index.ts'
+import type { AzureOpenAIApi } from '../../packages/azure-openai/src/index.ts'
+import { AzureOpenAIChatClient } from '../../packages/azure-openai/src/index.ts'
+import type { ChatClient } from '../../packages/core/src/index.ts'
+import type { Recording } from '../../packages/openai/fixtures/responses-recording.ts'
+import type { ChatDialectName } from '../../packages/openai/src/index.ts'
+import { OpenAIChatClient, OpenAIChatCompletionsClient } from '../../packages/openai/src/index.ts'
+import type { Handler } from '../../packages/testing/src/raw-server.ts'
+import { answer } from '../../packages/testing/src/raw-server.ts'
+import { completionsProblems } from './swap-completions-rules.ts'
+import { messagesProblems } from './swap-messages-rules.ts'
+import type { Wire } from './swap-problems.ts'
+import { wires } from './swap-problems.ts'
+import type { Said } from './swap-recordings.ts'
+import { completionsAnswer, messagesAnswer, responsesAnswer } from './swap-recordings.ts'
+import { responsesProblems } from './swap-responses-rules.ts'
+
+/** One API that a conversation may begin with or go on with. */
+export interface SwapProvider {
+  readonly name: string
+  /** In all that only this provider understands, and in nothing else. */
+  readonly mark: string
+  readonly model: string
+  readonly open: (origin: string) => ChatClient
+  readonly reply: (said: Said) => Handler
+  readonly problems: (body: Wire) => readonly string[]
+  /** False where requests hold no image. @default true */
+  readonly hasImages?: boolean
+  /** The system prompt of a request. */
+  readonly system: (body: Wire) => unknown
+  /** Its answers hold an image of its own. */
+  readonly draws?: true
+  /** A request for a stream says so in its path. */
+  readonly streamsByPath?: true
+  /** It takes back nothing that only it understands. */
+  readonly keepsNothing?: true
+}
+
+/** Replies with a recording, whole or as a stream. */
+function recorded(record: (said: Said) => Recording): (said: Said) => Handler {
+  return (said) => {
+    const { whole, sse } = record(said)
+    return (response, request) =>
+      answer(request.body.stream === true ? sse : whole)(response, request)
+  }
+}
+
+const completions = {
+  reply: recorded(completionsAnswer),
+  problems: completionsProblems,
+  system: (body: Wire) => wires(body['messages'])[0],
+}
+const responses: Pick<SwapProvider, 'reply' | 'problems' | 'system' | 'draws'> = {
+  reply: recorded(responsesAnswer),
+  draws: true,
+  problems: responsesProblems,
+  system: (body: Wire) => body['instructions'],
+}
+const apiKey = 'test-key'
+// Of one provider and one model: what must not pass is told by the API alone.
+const model = 'gpt-5-mini'
+
+export const providers: readonly SwapProvider[] = [
+  {
+    name: 'OpenAI Responses',
+    mark: 'opaque-of-openai-responses',
+    model,
+    open: (origin) => new OpenAIChatClient({ apiKey, baseURL: `${origin}/v1`, model }),
+    ...responses,
+  },
+  {
+    name: 'OpenAI Chat Completions',
+    mark: 'opaque-of-openai-completions',
+    model,
+    open: (origin) => new OpenAIChatCompletionsClient({ apiKey, baseURL: `${origin}/v1`, model }),
+    ...completions,
+  },
+  {
+    name: 'Anthropic',
+    mark: 'opaque-of-anthropic',
+    model: 'claude-sonnet-5-5',
+    open: (origin) =>
+      new AnthropicChatClient({ apiKey, baseURL: origin, model: 'claude-sonnet-5-5' }),
+    reply: recorded(messagesAnswer),
+    problems: messagesProblems,
+    system: ({ system }) => wires(system)[0],
+  },
+  {
+    ...completions,
+    name: 'Mistral',
+    mark: 'opaque-of-mistral',
+    model,
+    open: (origin) => compatible('mistral', origin),
+    problems: (body) =>
+      completionsProblems(body, { callId: /^[a-zA-Z0-9]{9}$/, userAfterTools: false }),
+  },
+  {
+    ...completions,
+    name: 'DeepSeek',
+    mark: 'opaque-of-deepseek',
+    model,
+    hasImages: false,
+    open: (origin) => compatible('deepseek', origin),
+    problems: (body) =>
+      completionsProblems(body, { hasImages: false, requiresThinking: 'reasoning_content' }),
+  },
+  {
+    name: 'Azure Chat Completions',
+    mark: 'opaque-of-azure-completions',
+    model,
+    open: (origin) => azure('chat', origin),
+    ...completions,
+  },
+  {
+    name: 'Azure Responses',
+    mark: 'opaque-of-azure-responses',
+    model,
+    open: (origin) => azure('responses', origin),
+    ...responses,
+  },
+]
+
+function compatible(dialect: ChatDialectName, origin: string): ChatClient {
+  return new OpenAIChatCompletionsClient({ apiKey, baseURL: `${origin}/v1`, model, dialect })
+}
+
+function azure(api: AzureOpenAIApi, endpoint: string): ChatClient {
+  return new AzureOpenAIChatClient({ api, endpoint, apiKey, deployment: model })
+}

@@ -42,7 +42,7 @@ export function providerFailure(
   { provider, replay, confidential, partial, requestId }: FailureContext,
   more: {
     /** In place of the kind's own phrase. */
-    readonly words?: string
+    readonly words?: string | undefined
     readonly cause?: unknown
     readonly retryable?: boolean | undefined
   } = {},

@@ -87,7 +87,7 @@ export class SseReader {
     this.#keep(text.slice(start))
     if (this.#pieceChars + (this.#data?.length ?? 0) > this.#longestEventChars) {
       const words = `an event of the stream is longer than ${this.#longestEventChars} characters`
-      throw new TransportFault('server', words, false)
+      throw new TransportFault('server', words, { retryable: false })
     }
     return events
   }

@@ -7,7 +7,13 @@ import type {
 } from '@lamella/core'
 import { BaseChatClient, foldUpdates } from '@lamella/core'
 import { AnthropicError, APIConnectionError, APIConnectionTimeoutError } from '@anthropic-ai/sdk'
-import type { FailureContext, PreparedHistory, SdkErrors, TransportCall, WireObject } from '@lamella/core/transport'
+import type {
+  FailureContext,
+  PreparedHistory,
+  SdkErrors,
+  TransportCall,
+  WireObject,
+} from '@lamella/core/transport'
 import {
   boundedFailure,
   conversationTexts,

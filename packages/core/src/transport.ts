@@ -44,7 +44,12 @@ export type { SseEvent } from './transport/sse-events.ts'
 export { StallTimer } from './transport/stall-timer.ts'
 export type { StreamTimeouts } from './transport/stall-timer.ts'
 export type { KnownOfFailure, TransportCall } from './transport/transport-call.ts'
-export { HttpFailure, InBandFailure, TransportFault, unreadable } from './transport/transport-fault.ts'
+export {
+  HttpFailure,
+  InBandFailure,
+  TransportFault,
+  unreadable,
+} from './transport/transport-fault.ts'
 export { readWhole } from './transport/whole-answer.ts'
 export type { WholeAnswer, WholeCall } from './transport/whole-answer.ts'
 export { listOf, parseObject, recordOf, stringOf } from './transport/wire.ts'

@@ -43,7 +43,10 @@ function rulesOf({ provider, model, dialect }: Home): HistoryRules {
     fileLoss: (content) =>
       dialect.files && fileBlock(content) !== undefined
         ? undefined
-        : { words: `a file of type ${content.mediaType ?? 'unknown'} is left out`, isLeftOut: true },
+        : {
+            words: `a file of type ${content.mediaType ?? 'unknown'} is left out`,
+            isLeftOut: true,
+          },
   }
 }
 

@@ -59,7 +59,17 @@ export interface ReportedFailure extends FailureVerdict {
 
 /** Makes the error for a failure that a provider reports. */
 export function reportedFailure(
-  { kind, retryable, status, headers, names, message, afterMs, requestId, details }: ReportedFailure,
+  {
+    kind,
+    retryable,
+    status,
+    headers,
+    names,
+    message,
+    afterMs,
+    requestId,
+    details,
+  }: ReportedFailure,
   { provider, replay, confidential, partial }: FailureContext,
 ): ProviderError {
   const advice = kind === 'quota' ? null : (headers?.get('x-should-retry') ?? null)

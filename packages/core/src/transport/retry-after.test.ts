@@ -34,9 +34,9 @@ test('a window holds what its headers say, and is none without a number', () => 
       now,
     )
 
-  expect(
-    read({ 'x-calls-limit': '100', 'x-calls-remaining': '7', 'x-calls-reset': '30' }),
-  ).toEqual({ requests: { limit: 100, remaining: 7, resetAt: now + 30_000 } })
+  expect(read({ 'x-calls-limit': '100', 'x-calls-remaining': '7', 'x-calls-reset': '30' })).toEqual(
+    { requests: { limit: 100, remaining: 7, resetAt: now + 30_000 } },
+  )
   expect(read({ 'x-tokens-remaining': '0', 'x-tokens-reset': 'later' })).toEqual({
     tokens: { remaining: 0 },
   })

@@ -55,7 +55,7 @@ function begunByUser(messages: readonly Message[]): readonly Message[] {
   const at = messages.findIndex(({ role }) => role !== 'system')
   const first = messages[at]
   if (first === undefined || first.role === 'user') return messages
-  const contents: Content[] = [{ type: 'text', text: '(The conversation goes on here.)' }]
+  const contents: Content[] = [{ type: 'text', text: '(The conversation continues here.)' }]
   const opening: Message = { id: `${first.id}-opening`, role: 'user', contents }
   return messages.toSpliced(at, 0, opening)
 }

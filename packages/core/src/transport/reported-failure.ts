@@ -1,6 +1,5 @@
-import { isProviderError } from '../contract/provider-error.ts'
 import type { ProviderErrorKind } from '../contract/provider-error.ts'
-import { ProviderError } from '../contract/provider-error.ts'
+import { isProviderError, ProviderError } from '../contract/provider-error.ts'
 import { isNetworkError, isNetworkTimeout } from './network-error.ts'
 import type { FailureContext } from './provider-failure.ts'
 import { failurePhrases, providerFailure } from './provider-failure.ts'
@@ -10,6 +9,7 @@ import { HttpFailure, InBandFailure, TransportFault } from './transport-fault.ts
 
 /** Kind of a failure, and if a retry may help where that differs from the rule of the kind. */
 export interface FailureVerdict {
+  /** Kind of the failure. */
   readonly kind: ProviderErrorKind
   /** True or false if it differs from the rule of the kind. */
   readonly retryable?: boolean | undefined
@@ -53,7 +53,9 @@ export interface ReportedFailure extends FailureVerdict {
   readonly message: string | undefined
   /** Milliseconds that the provider asks to wait. */
   readonly afterMs: number | undefined
+  /** The server's name for the request. */
   readonly requestId: string | undefined
+  /** Facts for `error.details`. @default none */
   readonly details?: Readonly<Record<string, unknown>> | undefined
 }
 

@@ -3,7 +3,9 @@ import { TransportFault } from './transport-fault.ts'
 
 /** One event of a `text/event-stream`, as https://html.spec.whatwg.org/#event-stream-interpretation has it. */
 export interface SseEvent {
+  /** Name of the event, or empty. */
   readonly event: string
+  /** Its lines of data, joined by line feeds. */
   readonly data: string
 }
 

@@ -4,11 +4,13 @@ import { parseObject } from './wire.ts'
 
 /** Why an exchange has no answer, if only this side knows: in words that quote nothing. */
 export class TransportFault {
+  /** Kind of the failure. */
   readonly kind: 'timeout' | 'network' | 'truncated_stream' | 'server' | 'auth' | 'invalid_request'
   /** Replaces the phrase of the kind in the message. */
   readonly words: string | undefined
   /** True or false if it differs from the rule of the kind. */
   readonly retryable: boolean | undefined
+  /** Error that it is known by. */
   readonly cause: unknown
 
   constructor(
@@ -25,7 +27,9 @@ export class TransportFault {
 
 /** An answer with a failure status. */
 export class HttpFailure {
+  /** HTTP status. */
   readonly status: number
+  /** HTTP headers. */
   readonly headers: HeaderReader | undefined
   /** Body of the answer: its JSON, or else its text. */
   readonly report: unknown
@@ -39,6 +43,7 @@ export class HttpFailure {
 
 /** Report of a failure inside an answer whose status was 200. */
 export class InBandFailure {
+  /** Report in the provider's own shape. */
   readonly report: unknown
 
   constructor(report: unknown) {

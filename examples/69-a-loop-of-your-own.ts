@@ -27,7 +27,7 @@ const agents = agentPipeline(
   }),
 )
 const calls = chatPipeline(
-  chatMiddleware('note', async (context, callNext) => {
+  chatMiddleware('note', async (_context, callNext) => {
     const { text, functionCalls } = await callNext()
     log.push(functionCalls.length > 0 ? 'a tool call' : text)
   }),

@@ -169,7 +169,7 @@ function runInside(view: AgentView): void | Promise<void> {
   const { added } = run.messages
   for (const update of added.length > 0 ? toUpdates(toAgentResponse({ messages: added }, run)) : [])
     if (update.contents.length > 0) run.sink.push(update)
-  const { inside = loop } = call.plan
+  const { inside = callTools } = call.plan
   return inside(view).then((response) => {
     run.lastLoop = response
     return call.completeLoop(response)
@@ -211,7 +211,7 @@ function prepareRun(view: AgentView): void {
   call.responseFormat = options.responseFormat
 }
 
-function loop(view: AgentView): Promise<AgentResponse> {
+function callTools(view: AgentView): Promise<AgentResponse> {
   return runLoop(view.call.run, loopInputOf(view))
 }
 

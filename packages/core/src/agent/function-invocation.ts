@@ -46,11 +46,11 @@ export interface FunctionInvokingClient extends ChatClient {
  */
 export function withFunctionInvocation(
   client: ChatClient,
-  options: FunctionInvocationConfiguration = {},
+  settings: FunctionInvocationConfiguration = {},
 ): FunctionInvokingClient {
   const plain = withMiddleware(client)
   const inner = withMiddleware(client)
-  const agent = new Agent({ client: inner, functionInvocation: options, onBlock: 'throw' })
+  const agent = new Agent({ client: inner, functionInvocation: settings, onBlock: 'throw' })
   const getResponse = (input: MessageInput, given: GetResponseOptions = {}) => {
     const { instructions, signal, parent, stream, ...options } = given
     if (parent !== undefined) return plain.getResponse(input, given as { readonly stream: true })

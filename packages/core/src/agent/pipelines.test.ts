@@ -61,7 +61,7 @@ describe.each(runModes)('a chat pipeline, %s', (mode) => {
     'a text': () => 'hello',
     'a response': () => ({ messages: 'hello', finishReason: 'stop' }),
     updates: async function* () {
-      yield* [{ contents: [{ type: 'text', text: 'hel' }], messageId: 'm' } as ChatResponseUpdate]
+      yield* [{ contents: [{ type: 'text', text: 'hel' }], messageId: 'm' }]
       yield { contents: [{ type: 'text', text: 'lo' }], messageId: 'm' }
     },
     'a promise of updates': async () => scriptedClient(['hello']).stream(emptyRequest),

@@ -131,7 +131,7 @@ function handledBy(handler: ChatHandler, context: ChatView): ChatClient {
   return {
     provider: client.provider,
     middleware: [],
-    getResponse: client.getResponse,
+    getResponse: client.getResponse.bind(client),
     async respond(request) {
       const given = await answer(request)
       if (!isUpdates(given)) return toChatResponse(given)

@@ -300,8 +300,8 @@ function changed(
   contents: readonly Content[],
   isLast: boolean,
 ): AgentResponseUpdate {
-  const { raw: _, ...rest } = update
+  const { raw: _raw, ...rest } = update
   if (isLast) return { ...rest, contents }
-  const { finishReason, usage, metadata, event, ...ofEach } = rest
+  const { finishReason: _reason, usage: _usage, metadata: _data, event: _event, ...ofEach } = rest
   return { ...ofEach, contents }
 }

@@ -111,7 +111,7 @@ function reportOf(folder, entry, types) {
     // Remarks of the tool about comments are no part of the types.
     .replaceAll(/^ *\/\/ (?:Warning|@public|\(undocumented\)|\(No @packageDocumentation).*\n/gm, '')
     // Neither is how the tool that wrote the declarations quotes and breaks lines.
-    .replaceAll(/"([^"'\n]*)"/g, "'$1'")
+    .replaceAll(/(?<!^## .*)"([^"'\n]*)"/gm, "'$1'")
     .replaceAll('    override ', '    ')
     .replaceAll(/ \{\}$/gm, ' {\n}')
   const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined

@@ -8,11 +8,11 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import type { ScriptedRequest } from '@lamella/testing'
 import { callFunction } from '@lamella/testing'
 import { expect, test, vi } from 'vitest'
-import { echoServer, eventServer, listen, serve, sessionServer } from './local-http.test-helper.ts'
-import { trial } from './local-server.test-helper.ts'
-import { mcpTools } from './mcp-tools.ts'
-import type { StdioOptions } from './stdio.ts'
-import { stdio } from './stdio.ts'
+import { echoServer, eventServer, listen, serve, sessionServer } from '../local-http.test-helper.ts'
+import { trial } from '../local-server.test-helper.ts'
+import { mcpTools } from '../mcp-tools.ts'
+import type { StdioOptions } from '../stdio.ts'
+import { stdio } from '../stdio.ts'
 
 const calls = [callFunction('mcp_echo'), 'Done.']
 

@@ -3,7 +3,7 @@ import { Agent, chatMiddleware, tool } from '@lamella/core'
 import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { TelemetryMessage } from './telemetry-message.ts'
-import { tracing } from './tracing.ts'
+import { tracing } from '../tracing.ts'
 
 const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
 const steps = () => [

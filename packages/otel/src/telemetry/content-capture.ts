@@ -1,9 +1,9 @@
 import type { Message } from '@lamella/core'
 import type { Span } from '@opentelemetry/api'
-import type { Conventions, Facts } from './conventions.ts'
-import { limitedJson } from './limited-json.ts'
-import { conventionalMessages, parsed } from './message-parts.ts'
-import type { TracingOptions } from './tracing-options.ts'
+import type { Conventions, Facts } from '../base/conventions.ts'
+import { limitedJson } from '../base/limited-json.ts'
+import { conventionalMessages, parsed } from '../base/message-parts.ts'
+import type { TracingOptions } from '../base/tracing-options.ts'
 
 /** Content of one operation. */
 export interface Content {

@@ -3,8 +3,8 @@ import type { RunEvent } from '@lamella/core'
 import type { ScriptedRequest } from '@lamella/testing'
 import { callFunction } from '@lamella/testing'
 import { expect, test } from 'vitest'
-import { definition, listing, raw, silence, trial } from './local-server.test-helper.ts'
-import type { McpToolsOptions } from './mcp-tools-options.ts'
+import { definition, listing, raw, silence, trial } from '../local-server.test-helper.ts'
+import type { McpToolsOptions } from '../mcp-tools-options.ts'
 
 const calls = [callFunction('mcp_do'), 'Done.']
 

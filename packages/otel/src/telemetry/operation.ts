@@ -2,7 +2,7 @@ import type { RunContext, Usage } from '@lamella/core'
 import type { MiddlewareExit } from '@lamella/core/authoring'
 import type { Context, Link, Span } from '@opentelemetry/api'
 import type { Content } from './content-capture.ts'
-import type { Facts } from './conventions.ts'
+import type { Facts } from '../base/conventions.ts'
 
 /** Facts at the start of an operation. */
 export interface OperationStart {

@@ -1,10 +1,10 @@
 import type { Content, Message } from '@lamella/core'
 import { LamellaError, message } from '@lamella/core'
-import type { Connection } from './connection.ts'
-import { cleanText } from './clean-text.ts'
-import { listPages } from './list-pages.ts'
-import type { McpClient } from './mcp-client.ts'
-import { hasCapability, sendRequest } from './mcp-client.ts'
+import type { Connection } from '../connection/connection.ts'
+import { cleanText } from '../base/clean-text.ts'
+import { listPages } from '../connection/list-pages.ts'
+import type { McpClient } from '../connection/mcp-client.ts'
+import { hasCapability, sendRequest } from '../connection/mcp-client.ts'
 import { contentsOf, resourceContents } from './result-contents.ts'
 
 /** A resource that a server lists. */

@@ -1,6 +1,6 @@
 import type { ChatClient, ChatRequest, ChatResponseUpdate } from '@lamella/core'
 import type { Context } from '@opentelemetry/api'
-import type { OpenTelemetry } from './open-telemetry.ts'
+import type { OpenTelemetry } from '../base/open-telemetry.ts'
 
 /**
  * The same client, but its streams run in the context in which they were asked for. A stream is pulled

@@ -9,13 +9,13 @@ import type {
 import { usageSince } from '@lamella/core/authoring'
 import { messageOf } from './agent-part.ts'
 import { boundClient } from './bound-client.ts'
-import { providerName, providerOf } from './conventions.ts'
-import { finishReason, finishReasons } from './finish-reasons.ts'
-import type { Operation } from './operation.ts'
-import { writeEvents } from './run-events.ts'
-import type { RunTrace } from './run-trace.ts'
-import { newTrace, traceOf } from './run-trace.ts'
-import type { Telemetry } from './telemetry.ts'
+import { providerName, providerOf } from '../base/conventions.ts'
+import { finishReason, finishReasons } from '../base/finish-reasons.ts'
+import type { Operation } from '../telemetry/operation.ts'
+import { writeEvents } from '../telemetry/run-events.ts'
+import type { RunTrace } from '../telemetry/run-trace.ts'
+import { newTrace, traceOf } from '../telemetry/run-trace.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 
 /** The middleware around a model call, all its attempts included: `chat`. `own` are the middlewares it is one of. */
 export function chatPart(

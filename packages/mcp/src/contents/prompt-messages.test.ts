@@ -3,8 +3,8 @@ import { scriptedClient } from '@lamella/testing'
 import { Agent } from '@lamella/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { local, raw, silence } from './local-server.test-helper.ts'
-import { mcpTools } from './mcp-tools.ts'
+import { local, raw, silence } from '../local-server.test-helper.ts'
+import { mcpTools } from '../mcp-tools.ts'
 
 function library(): McpServer {
   const server = new McpServer({ name: 'library', version: '1' })

@@ -2,7 +2,7 @@ import type { JsonSchema } from '@lamella/core'
 import { canonicalJson, sha256 } from '@lamella/core/authoring'
 import type { BoundedSchema } from './bounded-schema.ts'
 import { boundedOutputSchema, boundedSchema } from './bounded-schema.ts'
-import { cleanText } from './clean-text.ts'
+import { cleanText } from '../base/clean-text.ts'
 
 /** A tool as a server defines it, read and bounded. */
 export interface McpDefinition {

@@ -1,12 +1,12 @@
 import type { FunctionInvocationContext, FunctionResult, RunContext } from '@lamella/core'
 import { errorResult, LamellaError, text, ToolError, validate } from '@lamella/core'
-import type { Connection } from './connection.ts'
-import { CallClock } from './call-clock.ts'
-import { sendRequest } from './mcp-client.ts'
-import type { McpReport } from './mcp-event.ts'
-import { progressOf, yieldWhile } from './progress.ts'
+import type { Connection } from '../connection/connection.ts'
+import { CallClock } from '../base/call-clock.ts'
+import { sendRequest } from '../connection/mcp-client.ts'
+import type { McpReport } from '../base/mcp-event.ts'
+import { progressOf, yieldWhile } from '../base/progress.ts'
 import type { McpDefinition } from './read-definition.ts'
-import { contentsOf, ResultTooLarge } from './result-contents.ts'
+import { contentsOf, ResultTooLarge } from '../contents/result-contents.ts'
 import type { OpenCall, ServerQuestions } from './server-questions.ts'
 
 /** Settings that all calls of one server share. */

@@ -12,7 +12,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import type { AgentServerOptions } from './agent-server.ts'
 import { agentServer } from './agent-server.ts'
-import { serve } from './local-http.test-helper.ts'
+import { serve } from '../local-http.test-helper.ts'
 
 const paid: unknown[] = []
 

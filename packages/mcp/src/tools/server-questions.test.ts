@@ -5,10 +5,10 @@ import { acceptedContent, inputRequired, McpServer } from '@modelcontextprotocol
 import type { ScriptedRequest } from '@lamella/testing'
 import { callFunction } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
-import { listen, serve, sessionServer } from './local-http.test-helper.ts'
-import { definition, listing, local, raw, silence, trial } from './local-server.test-helper.ts'
-import { mcpElicitation, mcpSampling } from './mcp-questions.ts'
-import type { McpServer as Server } from './mcp-server.ts'
+import { listen, serve, sessionServer } from '../local-http.test-helper.ts'
+import { definition, listing, local, raw, silence, trial } from '../local-server.test-helper.ts'
+import { mcpElicitation, mcpSampling } from '../base/mcp-questions.ts'
+import type { McpServer as Server } from '../connection/mcp-server.ts'
 
 const calls = [callFunction('mcp_book'), 'Done.']
 

@@ -8,11 +8,11 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import type { ScriptedRequest } from '@lamella/testing'
 import { callFunction } from '@lamella/testing'
 import { expect, test, vi } from 'vitest'
-import { echoServer, eventServer, listen, serve, sessionServer } from './local-http.test-helper.ts'
-import { trial } from './local-server.test-helper.ts'
-import { mcpTools } from './mcp-tools.ts'
-import type { StdioOptions } from './stdio.ts'
-import { stdio } from './stdio.ts'
+import { echoServer, eventServer, listen, serve, sessionServer } from '../local-http.test-helper.ts'
+import { trial } from '../local-server.test-helper.ts'
+import { mcpTools } from '../mcp-tools.ts'
+import type { StdioOptions } from '../stdio.ts'
+import { stdio } from '../stdio.ts'
 
 const calls = [callFunction('mcp_echo'), 'Done.']
 
@@ -26,7 +26,7 @@ function newServer(): McpServer {
 
 const options: StdioOptions = {
   command: process.execPath,
-  args: [`${import.meta.dirname}/../fixtures/stdio-server.mjs`],
+  args: [`${import.meta.dirname}/../../fixtures/stdio-server.mjs`],
   stderr: 'ignore',
 }
 const program = stdio(options)
@@ -201,7 +201,7 @@ test('a process is offered the revision of 2026 where that is asked for', async 
 test.each(['auto', 'legacy'] as const)(
   'an agent in a process is called by another one, with %s',
   async (protocol) => {
-    const fixture = `${import.meta.dirname}/../fixtures/stdio-agent.ts`
+    const fixture = `${import.meta.dirname}/../../fixtures/stdio-agent.ts`
     const server = stdio({
       command: process.execPath,
       args: ['--conditions=@lamella/source', fixture],

@@ -1,5 +1,5 @@
 import type { Counter, Histogram, Meter } from '@opentelemetry/api'
-import type { Conventions, Facts } from './conventions.ts'
+import type { Conventions, Facts } from '../base/conventions.ts'
 import type { OperationEnd, OperationStart } from './operation.ts'
 
 /** Metrics of a meter. */

@@ -1,7 +1,7 @@
 import { validate } from '@lamella/core'
 import { expect, test } from 'vitest'
 import { boundedSchema } from './bounded-schema.ts'
-import { cleanText } from './clean-text.ts'
+import { cleanText } from '../base/clean-text.ts'
 
 test('a regular expression of a server is shown, and never run', () => {
   const schema = {

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@lamella/core'
-import { cleanText } from './clean-text.ts'
+import { cleanText } from '../base/clean-text.ts'
 
 /** Levels of nesting in a schema. Real ones have fewer than ten. */
 const maxDepth = 32

@@ -2,7 +2,7 @@ import type { AgentInfo, MiddlewareInput, RunContext } from '@lamella/core'
 import { Agent, message, text } from '@lamella/core'
 import { unlessAborted } from '@lamella/core/authoring'
 import { contentsOf } from './result-contents.ts'
-import { mcpSampling } from './mcp-questions.ts'
+import { mcpSampling } from '../base/mcp-questions.ts'
 
 /** Limits of the model calls that a server may ask for. */
 export interface McpSamplingOptions {

@@ -1,12 +1,12 @@
 import type { AgentContext, AgentMiddleware, AgentResponse, Block, RunContext } from '@lamella/core'
 import { usageSince } from '@lamella/core/authoring'
-import type { Facts } from './conventions.ts'
-import { providerName, providerOf } from './conventions.ts'
-import { finishReasons } from './finish-reasons.ts'
-import type { Ending, Operation } from './operation.ts'
-import { writeEvents } from './run-events.ts'
-import { earlierParts, keepPart, keepTrace, newTrace, traceOf } from './run-trace.ts'
-import type { Telemetry } from './telemetry.ts'
+import type { Facts } from '../base/conventions.ts'
+import { providerName, providerOf } from '../base/conventions.ts'
+import { finishReasons } from '../base/finish-reasons.ts'
+import type { Ending, Operation } from '../telemetry/operation.ts'
+import { writeEvents } from '../telemetry/run-events.ts'
+import { earlierParts, keepPart, keepTrace, newTrace, traceOf } from '../telemetry/run-trace.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 
 /** The middleware around a run: `invoke_agent`. */
 export function agentPart(telemetry: Telemetry): AgentMiddleware['process'] {

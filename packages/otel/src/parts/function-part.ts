@@ -1,8 +1,8 @@
 import type { FunctionInvocationContext, FunctionMiddleware } from '@lamella/core'
 import { messageOf } from './agent-part.ts'
-import type { Operation } from './operation.ts'
-import { traceOf } from './run-trace.ts'
-import type { Telemetry } from './telemetry.ts'
+import type { Operation } from '../telemetry/operation.ts'
+import { traceOf } from '../telemetry/run-trace.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 
 /** The middleware around a tool call: `execute_tool`. */
 export function functionPart(telemetry: Telemetry): FunctionMiddleware['process'] {

@@ -21,7 +21,7 @@ export interface GuardrailSubject {
   readonly before?: string | undefined
   /** `before` and `text` as one string. @default `text`, if there is no text before it */
   readonly whole?: string | undefined
-  /** Contents that the text comes from. Undefined for instructions and streamed text. */
+  /** The file, for a file. Undefined for text. */
   readonly contents?: readonly Content[] | undefined
   /** Role of the message. Undefined for instructions. */
   readonly role?: Role | undefined

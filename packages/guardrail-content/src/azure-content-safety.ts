@@ -27,7 +27,6 @@ export interface AzureContentSafetyOptions {
    * @default 10000, which is Azure's limit
    */
   readonly maxChars?: number | undefined
-  /** @default the global `fetch` */
   /** Sends requests. @default the global `fetch` */
   readonly fetch?: typeof globalThis.fetch | undefined
 }

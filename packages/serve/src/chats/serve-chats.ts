@@ -3,6 +3,8 @@ import { eventBody } from '../http/event-body.ts'
 import { checkOrigin, corsHeaders, preflight } from '../http/check-origin.ts'
 import { failureOf } from '../http/failure-of.ts'
 import { HttpFailure } from '../http/http-failure.ts'
+import type { BodyLimits } from '../http/read-json.ts'
+import type { ChatServiceOptions } from './chat-options.ts'
 import type { ChatRun } from './chat-run.ts'
 import { failureAtOnce } from './chat-run.ts'
 import type { ChatService } from './chat-service.ts'
@@ -28,6 +30,11 @@ export interface Visit {
   readonly request: Request
   readonly url: URL
   readonly owner: Principal
+}
+
+/** Limits of bodies, from the options of a service. */
+export function bodyLimits({ maxBodyBytes, bodyTimeoutMs }: ChatServiceOptions): BodyLimits {
+  return { maxBodyBytes: maxBodyBytes ?? 1_000_000, bodyTimeoutMs: bodyTimeoutMs ?? 30_000 }
 }
 
 const eventHeaders = {

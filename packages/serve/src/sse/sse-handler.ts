@@ -1,7 +1,7 @@
 import type { ChatService } from '../chats/chat-service.ts'
 import type { Demand } from '../chats/demand.ts'
 import { answersOf, chatId } from '../chats/demand.ts'
-import type { Handler } from '../chats/serve-chats.ts'
+import type { Handler } from '../chats/guarded-handler.ts'
 import { bodyLimits, ChatServer } from '../chats/serve-chats.ts'
 import type { Encoder } from '../chats/shown.ts'
 import { HttpFailure } from '../http/http-failure.ts'

@@ -62,7 +62,7 @@ export class PartChunks {
       this.#open = { kind, of, id: String(this.#count++) }
       chunks.push({ type: `${kind}-start`, id: this.#open.id })
     }
-    chunks.push({ type: `${kind}-delta`, id: this.#open!.id, delta })
+    chunks.push({ type: `${kind}-delta`, id: this.#open.id, delta })
     return chunks
   }
 

@@ -17,8 +17,8 @@ export interface UiDemand extends Demand {
  * last user message, answers to what the chat waits for (`open`), and the number of user messages.
  */
 export function uiDemand(body: unknown, open: readonly ShownRequest[]): UiDemand {
-  const { id, messages, trigger, messageId } = fieldsOf(body)
-  const chat = chatId(id)
+  const { messages, trigger, messageId } = fieldsOf(body)
+  const chat = uiChatId(body)
   const list = Array.isArray(messages) ? messages.map(fieldsOf) : []
   const last = list.at(-1)
   const again = list.filter(({ role }) => role === 'user').length

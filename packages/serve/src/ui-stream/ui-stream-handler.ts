@@ -1,7 +1,7 @@
 import { checkOptions } from '@lamella/core/authoring'
 import type { ChatService } from '../chats/chat-service.ts'
 import { chatId } from '../chats/demand.ts'
-import type { Handler } from '../chats/serve-chats.ts'
+import type { Handler } from '../chats/guarded-handler.ts'
 import { bodyLimits, ChatServer } from '../chats/serve-chats.ts'
 import { HttpFailure } from '../http/http-failure.ts'
 import { invalidInput, readJson } from '../http/read-json.ts'

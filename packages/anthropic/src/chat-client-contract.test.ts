@@ -17,6 +17,7 @@ async function create(scenario: ClientScenario): Promise<ClientHarness> {
   return {
     client: new AnthropicChatClient({ apiKey: 'test-key', baseURL: server.url, model: 'm' }),
     openExchanges: () => open,
+    repeatsIds: true,
     close: () => server.stop(),
   }
 }

@@ -8,6 +8,7 @@ export type {
   Attempt,
   PendingRequest,
   RunStatus,
+  Stop,
 } from './contract/outcome.ts'
 export { agentPipeline } from './agent/agent-pipeline.ts'
 export type {

@@ -72,6 +72,7 @@ for (const { Client, say, call } of apis) {
     return {
       client: new Client({ apiKey: 'test-key', baseURL: server.baseURL, model: 'm' }),
       openExchanges: () => open,
+      repeatsIds: true,
       close: () => server.stop(),
     }
   }

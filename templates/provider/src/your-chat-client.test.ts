@@ -11,6 +11,7 @@ import { chatClientContract, describeContract } from '@lamella/testing'
 import { YourChatClient } from './index.ts'
 
 interface WireBody {
+  readonly model: string
   readonly stream: boolean
   readonly messages: readonly { readonly results: unknown }[]
 }
@@ -22,16 +23,22 @@ async function inFrontOf(
   respond: (answer: ServerResponse, body: WireBody) => void,
 ): Promise<ClientHarness> {
   let open = 0
+  let lastModel: string | undefined
   const server = createServer((request, answer) => {
     open++
     answer.on('close', () => open--)
-    void text(request).then((body) => respond(answer, JSON.parse(body) as WireBody))
+    void text(request).then((body) => {
+      const sent = JSON.parse(body) as WireBody
+      lastModel = sent.model
+      respond(answer, sent)
+    })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
     client: new YourChatClient({ model: 'one', baseURL: `http://127.0.0.1:${port}` }),
     openExchanges: () => open,
+    lastModel: () => lastModel,
     async close() {
       server.closeAllConnections()
       server.close()

@@ -5,7 +5,7 @@ import type {
   FinishReason,
   FunctionCallContent,
 } from '@lamella/core'
-import { BaseChatClient, chatResponse, text } from '@lamella/core'
+import { BaseChatClient, chatResponse, createId, text } from '@lamella/core'
 import type { ClientMiddlewareInput } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import { toBody } from './wire-request.ts'
@@ -64,12 +64,13 @@ export class YourChatClient extends BaseChatClient {
       messages: [{ role: 'assistant', contents, origin: { provider: this.provider } }],
       finishReason: finishOf(contents),
       usage: usageOf(usage),
-      model: this.model,
+      model: request.options.model ?? this.model,
     })
   }
 
   async *stream(request: ChatRequest): AsyncGenerator<ChatResponseUpdate, void> {
     const answer = await this.#send(request, true)
+    const messageId = createId('msg')
     let called = false
     let done = false
     try {
@@ -80,8 +81,8 @@ export class YourChatClient extends BaseChatClient {
         yield {
           contents,
           role: 'assistant',
-          messageId: 'message',
-          model: this.model,
+          messageId,
+          model: request.options.model ?? this.model,
           ...(line.usage && { usage: usageOf(line.usage) }),
           ...(line.done && { finishReason: called ? 'tool-calls' : 'stop' }),
         }

@@ -19,6 +19,7 @@ for (const provider of aiSdkProviders) {
     return {
       client: aiSdk(provider.open(server.url)),
       openExchanges: () => open,
+      repeatsIds: true,
       close: () => server.stop(),
     }
   }

@@ -132,7 +132,9 @@ export type Decisions = Map<string, Decision>
 
 /** A requested stop and its final response. */
 export interface Stop {
+  /** Reason of the stop, which becomes `response.reason`. */
   readonly reason: string
+  /** Final response of the run. Undefined means what the run has so far. */
   readonly response?: AgentResponseInit | string | undefined
 }
 

@@ -3,7 +3,7 @@ import type { FunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from './events.ts'
-import type { AgentResponseInit, Attempt } from './outcome.ts'
+import type { AgentResponseInit, Attempt, Stop } from './outcome.ts'
 import type { Session } from '../messages/session.ts'
 import type { RunState } from './state.ts'
 
@@ -96,6 +96,8 @@ export interface RunContext {
     reason: string,
     options?: { readonly response?: AgentResponseInit | string | undefined },
   ): void
+  /** The stop that was requested. Undefined while the run goes on. `state.batch` reverts it, too. */
+  readonly stopped: Stop | undefined
   /** Adds `count` iterations to this run's `maxIterations`. */
   allowIterations(count: number): void
   /**
@@ -134,6 +136,12 @@ export interface FunctionInvocationContext {
   get result(): FunctionResult | undefined
   /** A value is turned into contents as if the tool had returned it. */
   set result(value: unknown)
+  /**
+   * Changes what a streaming tool yields before it is emitted as progress: `transform` returns the value
+   * to emit, or `undefined` for none. Those of inner middlewares come first. Call it before `callNext()`.
+   * @throws MiddlewareContractError after `callNext()`
+   */
+  transformProgress(transform: (value: unknown) => unknown): void
   /**
    * Adds tools to the run, from the next model call on.
    * @throws LamellaError `tool_conflict` if another tool has the name; then none is added.

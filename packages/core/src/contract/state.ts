@@ -80,6 +80,8 @@ export interface StateSurroundings {
   readonly session: Session | undefined
   readonly tenant: string | undefined
   readonly stateStore: KeyValueStore | undefined
+  /** Requested stop of the run. */
+  stopped?: unknown
 }
 
 /** A run's value of a cell, or of a snapshot entry whose cell has not been used yet. */

@@ -102,7 +102,8 @@ export interface LifecycleHooks {
     | ((context: IterationContext, error: unknown) => void | Promise<void>)
     | undefined
   /**
-   * Receives each failure once, at its source. Errors it throws are discarded. Terminations, pauses
+   * Receives each failure once, at its source; of a call to an unknown tool or with invalid arguments,
+   * a `ToolError`. Errors it throws are discarded. Terminations, pauses
    * and aborts are not failures.
    */
   readonly onError?: ((failure: LifecycleFailure) => void | Promise<void>) | undefined

@@ -43,6 +43,49 @@ describe.each(runModes)('errors and hooks, %s', (mode) => {
     expect(await told(hooks)).toEqual({ failures: [failure], outcome })
   })
 
+  it('onError is told of calls that no tool can run', async () => {
+    const strict = tool({
+      name: 'strict',
+      description: '',
+      parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+      execute: () => 'ran',
+    })
+    const failures: LifecycleFailure[] = []
+    const agent = new Agent({
+      client: scriptedClient([
+        callFunction('missing'),
+        callFunction('strict', { n: 'x' }),
+        'Done.',
+      ]),
+      tools: [strict],
+      middleware: lifecycle({ name: 'a', onError: (failure) => void failures.push(failure) }),
+    })
+
+    const { status } = await runIn(mode, agent)
+
+    expect(status).toBe('completed')
+    expect(failures.map(({ source, iteration, error }) => [source, iteration, error])).toEqual([
+      ['tool', 0, expect.objectContaining({ code: 'tool_error', reason: 'unknown_tool' })],
+      ['tool', 1, expect.objectContaining({ code: 'tool_error', reason: 'invalid_arguments' })],
+    ])
+  })
+
+  it('afterIteration runs after a round that failed, and gets the error', async () => {
+    const errors: unknown[] = []
+    const problem = new Error('down')
+    const agent = new Agent({
+      client: scriptedClient([problem]),
+      middleware: lifecycle({
+        name: 'a',
+        afterIteration: (_context, error) => void errors.push(error),
+      }),
+    })
+
+    await expect(runIn(mode, agent)).rejects.toThrow('down')
+
+    expect(errors).toEqual([problem])
+  })
+
   it('onError is told once of a failed model call, as one', async () => {
     const client = scriptedClient([new Error('down')])
     const failures: LifecycleFailure[] = []

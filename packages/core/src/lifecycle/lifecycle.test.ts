@@ -2,7 +2,15 @@ import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { LifecycleHooks } from '../index.ts'
-import { Agent, agentMiddleware, chatMiddleware, lifecycle, tool } from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  lifecycle,
+  message,
+  messageText,
+  tool,
+} from '../index.ts'
 
 const twice = [
   [callFunction('echo', { text: 'a' }, 'c1'), callFunction('echo', { text: 'b' }, 'c2')],
@@ -175,6 +183,24 @@ describe.each(runModes)('lifecycle hooks, %s', (mode) => {
 
     expect(JSON.stringify(session)).not.toContain('4111')
     expect(session.messages.at(-1)).toMatchObject({ role: 'assistant' })
+  })
+
+  it('beforeIteration replaces the messages of its round, and not the conversation', async () => {
+    const { client, response } = run(twice, [
+      {
+        name: 'memory',
+        beforeIteration(context) {
+          if (context.iteration > 0) return
+          context.messages = [message('user', 'Remember the rain.'), ...context.messages]
+        },
+      },
+    ])
+    await response
+
+    const [first, second] = client.requests
+    expect(first?.messages.map(messageText)[0]).toBe('Remember the rain.')
+    expect(first?.messages).toHaveLength(2)
+    expect(second?.messages.map(messageText)).not.toContain('Remember the rain.')
   })
 
   it('beforeIteration changes what the model is sent, for that round alone', async () => {

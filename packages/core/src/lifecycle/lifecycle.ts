@@ -3,6 +3,7 @@ import { checkOptions } from '../base/check-options.ts'
 import type { AgentContext, AgentMiddleware } from '../contract/agent.ts'
 import type { ChatContext, ChatMiddleware } from '../contract/chat.ts'
 import type { FunctionInvocationContext, FunctionMiddleware } from '../contract/run.ts'
+import { ToolError } from '../contract/tool-error.ts'
 import { interceptLoop } from '../loop/interceptors.ts'
 import { collecting, failuresOf } from './failures.ts'
 import type { FunctionHookContext, LifecycleHooks } from './hooks.ts'
@@ -90,7 +91,7 @@ function interceptRounds(hooks: LifecycleHooks, { run }: AgentContext): void {
   const { name, beforeIteration, afterModelCall, afterIteration } = hooks
   const { beforeToolExecution, beforeParallelBatch, onError } = hooks
   const isIteration = beforeIteration ?? afterIteration ?? onError
-  const isBatch = beforeToolExecution ?? beforeParallelBatch
+  const isBatch = beforeToolExecution ?? beforeParallelBatch ?? onError
   if (!(isIteration ?? isBatch ?? afterModelCall)) return
   const failures = failuresOf(hooks, run)
   interceptLoop(run, {
@@ -115,6 +116,11 @@ function interceptRounds(hooks: LifecycleHooks, { run }: AgentContext): void {
         await beforeToolExecution?.(context)
         if (context.parallel && !context.skipToolExecution) await beforeParallelBatch?.(context)
         await next()
+        // No function middleware sees these calls, since there is nothing to run.
+        for (const { error } of context.results ?? []) {
+          if (error?.code !== 'unknown_tool' && error?.code !== 'invalid_arguments') continue
+          await failures.tell(new ToolError(error.message, { reason: error.code }), 'tool')
+        }
       }),
   })
 }

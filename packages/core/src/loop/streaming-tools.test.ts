@@ -1,12 +1,21 @@
 import { callFunction, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { AgentResponseUpdate, RunEvent } from '../index.ts'
-import { Agent, tool } from '../index.ts'
+import type {
+  AgentResponseUpdate,
+  FunctionInvocationContext,
+  MiddlewareInput,
+  RunEvent,
+} from '../index.ts'
+import { Agent, functionMiddleware, tool } from '../index.ts'
 import { failureOf, modes, outline, play, resultsOf } from './loop-invariant.test-helper.ts'
 
 describe.each(modes)('a tool that is a generator, $name', ({ stream }) => {
-  const agentWith = (execute: NonNullable<Parameters<typeof tool>[0]['execute']>) =>
+  const agentWith = (
+    execute: NonNullable<Parameters<typeof tool>[0]['execute']>,
+    middleware: MiddlewareInput = [],
+  ) =>
     new Agent({
+      middleware,
       client: scriptedClient([callFunction('crawl', {}, 'c1'), 'Done.']),
       tools: [tool({ name: 'crawl', description: '', execute })],
     })
@@ -26,6 +35,82 @@ describe.each(modes)('a tool that is a generator, $name', ({ stream }) => {
       { type: 'tool-progress', data: { callId: 'c1', name: 'crawl', value: { page: 1 } } },
       { type: 'tool-progress', data: { callId: 'c1', name: 'crawl', value: 'half' } },
     ])
+  })
+
+  it('yields what middlewares make of it, the innermost first; a call that is repeated registers anew', async () => {
+    const values: unknown[] = []
+    const wrap = (name: string) =>
+      functionMiddleware(name, async (context, callNext) => {
+        context.transformProgress((value) =>
+          value === 'secret' ? undefined : `${name}(${String(value)})`,
+        )
+        await callNext()
+        if (name === 'outer') await callNext()
+      })
+    const crawl = tool({
+      name: 'crawl',
+      description: '',
+      async *execute() {
+        yield 1
+        yield 'secret'
+        return 'done'
+      },
+    })
+    const agent = new Agent({
+      client: scriptedClient([callFunction('crawl', {}, 'c1'), 'Done.']),
+      tools: [crawl],
+      middleware: [wrap('outer'), wrap('inner')],
+    })
+
+    await play(agent, 'Go', { onEvent: ({ data }) => values.push(data), stream })
+
+    expect(values).toEqual(
+      ['outer(inner(1))', 'outer(inner(1))'].map((value) => ({
+        callId: 'c1',
+        name: 'crawl',
+        value,
+      })),
+    )
+  })
+
+  it.each([
+    [
+      'a transform that throws',
+      'broken guardrail',
+      (context: FunctionInvocationContext) => {
+        context.transformProgress(() => {
+          throw new Error('broken guardrail')
+        })
+      },
+    ],
+  ])('the run fails with %s', async (_name, problem, register) => {
+    const crawl = async function* () {
+      yield 1
+      return 'done'
+    }
+    const guard = functionMiddleware('guard', async (context, callNext) => {
+      register(context)
+      await callNext()
+    })
+
+    const running = play(agentWith(crawl, guard), 'Go', { stream })
+
+    await expect(running).rejects.toThrow(problem)
+  })
+
+  it('a transform that is registered too late throws', async () => {
+    const late = functionMiddleware('late', async (context, callNext) => {
+      await callNext()
+      context.transformProgress((value) => value)
+    })
+
+    const running = play(
+      agentWith(() => 'done', late),
+      'Go',
+      { stream },
+    )
+
+    await expect(running).rejects.toMatchObject({ code: 'middleware_contract' })
   })
 
   it('that returns parts gives parts', async () => {

@@ -1,3 +1,4 @@
+import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { FunctionInvocationContext, Tool, ToolDefinition } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { MiddlewareTermination } from '../contract/termination.ts'
@@ -20,6 +21,8 @@ export interface PreparedCall {
 /** Runs a call through its middlewares to a result. What ended the loop with it, if a middleware did, is on the call. */
 export type CallTool = (call: FunctionCall) => Promise<FunctionResult>
 
+const noProgress: never[] = []
+
 export class FunctionCall implements PipelineCall<FunctionResult> {
   readonly run: Run
   readonly prepared: PreparedCall
@@ -32,6 +35,13 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
   terminates: MiddlewareTermination | undefined
   /** Error that the tool itself threw. */
   toolFault: { readonly error: unknown } | undefined
+  /** True if a transform of a middleware threw, which is no fault of the tool. */
+  progressFailed = false
+  /** What middlewares make of the progress of the tool, by their depth. */
+  #progress: { readonly depth: number; readonly transform: (value: unknown) => unknown }[] =
+    noProgress
+  /** Depth of the middleware that called `callNext()` last. */
+  #entered = -1
   #metadata: Record<string, unknown> | undefined
 
   constructor(
@@ -51,8 +61,31 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
     return (this.#metadata ??= {})
   }
 
-  enter(): void {
+  enter(depth: number): void {
     this.result = this.insideResult = undefined
+    this.#entered = depth
+    if (this.#progress !== noProgress) {
+      this.#progress = this.#progress.filter((entry) => entry.depth <= depth)
+    }
+  }
+
+  transformProgress(transform: (value: unknown) => unknown, depth: number): void {
+    if (depth <= this.#entered) {
+      const problem = 'called transformProgress() after callNext(); register before'
+      throw new MiddlewareContractError(`around ${this.prepared.tool.name}`, problem)
+    }
+    this.#progress = [...this.#progress, { depth, transform }]
+  }
+
+  /** What the middlewares make of a value that the tool has yielded; undefined if it is dropped. */
+  progressOf(value: unknown): unknown {
+    this.progressFailed = true
+    const changed = this.#progress.reduceRight(
+      (before, { transform }) => (before === undefined ? before : transform(before)),
+      value,
+    )
+    this.progressFailed = false
+    return changed
   }
 
   acceptResult(): void {
@@ -132,6 +165,10 @@ export class FunctionView implements FunctionInvocationContext, MiddlewareView<F
 
   set result(value: unknown) {
     this.call.result = value === undefined ? undefined : toFunctionResult(value)
+  }
+
+  transformProgress(transform: (value: unknown) => unknown): void {
+    this.call.transformProgress(transform, this.depth)
   }
 
   addTools(...tools: readonly ToolDefinition[]): void {

@@ -39,7 +39,8 @@ export async function invokeTool(context: FunctionView): Promise<void> {
   try {
     value = await execute(context, prepared.tool, args)
   } catch (error) {
-    if (!isTermination(error) && !isPause(error) && !isToolError(error)) call.toolFault = { error }
+    const isOfTool = !isTermination(error) && !isPause(error) && !isToolError(error)
+    if (isOfTool && !call.progressFailed) call.toolFault = { error }
     throw error
   }
   call.result = call.insideResult = toFunctionResult(value)
@@ -113,9 +114,11 @@ async function drainGenerator(
       signal.throwIfAborted()
       const step = await generator.next()
       if (step.done === true) return step.value
+      const value = context.call.progressOf(step.value)
+      if (value === undefined && step.value !== undefined) continue
       run.emit({
         type: 'tool-progress',
-        data: { callId, name: tool.name, value: step.value },
+        data: { callId, name: tool.name, value },
         public: tool.publicProgress === true,
       })
     }

@@ -224,12 +224,15 @@ export class StateCells implements RunState {
   }
 
   batch<Result>(work: () => Result): Result {
+    const around = this.#around
+    const { stopped } = around
     const before = [...this.#slots].map(([name, slot]) => ({ name, slot, value: slot.value }))
     try {
       return work()
     } catch (error) {
       this.#slots = new Map(before.map(({ name, slot }) => [name, slot]))
       for (const { slot, value } of before) slot.value = value
+      around.stopped = stopped
       throw error
     }
   }
@@ -260,4 +263,8 @@ export class StateCells implements RunState {
   }
 }
 
-const nowhere: StateSurroundings = { session: undefined, tenant: undefined, stateStore: undefined }
+const nowhere: StateSurroundings = {
+  session: undefined,
+  tenant: undefined,
+  stateStore: undefined,
+}

@@ -56,6 +56,33 @@ export function clientAnswerChecks(check: ClientCheck): readonly ContractCheck[]
       }
     }),
 
+    check('gives each answer messages with ids of their own', say, async (client, harness) => {
+      if (harness.repeatsIds === true) return
+      const answers = [
+        await client.respond(request()),
+        await client.respond(request()),
+        foldUpdates(await collect(client.stream(request()))),
+        foldUpdates(await collect(client.stream(request()))),
+      ]
+      const ids = answers.flatMap(({ messages }) => messages.map(({ id }) => id))
+      demand(new Set(ids).size === ids.length, 'two answers have messages of one id')
+    }),
+
+    check('says the model that was asked', say, async (client, harness) => {
+      if (harness.lastModel === undefined) return
+      const { signal, messages } = request()
+      const asked = {
+        messages,
+        instructions: undefined,
+        options: { model: 'model-of-call' },
+        signal,
+      }
+      const plain = await client.respond(asked)
+      demandSame(harness.lastModel(), 'model-of-call', 'the model that the provider was sent')
+      demandSame(plain.model, 'model-of-call', '`model`')
+      demandSame(foldUpdates(await collect(client.stream(asked))).model, 'model-of-call', '`model`')
+    }),
+
     check('gives the same through its pipeline', say, async (client) => {
       const plain = await client.getResponse('Hello')
       const streamed = await client.getResponse('Hello', { stream: true }).finalResponse()

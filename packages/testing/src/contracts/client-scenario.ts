@@ -47,6 +47,17 @@ export interface ClientHarness {
   readonly client: ChatClient
   /** Returns the number of open exchanges with the provider. Left out if unknown. */
   openExchanges?(): number
+  /**
+   * Returns the model that the last request named, for a provider whose answers name none: the client
+   * must then report that one. Left out if answers name their model.
+   */
+  lastModel?(): string | undefined
+  /**
+   * True if the provider of the harness plays one recording for each request, so that ids which the
+   * client passes on repeat.
+   * @default false
+   */
+  readonly repeatsIds?: boolean | undefined
   /** Frees the resources of the harness. */
   close?(): void | Promise<void>
 }

@@ -1,4 +1,4 @@
-/** A pattern for any of some texts, of which the longest counts, where no character of `edge` is next to it. */
+/** Creates a pattern for any of some texts, longest first, without a character of `edge` beside it. */
 export function anyOf(texts: readonly string[], flags: string, edge?: string): RegExp {
   const longestFirst = texts.toSorted((left, right) => right.length - left.length)
   const escaped = longestFirst.map((text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`))

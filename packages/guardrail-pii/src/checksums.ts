@@ -1,4 +1,4 @@
-/** Returns the digits of a text, without what separates them. */
+/** Returns the digits of a text without separators. */
 export function digitsOf(text: string): string {
   let digits = ''
   let start = 0
@@ -11,7 +11,7 @@ export function digitsOf(text: string): string {
   return digits
 }
 
-/** The check of payment cards and many other numbers (ISO/IEC 7812-1). */
+/** Checks the Luhn digit of payment cards and many other numbers (ISO/IEC 7812-1). */
 export function hasLuhn(digits: string): boolean {
   let sum = 0
   for (let at = digits.length - 1, isDouble = false; at >= 0; at--, isDouble = !isDouble) {
@@ -21,7 +21,7 @@ export function hasLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** The sum of digits, each times its weight. */
+/** Returns the weighted sum of digits. */
 export function weighted(digits: string, weights: readonly number[]): number {
   return weights.reduce((sum, weight, at) => sum + weight * Number(digits[at]), 0)
 }
@@ -49,7 +49,7 @@ const permuted = [
   '7046913258',
 ]
 
-/** Verhoeff's check, as in Aadhaar numbers. */
+/** Checks Verhoeff's digit, as in Aadhaar numbers. */
 export function hasVerhoeff(digits: string): boolean {
   let check = 0
   for (let at = 0; at < digits.length; at++) {
@@ -59,7 +59,7 @@ export function hasVerhoeff(digits: string): boolean {
   return check === 0
 }
 
-/** ISO 7064 MOD 11,10, as in German and Croatian tax numbers. */
+/** Checks ISO 7064 MOD 11,10, as in German and Croatian tax numbers. */
 export function hasMod11And10(digits: string): boolean {
   let product = 10
   for (const digit of digits.slice(0, -1)) {
@@ -69,7 +69,7 @@ export function hasMod11And10(digits: string): boolean {
   return (11 - product) % 10 === Number(digits.at(-1))
 }
 
-/** Whether the digits of a date, as `yymmdd`, may be one. */
+/** Returns true if digits in the form `yymmdd` can be a date. */
 export function isDate(year: string, month: string, day: string): boolean {
   const date = new Date(Date.UTC(2000 + Number(year), Number(month) - 1, Number(day)))
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)

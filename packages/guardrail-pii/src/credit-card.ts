@@ -16,10 +16,10 @@ const schemes: readonly RegExp[] = [
 ]
 
 const letters = String.raw`A-Za-z\u00c0-\u024f\u0370-\u052f`
-// Not a part of a word, of a longer number or of a fraction. A number of another column may stand beside it.
+// Not part of a word, a longer number or a fraction. A number of another column may be beside it.
 const head = new RegExp(String.raw`(?<![${letters}\d.])\d(?=\d{3})`, 'gu')
 const end = new RegExp(String.raw`(?![${letters}\d_]|\.\d)`, 'u')
-// As cards are printed, the longest first: what follows a card may be its code or the next card.
+// Printed forms of cards, longest first: the next digits may be its code or another card.
 const forms = [
   String.raw`\d{4}([ -])\d{4}\1\d{4}\1\d{4}\1\d{1,7}`,
   String.raw`\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}`,
@@ -28,7 +28,7 @@ const forms = [
   String.raw`\d{12,19}`,
 ].map((form) => new RegExp(form + end.source, 'uy'))
 
-/** Payment cards of 12 to 19 digits, by scheme and Luhn's check. */
+/** Recognizes payment cards of 12 to 19 digits, by scheme and Luhn's check. */
 export const creditCard: Recognizer = {
   kind: 'credit_card',
   context:

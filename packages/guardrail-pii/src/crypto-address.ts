@@ -3,7 +3,7 @@ import { idPattern } from './id-pattern.ts'
 import { patternRecognizer } from './recognizer.ts'
 import type { Recognizer } from './recognizer.ts'
 
-/** Addresses of Bitcoin (Base58Check, Bech32) and Ethereum. */
+/** Recognizes addresses of Bitcoin (Base58Check, Bech32) and Ethereum. */
 export const cryptoAddress: Recognizer = patternRecognizer({
   kind: 'crypto',
   pattern: idPattern(
@@ -30,7 +30,7 @@ function hasBase58Check(address: string): boolean {
 
 const bech32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 
-/** BIP 173 and BIP 350. */
+/** Checks the checksum of BIP 173 and BIP 350. */
 function hasBech32(address: string): boolean {
   let check = 1
   const take = (value: number): void => {

@@ -1,6 +1,6 @@
 import { withoutEnd } from './without-end.ts'
 
-/** How a text may be wrapped. */
+/** Encoding of a text. */
 export type Encoding = 'base64' | 'url' | 'hex'
 
 export const encodings: readonly Encoding[] = ['base64', 'url', 'hex']
@@ -31,7 +31,7 @@ const bytesOf = (binary: string): Uint8Array =>
   Uint8Array.from(binary, (sign) => sign.charCodeAt(0))
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The stretches of a text that are another text, encoded. What decodes to no text is none. */
+/** Finds encoded texts within a text. Bytes that are not text are skipped. */
 export function* encodedStretches(
   text: string,
   decode: readonly Encoding[],

@@ -8,22 +8,25 @@ import { surroundings } from './surroundings.ts'
 
 /** Personal data in a text. Offsets are in UTF-16 units. */
 export interface Detection {
+  /** Kind, such as `email`. */
   readonly kind: string
+  /** Index of the first unit. */
   readonly start: number
+  /** Index behind the last unit. */
   readonly end: number
-  /** How certain it is, from 0 to 1. */
+  /** Certainty from 0 to 1. */
   readonly score: number
 }
 
 export interface DetectorOptions extends FindOptions {
   readonly recognizers: readonly Recognizer[]
   readonly threshold: (kind: string) => number
-  /** What words nearby add to a score. */
+  /** Amount that words nearby add to a score. */
   readonly contextScore: number
   readonly decode: readonly Encoding[]
   readonly maxDepth: number
   readonly maxBytes: number
-  /** Whether something that was found is to be left alone. */
+  /** Returns true for a find that is ignored. */
   readonly isExempt: (
     match: string,
     kind: string,
@@ -31,23 +34,23 @@ export interface DetectorOptions extends FindOptions {
     start: number,
     end: number,
   ) => boolean
-  /** Every find has a match of it. */
+  /** Pattern that matches within every find. */
   readonly clue: RegExp | undefined
   readonly maxScanMs: number
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Text that normalisation leaves as it is. */
+/** Text that normalisation does not change. */
 const plainAscii = /^[\t\n\x20-\x7e]*$/
 
 /**
- * Finds personal data, without overlaps, in the order of the text. What begins before `from` may be left
- * out.
+ * Finds personal data, in the order of the text and without overlaps. Finds that begin before `from` may be
+ * missing.
  * @throws LamellaError `guardrail_timeout` when it takes longer than `maxScanMs`
  */
 export function detect(text: string, options: DetectorOptions, from = 0): readonly Detection[] {
   const { clock, clue, maxScanMs } = options
-  // Most texts are without any clue, and a stream is read again at each update.
+  // Most texts have no clue, and a stream is read again at each update.
   const tail = from === 0 ? text : text.slice(from)
   if (clue?.test(tail) === false && plainAscii.test(tail)) return []
   const deadline = clock.now() + maxScanMs * Math.ceil((text.length || 1) / 10_000)
@@ -104,7 +107,7 @@ function hasContext(context: RegExp, text: string, start: number, end: number): 
 const byCertainty = (left: Detection, right: Detection): number =>
   right.score - left.score || right.end - right.start - (left.end - left.start)
 
-/** Of what overlaps, the most certain stays; the stretch of what goes is covered all the same. */
+/** Merges overlapping finds: the most certain kind stays and covers the ranges of the others. */
 export function withoutOverlaps(found: readonly Detection[]): readonly Detection[] {
   const kept: Detection[] = []
   let group: Detection[] = []

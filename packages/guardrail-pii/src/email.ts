@@ -11,14 +11,14 @@ const pattern = new RegExp(
   'gu',
 )
 
-// As in `logo@2x.png`. Not those that are countries too, such as `md` and `rs`.
+// As in `logo@2x.png`. Without those that are countries too, such as `md` and `rs`.
 const fileExtensions = new Set(
   'png jpg jpeg gif svg webp bmp ico avif js jsx cjs mjs ts tsx css scss htm html json yml yaml txt rb java php exe gz pdf'.split(
     ' ',
   ),
 )
 
-/** E-mail addresses (RFC 5321, and the forms `a[at]b[dot]c` that hide one). */
+/** Recognizes e-mail addresses (RFC 5321), also hidden as `a[at]b[dot]c`. */
 export const email: Recognizer = {
   kind: 'email',
   *find(text) {
@@ -46,7 +46,7 @@ function addressIn(match: RegExpExecArray): Candidate | undefined {
   return { start: start + escaped, end, score: 0.95 }
 }
 
-/** As much of a domain as ends in what may be a top-level one: more may have been written right behind. */
+/** Returns the part of a domain that ends in a possible top-level domain: other text may follow directly. */
 function domainIn(labels: string): string | undefined {
   for (let domain = labels; ; ) {
     const mark = Math.max(...Array.from('.])', (sign) => domain.lastIndexOf(sign)))
@@ -61,7 +61,7 @@ function domainIn(labels: string): string | undefined {
   }
 }
 
-/** What stands around an address in prose, code and queries is no part of it. */
+/** Removes characters of prose, code and queries around an address. */
 function withoutField(local: string): string {
   const last = Math.max(...Array.from('?&/|{}', (sign) => local.lastIndexOf(sign)))
   return local

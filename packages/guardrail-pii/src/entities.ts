@@ -12,7 +12,7 @@ import { url } from './url.ts'
 import { abaRouting, ssn, usIds } from './us-ids.ts'
 import { worldIds } from './world-ids.ts'
 
-/** Kinds that belong together. */
+/** Group of kinds. */
 export type EntityGroup =
   | 'contact'
   | 'financial'
@@ -35,7 +35,7 @@ const groups: Readonly<Record<EntityGroup, readonly Recognizer[]>> = {
 /** A group, a kind such as `email`, or a recognizer of your own. */
 export type Entity = EntityGroup | (string & {}) | Recognizer
 
-/** What is looked for unless said otherwise. */
+/** Default of `entities`. */
 export const defaultEntities: readonly EntityGroup[] = [
   'contact',
   'financial',
@@ -48,10 +48,10 @@ const kinds = new Map(
   [...Object.values(groups).flat(), url, ssn].map((recognizer) => [recognizer.kind, recognizer]),
 )
 
-/** The names that may stand for what is looked for. */
+/** Names of all groups and kinds. */
 export const entityNames: readonly string[] = [...Object.keys(groups), ...kinds.keys()]
 
-/** The recognizers that entities stand for, each once. Nothing for a name that there is none of. */
+/** Returns the recognizers of an entity, or `undefined` for an unknown name. */
 export function recognizersOf(entity: Entity): readonly Recognizer[] | undefined {
   if (typeof entity === 'object') return [entity]
   if (Object.hasOwn(groups, entity)) return groups[entity as EntityGroup]
@@ -59,7 +59,7 @@ export function recognizersOf(entity: Entity): readonly Recognizer[] | undefined
   return recognizer && [recognizer]
 }
 
-/** The kinds of a group, or the one kind that a name stands for. */
+/** Returns the kinds of a group, or the kind of that name. */
 export function kindsOf(name: string): readonly string[] {
   return (recognizersOf(name) ?? []).map(({ kind }) => kind)
 }

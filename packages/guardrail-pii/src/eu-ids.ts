@@ -18,7 +18,7 @@ const kinds: readonly PatternOptions[] = [
     },
   },
   {
-    // National Insurance number, by the prefixes that HMRC gives out.
+    // National Insurance number, by the prefixes that HMRC issues.
     kind: 'uk_nino',
     pattern: idPattern(
       String.raw`(?!BG|GB|NK|KN|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z](?<mark> ?)\d\d\k<mark>\d\d\k<mark>\d\d\k<mark>[A-D]`,
@@ -115,7 +115,7 @@ const kinds: readonly PatternOptions[] = [
   },
 ]
 
-/** National ids of Europe with a check digit or a narrow form. */
+/** Recognize national ids of Europe with a check digit or a narrow form. */
 export const euIds: readonly Recognizer[] = kinds.map(patternRecognizer)
 
 const oddValues = [

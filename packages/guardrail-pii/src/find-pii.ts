@@ -11,47 +11,47 @@ import { isInIdentifier } from './exemptions.ts'
 import type { Recognizer } from './recognizer.ts'
 import { patternRecognizer } from './recognizer.ts'
 
-/** What is looked for, and how certain a find must be. */
+/** Options of {@link findPii}. */
 export interface FindPiiOptions {
   /**
-   * Groups, kinds and recognizers of your own.
+   * Groups and kinds to find, and recognizers of your own.
    * @default ['contact', 'financial', 'gov-id-us', 'network', 'secrets']
    */
   readonly entities?: readonly Entity[] | undefined
   /**
-   * How certain a find must be, from 0 to 1, for all or by kind.
+   * Minimum certainty of a find, from 0 to 1, for all kinds or by kind.
    * @default 0.6
    */
   readonly threshold?: number | Readonly<Record<string, number>> | undefined
   /**
-   * Countries (ISO 3166-1) whose phone numbers count in national form, also bare digits.
-   * @default none; numbers with a country code and those written as in North America are found anyway
+   * Countries (ISO 3166-1) whose phone numbers are found in national form, also as bare digits.
+   * @default none; numbers with a country code and in North American form are found anyway
    */
   readonly regions?: readonly string[] | undefined
-  /** Whether words nearby, such as `phone` and `card`, make a find more certain. @default true */
+  /** Raises the certainty by words nearby, such as `phone` and `card`. @default true */
   readonly context?: boolean | undefined
-  /** Whether checksums count. @default true */
+  /** Checks checksums. @default true */
   readonly validators?: boolean | undefined
-  /** Leaves parts of UUIDs, hashes and times alone. @default true */
+  /** Ignores parts of UUIDs, hashes and times. @default true */
   readonly exemptIdentifiers?: boolean | undefined
-  /** Values that may be seen. A pattern must match all of the value. */
+  /** Values that are ignored. A pattern must match the whole value. @default none */
   readonly allow?: readonly (string | RegExp)[] | undefined
-  /** Texts that are always found, whatever their case, as kind `denied`. */
+  /** Texts that are always found as kind `denied`, in any case. @default none */
   readonly deny?: readonly string[] | undefined
-  /** Looks into words that are encoded so. @default [] */
+  /** Encodings that are decoded to find data inside. @default [] */
   readonly decode?: readonly Encoding[] | undefined
-  /** How often a text may be encoded. @default 2 */
+  /** Maximum number of nested encodings. @default 2 */
   readonly maxDepth?: number | undefined
-  /** Longer encoded words are not looked into. @default 65536 */
+  /** Maximum length of a decoded word in bytes. @default 65536 */
   readonly maxBytes?: number | undefined
   /**
-   * Milliseconds for each 10,000 characters begun; a scan that takes longer is a failure of the guardrail.
-   * Looked at between two recognizers: it bounds patterns of your own, ours need a few. A machine that
-   * stands still counts too.
+   * Maximum time in milliseconds for each started 10,000 characters. Exceeding it is a failure of the
+   * guardrail. It is checked between two recognizers and bounds patterns of your own: the built-in ones need
+   * a few milliseconds. Wall time counts.
    * @default 5000
    */
   readonly maxScanMs?: number | undefined
-  /** @default the machine's */
+  /** Clock for `maxScanMs`. @default the machine's */
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
@@ -80,7 +80,7 @@ export const findRules: OptionRules<FindPiiOptions> = {
   clock: 'any',
 }
 
-/** Checks lists and certainties, and fills in what is missing. */
+/** Checks the options and fills in defaults. */
 export function detectorOptions(owner: string, options: FindPiiOptions): DetectorOptions {
   const { threshold = 0.6, allow = [], deny = [], clock = systemClock } = options
   const { exemptIdentifiers = true, decode = [], regions = [] } = options
@@ -131,7 +131,7 @@ export function detectorOptions(owner: string, options: FindPiiOptions): Detecto
   }
 }
 
-/** Spreads what is said of groups to their kinds. What is said of a kind itself comes first. */
+/** Applies values of groups to their kinds. The value of a kind itself wins. */
 export function byKind<T>(values: Readonly<Record<string, T>>): Record<string, T> {
   const spread: Record<string, T> = Object.create(null)
   for (const [name, value] of Object.entries(values)) {
@@ -141,7 +141,7 @@ export function byKind<T>(values: Readonly<Record<string, T>>): Record<string, T
 }
 
 /**
- * What a find of one of our recognizers has in it: a long word, two digits near each other, a digit and a
+ * Matches within every find of a built-in recognizer: a long word, two digits near each other, a digit and a
  * capital in one word, a sign of an address or of a value, a word for a password, or three pairs of hexadecimal digits.
  */
 const clue =
@@ -149,7 +149,7 @@ const clue =
 
 const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
 
-/** Adds the word after a match to what a stream holds back, where that word may decide about it. */
+/** Makes a stream hold back the word after a match, if that word may decide about it. */
 function withRoom(recognizer: Recognizer): Recognizer {
   const { kind, context, maxChars } = recognizer
   if (context === undefined) return recognizer

@@ -5,11 +5,11 @@ const lengths = new Map(
   Object.entries(getCountrySpecifications()).map(([country, { chars }]) => [country, chars ?? 0]),
 )
 const pattern = /(?<![A-Za-z\u00c0-\u024f\u0370-\u052f\d])[A-Za-z]{2}\d{2}(?=[ -]?[A-Za-z\d])/gu
-// Where the registry wants the four letters of a bank, ibantools takes digits too.
+// The registry requires the four letters of a bank, but ibantools accepts digits as well.
 const isMadeUp = /^(?:AZ|BH|GB|GI|IE|IQ|JO|KW|LC|LV|MT|NL|PK|PS|QA|RO|SC|VG)\d\d(?![A-Z]{4})/
 const group = /[ -]?[A-Za-z\d]+/y
 
-/** Bank accounts (ISO 13616): country, length and form, and the check of ISO 7064 MOD 97-10. */
+/** Recognizes bank accounts (ISO 13616) by country, length, form and the check of ISO 7064 MOD 97-10. */
 export const iban: Recognizer = {
   kind: 'iban',
   *find(text, { validate }) {
@@ -26,7 +26,7 @@ export const iban: Recognizer = {
   },
 }
 
-/** Where so many letters and digits end, in groups, if nothing else goes on there. */
+/** Returns the end of `count` letters and digits in groups, if no further one follows. */
 function endOf(text: string, from: number, count: number): number | undefined {
   let at = from
   for (let left = count; left > 0; at = group.lastIndex) {

@@ -12,7 +12,7 @@ const ipv6 =
   /(?<![\w:.])(?=[\da-fA-F.]{0,39}:[\da-fA-F.]{0,39}:)[\da-fA-F:][\da-fA-F:.]{1,64}(?:%[\w.~-]{1,64})?(?:\/\d{1,3})?/g
 const isVersion = /(?:\bv|\bver\.?|\bversion|\brelease|\bbuild|\bfirmware|\bOID)[\s:=#]{0,3}$/i
 
-/** IP addresses of version 4 and 6, with zone, prefix length or an IPv4 address inside. */
+/** Recognizes IPv4 and IPv6 addresses, with zone, prefix length or an IPv4 address inside. */
 export const ipAddress: Recognizer = {
   kind: 'ip',
   context: /\b(?:ip|ips|ipv[46]|address|addr|host|server|subnet|gateway|dns|localhost)\b/i,
@@ -32,14 +32,14 @@ export const ipAddress: Recognizer = {
   },
 }
 
-/** Four numbers and a port, as tcpdump writes it, are an address. More, and 1.3.6.1.4, are an object id. */
+/** Returns true for four numbers, also with a port as in tcpdump. More numbers, and 1.3.6.1.4, are an object id. */
 function endsThere(address: string, after: string): boolean {
   return (
     !/^\.\d/.test(after) || (/^\.\d{1,5}(?!\w|\.\d)/.test(after) && Number.parseInt(address) > 2)
   )
 }
 
-/** Without the full stop and the colon of a sentence. */
+/** Removes the full stop and the colon of a sentence. */
 function addressIn(match: string): string {
   const address = withoutEnd(match, '.')
   return address.endsWith(':') && !address.endsWith('::') ? address.slice(0, -1) : address

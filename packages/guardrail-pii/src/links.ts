@@ -1,11 +1,11 @@
-/** A stretch of a text that a page may fetch, or open when somebody clicks. */
+/** Range of a text that a page may fetch, or open on a click. */
 export interface Link {
   readonly start: number
   readonly end: number
 }
 
-// Addresses; destinations and titles of Markdown; HTML tags with their attributes, also unclosed ones. Each
-// takes what it can and never goes back.
+// Addresses; destinations and titles of Markdown; HTML tags with their attributes, also unclosed ones. None of
+// them backtracks.
 const forms: readonly RegExp[] = [
   /(?:[a-z\d]:\/\/|(?:mailto|tel|sms|data|javascript):|www\.|\/\/)\S*/gi,
   /\]\((?:[^()\\]|\\[^]|\\$|\([^()]*\)?)*\)?/g,
@@ -14,7 +14,7 @@ const forms: readonly RegExp[] = [
 ]
 const longestOpening = 12
 
-/** The links, images and tags of a text. */
+/** Finds links, images and tags in a text. */
 export function linksIn(text: string): readonly Link[] {
   if (!/[:<\]/.]/.test(text)) return []
   return forms.flatMap((form) =>
@@ -25,7 +25,7 @@ export function linksIn(text: string): readonly Link[] {
   )
 }
 
-/** The index from which on a text may become a link, or its length. */
+/** Returns the index from which a text may become a link, or its length. */
 export function openLinkFrom(text: string): number {
   let open = text.length
   while (open > 0 && text.length - open < longestOpening && /[a-z:\u002f]/i.test(text[open - 1]!))

@@ -1,7 +1,7 @@
 import { patternRecognizer } from './recognizer.ts'
 import type { Recognizer } from './recognizer.ts'
 
-/** Hardware addresses, EUI-48 and EUI-64, in the usual notations. */
+/** Recognizes hardware addresses, EUI-48 and EUI-64, in the usual notations. */
 export const macAddress: Recognizer = patternRecognizer({
   kind: 'mac',
   pattern:
@@ -9,7 +9,7 @@ export const macAddress: Recognizer = patternRecognizer({
   context: /\b(?:mac|ethernet|hardware|device|physical|bssid|wi-?fi|nic|interface)\b/i,
   check: (match, before) => {
     const hex = match.replace(/[^\da-f]/gi, '')
-    // The addresses of no device and of all.
+    // The addresses for no device and for every device.
     if (/^0+$/.test(hex) || /broadcast[\s:=-]{0,3}$/i.test(before)) return false
     if (match.includes(' ')) return /[a-f]/i.test(hex) ? 0.6 : 0.3
     return match.includes('.') && !/[a-f]/i.test(hex) ? 0.3 : 0.85

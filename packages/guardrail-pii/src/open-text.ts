@@ -13,8 +13,8 @@ const partOfNumber = /\d|^(?:[A-Z]{1,4}|[-+().,:/#–]+|ext\.?|x)$/
 const accountHead = /^[A-Za-z]{2}\d{2}$/
 
 /**
- * The index from which on a text that goes on may still have an open match: the last word, the words
- * before it as long as they may be parts of one number, and a private key that has not ended.
+ * Returns the index from which a growing text may have an open match: the last word, the words before it that
+ * may be parts of the same number, and an unfinished private key.
  */
 export function openFrom(text: string, from: number): number {
   let open = start(text, openPrivateKey(text, from) ?? text.length, from, false)
@@ -28,7 +28,7 @@ export function openFrom(text: string, from: number): number {
   return open
 }
 
-/** Whether a word may be a part of a number in groups, or of a bank account as in `GB29 NWBK`. */
+/** Returns true for a word that may be part of a number in groups, or of a bank account as in `GB29 NWBK`. */
 function isPart(text: string, word: number, end: number, from: number): boolean {
   if (partOfNumber.test(text.slice(word, end))) return true
   if (end - word !== 4) return false
@@ -36,7 +36,7 @@ function isPart(text: string, word: number, end: number, from: number): boolean 
   return accountHead.test(text.slice(start(text, gap, from, false), gap))
 }
 
-/** Returns the index behind which all characters up to `end` are blank, or all are part of a word. */
+/** Returns the index from which all characters up to `end` are blank, or all are part of a word. */
 function start(text: string, end: number, from: number, blank: boolean): number {
   let at = end
   while (at > from && (blank ? isBlank(text, at - 1) : !isSeparator(text, at - 1))) at--
@@ -44,7 +44,7 @@ function start(text: string, end: number, from: number, blank: boolean): number 
 }
 
 /**
- * The same for a text as it came. `maxChars` is the length of the longest match that other words may be in.
+ * Returns the same index for the original text. `maxChars` is the length of the longest match with other words in it.
  */
 export function pendingFrom(text: string, from: number, maxChars: number): number {
   const read = normalizeText(text, { homoglyphs: false })

@@ -6,27 +6,27 @@ const chain = /\d(?:[ .\-/()\u2010-\u2013]{0,3}\d)+/g
 const extension = / ?(?:x|ext\.?|extension) ?\d{1,6}(?!\d)/y
 const opening = /\+ ?$/
 const wordBefore = /(?:[A-Za-z\u00c0-\u024f\u0370-\u052f@%/.]|\d[:+-])$/
-// A number by itself behind these is an amount, a count or a part of one.
+// A number behind these is an amount, a count or a part of one.
 const amountBefore = /(?:[#$€£_]|\d,)$/
 const wordAfter = /^(?:[A-Za-z\u00c0-\u024f\u0370-\u052f_%]|[.:+-]\d)/
 const amountAfter = /^[,/]\d/
 const nanp =
   /^(?:(?:\+|00|001[ .-]?)?1?[ .-]?)?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .\-/])[2-9]\d\d[ .-]\d{4}(?: ?(?:x|ext\.?|extension) ?\d{1,6})?$/
-// Faked and foreign numbers that are written like those of North America.
+// Invented and foreign numbers in the form of North America.
 const northAmericanForm =
   /^(?:(?:\+?1|001)[ .-])?\(?\d{3}\)?[ .\-/]?\d{3}[ .-]\d{4}(?: ?(?:x|ext\.?|extension) ?\d{1,6})?$/
-// A trunk zero and an area in front, as in most of the world.
+// A trunk zero and an area code in front, as in most of the world.
 const trunkForm =
   /^(?:\(0\d{1,4}\)|0\d{2,4})[ -]\d{3,4}(?:[ -]?\d{2,4}){1,2}$|^0[1-9](?:[ .]\d\d){4}$/
 const isDateOrDecimal =
   /^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[ T].*)?$|^\d{1,3}\.\d+(?:[ ,-]|$)|^\d{4}[ -]?[-\u2013][ -]?\d{4}$|^\d{3}-\d\d-\d{4}$/
 
-/** In which a number is written at most. */
+/** Maximum number of groups of one phone number. */
 const maxGroups = 8
 const minDigits = 7
 const maxDigits = 17
 
-/** Phone numbers: international ones, those of North America, and of the regions that are told. */
+/** Recognizes phone numbers: international ones, those of North America, and those of `regions`. */
 export const phone: Recognizer = {
   kind: 'phone',
   context:
@@ -39,7 +39,7 @@ export const phone: Recognizer = {
   },
 }
 
-/** The numbers in groups of digits that may be more than one number. */
+/** Finds the numbers in groups of digits that may be several numbers. */
 function* numbersIn(
   { 0: match, index, input: text }: RegExpExecArray,
   options: FindOptions,
@@ -84,7 +84,7 @@ function* numbersIn(
     if (best === undefined) continue
     const candidate = { start, end: groups[best.last]!.end, score: best.score }
     if (best.score < strong) {
-      // A number of its own may begin behind one that is not part of it, as in `12 415-666-7777`.
+      // A number may begin behind a group that is not part of it, as in `12 415-666-7777`.
       weak ??= candidate
       continue
     }
@@ -96,7 +96,7 @@ function* numbersIn(
   if (weak !== undefined) yield weak
 }
 
-/** The score of a form that no other number has. */
+/** Score of a form that other numbers do not have. */
 const strong = 0.6
 
 interface DigitGroup {
@@ -105,7 +105,7 @@ interface DigitGroup {
   readonly digits: number
 }
 
-/** Finds the groups of digits in a stretch. Brackets belong to a group, as in `(415) 666-7777`. */
+/** Finds the groups of digits in a range. Brackets belong to a group, as in `(415) 666-7777`. */
 function groupsIn(text: string, from: number, to: number): DigitGroup[] {
   const groups: DigitGroup[] = []
   for (let at = from; at < to; at++) {

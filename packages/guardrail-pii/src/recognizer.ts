@@ -1,57 +1,65 @@
 import { checkOptions } from '@lamella/core/authoring'
 
-/** A stretch that may be what is looked for, before the words around it are taken into account. */
+/** A possible find, before the words around it count. Offsets are in UTF-16 units. */
 export interface Candidate {
+  /** Index of the first unit. */
   readonly start: number
+  /** Index behind the last unit. */
   readonly end: number
-  /** How certain its form alone makes it, from 0 to 1. */
+  /** Certainty by its form alone, from 0 to 1. */
   readonly score: number
 }
 
 /** Finds one kind of personal data. */
 export interface Recognizer {
-  /** What it finds, such as `email`. It is also the name in placeholders. */
+  /** Kind of the data, such as `email`. Also the name in placeholders. */
   readonly kind: string
-  /** Words that make a candidate more certain where they stand near it. */
+  /** Words nearby that raise the certainty. @default none */
   readonly context?: RegExp | undefined
-  /** Must not look further than 60 characters back from where a candidate begins. */
+  /** Finds candidates. Must not read more than 60 characters before a candidate. */
   find(text: string, options: FindOptions): Iterable<Candidate>
   /**
-   * How many characters the longest match has. Only for matches that have white space in them which
-   * does not stand between groups of digits.
+   * Length of the longest match in UTF-16 units. Required for matches with white space that is not between
+   * groups of digits.
+   * @default none
    */
   readonly maxChars?: number | undefined
 }
 
+/** Options that recognizers receive. */
 export interface FindOptions {
-  /** Countries whose national formats are read without more evidence. */
+  /** Countries whose national formats count without further evidence. */
   readonly regions: readonly string[]
-  /** Whether checksums count. */
+  /** Checks checksums. */
   readonly validate: boolean
 }
 
-/** A kind that a pattern finds. */
+/** Options of {@link patternRecognizer}. */
 export interface PatternOptions {
+  /** Kind of the data, such as `employee`. */
   readonly kind: string
-  /** Its flags `g` and `y` do not matter. */
+  /** Pattern of the data. The flags `g` and `y` are ignored. */
   readonly pattern: RegExp
   /**
-   * Certainty of a match by its form alone.
+   * Certainty of a match by its form alone, from 0 to 1.
    * @default 0.8
    */
   readonly score?: number | undefined
   /**
-   * Whether a match is one, such as by its checksum, or how certain it is. `before` is what stands
-   * right in front, at most 48 characters.
+   * Accepts or rejects a match, such as by its checksum, or returns its certainty. `before` is the text
+   * directly before it, at most 48 characters.
+   * @default every match counts
    */
   readonly check?: ((match: string, before: string) => boolean | number) | undefined
+  /** Words nearby that raise the certainty. @default none */
   readonly context?: RegExp | undefined
+  /** Length of the longest match in UTF-16 units, see `Recognizer.maxChars`. @default none */
   readonly maxChars?: number | undefined
 }
 
 /**
- * Makes a recognizer from a pattern. If the pattern has a group named `value`, that is what is found.
- * @throws TypeError for a pattern that is no `RegExp`
+ * Creates a recognizer from a pattern. A group named `value` in the pattern is the find.
+ * @throws TypeError for a pattern that is not a `RegExp`
  */
 export function patternRecognizer(options: PatternOptions): Recognizer {
   checkOptions('patternRecognizer', options, {
@@ -63,7 +71,7 @@ export function patternRecognizer(options: PatternOptions): Recognizer {
     maxChars: 'any',
   })
   const { kind, score = 0.8, check, context, maxChars } = options
-  // A copy: neither `lastIndex` of the caller's nor a missing flag can make it loop or skip.
+  // A copy: the caller's `lastIndex` and flags cannot make it loop or skip.
   const pattern = new RegExp(
     options.pattern.source,
     `${options.pattern.flags.replace(/[gyd]/g, '')}gd`,

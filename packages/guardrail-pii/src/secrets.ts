@@ -6,7 +6,7 @@ import { endOfName, isSecretName, startOfName } from './secret-names.ts'
 import { withoutEnd } from './without-end.ts'
 
 const kind = 'secret'
-// The shortest of what vendors give out. Most texts have no such word.
+// Shortest token of a vendor. Most texts have no such word.
 const longWord = /[\w+/=.~%|\\-]{12}/
 const vendors = vendorSecrets.map((form) =>
   patternRecognizer({
@@ -14,19 +14,19 @@ const vendors = vendorSecrets.map((form) =>
     pattern: new RegExp(
       String.raw`(?<![A-Za-z0-9_.+-]|(?<!\/)\/)(?:${form})(?![A-Za-z0-9_]|-[A-Za-z0-9]{2})`,
     ),
-    // Above an e-mail address, which a token in front of a host looks like.
+    // Above an e-mail address: a token before a host looks like one.
     check: (match) => looksRandom(match) && 0.96,
   }),
 )
 
 const name = /passw|passphrase|passcode|pwd|secret|token|credential|login|key/gi
-// What stands between a name and its value in code, JSON, YAML and XML.
+// Characters between a name and its value in code, JSON, YAML and XML.
 const assignment =
   /["'`)\]]{0,2}[ \t]{0,4}(?:string[ \t]{1,3})?(?:(?:[?:.|+]{0,3}=|:{1,3}=?|,)[>~]?|>)\s{0,40}["'`]{0,3}/y
 const assignedValue = /[A-Za-z0-9_+/=.~!@#$%^&*|:-]{5,512}/y
 const password =
   /\b(?:password|passphrase|pass ?code|pwd) (?:is|was|will be|=)[ :]{1,3}["'`]?(?<value>[A-Za-z0-9_+/=.~!@#$%^&*-]{6,256})/i
-// In a sentence a word may follow, so that only what no word looks like counts.
+// A word may follow in a sentence, so that only values unlike words count.
 const said =
   /\b(?:password|passphrase|pass ?code|secret|token|api key|access key) (?:is|was|will be|=)[ :]{1,3}["'`]?(?<value>[A-Za-z0-9_+/=.~!@#$%^&*-]{6,256})/i
 const authorization =
@@ -42,7 +42,7 @@ const urlUser =
 const slackHook =
   /hooks\.slack\.com\/(?:services|workflows|triggers)\/(?<value>[A-Za-z0-9+/]{23,120})/
 
-/** Keys, tokens and passwords: by the forms of vendors, and where a text says that they are some. */
+/** Recognizes keys, tokens and passwords: by the forms of vendors, and by the names before them. */
 export const secret: Recognizer = {
   kind,
   *find(text, options) {
@@ -73,20 +73,20 @@ const told = [
   patternRecognizer({ kind, pattern: slackHook, check: (match) => !isPlaceholder(match) && 0.9 }),
 ]
 
-// Commands that read a password behind `-p`.
+// Commands with a password behind `-p`.
 const takesPassword = /\b(?:mysql|mysqldump|mysqladmin|mariadb|docker login|sshpass)\b/
 
-/** Tells whether the command at the end of a text reads a password behind `-p`. */
+/** Returns true if the command at the end of a text takes a password behind `-p`. */
 function isAfterPasswordCommand(before: string): boolean {
   const last = before.slice(-200)
   const start = Math.max(last.lastIndexOf('|'), last.lastIndexOf(';'), last.lastIndexOf('&'))
   return takesPassword.test(last.slice(start + 1))
 }
 
-/** The longest name, what stands between it and a value, and the longest value. */
+/** Maximum length of a name, its separator and its value. */
 const mostAssignedChars = 700
 
-/** Returns the index of the first digit from an index on. */
+/** Returns the index of the first digit at an index or behind it. */
 function digitFrom(text: string, from: number): number {
   anyDigit.lastIndex = from
   return anyDigit.test(text) ? anyDigit.lastIndex - 1 : Infinity
@@ -101,7 +101,7 @@ function* assigned(text: string): Generator<Candidate> {
   for (const { index, 0: word } of text.matchAll(name)) {
     if (index < done) continue
     if (nextDigit < index) nextDigit = digitFrom(text, index)
-    // No value without a digit looks like a secret.
+    // A value without a digit does not look like a secret.
     if (nextDigit - index > mostAssignedChars) continue
     const nameEnd = (done = endOfName(text, index + word.length))
     assignment.lastIndex = nameEnd
@@ -121,7 +121,7 @@ const keyBody = /[A-Za-z\d+/=\s\\:,."'-]*/y
 const keyFoot = /-----END [A-Z\d ]{1,60}-----/
 const maxKeyChars = 8192
 
-/** Private keys in PEM (RFC 7468) and OpenPGP armour, up to their end or as far as they go. */
+/** Finds private keys in PEM (RFC 7468) and OpenPGP armour, also unfinished ones. */
 function* privateKeys(text: string): Generator<Candidate> {
   let done = 0
   for (const { index, 0: head } of text.matchAll(keyHead)) {
@@ -135,7 +135,7 @@ function* privateKeys(text: string): Generator<Candidate> {
   }
 }
 
-/** Returns the index, from `from` on, of a private key that may still go on. */
+/** Returns the index of an unfinished private key at `from` or behind it. */
 export function openPrivateKey(text: string, from: number): number | undefined {
   let at = text.indexOf('-----BEGIN ', from)
   while (at >= 0 && text.length - at < maxKeyChars) {
@@ -147,19 +147,19 @@ export function openPrivateKey(text: string, from: number): number | undefined {
   return undefined
 }
 
-/** Not one sign again and again, not the word `example`, and not a name or a sentence. */
+/** Returns true for random characters: not one repeated sign, not the word `example`, not a name or a sentence. */
 function looksRandom(value: string): boolean {
   return !isPlaceholder(value) && new Set(value.slice(-40)).size > 5
 }
 
-/** Letters of both cases and digits, or longer than any word. */
+/** Returns true for letters of both cases and digits, or a text longer than any word. */
 function looksSaid(value: string): boolean {
   const isMixed = /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value)
   const hasBoth = /\d/.test(value) && /[a-z]/i.test(value)
   return looksRandom(value) && (isMixed || (hasBoth && value.length >= 16))
 }
 
-/** A user and a password, or one of the two where it is long. */
+/** Returns true for a user and a password, or a long one of the two. */
 function looksLogin(value: string): boolean {
   if (isPlaceholder(value)) return false
   const [user = '', word = ''] = value.split(/:["']?/, 2)
@@ -168,7 +168,7 @@ function looksLogin(value: string): boolean {
     : word.length >= 3 || user.length >= 16
 }
 
-/** Letters and digits. What is said to be a password may be as short as people make them. */
+/** Returns true for letters and digits. A named password may be as short as people make them. */
 function looksPassword(value: string): boolean {
   const bare = withoutEnd(value, '.,;:!')
   return !isPlaceholder(bare) && /\d/.test(bare) && /[a-z]/i.test(bare)
@@ -191,7 +191,7 @@ function isPlaceholder(value: string): boolean {
   return placeholder.test(value)
 }
 
-/** Bits per character. */
+/** Returns the entropy in bits per character. */
 function entropyOf(value: string): number {
   const counts = new Map<string, number>()
   for (const sign of value) counts.set(sign, (counts.get(sign) ?? 0) + 1)

@@ -3,8 +3,8 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 
 /**
- * What becomes of a find: `[EMAIL]`, `j***@*****.***`, a keyed hash, another value of the same form, a
- * placeholder that the vault keeps the value of, the end of the run, or a report.
+ * Treatment of a find: `[EMAIL]` (`redact`), `j***@*****.***` (`mask`), a keyed hash, another value of the same
+ * form (`pseudonymize`), a placeholder of the vault, the end of the run (`block`), or a report (`flag`).
  */
 export type Strategy = 'redact' | 'mask' | 'hash' | 'pseudonymize' | 'vault' | 'block' | 'flag'
 
@@ -18,19 +18,21 @@ export const strategies: readonly Strategy[] = [
   'flag',
 ]
 
+/** Options of the strategy `mask`. */
 export interface MaskOptions {
-  /** Letters and digits at the end that stay. At most half of them do. @default 4 */
+  /** Number of letters and digits at the end that stay, at most half of them. @default 4 */
   readonly keepLast?: number | undefined
-  /** @default '*' */
+  /** Character that replaces the others. @default '*' */
   readonly char?: string | undefined
-  /** Keeps what is no letter and no digit. @default true */
+  /** Keeps characters other than letters and digits. @default true */
   readonly preserveFormat?: boolean | undefined
 }
 
+/** Options of the strategy `hash`. */
 export interface HashOptions {
-  /** Of the hash, in characters of four bits. @default 16 */
+  /** Length of the hash in hexadecimal digits. @default 16 */
   readonly length?: number | undefined
-  /** Keeps those of one tenant apart from another's. @default '' */
+  /** Tenant: equal values of two tenants have different hashes. @default '' */
   readonly tenant?: string | undefined
 }
 
@@ -53,7 +55,7 @@ export function masked(value: string, options: MaskOptions = {}): string {
 
 const isShown = /[\p{L}\p{N}]/u
 
-/** HMAC-SHA-256, the same for the same value in any spelling. */
+/** Returns the HMAC-SHA-256 of a value, equal for every spelling of it. */
 export function hashed(
   kind: string,
   value: string,
@@ -66,7 +68,7 @@ export function hashed(
   return `[${kind.toUpperCase()}:${hex.slice(0, length)}]`
 }
 
-/** Another value of the same form, the same for the same value and key. It is no real address. */
+/** Returns another value of the same form, equal for the same value and key. Never a real address. */
 export function pseudonym(kind: string, value: string, key: string): string {
   const bytes = digest(kind, value, key)
   if (kind === 'email') {
@@ -88,7 +90,7 @@ function digest(kind: string, value: string, key: string): Uint8Array {
 
 const exact = ['secret', 'url', 'crypto', 'placeholder']
 
-/** One spelling for all of a value's. */
+/** Returns the canonical spelling of a value. */
 export function canonical(kind: string, value: string): string {
   const plain = value.normalize('NFKC')
   if (kind === 'email' || kind === 'mac' || kind === 'ip') return plain.toLowerCase()

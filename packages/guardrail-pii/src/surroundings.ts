@@ -1,13 +1,13 @@
 import { separators } from './separators.ts'
 
-/** How far before a candidate words count. */
+/** Number of characters before a candidate whose words count. */
 const charsBefore = 40
 const charsAfter = 32
 const nextWord = new RegExp(`^[ \\t]{0,3}[^${separators}]*`)
 
 /**
- * The words around a stretch that may say what it is: some before, and one after it in the same line.
- * No more, so that it is the same however far a text has come.
+ * Returns the words around a range that may name it: some before it, and one behind it in the same line. No more,
+ * so that the result does not depend on the length of a growing text.
  */
 export function surroundings(text: string, start: number, end: number): string {
   const before = text.slice(Math.max(0, start - charsBefore), start)

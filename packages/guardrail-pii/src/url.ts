@@ -8,7 +8,7 @@ const pattern = new RegExp(
   'giu',
 )
 
-/** Web addresses. */
+/** Recognizes web addresses. */
 export const url: Recognizer = {
   kind: 'url',
   *find(text) {
@@ -21,7 +21,7 @@ export const url: Recognizer = {
   },
 }
 
-/** Leaves out what belongs to the sentence. A bracket belongs to the address if it opens there too. */
+/** Removes punctuation of the sentence. A closing bracket stays if the address opens it. */
 function withoutPunctuation(match: string): string {
   const marks = `.,;:!?'"*_~`
   const address = withoutEnd(match, marks)

@@ -5,7 +5,7 @@ import type { Recognizer } from './recognizer.ts'
 
 const area = String.raw`(?!000|666|9\d\d)\d{3}`
 
-/** US Social Security numbers, by the rules of the SSA for area, group and serial. */
+/** Recognizes US Social Security numbers, by the rules of the SSA for area, group and serial. */
 export const ssn: Recognizer = patternRecognizer({
   kind: 'ssn',
   pattern: new RegExp(
@@ -21,7 +21,7 @@ export const ssn: Recognizer = patternRecognizer({
   },
 })
 
-/** US Individual Taxpayer Identification Numbers. */
+/** Recognizes US Individual Taxpayer Identification Numbers. */
 const itin = patternRecognizer({
   kind: 'us_itin',
   pattern: idPattern(
@@ -31,7 +31,7 @@ const itin = patternRecognizer({
   check: (match) => (/^\d{3}-/.test(match) ? 0.7 : 0.3),
 })
 
-/** National Provider Identifiers of US health care. */
+/** Recognizes National Provider Identifiers of US health care. */
 const npi = patternRecognizer({
   kind: 'us_npi',
   pattern: idPattern(String.raw`[12]\d{9}`),
@@ -39,7 +39,7 @@ const npi = patternRecognizer({
   check: (match) => hasLuhn(`80840${match}`) && 0.35,
 })
 
-/** Medicare Beneficiary Identifiers. */
+/** Recognizes Medicare Beneficiary Identifiers. */
 const mbi = patternRecognizer({
   kind: 'us_mbi',
   pattern: idPattern(
@@ -48,7 +48,7 @@ const mbi = patternRecognizer({
   score: 0.7,
 })
 
-/** Routing numbers of US banks. */
+/** Recognizes routing numbers of US banks. */
 export const abaRouting: Recognizer = patternRecognizer({
   kind: 'aba_routing',
   pattern: idPattern(String.raw`[0-3678]\d{3}(?<mark>-?)\d{4}\k<mark>\d`),

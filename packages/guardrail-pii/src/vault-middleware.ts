@@ -19,7 +19,7 @@ import type { VaultOptions } from './vault-options.ts'
 
 type Shared = MiddlewareOptions<GuardrailContext, never>
 
-/** Gives the caller of a run values for placeholders, and the session what the run has kept. */
+/** Restores placeholders for the caller of a run, and saves the values of the run in the session. */
 export function restoreOutput(
   vault: Vault,
   options: Shared,
@@ -28,7 +28,7 @@ export function restoreOutput(
   return defineAgentMiddleware('pii', options, async (context, callNext) => {
     const { run } = context
     await unlessAborted(run.signal, vault.open(run))
-    // Before the first placeholder is made: what anybody wrote in its form is to stay what it is.
+    // Before the first placeholder is created: text that somebody wrote in its form stays text.
     for (const { contents } of [...(run.session?.messages ?? []), ...context.messages]) {
       for (const text of textsIn(contents)) vault.avoid(run, text)
     }
@@ -42,7 +42,7 @@ export function restoreOutput(
   })
 }
 
-/** Gives tools values for placeholders, right before they run. */
+/** Restores placeholders in arguments, directly before a tool runs. */
 export function restoreArguments(
   vault: Vault,
   options: Shared,
@@ -71,7 +71,7 @@ function restoredTexts(
 ): UpdateTransformer<AgentResponseUpdate> {
   return holdBackGate({
     release: 'window',
-    // Not calls: an approval is bound to the call as it was made.
+    // Not tool calls: an approval is bound to the original call.
     parts: ['text', 'refusal', 'reasoning'],
     readAs: isJson ? 'json' : 'decoded',
     pending: (text, from) => vault.openFrom(run, text, from),

@@ -1,26 +1,25 @@
 import type { KeyValueStore } from '@lamella/core'
 
-/** Where values are kept while the model works with placeholders. */
+/** Options of the vault, which keeps values while the model reads placeholders. */
 export interface VaultOptions {
   /**
-   * Keeps the values of a session. They are there as they are: use one that is as safe as what holds
-   * your conversations.
+   * Store of a session's values. It holds them in plain text: protect it like your conversations.
    * @default the session's own state
    */
   readonly store?: KeyValueStore | undefined
-  /** Milliseconds after which the store forgets a session that is not used. @default it does not */
+  /** Time in milliseconds after which the store removes an unused session. @default never */
   readonly ttlMs?: number | undefined
-  /** Stands before the tenant and the session's id in its key. @default 'pii:' */
+  /** Prefix of the keys, before the tenant and the session's id. @default 'pii:' */
   readonly prefix?: string | undefined
-  /** Milliseconds that each answer of the store may take; then the run fails. @default 2000 */
+  /** Maximum time in milliseconds for each call of the store. Exceeding it fails the run. @default 2000 */
   readonly storeTimeoutMs?: number | undefined
-  /** Where values take the place of their placeholders again. @default ['arguments', 'output'] */
+  /** Places in which placeholders are restored. @default ['arguments', 'output'] */
   readonly restore?: readonly ('arguments' | 'output')[] | undefined
-  /** Whether a tool may get values. @default all tools */
+  /** Returns true for a tool that may receive values. @default all tools */
   readonly restoreFor?: ((toolName: string) => boolean) | undefined
   /**
-   * Whether values take the place of placeholders in links, images and HTML tags of an answer too. A page
-   * that shows such an answer may send them to the address, and the model may have taken that from a page.
+   * Restores placeholders in links, images and HTML tags of an answer as well. A page that shows such an answer
+   * may send them to the address, and the address may come from untrusted text.
    * @default false
    */
   readonly restoreInLinks?: boolean | undefined

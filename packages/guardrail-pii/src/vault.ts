@@ -14,30 +14,30 @@ interface Entry {
 /** Values by placeholder, as JSON. */
 type Entries = Record<string, Entry>
 
-/** What is derived from entries, so that nothing is searched. */
+/** Index of the entries. */
 interface Index {
-  /** By kind and value. */
+  /** Placeholders by kind and value. */
   readonly placeholders: Map<string, string>
   readonly counts: Map<string, number>
-  /** How placeholders may begin. */
+  /** Beginnings of placeholders. */
   readonly prefixes: Set<string>
   longest: number
-  /** Finds placeholders. */
+  /** Matches placeholders. */
   pattern?: RegExp | undefined
 }
 
 const indices = new WeakMap<Entries, Index>()
 const attempts = 20
-/** Placeholders in texts that are tried past before `placeholder` is taken for a constant. */
+/** Number of written placeholders that are skipped before `placeholder` counts as constant. */
 const mostWritten = 1000
 
-/** What the texts of a run say about placeholders. */
+/** Placeholders in texts of a run. */
 interface Written {
-  /** Texts that may not have the next placeholder in them. */
+  /** Texts that must not contain the next placeholder. */
   readonly texts: Set<string>
 }
 
-/** The values that runs keep back from a model, each under one placeholder in a run. */
+/** Values that a model does not see, each with one placeholder in a run. */
 export class Vault {
   readonly #cell: StateCell<Entries>
   readonly #written: StateCell<Written>
@@ -55,7 +55,7 @@ export class Vault {
     this.#cell = defineState<Entries>({
       name: `${name}.vault`,
       initial: () => ({}),
-      // Into checkpoints: the paused conversation has placeholders in it.
+      // Part of checkpoints: the paused conversation contains placeholders.
       schema: { type: 'object' },
     })
     this.#written = defineState<Written>({
@@ -69,7 +69,7 @@ export class Vault {
     })
   }
 
-  /** The placeholder of a value, which is kept from now on. */
+  /** Keeps a value and returns its placeholder. */
   keep(run: RunContext, kind: string, value: string): string {
     const entries = this.#entries(run)
     const index = indexOf(entries)
@@ -92,12 +92,12 @@ export class Vault {
     throw new TypeError('pii: `placeholder` must give another text for each kind and count')
   }
 
-  /** Sees to it that nothing that is written in a text becomes a placeholder. */
+  /** Reserves everything in a text that looks like a placeholder. */
   avoid(run: RunContext, text: string): void {
     run.state.get(this.#written).texts.add(text)
   }
 
-  /** The same for a text that is still growing: what is written in the usual form. */
+  /** Does the same for a growing text, for placeholders in the default form. */
   avoidUsual(run: RunContext, text: string): void {
     const entries = this.#entries(run)
     for (const [placeholder] of text.matchAll(usualForm)) {
@@ -105,7 +105,7 @@ export class Vault {
     }
   }
 
-  /** Remembers that the result of a call has been looked through: its placeholders are the vault's. */
+  /** Notes that the result of a tool call was checked: its placeholders belong to the vault. */
   keepResult(run: RunContext, callId: string): void {
     run.state.update(this.#ownResults, (known) => [...known, callId])
   }
@@ -118,7 +118,7 @@ export class Vault {
     return Object.hasOwn(this.#entries(run), placeholder)
   }
 
-  /** The placeholders in a text, with what they stand for. */
+  /** Finds the placeholders in a text, with their values. */
   find(run: RunContext, text: string): readonly Required<Omit<TextEdit, 'onReached'>>[] {
     const entries = this.#entries(run)
     const pattern = patternOf(entries)
@@ -130,7 +130,7 @@ export class Vault {
     }))
   }
 
-  /** Those that the caller may read as values: unless allowed, none in links, images and tags. */
+  /** Finds the placeholders that are restored for the caller: unless allowed, none in links, images and tags. */
   shown(run: RunContext, text: string): readonly TextEdit[] {
     const found = this.find(run, text)
     if (found.length === 0 || this.#options.restoreInLinks === true) return found
@@ -148,7 +148,7 @@ export class Vault {
     return replaced(text, this.shown(run, text))
   }
 
-  /** The index from which on a text may still become a placeholder, or a link around one. */
+  /** Returns the index from which a text may become a placeholder, or a link around one. */
   openFrom(run: RunContext, text: string, from: number): number {
     const { prefixes, longest } = indexOf(this.#entries(run))
     if (longest === 0) return text.length
@@ -162,7 +162,7 @@ export class Vault {
     return Math.max(from, Math.min(open, last?.start ?? open, openLinkFrom(plain)))
   }
 
-  /** Takes over what the session knows. */
+  /** Loads the values of the session. */
   async open(run: RunContext): Promise<void> {
     const entries = this.#entries(run)
     for (const [placeholder, entry] of Object.entries(await this.#load(run))) {
@@ -171,7 +171,7 @@ export class Vault {
     indices.delete(entries)
   }
 
-  /** Gives the session what it did not know. What it knows stays as it is. */
+  /** Adds new values to the session. Existing values stay. */
   async close(run: RunContext): Promise<void> {
     const { session } = run
     const entries = this.#entries(run)
@@ -207,7 +207,7 @@ export class Vault {
     return (kept as Entries | undefined) ?? {}
   }
 
-  /** @throws LamellaError `store_failed` when the store fails or does not answer in time */
+  /** @throws LamellaError `store_failed` if the store fails or exceeds its time limit */
   async #wait<Value>(answer: PromiseLike<Value>): Promise<Value> {
     const { storeTimeoutMs = 2000 } = this.#options
     const late = new AbortController()
@@ -223,7 +223,7 @@ export class Vault {
     }
   }
 
-  /** Two tenants may use one id for their sessions. */
+  /** Returns the key of a session. Two tenants may use the same session id. */
   #key({ tenant }: RunContext, sessionId: string): string {
     return (this.#options.prefix ?? 'pii:') + JSON.stringify([tenant ?? null, sessionId])
   }
@@ -277,7 +277,7 @@ function replaced(text: string, edits: readonly TextEdit[]): string {
   return made + text.slice(done)
 }
 
-/** A text of the same length in which placeholders are words: `<EMAIL_1>` is no tag. */
+/** Replaces placeholders with words of the same length: `<EMAIL_1>` is not a tag. */
 function withoutPlaceholders(text: string, found: readonly TextEdit[]): string {
   return replaced(
     text,

@@ -1,6 +1,6 @@
 /**
- * Keys and tokens that their makers gave a form of their own, mostly a prefix. Grouped so that each
- * pattern stays small; what stands around a token is checked by `secrets.ts`.
+ * Forms of vendors' keys and tokens, mostly by their prefix. Grouped to keep each pattern small; `secrets.ts` checks
+ * the text around a token.
  */
 export const vendorSecrets: readonly string[] = [
   // Clouds
@@ -27,13 +27,13 @@ export const vendorSecrets: readonly string[] = [
   String.raw`shippo_(?:live|test)_[0-9a-f]{40}|EZ[AT]K[A-Za-z0-9]{54}|FLWSECK_TEST-[0-9a-h]{12}|FLWSECK_TEST-[0-9a-h]{32}-X|duffel_(?:live|test)_[\w=-]{43}|access-(?:sandbox|development|production)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}`,
   // Mail and messages
   String.raw`SG\.[\w-]{16,32}\.[\w-]{16,64}|key-[0-9a-f]{32}|[0-9a-f]{32}-us\d{1,2}|(?:SK|AC)[0-9a-f]{32}|xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}|pubkey-[0-9a-f]{32}`,
-  // Watching, secrets and networks
+  // Monitoring, secrets and networks
   String.raw`gl(?:c|sa)_[A-Za-z0-9+/=_]{20,500}|dt0[a-z]\d\d\.[A-Z0-9a-z]{24}\.[A-Z0-9a-z]{64}|NR(?:AK|II|JS|SP)-[A-Za-z0-9_-]{19,40}|sumo_[\w-]{30,}|dd[a-z]_[A-Za-z0-9]{30,}`,
   String.raw`hv[brs]\.[\w-]{24,300}|s\.[A-Za-z0-9]{24}|A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}|ops_eyJ[\w+/=-]{40,}|AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}`,
   String.raw`tskey-(?:[a-z]+-)?[A-Za-z0-9]{10,}(?:-[A-Za-z0-9]{10,})?|dp\.(?:ct|pt|sa|scim|audit)\.[\w.-]{40,}|pat\.[\w-]{20,24}\.[0-9a-z]{20,24}\.[0-9a-zA-Z]{20}|ico-[A-Za-z0-9]{32}|API-[A-Z0-9]{26}|pnu_[A-Za-z0-9]{36}|pscale_(?:tkn|pw|oauth)_[\w=.-]{30,64}|rdme_[a-z0-9]{70}|s-s4t2(?:ud|af)-[0-9a-f]{64}|sm_[ap]at_[A-Za-z0-9]{16}|sm_sat_[A-Za-z0-9]{16}|p8e-[0-9a-z]{32}`,
-  // More by the documentation of their makers
+  // Further vendors, by their documentation
   String.raw`sbp_[0-9a-f]{40}|sb_secret_[\w-]{20,}|nfp_[A-Za-z0-9]{36,40}|rnd_[A-Za-z0-9]{28,}|napi_[a-z0-9]{60,}|re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}|sk-lf-[0-9a-f-]{36}|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|CFPAT-[\w-]{43}`,
   String.raw`hc[abc]ik_[a-z0-9]{58}|ph[cx]_[A-Za-z0-9]{40,}|bkua_[a-z0-9]{40}|CCIPAT_[A-Za-z0-9]{22}_[0-9a-f]{40}|rzp_(?:live|test)_[A-Za-z0-9]{14}|pat-(?:na|eu)\d-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|oy2[a-z0-9]{43}|cio[A-Za-z0-9]{32}|AKID[A-Za-z0-9]{32}|AQVN[\w-]{35,38}`,
-  // Tokens of no one vendor
+  // Tokens of several vendors
   String.raw`ey[A-Za-z0-9]{15,}\.ey[A-Za-z0-9/\\_-]{15,}(?:\.[A-Za-z0-9/\\_-]{0,2000})?={0,2}|EAA[A-Z][A-Za-z0-9]{90,}|\d{15,16}\|[\w-]{27,40}|A{20,24}[A-Za-z0-9%]{60,120}|[sp]k\.eyJ[\w-]{20,}\.[\w-]{20,}|pk\.[a-z0-9]{60}\.[a-z0-9]{22}|sha256~[\w-]{43}|[A-Za-z0-9_]{6}_[A-Za-z0-9]{29}_mmk`,
 ]

@@ -1,4 +1,4 @@
-/** A text without those of some characters that stand at its end. */
+/** Removes some characters from the end of a text. */
 export function withoutEnd(text: string, characters: string): string {
   let end = text.length
   while (end > 0 && characters.includes(text[end - 1]!)) end--

@@ -12,7 +12,7 @@ const kinds: readonly PatternOptions[] = [
   },
   {
     kind: 'in_aadhaar',
-    // Not a part of a card.
+    // Not part of a card.
     pattern: idPattern(
       String.raw`(?<!\d{4}[ -])[2-9]\d{3}(?<mark>[ -]?)\d{4}\k<mark>\d{4}(?![ -]\d{4})`,
     ),
@@ -109,5 +109,5 @@ const kinds: readonly PatternOptions[] = [
   },
 ]
 
-/** National ids of countries outside Europe and the US. */
+/** Recognize national ids of countries outside Europe and the US. */
 export const worldIds: readonly Recognizer[] = kinds.map(patternRecognizer)

@@ -1,12 +1,12 @@
 import type { GuardrailSubject, RunContext, TextEdit, Verdict } from '@lamella/core'
-import type { Detection, DetectorOptions } from './detector.ts'
-import { detect, withoutOverlaps } from './detector.ts'
-import { pendingFrom } from './open-text.ts'
+import type { Detection, DetectorOptions } from './find/detector.ts'
+import { detect, withoutOverlaps } from './find/detector.ts'
+import { pendingFrom } from './find/open-text.ts'
 import type { DetectPii, PiiOptions, StrategyOf } from './pii-options.ts'
 import { strategyOf } from './pii-options.ts'
-import type { Strategy } from './strategy.ts'
-import { hashed, masked, pseudonym, redacted } from './strategy.ts'
-import type { Vault } from './vault.ts'
+import type { Strategy } from './replace/strategy.ts'
+import { hashed, masked, pseudonym, redacted } from './replace/strategy.ts'
+import type { Vault } from './replace/vault.ts'
 
 /** Judges texts and chooses the replacements of finds. Keeps no data of a run. */
 export class PiiCheck {

@@ -1,11 +1,11 @@
 import type { GuardrailCheckOptions, GuardrailStage, ReleasePolicy, Role } from '@lamella/core'
 import { checkOptions, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
-import type { Detection } from './detector.ts'
-import type { FindPiiOptions } from './find-pii.ts'
-import { byKind, findRules } from './find-pii.ts'
-import type { HashOptions, MaskOptions, Strategy } from './strategy.ts'
-import { strategies } from './strategy.ts'
-import type { VaultOptions } from './vault-options.ts'
+import type { Detection } from './find/detector.ts'
+import type { FindPiiOptions } from './find/find-pii.ts'
+import { byKind, findRules } from './find/find-pii.ts'
+import type { HashOptions, MaskOptions, Strategy } from './replace/strategy.ts'
+import { strategies } from './replace/strategy.ts'
+import type { VaultOptions } from './replace/vault-options.ts'
 
 /** Finds data without a pattern, such as names of people: a service or a model of your own. */
 export type DetectPii = (

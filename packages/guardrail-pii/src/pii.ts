@@ -5,14 +5,14 @@ import type {
   GuardrailMiddleware,
 } from '@lamella/core'
 import { guardrail } from '@lamella/core'
-import { detectorOptions } from './find-pii.ts'
+import { detectorOptions } from './find/find-pii.ts'
 import { PiiCheck } from './pii-check.ts'
 import type { PiiOptions } from './pii-options.ts'
 import { checkPiiOptions } from './pii-options.ts'
-import { redacted } from './strategy.ts'
-import type { VaultOptions } from './vault-options.ts'
-import { Vault } from './vault.ts'
-import { restoreArguments, restoreOutput } from './vault-middleware.ts'
+import { redacted } from './replace/strategy.ts'
+import type { VaultOptions } from './replace/vault-options.ts'
+import { Vault } from './replace/vault.ts'
+import { restoreArguments, restoreOutput } from './replace/vault-middleware.ts'
 
 /** Middleware of `pii()`. Only a vault adds agent middleware. */
 export type PiiMiddleware<VaultOption = undefined> =

@@ -2,8 +2,8 @@ import type { KeyValueStore } from '@lamella/core'
 import { Agent, createSession, memoryStore, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { pii } from './index.ts'
-import type { PiiOptions } from './index.ts'
+import { pii } from '../index.ts'
+import type { PiiOptions } from '../index.ts'
 
 const forms: Readonly<Record<string, PiiOptions['placeholder']>> = {
   'the usual form': undefined,

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { idPattern } from './id-pattern.ts'
-import { patternRecognizer } from './recognizer.ts'
-import type { Recognizer } from './recognizer.ts'
+import { idPattern } from '../base/id-pattern.ts'
+import { patternRecognizer } from '../base/recognizer.ts'
+import type { Recognizer } from '../base/recognizer.ts'
 
 /** Recognizes addresses of Bitcoin (Base58Check, Bech32) and Ethereum. */
 export const cryptoAddress: Recognizer = patternRecognizer({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findPii } from './index.ts'
+import { findPii } from '../index.ts'
 
 const entities = ['secrets']
 const found = (text: string): string[] =>

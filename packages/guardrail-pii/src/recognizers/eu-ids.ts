@@ -1,7 +1,7 @@
-import { digitsOf, hasLuhn, hasMod11And10, isDate, weighted } from './checksums.ts'
-import { idPattern } from './id-pattern.ts'
-import { patternRecognizer } from './recognizer.ts'
-import type { PatternOptions, Recognizer } from './recognizer.ts'
+import { digitsOf, hasLuhn, hasMod11And10, isDate, weighted } from '../base/checksums.ts'
+import { idPattern } from '../base/id-pattern.ts'
+import { patternRecognizer } from '../base/recognizer.ts'
+import type { PatternOptions, Recognizer } from '../base/recognizer.ts'
 
 const spanishLetter = (number: string): string => 'TRWAGMYFPDXBNJZSQVHLCKE'[Number(number) % 23]!
 

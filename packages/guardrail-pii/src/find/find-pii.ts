@@ -1,15 +1,15 @@
 import type { Clock, OptionRules } from '@lamella/core/authoring'
 import { checkOptions, systemClock, wrongOption } from '@lamella/core/authoring'
-import { anyOf } from './any-of.ts'
-import type { Encoding } from './decode.ts'
-import { encodings } from './decode.ts'
+import { anyOf } from '../base/any-of.ts'
+import type { Encoding } from '../base/decode.ts'
+import { encodings } from '../base/decode.ts'
 import type { Detection, DetectorOptions } from './detector.ts'
 import { detect } from './detector.ts'
-import type { Entity } from './entities.ts'
-import { defaultEntities, entityNames, kindsOf, recognizersOf } from './entities.ts'
-import { isInIdentifier } from './exemptions.ts'
-import type { Recognizer } from './recognizer.ts'
-import { patternRecognizer } from './recognizer.ts'
+import type { Entity } from '../recognizers/entities.ts'
+import { defaultEntities, entityNames, kindsOf, recognizersOf } from '../recognizers/entities.ts'
+import { isInIdentifier } from '../base/exemptions.ts'
+import type { Recognizer } from '../base/recognizer.ts'
+import { patternRecognizer } from '../base/recognizer.ts'
 
 /** Options of {@link findPii}. */
 export interface FindPiiOptions {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { FindPiiOptions } from './index.ts'
-import { findPii } from './index.ts'
+import type { FindPiiOptions } from '../index.ts'
+import { findPii } from '../index.ts'
 
 const options: FindPiiOptions = {
   entities: [

@@ -1,5 +1,5 @@
-import { digitsOf, hasLuhn } from './checksums.ts'
-import type { Recognizer } from './recognizer.ts'
+import { digitsOf, hasLuhn } from '../base/checksums.ts'
+import type { Recognizer } from '../base/recognizer.ts'
 
 /** Lengths and first digits of the schemes, with Mastercard's 2-series and JCB's 2131 and 1800. */
 const schemes: readonly RegExp[] = [

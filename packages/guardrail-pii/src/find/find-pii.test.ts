@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findPii, patternRecognizer } from './index.ts'
-import type { FindPiiOptions } from './index.ts'
+import { findPii, patternRecognizer } from '../index.ts'
+import type { FindPiiOptions } from '../index.ts'
 
 /** Returns finds as `kind: text`. */
 function found(text: string, options?: FindPiiOptions): string[] {

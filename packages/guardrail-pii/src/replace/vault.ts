@@ -1,7 +1,7 @@
 import type { RunContext, StateCell, TextEdit } from '@lamella/core'
 import { defineState, LamellaError } from '@lamella/core'
 import { unlessAborted } from '@lamella/core/authoring'
-import { anyOf } from './any-of.ts'
+import { anyOf } from '../base/any-of.ts'
 import { linksIn, openLinkFrom } from './links.ts'
 import { canonical } from './strategy.ts'
 import type { VaultOptions } from './vault-options.ts'

@@ -1,6 +1,6 @@
 import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { CountryCode, PhoneNumber } from 'libphonenumber-js/max'
-import type { Candidate, FindOptions, Recognizer } from './recognizer.ts'
+import type { Candidate, FindOptions, Recognizer } from '../base/recognizer.ts'
 
 const chain = /\d(?:[ .\-/()\u2010-\u2013]{0,3}\d)+/g
 const extension = / ?(?:x|ext\.?|extension) ?\d{1,6}(?!\d)/y

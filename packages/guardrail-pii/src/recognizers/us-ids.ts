@@ -1,7 +1,7 @@
-import { digitsOf, hasLuhn, weighted } from './checksums.ts'
-import { idPattern } from './id-pattern.ts'
-import { patternRecognizer } from './recognizer.ts'
-import type { Recognizer } from './recognizer.ts'
+import { digitsOf, hasLuhn, weighted } from '../base/checksums.ts'
+import { idPattern } from '../base/id-pattern.ts'
+import { patternRecognizer } from '../base/recognizer.ts'
+import type { Recognizer } from '../base/recognizer.ts'
 
 const area = String.raw`(?!000|666|9\d\d)\d{3}`
 

@@ -1,4 +1,4 @@
-import type { Candidate, Recognizer } from './recognizer.ts'
+import type { Candidate, Recognizer } from '../base/recognizer.ts'
 
 // Letters of any script that puts white space between words. Others end an address, see `separators.ts`.
 const letter = String.raw`\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Devanagari}\d`

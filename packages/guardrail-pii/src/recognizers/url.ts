@@ -1,6 +1,6 @@
-import type { Recognizer } from './recognizer.ts'
-import { separators } from './separators.ts'
-import { withoutEnd } from './without-end.ts'
+import type { Recognizer } from '../base/recognizer.ts'
+import { separators } from '../base/separators.ts'
+import { withoutEnd } from '../base/without-end.ts'
 
 const rest = String.raw`[^"<>\\^\x60{|}${separators}\uff00-\uffef]`
 const pattern = new RegExp(

@@ -1,6 +1,6 @@
 import { normalizeText } from '@lamella/core/authoring'
-import { openPrivateKey } from './secrets.ts'
-import { separators } from './separators.ts'
+import { openPrivateKey } from '../recognizers/secrets.ts'
+import { separators } from '../base/separators.ts'
 
 const separator = new RegExp(`[${separators}]`)
 const isSeparator = (text: string, at: number): boolean => {

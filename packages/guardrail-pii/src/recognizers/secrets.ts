@@ -1,9 +1,9 @@
-import { digitsOf } from './checksums.ts'
-import { patternRecognizer } from './recognizer.ts'
-import type { Candidate, Recognizer } from './recognizer.ts'
+import { digitsOf } from '../base/checksums.ts'
+import { patternRecognizer } from '../base/recognizer.ts'
+import type { Candidate, Recognizer } from '../base/recognizer.ts'
 import { vendorSecrets } from './vendor-secrets.ts'
 import { endOfName, isSecretName, startOfName } from './secret-names.ts'
-import { withoutEnd } from './without-end.ts'
+import { withoutEnd } from '../base/without-end.ts'
 
 const kind = 'secret'
 // Shortest token of a vendor. Most texts have no such word.

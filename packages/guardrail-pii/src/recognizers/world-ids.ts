@@ -1,7 +1,7 @@
-import { digitsOf, hasLuhn, hasVerhoeff, isDate, weighted } from './checksums.ts'
-import { idPattern } from './id-pattern.ts'
-import { patternRecognizer } from './recognizer.ts'
-import type { PatternOptions, Recognizer } from './recognizer.ts'
+import { digitsOf, hasLuhn, hasVerhoeff, isDate, weighted } from '../base/checksums.ts'
+import { idPattern } from '../base/id-pattern.ts'
+import { patternRecognizer } from '../base/recognizer.ts'
+import type { PatternOptions, Recognizer } from '../base/recognizer.ts'
 
 const kinds: readonly PatternOptions[] = [
   {

@@ -1,10 +1,10 @@
 import { LamellaError } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 import { normalizeText } from '@lamella/core/authoring'
-import type { Encoding } from './decode.ts'
-import { encodedStretches } from './decode.ts'
-import type { FindOptions, Recognizer } from './recognizer.ts'
-import { surroundings } from './surroundings.ts'
+import type { Encoding } from '../base/decode.ts'
+import { encodedStretches } from '../base/decode.ts'
+import type { FindOptions, Recognizer } from '../base/recognizer.ts'
+import { surroundings } from '../base/surroundings.ts'
 
 /** Personal data in a text. Offsets are in UTF-16 units. */
 export interface Detection {

@@ -1,5 +1,5 @@
-import type { Recognizer } from './recognizer.ts'
-import { withoutEnd } from './without-end.ts'
+import type { Recognizer } from '../base/recognizer.ts'
+import { withoutEnd } from '../base/without-end.ts'
 
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`
 const ipv4Form = String.raw`${octet}(?:\.${octet}){3}`

@@ -1,5 +1,5 @@
-import { patternRecognizer } from './recognizer.ts'
-import type { Recognizer } from './recognizer.ts'
+import { patternRecognizer } from '../base/recognizer.ts'
+import type { Recognizer } from '../base/recognizer.ts'
 
 /** Recognizes hardware addresses, EUI-48 and EUI-64, in the usual notations. */
 export const macAddress: Recognizer = patternRecognizer({

@@ -1,5 +1,5 @@
 import { getCountrySpecifications, isValidIBAN } from 'ibantools'
-import type { Recognizer } from './recognizer.ts'
+import type { Recognizer } from '../base/recognizer.ts'
 
 const lengths = new Map(
   Object.entries(getCountrySpecifications()).map(([country, { chars }]) => [country, chars ?? 0]),

@@ -60,7 +60,7 @@ export function examples() {
 }
 
 /** First heading, without its marks. */
-export function titleOf(text) {
+function titleOf(text) {
   return (/^# (.+)$/m.exec(text)?.[1] ?? '').replaceAll('`', '')
 }
 
@@ -73,7 +73,7 @@ export function firstParagraph(text) {
 }
 
 /** Lines of Markdown with what a function makes of those outside of code blocks. */
-export function mapProse(text, change) {
+function mapProse(text, change) {
   let fence
   return text
     .split('\n')

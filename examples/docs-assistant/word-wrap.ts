@@ -37,8 +37,9 @@ export class WordWrap {
   #flush(): string {
     if (this.#word === '') return ''
     const length = [...this.#word].length
-    const isTooLong = this.#column > 0 && this.#column + this.#space.length + length > this.#width()
-    const text = (isTooLong ? '\n' : this.#space) + this.#word
+    const isTooLong = this.#column + this.#space.length + length > this.#width()
+    const space = !isTooLong ? this.#space : this.#column > 0 ? '\n' : ''
+    const text = space + this.#word
     this.#column = (isTooLong ? 0 : this.#column + this.#space.length) + length
     this.#space = ''
     this.#word = ''

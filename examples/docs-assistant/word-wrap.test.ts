@@ -28,7 +28,7 @@ it('gives the same for any pieces: every word, and no line longer than the width
       fc.integer({ min: 1, max: 9 }),
       (parts, width, size) => {
         const whole = parts.join(' ')
-        const characters = [...whole]
+        const characters = Array.from(whole)
         const pieces = characters.flatMap((_, at) =>
           at % size === 0 ? [characters.slice(at, at + size).join('')] : [],
         )
@@ -36,7 +36,7 @@ it('gives the same for any pieces: every word, and no line longer than the width
 
         expect(shown).toBe(wrapped([whole], width))
         expect(shown.match(/\S+/g)).toEqual(whole.match(/\S+/g))
-        for (const line of shown.split('\n')) expect([...line].length).toBeLessThanOrEqual(width)
+        for (const line of shown.split('\n')) expect(Array.from(line).length).toBeLessThanOrEqual(width)
       },
     ),
   )

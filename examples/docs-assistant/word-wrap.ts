@@ -36,7 +36,7 @@ export class WordWrap {
 
   #flush(): string {
     if (this.#word === '') return ''
-    const length = [...this.#word].length
+    const length = Array.from(this.#word).length
     const isTooLong = this.#column + this.#space.length + length > this.#width()
     const space = !isTooLong ? this.#space : this.#column > 0 ? '\n' : ''
     const text = space + this.#word

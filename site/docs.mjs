@@ -1,7 +1,6 @@
 // Builds the documentation site into site/dist, from what the repository holds.
 // usage: node site/docs.mjs [--serve] [--test]
 import { spawnSync } from 'node:child_process'
-import { createRequire } from 'node:module'
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { writeApiPages } from './api.mjs'

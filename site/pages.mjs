@@ -106,9 +106,9 @@ function outsideCode(line, change) {
   const spans = []
   const masked = line.replaceAll(
     /(`+)(?!`).*?[^`]\1(?!`)/g,
-    (span) => `\u0000${spans.push(span) - 1}\u0000`,
+    (span) => `\ue000${spans.push(span) - 1}\ue000`,
   )
-  return change(masked).replaceAll(/\u0000(\d+)\u0000/g, (_, index) => spans[index])
+  return change(masked).replaceAll(/\ue000(\d+)\ue000/g, (_, index) => spans[index])
 }
 
 /** Link of a page, for a link of the file that it is made of. */

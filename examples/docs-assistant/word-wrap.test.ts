@@ -36,7 +36,8 @@ it('gives the same for any pieces: every word, and no line longer than the width
 
         expect(shown).toBe(wrapped([whole], width))
         expect(shown.match(/\S+/g)).toEqual(whole.match(/\S+/g))
-        for (const line of shown.split('\n')) expect(Array.from(line).length).toBeLessThanOrEqual(width)
+        for (const line of shown.split('\n'))
+          expect(Array.from(line).length).toBeLessThanOrEqual(width)
       },
     ),
   )

@@ -96,7 +96,7 @@ export interface RunContext {
     reason: string,
     options?: { readonly response?: AgentResponseInit | string | undefined },
   ): void
-  /** The stop that was requested. Undefined while the run goes on. `state.batch` reverts it, too. */
+  /** The stop that was requested. Undefined without one. `state.batch` reverts it, too. */
   readonly stopped: Stop | undefined
   /** Adds `count` iterations to this run's `maxIterations`. */
   allowIterations(count: number): void

@@ -88,12 +88,12 @@ describe.each(modes)('a tool that is a generator, $name', ({ stream }) => {
       yield 1
       return 'done'
     }
-    const guard = functionMiddleware('guard', async (context, callNext) => {
+    const redactor = functionMiddleware('redactor', async (context, callNext) => {
       register(context)
       await callNext()
     })
 
-    const running = play(agentWith(crawl, guard), 'Go', { stream })
+    const running = play(agentWith(crawl, redactor), 'Go', { stream })
 
     await expect(running).rejects.toThrow(problem)
   })

@@ -37,7 +37,7 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
   toolFault: { readonly error: unknown } | undefined
   /** True if a transform of a middleware threw, which is no fault of the tool. */
   progressFailed = false
-  /** What middlewares make of the progress of the tool, by their depth. */
+  /** Transforms of the tool’s progress, with the depth of their middlewares. */
   #progress: { readonly depth: number; readonly transform: (value: unknown) => unknown }[] =
     noProgress
   /** Depth of the middleware that called `callNext()` last. */
@@ -77,7 +77,7 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
     this.#progress = [...this.#progress, { depth, transform }]
   }
 
-  /** What the middlewares make of a value that the tool has yielded; undefined if it is dropped. */
+  /** Transforms a value that the tool has yielded; undefined if a middleware drops it. */
   progressOf(value: unknown): unknown {
     this.progressFailed = true
     const changed = this.#progress.reduceRight(

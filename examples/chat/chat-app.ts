@@ -67,12 +67,12 @@ export async function chatApp(client: ChatClient): Promise<Handler> {
       if (files.latest === undefined) return new Response('Nothing has run yet.', { status: 404 })
       return html(pictureOf(await readFile(files.latest, 'utf8')))
     }
-    if (pathname.startsWith('/reader/')) {
-      const file = await readFile(new URL(pathname.slice('/reader/'.length), reader), 'utf8').catch(
-        () => undefined,
-      )
-      if (file === undefined || pathname.includes('..')) return new Response(null, { status: 404 })
-      const script = pathname.endsWith('.ts') ? stripTypeScriptTypes(file) : file
+    // A relative path without dots: no other folder, no other host.
+    const [, part] = /^\/reader\/(\w[\w/-]*\.[jt]s)$/.exec(pathname) ?? []
+    if (part !== undefined) {
+      const file = await readFile(new URL(part, reader), 'utf8').catch(() => undefined)
+      if (file === undefined) return new Response(null, { status: 404 })
+      const script = part.endsWith('.ts') ? stripTypeScriptTypes(file) : file
       return new Response(script, { headers: { 'content-type': 'text/javascript' } })
     }
     const [name, type] = page.get(pathname) ?? []

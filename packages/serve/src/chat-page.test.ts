@@ -138,4 +138,14 @@ describe.skipIf(executablePath === undefined)('the page', () => {
     expect(await picture.text()).toContain('support')
     expect(problems).toEqual([])
   }, 30_000)
+
+  test.each([
+    'reader//etc/hostname',
+    'reader/file:///etc/hostname',
+    'reader/..%2f..%2fpackage.json',
+  ])('has no other files: %s', async (path) => {
+    const response = await fetch(url + path)
+
+    expect(response.status).toBe(404)
+  })
 })

@@ -16,6 +16,7 @@ const windows = process.platform === 'win32'
 const tasks = {
   install: () => install(args),
   start: () => script('examples/docs-assistant.ts', '--conditions=@lamella/source'),
+  demo: () => script('examples/chat-demo.ts', '--conditions=@lamella/source'),
   test: () => run('vitest', ['run', ...args]),
   check: () => runWithPnpm('node', ['scripts/check.mjs', ...args]),
   bench: () => script('bench/run.mjs'),

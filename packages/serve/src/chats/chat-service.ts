@@ -3,6 +3,7 @@ import type {
   AgentResponse,
   ClientContent,
   KeyValueStore,
+  Message,
   PendingRequest,
   RunOptions,
   Session,
@@ -68,7 +69,7 @@ export class ChatService {
   readonly #chats: Sessions
   readonly #leases: RunLeases
   readonly #include: ReturnType<typeof clientContents>
-  readonly #running = new Map<string, AbortController>()
+  readonly #running = new Map<string, Running>()
 
   constructor(agent: Agent, options: ChatServiceOptions) {
     checkServiceOptions(options)
@@ -92,8 +93,11 @@ export class ChatService {
   async history({ principal, chat }: ChatAddress): Promise<ChatHistory> {
     const owner = toPrincipal(principal)
     const session = await this.#chats.load(chatId(chat), ownerOf(owner))
+    const saved = session?.messages ?? []
+    const input = this.#running.get(keyOf(owner, chat))?.input ?? []
+    const added = input.filter(({ id }) => saved.every((entry) => entry.id !== id))
     return {
-      messages: session === undefined ? [] : this.#shownMessages(session),
+      messages: this.#shownMessages([...saved, ...added]),
       pending: await this.#pendingOf(owner, chat),
       running: await this.#leases.isRunning(owner, chat),
     }
@@ -111,7 +115,7 @@ export class ChatService {
   async stop({ principal, chat }: ChatAddress): Promise<boolean> {
     const owner = toPrincipal(principal)
     const here = this.#running.get(keyOf(owner, chat))
-    here?.abort(stopReason())
+    here?.stop.abort(stopReason())
     return here !== undefined || this.#leases.stop(owner, chat)
   }
 
@@ -160,10 +164,10 @@ export class ChatService {
       const session = await this.#chats.open(chat, ownerOf(owner))
       const paused = this.#pausedOf(owner, chat)
       const shared = { ...options, session, tenant: owner.tenant, keepPartial: true }
-      const open = await this.#opener(owner, demand, paused, shared, isTrusted)
+      const { open, input } = await this.#opener(owner, demand, paused, shared, isTrusted)
       lease.signal.addEventListener('abort', () => stop.abort(lease.signal.reason), { once: true })
       if (lease.signal.aborted) stop.abort(lease.signal.reason)
-      this.#running.set(key, stop)
+      this.#running.set(key, { stop, input })
       return new ChatRun({
         open,
         include: this.#include,
@@ -200,19 +204,23 @@ export class ChatService {
     paused: PausedRuns,
     shared: RunOptions & { readonly session: Session },
     isTrusted: boolean,
-  ): Promise<ChatRunInit['open']> {
+  ): Promise<{ open: ChatRunInit['open']; input: readonly Message[] }> {
     if (answers !== undefined) {
       const { checkpoint, asked } = await paused.find(answers)
       const given = isTrusted
         ? Object.fromEntries(answers)
         : await this.#permitted({ principal: owner, chat }, asked, answers)
       await paused.claim(checkpoint)
-      return (signal) => this.#agent.resume(checkpoint, given, { ...shared, signal, stream: true })
+      const resume: ChatRunInit['open'] = (signal) =>
+        this.#agent.resume(checkpoint, given, { ...shared, signal, stream: true })
+      return { open: resume, input: [] }
     }
     const kept = again === undefined ? [] : rewind(shared.session, again)
     const isNew = again === undefined || input !== undefined
     const words = isNew ? [userInput(input, this.options.input)] : kept
-    return (signal) => this.#agent.run(words, { ...shared, signal, stream: true })
+    const run: ChatRunInit['open'] = (signal) =>
+      this.#agent.run(words, { ...shared, signal, stream: true })
+    return { open: run, input: words }
   }
 
   async #permitted(
@@ -266,7 +274,7 @@ export class ChatService {
     return new PausedRuns(this.#store, owner, chat, this.options.chatTtlMs)
   }
 
-  #shownMessages({ messages }: Session): readonly ShownMessage[] {
+  #shownMessages(messages: readonly Message[]): readonly ShownMessage[] {
     return messages.flatMap((entry): ShownMessage[] => {
       const { id, role, metadata } = entry
       const isUser = role === 'user'
@@ -301,6 +309,13 @@ export class ChatService {
  */
 export function chatService(agent: Agent, options: ChatServiceOptions): ChatService {
   return new ChatService(agent, options)
+}
+
+/** A run of this process. */
+interface Running {
+  readonly stop: AbortController
+  /** Input that the chat has not saved yet. */
+  readonly input: readonly Message[]
 }
 
 const userContents: ReadonlySet<ClientContent> = new Set(['files'])

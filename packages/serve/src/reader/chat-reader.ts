@@ -82,6 +82,10 @@ export interface ChatReader {
   stop(): Promise<void>
 }
 
+function textOf(message: ChatMessage | undefined): string | undefined {
+  return message?.contents.map(({ text }) => text).join('')
+}
+
 interface Refusal {
   readonly error?: { readonly code: string }
 }
@@ -203,11 +207,16 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
       return post({ input }, { role: 'user', contents: [...parts] as ChatPart[] })
     },
     answer: (answers) => post({ answers }),
-    again() {
-      const { messages } = state
-      const users = messages.filter(({ role }) => role === 'user')
-      state.messages = messages.slice(0, messages.indexOf(users.at(-1)!) + 1)
-      return post({ again: users.length })
+    async again() {
+      const users = state.messages.filter(({ role }) => role === 'user')
+      const last = users.at(-1)
+      if (last === undefined) return false
+      // The server has not kept messages that were blocked.
+      const loaded = (await (await request(here, { headers })).json()) as Loaded
+      const kept = loaded.messages.filter(({ role }) => role === 'user')
+      const isKept = kept.length === users.length || textOf(kept.at(-1)) === textOf(last)
+      state.messages = state.messages.slice(0, state.messages.indexOf(last) + 1)
+      return post(isKept ? { again: kept.length } : { input: last.contents })
     },
     async stop() {
       await request(`${here}&run`, { method: 'DELETE', headers })

@@ -1,6 +1,6 @@
+import type { ChatHistory } from '../chats/chat-service.ts'
 import type { Demand } from '../chats/demand.ts'
 import { chatId } from '../chats/demand.ts'
-import type { ShownRequest } from '../chats/shown.ts'
 import { invalidInput } from '../http/read-json.ts'
 import type { AnsweredCall } from './ui-stream-encoder.ts'
 
@@ -16,19 +16,27 @@ export interface UiDemand extends Demand {
  * Reads the body of `useChat`. Its messages are the client's word: of them count the text and files of the
  * last user message, answers to what the chat waits for (`open`), and the number of user messages.
  */
-export function uiDemand(body: unknown, open: readonly ShownRequest[]): UiDemand {
+export function uiDemand(
+  body: unknown,
+  { messages: kept, pending: open }: Pick<ChatHistory, 'messages' | 'pending'>,
+): UiDemand {
   const { messages, trigger, messageId } = fieldsOf(body)
   const chat = uiChatId(body)
   const list = Array.isArray(messages) ? messages.map(fieldsOf) : []
   const last = list.at(-1)
-  const again = list.filter(({ role }) => role === 'user').length
-  if (trigger === 'regenerate-message') return { chat, again, answered: [] }
+  const users = list.filter(({ role }) => role === 'user').map(textOf)
+  const saved = kept.filter(({ role }) => role === 'user').map(textOf)
+  const again = placeOf(users, saved)
+  const asked = list.findLast(({ role }) => role === 'user')
+  const input = asked === undefined ? undefined : partsOf(asked).flatMap(userPart)
+  const fresh = { chat, input, answered: [], ...(again <= saved.length && { again }) }
+  if (trigger === 'regenerate-message') {
+    const isSame = users.length === saved.length || saved[again - 1] === users.at(-1)
+    return isSame ? { chat, again, answered: [] } : fresh
+  }
   if (last?.['role'] === 'user') {
-    const input = partsOf(last).flatMap(userPart)
     // A message that is sent with an id takes the place of an earlier one.
-    return typeof messageId === 'string'
-      ? { chat, input, again, answered: [] }
-      : { chat, input, answered: [] }
+    return typeof messageId === 'string' ? fresh : { chat, input, answered: [] }
   }
   if (last?.['role'] !== 'assistant')
     throw invalidInput('`messages` must end with a message of the user')
@@ -54,6 +62,32 @@ export function uiDemand(body: unknown, open: readonly ShownRequest[]): UiDemand
     if (state === 'output-error') answers.set(request, `Error: ${String(errorText)}`)
   }
   return { chat, answers, answered }
+}
+
+/**
+ * Number of the last of these user messages in the chat. A chat has not kept those that were blocked, so
+ * unless the numbers agree, texts tell which it has.
+ */
+function placeOf(users: readonly string[], saved: readonly string[]): number {
+  if (users.length === saved.length) return users.length
+  let place = 0
+  for (const text of users.slice(0, -1)) if (saved[place] === text) place++
+  // Middleware that changes texts leaves none that agrees; then the numbers are all there is.
+  return place === 0 && users.length <= saved.length ? users.length : place + 1
+}
+
+function textOf({
+  parts,
+  contents,
+}: {
+  readonly parts?: unknown
+  readonly contents?: unknown
+}): string {
+  const list = Array.isArray(parts) ? parts : Array.isArray(contents) ? contents : []
+  return list
+    .map(fieldsOf)
+    .map(({ type, text }) => (type === 'text' ? String(text) : ''))
+    .join('')
 }
 
 /** The id of the chat in a body that has not been read. */

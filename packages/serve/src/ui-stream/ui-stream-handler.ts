@@ -66,8 +66,8 @@ export function uiStreamHandler(service: ChatService, options: UiStreamOptions =
     const { request, url, owner } = visit
     if (request.method === 'POST') {
       const body = await readJson(request, limits)
-      const { pending } = await service.history({ principal: owner, chat: uiChatId(body) })
-      const { answered, ...demand } = uiDemand(body, pending)
+      const history = await service.history({ principal: owner, chat: uiChatId(body) })
+      const { answered, ...demand } = uiDemand(body, history)
       return server.run(visit, demand, body, new UiStreamEncoder(restarts, answered))
     }
     const names = url.pathname.split('/').filter(Boolean)

@@ -1,0 +1,123 @@
+import { chatReader } from '@lamella/serve/client'
+
+const find = (id) => document.getElementById(id)
+const [list, requests, status, form, input, stop, again, chats] = [
+  'messages',
+  'requests',
+  'status',
+  'form',
+  'input',
+  'stop',
+  'again',
+  'chats',
+].map(find)
+
+const words = {
+  ready: '',
+  running: 'Answering…',
+  completed: 'Answered.',
+  stopped: 'Stopped.',
+  paused: 'Waits for an approval.',
+  blocked: 'This was blocked.',
+  failed: 'This failed',
+}
+const problems = {
+  answer_forbidden: 'You may not approve this. Lower the sum to 100 euros.',
+  connection_lost: 'The connection was lost.',
+  rate_limited: 'Too many messages. Wait a moment.',
+}
+
+let chat
+
+function open(id) {
+  location.hash = id
+  chat = chatReader({ url: '/chat', chat: id, onChange: (state) => render(state) })
+  render(chat.state)
+  void chat.load().then(listChats)
+}
+
+function render({ messages, pending, status: name, code }) {
+  const shown = messages.filter(({ role }) => role !== 'tool')
+  for (const [at, { role, contents, partial }] of shown.entries()) {
+    const item = list.children[at] ?? list.appendChild(document.createElement('li'))
+    item.className = `${role} ${partial ? 'partial' : ''}`
+    const text = contents.map((part) => part.text ?? '').join('')
+    const said = `${role === 'user' ? 'You' : 'Support'}: ${text}`
+    if (item.textContent !== said) item.textContent = said
+    item.hidden = text === ''
+  }
+  while (list.children.length > shown.length) list.lastChild.remove()
+  if (name === 'running') list.lastChild?.scrollIntoView({ block: 'nearest' })
+  showRequests(pending)
+  const isRunning = name === 'running'
+  const told =
+    code === undefined ? (words[name] ?? name) : (problems[code] ?? `${words.failed} (${code}).`)
+  if (status.textContent !== told) status.textContent = told
+  stop.hidden = !isRunning
+  find('send').disabled = isRunning
+  again.hidden = isRunning || !messages.some(({ role }) => role === 'user')
+}
+
+function showRequests(pending) {
+  const ids = pending.map(({ id }) => id)
+  for (const old of Array.from(requests.children)) if (!ids.includes(old.dataset.id)) old.remove()
+  for (const request of pending) {
+    if ([...requests.children].some(({ dataset }) => dataset.id === request.id)) continue
+    const field = `arguments-${request.id}`
+    const card = document.createElement('div')
+    card.className = 'request'
+    card.dataset.id = request.id
+    card.innerHTML = `<h2></h2><label for="${field}">Arguments</label><textarea id="${field}" rows="2"></textarea>
+      <button type="button" class="yes">Approve</button> <button type="button" class="no">Decline</button>`
+    card.querySelector('h2').textContent = `May I call “${request.name}”?`
+    const edited = card.querySelector('textarea')
+    edited.value = request.arguments ?? '{}'
+    card.querySelector('.yes').addEventListener('click', () => {
+      try {
+        const given = { approved: true, arguments: JSON.parse(edited.value) }
+        void answer({ [request.id]: given })
+      } catch {
+        status.textContent = 'The arguments must be JSON.'
+      }
+    })
+    card.querySelector('.no').addEventListener('click', () => void answer({ [request.id]: false }))
+    requests.append(card)
+  }
+}
+
+async function answer(answers) {
+  if (await chat.answer(answers)) input.focus()
+}
+
+async function listChats() {
+  const { sessions } = await (await fetch('/chat')).json()
+  const ids = new Set([location.hash.slice(1), ...sessions.map(({ id }) => id)])
+  chats.replaceChildren(
+    ...[...ids].map((id) => new Option(id, id, false, id === location.hash.slice(1))),
+  )
+}
+
+async function send() {
+  const text = input.value.trim()
+  if (text === '' || chat.state.status === 'running') return
+  input.value = ''
+  if (!(await chat.send(text))) input.value = text
+  await listChats()
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  void send()
+})
+input.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+  event.preventDefault()
+  form.requestSubmit()
+})
+stop.addEventListener('click', () => void chat.stop())
+again.addEventListener('click', () => void chat.again())
+find('new').addEventListener('click', () => open(`chat-${crypto.randomUUID().slice(0, 8)}`))
+chats.addEventListener('change', () => open(chats.value))
+
+open(location.hash.slice(1) || `chat-${crypto.randomUUID().slice(0, 8)}`)
+input.focus()

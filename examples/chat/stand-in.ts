@@ -1,0 +1,47 @@
+import type { ChatClient, Message } from '@lamella/core'
+import { callFunction, scriptedClient } from '@lamella/testing'
+import type { ScriptedReply } from '@lamella/testing'
+
+/** A model without a model: it knows a refund, an order, and an answer that begins again. */
+export function standIn(delayMs = 60): ChatClient {
+  let cut = 0
+  const words = (text: string) => text.split(/(?<= )/)
+  const say = (text: string): ScriptedReply => ({
+    updates: [...words(text), { finishReason: 'stop' }],
+    delayMs,
+  })
+  return scriptedClient(({ messages }): ScriptedReply => {
+    const last = messages.at(-1)
+    if (last?.role === 'tool') return say(`Done: ${resultOf(last)}.`)
+    const asked = (last?.contents ?? [])
+      .map((part) => (part.type === 'text' ? part.text : ''))
+      .join('')
+      .toLowerCase()
+    if (asked.includes('refund')) {
+      return [
+        'I can refund your order. ',
+        callFunction('refund', { order: 'A-7', euros: 500 }, `refund_${messages.length}`),
+      ]
+    }
+    if (asked.includes('restart') && cut++ % 2 === 0) {
+      return {
+        updates: words('This answer goes wrong after a few '),
+        error: new Error('cut'),
+        delayMs,
+      }
+    }
+    if (asked.includes('restart')) return say('This is the answer after a restart.')
+    if (asked.includes('long'))
+      return say('A long answer takes its time, word by word. '.repeat(20))
+    return say(
+      'Try “refund my order”, “restart”, “a long answer”, or a word that is blocked: “password”.',
+    )
+  })
+}
+
+function resultOf({ contents }: Message): string {
+  const [result] = contents
+  if (result?.type !== 'function-result') return 'nothing'
+  const [part] = result.contents
+  return part?.type === 'text' ? part.text : 'a file'
+}

@@ -29,7 +29,8 @@ export interface RunnableAgent extends AgentInfo {
   readonly onBlock: 'return' | 'throw'
   readonly blockMessage: string
   readonly fallbackText: string
-  readonly stateStore: KeyValueStore | undefined
+  readonly store: KeyValueStore | undefined
+  readonly storeTimeoutMs: number
   readonly composed: { last?: Pipelines }
   readonly approvals: ApprovalRegistry
 }
@@ -47,6 +48,8 @@ export interface RunPlan {
 /** The middlewares of all levels, composed. */
 export interface Pipelines {
   readonly middlewares: Middlewares
+  /** Store that was found to have what the middlewares need. */
+  readonly store: KeyValueStore | undefined
   readonly runMiddlewares: (view: AgentView) => Promise<AgentResponse>
   readonly callModel: ChatPipeline
   readonly callFunction: FunctionPipeline

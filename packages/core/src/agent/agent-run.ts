@@ -23,7 +23,7 @@ import { chatPipeline } from '../pipeline/chat-pipeline.ts'
 import { compose } from '../pipeline/compose.ts'
 import { functionPipeline } from '../pipeline/function-pipeline.ts'
 import { PumpSource } from '../pipeline/run-source.ts'
-import { holdsOnly, sortMiddlewares } from '../pipeline/sort-middleware.ts'
+import { checkStoreNeeds, holdsOnly, sortMiddlewares } from '../pipeline/sort-middleware.ts'
 import { withValue } from '../pipeline/structured-output.ts'
 import { attachOutcome, outcomeOf } from '../run/failed-outcome.ts'
 import { LiveTools } from '../run/live-tools.ts'
@@ -63,13 +63,17 @@ export function resumeRun(
  * lists are read for each run; the pipelines are reused while the lists are the same and the run
  * adds none.
  */
-export function pipelinesOf(agent: RunnableAgent, { middleware }: RunOptions): Pipelines {
+export function pipelinesOf(agent: RunnableAgent, { middleware, parent }: RunOptions): Pipelines {
+  const store = agent.store ?? parent?.store
   const lists = [agent.client.middleware, agent.middleware, middleware]
   const { last } = agent.composed
-  if (last !== undefined && holdsOnly(lists, last.middlewares.all)) return last
+  if (last?.store === store && last !== undefined && holdsOnly(lists, last.middlewares.all))
+    return last
   const middlewares = sortMiddlewares(lists, 'agent')
+  checkStoreNeeds(store, middlewares.all)
   const pipelines = {
     middlewares,
+    store,
     runMiddlewares: compose<AgentView, AgentResponse>(middlewares.agent, runInside, recover),
     callModel: chatPipeline(middlewares.chat),
     callFunction: functionPipeline(middlewares.function),
@@ -100,7 +104,16 @@ function start(
   const pipelines = pipelinesOf(agent, options)
   const of: RunPlan = { agent, messages, options, config, pipelines, answers }
   const makeRun = (sink: RunInit['sink']): Run =>
-    new Run({ ...options, sink, id: options.runId, agentName: agent.name, checkpoint, answers })
+    new Run({
+      ...options,
+      sink,
+      id: options.runId,
+      agentName: agent.name,
+      store: agent.store,
+      storeTimeoutMs: agent.storeTimeoutMs,
+      checkpoint,
+      answers,
+    })
   if (options.stream === true) {
     return new ResponseStream(new PumpSource(makeRun, (run) => executeRun(of, run)))
   }
@@ -112,7 +125,6 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   run.begin()
   run.fallbackText = agent.fallbackText
   run.input = of.messages
-  run.stateStore = agent.stateStore
   const call = new AgentCall(run, of)
   try {
     run.throwIfAborted()

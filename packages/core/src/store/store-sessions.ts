@@ -138,7 +138,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     storeTimeoutMs: 1,
     clock: 'any',
   })
-  checkStore('sessions', store, [])
+  checkStore('sessions', store)
   const { ttlMs, name = 'sessions', onConflict = 'reject', maxListed = 10_000 } = options
   const { storeTimeoutMs = 5000, clock = systemClock } = options
   const known = new WeakMap<Session, Known>()

@@ -67,7 +67,9 @@ export interface AgentContext {
 
 /** Lists the middleware, tools and settings of a run. `String(explanation)` formats it. */
 export interface Explanation {
-  /** Names, outermost first. */
+  /** Name of the agent. */
+  readonly name: string | undefined
+  /** Names of the agent middlewares, outermost first. */
   readonly agent: readonly string[]
   /** Names of the chat middlewares, outermost first. */
   readonly chat: readonly string[]

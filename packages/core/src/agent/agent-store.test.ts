@@ -17,8 +17,8 @@ function noting(seen: unknown[]): Middleware {
 }
 
 const plain = (): KeyValueStore => {
-  const { get, set, delete: remove, compareAndSet } = memoryStore()
-  return { get, set, delete: remove, compareAndSet }
+  const { increment: _increment, limits: _limits, lists: _lists, ...rest } = memoryStore()
+  return rest
 }
 
 const limiting: Middleware = {

@@ -17,8 +17,9 @@ function noting(seen: unknown[]): Middleware {
 }
 
 const plain = (): KeyValueStore => {
-  const { increment: _increment, limits: _limits, lists: _lists, ...rest } = memoryStore()
-  return rest
+  const names = ['get', 'set', 'delete', 'compareAndSet']
+  const entries = Object.entries(memoryStore()).filter(([name]) => names.includes(name))
+  return Object.fromEntries(entries) as unknown as KeyValueStore
 }
 
 const limiting: Middleware = {

@@ -155,7 +155,8 @@ export type {
 } from './store/store-sessions.ts'
 export type { StreamOutcome } from './stream/stream-outcome.ts'
 export type { Finalizer, StreamFold, StreamSource } from './stream/stream-source.ts'
-export type { ClientContent, ServerSentEventsOptions } from './stream/server-sent-events.ts'
+export type { ClientContent } from './stream/client-updates.ts'
+export type { ServerSentEventsOptions } from './stream/server-sent-events.ts'
 export type { TextOptions } from './stream/stream-views.ts'
 export { parseValue } from './pipeline/structured-output.ts'
 export {

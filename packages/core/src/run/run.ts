@@ -2,7 +2,6 @@ import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { unlessAborted } from '../base/promises.ts'
 import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
-import type { ToolDefinition } from '../contract/run.ts'
 import type { CallGate } from '../contract/approval.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
 import type {
@@ -13,7 +12,7 @@ import type {
   Decisions,
   Stop,
 } from '../contract/outcome.ts'
-import type { RunContext } from '../contract/run.ts'
+import type { RunContext, ToolDefinition } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { RunState } from '../contract/state.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -305,10 +304,7 @@ export class Run implements RunContext {
   holdTools(verdict: Promise<unknown>): void {
     this.verdictsOpen++
     // One that rejects has been spoken, too: the run fails with it.
-    verdict.then(
-      () => this.verdictsOpen--,
-      () => {},
-    )
+    verdict.then(() => this.verdictsOpen--).catch(() => {})
     ;(this.#holds ??= []).push(verdict)
   }
 

@@ -26,7 +26,7 @@ interface CallContext {
   readonly signal: AbortSignal
 }
 
-/** What a cache has in one store. */
+/** Parts of a cache in one store. */
 interface CachePart<Value> {
   readonly entries: EntryStore<Value>
   readonly calls: CachedCalls<Value>

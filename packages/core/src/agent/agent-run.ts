@@ -35,8 +35,10 @@ import { AgentCall, AgentView, runRestart, toAgentResponse } from './agent-call.
 import type { RunOptions } from './agent-options.ts'
 import { modelOptionsHint, runOptionNames } from './agent-options.ts'
 import { checkNames } from '../base/check-names.ts'
+import type { SessionTurn } from '../messages/session.ts'
 import { closeRun, keepPartial } from './close-run.ts'
 import { isElsewhere, keptBy } from './provider-conversation.ts'
+import { enterSession } from './session-turn.ts'
 
 type Started = Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse>
 
@@ -108,6 +110,7 @@ function start(
   const makeRun = (sink: RunInit['sink']): Run =>
     new Run({
       ...options,
+      session: undefined,
       sink,
       id: options.runId,
       agentName: agent.name,
@@ -128,17 +131,26 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   run.fallbackText = agent.fallbackText
   run.input = of.messages
   const call = new AgentCall(run, of)
+  let turn: SessionTurn | undefined
+  let left: Promise<void> | undefined
+  const leave = (): Promise<void> => (left ??= turn?.leave() ?? Promise.resolve())
   try {
     run.throwIfAborted()
+    if (options.session !== undefined) {
+      turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
+      run.session = turn.session
+      run.history = turn.session.messages
+    }
+    const { session } = run
     if (run.checkpoint === undefined) checkAuthority(of.messages)
     const chatOptions = mergeChatOptions(agent.options, options.options)
     run.tools = toolsOf(of, chatOptions)
     const tools = run.tools.visible
-    run.messages.open(options.session?.messages ?? noMessages, of.messages)
+    run.messages.open(session?.messages ?? noMessages, of.messages)
     call.givenTools = tools
     const view = new AgentView(call, agent, 0, {
       messages: of.messages,
-      session: options.session,
+      session,
       instructions: joinInstructions(agent.instructions, options.instructions),
       options: tools.length > 0 ? { ...chatOptions, tools } : chatOptions,
       tools,
@@ -151,13 +163,18 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     if (response.status === 'budget_exhausted' && options.keepPartial === true) {
       keepPartial(run, response.messages)
     }
-    return closeRun(agent, of.messages, run, response)
+    const closed = closeRun(agent, of.messages, run, response)
+    await leave()
+    return closed
   } catch (error) {
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))
     const outcome = outcomeOf(failure)
     if (options.keepPartial === true && outcome !== undefined && outcome.status !== 'blocked') {
       keepPartial(run, outcome.messages)
     }
+    // An abort does not wait for the store.
+    const leaving = leave().catch(() => {})
+    if (!run.aborted) await leaving
     throw failure
   } finally {
     run.release()

@@ -12,7 +12,7 @@ import { redisStore } from '../../packages/store-redis/src/index.ts'
 import { sqliteStore } from '../../packages/store-sqlite/src/index.ts'
 import { callFunction, scriptedClient, testRandom } from '../../packages/testing/src/index.ts'
 
-/** What a process is told. */
+/** Orders of one process. */
 export interface Orders {
   readonly store: 'sqlite' | 'redis' | 'postgres'
   /** File or URL of the store. */
@@ -118,7 +118,7 @@ function textOf(messages: readonly { readonly contents: readonly unknown[] }[]):
   return String((messages.at(-1)!.contents[0] as { text?: string }).text)
 }
 
-/** Does all that a process is told. */
+/** Carries the orders out. */
 export async function work(orders: Orders): Promise<void> {
   const store = open[orders.store](orders.place)
   const agent = agentOf(store, orders)

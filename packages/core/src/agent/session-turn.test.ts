@@ -59,7 +59,7 @@ describe.each(runModes)('runs on one session, %s', (mode) => {
     expect(await kept()).toEqual(['one', 'To one', 'two', 'To two', 'three', 'To three'])
   })
 
-  test.each(kinds)('go on after one that failed or was aborted, by %s', async (kind) => {
+  test.each(kinds)('continue after one that failed or was aborted, by %s', async (kind) => {
     const { given, kept } = chat(kind)
     const client = scriptedClient([new Error('broken'), 'Here.'])
     const agent = new Agent({ client })

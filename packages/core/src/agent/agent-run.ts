@@ -139,7 +139,6 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     if (options.session !== undefined) {
       turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
       run.session = turn.session
-      run.history = turn.session.messages
     }
     const { session } = run
     if (run.checkpoint === undefined) checkAuthority(of.messages)
@@ -220,6 +219,7 @@ function prepareRun(view: AgentView): void {
   const { conversationId = kept.conversationId } = options
   run.conversationId = conversationId
   const history = session?.messages ?? noMessages
+  run.history = history
   if (checkpoint?.conversation === undefined) {
     const isNew = conversationId !== kept.conversationId
     const isStrange = session !== undefined && isElsewhere(provider, session)

@@ -72,6 +72,7 @@ function tell(
   const { conversationId, sent } = keptBy(provider, session)
   run.conversationId = conversationId
   run.sent = sent
+  run.history = session.messages
   run.messages.begin([...session.messages, ...input])
   run.messages.add(response.messages)
 }

@@ -95,7 +95,7 @@ export class Run implements RunContext {
   moreIterations: number
   /** Number of verdicts that tool calls wait for, or that were negative. */
   verdictsOpen = 0
-  /** Messages of the session when the run began. */
+  /** Messages of the session when the conversation began. */
   history: readonly Message[] = noMessages
   /** Input of the run. */
   input: readonly Message[] = noMessages

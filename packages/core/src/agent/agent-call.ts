@@ -28,7 +28,8 @@ export interface RunnableAgent extends AgentInfo {
   readonly onBlock: 'return' | 'throw'
   readonly blockMessage: string
   readonly fallbackText: string
-  readonly stateStore: KeyValueStore | undefined
+  readonly store: KeyValueStore | undefined
+  readonly storeTimeoutMs: number
   readonly composed: { last?: Pipelines }
   readonly approvals: ApprovalRegistry
 }
@@ -48,6 +49,8 @@ export interface RunPlan {
 /** The middlewares of all levels, composed. */
 export interface Pipelines {
   readonly middlewares: Middlewares
+  /** Store that was found to have what the middlewares need. */
+  readonly store: KeyValueStore | undefined
   readonly runMiddlewares: (view: AgentView) => Promise<AgentResponse>
   readonly callModel: CallModel
   readonly callFunction: CallTool

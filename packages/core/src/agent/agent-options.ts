@@ -5,7 +5,7 @@ import type { FunctionInvocationConfiguration } from '../contract/limits.ts'
 import type { MiddlewareInput } from '../contract/agent.ts'
 import type { Checkpoint } from '../contract/outcome.ts'
 import type { RunContext, ToolDefinition } from '../contract/run.ts'
-import type { Session } from '../messages/session.ts'
+import type { Session, SessionReference } from '../messages/session.ts'
 import type { RunControl } from '../run/run-control.ts'
 import type { KeyValueStore } from '../store/store.ts'
 
@@ -46,17 +46,35 @@ export interface AgentOptions {
    * @default 'I could not finish this with the tools at hand.'
    */
   readonly fallbackText?: string | undefined
-  /** Store for state of scope `tenant`. @default none: such state throws */
-  readonly stateStore?: KeyValueStore | undefined
+  /**
+   * Store of everything that outlives a run: state of scope `tenant`, and every middleware with a `store`
+   * option of its own that was not given. With `sqliteStore()`, processes of one machine share it; with
+   * `redisStore()` or `postgresStore()`, machines do. An agent that a tool runs uses its caller's by default.
+   * @default none: middlewares keep their data in this process, and state of scope `tenant` throws
+   */
+  readonly store?: KeyValueStore | undefined
+  /**
+   * Milliseconds to wait for an answer of the store to state of scope `tenant`; then it rejects with
+   * `store_timeout`. Middlewares have a `storeTimeoutMs` of their own.
+   * @default 5000
+   */
+  readonly storeTimeoutMs?: number | undefined
 }
 
 /** Options of `agent.run` and `agent.resume`. */
 export interface RunOptions {
   /**
-   * Session to continue and to update when the run ends.
+   * Session to continue and to update when the run ends. With a reference, `sessions(store).at(id)`, the run
+   * loads the session when it begins and saves it when it ends. Runs of one session in this process follow each
+   * other; a run inside of another one needs `parent`.
    * @default none: the run has no history
    */
-  readonly session?: Session | undefined
+  readonly session?: Session | SessionReference | undefined
+  /**
+   * Milliseconds to wait for other runs of the session; then the run rejects with `session_busy`.
+   * @default 60_000
+   */
+  readonly sessionWaitMs?: number | undefined
   /** Aborts the run with its model calls and tool calls. @default none */
   readonly signal?: AbortSignal | undefined
   /**
@@ -142,10 +160,12 @@ const ofAgent: Names<AgentOptions> = {
   onBlock: true,
   blockMessage: true,
   fallbackText: true,
-  stateStore: true,
+  store: true,
+  storeTimeoutMs: true,
 }
 const ofRun: Names<RunOptions> = {
   session: true,
+  sessionWaitMs: true,
   signal: true,
   answers: true,
   tools: true,

@@ -23,7 +23,7 @@ import { composeModelCall } from '../pipeline/model-call.ts'
 import { compose } from '../pipeline/compose.ts'
 import { composeToolCall } from '../pipeline/tool-call.ts'
 import { PumpSource } from '../pipeline/run-source.ts'
-import { holdsOnly, sortMiddlewares } from '../pipeline/sort-middleware.ts'
+import { checkStoreNeeds, holdsOnly, sortMiddlewares } from '../pipeline/sort-middleware.ts'
 import { withValue } from '../pipeline/structured-output.ts'
 import { attachOutcome, outcomeOf } from '../run/failed-outcome.ts'
 import { LiveTools } from '../run/live-tools.ts'
@@ -35,8 +35,10 @@ import { AgentCall, AgentView, runRestart, toAgentResponse } from './agent-call.
 import type { RunOptions } from './agent-options.ts'
 import { modelOptionsHint, runOptionNames } from './agent-options.ts'
 import { checkNames } from '../base/check-names.ts'
+import type { SessionTurn } from '../messages/session.ts'
 import { closeRun, keepPartial } from './close-run.ts'
 import { isElsewhere, keptBy } from './provider-conversation.ts'
+import { enterSession } from './session-turn.ts'
 
 type Started = Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse>
 
@@ -64,13 +66,17 @@ export function resumeRun(
  * lists are read for each run; the pipelines are reused while the lists are the same and the run
  * adds none.
  */
-export function pipelinesOf(agent: RunnableAgent, { middleware }: RunOptions): Pipelines {
+export function pipelinesOf(agent: RunnableAgent, { middleware, parent }: RunOptions): Pipelines {
+  const store = agent.store ?? parent?.store
   const lists = [agent.client.middleware, agent.middleware, middleware]
   const { last } = agent.composed
-  if (last !== undefined && holdsOnly(lists, last.middlewares.all)) return last
+  if (last?.store === store && last !== undefined && holdsOnly(lists, last.middlewares.all))
+    return last
   const middlewares = sortMiddlewares(lists, 'agent')
+  checkStoreNeeds(store, middlewares.all)
   const pipelines = {
     middlewares,
+    store,
     runMiddlewares: compose<AgentView, AgentResponse>(middlewares.agent, runInside, recover),
     callModel: composeModelCall(middlewares.chat),
     callFunction: composeToolCall(middlewares.function),
@@ -102,7 +108,17 @@ function start(
   const pipelines = pipelinesOf(agent, options)
   const of: RunPlan = { agent, messages, options, config, pipelines, answers, inside }
   const makeRun = (sink: RunInit['sink']): Run =>
-    new Run({ ...options, sink, id: options.runId, agentName: agent.name, checkpoint, answers })
+    new Run({
+      ...options,
+      session: undefined,
+      sink,
+      id: options.runId,
+      agentName: agent.name,
+      store: agent.store,
+      storeTimeoutMs: agent.storeTimeoutMs,
+      checkpoint,
+      answers,
+    })
   if (options.stream === true) {
     return new ResponseStream(new PumpSource(makeRun, (run) => executeRun(of, run)))
   }
@@ -114,19 +130,26 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   run.begin()
   run.fallbackText = agent.fallbackText
   run.input = of.messages
-  run.stateStore = agent.stateStore
   const call = new AgentCall(run, of)
+  let turn: SessionTurn | undefined
+  let left: Promise<void> | undefined
+  const leave = (): Promise<void> => (left ??= turn?.leave() ?? Promise.resolve())
   try {
     run.throwIfAborted()
+    if (options.session !== undefined) {
+      turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
+      run.session = turn.session
+    }
+    const { session } = run
     if (run.checkpoint === undefined) checkAuthority(of.messages)
     const chatOptions = mergeChatOptions(agent.options, options.options)
     run.tools = toolsOf(of, chatOptions)
     const tools = run.tools.visible
-    run.messages.open(options.session?.messages ?? noMessages, of.messages)
+    run.messages.open(session?.messages ?? noMessages, of.messages)
     call.givenTools = tools
     const view = new AgentView(call, agent, 0, {
       messages: of.messages,
-      session: options.session,
+      session,
       instructions: joinInstructions(agent.instructions, options.instructions),
       options: tools.length > 0 ? { ...chatOptions, tools } : chatOptions,
       tools,
@@ -139,13 +162,18 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     if (response.status === 'budget_exhausted' && options.keepPartial === true) {
       keepPartial(run, response.messages)
     }
-    return closeRun(agent, of.messages, run, response)
+    const closed = closeRun(agent, of.messages, run, response)
+    await leave()
+    return closed
   } catch (error) {
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))
     const outcome = outcomeOf(failure)
     if (options.keepPartial === true && outcome !== undefined && outcome.status !== 'blocked') {
       keepPartial(run, outcome.messages)
     }
+    // An abort does not wait for the store.
+    const leaving = leave().catch(() => {})
+    if (!run.aborted) await leaving
     throw failure
   } finally {
     run.release()
@@ -191,6 +219,7 @@ function prepareRun(view: AgentView): void {
   const { conversationId = kept.conversationId } = options
   run.conversationId = conversationId
   const history = session?.messages ?? noMessages
+  run.history = history
   if (checkpoint?.conversation === undefined) {
     const isNew = conversationId !== kept.conversationId
     const isStrange = session !== undefined && isElsewhere(provider, session)

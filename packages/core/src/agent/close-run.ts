@@ -72,6 +72,7 @@ function tell(
   const { conversationId, sent } = keptBy(provider, session)
   run.conversationId = conversationId
   run.sent = sent
+  run.history = session.messages
   run.messages.begin([...session.messages, ...input])
   run.messages.add(response.messages)
 }
@@ -109,9 +110,15 @@ function pendingOf(run: Run, given: AgentResponse): readonly PendingRequest[] {
   return [...all.values()]
 }
 
-/** Returns messages that were added to the session while this run was paused. */
-function talkedSince({ checkpoint }: Run, session: Session): readonly Message[] {
-  if (checkpoint?.conversation === undefined) return none
+/**
+ * Returns messages that others added to the session: while this run was paused, or runs inside of it.
+ */
+function talkedSince({ checkpoint, history }: Run, session: Session): readonly Message[] {
+  if (checkpoint?.conversation === undefined) {
+    if (session.messages === history) return none
+    const before = new Set(history)
+    return session.messages.filter((message) => !before.has(message))
+  }
   const { conversation, loop, dropped } = checkpoint
   const messages = [...conversation, ...(loop?.response.messages ?? [])]
   const known = new Set([...messages.map(({ id }) => id), ...(dropped ?? [])])

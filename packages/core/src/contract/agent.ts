@@ -1,3 +1,4 @@
+import type { StoreNeed } from '../store/store-needs.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { ChatOptions } from './chat-options.ts'
@@ -105,6 +106,11 @@ export interface AgentMiddleware {
    * @default none
    */
   readonly role?: string | undefined
+  /**
+   * Parts of the agent's store that the middleware needs. An agent whose store lacks one is not made.
+   * @default none
+   */
+  readonly storeNeeds?: readonly StoreNeed[] | undefined
   /** Handles one run. Calls `callNext()` to run everything inside, or sets `context.result`. */
   process(context: AgentContext, callNext: CallNext<AgentResponse>): void | Promise<unknown>
 }

@@ -108,7 +108,7 @@ function plain<Response extends Pick<ChatResponse, 'raw' | 'value'>>({
 /** @throws LamellaError `checkpoint_invalid` for what is no checkpoint, one of a later version or of another session */
 export function checkCheckpoint(
   value: unknown,
-  session: Session | undefined,
+  session: Pick<Session, 'id'> | undefined,
 ): asserts value is Checkpoint {
   const { version, runId, sessionId, input, pending } = (value ?? {}) as Partial<Checkpoint>
   if (typeof runId !== 'string' || !Array.isArray(input) || !Array.isArray(pending)) {

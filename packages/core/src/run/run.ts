@@ -2,7 +2,6 @@ import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { unlessAborted } from '../base/promises.ts'
 import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
-import type { ToolDefinition } from '../contract/run.ts'
 import type { CallGate } from '../contract/approval.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
 import type {
@@ -13,7 +12,7 @@ import type {
   Decisions,
   Stop,
 } from '../contract/outcome.ts'
-import type { RunContext } from '../contract/run.ts'
+import type { RunContext, ToolDefinition } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { RunState } from '../contract/state.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -45,6 +44,8 @@ export interface RunInit {
   readonly isGuest?: boolean | undefined
   readonly data?: unknown
   readonly tenant?: string | undefined
+  readonly store?: KeyValueStore | undefined
+  readonly storeTimeoutMs?: number | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
   readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
@@ -70,7 +71,8 @@ export class Run implements RunContext {
   readonly depth: number
   readonly data: unknown
   readonly tenant: string | undefined
-  stateStore: KeyValueStore | undefined
+  readonly store: KeyValueStore | undefined
+  readonly storeTimeoutMs: number | undefined
   readonly sink: UpdateSink<AgentResponseUpdate>
   readonly checkpoint: Checkpoint | undefined
   iteration = 0
@@ -93,6 +95,8 @@ export class Run implements RunContext {
   moreIterations: number
   /** Number of verdicts that tool calls wait for, or that were negative. */
   verdictsOpen = 0
+  /** Messages of the session when the conversation began. */
+  history: readonly Message[] = noMessages
   /** Input of the run. */
   input: readonly Message[] = noMessages
   stopped: Stop | undefined
@@ -146,6 +150,8 @@ export class Run implements RunContext {
     this.depth = parent === undefined ? 0 : parent.depth + 1
     this.data = init.data
     this.tenant = init.tenant ?? parent?.tenant
+    this.store = init.store ?? parent?.store
+    this.storeTimeoutMs = init.storeTimeoutMs
     this.sink = init.sink
     this.checkpoint = checkpoint
     this.usage = checkpoint?.usage ?? noUsage
@@ -301,10 +307,7 @@ export class Run implements RunContext {
   holdTools(verdict: Promise<unknown>): void {
     this.verdictsOpen++
     // One that rejects has been spoken, too: the run fails with it.
-    verdict.then(
-      () => this.verdictsOpen--,
-      () => {},
-    )
+    verdict.then(() => this.verdictsOpen--).catch(() => {})
     ;(this.#holds ??= []).push(verdict)
   }
 

@@ -4,7 +4,7 @@ import type { KeyValueStore } from '@lamella/core'
 export interface VaultOptions {
   /**
    * Store of a session's values. It holds them in plain text: protect it like your conversations.
-   * @default the session's own state
+   * @default the agent's, otherwise the session's own state
    */
   readonly store?: KeyValueStore | undefined
   /** Time in milliseconds after which the store removes an unused session. @default never */

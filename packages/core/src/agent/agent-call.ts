@@ -8,7 +8,7 @@ import type { Session } from '../messages/session.ts'
 import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
-import type { ApprovalRegistry } from '../pausing/approvals.ts'
+import type { OpenApprovals } from '../pausing/approvals.ts'
 import { cutShort } from '../pipeline/call-client.ts'
 import type { ChatPipeline } from '../pipeline/chat-call.ts'
 import type { MiddlewareView } from '../pipeline/compose.ts'
@@ -31,7 +31,7 @@ export interface RunnableAgent extends AgentInfo {
   readonly fallbackText: string
   readonly stateStore: KeyValueStore | undefined
   readonly composed: { last?: Pipelines }
-  readonly approvals: ApprovalRegistry
+  readonly approvals: OpenApprovals
 }
 
 /** Input and settings of a run. */
@@ -41,7 +41,8 @@ export interface RunPlan {
   readonly options: RunOptions & { readonly stream?: boolean | undefined }
   readonly config: LoopConfiguration
   readonly pipelines: Pipelines
-  readonly answers?: Readonly<Record<string, unknown>> | undefined
+  /** True if the run continues from a checkpoint. */
+  readonly isResumed: boolean
 }
 
 /** The middlewares of all levels, composed. */

@@ -6,6 +6,7 @@ import type {
   AgentResponse,
   AgentResponseUpdate,
   Checkpoint,
+  JournalStep,
   RunStatus,
 } from '../contract/outcome.ts'
 import type { GuardrailTripped } from '../contract/termination.ts'
@@ -13,12 +14,20 @@ import { isTermination } from '../contract/termination.ts'
 import type { LoopInput } from '../loop/function-loop.ts'
 import { runLoop } from '../loop/function-loop.ts'
 import { loopConfiguration } from '../loop/limits.ts'
-import { toUpdates } from '../messages/chat-response.ts'
+import { contentFields, toUpdates } from '../messages/chat-response.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
 import { checkAuthority } from '../messages/trusted-content.ts'
-import { decisionsForResume, decisionsFrom, waitingIn } from '../pausing/approvals.ts'
-import { checkCheckpoint } from '../pausing/checkpoint.ts'
+import {
+  answerSteps,
+  claimAnswered,
+  bringsAnswers,
+  closeRequests,
+  recordAnswers,
+  waitingIn,
+} from '../pausing/approvals.ts'
+import { stateOf } from '../pausing/checkpoint.ts'
+import { Claims } from '../pausing/claims.ts'
 import { chatPipeline } from '../pipeline/chat-pipeline.ts'
 import { compose } from '../pipeline/compose.ts'
 import { functionPipeline } from '../pipeline/function-pipeline.ts'
@@ -35,6 +44,7 @@ import { AgentCall, AgentView, runRestart, toAgentResponse } from './agent-call.
 import type { RunOptions } from './agent-options.ts'
 import { modelOptionsHint, runOptionNames } from './agent-options.ts'
 import { checkNames } from '../base/check-names.ts'
+import { createSecretId } from '../base/create-id.ts'
 import { closeRun, keepPartial } from './close-run.ts'
 import { isElsewhere, keptBy } from './provider-conversation.ts'
 
@@ -45,7 +55,7 @@ export function startRun(
   input: MessageInput,
   options: RunPlan['options'],
 ): Started {
-  return start(agent, options, toMessages(input), undefined, options.answers)
+  return start(agent, options, toMessages(input))
 }
 
 export function resumeRun(
@@ -54,8 +64,8 @@ export function resumeRun(
   answers: Readonly<Record<string, unknown>>,
   options: RunPlan['options'],
 ): Started {
-  checkCheckpoint(checkpoint, options.session)
-  return start(agent, options, checkpoint.input, checkpoint, answers)
+  stateOf(checkpoint, options.session)
+  return start(agent, { ...options, answers }, checkpoint.input, checkpoint.journal)
 }
 
 /**
@@ -92,15 +102,14 @@ function start(
   agent: RunnableAgent,
   options: RunPlan['options'],
   messages: readonly Message[],
-  checkpoint?: Checkpoint,
-  answers?: Readonly<Record<string, unknown>>,
+  journal?: readonly JournalStep[],
 ): Started {
   checkNames('run', options, runOptionNames, modelOptionsHint)
   const config = configurationOf(agent, options)
   const pipelines = pipelinesOf(agent, options)
-  const of: RunPlan = { agent, messages, options, config, pipelines, answers }
+  const of: RunPlan = { agent, messages, options, config, pipelines, isResumed: journal !== undefined }
   const makeRun = (sink: RunInit['sink']): Run =>
-    new Run({ ...options, sink, id: options.runId, agentName: agent.name, checkpoint, answers })
+    new Run({ ...options, sink, id: options.runId, agentName: agent.name, journal })
   if (options.stream === true) {
     return new ResponseStream(new PumpSource(makeRun, (run) => executeRun(of, run)))
   }
@@ -114,9 +123,11 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   run.input = of.messages
   run.stateStore = agent.stateStore
   const call = new AgentCall(run, of)
+  let claims: Claims | undefined
   try {
     run.throwIfAborted()
-    if (run.checkpoint === undefined) checkAuthority(of.messages)
+    if (!of.isResumed) checkAuthority(of.messages)
+    claims = await claimRequests(of, run)
     const chatOptions = mergeChatOptions(agent.options, options.options)
     run.tools = toolsOf(of, chatOptions)
     const tools = run.tools.visible
@@ -137,8 +148,10 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     if (response.status === 'budget_exhausted' && options.keepPartial === true) {
       keepPartial(run, response.messages)
     }
+    await settleClaims(of, run, claims, response.status === 'paused')
     return closeRun(agent, of.messages, run, response)
   } catch (error) {
+    await settleClaims(of, run, claims, false)
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))
     const outcome = outcomeOf(failure)
     if (options.keepPartial === true && outcome !== undefined && outcome.status !== 'blocked') {
@@ -150,67 +163,85 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   }
 }
 
+/** Claims the requests that a run answers, and the checkpoint that it continues from. */
+async function claimRequests({ agent, messages, options, isResumed }: RunPlan, run: Run) {
+  const { answers, idempotencyKey = createSecretId('claim') } = options
+  if (!isResumed && answers === undefined && !bringsAnswers(messages)) return undefined
+  const { session } = options
+  const claims = new Claims(idempotencyKey)
+  run.claimKey = idempotencyKey
+  const { state } = run.journal
+  if (state === undefined) {
+    await claimAnswered(claims, session, messages, answers, agent.approvals)
+    return claims
+  }
+  const steps = answerSteps(state.pending, answers ?? {})
+  await claims.claim([...steps.map(({ id }) => id), state.id])
+  for (const step of steps) run.journal.record(step)
+  return claims
+}
+
+/** Gives back the claims of a run without any effect: its requests stay open. */
+async function settleClaims(
+  { agent }: RunPlan,
+  run: Run,
+  claims: Claims | undefined,
+  isPaused: boolean,
+): Promise<void> {
+  if (claims === undefined) return
+  const { acted, answered } = run.journal
+  if (acted || (isPaused && answered)) closeRequests(run, agent.approvals)
+  else await claims.release()
+}
+
 /** Innermost handler of a run: reads the context, then runs the loop. */
 function runInside(view: AgentView): void | Promise<void> {
   const { call } = view
   const { run } = call
   prepareRun(view)
-  const finished = run.finished.loop
-  if (finished !== undefined) {
-    const { response, absorbed } = finished
-    run.finished.loop = undefined
-    run.lastLoop = response
-    run.messages.add(response.messages.filter(({ id }) => !absorbed.includes(id)))
-    return call.applyTransforms(response, Infinity)
+  const { end } = run.journal
+  if (end !== undefined) {
+    const messages = [...run.messages.added]
+    return call.applyTransforms({ ...end.response, messages, ...contentFields(messages) }, Infinity)
   }
   call.begin()
   const { added } = run.messages
   for (const update of added.length > 0 ? toUpdates(toAgentResponse({ messages: added }, run)) : [])
     if (update.contents.length > 0) run.sink.push(update)
-  return runLoop(run, loopInputOf(view)).then((response) => {
-    run.lastLoop = response
-    return call.completeLoop(response)
-  })
+  return runLoop(run, loopInputOf(view)).then((response) => call.completeLoop(response))
 }
 
 /** Sets the run's tools, conversation and decisions from the innermost context. */
 function prepareRun(view: AgentView): void {
   const { call, session, options } = view
   const { run, plan } = call
-  const { agent, answers } = plan
-  const { checkpoint } = run
+  const { agent, isResumed, options: runOptions } = plan
+  const { journal } = run
+  const { state } = journal
   const { provider } = agent.client
   run.session = session
   run.keeper = provider
   call.applyTools(view)
-  if (checkpoint?.tools !== undefined) run.tools.restore(checkpoint.tools)
-  const kept = checkpoint?.keeper === provider ? checkpoint : keptBy(provider, session)
+  if (state?.tools !== undefined) run.tools.restore(state.tools)
+  const kept = state?.keeper === provider ? state : keptBy(provider, session)
   const { conversationId = kept.conversationId } = options
   run.conversationId = conversationId
   const history = session?.messages ?? noMessages
-  if (checkpoint?.conversation === undefined) {
+  run.sent = kept.sent
+  journal.enter(() => {
     const isNew = conversationId !== kept.conversationId
     const isStrange = session !== undefined && isElsewhere(provider, session)
-    run.sent = isNew ? (isStrange ? 0 : history.length) : kept.sent
-    run.messages.begin([...history, ...view.messages])
-  } else {
-    run.sent = kept.sent
-    run.iteration = Math.max(0, checkpoint.iteration - 1)
-    const { conversation, loop, told, dropped } = checkpoint
-    if (told === undefined) run.messages.begin(conversation, loop?.absorbed)
-    else run.messages.beginAgain(conversation, told)
-    run.messages.dropped = dropped && new Set(dropped)
-  }
-  run.decided ??=
-    checkpoint === undefined
-      ? decisionsFrom(view.messages, answers, session, agent.approvals, run)
-      : decisionsForResume(checkpoint, answers ?? {}, session, agent.approvals)
+    if (isNew) run.sent = isStrange ? 0 : history.length
+    return [...history, ...view.messages]
+  })
+  run.iteration = Math.max(0, run.loopState.iteration - 1)
+  if (!isResumed) recordAnswers(run, view.messages, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat
 }
 
 function loopInputOf(view: AgentView): LoopInput {
-  const { call, session, instructions, options, ownSignal } = view
-  const { decided, checkpoint } = call.run
+  const { call, instructions, options, ownSignal } = view
+  const { run } = call
   const { agent, config, pipelines } = call.plan
   return {
     client: agent.client,
@@ -218,8 +249,7 @@ function loopInputOf(view: AgentView): LoopInput {
     options,
     config,
     signal: ownSignal,
-    decided: decided!,
-    waitingIn: (group) => waitingIn(group, checkpoint, session, agent.approvals),
+    waitingIn: (group) => waitingIn(run, group, agent.approvals),
     callModel: pipelines.callModel,
     callFunction: pipelines.callFunction,
   }

@@ -11,6 +11,7 @@ import {
   MiddlewareTermination,
   tool,
 } from '../index.ts'
+import { Journal } from '../run/journal.ts'
 import { comparable, modes, play, playOn } from '../loop/loop-invariant.test-helper.ts'
 
 const kinds = [
@@ -207,7 +208,7 @@ describe.each(modes)(
 
             expect(rest.map(lasting)).toEqual(whole.slice(leg).map(lasting))
             expect(again && outlineOf(again)).toEqual(session && outlineOf(session))
-            const kept = checkpoint.toolResults.map(([callId]) => callId)
+            const kept = doneIn(checkpoint)
             expect(other.executed.filter((callId) => kept.includes(callId))).toEqual([])
             expect([...rounded, ...other.rounded]).toEqual(process.rounded)
           }
@@ -217,6 +218,17 @@ describe.each(modes)(
     })
   },
 )
+
+/** Ids of the calls whose tools have returned or failed. */
+function doneIn({ journal }: Checkpoint): string[] {
+  const { messages } = new Journal(journal)
+  return journal.flatMap((step) => {
+    if (step.kind !== 'call' && step.kind !== 'tool') return []
+    const [id, at] = step.address.split(':')
+    const call = messages.all.find((entry) => entry.id === id)?.contents[Number(at)]
+    return call?.type === 'function-call' ? [call.callId] : []
+  })
+}
 
 function copy<Value>(value: Value): Value {
   return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as Value)

@@ -11,10 +11,9 @@ import { dropCalls } from './drop-calls.ts'
 export function callClient(context: ChatView): void | Promise<void> {
   const { call, client } = context
   const { run } = call
-  const { model } = run.finished
-  if (model !== undefined && model.iteration === run.iteration) {
-    run.finished.model = undefined
-    run.lastModel = model
+  const model = run.journal.take('model')
+  if (model !== undefined) {
+    run.answered = true
     run.servedBy = client.provider
     return call.applyTransforms(model.response, 0)
   }

@@ -13,6 +13,8 @@ export interface PreparedCall {
   readonly call: FunctionCallContent
   readonly tool: Tool
   readonly arguments: Readonly<Record<string, unknown>>
+  /** Position of the call in the run. */
+  readonly address: string
   /** Metadata of the approval, if there was one. */
   readonly metadata?: Record<string, unknown> | undefined
 }
@@ -32,6 +34,8 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
   terminates: MiddlewareTermination | undefined
   /** Error that the tool itself threw. */
   toolFault: { readonly error: unknown } | undefined
+  /** True if the tool itself returned the result. */
+  executed = false
   #metadata: Record<string, unknown> | undefined
 
   constructor(
@@ -115,7 +119,7 @@ export class FunctionView implements FunctionInvocationContext, MiddlewareView<F
   }
 
   get executed(): boolean {
-    return this.run.toolResults?.has(this.callId) === true
+    return this.call.executed
   }
 
   get session(): Session | undefined {

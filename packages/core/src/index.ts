@@ -28,7 +28,13 @@ export type {
   FinishReason,
 } from './messages/chat-response.ts'
 export type { CheckContext, GuardrailContext } from './guardrail/check-scope.ts'
-export type { Checkpoint, CheckpointState, Decision, JournalStep, Stop } from './contract/outcome.ts'
+export type {
+  Checkpoint,
+  CheckpointState,
+  Decision,
+  JournalStep,
+  Stop,
+} from './contract/outcome.ts'
 export { pendingRequests } from './pausing/checkpoint.ts'
 export type {
   Annotation,

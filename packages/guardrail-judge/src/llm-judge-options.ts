@@ -94,7 +94,7 @@ export function checkLlmJudgeOptions(options: LlmJudgeOptions): void {
     contextTurns: 0,
     blind: 'any',
     sampleRate: 'any',
-    cacheVerdicts: { ttlMs: 1, store: 'any' },
+    cacheVerdicts: { ttlMs: 1, store: 'any', storeTimeoutMs: 1 },
     budget: budgetRules,
     clock: 'any',
     random: 'function?',

@@ -54,7 +54,7 @@ export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
       const { run, signal } = context
       const ask = (): Promise<JudgeOutcome> => judge(data, judgeCalls(name, budget, run, signal))
       const asked = [...about, run.tenant, data].map((part) => part ?? null)
-      return verdictOf(cached ? await cached(asked, ask) : await ask(), criteria, options)
+      return verdictOf(cached ? await cached(asked, ask, run) : await ask(), criteria, options)
     },
   })
 }

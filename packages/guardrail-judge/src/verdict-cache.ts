@@ -1,28 +1,60 @@
-import type { KeyValueStore } from '@lamella/core'
+import type { KeyValueStore, RunContext } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { canonicalJson, sha256 } from '@lamella/core/authoring'
+import {
+  canonicalJson,
+  perStore,
+  sha256,
+  systemClock,
+  withinStoreTime,
+} from '@lamella/core/authoring'
 import type { JudgeOutcome } from './judge.ts'
 
+/** Settings of the verdicts that a judge keeps. */
 export interface VerdictCacheOptions {
-  /** @default one hour */
+  /**
+   * Milliseconds for which a verdict holds.
+   * @default 3_600_000, an hour
+   */
   readonly ttlMs?: number | undefined
-  /** @default 1,000 verdicts in memory */
+  /**
+   * Store of the verdicts.
+   * @default the agent's, otherwise this process, the last 1,000
+   */
   readonly store?: KeyValueStore | undefined
+  /**
+   * Milliseconds to wait for each answer of the store. After it, the judge is asked.
+   * @default 1000
+   */
+  readonly storeTimeoutMs?: number | undefined
 }
 
-/** Keeps verdicts by what was judged, of which it holds a hash only. A store that fails is as one that is empty. */
+/** Keeps verdicts by a hash of what was judged. A store that fails counts as empty. */
 export function verdictCache(
-  { ttlMs = 3_600_000, store }: VerdictCacheOptions,
-  clock: Clock | undefined,
-): (asked: unknown, judge: () => Promise<JudgeOutcome>) => Promise<JudgeOutcome> {
-  const kept = store ?? memoryStore({ clock })
-  return async (asked, judge) => {
+  { ttlMs = 3_600_000, store: own, storeTimeoutMs: timeoutMs = 1000 }: VerdictCacheOptions,
+  clock: Clock = systemClock,
+): (
+  asked: unknown,
+  judge: () => Promise<JudgeOutcome>,
+  within: Pick<RunContext, 'store' | 'signal'>,
+) => Promise<JudgeOutcome> {
+  const storeOf = perStore(own, (store) => store ?? memoryStore({ clock }))
+  return async (asked, judge, run) => {
+    const { signal } = run
+    const kept = storeOf(run)
+    const attempt = async <T>(work: Promise<T>): Promise<T | undefined> => {
+      try {
+        return await withinStoreTime(work, { clock, timeoutMs, signal })
+      } catch (error) {
+        if (signal.aborted) throw error
+        return undefined
+      }
+    }
     const key = `lamella:judge:${await sha256(canonicalJson(asked))}`
-    const known = (await kept.get(key).catch(() => undefined)) as JudgeOutcome | undefined
+    const known = (await attempt(kept.get(key))) as JudgeOutcome | undefined
     if (known !== undefined) return known
     const outcome = await judge()
-    await kept.set(key, outcome, { ttlMs }).catch(() => {})
+    await attempt(kept.set(key, outcome, { ttlMs }))
     return outcome
   }
 }

@@ -5,7 +5,7 @@ export interface VaultOptions {
   /**
    * Keeps the values of a session. They are there as they are: use one that is as safe as what holds
    * your conversations.
-   * @default the session's own state
+   * @default the agent's, otherwise the session's own state
    */
   readonly store?: KeyValueStore | undefined
   /** Milliseconds after which the store forgets a session that is not used. @default it does not */

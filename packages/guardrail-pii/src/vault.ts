@@ -176,7 +176,7 @@ export class Vault {
     const { session } = run
     const entries = this.#entries(run)
     if (session === undefined || Object.keys(entries).length === 0) return
-    const { store, ttlMs } = this.#options
+    const { ttlMs, store = run.store } = this.#options
     if (store === undefined) {
       session.state[this.#cell.name] = { ...entries, ...(await this.#load(run)) }
       return
@@ -200,7 +200,7 @@ export class Vault {
   async #load(run: RunContext): Promise<Entries> {
     const { session } = run
     if (session === undefined) return {}
-    const { store } = this.#options
+    const { store = run.store } = this.#options
     const kept = store
       ? await this.#wait(store.get(this.#key(run, session.id)))
       : session.state[this.#cell.name]

@@ -1,6 +1,6 @@
 import type { Agent, KeyValueStore, RunOptions } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, perStore, wrongOption } from '@lamella/core/authoring'
 import type { AuthInfo, CallToolResult, McpServerFactory } from '@modelcontextprotocol/server'
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { PausedRuns } from './paused-runs.ts'
@@ -37,7 +37,7 @@ export interface AgentServerOptions {
     | undefined
   /**
    * Store of runs that wait for approval. Several processes need one that they share.
-   * @default in memory
+   * @default each agent's, otherwise this process
    */
   readonly store?: KeyValueStore | undefined
   /**
@@ -86,7 +86,11 @@ export function agentServer(
     }
   }
   const { name = 'lamella', version = '1.0.0', instructions, runOptions } = options
-  const paused = new PausedRuns(options.store ?? memoryStore(), options.approvalTtlMs ?? 900_000)
+  const { approvalTtlMs = 900_000 } = options
+  const pausedOf = perStore(
+    options.store,
+    (store) => new PausedRuns(store ?? memoryStore(), approvalTtlMs),
+  )
   const tools = [...byName].map(([tool, { description }]) => toolOf(tool, description))
 
   return () => {
@@ -105,6 +109,7 @@ export function agentServer(
       if (typeof input !== 'string') return mistake('`input` must be a string.')
       const authInfo = context.http?.authInfo
       const canAsk = server.getClientCapabilities()?.elicitation !== undefined
+      const paused = pausedOf(agent)
       const served = { agent, tool, input, context, paused, canAsk, authInfo }
       return serveCall(served, async () => runOptions?.({ tool, authInfo }))
     })

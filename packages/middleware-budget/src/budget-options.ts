@@ -82,8 +82,8 @@ export interface BudgetOptions
    */
   readonly window?: 'day' | 'month' | number | undefined
   /**
-   * Store of the counts that more than one run shares.
-   * @default in this process
+   * Store of the counts that more than one run shares, with `increment`.
+   * @default the agent's, otherwise this process
    */
   readonly store?: KeyValueStore | undefined
   /**

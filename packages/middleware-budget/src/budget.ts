@@ -9,7 +9,12 @@ import {
 import { budgetAccounts } from './budget-accounts.ts'
 import type { BudgetOptions } from './budget-options.ts'
 import { budgetRules } from './budget-rules.ts'
-import { checkBudgetOptions, meteredCounters, modelCallCounters } from './check-budget-options.ts'
+import {
+  checkBudgetOptions,
+  meteredCounters,
+  modelCallCounters,
+  storeNeeds,
+} from './check-budget-options.ts'
 import { modelCalls } from './model-calls.ts'
 import { toolCalls } from './tool-calls.ts'
 
@@ -36,8 +41,9 @@ export function budget(
   const accounts = budgetAccounts(options, rules)
   const { clock = systemClock, limits = {} } = options
 
-  return [
-    defineAgentMiddleware('budget', options, async (context, callNext) => {
+  const isShared = options.store === undefined && (options.scope ?? 'run') !== 'run'
+  const atRun: AgentMiddleware = {
+    ...defineAgentMiddleware('budget', options, async (context, callNext) => {
       const { run } = context
       const { account, isOwner } = accounts.open(run)
       const stop = run.observe(({ type, data }) => {
@@ -61,6 +67,10 @@ export function budget(
         if (!context.signal.aborted) await left
       }
     }),
+    storeNeeds: isShared ? storeNeeds : undefined,
+  }
+  return [
+    atRun,
     defineChatMiddleware('budget', options, modelCalls(options, rules, accounts)),
     defineFunctionMiddleware('budget', options, toolCalls(options, rules, accounts)),
   ]

@@ -1,9 +1,12 @@
-import type { OptionRules } from '@lamella/core/authoring'
+import type { OptionRules, StoreNeed } from '@lamella/core/authoring'
 import { checkOptions, checkStore, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { BudgetCounter, BudgetLimits, BudgetOptions } from './budget-options.ts'
 import type { PriceTable } from './price-table.ts'
 
 const owner = 'budget'
+
+/** Extensions that a store of shared sums needs. */
+export const storeNeeds: readonly StoreNeed[] = ['increment']
 
 export const counters: readonly BudgetCounter[] = [
   'modelCalls',
@@ -45,7 +48,7 @@ export function checkBudgetOptions(options: BudgetOptions): void {
     message: 'any',
     clock: 'any',
   })
-  if (options.store !== undefined) checkStore(owner, options.store, ['counters'])
+  if (options.store !== undefined) checkStore(owner, options.store, storeNeeds)
   if (limits !== Object(limits)) throw wrongOption(owner, 'limits', 'an object', limits)
   for (const [name, limit] of Object.entries(limits)) checkLimit(name, limit)
   if (limits.costUsd !== undefined && prices === undefined) {

@@ -1,7 +1,7 @@
 import type { RunContext } from '@lamella/core'
 import { LamellaError, memoryStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { withinStoreTime } from '@lamella/core/authoring'
+import { perStore, withinStoreTime } from '@lamella/core/authoring'
 import type { BudgetCounter, BudgetOptions } from './budget-options.ts'
 
 /** Sums that several runs may share. */
@@ -24,8 +24,12 @@ export function sharedTallies(
   clock: Clock,
 ): (run: RunContext) => Tally | undefined {
   if (scope === 'run') return () => undefined
-  const kept = store ?? memoryStore({ maxEntries: 100_000, clock })
+  const storeOf = perStore(store, (given) => ({
+    kept: given ?? memoryStore({ maxEntries: 100_000, clock }),
+    timeoutMs: given === undefined ? Infinity : storeTimeoutMs,
+  }))
   return (run) => {
+    const { kept, timeoutMs } = storeOf(run)
     const owner = scopeOf(name, scope, run)
     if (owner === undefined) return undefined
     const { start, end } = windowAt(window, clock.now())
@@ -35,9 +39,7 @@ export function sharedTallies(
     return {
       add(counter, by) {
         const sum = kept.increment!(`${key}:${counter}`, by, { ttlMs })
-        return store === undefined
-          ? sum
-          : withinStoreTime(sum, { clock, timeoutMs: storeTimeoutMs })
+        return withinStoreTime(sum, { clock, timeoutMs })
       },
     }
   }

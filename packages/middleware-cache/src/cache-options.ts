@@ -13,7 +13,7 @@ import type { SemanticOptions } from './semantic-options.ts'
 export interface SharedCacheOptions<Context> extends MiddlewareOptions<Context, CacheEvent> {
   /**
    * Store of the entries: any `KeyValueStore`, or a `Keyv`.
-   * @default in this process, at most 1000 entries and 64 MiB
+   * @default the agent's, otherwise this process, at most 1000 entries and 64 MiB
    */
   readonly store?: KeyValueStore | KeyvLike | undefined
   /**
@@ -27,8 +27,7 @@ export interface SharedCacheOptions<Context> extends MiddlewareOptions<Context, 
    */
   readonly namespace?: string | undefined
   /**
-   * Makes one call for concurrent calls with the same key; with a store of your own also across
-   * processes.
+   * Makes one call for concurrent calls with the same key, also across processes that share the store.
    * @default true
    */
   readonly singleFlight?: boolean | SingleFlightOptions | undefined
@@ -38,7 +37,7 @@ export interface SharedCacheOptions<Context> extends MiddlewareOptions<Context, 
    */
   readonly codec?: CacheCodec | undefined
   /**
-   * Time limit in milliseconds for one operation of a store of your own. After it, the call continues
+   * Time limit in milliseconds for one operation of the store. After it, the call continues
    * without the cache.
    * @default 1000
    */

@@ -4,7 +4,7 @@ import { wrongOption } from '@lamella/core/authoring'
 
 /**
  * Set of callers that share answers: all, the runs of one tenant, the runs of one session, the calls of
- * one run, or those for which the function returns the same text. A call without a tenant, a session or
+ * one run, or those for which the function returns the same text. All but `shared` keep tenants apart. A call without a tenant, a session or
  * a text is not cached.
  */
 export type CacheScope<Context> =
@@ -19,14 +19,16 @@ export function scopeOf<Context extends { readonly run: RunContext }>(
   scope: CacheScope<Context>,
   context: Context,
 ): string | undefined {
-  if (typeof scope === 'function') {
-    const own = scope(context)
-    return own ? `own:${own}` : undefined
-  }
   if (scope === 'shared') return scope
   const { tenant, session, id } = context.run
-  const own = { tenant, session: session?.id, run: id }[scope]
-  return own === undefined ? undefined : `${scope}:${own}`
+  const own =
+    typeof scope === 'function'
+      ? scope(context) || undefined
+      : { tenant: '', session: session?.id, run: id }[scope]
+  if (own === undefined || (scope === 'tenant' && tenant === undefined)) return undefined
+  const name = typeof scope === 'function' ? 'own' : scope
+  // Two tenants may use one id or one text.
+  return JSON.stringify(tenant === undefined ? [name, own] : [name, own, tenant])
 }
 
 /** Tells whether a run names a tenant, in `tenant` or in its data. */

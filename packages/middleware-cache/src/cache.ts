@@ -56,7 +56,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
   })
   for (const what of allow) checkOptions('cache', { allow: what }, { allow: allowances })
   const middleware = new CallCache<StoredResponse, ChatContext>('cache', options, isStoredResponse)
-  const { entries, isShadow } = middleware
+  const { isShadow } = middleware
   const allowed = new Set(allow)
   const refreshing = new Set<string>()
   const semantic = options.semantic && new SemanticLookup(options.semantic, options.clock)
@@ -80,7 +80,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
   }
 
   function answer(context: ChatContext, { storedAt, value }: Entry, facts: Facts): void {
-    const ageMs = entries.ageMs({ storedAt })
+    const ageMs = middleware.ageMs({ storedAt })
     const all: Facts = { ...facts, ageMs, savedUsage: value.usage }
     middleware.report(context.run, { outcome: 'hit', ...all })
     if (isShadow) return
@@ -151,7 +151,9 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
       const partitionOf = async () => (await keyOf(context, withoutQuestion)).key
       const question = await semantic.questionOf(context, partitionOf)
       const match =
-        question && accepts && (await semantic.find(context, question, entries, accepts))
+        question &&
+        accepts &&
+        (await semantic.find(context, question, middleware.entriesOf(context), accepts))
       return { question, match }
     } catch (error) {
       if (isControlFlow(error, context.signal)) throw error
@@ -166,7 +168,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     refreshing.add(key)
     const control: CacheControl = { ...controlOf(context), mode: 'reload' }
     const work = middleware
-      .claim(`${key}:refresh`)
+      .claim(context, `${key}:refresh`)
       .then((isOurs) => (isOurs ? context.repeat({ cache: control }) : undefined))
       .catch((error: unknown) => middleware.fail(context, 'revalidate', error, key))
       .finally(() => refreshing.delete(key))
@@ -195,7 +197,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     })
     if ('entry' in place) {
       const { entry, shared } = place
-      const isStale = entries.ageMs(entry) >= entry.ttlMs
+      const isStale = middleware.ageMs(entry) >= entry.ttlMs
       if (isStale) refresh(context, key)
       answer(context, entry, { key, ...(shared && { shared }), ...(isStale && { stale: true }) })
       return isShadow ? callNext() : undefined
@@ -205,7 +207,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     let failure: unknown
     try {
       const isYoung = (found: Entry): boolean =>
-        entries.ageMs(found) < Math.min(found.ttlMs, maxAgeMs)
+        middleware.ageMs(found) < Math.min(found.ttlMs, maxAgeMs)
       const { question, match } = await lookAround(context, key, reads ? isYoung : undefined)
       if (match !== undefined) {
         entry = match.entry
@@ -217,7 +219,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     } catch (error) {
       failure = error
       const { old } = place
-      const isUsable = old !== undefined && entries.ageMs(old) < old.ttlMs + staleIfErrorMs
+      const isUsable = old !== undefined && middleware.ageMs(old) < old.ttlMs + staleIfErrorMs
       const isSeen = context.released || isShadow
       if (!isUsable || isSeen || isControlFlow(error, context.signal)) throw error
       answer(context, old, { key, stale: true })

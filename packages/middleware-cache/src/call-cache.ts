@@ -1,7 +1,13 @@
 import type { GuardrailEvent, KeyValueStore, RunContext } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
 import type { Clock, OptionRules } from '@lamella/core/authoring'
-import { middlewareRules, sha256, systemClock, wrongOption } from '@lamella/core/authoring'
+import {
+  middlewareRules,
+  perStore,
+  sha256,
+  systemClock,
+  wrongOption,
+} from '@lamella/core/authoring'
 import type { ReportCache } from './cache-event.ts'
 import { cacheReporter } from './cache-event.ts'
 import type { CacheInfo, SharedCacheOptions } from './cache-options.ts'
@@ -18,6 +24,14 @@ import { keyvStore } from './keyv-store.ts'
 interface CallContext {
   readonly run: RunContext
   readonly signal: AbortSignal
+}
+
+/** What a cache has in one store. */
+interface CachePart<Value> {
+  readonly entries: EntryStore<Value>
+  readonly calls: CachedCalls<Value>
+  /** Store that other processes may share. */
+  readonly shared: KeyValueStore | undefined
 }
 
 /** Key of a call, or the reason why it has none. */
@@ -47,12 +61,9 @@ export class CallCache<Value, Context extends CallContext> {
   readonly isShadow: boolean
   readonly ttlMs: number
   readonly report: ReportCache
-  readonly entries: EntryStore<Value>
   readonly #options: SharedCacheOptions<Context>
-  readonly #calls: CachedCalls<Value>
+  readonly #partOf: (run: Pick<RunContext, 'store'>) => CachePart<Value>
   readonly #clock: Clock
-  /** Store of the user, which other processes may share. */
-  readonly #shared: KeyValueStore | undefined
   readonly #flight: SingleFlightOptions | undefined
   readonly #prefix: string
   readonly #namespace: string
@@ -77,23 +88,37 @@ export class CallCache<Value, Context extends CallContext> {
     this.report = cacheReporter({ middleware, isShadow: this.isShadow, onEvent })
     this.#options = options
     this.#clock = clock
-    this.#shared = store === undefined ? undefined : toStore(owner, store)
-    this.entries = new EntryStore({
-      store: this.#shared ?? memoryStore({ maxEntries: 1000, maxBytes: 64 * 2 ** 20, clock }),
-      codec,
-      clock,
-      timeoutMs: store === undefined ? Infinity : storeTimeoutMs,
-      isValue,
-    })
-    this.#flight = singleFlight === true ? {} : singleFlight || undefined
-    this.#calls = new CachedCalls({
-      entries: this.entries,
-      clock,
-      singleFlight: this.isShadow ? undefined : this.#flight,
-      shared: this.#shared,
+    const flight = singleFlight === true ? {} : singleFlight || undefined
+    this.#flight = flight
+    this.#partOf = perStore(store === undefined ? store : toStore(owner, store), (shared) => {
+      const entries = new EntryStore({
+        store: shared ?? memoryStore({ maxEntries: 1000, maxBytes: 64 * 2 ** 20, clock }),
+        codec,
+        clock,
+        timeoutMs: shared === undefined ? Infinity : storeTimeoutMs,
+        isValue,
+      })
+      const calls = new CachedCalls({
+        entries,
+        clock,
+        singleFlight: this.isShadow ? undefined : flight,
+        shared,
+      })
+      return { entries, calls, shared }
     })
     this.#prefix = owner === 'cache' ? 'cache:' : 'tool-cache:'
     this.#namespace = namespace
+  }
+
+  /** The entries that a run shares. */
+  entriesOf({ run }: Pick<CallContext, 'run'>): EntryStore<Value> {
+    return this.#partOf(run).entries
+  }
+
+  /** Returns the age of an entry in milliseconds. */
+  ageMs({ storedAt }: Pick<CacheEntry<Value>, 'storedAt'>): number {
+    // The clock of another machine may be ahead of this one.
+    return Math.max(0, this.#clock.now() - storedAt)
   }
 
   /**
@@ -129,12 +154,12 @@ export class CallCache<Value, Context extends CallContext> {
       readonly isAwaited?: (() => boolean) | undefined
     },
   ): Promise<Found<Value> | Turn<Value>> {
-    return this.#calls.begin(key, {
+    return this.#partOf(context.run).calls.begin(key, {
       signal: context.signal,
       reads: options.reads,
       waits: options.waits,
       isAwaited: options.isAwaited,
-      accepts: (entry) => options.accepts(entry, this.entries.ageMs(entry)),
+      accepts: (entry) => options.accepts(entry, this.ageMs(entry)),
       onError: (reason, error) => this.fail(context, reason, error, key),
     })
   }
@@ -162,10 +187,11 @@ export class CallCache<Value, Context extends CallContext> {
   }
 
   /** Claims a key for the time of a lease. Returns false if another process holds it. */
-  async claim(key: string): Promise<boolean> {
+  async claim({ run }: Context, key: string): Promise<boolean> {
     const ttlMs = this.#flight?.leaseMs ?? 10_000
-    const claimed = this.#shared?.compareAndSet(key, undefined, 1, { ttlMs })
-    return claimed === undefined || this.entries.within(claimed)
+    const { shared, entries } = this.#partOf(run)
+    const claimed = shared?.compareAndSet(key, undefined, 1, { ttlMs })
+    return claimed === undefined || entries.within(claimed)
   }
 
   fail({ run }: Context, reason: string, error: unknown, key?: string): void {
@@ -178,7 +204,7 @@ export class CallCache<Value, Context extends CallContext> {
   #forgetIfBlocked(context: Context, key: string): void {
     context.run.observe(({ type, data }) => {
       if (type !== 'guardrail' || (data as Partial<GuardrailEvent>).status !== 'blocked') return
-      const removed = this.entries
+      const removed = this.entriesOf(context)
         .remove(key)
         .catch((error: unknown) => this.fail(context, 'remove', error, key))
       this.#options.waitUntil?.(removed)
@@ -196,13 +222,15 @@ export class CallCache<Value, Context extends CallContext> {
     entry: CacheEntry<Value>,
     keepMs: number,
   ): Promise<boolean> {
-    const written = this.entries.write(key, entry, keepMs).then(
-      () => true,
-      (error: unknown) => {
-        this.fail(context, 'write', error, key)
-        return false
-      },
-    )
+    const written = this.entriesOf(context)
+      .write(key, entry, keepMs)
+      .then(
+        () => true,
+        (error: unknown) => {
+          this.fail(context, 'write', error, key)
+          return false
+        },
+      )
     const { waitUntil } = this.#options
     if (waitUntil === undefined) return written
     waitUntil(written)

@@ -71,11 +71,6 @@ export class EntryStore<Value> {
     await this.within(this.#options.store.delete(key))
   }
 
-  ageMs({ storedAt }: Pick<CacheEntry<Value>, 'storedAt'>): number {
-    // The clock of another machine may be ahead of this one.
-    return Math.max(0, this.#options.clock.now() - storedAt)
-  }
-
   /** Waits for an operation of the store, up to the time limit. */
   within<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
     const { clock, timeoutMs } = this.#options

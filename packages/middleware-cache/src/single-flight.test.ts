@@ -101,11 +101,11 @@ describe('single flight', () => {
 
   test('when what is inside ends the run, the others do not wait in line', async () => {
     const { client, answer } = gatedModel()
-    const blocks = chatMiddleware('blocks', async (_, callNext) => {
+    const ends = chatMiddleware('ends', async (context, callNext) => {
       await callNext()
-      throw new MiddlewareTermination('not this one')
+      throw new MiddlewareTermination('not for others', { result: context.result })
     })
-    const agent = new Agent({ client, middleware: [cache(), blocks] })
+    const agent = new Agent({ client, middleware: [cache(), ends] })
     const runs = Array.from({ length: 3 }, () => agent.run('Hello'))
     await tick()
 

@@ -143,7 +143,7 @@ export function toolCache(options: ToolCacheOptions = {}): FunctionMiddleware {
     })
     if ('entry' in place) {
       const { entry, shared } = place
-      const ageMs = middleware.entries.ageMs(entry)
+      const ageMs = middleware.ageMs(entry)
       const facts = { key, ageMs, ...(shared && { shared }) }
       middleware.report(context.run, { outcome: 'hit', ...facts })
       if (middleware.isShadow) return callNext()

@@ -330,9 +330,9 @@ it.each<[string, object]>([
   ['`windowMs` must be above 0, got 0', { windowMs: 0 }],
   ['`openMs` must be above 0, got Infinity', { openMs: Infinity }],
   ['`failOn` must be a function or a list of', { failOn: ['everything'] }],
-  ['`store` needs the methods', { store: {} }],
+  ['`store` needs `get`', { store: {} }],
   [
-    '`store` needs counters (`increment`), which this store lacks',
+    '`store` needs `increment`, which this store lacks',
     { store: { ...memoryStore(), increment: undefined } },
   ],
   ['`circuitOf` must be a function', { circuitOf: 'model' }],

@@ -1,12 +1,13 @@
 import type { ChatContext, ChatMiddleware, KeyValueStore } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
-import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions, StoreNeed } from '@lamella/core/authoring'
 import {
   attemptOf,
   defineChatMiddleware,
   checkOptions,
   checkStore,
   middlewareRules,
+  perStore,
   reporter,
   systemClock,
   wrongOption,
@@ -18,13 +19,12 @@ import type { CircuitRules } from './circuit-state.ts'
 import { CircuitState } from './circuit-state.ts'
 import type { FailureClass } from './failure-class.ts'
 import { checkClasses, isOfClass } from './failure-class.ts'
-/** Options of `circuitBreaker`. */
 
+/** Options of `circuitBreaker`. */
 export interface CircuitBreakerOptions extends MiddlewareOptions<ChatContext, CircuitBreakerEvent> {
   /**
    * Groups calls by circuit. Each circuit has its own state.
    * @default groups by provider and model
-   * @default the provider and the model
    */
   readonly circuitOf?: ((context: ChatContext) => string) | undefined
   /**
@@ -34,33 +34,33 @@ export interface CircuitBreakerOptions extends MiddlewareOptions<ChatContext, Ci
    */
   readonly failOn?: readonly FailureClass[] | ((error: unknown) => boolean) | undefined
   /**
-   * Minimum number of calls in the window; below it the circuit stays closed.
+   * Share of failures among the calls of the window at which the circuit opens, above 0 up to 1.
    * @default 0.5
    */
   readonly failureRate?: number | undefined
   /**
-   * Milliseconds for which calls count; at least half of it.
+   * Minimum number of calls in the window; below it the circuit stays closed.
    * @default 10
    */
   readonly minimum?: number | undefined
   /**
-   * Milliseconds for which the circuit stays open.
+   * Milliseconds for which calls count; at least half of it.
    * @default 60_000
    */
   readonly windowMs?: number | undefined
   /**
-   * Number of concurrent trial calls after that. The first success closes the circuit.
+   * Milliseconds for which the circuit stays open.
    * @default 30_000
    */
   readonly openMs?: number | undefined
   /**
-   * Store of the state. With a shared store, processes share circuits.
+   * Number of concurrent trial calls after that. The first success closes the circuit.
    * @default 1
    */
   readonly halfOpen?: number | undefined
   /**
-   * Keeps the state; a shared store, with counters, makes processes share circuits.
-   * @default the memory of this process
+   * Store of the state, with `increment`. With a shared store, processes share circuits.
+   * @default the agent's, otherwise this process
    */
   readonly store?: KeyValueStore | undefined
   /**
@@ -99,7 +99,8 @@ export interface CircuitBreakerOptions extends MiddlewareOptions<ChatContext, Ci
 export function circuitBreaker(options: CircuitBreakerOptions = {}): ChatMiddleware {
   check(options)
   const { name = 'circuit-breaker', circuitOf = modelOf, failOn, prefix = 'circuit:' } = options
-  const { clock = systemClock, store = memoryStore({ clock }), storeTimeoutMs = 1000 } = options
+  const { clock = systemClock, store: own, storeTimeoutMs = 1000 } = options
+  const storeOf = perStore(own, (store) => store ?? memoryStore({ clock }))
   const classes = typeof failOn === 'object' ? failOn : usual
   const settings: CircuitSettings = {
     name,
@@ -116,13 +117,15 @@ export function circuitBreaker(options: CircuitBreakerOptions = {}): ChatMiddlew
     openMs: options.openMs ?? 30_000,
     halfOpen: options.halfOpen ?? 1,
   }
-  return defineChatMiddleware('circuit-breaker', options, (context, callNext) => {
+  const breaker = defineChatMiddleware('circuit-breaker', options, (context, callNext) => {
     const circuit = circuitOf(context)
-    const state = new CircuitState(store, rules, clock, prefix + circuit)
+    const state = new CircuitState(storeOf(context.run), rules, clock, prefix + circuit)
     return new CircuitCall(settings, state, circuit, context).run(callNext)
   })
+  return own === undefined ? { ...breaker, storeNeeds } : breaker
 }
 
+const storeNeeds: readonly StoreNeed[] = ['increment']
 const usual: readonly FailureClass[] = ['transient', 'quota']
 
 function modelOf(context: ChatContext): string {
@@ -146,7 +149,7 @@ function check(options: CircuitBreakerOptions): void {
     prefix: 'string?',
     clock: 'any',
   })
-  if (options.store !== undefined) checkStore('circuitBreaker', options.store, ['counters'])
+  if (options.store !== undefined) checkStore('circuitBreaker', options.store, storeNeeds)
   checkClasses('circuitBreaker', 'failOn', options.failOn)
   if (!(failureRate > 0 && failureRate <= 1)) {
     throw wrongOption('circuitBreaker', 'failureRate', 'above 0 up to 1', failureRate)

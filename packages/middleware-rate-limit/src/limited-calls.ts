@@ -1,6 +1,6 @@
 import type { ChatResponse, RunContext, Usage } from '@lamella/core'
 import { defineState, isProviderError, LamellaError, memoryStore } from '@lamella/core'
-import { reporter, systemClock } from '@lamella/core/authoring'
+import { perStore, reporter, systemClock } from '@lamella/core/authoring'
 import { amountOf, isTold, usedSince } from './call-amounts.ts'
 import type { CallClaim } from './call-claims.ts'
 import { claimsOf } from './call-claims.ts'
@@ -31,12 +31,16 @@ export function limitedCalls<Level extends RateLimitLevel>(
   const { name = 'rate-limit', level = 'chat', mode, clock = systemClock, store } = options
   const { onLimit = 'wait', maxWaitMs = 30_000, maxQueue = 1000, priority, price } = options
   const { pauseMs = 1000, onStoreError, storeTimeoutMs = 2000 } = options
-  const limiter = new Limiter({
-    store: limitStoreOf(store ?? memoryStore({ clock })),
-    clock,
-    timeoutMs: storeTimeoutMs,
-    isLocal: onStoreError !== 'fail',
-  })
+  const limiterOf = perStore(
+    store,
+    (given) =>
+      new Limiter({
+        store: limitStoreOf(given ?? memoryStore({ clock })),
+        clock,
+        timeoutMs: storeTimeoutMs,
+        isLocal: onStoreError !== 'fail',
+      }),
+  )
   const allClaims = claimsOf(name, options)
   const report = reporter<RateLimitEvent>('rate_limit', options.onEvent)
   // Also found in outer runs, which may have another limiter of this name.
@@ -80,7 +84,7 @@ export function limitedCalls<Level extends RateLimitLevel>(
     const startedAt = clock.now()
     let isWaiting = false
     try {
-      const hold = await limiter.acquire({
+      const hold = await limiterOf(run).acquire({
         claims: claims.map(({ claim }) => claim),
         signal,
         priority: priority?.(context) ?? 0,
@@ -123,11 +127,13 @@ export function limitedCalls<Level extends RateLimitLevel>(
     if (concerned.length === 0) return
     const pause = pauseAfter(failure, pauseMs)
     if (pause === undefined) {
-      await limiter.restrict(restrictionsOf(concerned, told, clock.now()))
+      await limiterOf(run).restrict(restrictionsOf(concerned, told, clock.now()))
       return
     }
     report(run, { limiter: name, status: 'paused', pauseMs: pause })
-    await limiter.restrict(concerned.map(({ claim }) => ({ claim, remaining: 0, forMs: pause })))
+    await limiterOf(run).restrict(
+      concerned.map(({ claim }) => ({ claim, remaining: 0, forMs: pause })),
+    )
   }
 
   return async (context, callNext) => {

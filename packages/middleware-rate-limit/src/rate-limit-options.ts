@@ -114,7 +114,7 @@ export interface RateLimitOptions<Level extends RateLimitLevel = 'chat'>
   /**
    * Counts what calls take: a store with sliding windows (`limits`), such as those of `sqliteStore()`,
    * `redisStore()` and `postgresStore()`, which processes share.
-   * @default this process
+   * @default the agent's, otherwise this process
    */
   readonly store?: KeyValueStore | RateLimitStore | undefined
   /**

@@ -1,4 +1,5 @@
 import type { KeyValueStore, LimitClaim, LimitGrant } from '@lamella/core'
+import type { StoreNeed } from '@lamella/core/authoring'
 import { checkStore } from '@lamella/core/authoring'
 
 /** The part of a limit that a call takes. */
@@ -52,9 +53,12 @@ export interface RateLimitStore {
 /** The store that counts. @throws TypeError if a store has no sliding windows */
 export function limitStoreOf(store: KeyValueStore | RateLimitStore): RateLimitStore {
   if ('kinds' in Object(store)) return store as RateLimitStore
-  checkStore('rateLimit', store, ['limits'])
+  checkStore('rateLimit', store, storeNeeds)
   // What is asked of it is of its kinds.
   return { ...store.limits, kinds } as RateLimitStore
 }
+
+/** Extensions that a store of limits needs. */
+export const storeNeeds: readonly StoreNeed[] = ['limits']
 
 const kinds: RateLimitStore['kinds'] = ['sliding-window', 'token-bucket', 'concurrency']

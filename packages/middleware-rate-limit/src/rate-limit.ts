@@ -5,6 +5,7 @@ import {
 } from '@lamella/core/authoring'
 import { checkRateLimitOptions } from './check-rate-limit-options.ts'
 import { limitedCalls } from './limited-calls.ts'
+import { storeNeeds } from './rate-limit-store.ts'
 import type {
   ContextOf,
   MiddlewareOf,
@@ -38,7 +39,8 @@ export function rateLimit<Level extends RateLimitLevel = 'chat'>(
     options: unknown,
     process: (context: ContextOf<Level>, callNext: () => Promise<unknown>) => Promise<void>,
   ) => MiddlewareOf<Level>
-  return middleware('rate-limit', options, call)
+  const limited = middleware('rate-limit', options, call)
+  return options.store === undefined ? { ...limited, storeNeeds } : limited
 }
 
 const middlewares = {

@@ -127,7 +127,7 @@ it('a store without sliding windows is rejected when the limiter is made, by wha
   const { limits: _, ...plain } = memoryStore()
 
   expect(() => rateLimit({ limits, store: plain })).toThrow(
-    'rateLimit: `store` needs sliding windows (`limits`), which this store lacks',
+    'rateLimit: `store` needs `limits`, which this store lacks',
   )
   const keyv = { get() {}, set() {}, delete() {}, opts: {} }
   expect(() => rateLimit({ limits, store: keyv as never })).toThrow('wrap a Keyv in `keyvStore()`')

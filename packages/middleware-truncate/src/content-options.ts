@@ -1,6 +1,6 @@
 import type { FunctionInvocationContext } from '@lamella/core'
 import type { CountTokens, MiddlewareOptions } from '@lamella/core/authoring'
-import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, checkStore, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { SpillOptions } from './read-more-tool.ts'
 import { spillRules } from './read-more-tool.ts'
 import type { TruncateStrategy } from './truncate-text.ts'
@@ -63,9 +63,5 @@ export function checkContentOptions(options: ContentTruncatorOptions): void {
     spill: spillRules,
   })
   if (typeof marker !== 'string') throw wrongOption(owner, 'marker', 'a string', marker)
-  const isStore =
-    typeof spilling?.store?.get === 'function' && typeof spilling.store.set === 'function'
-  if (spilling !== undefined && !isStore) {
-    throw wrongOption(owner, 'spill.store', 'a store with `get` and `set`', spilling?.store)
-  }
+  if (spilling?.store !== undefined) checkStore(owner, spilling.store, [], 'spill.store')
 }

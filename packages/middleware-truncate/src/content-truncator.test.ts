@@ -311,7 +311,7 @@ describe('the middleware', () => {
     [{ maxTokens: -1 }, 'maxTokens'],
     [{ strategy: 'tail' }, 'strategy'],
     [{ marker: 1 }, 'marker'],
-    [{ spill: {} }, 'spill.store'],
+    [{ spill: { store: {} } }, 'spill.store'],
     [{ spill: { store: memoryStore(), ttlMs: 0 } }, 'spill.ttlMs'],
     [{ countTokens: 1 }, 'countTokens'],
     [{ mode: 'on' }, 'mode'],

@@ -1,12 +1,21 @@
 import type { FunctionInvocationContext, KeyValueStore, Tool, ToolDefinition } from '@lamella/core'
-import { createSecretId, tool } from '@lamella/core'
+import { createSecretId, memoryStore, tool } from '@lamella/core'
 import type { Clock, OptionRules } from '@lamella/core/authoring'
-import { checkOptions, storePrefix, systemClock, withinStoreTime } from '@lamella/core/authoring'
+import {
+  checkOptions,
+  perStore,
+  storePrefix,
+  systemClock,
+  withinStoreTime,
+} from '@lamella/core/authoring'
 
 /** Storage of whole results, so that the model can read more of them. */
 export interface SpillOptions {
-  /** Store of the whole results. */
-  readonly store: KeyValueStore
+  /**
+   * Store of the whole results.
+   * @default the agent's, otherwise this process, the last 100
+   */
+  readonly store?: KeyValueStore | undefined
   /**
    * Milliseconds for which a result is kept.
    * @default 86_400_000, a day
@@ -53,7 +62,7 @@ export const spillRules: OptionRules<SpillOptions> = {
  */
 export function readMoreTool(options: SpillOptions): Tool {
   checkOptions('readMoreTool', options, spillRules)
-  const { store, toolName = 'read_more', prefix, pageChars = 20_000 } = options
+  const { toolName = 'read_more', prefix, pageChars = 20_000 } = options
   return tool({
     name: toolName,
     description: 'Reads on in the result of a tool that was too long to be shown as a whole.',
@@ -71,7 +80,7 @@ export function readMoreTool(options: SpillOptions): Tool {
     async execute({ id, offset }, context) {
       // An id of any other form might make up the key of another session.
       const key = /^[\w-]+$/.test(String(id)) && spillKey(context, prefix, String(id))
-      const text = key && (await inTime(options, context, store.get(key)))
+      const text = key && (await inTime(options, context, storeOf(options, context).get(key)))
       if (typeof text !== 'string') return 'There is no such result any more.'
       const from = Number(offset)
       const page = text.slice(from, from + pageChars)
@@ -88,8 +97,9 @@ export async function spill(
   options: SpillOptions,
   text: string,
 ): Promise<string> {
-  const { store, ttlMs = 86_400_000, prefix } = options
+  const { ttlMs = 86_400_000, prefix } = options
   const id = createSecretId('result')
+  const store = storeOf(options, context)
   const written = store.set(spillKey(context, prefix, id), text, { ttlMs })
   await inTime(options, context, written)
   return id
@@ -98,6 +108,19 @@ export async function spill(
 /** Tells whether a tool reads stored results. */
 export function isReader(of: ToolDefinition): boolean {
   return of.type === 'function' && of.metadata?.[marksReader] === true
+}
+
+/** The middleware and the tool find one store by the options that they share. */
+const stores = new WeakMap<SpillOptions, ReturnType<typeof perStore<KeyValueStore>>>()
+
+function storeOf(options: SpillOptions, { run }: FunctionInvocationContext): KeyValueStore {
+  const known = stores.get(options)
+  if (known !== undefined) return known(run)
+  const make = (store: KeyValueStore | undefined): KeyValueStore =>
+    store ?? memoryStore({ maxEntries: 100 })
+  const found = perStore(options.store, make)
+  stores.set(options, found)
+  return found(run)
 }
 
 function inTime<T>(

@@ -92,7 +92,7 @@ export interface SummarizerOptions extends MiddlewareOptions<ChatContext, Summar
   /**
    * Keeps summaries by a hash of what they stand for, so that a conversation that is sent as a whole
    * each time is not summarised again.
-   * @default in memory, the last 100
+   * @default the agent's, otherwise this process, the last 100
    */
   readonly store?: KeyValueStore | undefined
   /**
@@ -145,5 +145,5 @@ export function checkSummarizerOptions(options: SummarizerOptions): void {
   if (client !== undefined && typeof client?.getResponse !== 'function') {
     throw wrongOption(owner, 'client', 'a chat client', client)
   }
-  if (store !== undefined) checkStore(owner, store, [])
+  if (store !== undefined) checkStore(owner, store)
 }

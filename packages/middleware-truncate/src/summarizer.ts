@@ -3,6 +3,7 @@ import { memoryStore } from '@lamella/core'
 import {
   defineChatMiddleware,
   isControlFlow,
+  perStore,
   reporter,
   unlessAborted,
 } from '@lamella/core/authoring'
@@ -24,8 +25,8 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
   const { maxTokens = maxMessages === Infinity ? 100_000 : Infinity, background = false } = options
   const { prefix = 'Summary of the conversation so far, in place of its first messages:' } = options
   const { persist = true, onError = 'open', countTokens } = options
-  const { store = memoryStore({ maxEntries: 100 }), calibrate = countTokens === undefined } =
-    options
+  const { calibrate = countTokens === undefined } = options
+  const storeOf = perStore(options.store, (store) => store ?? memoryStore({ maxEntries: 100 }))
   const meter = new TokenMeter({ countTokens, calibrate })
   const report = reporter('summarize', options.onEvent)
 
@@ -91,7 +92,12 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
     signal: AbortSignal,
   ): Promise<string | undefined> {
     try {
-      const summary = await writeSummary(context, chunks, { ...options, store }, signal)
+      const summary = await writeSummary(
+        context,
+        chunks,
+        { ...options, store: storeOf(context.run) },
+        signal,
+      )
       tell(context, 'summarized', chunks, summary.calls)
       return summary.text
     } catch (error) {

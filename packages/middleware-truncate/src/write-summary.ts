@@ -26,7 +26,8 @@ export async function writeSummary(
 ): Promise<Summary> {
   const { store, prompt, format, model } = options
   const { clock = systemClock, storeTimeoutMs: timeoutMs = 1000 } = options
-  let key = await sha256(canonicalJson({ prompt, format, model }))
+  const { tenant } = context.run
+  let key = await sha256(canonicalJson({ prompt, format, model, tenant }))
   let summary: string | undefined
   let calls = 0
   /** A store that fails is as good as an empty one: the summary is written all the same. */

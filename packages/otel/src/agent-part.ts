@@ -1,4 +1,4 @@
-import type { AgentContext, AgentMiddleware, AgentResponse, Block } from '@lamella/core'
+import type { AgentContext, AgentMiddleware, AgentResponse, Block, RunContext } from '@lamella/core'
 import { usageSince } from '@lamella/core/authoring'
 import type { Facts } from './conventions.ts'
 import { providerName, providerOf } from './conventions.ts'
@@ -33,7 +33,7 @@ export function agentPart(telemetry: Telemetry): AgentMiddleware['process'] {
           status,
           usage: usageSince(run.usage, usageBefore),
           cost: trace.cost || undefined,
-          facts: outcome(ending, context),
+          facts: outcome(ending, run, trace.hasCalled),
           content: trace.captures
             ? () => ({ input: messages, output: response?.messages, message: messageOf(ending) })
             : undefined,
@@ -86,7 +86,7 @@ function open(telemetry: Telemetry, context: AgentContext): Operation {
   })
 }
 
-function outcome(ending: Ending<AgentResponse>, { run }: AgentContext): Facts {
+function outcome(ending: Ending<AgentResponse>, run: RunContext, hasCalled: boolean): Facts {
   const { result: response } = ending
   const facts: Facts = { 'lamella.attempts': run.attempts.length || undefined }
   if (response === undefined) {
@@ -100,8 +100,8 @@ function outcome(ending: Ending<AgentResponse>, { run }: AgentContext): Facts {
     ...facts,
     'gen_ai.response.finish_reasons': finishReasons(finishReason),
     'gen_ai.response.model': model,
-    // The loop has not begun: a middleware inside has answered in its place.
-    'lamella.short_circuit': (isAnswer && run.messages.all.length === 0) || undefined,
+    // A middleware further in has answered without the loop.
+    'lamella.short_circuit': (isAnswer && !hasCalled) || undefined,
     'lamella.pending': pending.length || undefined,
     ...blockFacts(block),
   }

@@ -33,9 +33,10 @@ export function chatPart(
     if (waiting !== undefined) await waiting
     const { run, client, instructions, messages, stream } = context
     const operation = open(telemetry, context)
+    const shared = sharedTrace(telemetry, context)
+    if (shared !== undefined) shared.hasCalled = true
     if (!telemetry.sees(operation)) return telemetry.within(operation, callNext)
 
-    const shared = sharedTrace(telemetry, context)
     const trace = shared ?? newTrace(telemetry, operation, undefined)
     trace.call = operation
     const unobserve = shared === undefined ? writeEvents(telemetry, run, trace) : undefined

@@ -9,6 +9,8 @@ export interface RunTrace {
   readonly operation: Operation
   /** The current model call. */
   call: Operation | undefined
+  /** True once the run has begun a model call. */
+  hasCalled: boolean
   /** The run's own client. */
   readonly client: ChatClient | undefined
   readonly captures: boolean
@@ -32,6 +34,7 @@ export function newTrace(
   return {
     operation,
     call: undefined,
+    hasCalled: false,
     client,
     captures: operation.span?.isRecording() === true && capture.decide(),
     cost: 0,

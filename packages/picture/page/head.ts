@@ -1,10 +1,12 @@
-import type { Capture, Level } from '../src/lines/line.ts'
+import type { Capture, Level, PlanFacts } from '../src/lines/line.ts'
+import type { RunPicture } from '../src/reading/run-picture.ts'
 import {
   callCounts,
   count,
   duration,
   exitWords,
   grouped,
+  limitOf,
   money,
   statusOf,
   whyItEnded,
@@ -29,18 +31,15 @@ const statusSigns: Readonly<Record<string, string>> = {
 
 /** Draws the head: what the run was, how and why it ended, and what it took. */
 export function drawHead(state: State, onRun: (index: number) => void): void {
-  const { run, runs, unreadable } = state
+  const { run, runs } = state
   const head = byId('head')
   if (run === undefined) {
     put(head, h('h1', {}, 'No run'), h('p', { class: 'why' }, 'The recording holds no run yet.'))
     return
   }
-  const { line, end } = run
+  const { line } = run
+  const { plan } = line ?? {}
   const status = statusOf(run)
-  const models = callCounts(run, 'model')
-  const tools = callCounts(run, 'tool')
-  const usage = end?.usage ?? {}
-  const cached = usage.cachedInputTokens ?? 0
   put(
     head,
     h(
@@ -58,59 +57,75 @@ export function drawHead(state: State, onRun: (index: number) => void): void {
       runs.length > 1 && runPicker(state, onRun),
     ),
     h('p', { class: 'why' }, whyItEnded(run)),
-    h(
-      'dl',
-      { class: 'stats' },
-      ...stat('Time', duration(run.last - run.start)),
-      ...stat(
-        'Model calls',
-        grouped(models.all),
-        models.failed > 0 ? `${models.failed} failed` : undefined,
-      ),
-      ...stat(
-        'Tool calls',
-        grouped(tools.all),
-        tools.failed > 0 ? `${tools.failed} failed` : undefined,
-      ),
-      ...stat(
-        'Tokens in',
-        usage.inputTokens === undefined ? '–' : grouped(usage.inputTokens),
-        cached > 0 ? `${grouped(cached)} cached` : undefined,
-      ),
-      ...stat('Tokens out', usage.outputTokens === undefined ? '–' : grouped(usage.outputTokens)),
-      ...stat('Cost', end?.cost === undefined ? '–' : money(end.cost)),
-    ),
+    h('dl', { class: 'stats' }, ...(plan === undefined ? statsOf(run) : plannedStats(plan))),
     h(
       'div',
       { class: 'onions' },
       ...(['agent', 'chat', 'function'] as const).map((level) => onion(level, state)),
     ),
-    h(
-      'p',
-      { class: 'about' },
-      h(
-        'span',
-        { class: `capture ${line?.capture ?? 'facts'}` },
-        captureWords[line?.capture ?? 'facts'],
-      ),
-      line !== undefined &&
-        h(
-          'span',
-          {},
-          `${line.stream ? 'streamed' : 'not streamed'} · ${line.at.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')} · ${line.id}`,
-        ),
-      unreadable > 0 &&
-        h('span', { class: 'warning' }, `${count(unreadable, 'line')} could not be read`),
-      (end?.dropped ?? 0) > 0 &&
-        h('span', { class: 'warning' }, `${count(end!.dropped!, 'line')} left out by the recorder`),
-    ),
+    h('p', { class: 'about' }, ...(plan === undefined ? aboutOf(state) : warningsOf(plan))),
   )
 }
 
-function stat(name: string, value: string, note?: string): Node[] {
+function statsOf(run: RunPicture): Node[] {
+  const models = callCounts(run, 'model')
+  const tools = callCounts(run, 'tool')
+  const { usage = {}, cost } = run.end ?? {}
+  const cached = usage.cachedInputTokens ?? 0
+  const failed = (calls: number) => (calls > 0 ? `${calls} failed` : undefined)
   return [
-    h('div', {}, h('dt', {}, name), h('dd', {}, value, note !== undefined && h('small', {}, note))),
+    stat('Time', duration(run.last - run.start)),
+    stat('Model calls', grouped(models.all), failed(models.failed)),
+    stat('Tool calls', grouped(tools.all), failed(tools.failed)),
+    stat(
+      'Tokens in',
+      usage.inputTokens === undefined ? '–' : grouped(usage.inputTokens),
+      cached > 0 ? `${grouped(cached)} cached` : undefined,
+    ),
+    stat('Tokens out', usage.outputTokens === undefined ? '–' : grouped(usage.outputTokens)),
+    stat('Cost', cost === undefined ? '–' : money(cost)),
   ]
+}
+
+function plannedStats({ modelCalls, toolCalls }: PlanFacts): Node[] {
+  return [stat('Model calls', limitOf(modelCalls)), stat('Tool calls', limitOf(toolCalls))]
+}
+
+/** How much the recording holds, and of which run. */
+function aboutOf({ run, unreadable }: State): Node[] {
+  const { line, end } = run ?? {}
+  const { dropped = 0 } = end ?? {}
+  const nodes: Node[] = [
+    h(
+      'span',
+      { class: `capture ${line?.capture ?? 'facts'}` },
+      captureWords[line?.capture ?? 'facts'],
+    ),
+  ]
+  if (line !== undefined) {
+    const at = line.at.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')
+    nodes.push(h('span', {}, `${line.stream ? 'streamed' : 'not streamed'} · ${at} · ${line.id}`))
+  }
+  if (unreadable > 0) nodes.push(warning(`${count(unreadable, 'line')} could not be read`))
+  if (dropped > 0) nodes.push(warning(`${count(dropped, 'line')} left out by the recorder`))
+  return nodes
+}
+
+function warningsOf({ warnings }: PlanFacts): Node[] {
+  return warnings.map(warning)
+}
+
+function warning(text: string): Node {
+  return h('span', { class: 'warning' }, text)
+}
+
+function stat(name: string, value: string, note?: string): Node {
+  return h(
+    'div',
+    {},
+    h('dt', {}, name),
+    h('dd', {}, value, note !== undefined && h('small', {}, note)),
+  )
 }
 
 const levelNames: Readonly<Record<Level, string>> = {

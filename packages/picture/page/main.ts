@@ -2,12 +2,14 @@ import type { Line } from '../src/lines/line.ts'
 import type { OnionRow } from '../src/reading/onion.ts'
 import { flatRows, onionOf } from '../src/reading/onion.ts'
 import { RecordingReader } from '../src/reading/recording-reader.ts'
+import { isPlanned } from '../src/reading/run-picture.ts'
 import { exitWords, nameOfCall, statusOf } from '../src/reading/words.ts'
 import { byId, button, h, put } from './dom.ts'
 import { eventsView } from './events-view.ts'
 import { drawHead } from './head.ts'
 import { listenToKeys } from './keys.ts'
 import { followLines } from './live.ts'
+import { planView } from './plan-view.ts'
 import { requestAsJson, requestView } from './request-view.ts'
 import { resultView } from './result-view.ts'
 import type { Filter, State, Tab } from './state.ts'
@@ -106,6 +108,14 @@ function drawDetail(): void {
   const row = selectedRow()
   if (row === undefined) return
   const { call, place, marks } = row
+  const isPlan = isPlanned(call.run)
+  document.body.classList.toggle('planned', isPlan)
+  if (isPlan) {
+    put(byId('detail-head'), h('h2', {}, row.name))
+    put(byId('detail-body'), ...planView(row))
+    byId('detail-body').setAttribute('aria-label', row.name)
+    return writeAddress(state)
+  }
   const isTool = call.level === 'function'
   const tabs: Readonly<Record<Tab, string>> = {
     request: isTool ? 'Arguments' : 'Request',

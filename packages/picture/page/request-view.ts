@@ -1,7 +1,7 @@
 import type { CallPicture, PassPicture, Request } from '../src/reading/run-picture.ts'
 import { innermostOf, middlewareOf, passesAt } from '../src/reading/run-picture.ts'
 import { diff } from '../src/reading/diff.ts'
-import { count } from '../src/reading/words.ts'
+import { count, nameOfCall } from '../src/reading/words.ts'
 import { button, h } from './dom.ts'
 import { diffView, messageView, pretty, textOfMessage, textView } from './message-view.ts'
 import type { State } from './state.ts'
@@ -26,7 +26,11 @@ export function requestView(
   const chosen = attempts[state.attempt ?? attempts.length - 1]
   const path = pathTo(call, chosen)
   const isTool = call.level === 'function'
+  const before = previousCall(call)
   const steps: Step[] = [
+    ...(before === undefined
+      ? []
+      : [{ id: 'since', label: `Since call ${before.ordinal}`, changed: false }]),
     { id: 'in', label: 'As it came in', changed: false },
     ...middlewareOf(call).map((name, index) => ({
       id: String(index),
@@ -56,7 +60,9 @@ export function requestView(
     }
     parts.push(picker)
   }
-  if (step.id === 'in') parts.push(...wholeRequest(path[0]?.request, call, query))
+  if (step.id === 'since')
+    parts.push(...changesView(nameOfCall(before!), before!.passes.at(-1), path[0], call, query))
+  else if (step.id === 'in') parts.push(...wholeRequest(path[0]?.request, call, query))
   else if (step.id === 'core') {
     if (path[innermost] === undefined)
       parts.push(
@@ -107,6 +113,13 @@ function pathTo(call: CallPicture, inner: PassPicture | undefined): PassPicture[
     if (found !== undefined) return found
   }
   return []
+}
+
+/** The model call before this one, whose request differs from this one by what the run has done since. */
+function previousCall({ run, line, seq }: CallPicture): CallPicture | undefined {
+  return line.type === 'model'
+    ? run.calls.findLast((other) => other.line.type === 'model' && other.seq < seq)
+    : undefined
 }
 
 function stepButtons(
@@ -213,10 +226,9 @@ function changesView(
         `${name} did not call its inside: nothing further in saw the request.`,
       ),
     ]
-  if (!after.changed)
-    return [h('p', { class: 'empty' }, `${name} passed the request on as it was.`)]
-  const nodes: Node[] = []
   const [from, to] = [before.request, after.request]
+  if (from === to) return [h('p', { class: 'empty' }, `${name} passed the request on as it was.`)]
+  const nodes: Node[] = []
   if (from.args !== to.args)
     nodes.push(
       h('h3', {}, 'Arguments'),

@@ -1,4 +1,5 @@
 import type { Bar, Mark, OnionRow } from '../src/reading/onion.ts'
+import { isPlanned } from '../src/reading/run-picture.ts'
 import { duration, money, tokens } from '../src/reading/words.ts'
 import { h, marked, put } from './dom.ts'
 import { isShown, matches } from './search.ts'
@@ -48,6 +49,7 @@ export function drawTree(
   onFold: (key: string, isOpen: boolean) => void,
 ): void {
   const [from, to] = state.zoom ?? wholeTime(state)
+  const isPlan = state.run !== undefined && isPlanned(state.run)
   const focused = table.contains(document.activeElement)
   const selected = rows.some(({ key }) => key === state.selected) ? state.selected : rows[0]?.key
   table.setAttribute('aria-rowcount', String(rows.length))
@@ -94,10 +96,10 @@ export function drawTree(
         h('div', { role: 'gridcell', class: 'what' }, ...whatHappened(row)),
         h(
           'div',
-          { role: 'gridcell', class: 'bars', 'aria-label': timesOf(row) },
+          { role: 'gridcell', class: 'bars', 'aria-label': isPlan ? 'not run' : timesOf(row) },
           ...row.bars.map((bar) => drawBar(bar, row, from, to)),
         ),
-        h('div', { role: 'gridcell', class: 'ms' }, ...timeOf(row)),
+        h('div', { role: 'gridcell', class: 'ms' }, ...(isPlan ? [] : timeOf(row))),
       )
     }),
   )

@@ -23,7 +23,7 @@ const bundle = async (entry, options) => {
 const hash = (text) => `sha256-${createHash('sha256').update(text).digest('base64')}`
 
 const script = await bundle('page/main.ts', { format: 'iife', target: 'es2023' })
-const style = await bundle('page/style.css', { target: 'chrome120' })
+const style = await bundle('page/style.css', { target: 'chrome123' })
 const frame = readFileSync(path('page/frame.html'), 'utf8').trim()
 
 // Long lines, so that a change of the page is a change of few lines.

@@ -61,7 +61,7 @@ export interface OpenedPage {
 
 /** Opens the picture of a recording from a file. */
 export async function openPicture(
-  recording: string,
+  recording: Parameters<typeof pictureOf>[0],
   { hash = '', ...options }: BrowserContextOptions & { readonly hash?: string } = {},
 ): Promise<OpenedPage> {
   const folder = await mkdtemp(join(tmpdir(), 'picture-'))

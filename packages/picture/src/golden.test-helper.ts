@@ -52,6 +52,31 @@ export async function blockedRun(): Promise<string> {
   return text
 }
 
+/** A run that a cache answered. */
+export async function cachedRun(): Promise<string> {
+  const { text } = await recorded({ capture: 'full' }, async (record) => {
+    const cache = chatMiddleware('cache', async (context) => {
+      context.run.emit({ type: 'cache', data: { status: 'hit', key: 'k1' } })
+      context.result = 'Known already.'
+    })
+    const client = scriptedClient([])
+    await new Agent({ client, middleware: record.middleware(cache) }).run('Hi')
+  })
+  return text
+}
+
+/** A run that waited for an approval, and the one that continued it. */
+export async function pausedRun(): Promise<string> {
+  const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+  const { text } = await recorded({ capture: 'full' }, async (record) => {
+    const client = scriptedClient([callFunction('pay'), 'Paid.'])
+    const agent = new Agent({ client, tools: [pay], middleware: record.middleware() })
+    const { checkpoint, pending } = await agent.run('Pay it.')
+    await agent.resume(checkpoint!, { [pending[0]!.id]: true })
+  })
+  return text
+}
+
 /** An agent that asks another one. */
 export async function nestedRun(): Promise<string> {
   const { text } = await recorded({ capture: 'full' }, async (record) => {

@@ -2,10 +2,12 @@ import { expect, it } from 'vitest'
 import { describeInBrowser, findings, openPicture, show } from './browser.test-helper.ts'
 import {
   blockedRun,
+  cachedRun,
   hostileRun,
   hostileTexts,
   longRun,
   nestedRun,
+  pausedRun,
   richRun,
 } from './golden.test-helper.ts'
 import { pictureOf } from './views/picture-of.ts'
@@ -87,6 +89,73 @@ describeInBrowser('the page of a run', () => {
     expect(await body.innerText()).not.toContain('Be brief.')
     await body.getByRole('button', { name: 'again' }).click()
     expect(await body.innerText()).toContain('again passed the request on as it was.')
+  }, 60_000)
+
+  it('shows what the request of a call has that the one before it had not', async () => {
+    const { page } = await openPicture(await richRun(), { hash: '#at=1.4&show=request' })
+    const body = page.locator('#detail-body')
+
+    await body.getByRole('button', { name: 'Since call 1' }).click()
+
+    expect(await body.locator('.message.added .role').allInnerTexts()).toEqual([
+      'assistant',
+      'tool',
+    ])
+    expect(await body.innerText()).toContain('1 message unchanged')
+  }, 60_000)
+
+  it('shows an answer from a cache, and a run that paused with the one that continued it', async () => {
+    const cached = await openPicture(await cachedRun())
+    const paused = await openPicture(await pausedRun())
+
+    expect(await cached.page.locator('#tree').innerText()).toMatch(/answered by itself/)
+    expect(await cached.page.locator('#tree').innerText()).toContain('no provider call')
+    expect(await paused.page.locator('.why').innerText()).toContain('waits for an answer')
+    await paused.page.getByLabel('Run').selectOption('1')
+    expect(await paused.page.locator('.why').innerText()).toContain('The model answered')
+    expect(await paused.page.locator('#tree').innerText()).toContain('Tool 1: pay')
+  }, 60_000)
+
+  it('takes every word of a run from the recording, in any view, after a reload', async () => {
+    const { page } = await openPicture(await richRun(), { hash: '#at=1.4.2&show=result' })
+
+    await page.reload()
+
+    expect(await page.locator('.row[aria-selected="true"] .label').innerText()).toBe('shout')
+    expect(await page.getByRole('tab', { name: 'Result' }).getAttribute('aria-selected')).toBe(
+      'true',
+    )
+  }, 60_000)
+
+  it('zooms by buttons and by dragging over the times, and shows the whole run again', async () => {
+    const { page } = await openPicture(await richRun())
+    const whole = page.getByRole('button', { name: 'Whole run' })
+    const { x, y, width, height } = (await page.locator('#axis').boundingBox())!
+
+    await page.getByRole('button', { name: 'Zoom in' }).click()
+    expect(await whole.isVisible()).toBe(true)
+    await whole.click()
+    expect(await whole.isVisible()).toBe(false)
+    await page.mouse.move(x + width * 0.2, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + width * 0.6, y + height / 2)
+    await page.mouse.up()
+    expect(await whole.isVisible()).toBe(true)
+    await page.locator('#axis').dblclick({ position: { x: 5, y: 5 } })
+    expect(await whole.isVisible()).toBe(false)
+  }, 60_000)
+
+  it('copies a request as JSON', async () => {
+    const { page } = await openPicture(await richRun(), { hash: '#at=1.1&show=request' })
+
+    await page.evaluate(`document.addEventListener('copy', () => {
+      globalThis.copied = document.activeElement.value
+    })`)
+    await page.getByRole('button', { name: 'Copy request' }).click()
+
+    expect(await page.getByRole('button', { name: 'Copied' }).count()).toBe(1)
+    const copied = JSON.parse(await page.evaluate<string>('globalThis.copied'))
+    expect(copied).toMatchObject({ messages: [{ role: 'user' }, { role: 'user' }] })
   }, 60_000)
 
   it('shows in lanes what passed, what was changed and what was taken back', async () => {

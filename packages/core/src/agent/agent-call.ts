@@ -8,7 +8,7 @@ import type { Session } from '../messages/session.ts'
 import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
-import type { OpenApprovals } from '../pausing/approvals.ts'
+import type { OpenApprovals } from '../pausing/open-approvals.ts'
 import { cutShort } from '../pipeline/call-client.ts'
 import type { ChatPipeline } from '../pipeline/chat-call.ts'
 import type { MiddlewareView } from '../pipeline/compose.ts'
@@ -29,7 +29,8 @@ export interface RunnableAgent extends AgentInfo {
   readonly onBlock: 'return' | 'throw'
   readonly blockMessage: string
   readonly fallbackText: string
-  readonly stateStore: KeyValueStore | undefined
+  readonly store: KeyValueStore | undefined
+  readonly storeTimeoutMs: number
   readonly composed: { last?: Pipelines }
   readonly approvals: OpenApprovals
 }
@@ -48,6 +49,8 @@ export interface RunPlan {
 /** The middlewares of all levels, composed. */
 export interface Pipelines {
   readonly middlewares: Middlewares
+  /** Store that was found to have what the middlewares need. */
+  readonly store: KeyValueStore | undefined
   readonly runMiddlewares: (view: AgentView) => Promise<AgentResponse>
   readonly callModel: ChatPipeline
   readonly callFunction: FunctionPipeline
@@ -169,6 +172,10 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return undefined
   }
 
+  protected get takenIds(): readonly Message[] {
+    return this.run.journal.entered ? noMessages : this.run.messages.all
+  }
+
   protected updatesOf(result: AgentResponse): Iterable<AgentResponseUpdate> {
     return toUpdates(result)
   }
@@ -179,6 +186,8 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return { ...kept, messages, text, functionCalls }
   }
 }
+
+const noMessages: readonly Message[] = Object.freeze([])
 
 /** Tells a consumer to discard the whole run so far. */
 export const runRestart: AgentResponseUpdate = Object.freeze({

@@ -46,8 +46,19 @@ export interface AgentOptions {
    * @default 'I could not finish this with the tools at hand.'
    */
   readonly fallbackText?: string | undefined
-  /** Store for state of scope `tenant`. @default none: such state throws */
-  readonly stateStore?: KeyValueStore | undefined
+  /**
+   * Store of everything that outlives a run: state of scope `tenant`, and every middleware with a `store`
+   * option of its own that was not given. With `sqliteStore()`, processes of one machine share it; with
+   * `redisStore()` or `postgresStore()`, machines do. An agent that a tool runs uses its caller's by default.
+   * @default none: middlewares keep their data in this process, and state of scope `tenant` throws
+   */
+  readonly store?: KeyValueStore | undefined
+  /**
+   * Milliseconds to wait for an answer of the store to state of scope `tenant`; then it rejects with
+   * `store_timeout`. Middlewares have a `storeTimeoutMs` of their own.
+   * @default 5000
+   */
+  readonly storeTimeoutMs?: number | undefined
 }
 
 /** Options of `agent.run` and `agent.resume`. */
@@ -148,7 +159,8 @@ const ofAgent: Names<AgentOptions> = {
   onBlock: true,
   blockMessage: true,
   fallbackText: true,
-  stateStore: true,
+  store: true,
+  storeTimeoutMs: true,
 }
 const ofRun: Names<RunOptions> = {
   session: true,

@@ -22,7 +22,6 @@ import {
   answerSteps,
   claimAnswered,
   bringsAnswers,
-  closeRequests,
   recordAnswers,
   waitingIn,
 } from '../pausing/approvals.ts'
@@ -31,8 +30,9 @@ import { Claims } from '../pausing/claims.ts'
 import { chatPipeline } from '../pipeline/chat-pipeline.ts'
 import { compose } from '../pipeline/compose.ts'
 import { functionPipeline } from '../pipeline/function-pipeline.ts'
+import { withOwnIds } from '../pipeline/own-ids.ts'
 import { PumpSource } from '../pipeline/run-source.ts'
-import { holdsOnly, sortMiddlewares } from '../pipeline/sort-middleware.ts'
+import { checkStoreNeeds, holdsOnly, sortMiddlewares } from '../pipeline/sort-middleware.ts'
 import { withValue } from '../pipeline/structured-output.ts'
 import { attachOutcome, outcomeOf } from '../run/failed-outcome.ts'
 import { LiveTools } from '../run/live-tools.ts'
@@ -55,7 +55,8 @@ export function startRun(
   input: MessageInput,
   options: RunPlan['options'],
 ): Started {
-  return start(agent, options, toMessages(input))
+  const messages = withOwnIds(toMessages(input), options.session?.messages ?? noMessages)
+  return start(agent, options, messages)
 }
 
 export function resumeRun(
@@ -73,13 +74,17 @@ export function resumeRun(
  * lists are read for each run; the pipelines are reused while the lists are the same and the run
  * adds none.
  */
-export function pipelinesOf(agent: RunnableAgent, { middleware }: RunOptions): Pipelines {
+export function pipelinesOf(agent: RunnableAgent, { middleware, parent }: RunOptions): Pipelines {
+  const store = agent.store ?? parent?.store
   const lists = [agent.client.middleware, agent.middleware, middleware]
   const { last } = agent.composed
-  if (last !== undefined && holdsOnly(lists, last.middlewares.all)) return last
+  if (last?.store === store && last !== undefined && holdsOnly(lists, last.middlewares.all))
+    return last
   const middlewares = sortMiddlewares(lists, 'agent')
+  checkStoreNeeds(store, middlewares.all)
   const pipelines = {
     middlewares,
+    store,
     runMiddlewares: compose<AgentView, AgentResponse>(middlewares.agent, runInside, recover),
     callModel: chatPipeline(middlewares.chat),
     callFunction: functionPipeline(middlewares.function),
@@ -107,9 +112,24 @@ function start(
   checkNames('run', options, runOptionNames, modelOptionsHint)
   const config = configurationOf(agent, options)
   const pipelines = pipelinesOf(agent, options)
-  const of: RunPlan = { agent, messages, options, config, pipelines, isResumed: journal !== undefined }
+  const of: RunPlan = {
+    agent,
+    messages,
+    options,
+    config,
+    pipelines,
+    isResumed: journal !== undefined,
+  }
   const makeRun = (sink: RunInit['sink']): Run =>
-    new Run({ ...options, sink, id: options.runId, agentName: agent.name, journal })
+    new Run({
+      ...options,
+      sink,
+      id: options.runId,
+      agentName: agent.name,
+      store: agent.store,
+      storeTimeoutMs: agent.storeTimeoutMs,
+      journal,
+    })
   if (options.stream === true) {
     return new ResponseStream(new PumpSource(makeRun, (run) => executeRun(of, run)))
   }
@@ -121,13 +141,14 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   run.begin()
   run.fallbackText = agent.fallbackText
   run.input = of.messages
-  run.stateStore = agent.stateStore
   const call = new AgentCall(run, of)
   let claims: Claims | undefined
   try {
     run.throwIfAborted()
     if (!of.isResumed) checkAuthority(of.messages)
-    claims = await claimRequests(of, run)
+    if (of.isResumed || options.answers !== undefined || bringsAnswers(of.messages)) {
+      claims = await claimRequests(of, run)
+    }
     const chatOptions = mergeChatOptions(agent.options, options.options)
     run.tools = toolsOf(of, chatOptions)
     const tools = run.tools.visible
@@ -148,10 +169,10 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     if (response.status === 'budget_exhausted' && options.keepPartial === true) {
       keepPartial(run, response.messages)
     }
-    await settleClaims(of, run, claims, response.status === 'paused')
+    await claims?.settle(response.status)
     return closeRun(agent, of.messages, run, response)
   } catch (error) {
-    await settleClaims(of, run, claims, false)
+    await claims?.settle()
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))
     const outcome = outcomeOf(failure)
     if (options.keepPartial === true && outcome !== undefined && outcome.status !== 'blocked') {
@@ -164,11 +185,10 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
 }
 
 /** Claims the requests that a run answers, and the checkpoint that it continues from. */
-async function claimRequests({ agent, messages, options, isResumed }: RunPlan, run: Run) {
+async function claimRequests({ agent, messages, options }: RunPlan, run: Run): Promise<Claims> {
   const { answers, idempotencyKey = createSecretId('claim') } = options
-  if (!isResumed && answers === undefined && !bringsAnswers(messages)) return undefined
   const { session } = options
-  const claims = new Claims(idempotencyKey)
+  const claims = new Claims(idempotencyKey, run, agent.approvals)
   run.claimKey = idempotencyKey
   const { state } = run.journal
   if (state === undefined) {
@@ -176,22 +196,11 @@ async function claimRequests({ agent, messages, options, isResumed }: RunPlan, r
     return claims
   }
   const steps = answerSteps(state.pending, answers ?? {})
-  await claims.claim([...steps.map(({ id }) => id), state.id])
+  await claims.claim(steps.map(({ id }) => id))
+  // Of a step that was saved, another process may die as well.
+  await claims.claim([state.id], state.paused ? undefined : 600_000)
   for (const step of steps) run.journal.record(step)
   return claims
-}
-
-/** Gives back the claims of a run without any effect: its requests stay open. */
-async function settleClaims(
-  { agent }: RunPlan,
-  run: Run,
-  claims: Claims | undefined,
-  isPaused: boolean,
-): Promise<void> {
-  if (claims === undefined) return
-  const { acted, answered } = run.journal
-  if (acted || (isPaused && answered)) closeRequests(run, agent.approvals)
-  else await claims.release()
 }
 
 /** Innermost handler of a run: reads the context, then runs the loop. */

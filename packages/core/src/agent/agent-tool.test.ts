@@ -330,12 +330,7 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
     const { response: paused } = await play(agent, 'Go', { stream })
     const [pending] = paused.pending
 
-    const { response } = await playOn(
-      agent,
-      paused.checkpoint,
-      { [pending!.id]: true },
-      { stream },
-    )
+    const { response } = await playOn(agent, paused.checkpoint, { [pending!.id]: true }, { stream })
 
     expect(outline(response.messages).filter((line) => line.startsWith('tool'))).toEqual([
       'tool: same = First.',

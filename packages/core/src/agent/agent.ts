@@ -10,8 +10,12 @@ import type { Session, SessionSnapshot } from '../messages/session.ts'
 import { createSession } from '../messages/session.ts'
 import { loopConfiguration } from '../loop/limits.ts'
 import type { MessageInput } from '../messages/message.ts'
-import { OpenApprovals } from '../pausing/approvals.ts'
-import { disposeMiddlewares, sortMiddlewares } from '../pipeline/sort-middleware.ts'
+import { OpenApprovals } from '../pausing/open-approvals.ts'
+import {
+  checkStoreNeeds,
+  disposeMiddlewares,
+  sortMiddlewares,
+} from '../pipeline/sort-middleware.ts'
 import type { KeyValueStore } from '../store/store.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { Pipelines } from './agent-call.ts'
@@ -63,8 +67,10 @@ export class Agent {
   readonly blockMessage: string
   /** Text that replaces a final answer made of tool calls that cannot run. */
   readonly fallbackText: string
-  /** Store for state of scope `tenant`. */
-  readonly stateStore: KeyValueStore | undefined
+  /** Store of everything that outlives a run. Undefined without one. */
+  readonly store: KeyValueStore | undefined
+  /** Milliseconds to wait for an answer of the store to state of scope `tenant`. */
+  readonly storeTimeoutMs: number
   /** Middlewares of every run, outermost first. Read at the start of each run. */
   middleware: MiddlewareInput
   /** @internal The pipelines of the last run that added no middlewares. */
@@ -83,7 +89,8 @@ export class Agent {
       throw new TypeError(`agent: \`onBlock\` must be 'return' or 'throw', got ${String(onBlock)}`)
     }
     if (!Array.isArray(tools)) throw new TypeError('agent: `tools` must be a list of tools')
-    sortMiddlewares(middleware, 'agent')
+    const { all } = sortMiddlewares([client.middleware, middleware], 'agent')
+    checkStoreNeeds(options.store, all)
     this.name = name
     this.description = options.description
     this.client = client
@@ -95,7 +102,8 @@ export class Agent {
     this.settings = loopConfiguration(options.functionInvocation)
     this.onBlock = onBlock
     this.blockMessage = options.blockMessage ?? 'I cannot help with this request.'
-    this.stateStore = options.stateStore
+    this.store = options.store
+    this.storeTimeoutMs = options.storeTimeoutMs ?? 5000
     this.fallbackText = options.fallbackText ?? 'I could not finish this with the tools at hand.'
   }
 

@@ -59,9 +59,18 @@ describe('explain', () => {
         'model call  client chat → cache → scripted small',
         'tool call   client tool → policy → look',
         'messages    0 of history, 1 of input',
-        'limits      7 model calls, Infinity tool calls',
+        'limits      7 model calls, any number of tool calls',
       ].join('\n'),
     )
+  })
+
+  it('leaves out probes, also where they repeat a name', () => {
+    const probe = { ...chatMiddleware('probe', noop), role: 'probe' }
+    const probed = new Agent({ name: 'helper', client, middleware: [probe, probe] })
+
+    const { name, chat, warnings } = probed.explain('Hi')
+
+    expect([name, chat, warnings]).toEqual(['helper', ['client chat'], []])
   })
 
   it('calls nothing', () => {

@@ -1,4 +1,4 @@
-import type { Explanation } from '../contract/agent.ts'
+import type { Explanation, Middleware } from '../contract/agent.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
 import type { MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
@@ -12,22 +12,24 @@ export function explainRun(
   input: MessageInput,
   options: RunOptions,
 ): Explanation {
-  const { middlewares } = pipelinesOf(agent, options)
+  const { agent: atAgent, chat, function: atFunction } = pipelinesOf(agent, options).middlewares
+  const levels = { agent: shown(atAgent), chat: shown(chat), function: shown(atFunction) }
   const { model = agent.client.model, tools = [] } = mergeChatOptions(
     agent.options,
     options.options,
   )
   return {
-    agent: middlewares.agent.map(nameOf),
-    chat: middlewares.chat.map(nameOf),
-    function: middlewares.function.map(nameOf),
+    name: agent.name,
+    agent: levels.agent.map(nameOf),
+    chat: levels.chat.map(nameOf),
+    function: levels.function.map(nameOf),
     provider: agent.client.provider,
     model,
     tools: [...agent.tools, ...(options.tools ?? []), ...tools].map(nameOf),
     messages: { input: toMessages(input).length, history: options.session?.messages.length ?? 0 },
     settings: configurationOf(agent, options),
     warnings: (['agent', 'chat', 'function'] as const).flatMap((level) =>
-      orderWarnings(level, middlewares[level]),
+      orderWarnings(level, levels[level]),
     ),
     toString: print,
   }
@@ -35,17 +37,24 @@ export function explainRun(
 
 function print(this: Explanation): string {
   const { provider, model, tools, messages, settings, warnings } = this
+  const { maxIterations, maxFunctionCalls } = settings
+  const ofTools = maxFunctionCalls === Infinity ? 'any number of' : maxFunctionCalls
   const lines = {
     run: [...this.agent, 'loop'],
     'model call': [...this.chat, [provider, model].join(' ').trim()],
     'tool call': [...this.function, tools.join(', ') || '(no tools)'],
     messages: [`${messages.history} of history, ${messages.input} of input`],
     ...(warnings.length > 0 && { warnings: [warnings.join('; ')] }),
-    limits: [`${settings.maxIterations} model calls, ${settings.maxFunctionCalls} tool calls`],
+    limits: [`${maxIterations} model calls, ${ofTools} tool calls`],
   }
   return Object.entries(lines)
     .map(([name, parts]) => name.padEnd(12) + parts.join(' → '))
     .join('\n')
+}
+
+/** Leaves out probes, which record a run and change nothing in it. */
+function shown<M extends Middleware>(middlewares: readonly M[]): readonly M[] {
+  return middlewares.filter(({ role }) => role !== 'probe')
 }
 
 function nameOf({ name }: { readonly name: string }): string {

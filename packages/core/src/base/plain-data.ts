@@ -1,29 +1,44 @@
 /** Freezes a value and the plain objects and lists in it, in place. Instances of classes stay as they are. */
 export function freezePlain<Value>(value: Value): Value {
-  if (!isPlain(value) || Object.isFrozen(value)) return value
-  Object.freeze(value)
-  for (const key of Object.keys(value)) freezePlain((value as Record<string, unknown>)[key])
+  // A model may nest its arguments deeper than the call stack reaches.
+  const open: unknown[] = [value]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (!isPlain(next) || Object.isFrozen(next)) continue
+    Object.freeze(next)
+    for (const entry of Object.values(next)) open.push(entry)
+  }
   return value
 }
 
 /** Copies plain objects and lists at every depth. Instances of classes are shared with the original. */
-export function copyPlain<Value>(value: Value, copies: Map<unknown, unknown> = new Map()): Value {
-  if (!isPlain(value)) return value
-  const before = copies.get(value)
-  if (before !== undefined) return before as Value
-  const copy: unknown[] | Record<string, unknown> = Array.isArray(value) ? [] : {}
-  copies.set(value, copy)
-  for (const key of Object.keys(value)) {
-    const entry = copyPlain((value as Record<string, unknown>)[key], copies)
-    // An assignment to `__proto__` would set the prototype.
-    Object.defineProperty(copy, key, {
-      value: entry,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    })
+export function copyPlain<Value>(value: Value): Value {
+  const copies = new Map<object, object>()
+  const open: object[] = []
+  const copyOf = (entry: unknown): unknown => {
+    if (!isPlain(entry)) return entry
+    let copy = copies.get(entry)
+    if (copy === undefined) {
+      copy = Array.isArray(entry) ? [] : {}
+      copies.set(entry, copy)
+      open.push(entry)
+    }
+    return copy
   }
-  return copy as Value
+  const result = copyOf(value)
+  for (let from = open.pop(); from !== undefined; from = open.pop()) {
+    const copy = copies.get(from)!
+    for (const [key, entry] of Object.entries(from)) {
+      // An assignment to `__proto__` would set the prototype.
+      Object.defineProperty(copy, key, {
+        value: copyOf(entry),
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      })
+    }
+  }
+  return result as Value
 }
 
 function isPlain(value: unknown): value is object {

@@ -1,3 +1,4 @@
+import type { StoreNeed } from '../store/store-needs.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { ChatOptions } from './chat-options.ts'
@@ -66,7 +67,9 @@ export interface AgentContext {
 
 /** Lists the middleware, tools and settings of a run. `String(explanation)` formats it. */
 export interface Explanation {
-  /** Names, outermost first. */
+  /** Name of the agent. */
+  readonly name: string | undefined
+  /** Names of the agent middlewares, outermost first. */
   readonly agent: readonly string[]
   /** Names of the chat middlewares, outermost first. */
   readonly chat: readonly string[]
@@ -103,6 +106,11 @@ export interface AgentMiddleware {
    * @default none
    */
   readonly role?: string | undefined
+  /**
+   * Parts of the agent's store that the middleware needs. An agent whose store lacks one is not made.
+   * @default none
+   */
+  readonly storeNeeds?: readonly StoreNeed[] | undefined
   /** Handles one run. Calls `callNext()` to run everything inside, or sets `context.result`. */
   process(context: AgentContext, callNext: CallNext<AgentResponse>): void | Promise<unknown>
 }

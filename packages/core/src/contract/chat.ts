@@ -1,3 +1,4 @@
+import type { StoreNeed } from '../store/store-needs.ts'
 import type {
   ChatResponse,
   ChatResponseInit,
@@ -127,6 +128,11 @@ export interface ChatMiddleware {
    * @default none
    */
   readonly role?: string | undefined
+  /**
+   * Parts of the agent's store that the middleware needs. An agent whose store lacks one is not made.
+   * @default none
+   */
+  readonly storeNeeds?: readonly StoreNeed[] | undefined
   /** Handles one model call. Calls `callNext()` to run everything inside, or sets `context.result`. */
   process(context: ChatContext, callNext: CallNext<ChatResponse>): void | Promise<unknown>
 }

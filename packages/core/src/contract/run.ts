@@ -1,3 +1,5 @@
+import type { StoreNeed } from '../store/store-needs.ts'
+import type { KeyValueStore } from '../store/store.ts'
 import type { JsonSchema, Schema } from '../base/standard-schema.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
@@ -72,6 +74,12 @@ export interface RunContext {
   readonly state: RunState
   /** Tenant that the run belongs to. A nested run has its caller's by default. */
   readonly tenant: string | undefined
+  /**
+   * Store of the agent, or of the agent that runs this one. Undefined without one. Keep data in a part of
+   * your own, `storeNamespace(run.store, { name, tenant: run.tenant })`; `perStore` finds the store for a
+   * middleware with a `store` option.
+   */
+  readonly store: KeyValueStore | undefined
   /** Value of the run's option `data`. Never shown to a model. */
   readonly data: unknown
   /** Records an attempt of a model call for `response.attempts`. */
@@ -219,6 +227,11 @@ export interface FunctionMiddleware {
    * @default none
    */
   readonly role?: string | undefined
+  /**
+   * Parts of the agent's store that the middleware needs. An agent whose store lacks one is not made.
+   * @default none
+   */
+  readonly storeNeeds?: readonly StoreNeed[] | undefined
   /** Handles one tool call. Calls `callNext()` to run everything inside, or sets `context.result`. */
   process(
     context: FunctionInvocationContext,

@@ -15,7 +15,7 @@ export interface StateOptions<T> {
   readonly schema?: Schema<T> | undefined
   /**
    * Lifetime of the value: one run, the run's session (in `session.state`; without a session, the
-   * run), or the tenant (in the agent's `stateStore`). The latter two need a schema.
+   * run), or the tenant (in the agent's `store`). The latter two need a schema.
    * @default 'run'
    */
   readonly scope?: 'run' | 'session' | 'tenant' | undefined
@@ -55,7 +55,7 @@ export interface RunState {
   batch<Result>(work: () => Result): Result
   /**
    * The value of a cell of any scope; only that of a tenant makes it wait.
-   * @throws LamellaError `state_scope` without a `tenant` of the run or a `stateStore` of the agent
+   * @throws LamellaError `store_timeout` if the store does not answer in time, `state_scope` without a `tenant` of the run or a `store` of the agent
    */
   load<T>(cell: StateCell<T>): Promise<T>
   /**
@@ -79,7 +79,11 @@ export interface SharedValue<T> {
 export interface StateSurroundings {
   readonly session: Session | undefined
   readonly tenant: string | undefined
-  readonly stateStore: KeyValueStore | undefined
+  readonly store: KeyValueStore | undefined
+  /** Milliseconds to wait for the store. @default 5000 */
+  readonly storeTimeoutMs?: number | undefined
+  /** Ends the wait for the store. @default never */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A run's value of a cell, or of a snapshot entry whose cell has not been used yet. */

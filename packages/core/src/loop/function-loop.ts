@@ -117,6 +117,7 @@ class FunctionLoop {
   turn(): Promise<RunEnding | undefined> {
     const run = this.#run
     run.iteration = run.place = run.loopState.iteration
+    run.answered = false
     if (run.interceptors === undefined) return this.#round({})
     const { instructions } = this.#input
     this.#shown = run.tools.visible
@@ -197,7 +198,6 @@ class FunctionLoop {
     const run = this.#run
     const { client, signal, callModel, instructions, options } = this.#input
     run.servedBy = undefined
-    run.answered = false
     run.offer = undefined
     this.#toolChoice = (edits.options ?? options).toolChoice
     return callModel(run, {

@@ -65,7 +65,8 @@ async function check(
   const open: PendingRequest[] = [...response.pending]
   for (const request of recorded) {
     const { id } = request
-    if (open.every((entry) => entry.id !== id)) open.push({ kind: 'approval', id, address: '', request })
+    if (open.every((entry) => entry.id !== id))
+      open.push({ kind: 'approval', id, address: '', request })
   }
   const told = new Set(response.messages.map(({ id }) => id))
   expectPaired([...before.filter(({ id }) => !told.has(id)), ...response.messages], open)

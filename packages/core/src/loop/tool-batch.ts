@@ -113,7 +113,8 @@ class BatchWork {
   take(at: number, step: Step): void {
     if ('result' in step) this.#outcomes[at] = { result: step.result }
     else if ('pending' in step) this.#pending.push(step.pending)
-    else if (this.#executed + this.#jobs.length < this.#budget) this.#jobs.push({ at, prepared: step.run })
+    else if (this.#executed + this.#jobs.length < this.#budget)
+      this.#jobs.push({ at, prepared: step.run })
     else this.#outcomes[at] = overBudget
   }
 

@@ -6,7 +6,11 @@ import type { Message } from '../messages/message.ts'
 import type { Run } from '../run/run.ts'
 
 /** Adds messages to the conversation of a run, and to what the caller sees of it. */
-export function addAll(run: Run, messages: readonly Message[], kind: 'messages' | 'response' = 'messages'): void {
+export function addAll(
+  run: Run,
+  messages: readonly Message[],
+  kind: 'messages' | 'response' = 'messages',
+): void {
   run.journal.record({ kind, messages })
   for (const { id, role, contents } of messages) run.sink.push({ contents, role, messageId: id })
 }
@@ -45,6 +49,9 @@ export function askFor(
       requests.push(entry.request)
   }
   if (requests.length === 0 || message === undefined) return
-  journal.record({ kind: 'request', message: { ...message, contents: [...message.contents, ...requests] } })
+  journal.record({
+    kind: 'request',
+    message: { ...message, contents: [...message.contents, ...requests] },
+  })
   sink.push({ contents: requests, role: 'assistant', messageId: id })
 }

@@ -3,35 +3,21 @@ import { LamellaError } from '../base/lamella-error.ts'
 import type { Decision, JournalStep, PendingRequest } from '../contract/outcome.ts'
 import type { CallGroup } from '../messages/call-results.ts'
 import { callAddress, groupOfCall } from '../messages/call-results.ts'
-import type { ApprovalRequestContent, ApprovalResponseContent, Content } from '../messages/content.ts'
+import type {
+  ApprovalRequestContent,
+  ApprovalResponseContent,
+  Content,
+} from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import type { Session } from '../messages/session.ts'
 import { isTrusted } from '../messages/trusted-content.ts'
 import type { Run } from '../run/run.ts'
 import type { Claims } from './claims.ts'
 import { used } from './claims.ts'
+import type { OpenApprovals } from './open-approvals.ts'
 
 type Answers = Readonly<Record<string, unknown>>
 type AnswerStep = Extract<JournalStep, { readonly kind: 'answer' }>
-
-/** Approvals that runs without a session have asked for. The oldest are forgotten. */
-export class OpenApprovals {
-  readonly #open = new Map<string, ApprovalRequestContent>()
-
-  remember(request: ApprovalRequestContent): void {
-    this.#open.set(request.id, request)
-    const [oldest] = this.#open.keys()
-    if (this.#open.size > 10_000) this.#open.delete(oldest!)
-  }
-
-  find(id: string): ApprovalRequestContent | undefined {
-    return this.#open.get(id)
-  }
-
-  forget(id: string): void {
-    this.#open.delete(id)
-  }
-}
 
 /**
  * Turns answers to the requests of a checkpoint into steps of its journal.
@@ -60,8 +46,9 @@ export async function claimAnswered(
 ): Promise<void> {
   const ids = [...ownAnswers(input).map(({ id }) => id), ...Object.keys(answers)]
   if (ids.length === 0) return
-  const all = [...(session?.messages ?? []), ...input]
-  const asked = new Set(contentsOf(all, 'approval-request').map(({ id }) => id))
+  const history = session?.messages ?? []
+  const all = [...history, ...input]
+  const asked = new Set(contentsOf(history, 'approval-request').map(({ id }) => id))
   const keys: string[] = []
   for (const id of ids) {
     const call = openRequest(id, session, open) === undefined ? declaredCall(all, id) : undefined
@@ -87,17 +74,6 @@ function ownAnswers(input: readonly Message[]): readonly ApprovalResponseContent
   return contentsOf(input, 'approval-response').filter(
     (answer) => answer.hosted !== true && isTrusted(answer) && !past.has(answer.id),
   )
-}
-
-/** Removes answered requests from those that are open. */
-export function closeRequests({ journal, session }: Run, open: OpenApprovals): void {
-  const answered = new Set(
-    journal.steps.flatMap((step) => (step.kind === 'answer' ? step.id : [])),
-  )
-  if (answered.size === 0) return
-  for (const id of answered) open.forget(id)
-  if (session?.pending.some(({ id }) => answered.has(id)) === true)
-    session.pending = session.pending.filter(({ id }) => !answered.has(id))
 }
 
 /**
@@ -143,7 +119,9 @@ function recordAnswer(
 /** The last call with this id, if nobody has to approve it. */
 function declaredCall(all: readonly Message[], callId: string) {
   const asked = contentsOf(all, 'approval-request').some(({ call }) => call.callId === callId)
-  return asked ? undefined : contentsOf(all, 'function-call').findLast((call) => call.callId === callId)
+  return asked
+    ? undefined
+    : contentsOf(all, 'function-call').findLast((call) => call.callId === callId)
 }
 
 /** Requests for the open calls of a group that were made before, by the position of the call. */

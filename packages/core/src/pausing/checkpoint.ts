@@ -1,7 +1,12 @@
 import { createSecretId } from '../base/create-id.ts'
 import { jsonCopy } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
-import type { Checkpoint, CheckpointState, JournalStep, PendingRequest } from '../contract/outcome.ts'
+import type {
+  Checkpoint,
+  CheckpointState,
+  JournalStep,
+  PendingRequest,
+} from '../contract/outcome.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import type { Session } from '../messages/session.ts'
 import type { Run } from '../run/run.ts'
@@ -32,16 +37,26 @@ export function takeCheckpoint(run: Run, pending?: readonly PendingRequest[]): C
     attempts,
     cells: run.stateSnapshot(),
     tools: journal.entered ? run.tools.snapshot() : state?.tools,
-    stopped: typeof stopped?.response === 'object' ? { ...stopped, response: plain(stopped.response) } : stopped,
+    stopped:
+      typeof stopped?.response === 'object'
+        ? { ...stopped, response: plain(stopped.response) }
+        : stopped,
   }
-  return jsonCopy({ version: 1, input: run.input, journal: [...journal.steps.map(plainStep), step] })
+  return jsonCopy({
+    version: 1,
+    input: run.input,
+    journal: [...journal.steps.map(plainStep), step],
+  })
 }
 
 function plainStep(step: JournalStep): JournalStep {
   if (step.kind === 'model') return { ...step, response: plain(step.response) }
   if (step.kind !== 'end') return step
   // Its messages are those of the steps before it.
-  return { ...step, response: { ...plain(step.response), messages: [], text: '', functionCalls: [] } }
+  return {
+    ...step,
+    response: { ...plain(step.response), messages: [], text: '', functionCalls: [] },
+  }
 }
 
 /** Removes fields that are not JSON. */

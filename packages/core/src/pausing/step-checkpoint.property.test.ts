@@ -8,6 +8,7 @@ import {
   createSession,
   functionMiddleware,
   lifecycle,
+  memoryStore,
   MiddlewareTermination,
   tool,
 } from '../index.ts'
@@ -143,7 +144,10 @@ function start({ rounds, middlewares }: Script) {
     middlewares.hooks ? hooks : [],
     middlewares.forgets ? forgets : [],
   ]
-  return { agent: new Agent({ client, tools: [...tools, sub], middleware }), executed, rounded }
+  // A store of its own: what another process has claimed is not claimed here.
+  const store = memoryStore()
+  const agent = new Agent({ client, tools: [...tools, sub], middleware, store })
+  return { agent, executed, rounded }
 }
 
 interface Step {

@@ -144,10 +144,14 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
       const last = kept.at(-1)!
       const done = new Set(
         last.journal.flatMap((step) =>
-          step.kind === 'tool' ? (step.result.contents as readonly { text: string }[]).map(({ text }) => text) : [],
+          step.kind === 'tool'
+            ? (step.result.contents as readonly { text: string }[]).map(({ text }) => text)
+            : [],
         ),
       )
-      const rest = scriptedClient(steps.slice(last.journal.filter(({ kind }) => kind === 'response').length))
+      const rest = scriptedClient(
+        steps.slice(last.journal.filter(({ kind }) => kind === 'response').length),
+      )
       const paidLater: unknown[] = []
       const agent = make(rest, paidLater)
 

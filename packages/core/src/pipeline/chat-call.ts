@@ -151,6 +151,10 @@ export class ChatCall extends ContentCall<ChatResponse> {
     if (run.sink.outer === undefined) run.partial = undefined
   }
 
+  protected get takenIds(): readonly Message[] {
+    return this.run.messages.all
+  }
+
   protected updatesOf(result: ChatResponse): Iterable<AgentResponseUpdate> {
     return toUpdates(result)
   }

@@ -3,6 +3,8 @@ import type { ChatMiddleware } from '../contract/chat.ts'
 import type { Middleware, MiddlewareInput } from '../contract/agent.ts'
 import type { ClientMiddlewareInput } from '../contract/middleware.ts'
 import type { FunctionMiddleware } from '../contract/run.ts'
+import { checkStore } from '../store/store-needs.ts'
+import type { KeyValueStore } from '../store/store.ts'
 
 /** Middlewares by level, in list order. */
 export interface Middlewares {
@@ -35,6 +37,21 @@ export function sortMiddlewares(
   const of = (level: Middleware['level']): never[] =>
     all.filter((middleware) => middleware.level === level) as never[]
   return { all, agent: of('agent'), chat: of('chat'), function: of('function') }
+}
+
+/**
+ * Checks that the store of an agent has what its middlewares need.
+ * @throws TypeError that names the middleware and what the store lacks
+ */
+export function checkStoreNeeds(
+  store: KeyValueStore | undefined,
+  middlewares: readonly Middleware[],
+): void {
+  if (store === undefined) return
+  checkStore('agent', store)
+  for (const { name, storeNeeds = [] } of middlewares) {
+    checkStore(`agent: middleware "${name}"`, store, storeNeeds)
+  }
 }
 
 /** Returns true if lists hold exactly these middlewares, in this order. */

@@ -97,17 +97,15 @@ export class RunConversation implements RunMessages {
    * Runs `work`, which may rewrite the conversation, and returns the messages that replace `said`,
    * the last ones added: the same list if they did not change.
    */
-  async revised(
-    said: readonly Message[],
-    work: () => Promise<void>,
-  ): Promise<readonly Message[]> {
+  async revised(said: readonly Message[], work: () => Promise<void>): Promise<readonly Message[]> {
     const before = new Set(this.#all.map(({ id }) => id))
     for (const { id } of said) before.delete(id)
     const rewrites = this.#rewrites
     await work()
     if (rewrites === this.#rewrites) return said
     const revised = this.#all.filter(({ id }) => !before.has(id))
-    const isSame = revised.length === said.length && revised.every((entry, at) => entry === said[at])
+    const isSame =
+      revised.length === said.length && revised.every((entry, at) => entry === said[at])
     return isSame ? said : revised
   }
 

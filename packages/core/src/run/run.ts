@@ -44,6 +44,8 @@ export interface RunInit {
   readonly isGuest?: boolean | undefined
   readonly data?: unknown
   readonly tenant?: string | undefined
+  readonly store?: KeyValueStore | undefined
+  readonly storeTimeoutMs?: number | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
   readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
@@ -70,7 +72,8 @@ export class Run implements RunContext {
   readonly depth: number
   readonly data: unknown
   readonly tenant: string | undefined
-  stateStore: KeyValueStore | undefined
+  readonly store: KeyValueStore | undefined
+  readonly storeTimeoutMs: number | undefined
   readonly sink: UpdateSink<AgentResponseUpdate>
   iteration = 0
   /** Position of the running middlewares: around the run, or inside a model call or tool call. */
@@ -132,6 +135,8 @@ export class Run implements RunContext {
     this.depth = parent === undefined ? 0 : parent.depth + 1
     this.data = init.data
     this.tenant = init.tenant ?? parent?.tenant
+    this.store = init.store ?? parent?.store
+    this.storeTimeoutMs = init.storeTimeoutMs
     this.sink = init.sink
     const state = init.journal && this.journal.state
     this.#id ??= state?.runId

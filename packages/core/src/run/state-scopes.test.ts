@@ -95,9 +95,9 @@ describe('state of a session', () => {
 
 describe('state of a tenant', () => {
   it('is changed in one step, by however many runs, of however many agents', async () => {
-    const stateStore = memoryStore()
+    const store = memoryStore()
     const add = (state: RunState): Promise<number> => state.change(spent, (n) => n + 1)
-    const agents = [agentThat(add, { stateStore }), agentThat(add, { stateStore })]
+    const agents = [agentThat(add, { store }), agentThat(add, { store })]
 
     await Promise.all(
       Array.from({ length: 1000 }, (_, at) =>
@@ -106,28 +106,28 @@ describe('state of a tenant', () => {
     )
 
     const seen: number[] = []
-    const reader = agentThat(async (state) => seen.push(await state.load(spent)), { stateStore })
+    const reader = agentThat(async (state) => seen.push(await state.load(spent)), { store })
     for (const tenant of ['a', 'b', 'c']) await reader.run('Hi', { tenant })
     expect(seen).toEqual([750, 250, 0])
   })
 
   it('is that of the caller in a run that a tool starts', async () => {
-    const stateStore = memoryStore()
-    const inner = agentThat((state) => state.change(spent, (n) => n + 1), { stateStore })
+    const store = memoryStore()
+    const inner = agentThat((state) => state.change(spent, (n) => n + 1), { store })
     const outer = new Agent({
       client: scriptedClient([callFunction('inner', { task: 'x' }), 'Done.']),
       tools: [inner.asTool({ name: 'inner' })],
-      stateStore,
+      store,
     })
 
     await outer.run('Hi', { tenant: 'a' })
 
-    expect(await stateStore.get('state:["a","spent"]')).toBe(1)
+    expect(await store.get('state:["a","spent"]')).toBe(1)
   })
 
   it.each([
-    ['without a tenant', { stateStore: memoryStore() }, {}, '`tenant`'],
-    ['without a store', {}, { tenant: 'a' }, '`stateStore`'],
+    ['without a tenant', { store: memoryStore() }, {}, '`tenant`'],
+    ['without a store', {}, { tenant: 'a' }, '`store`'],
   ])('%s it says what is missing', async (_, options, run, problem) => {
     const error = await agentThat((state) => state.load(spent), options)
       .run('Hi', run)
@@ -183,7 +183,7 @@ describe('several cells at once', () => {
 
   it('are undone in the session, too', () => {
     const session = createSession()
-    const state = new StateCells({ session, tenant: undefined, stateStore: undefined })
+    const state = new StateCells({ session, tenant: undefined, store: undefined })
     state.update(visits, () => 1)
 
     expect(() =>
@@ -267,7 +267,7 @@ describe('versions of state', () => {
       version: 2,
       migrate: () => 100,
     })
-    const state = new StateCells({ session, tenant: undefined, stateStore: undefined })
+    const state = new StateCells({ session, tenant: undefined, store: undefined })
 
     expect(state.update(counted, (n) => n + 1)).toBe(101)
     expect(session.state).toEqual({ visits: { '~version': 2, value: 101 } })

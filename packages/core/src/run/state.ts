@@ -1,8 +1,10 @@
 import { checkOptions } from '../base/check-options.ts'
 import { isObject } from '../base/is-object.ts'
 import { LamellaError } from '../base/lamella-error.ts'
+import { systemClock } from '../base/timers.ts'
 import { validateNow } from '../base/validate.ts'
 import type { Session } from '../messages/session.ts'
+import { withinStoreTime } from '../store/store-time-limit.ts'
 import type {
   RunState,
   SharedValue,
@@ -113,26 +115,37 @@ function sessionSlot<T>(cell: StateCell<T>, { state }: Session): Slot {
 }
 
 /** @throws LamellaError `state_scope` without a tenant or a store */
-function sharedValue<T>(
-  cell: StateCell<T>,
-  { stateStore: store, tenant }: StateSurroundings,
-): SharedValue<T> {
+function sharedValue<T>(cell: StateCell<T>, around: StateSurroundings): SharedValue<T> {
   const { name, initial } = cell
+  const { store, tenant, storeTimeoutMs: timeoutMs = 5000 } = around
   if (store === undefined || tenant === undefined) {
-    const missing = tenant === undefined ? '`tenant` of the run' : '`stateStore` of the agent'
+    const missing = tenant === undefined ? '`tenant` of the run' : '`store` of the agent'
     throw new LamellaError(`state "${name}" belongs to a tenant, and there is no ${missing}`, {
       code: 'state_scope',
     })
   }
   const key = `state:${JSON.stringify([tenant, name])}`
+  const limit = { clock: systemClock, timeoutMs, signal: around.signal }
   const valueOf = (stored: unknown): T => (stored === undefined ? initial() : read(cell, stored))
+  const change = async (updater: (value: T) => T, isOver: () => boolean): Promise<T> => {
+    for (;;) {
+      const stored = await store.get(key)
+      const value = updater(valueOf(stored))
+      if (await store.compareAndSet(key, stored, write(cell, value))) return value
+      if (isOver()) return value
+    }
+  }
   return {
-    load: async () => valueOf(await store.get(key)),
+    load: async () => valueOf(await withinStoreTime(store.get(key), limit)),
     async change(updater) {
-      for (;;) {
-        const stored = await store.get(key)
-        const value = updater(valueOf(stored))
-        if (await store.compareAndSet(key, stored, write(cell, value))) return value
+      let isOver = false
+      try {
+        return await withinStoreTime(
+          change(updater, () => isOver),
+          limit,
+        )
+      } finally {
+        isOver = true
       }
     },
   }
@@ -260,4 +273,4 @@ export class StateCells implements RunState {
   }
 }
 
-const nowhere: StateSurroundings = { session: undefined, tenant: undefined, stateStore: undefined }
+const nowhere: StateSurroundings = { session: undefined, tenant: undefined, store: undefined }

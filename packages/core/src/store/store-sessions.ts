@@ -9,6 +9,7 @@ import type { Session, SessionSnapshot } from '../messages/session.ts'
 import { createSession, forkSession } from '../messages/session.ts'
 import type { ListItem } from './store-lists.ts'
 import { storeNamespace } from './store-namespace.ts'
+import { sessionStores } from './session-stores.ts'
 import { checkStore } from './store-needs.ts'
 import { mergeSessions } from './store-session-merge.ts'
 import { withinStoreTime } from './store-time-limit.ts'
@@ -138,10 +139,14 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     storeTimeoutMs: 1,
     clock: 'any',
   })
-  checkStore('sessions', store, [])
+  checkStore('sessions', store)
   const { ttlMs, name = 'sessions', onConflict = 'reject', maxListed = 10_000 } = options
   const { storeTimeoutMs = 5000, clock = systemClock } = options
   const known = new WeakMap<Session, Known>()
+  const know = (session: Session, about: Known): void => {
+    known.set(session, about)
+    sessionStores.set(session, { store, storeTimeoutMs })
+  }
   const inTime = <T>(work: Promise<T>): Promise<T> =>
     withinStoreTime(work, { clock, timeoutMs: storeTimeoutMs })
   const placeOf = ({ tenant }: SessionOwner): KeyValueStore =>
@@ -162,7 +167,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     const entry = await read(id, owner)
     if (entry === undefined || !belongsTo(entry, owner)) return undefined
     const session = createSession(entry.session)
-    known.set(session, {
+    know(session, {
       owner: { ...owner, principal: entry.principal },
       revision: entry.revision,
       base: entry.session,
@@ -178,7 +183,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
       base: undefined,
       attempted: undefined,
     }
-    known.set(session, about)
+    know(session, about)
     const { owner } = about
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop
@@ -235,7 +240,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
       const session = await load(id, owner)
       if (session !== undefined) return session
       const fresh = createSession({ id })
-      known.set(fresh, { owner, revision: undefined, base: undefined, attempted: undefined })
+      know(fresh, { owner, revision: undefined, base: undefined, attempted: undefined })
       return fresh
     },
     save,

@@ -4,8 +4,8 @@ import type {
   FunctionMiddleware,
   GuardrailEvent,
 } from '@lamella/core'
-import { errorResult, LamellaError, memoryStore } from '@lamella/core'
-import { defineFunctionMiddleware, reporter, systemClock } from '@lamella/core/authoring'
+import { errorResult, LamellaError, memoryStore, storeNamespace } from '@lamella/core'
+import { defineFunctionMiddleware, perStore, reporter, systemClock } from '@lamella/core/authoring'
 import type { ApprovalTicket } from './approval-gate.ts'
 import { sealedCall, ticketKey } from './approval-gate.ts'
 import { isSealed } from './approval-seal.ts'
@@ -15,12 +15,11 @@ import type { ToolPolicyOptions } from '../policy/tool-policy-options.ts'
 /** Makes the middleware that lets an approved call run: as it was asked for, in time, and once. */
 export function approvalCheck(name: string, options: ToolPolicyOptions): FunctionMiddleware {
   const { approval = {}, clock = systemClock, mode, onEvent } = options
-  const {
-    ttlMs = 900_000,
-    sign,
-    edit = true,
-    store = memoryStore({ clock, maxEntries: 100_000 }),
-  } = approval
+  const { ttlMs = 900_000, sign, edit = true } = approval
+  const storeOf = perStore(
+    approval.store,
+    (store) => store ?? memoryStore({ clock, maxEntries: 100_000 }),
+  )
   const report = reporter<GuardrailEvent>('guardrail', onEvent)
 
   /** What is wrong with an approval. */
@@ -50,7 +49,9 @@ export function approvalCheck(name: string, options: ToolPolicyOptions): Functio
       const { metadata } = approvalRequest(context.run, context.callId) ?? {}
       const ticket = metadata?.[ticketKey] as ApprovalTicket | undefined
       let problem = await problemOf(context, ticket, decision.arguments !== undefined)
-      const key = ticket && `tool-policy:approval:${ticket.nonce}`
+      const { tenant } = context.run
+      const store = storeNamespace(storeOf(context.run), { name: 'tool-policy', tenant })
+      const key = ticket && `approval:${ticket.nonce}`
       if (problem === undefined && key !== undefined) {
         const isFirst = await store.compareAndSet(key, undefined, true, { ttlMs: 2 * ttlMs })
         if (!isFirst) problem = 'approval_used'

@@ -43,8 +43,8 @@ export interface ApprovalOptions {
    */
   readonly edit?: boolean | undefined
   /**
-   * Where it is kept which approvals were used. For several processes, one that they share.
-   * @default in memory
+   * Store of the approvals that were used. For several processes, one that they share.
+   * @default the agent's, otherwise this process
    */
   readonly store?: KeyValueStore | undefined
 }

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { link, readFile, rename, unlink, writeFile } from 'node:fs/promises'
+import { createHash, randomUUID } from 'node:crypto'
+import { readFile, unlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { LamellaError } from '@lamella/core'
 
@@ -23,7 +23,10 @@ const own: Holder = { host: hostname(), pid: process.pid, process: randomUUID() 
  * @throws LamellaError `audit_conflict` if somebody else holds it
  */
 export async function lockFile(path: string): Promise<FileLock> {
-  const lock = `${path}.lock`
+  return take(`${path}.lock`, path)
+}
+
+async function take(lock: string, path: string): Promise<FileLock> {
   const text = `${JSON.stringify(own)}\n`
   for (let attempt = 0; ; attempt++) {
     try {
@@ -32,24 +35,33 @@ export async function lockFile(path: string): Promise<FileLock> {
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) throw error
     }
-    const found = await readFile(lock, 'utf8').catch(() => undefined)
-    if (found !== undefined && (attempt === attempts || !isLeft(found))) throw conflict(path, found)
-    if (found !== undefined) await remove(lock, found)
+    const found = await readFile(lock, 'utf8').catch((error: unknown) => {
+      if (!hasCode(error, 'ENOENT')) throw error
+    })
+    if (found === undefined) continue
+    if (attempt === attempts || !isLeft(found)) throw conflict(path, found)
+    await removeLeft(lock, found, path)
   }
   return { release: () => remove(lock, text) }
 }
 
 const attempts = 3
 
-/** Removes a lock if it is still the one that was read. Of several processes that try, one does. */
-async function remove(lock: string, expected: string): Promise<void> {
-  const aside = `${lock}.${randomUUID()}`
+/** Removes a lock whose holder has ended. A lock of its own sees to it that only one process does. */
+async function removeLeft(lock: string, found: string, path: string): Promise<void> {
+  const digest = createHash('sha256').update(found).digest('hex').slice(0, 16)
+  const permit = await take(`${lock}.${digest}`, path)
   try {
-    if ((await readFile(lock, 'utf8')) !== expected) return
-    await rename(lock, aside)
-    // Another process may have taken over the lock since: it gets it back.
-    if ((await readFile(aside, 'utf8')) !== expected) await link(aside, lock)
-    await unlink(aside)
+    await remove(lock, found)
+  } finally {
+    await permit.release()
+  }
+}
+
+/** Removes a lock that nobody else may remove, if it is still there. */
+async function remove(lock: string, expected: string): Promise<void> {
+  try {
+    if ((await readFile(lock, 'utf8')) === expected) await unlink(lock)
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error
   }

@@ -67,6 +67,21 @@ export interface RunLine extends LineFields {
   readonly tools: readonly string[]
   readonly provider?: string | undefined
   readonly model?: string | undefined
+  /** Set if nothing ran: the line is of an explanation, which no file holds. */
+  readonly plan?: PlanFacts | undefined
+}
+
+/** Facts of a run that `agent.explain()` describes. */
+export interface PlanFacts {
+  /** Messages of the input. */
+  readonly input: number
+  /** Messages of the session. */
+  readonly history: number
+  /** Most model calls that may lead to tool calls. */
+  readonly modelCalls: number
+  /** Most tool calls. Missing if there is no limit. */
+  readonly toolCalls?: number | undefined
+  readonly warnings: readonly string[]
 }
 
 /** A model call or a tool call was made. Call 0 is the run itself. */

@@ -1,7 +1,7 @@
 import type { Usage } from '@lamella/core'
 import { heldSpans, laneOf } from './lanes.ts'
 import type { CallPicture, PassPicture, RunPicture } from './run-picture.ts'
-import { exitOfCall, innermostOf, middlewareOf, passesAt } from './run-picture.ts'
+import { exitOfCall, innermostOf, isPlanned, middlewareOf, passesAt } from './run-picture.ts'
 import { count, errorOf, exitWords, nameOfCall } from './words.ts'
 
 /** A time in which something worked: a middleware itself, what is inside of it, or the core. */
@@ -97,7 +97,7 @@ function callRow(call: CallPicture): OnionRow {
     ...rowOf(call, kind, nameOfCall(call)),
     usage,
     cost,
-    children: [...middlewareRows(call), ...(innermost.length > 0 ? [core] : [])],
+    children: [...middlewareRows(call), ...(innermost.length > 0 || isPlanned(run) ? [core] : [])],
   }
 }
 
@@ -108,7 +108,7 @@ function rowOf(call: CallPicture, kind: OnionRow['kind'], name: string): OnionRo
     name,
     call,
     place: undefined,
-    marks: callMarks(call),
+    marks: isPlanned(run) ? [] : callMarks(call),
     bars: passes.map((pass) => barOf(pass, run, 'inside')),
     totalMs: lengthOf(passes, run),
     ownMs: undefined,
@@ -121,6 +121,7 @@ function rowOf(call: CallPicture, kind: OnionRow['kind'], name: string): OnionRo
 function middlewareRows(call: CallPicture): OnionRow[] {
   return middlewareOf(call).flatMap((name, place): OnionRow[] => {
     const passes = passesAt(call, place)
+    if (isPlanned(call.run)) return [{ ...rowOf(call, 'middleware', name), place }]
     if (passes.length === 0) return []
     const bars = passes.flatMap((pass) => middlewareBars(pass, call.run))
     const own = bars.filter(({ kind }) => kind === 'own')

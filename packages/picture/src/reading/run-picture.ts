@@ -97,6 +97,11 @@ export interface Scope {
   readonly tools: Map<string, ToolLine>
 }
 
+/** Tells if nothing ran: the picture is of an explanation. */
+export function isPlanned({ line }: RunPicture): boolean {
+  return line?.plan !== undefined
+}
+
 /** Restarts of a run's own probes that are told by an update, and where model calls began. */
 export function modelCallsBefore(run: RunPicture, seq: number): number {
   let last = 0

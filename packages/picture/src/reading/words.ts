@@ -1,6 +1,6 @@
 import type { Usage } from '@lamella/core'
 import type { CallPicture, RunPicture } from './run-picture.ts'
-import { exitOfCall } from './run-picture.ts'
+import { exitOfCall, isPlanned } from './run-picture.ts'
 
 /** A number of things: `1 model call`, `2 model calls`. */
 export function count(number: number, thing: string): string {
@@ -40,6 +40,7 @@ export function tokens(usage: Usage): string {
 /** Name of a call: `Model call 2`, `Tool 1: search`. */
 export function nameOfCall({ line, ordinal, run }: CallPicture): string {
   if (line.type === 'run') return run.line?.agent ?? 'Run'
+  if (isPlanned(run)) return `Each ${line.type} call`
   if (line.type === 'model') return `Model call ${ordinal}`
   return `Tool ${ordinal}${line.name === undefined ? '' : `: ${line.name}`}`
 }
@@ -49,6 +50,7 @@ export const exitWords: Readonly<Record<string, string>> = {
   ok: 'completed',
   completed: 'completed',
   open: 'no end recorded',
+  planned: 'not run yet',
   failed: 'failed',
   blocked: 'blocked',
   terminated: 'terminated',
@@ -60,6 +62,7 @@ export const exitWords: Readonly<Record<string, string>> = {
 
 /** How a run ended; `open` if the recording does not tell. */
 export function statusOf(run: RunPicture): string {
+  if (isPlanned(run)) return 'planned'
   if (run.end !== undefined) return run.end.status
   if (run.line?.level !== 'chat') return 'open'
   const last = run.calls.findLast(({ line }) => line.type === 'model')
@@ -91,8 +94,18 @@ export function errorOf(call: CallPicture): string | undefined {
   return undefined
 }
 
-/** Why a run ended, in one sentence. */
+/** Most calls that a planned run may make. */
+export function limitOf(calls: number | undefined): string {
+  return calls === undefined ? 'any number' : `up to ${grouped(calls)}`
+}
+
+/** Why a run ended, or what it would do, in one sentence. */
 export function whyItEnded(run: RunPicture): string {
+  const { plan } = run.line ?? {}
+  if (plan !== undefined) {
+    const history = plan.history === 0 ? '' : ` and ${grouped(plan.history)} of history`
+    return `A run with ${count(plan.input, 'message')} of input${history} goes through these. Nothing was called.`
+  }
   const models = callCounts(run, 'model').all
   const toolCalls = callCounts(run, 'tool').all
   const after =

@@ -28,7 +28,7 @@ export type RecordedMiddleware<OuterLevel extends 'agent' | 'chat'> =
 export interface Recorder<OuterLevel extends 'agent' | 'chat' = 'agent' | 'chat'> {
   /**
    * Puts probes between middlewares. The list goes where the plain one was, and works as it does.
-   * Names of probes are `record:0`, `record:1` …
+   * Names of probes are `record:0`, `record:1` …, and `explain()` leaves them out.
    */
   middleware(list?: MiddlewareInput): readonly RecordedMiddleware<OuterLevel>[]
   /**
@@ -126,7 +126,7 @@ class RunRecorder implements Recorder {
         if (isOutermost) record!.end(context.run, { response }, context.signal)
       })
     }
-    return { level, name: `record:${p}`, process }
+    return { level, name: `record:${p}`, role: 'probe', process }
   }
 
   /** Returns the record of a run that the probes of one list share. The first probe makes it. */

@@ -1,10 +1,12 @@
-import { readLines } from '../lines/read-lines.ts'
+import type { Explanation } from '@lamella/core'
+import { recordingLines } from '../lines/recording-lines.ts'
 import { pageFrame, pageHashes, pageScript, pageStyle } from './page-assets.ts'
 
 /**
  * Makes the page of a recording: one HTML file that loads nothing, sends nothing, and shows what was said
  * as text only. Lines that are cut off or of an unknown version are left out, and the page says how many.
- * @param recording JSON lines as a `recorder()` writes them
+ * @param recording JSON lines as a `recorder()` writes them, or what `agent.explain()` returns: the page then
+ * shows what a run would go through
  * @example
  * ```ts
  * import { Agent } from '@lamella/core'
@@ -18,13 +20,13 @@ import { pageFrame, pageHashes, pageScript, pageStyle } from './page-assets.ts'
  * const html = pictureOf(recording) // a page to write to a file
  * ```
  */
-export function pictureOf(recording: string): string {
+export function pictureOf(recording: string | Explanation): string {
   return pageWith(recording, undefined)
 }
 
 /** The page of a recording that still grows: it asks `live` for more lines. */
-export function pageWith(recording: string, live: string | undefined): string {
-  const { lines, unreadable } = readLines(recording)
+export function pageWith(recording: string | Explanation, live: string | undefined): string {
+  const { lines, unreadable } = recordingLines(recording)
   const data = asText(JSON.stringify({ lines, unreadable, live }))
   const policy = [
     "default-src 'none'",

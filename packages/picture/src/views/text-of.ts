@@ -1,3 +1,4 @@
+import type { Explanation } from '@lamella/core'
 import { flatRows, onionOf } from '../reading/onion.ts'
 import { readRecording } from '../reading/read-recording.ts'
 import type { RunPicture } from '../reading/run-picture.ts'
@@ -7,7 +8,9 @@ const barWidth = 24
 
 /**
  * Draws the onion of each run of a recording as text, for a terminal: a row for each call and each middleware
- * inside of it, with its own time and what it did.
+ * inside of it, with its own time and what it did. Of what `agent.explain()` returns, it draws the onion
+ * that a run would go through.
+ * @param recording JSON lines as a `recorder()` writes them, or an explanation
  * @example
  * ```ts
  * import { Agent } from '@lamella/core'
@@ -21,22 +24,26 @@ const barWidth = 24
  * console.log(textOf(recording))
  * ```
  */
-export function textOf(recording: string): string {
+export function textOf(recording: string | Explanation): string {
   const runs = readRecording(recording)
   return runs.length === 0 ? 'The recording holds no run.\n' : runs.map(textOfRun).join('\n')
 }
 
 function textOfRun(run: RunPicture): string {
   const { line, end } = run
+  const { plan } = line ?? {}
   const spent = [
-    duration(run.last - run.start),
+    plan === undefined ? duration(run.last - run.start) : '',
     end === undefined ? '' : tokens(end.usage),
     end?.cost === undefined ? '' : money(end.cost),
   ]
   const status = statusOf(run)
   const lines = [
-    `${line?.agent ?? 'Run'}: ${exitWords[status] ?? status} · ${spent.filter(Boolean).join(' · ')}`,
+    [`${line?.agent ?? 'Run'}: ${exitWords[status] ?? status}`, ...spent.filter(Boolean)].join(
+      ' · ',
+    ),
     whyItEnded(run),
+    ...(plan?.warnings.map((warning) => `! ${warning}`) ?? []),
     '',
     ...chains(run),
   ]
@@ -56,9 +63,14 @@ function textOfRun(run: RunPicture): string {
     }
   })
   const nameWidth = Math.min(44, Math.max(...rows.map(({ name }) => name.length)))
+  if (plan !== undefined) return printed([...lines, ...rows.map(({ name }) => name)])
   const msWidth = Math.max(...rows.map(({ ms }) => ms.length))
   for (const { name, ms, bar, said } of rows)
     lines.push(`${fit(name, nameWidth)}  ${bar}  ${ms.padStart(msWidth)}  ${said}`.trimEnd())
+  return printed(lines)
+}
+
+function printed(lines: readonly string[]): string {
   return `${lines.map(printable).join('\n')}\n`
 }
 
@@ -66,16 +78,17 @@ function chains({ line }: RunPicture): string[] {
   if (line === undefined) return []
   const { middleware, tools, provider, model } = line
   const cores = {
-    agent: 'the loop',
-    chat: [provider, model].filter(Boolean).join(' ') || 'the provider',
-    function: tools.join(', ') || 'no tools',
+    agent: 'loop',
+    chat: [provider, model].filter(Boolean).join(' ') || 'provider',
+    function: tools.join(', ') || '(no tools)',
   }
-  const words = { agent: 'run', chat: 'model', function: 'tool' }
+  // As `String(agent.explain())` has them.
+  const words = { agent: 'run', chat: 'model call', function: 'tool call' }
   const levels = ['agent', 'chat', 'function'] as const
   return [
     ...levels.map((level) => {
       const names = middleware[level].map(({ name }) => name)
-      return `${words[level].padEnd(8)}${[...names, cores[level]].join(' → ')}`
+      return `${words[level].padEnd(12)}${[...names, cores[level]].join(' → ')}`
     }),
     '',
   ]

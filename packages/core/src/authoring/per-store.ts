@@ -1,0 +1,35 @@
+import type { RunContext } from '../contract/run.ts'
+import type { KeyValueStore } from '../store/store.ts'
+
+/**
+ * Finds what a middleware keeps in a store: in the one of its own options, else in the agent's, else in
+ * this process. `make` is called once for each store, and for this process with `undefined`.
+ * @example
+ * ```ts
+ * import { chatMiddleware, memoryStore, storeNamespace } from '@lamella/core'
+ * import { perStore } from '@lamella/core/authoring'
+ *
+ * const counts = perStore(undefined, (store) => store ?? memoryStore())
+ * const count = chatMiddleware('count', async ({ run }, callNext) => {
+ *   const mine = storeNamespace(counts(run), { name: 'count', tenant: run.tenant })
+ *   await mine.set(run.id, run.iteration)
+ *   await callNext()
+ * })
+ * console.log(count.name) // count
+ * ```
+ */
+export function perStore<Part, Own extends object = KeyValueStore>(
+  own: Own | undefined,
+  make: (store: Own | KeyValueStore | undefined) => Part,
+): (run: Pick<RunContext, 'store'>) => Part {
+  if (own !== undefined) {
+    const part = make(own)
+    return () => part
+  }
+  const parts = new WeakMap<object, Part>()
+  return ({ store }) => {
+    const key = store ?? parts
+    if (!parts.has(key)) parts.set(key, make(store))
+    return parts.get(key)!
+  }
+}

@@ -1,0 +1,48 @@
+import type { Explanation } from '@lamella/core'
+import type { Line } from './line.ts'
+import type { ReadLines } from './read-lines.ts'
+import { readLines } from './read-lines.ts'
+
+/** Returns the lines of a recording, or those that stand for a run that `agent.explain()` describes. */
+export function recordingLines(recording: string | Explanation): ReadLines {
+  return typeof recording === 'string'
+    ? readLines(recording)
+    : { lines: planLines(recording), unreadable: 0 }
+}
+
+function planLines(explanation: Explanation): Line[] {
+  const { name, provider, model, tools, messages, settings, warnings } = explanation
+  const { maxIterations, maxFunctionCalls } = settings
+  const named = (names: readonly string[]) => names.map((each) => ({ name: each }))
+  const at = { t: 0, r: 1 }
+  return [
+    {
+      k: 'run',
+      ...at,
+      v: 1,
+      id: '',
+      agent: name,
+      at: '',
+      stream: false,
+      capture: 'facts',
+      level: 'agent',
+      middleware: {
+        agent: named(explanation.agent),
+        chat: named(explanation.chat),
+        function: named(explanation.function),
+      },
+      tools,
+      provider,
+      model,
+      plan: {
+        ...messages,
+        modelCalls: maxIterations,
+        toolCalls: maxFunctionCalls === Infinity ? undefined : maxFunctionCalls,
+        warnings,
+      },
+    },
+    { k: 'call', ...at, c: 0, type: 'run' },
+    { k: 'call', ...at, c: 1, type: 'model' },
+    { k: 'call', ...at, c: 2, type: 'tool', name: tools.join(', ') || '(no tools)' },
+  ]
+}

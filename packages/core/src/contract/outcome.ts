@@ -150,7 +150,7 @@ export type JournalStep =
       readonly messages: readonly Message[]
     }
   | {
-      /** Replaces the last message with the same id, which now holds requests for approval. */
+      /** Replaces the message with the same id, which now holds requests for approval. */
       readonly kind: 'request'
       /** The message. */
       readonly message: Message

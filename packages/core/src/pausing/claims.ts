@@ -79,7 +79,7 @@ export class Claims {
   async settle(status?: RunStatus): Promise<void> {
     const { acted, answered, state } = this.#run.journal
     const isDone = acted || (status === 'paused' && answered)
-    if (isDone) closeRequests(this.#run, this.#open)
+    closeRequests(this.#run, this.#open, isDone)
     if (!isDone) await this.#release(this.#own)
     else if (status === undefined && state?.paused === false) await this.#release([state.id])
   }

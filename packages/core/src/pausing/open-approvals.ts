@@ -20,9 +20,14 @@ export class OpenApprovals {
   }
 }
 
-/** Removes answered requests from those that are open. */
-export function closeRequests({ journal, session }: Run, open: OpenApprovals): void {
-  const answered = new Set(journal.steps.flatMap((step) => (step.kind === 'answer' ? step.id : [])))
+/** Removes answered requests from those that are open, also those that this run has answered if it is done. */
+export function closeRequests(
+  { journal, session }: Run,
+  open: OpenApprovals,
+  isDone: boolean,
+): void {
+  const steps = isDone ? journal.steps : journal.before
+  const answered = new Set(steps.flatMap((step) => (step.kind === 'answer' ? step.id : [])))
   if (answered.size === 0) return
   for (const id of answered) open.forget(id)
   if (session?.pending.some(({ id }) => answered.has(id)) === true)

@@ -219,7 +219,7 @@ describe.each(modes)(
         }),
         { numRuns: 40 },
       )
-    })
+    }, 60_000)
   },
 )
 

@@ -72,10 +72,9 @@ export class RunConversation implements RunMessages {
     }
   }
 
-  /** Replaces the last message with the same id. */
+  /** Replaces the message with the same id. */
   replace(changed: Message): void {
-    const old = this.#all.findLast(({ id }) => id === changed.id)
-    const swap = (entry: Message): Message => (entry === old ? changed : entry)
+    const swap = (entry: Message): Message => (entry.id === changed.id ? changed : entry)
     this.#all = this.#all.map(swap)
     this.#added = this.#added.map(swap)
     this.#base = this.#base.map(swap)

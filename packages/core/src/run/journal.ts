@@ -36,7 +36,11 @@ export class Journal {
   /** Number of steps when the loop was entered. */
   #entered: number | undefined
 
+  /** Steps of the checkpoint that the run was resumed from. */
+  readonly before: readonly JournalStep[]
+
   constructor(steps: readonly JournalStep[] = noSteps) {
+    this.before = steps
     this.#replay(steps)
     this.acted = this.answered = false
   }

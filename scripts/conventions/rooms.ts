@@ -36,6 +36,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   'packages/guardrail-tools/src': ['rules', 'sql', 'policy', 'approvals'],
   'packages/middleware-audit/src': ['record', 'verify', 'sinks', 'run'],
   'packages/picture/src': ['lines', 'recorder', 'reading', 'views', 'command'],
+  'packages/serve/src': ['http', 'chats', 'sse', 'ui-stream', 'openai', 'ag-ui', 'node', 'reader'],
   'packages/testing/src': ['base', 'scripted', 'contracts', 'model-server'],
   scripts: [
     'test-support',

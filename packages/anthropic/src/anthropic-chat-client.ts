@@ -6,14 +6,23 @@ import type {
   Message,
 } from '@lamella/core'
 import { BaseChatClient, foldUpdates } from '@lamella/core'
-import type { FailureContext, TransportCall, WireObject } from '@lamella/core/transport'
+import { AnthropicError, APIConnectionError, APIConnectionTimeoutError } from '@anthropic-ai/sdk'
+import type {
+  FailureContext,
+  PreparedHistory,
+  SdkErrors,
+  TransportCall,
+  WireObject,
+} from '@lamella/core/transport'
 import {
   boundedFailure,
   conversationTexts,
   headerUpdates,
   longestTimerMs,
   readEventStream,
+  readRateLimits,
   readWhole,
+  sdkFailure,
 } from '@lamella/core/transport'
 import type { AnthropicChatClientOptions, Connection } from './connection/anthropic-connection.ts'
 import { connect } from './connection/anthropic-connection.ts'
@@ -24,9 +33,8 @@ import { refuseLongWaits } from './connection/long-waits.ts'
 import { ignoredOptions, messagesBody, replayOf } from './requests/messages-request.ts'
 import type { MapperContext } from './answers/messages-updates.ts'
 import { MessagesUpdates } from './answers/messages-updates.ts'
-import type { PreparedHistory } from './history/prepare-history.ts'
-import { prepareHistory } from './history/prepare-history.ts'
-import { rateLimitInfo } from './errors/rate-limit-info.ts'
+import { messagesHistory } from './history/messages-history.ts'
+import { rateLimitHeaders } from './errors/rate-limit-headers.ts'
 
 /**
  * Claude, through Anthropic's Messages API.
@@ -107,7 +115,7 @@ export class AnthropicChatClient extends BaseChatClient {
 
   #prepare(messages: readonly Message[]): PreparedHistory {
     const { provider, model } = this
-    return prepareHistory(messages, { provider, model, dialect: this.#connection.dialect })
+    return messagesHistory(messages, { provider, model, dialect: this.#connection.dialect })
   }
 
   #call(request: ChatRequest, streaming: WireObject = {}): ReadyCall {
@@ -153,7 +161,7 @@ export class AnthropicChatClient extends BaseChatClient {
       mapper: () => new MessagesUpdates(context),
       reportIn,
       toError: (cause, { partial, headers: answered }) =>
-        toProviderError(cause, {
+        toProviderError(sdkFailure(cause, sdkErrors), {
           ...failure,
           partial,
           headers: answered,
@@ -161,6 +169,12 @@ export class AnthropicChatClient extends BaseChatClient {
         }),
     }
   }
+}
+
+const sdkErrors: SdkErrors = {
+  base: AnthropicError,
+  connection: APIConnectionError,
+  timeout: APIConnectionTimeoutError,
 }
 
 interface ReadyCall extends TransportCall {
@@ -178,7 +192,7 @@ function factsOf(
   { responseHeaders }: AnthropicProviderOptions,
 ): readonly ChatResponseUpdate[] {
   return headerUpdates({
-    rateLimit: rateLimitInfo(headers),
+    rateLimit: readRateLimits(rateLimitHeaders, headers),
     requestId: headers.get('request-id') ?? undefined,
     headers: responseHeaders === true ? headers : undefined,
   })

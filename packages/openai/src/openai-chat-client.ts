@@ -11,9 +11,10 @@ import type { OpenAICall } from './connection/openai-call.ts'
 import { callOptions, callStreamed, callWhole } from './connection/openai-call.ts'
 import type { Connection, OpenAIClientOptions } from './connection/openai-connection.ts'
 import { clientRules, connect } from './connection/openai-connection.ts'
-import { prepareHistory } from './history/prepare-history.ts'
 import { readProviderOptions } from './connection/openai-provider-options.ts'
-import type { PreparedHistory } from './history/prepare-history.ts'
+import type { PreparedHistory } from '@lamella/core/transport'
+import { prepareHistory } from '@lamella/core/transport'
+import { historyRules } from './history/history-rules.ts'
 import { responsesBody, responsesHistory, responsesReplay } from './responses/responses-request.ts'
 import { ResponsesUpdates } from './responses/responses-updates.ts'
 
@@ -81,7 +82,7 @@ export class OpenAIChatClient extends BaseChatClient {
 
   #prepare(messages: readonly Message[]): PreparedHistory {
     const { provider, model } = this
-    return prepareHistory(messages, { ...responsesHistory, provider, model, isContinued: false })
+    return prepareHistory(messages, historyRules(responsesHistory, { provider, model }))
   }
 
   #call(request: ChatRequest): OpenAICall {

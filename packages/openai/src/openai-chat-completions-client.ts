@@ -20,8 +20,9 @@ import { callOptions, callStreamed, callWhole } from './connection/openai-call.t
 import type { Connection, OpenAIClientOptions } from './connection/openai-connection.ts'
 import { addressOf, clientRules, connect } from './connection/openai-connection.ts'
 import { readProviderOptions } from './connection/openai-provider-options.ts'
-import type { PreparedHistory } from './history/prepare-history.ts'
-import { prepareHistory } from './history/prepare-history.ts'
+import type { PreparedHistory } from '@lamella/core/transport'
+import { prepareHistory } from '@lamella/core/transport'
+import { historyRules } from './history/history-rules.ts'
 
 const owner = 'OpenAIChatCompletionsClient'
 
@@ -127,7 +128,7 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
   #prepare(messages: readonly Message[]): PreparedHistory {
     const { provider, model } = this
     const rules = completionsHistory(this.#dialect)
-    return prepareHistory(messages, { ...rules, provider, model, isContinued: false })
+    return prepareHistory(messages, historyRules(rules, { provider, model }))
   }
 
   #call(request: ChatRequest): OpenAICall {

@@ -16,7 +16,7 @@ import type { Download } from './linked-files.ts'
 import { withLinkedFiles } from './linked-files.ts'
 import type { CallTimeouts } from './model-call.ts'
 import { callModel, streamModel } from './model-call.ts'
-import { prepareHistory } from './prepare-history.ts'
+import { modelHistory } from './model-history.ts'
 import { toPrompt } from './prompt.ts'
 
 /** Options of `aiSdk`. */
@@ -85,12 +85,12 @@ export class AiSdkChatClient extends BaseChatClient {
 
   /** Makes any history valid for models of the AI SDK. Every call does so by itself. */
   prepareHistory(messages: readonly Message[]): readonly Message[] {
-    return prepareHistory(messages, this.#home).messages
+    return modelHistory(messages, this.#home).messages
   }
 
   /** Tells what of a history the model would not be sent, or only changed. */
   canContinue(messages: readonly Message[]): ContinuationReport {
-    const { losses } = prepareHistory(messages, this.#home)
+    const { losses } = modelHistory(messages, this.#home)
     return { ok: losses.length === 0, losses }
   }
 
@@ -101,11 +101,12 @@ export class AiSdkChatClient extends BaseChatClient {
   async #callOf({ messages, instructions, options, signal }: ChatRequest) {
     const { specificationVersion: version, provider } = this.#model
     const { settings, ignored } = callSettings(options, this.#model)
-    const history = prepareHistory(messages, this.#home).messages
-    const reached = await withLinkedFiles(history, this.#model, this.#download, signal)
+    const history = modelHistory(messages, this.#home)
+    const reached = await withLinkedFiles(history.messages, this.#model, this.#download, signal)
     const prompt = toPrompt(reached, instructions, { version, provider })
     const headers = this.#headers
-    return { options: { prompt, ...settings, ...(headers && { headers }) }, ignored }
+    const omitted = { ignored, losses: history.losses }
+    return { options: { prompt, ...settings, ...(headers && { headers }) }, omitted }
   }
 }
 

@@ -1,15 +1,14 @@
-import type { ProviderErrorKind } from '@lamella/core'
-import { isProviderError, ProviderError } from '@lamella/core'
+import type { ProviderError, ProviderErrorKind } from '@lamella/core'
+import { isProviderError } from '@lamella/core'
 import type { FailureContext, HeaderReader, WireObject } from '@lamella/core/transport'
 import {
-  failurePhrases,
   InBandFailure,
   isNetworkError,
   isNetworkTimeout,
   parseObject,
   providerFailure,
-  providerWords,
   recordOf,
+  reportedFailure,
   retryAfterHeaderMs,
   safeName,
   stringOf,
@@ -97,38 +96,28 @@ function reported(
   facts: ErrorFacts,
   { responseHeaders, responseBody, isRetryable }: WireObject,
   status: number | undefined,
-  { provider, replay, confidential, partial }: ModelFailure,
+  context: ModelFailure,
 ): ProviderError {
   const { kind, retryable } = kindOfFailure(facts, status)
   const headers = headerReader(responseHeaders)
-  const afterMs = retryAfterHeaderMs(headers) ?? retryDelayMs(responseBody)
   const code = safeName(facts.code)
-  const shown = [status, code].filter((part) => part !== undefined)
   // What a provider package says of a status that no rule here knows.
   const isTold = kind === 'invalid_request' && isRetryable === true
   const requestId = ['x-request-id', 'request-id', 'x-amzn-requestid'].map((name) =>
     headers.get(name),
   )
-  return new ProviderError(
-    `${provider}: ${failurePhrases[kind]}${shown.length > 0 ? ` (${shown.join(', ')})` : ''}`,
-    {
-      kind,
-      provider,
-      status,
-      retry: {
-        ...(retryable !== undefined && { retryable }),
-        ...(isTold && { retryable: true }),
-        ...(afterMs !== undefined && { afterMs }),
-        replay: status !== undefined && status < 500 && status !== 408 ? 'safe' : replay,
-      },
-      requestId: requestId.find((id) => id !== null) ?? undefined,
-      partial,
-      ...(code !== undefined && { details: { code } }),
-      ...(facts.message !== undefined && {
-        cause: new Error(providerWords(facts.message, confidential)),
-      }),
-    },
-  )
+  const failure = {
+    kind,
+    retryable: isTold ? true : retryable,
+    status,
+    headers,
+    names: [code],
+    message: facts.message,
+    afterMs: retryAfterHeaderMs(headers) ?? retryDelayMs(responseBody),
+    requestId: requestId.find((id) => id !== null) ?? undefined,
+    details: { ...(code !== undefined && { code }) },
+  }
+  return reportedFailure(failure, context)
 }
 
 /** The name of an error of the AI SDK, of whichever copy of its packages. */

@@ -1,15 +1,11 @@
 import type { ProviderErrorKind } from '@lamella/core'
+import type { FailureVerdict } from '@lamella/core/transport'
+import { verdictOfStatus } from '@lamella/core/transport'
 
 /** Report of a failed call, read from whichever of the known shapes. */
 export interface ErrorFacts {
   readonly code?: string
   readonly message?: string
-}
-
-/** Kind of a failure, and whether a retry may help where that differs from the kind's rule. */
-export interface FailureVerdict {
-  readonly kind: ProviderErrorKind
-  readonly retryable?: boolean
 }
 
 // Codes and types in the bodies of OpenAI, Anthropic, Google, Mistral and Bedrock, 2026-11.
@@ -74,24 +70,5 @@ export function kindOfFailure(facts: ErrorFacts, status: number | undefined): Fa
   if (known !== undefined && (status === undefined || known !== 'invalid_request')) {
     return { kind: known }
   }
-  if (status === undefined) return { kind: 'server' }
-  return statuses[status] ?? { kind: status >= 500 ? 'server' : 'invalid_request' }
-}
-
-const statuses: Readonly<Record<number, FailureVerdict>> = {
-  401: { kind: 'auth' },
-  402: { kind: 'quota' },
-  403: { kind: 'auth' },
-  404: { kind: 'not_found' },
-  408: { kind: 'timeout' },
-  409: { kind: 'server' },
-  413: { kind: 'context_length' },
-  429: { kind: 'rate_limit' },
-  498: { kind: 'overloaded' },
-  501: { kind: 'server', retryable: false },
-  503: { kind: 'overloaded' },
-  504: { kind: 'timeout' },
-  505: { kind: 'server', retryable: false },
-  524: { kind: 'timeout' },
-  529: { kind: 'overloaded' },
+  return status === 413 ? { kind: 'context_length' } : verdictOfStatus(status)
 }

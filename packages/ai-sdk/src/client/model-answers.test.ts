@@ -231,6 +231,23 @@ describe.each(cases)('a model of $version, $mode', ({ version, mode }) => {
     expect(metadata['ignoredOptions']).toEqual(version === 'v4' ? ['user'] : ['user', 'reasoning'])
   })
 
+  test('the answer tells what of the history its model was not sent', async () => {
+    const { client } = setUp({ content: [{ type: 'text', text: 'Ok.' }] })
+    const theirs = { provider: 'other' }
+    const history = [
+      message('user', 'Hi'),
+      message('assistant', [{ type: 'reasoning', text: 'Hm.', origin: theirs }]),
+      message('user', 'And?'),
+    ]
+
+    const { metadata } =
+      mode === 'plain'
+        ? await client.getResponse(history)
+        : await client.getResponse(history, { stream: true }).finalResponse()
+
+    expect(metadata['losses']).toEqual(['reasoning of other is left out'])
+  })
+
   test('results of tools go to the model by their kind', async () => {
     const { client, calls } = setUp({ content: [{ type: 'text', text: 'Ok.' }] })
     const call = (callId: string) =>

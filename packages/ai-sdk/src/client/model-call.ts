@@ -12,13 +12,13 @@ import type { CallableModel } from '../model/language-model.ts'
 import type { ModelFailure } from './ai-sdk-error.ts'
 import { toProviderError } from './ai-sdk-error.ts'
 import { readModelStream } from './model-stream.ts'
+import type { OmittedParts, UpdatesContext } from './model-updates.ts'
 import { ModelUpdates } from './model-updates.ts'
 
 /** One call as a model takes it, without its signal. */
 export interface ModelCall {
   readonly options: WireObject
-  /** Options of the request that the model has no field for. */
-  readonly ignored: readonly string[]
+  readonly omitted: OmittedParts
 }
 
 /** How long a call may take, in milliseconds. `Infinity` waits for ever. */
@@ -58,7 +58,7 @@ export async function callModel(
   try {
     const answering = model.doGenerate({ ...call.options, abortSignal: transport.signal })
     const result = await unlessAborted(transport.signal, answering)
-    return ModelUpdates.whole(recordOf(result), updatesContext(model, call))
+    return ModelUpdates.whole(recordOf(result), updatesContext(model, call.omitted))
   } catch (error) {
     if (signal.aborted) throw signal.reason
     const cause: unknown = transport.signal.aborted ? transport.signal.reason : error
@@ -76,24 +76,24 @@ export function streamModel(
   makeCall: () => Promise<ModelCall>,
   timeouts: CallTimeouts,
 ): AsyncIterable<ChatResponseUpdate> {
-  let ignored: readonly string[] = []
+  let omitted: OmittedParts = { ignored: [], losses: [] }
   return readModelStream({
     signal: request.signal,
     timeouts,
     open: async (abortSignal) => {
       const call = await makeCall()
-      ignored = call.ignored
+      omitted = call.omitted
       abortSignal.throwIfAborted()
       return model.doStream({ ...call.options, abortSignal })
     },
-    mapper: () => new ModelUpdates(updatesContext(model, { ignored })),
+    mapper: () => new ModelUpdates(updatesContext(model, omitted)),
     toError: (cause, known) => toProviderError(cause, { ...failureOf(model, request), ...known }),
   })
 }
 
-function updatesContext(model: CallableModel, { ignored }: Pick<ModelCall, 'ignored'>) {
+function updatesContext(model: CallableModel, omitted: OmittedParts): UpdatesContext {
   const { specificationVersion: version, provider, modelId } = model
-  return { version, origin: { provider, model: modelId }, ignored }
+  return { version, origin: { provider, model: modelId }, omitted }
 }
 
 function failureOf(

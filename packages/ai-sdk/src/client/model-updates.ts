@@ -18,12 +18,19 @@ import { hostedContent } from './hosted-part.ts'
 import { toCitation, toSource } from './source-annotation.ts'
 import { partsOf } from './whole-parts.ts'
 
+/** Parts of a request that the model is not sent. */
+export interface OmittedParts {
+  /** Options of the request that the model has no field for. */
+  readonly ignored: readonly string[]
+  /** Parts of the history that are left out or changed. */
+  readonly losses: readonly string[]
+}
+
 /** Facts about a call before its answer. */
 export interface UpdatesContext {
   readonly version: AiSdkVersion
   readonly origin: Origin
-  /** Options of the call that the model has no field for. */
-  readonly ignored: readonly string[]
+  readonly omitted: OmittedParts
 }
 
 /** One block of text or reasoning while its deltas arrive. */
@@ -253,7 +260,8 @@ export class ModelUpdates {
     { finishReason, usage: told, providerMetadata }: WireObject,
     updates: ChatResponseUpdate[],
   ): void {
-    const { version, origin, ignored } = this.#context
+    const { version, origin, omitted } = this.#context
+    const { ignored, losses } = omitted
     const { reason, raw, isCut } = toFinish(finishReason, version)
     const usage = toUsage(told)
     const rawUsage = recordOf(told)['raw']
@@ -262,6 +270,7 @@ export class ModelUpdates {
       ...(rawUsage !== undefined && { usage: rawUsage }),
       ...(providerMetadata !== undefined && { providerMetadata }),
       ...(ignored.length > 0 && { ignoredOptions: ignored }),
+      ...(losses.length > 0 && { losses }),
     }
     updates.push({
       contents: [],

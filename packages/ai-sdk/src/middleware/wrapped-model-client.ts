@@ -63,7 +63,7 @@ export class WrappedModelClient extends BaseChatClient {
     const params = this.#params.toParams(options, this.#model)
     return {
       options: { ...params, prompt: this.#prompt.toPrompt(messages, instructions) },
-      ignored: [],
+      omitted: { ignored: [], losses: [] },
     }
   }
 }

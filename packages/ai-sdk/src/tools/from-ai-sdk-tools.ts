@@ -9,7 +9,7 @@ import type {
 import { hostedTool, tool } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import { recordOf } from '@lamella/core/transport'
-import { prepareHistory } from '../client/prepare-history.ts'
+import { modelHistory } from '../client/model-history.ts'
 import { toPrompt } from '../client/prompt.ts'
 import { fromToolOutput } from '../model/tool-result.ts'
 import type { AiSdkTool } from './ai-sdk-tool.ts'
@@ -125,7 +125,7 @@ function messagesBefore({ run: { messages }, callId }: FunctionInvocationContext
   const sent = asked === -1 ? all : all.slice(0, asked)
   const home = { provider: '' }
   const target = { version: 'v3', provider: '' } as const
-  return toPrompt(prepareHistory(sent, home).messages, undefined, target)
+  return toPrompt(modelHistory(sent, home).messages, undefined, target)
 }
 
 function makesCall({ contents }: Message, callId: string): boolean {

@@ -1,85 +1,52 @@
-import { isProviderError, ProviderError } from '@lamella/core'
+import type { ProviderError } from '@lamella/core'
 import type { FailureContext, HeaderReader } from '@lamella/core/transport'
 import {
-  failurePhrases,
-  InBandFailure,
-  isInstance,
-  isNetworkError,
-  isNetworkTimeout,
-  providerFailure,
-  providerWords,
+  readRateLimits,
   recordOf,
+  reportedFailure,
   reportWords,
   safeName,
   stringOf,
-  TransportFault,
+  transportError,
 } from '@lamella/core/transport'
-import { AnthropicError, APIConnectionError, APIConnectionTimeoutError } from '@anthropic-ai/sdk'
 import type { ErrorFacts } from './error-kind.ts'
 import { kindOf } from './error-kind.ts'
-import { rateLimitInfo } from './rate-limit-info.ts'
+import { rateLimitHeaders } from './rate-limit-headers.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-/** Makes a `ProviderError` of what the SDK or the network raised. What is neither stays as it is. */
+/** Makes a `ProviderError` of what a call raised. What is neither Anthropic's nor the network's stays. */
 export function toProviderError(error: unknown, context: FailureContext): unknown {
-  if (isProviderError(error)) return error
-  if (error instanceof TransportFault) return providerFailure(error.kind, context, error)
-  if (error instanceof InBandFailure) {
-    return reported(error.report, undefined, context.headers, context)
-  }
-  const { status, headers, error: report, message } = recordOf(error)
-  if (typeof status === 'number' && isInstance(error, AnthropicError)) {
-    return reported(report ?? bodyText(message), status, headers as HeaderReader, context)
-  }
-  if (isInstance(error, APIConnectionTimeoutError))
-    return providerFailure('timeout', context, { cause: error })
-  if (isInstance(error, APIConnectionError) || isNetworkError(error)) {
-    return providerFailure(isNetworkTimeout(error) ? 'timeout' : 'network', context, {
-      cause: error,
-    })
-  }
-  // What is left of the SDK's errors are credentials that could not be had.
-  if (isInstance(error, AnthropicError)) return providerFailure('auth', context)
-  return error
+  return transportError(error, context, (report, status, headers) =>
+    reported(report, status, headers, context),
+  )
 }
 
 function reported(
   report: unknown,
   status: number | undefined,
   headers: HeaderReader | undefined,
-  { provider, replay, confidential, partial }: FailureContext,
+  context: FailureContext,
 ): ProviderError {
   const facts = factsOf(report)
   const { type, code, message } = facts
-  const { kind, retryable } = kindOf(facts, status)
-  const advice = kind === 'quota' ? null : (headers?.get('x-should-retry') ?? null)
-  const afterMs = retryAfterMs(headers, kind === 'rate_limit')
-  const shown = [status, code ?? type].filter((part) => part !== undefined)
-  const rateLimit = rateLimitInfo(headers)
-  const details = {
-    ...(type && { type }),
-    ...(code && { code }),
-    ...(rateLimit && { rateLimit }),
-  }
-  return new ProviderError(
-    `${provider}: ${failurePhrases[kind]}${shown.length > 0 ? ` (${shown.join(', ')})` : ''}`,
-    {
-      kind,
-      provider,
-      status,
-      retry: {
-        ...(advice === 'true' || advice === 'false'
-          ? { retryable: advice === 'true' }
-          : retryable !== undefined && { retryable }),
-        ...(afterMs !== undefined && { afterMs }),
-        replay: status !== undefined && status < 500 && status !== 408 ? 'safe' : replay,
-      },
-      requestId: headers?.get('request-id') ?? stringOf(recordOf(report)['request_id']),
-      partial,
-      details: Object.keys(details).length > 0 ? { ...details, ...tokensIn(message) } : undefined,
-      ...(message && { cause: new Error(providerWords(message, confidential)) }),
+  const verdict = kindOf(facts, status)
+  const rateLimit = readRateLimits(rateLimitHeaders, headers)
+  const failure = {
+    ...verdict,
+    status,
+    headers,
+    names: [code ?? type],
+    message,
+    afterMs: retryAfterMs(headers, verdict.kind === 'rate_limit'),
+    requestId: headers?.get('request-id') ?? stringOf(recordOf(report)['request_id']),
+    details: {
+      ...(type && { type }),
+      ...(code && { code }),
+      ...(rateLimit && { rateLimit }),
+      ...tokensIn(message),
     },
-  )
+  }
+  return reportedFailure(failure, context)
 }
 
 function factsOf(report: unknown): ErrorFacts {
@@ -103,10 +70,4 @@ function factsOf(report: unknown): ErrorFacts {
 function tokensIn(message = ''): Readonly<Record<string, number>> {
   const [, got, limit] = /(\d+) tokens > (\d+) maximum/.exec(message) ?? []
   return limit === undefined ? {} : { limitTokens: Number(limit), requestedTokens: Number(got) }
-}
-
-/** The body of an error that is no JSON, which the SDK puts behind the status. */
-function bodyText(message: unknown): string | undefined {
-  const text = stringOf(message)?.replace(/^\d{3} /, '')
-  return text === 'status code (no body)' ? undefined : text
 }

@@ -7,7 +7,7 @@ import type { MessagesDialect } from '../history/messages-dialect.ts'
 import type { Input } from './messages-input.ts'
 import { toInput } from './messages-input.ts'
 import { outputSchema } from './output-schema.ts'
-import { prepareHistory } from '../history/prepare-history.ts'
+import { messagesHistory } from '../history/messages-history.ts'
 import { cached, toolParams } from './tool-params.ts'
 
 export interface RequestDefaults {
@@ -36,7 +36,7 @@ export function messagesBody(
       provider,
     })
   }
-  const history = prepareHistory(messages, { provider, model, dialect })
+  const history = messagesHistory(messages, { provider, model, dialect })
   const input = toInput(history.messages, own.laterSystemMessages ?? takesLaterSystem(model))
   const { cacheControl, thinking } = own
   // Thinking counts as output, and its budget must be less than all of it.

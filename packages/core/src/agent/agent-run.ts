@@ -27,9 +27,9 @@ import {
 } from '../pausing/approvals.ts'
 import { stateOf } from '../pausing/checkpoint.ts'
 import { Claims } from '../pausing/claims.ts'
-import { chatPipeline } from '../pipeline/chat-pipeline.ts'
+import { composeModelCall } from '../pipeline/model-call.ts'
 import { compose } from '../pipeline/compose.ts'
-import { functionPipeline } from '../pipeline/function-pipeline.ts'
+import { composeToolCall } from '../pipeline/tool-call.ts'
 import { withOwnIds } from '../pipeline/own-ids.ts'
 import { PumpSource } from '../pipeline/run-source.ts'
 import { checkStoreNeeds, holdsOnly, sortMiddlewares } from '../pipeline/sort-middleware.ts'
@@ -54,9 +54,10 @@ export function startRun(
   agent: RunnableAgent,
   input: MessageInput,
   options: RunPlan['options'],
+  inside?: RunPlan['inside'],
 ): Started {
   const messages = withOwnIds(toMessages(input), options.session?.messages ?? noMessages)
-  return start(agent, options, messages)
+  return start(agent, options, messages, undefined, inside)
 }
 
 export function resumeRun(
@@ -86,8 +87,8 @@ export function pipelinesOf(agent: RunnableAgent, { middleware, parent }: RunOpt
     middlewares,
     store,
     runMiddlewares: compose<AgentView, AgentResponse>(middlewares.agent, runInside, recover),
-    callModel: chatPipeline(middlewares.chat),
-    callFunction: functionPipeline(middlewares.function),
+    callModel: composeModelCall(middlewares.chat),
+    callFunction: composeToolCall(middlewares.function),
   }
   // Nothing that a run adds outlives it.
   if (middleware === undefined) agent.composed.last = pipelines
@@ -108,6 +109,7 @@ function start(
   options: RunPlan['options'],
   messages: readonly Message[],
   journal?: readonly JournalStep[],
+  inside?: RunPlan['inside'],
 ): Started {
   checkNames('run', options, runOptionNames, modelOptionsHint)
   const config = configurationOf(agent, options)
@@ -119,6 +121,7 @@ function start(
     config,
     pipelines,
     isResumed: journal !== undefined,
+    inside,
   }
   const makeRun = (sink: RunInit['sink']): Run =>
     new Run({
@@ -217,7 +220,8 @@ function runInside(view: AgentView): void | Promise<void> {
   const { added } = run.messages
   for (const update of added.length > 0 ? toUpdates(toAgentResponse({ messages: added }, run)) : [])
     if (update.contents.length > 0) run.sink.push(update)
-  return runLoop(run, loopInputOf(view)).then((response) => call.completeLoop(response))
+  const { inside = callTools } = call.plan
+  return inside(view).then((response) => call.completeLoop(response))
 }
 
 /** Sets the run's tools, conversation and decisions from the innermost context. */
@@ -246,6 +250,10 @@ function prepareRun(view: AgentView): void {
   run.iteration = Math.max(0, run.loopState.iteration - 1)
   if (!isResumed) recordAnswers(run, view.messages, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat
+}
+
+function callTools(view: AgentView): Promise<AgentResponse> {
+  return runLoop(view.call.run, loopInputOf(view))
 }
 
 function loopInputOf(view: AgentView): LoopInput {

@@ -23,7 +23,7 @@ import { visibleHistory } from '../messages/visible-history.ts'
 import { saveStep } from '../pausing/checkpoint.ts'
 import type { ChatCallInput } from '../pipeline/chat-call.ts'
 import { callRestart } from '../pipeline/chat-call.ts'
-import type { FunctionPipeline } from '../pipeline/function-call.ts'
+import type { CallTool } from '../pipeline/function-call.ts'
 import type { BatchOutcome, RoundEdits } from '../run/round.ts'
 import type { Run } from '../run/run.ts'
 import { limitReached } from './limits.ts'
@@ -41,7 +41,7 @@ export interface LoopInput {
   /** Overrides the run's signal. */
   readonly signal: AbortSignal | undefined
   readonly callModel: (run: Run, input: ChatCallInput) => Promise<ChatResponse>
-  readonly callFunction: FunctionPipeline
+  readonly callFunction: CallTool
   /** Requests that are still open for calls of a group, by position. */
   readonly waitingIn: (group: CallGroup) => ReadonlyMap<string, PendingRequest>
 }

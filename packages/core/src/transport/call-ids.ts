@@ -2,12 +2,17 @@
 export class CallIds {
   readonly #longest: number
   readonly #isExact: boolean
+  readonly #takesOwn: (id: string) => boolean
   readonly #taken = new Set<string>()
 
-  /** With `isExact`, ids have exactly `longest` letters and digits and nothing else. */
-  constructor(longest: number, isExact = false) {
+  /**
+   * With `isExact`, ids have exactly `longest` letters and digits and nothing else. `takesOwn` tells if
+   * an id that the provider made itself stays.
+   */
+  constructor(longest: number, isExact = false, takesOwn: (id: string) => boolean = () => true) {
     this.#longest = longest
     this.#isExact = isExact
+    this.#takesOwn = takesOwn
   }
 
   /** The id to use. An id that the provider made itself stays, as long as it is the first of its kind. */
@@ -22,7 +27,8 @@ export class CallIds {
   }
 
   #isFit(id: string): boolean {
-    return !this.#isExact || (id.length === this.#longest && /^[a-zA-Z0-9]+$/.test(id))
+    if (!this.#isExact) return this.#takesOwn(id)
+    return id.length === this.#longest && /^[a-zA-Z0-9]+$/.test(id)
   }
 
   /** In an exact form, the end of an id stays: providers begin all of theirs alike. */

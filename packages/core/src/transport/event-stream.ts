@@ -21,9 +21,11 @@ export interface EventMapper {
 
 /** A call whose answer is a stream of events. */
 export interface EventStreamCall extends TransportCall {
+  /** Makes the mapper of this answer. */
   readonly mapper: () => EventMapper
   /** Returns the failure that an event reports, if any. `name` is its `event:` line. */
   readonly errorIn: (event: WireObject, name: string) => unknown
+  /** Time limits, in milliseconds. */
   readonly timeouts: StreamTimeouts
   /** Returns updates for the headers of the answer. They come with the first update of the body. */
   readonly headerUpdates?: ((headers: Headers) => readonly ChatResponseUpdate[]) | undefined

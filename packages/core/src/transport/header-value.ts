@@ -6,7 +6,10 @@ export function isHeaderValue(value: string): boolean {
 /** Reason why no header can carry a value, without the value. */
 export const unfitForHeader = 'holds a character that no header can carry, such as a line break'
 
-/** @throws TypeError for a value that no header can carry, without the value */
+/**
+ * Checks a value for a header.
+ * @throws TypeError if no header can carry it, without the value
+ */
 export function checkHeader(subject: string, value: string | undefined): void {
   if (value !== undefined && !isHeaderValue(value)) {
     throw new TypeError(`${subject} ${unfitForHeader}`)

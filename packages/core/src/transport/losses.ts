@@ -2,6 +2,7 @@
 export class Losses {
   readonly #counts = new Map<string, number>()
 
+  /** Counts one loss, such as `an image is left out`. */
   add(what: string): void {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1)
   }

@@ -8,13 +8,17 @@ import type { HeaderReader } from './retry-after.ts'
 
 /** Context of the call that failed. */
 export interface FailureContext {
+  /** Provider that the message names. */
   readonly provider: string
   /** Tells if a retry is safe: a request may have effects besides its answer. */
   readonly replay: 'safe' | 'unsafe'
+  /** Texts that the error must not repeat. */
   readonly confidential: Confidential
+  /** Part of the answer that had arrived. */
   readonly partial?: ChatResponse | undefined
   /** Of an answer that had begun. */
   readonly headers?: HeaderReader | undefined
+  /** The server's name for the request. */
   readonly requestId?: string | undefined
 }
 
@@ -42,7 +46,7 @@ export function providerFailure(
   { provider, replay, confidential, partial, requestId }: FailureContext,
   more: {
     /** In place of the kind's own phrase. */
-    readonly words?: string
+    readonly words?: string | undefined
     readonly cause?: unknown
     readonly retryable?: boolean | undefined
   } = {},

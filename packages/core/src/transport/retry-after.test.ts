@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { headerUpdates, rateLimitWindow } from './rate-limit-window.ts'
+import { headerUpdates, readRateLimits } from './rate-limit-window.ts'
 import { nonNegative, retryAfterHeaderMs } from './retry-after.ts'
 
 const now = Date.parse('2026-03-01T12:00:00Z')
@@ -23,12 +23,24 @@ test('a window holds what its headers say, and is none without a number', () => 
     const seconds = nonNegative(value)
     return seconds === undefined ? undefined : seconds * 1000
   }
-  const read = (limit: string | null, remaining: string | null, reset: string | null) =>
-    rateLimitWindow({ limit, remaining, reset }, inSeconds, now)
+  const read = (headers: Record<string, string>) =>
+    readRateLimits(
+      {
+        windows: { requests: 'calls', tokens: 'tokens' },
+        headerOf: (fact, window) => `x-${window}-${fact}`,
+        untilReset: inSeconds,
+      },
+      new Headers(headers),
+      now,
+    )
 
-  expect(read('100', '7', '30')).toEqual({ limit: 100, remaining: 7, resetAt: now + 30_000 })
-  expect(read(null, '0', 'later')).toEqual({ remaining: 0 })
-  expect(read(null, null, '30')).toBeUndefined()
+  expect(read({ 'x-calls-limit': '100', 'x-calls-remaining': '7', 'x-calls-reset': '30' })).toEqual(
+    { requests: { limit: 100, remaining: 7, resetAt: now + 30_000 } },
+  )
+  expect(read({ 'x-tokens-remaining': '0', 'x-tokens-reset': 'later' })).toEqual({
+    tokens: { remaining: 0 },
+  })
+  expect(read({ 'x-calls-reset': '30' })).toBeUndefined()
 })
 
 test('facts of the headers are metadata of an answer that has any', () => {

@@ -1,5 +1,6 @@
 /** The part of `Headers` that is read here. */
 export interface HeaderReader {
+  /** Returns the value of a header, or null. */
   get(name: string): string | null
 }
 

@@ -3,7 +3,9 @@ import { TransportFault } from './transport-fault.ts'
 
 /** One event of a `text/event-stream`, as https://html.spec.whatwg.org/#event-stream-interpretation has it. */
 export interface SseEvent {
+  /** Name of the event, or empty. */
   readonly event: string
+  /** Its lines of data, joined by line feeds. */
   readonly data: string
 }
 
@@ -87,7 +89,7 @@ export class SseReader {
     this.#keep(text.slice(start))
     if (this.#pieceChars + (this.#data?.length ?? 0) > this.#longestEventChars) {
       const words = `an event of the stream is longer than ${this.#longestEventChars} characters`
-      throw new TransportFault('server', words, false)
+      throw new TransportFault('server', words, { retryable: false })
     }
     return events
   }

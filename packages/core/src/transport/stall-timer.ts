@@ -46,6 +46,7 @@ export class StallTimer {
     if (this.#hasUpdates) this.#since = performance.now()
   }
 
+  /** Ends the timer for good. */
   stop(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

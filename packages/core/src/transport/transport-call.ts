@@ -5,6 +5,7 @@ import type { WireObject } from './wire.ts'
 export interface TransportCall {
   /** Sends the request and resolves when the answer's headers are there. */
   readonly open: (signal: AbortSignal) => Promise<Response>
+  /** Ends the request and its answer. */
   readonly signal: AbortSignal
   /** Returns the failure that JSON reports which is no answer of the API, or `undefined`. */
   readonly reportIn: (body: WireObject) => unknown

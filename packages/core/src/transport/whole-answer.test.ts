@@ -27,8 +27,14 @@ test('an answer comes with its headers', async () => {
 test.each([
   ['{"error":"no"}', new InBandFailure('no')],
   ['', new TransportFault('server', 'the answer is empty instead of a saying')],
-  ['[1]', new TransportFault('server', 'the answer is text instead of a saying', true)],
-  ['{"a":1}', new TransportFault('server', 'the answer is JSON instead of a saying', false)],
+  [
+    '[1]',
+    new TransportFault('server', 'the answer is text instead of a saying', { retryable: true }),
+  ],
+  [
+    '{"a":1}',
+    new TransportFault('server', 'the answer is JSON instead of a saying', { retryable: false }),
+  ],
 ])('%j is no answer, and says why', async (body, cause) => {
   await expect(readWhole(call(body))).rejects.toEqual({ cause, id: '7' })
 })

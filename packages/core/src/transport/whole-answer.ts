@@ -16,7 +16,9 @@ export interface WholeCall extends TransportCall {
 
 /** An answer that came in one piece. */
 export interface WholeAnswer {
+  /** Body, parsed. */
   readonly body: WireObject
+  /** HTTP headers. */
   readonly headers: Headers
 }
 

@@ -1,12 +1,12 @@
 import type { ChatRequest, DataContent, UriContent } from '@lamella/core'
-import { mergeBody, recordOf } from '@lamella/core/transport'
+import type { FileLoss } from '@lamella/core/transport'
+import { mergeBody, prepareHistory, recordOf } from '@lamella/core/transport'
 import type { ChatDialect, MaxTokensField } from '../dialects/chat-dialect.ts'
 import { toMessageParams } from './completions-messages.ts'
-import type { FileLoss } from '../requests/file-source.ts'
 import { fileSource, foreignFile } from '../requests/file-source.ts'
 import type { OpenAIProviderOptions } from '../connection/openai-provider-options.ts'
-import type { ApiRules, PreparedBody } from '../history/prepare-history.ts'
-import { prepareHistory } from '../history/prepare-history.ts'
+import type { ApiRules, PreparedBody } from '../history/history-rules.ts'
+import { historyRules } from '../history/history-rules.ts'
 import { namedSchema } from '../requests/response-format.ts'
 import { defined } from '../requests/defined.ts'
 import { completionsDialect, toolParams } from '../requests/tool-params.ts'
@@ -21,7 +21,6 @@ export function completionsHistory(dialect: ChatDialect): ApiRules {
       return typeof field === 'string' && dialect.thinking !== 'never' ? 'kept' : 'unwanted'
     },
     takesHosted: false,
-    takesRawParts: true,
     takesRefusals: dialect.refusals,
     fileLoss: (content) => foreignFile(content) ?? fileLoss(content, dialect),
   }
@@ -58,7 +57,7 @@ export function completionsBody(
   { provider, model, dialect }: CompletionsSettings,
 ): PreparedBody {
   const { messages, instructions, options } = request
-  const rules = { ...completionsHistory(dialect), provider, model, isContinued: false }
+  const rules = historyRules(completionsHistory(dialect), { provider, model })
   const history = prepareHistory(messages, rules)
   const params = toMessageParams(history.messages, instructions, dialect)
   const body = {

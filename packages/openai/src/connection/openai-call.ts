@@ -1,23 +1,26 @@
 import type { ChatOptions, ChatRequest, ChatResponse, ChatResponseUpdate } from '@lamella/core'
 import { foldUpdates, ProviderError } from '@lamella/core'
-import type { FailureContext, TransportCall, WireObject } from '@lamella/core/transport'
+import type { FailureContext, SdkErrors, TransportCall, WireObject } from '@lamella/core/transport'
 import {
   conversationTexts,
   mergeBody,
   readEventStream,
   headerUpdates,
+  readRateLimits,
   longestTimerMs,
   readWhole,
   recordOf,
+  sdkFailure,
   stringOf,
 } from '@lamella/core/transport'
 import type { OpenAI } from 'openai'
+import { APIConnectionError, APIConnectionTimeoutError, OpenAIError } from 'openai'
 import type { OpenAIFailure } from '../errors/openai-error.ts'
 import { requestIdIn, toProviderError, toRequestError } from '../errors/openai-error.ts'
 import type { Connection } from './openai-connection.ts'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { readProviderOptions } from './openai-provider-options.ts'
-import { rateLimitInfo } from '../errors/rate-limit-info.ts'
+import { rateLimitHeaders } from '../errors/rate-limit-headers.ts'
 import type { AnswerMapper, MapperContext } from '../answers/answer-mapper.ts'
 
 /** Parts of a call that differ by API. */
@@ -40,6 +43,12 @@ export interface OpenAICall {
     options: OpenAI.RequestOptions,
   ) => Promise<Response>
   readonly mapper: (context: MapperContext) => AnswerMapper
+}
+
+const sdkErrors: SdkErrors = {
+  base: OpenAIError,
+  connection: APIConnectionError,
+  timeout: APIConnectionTimeoutError,
 }
 
 /** A call whose answer comes in one piece. */
@@ -119,7 +128,7 @@ function reportIn(body: WireObject): unknown {
 
 function factsOf(headers: Headers, call: OpenAICall): readonly ChatResponseUpdate[] {
   return headerUpdates({
-    rateLimit: rateLimitInfo(headers),
+    rateLimit: readRateLimits(rateLimitHeaders, headers),
     requestId: requestIdIn(headers),
     headers: call.own.responseHeaders === true ? headers : undefined,
   })
@@ -142,7 +151,7 @@ async function send(
       ...(timeoutMs !== undefined && { timeout: Math.min(timeoutMs, longestTimerMs) }),
     })
   } catch (error) {
-    throw toRequestError(error, failureContext(call))
+    throw toRequestError(sdkFailure(error, sdkErrors), failureContext(call))
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ProviderErrorKind } from '@lamella/core'
+import type { FailureVerdict } from '@lamella/core/transport'
 import { tooLongWords } from '@lamella/core/transport'
 
 /** The fields of an error report, in whichever of the known shapes it came. */
@@ -9,12 +10,6 @@ export interface ErrorFacts {
   readonly message?: string
   /** How long to wait, such as `34s`, in Google's `RetryInfo`. */
   readonly retryDelay?: string
-}
-
-export interface Verdict {
-  readonly kind: ProviderErrorKind
-  /** Only where it differs from what the kind says. */
-  readonly retryable?: boolean
 }
 
 /** Kinds of failures by a server's codes and types. */
@@ -49,7 +44,7 @@ const codes: ErrorCodes = {
 }
 
 // More exact than the code beside them: `rate_limit_exceeded` also stands for what can never pass.
-const telling: readonly (readonly [RegExp, Verdict])[] = [
+const telling: readonly (readonly [RegExp, FailureVerdict])[] = [
   [/request too large|reduced in order to run/i, { kind: 'rate_limit', retryable: false }],
   [/insufficient (funds|credits|balance)/i, { kind: 'quota' }],
   // Azure's gateway says so with status 403.
@@ -72,7 +67,7 @@ export function kindOfReport(
   facts: ErrorFacts,
   status: number | undefined,
   own: ErrorCodes,
-): Verdict | undefined {
+): FailureVerdict | undefined {
   const { code = '', type = '', message: words = '', retryDelay } = facts
   const message = retryDelay === undefined ? words : `${words} retry in ${retryDelay}`
   const known = own[code] ?? own[type] ?? codes[code] ?? codes[type]
@@ -91,29 +86,4 @@ export function kindOfReport(
     return { kind: 'invalid_request' }
   }
   return undefined
-}
-
-/** Classifies a failure by its status. Without one, the provider failed inside an answer, without a reason. */
-export function kindOfStatus(status: number | undefined): Verdict {
-  if (status === undefined) return { kind: 'server' }
-  const exact = statuses[status]
-  if (exact !== undefined) return exact
-  return status >= 500 ? { kind: 'server' } : { kind: 'invalid_request' }
-}
-
-const statuses: Readonly<Record<number, Verdict>> = {
-  401: { kind: 'auth' },
-  402: { kind: 'quota' },
-  403: { kind: 'auth' },
-  404: { kind: 'not_found' },
-  408: { kind: 'timeout' },
-  409: { kind: 'server' },
-  429: { kind: 'rate_limit' },
-  498: { kind: 'overloaded' },
-  501: { kind: 'server', retryable: false },
-  503: { kind: 'overloaded' },
-  504: { kind: 'timeout' },
-  505: { kind: 'server', retryable: false },
-  524: { kind: 'timeout' },
-  529: { kind: 'overloaded' },
 }

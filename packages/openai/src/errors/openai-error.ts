@@ -1,26 +1,24 @@
-import { isProviderError, ProviderError } from '@lamella/core'
+import type { ProviderError } from '@lamella/core'
+import { isProviderError } from '@lamella/core'
 import type { FailureContext, HeaderReader } from '@lamella/core/transport'
 import {
-  failurePhrases,
-  InBandFailure,
   isHeaderValue,
-  isInstance,
-  isNetworkError,
-  isNetworkTimeout,
   listOf,
   providerFailure,
-  providerWords,
+  readRateLimits,
   recordOf,
+  reportedFailure,
   reportWords,
   safeName,
   stringOf,
+  transportError,
   TransportFault,
   unfitForHeader,
+  verdictOfStatus,
 } from '@lamella/core/transport'
-import { APIConnectionError, APIConnectionTimeoutError, OpenAIError } from 'openai'
 import type { ErrorCodes, ErrorFacts } from './error-kind.ts'
-import { kindOfReport, kindOfStatus } from './error-kind.ts'
-import { rateLimitInfo } from './rate-limit-info.ts'
+import { kindOfReport } from './error-kind.ts'
+import { rateLimitHeaders } from './rate-limit-headers.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 /** Context of a call that failed, with the server's own codes. */
@@ -28,36 +26,17 @@ export interface OpenAIFailure extends FailureContext {
   readonly errorCodes: ErrorCodes
 }
 
-/** Makes a `ProviderError` of what the SDK or the network raised. What is neither stays as it is. */
+/** Makes a `ProviderError` of what a call raised. What is neither the provider's nor the network's stays. */
 export function toProviderError(error: unknown, context: OpenAIFailure): unknown {
-  if (isProviderError(error)) return error
-  if (error instanceof TransportFault) return providerFailure(error.kind, context, error)
-  if (error instanceof InBandFailure) {
-    return reported(error.report, undefined, context.headers, context)
-  }
-  const { status, headers, error: report, message } = recordOf(error)
-  if (typeof status === 'number' && isInstance(error, OpenAIError)) {
-    return reported(report ?? bodyText(message), status, headers as HeaderReader, context)
-  }
-  if (isInstance(error, APIConnectionTimeoutError))
-    return providerFailure('timeout', context, { cause: error })
-  if (neverPasses(error)) return unsendable(context)
-  if (isInstance(error, APIConnectionError) || isNetworkError(error)) {
-    return providerFailure(isNetworkTimeout(error) ? 'timeout' : 'network', context, {
-      cause: error,
-    })
-  }
-  // What is left of the SDK's errors are credentials that could not be had.
-  if (isInstance(error, OpenAIError)) {
-    const { cause } = recordOf(error)
-    return isProviderError(cause) ? cause : providerFailure('auth', context)
-  }
-  return error
+  if (neverPasses(error instanceof TransportFault ? error.cause : error)) return unsendable(context)
+  return transportError(error, context, (report, status, headers) =>
+    reported(report, status, headers, context),
+  )
 }
 
 /**
- * Like `toProviderError`, for what was raised before there was an answer: what neither the SDK nor
- * the network explains is a header or an address that cannot be sent.
+ * Like `toProviderError`, for what was raised before there was an answer: what the network
+ * does not explain is a header or an address that cannot be sent.
  */
 export function toRequestError(error: unknown, context: OpenAIFailure): unknown {
   const known = toProviderError(error, context)
@@ -78,39 +57,24 @@ function reported(
   report: unknown,
   httpStatus: number | undefined,
   headers: HeaderReader | undefined,
-  { provider, replay, confidential, partial, errorCodes }: OpenAIFailure,
+  context: OpenAIFailure,
 ): ProviderError {
   const facts = factsOf(report)
-  // Routers report the status of the provider behind them as the code of an error inside a 200.
-  const status =
-    httpStatus ?? (/^[45]\d\d$/.test(facts.code ?? '') ? Number(facts.code) : undefined)
-  const { kind, retryable } = kindOfReport(facts, status, errorCodes) ?? kindOfStatus(status)
-  const advice = kind === 'quota' ? null : (headers?.get('x-should-retry') ?? null)
-  const afterMs = retryAfterMs(headers, { rateLimited: kind === 'rate_limit', ...facts })
   const { code, type, param, message } = facts
-  const shown = [status, safeName(code) ?? safeName(type), param && `param ${param}`]
-  const known = shown.filter(
-    (part, at) => part !== undefined && (at === 0 || `${part}` !== `${status}`),
-  )
-  return new ProviderError(
-    `${provider}: ${failurePhrases[kind]}${known.length > 0 ? ` (${known.join(', ')})` : ''}`,
-    {
-      kind,
-      provider,
-      status,
-      retry: {
-        ...(advice === 'true' || advice === 'false'
-          ? { retryable: advice === 'true' }
-          : retryable !== undefined && { retryable }),
-        ...(afterMs !== undefined && { afterMs }),
-        replay: status !== undefined && status < 500 && status !== 408 ? 'safe' : replay,
-      },
-      requestId: requestIdIn(headers),
-      partial,
-      details: detailsOf(report, facts, headers),
-      ...(message && { cause: new Error(providerWords(message, confidential)) }),
-    },
-  )
+  // Routers report the status of the provider behind them as the code of an error inside a 200.
+  const status = httpStatus ?? (/^[45]\d\d$/.test(code ?? '') ? Number(code) : undefined)
+  const verdict = kindOfReport(facts, status, context.errorCodes) ?? verdictOfStatus(status)
+  const failure = {
+    ...verdict,
+    status,
+    headers,
+    names: [safeName(code) ?? safeName(type), param && `param ${param}`],
+    message,
+    afterMs: retryAfterMs(headers, { rateLimited: verdict.kind === 'rate_limit', ...facts }),
+    requestId: requestIdIn(headers),
+    details: detailsOf(report, facts, headers),
+  }
+  return reportedFailure(failure, context)
 }
 
 function factsOf(report: unknown): ErrorFacts {
@@ -144,8 +108,8 @@ function detailsOf(
   report: unknown,
   facts: ErrorFacts,
   headers: HeaderReader | undefined,
-): Readonly<Record<string, unknown>> | undefined {
-  const rateLimit = rateLimitInfo(headers)
+): Readonly<Record<string, unknown>> {
+  const rateLimit = readRateLimits(rateLimitHeaders, headers)
   const { code, type, param, message } = facts
   const { innererror, content_filter_result: direct, content_filters: list } = recordOf(report)
   const { content_filter_result: inner, content_filter_results: all } = recordOf(innererror)
@@ -153,7 +117,7 @@ function detailsOf(
   const { n_ctx: size, n_prompt_tokens: prompt } = recordOf(report)
   const [, limit = size, got = prompt] =
     /maximum context length is (\d+) tokens\D+?(\d+) tokens/.exec(message ?? '') ?? []
-  const details = {
+  return {
     ...(safeName(code) && { code }),
     ...(safeName(type) && { type }),
     ...(param && { param }),
@@ -161,13 +125,6 @@ function detailsOf(
     ...(rateLimit && { rateLimit }),
     ...(Number(limit) > 0 && { limitTokens: Number(limit), requestedTokens: Number(got) }),
   }
-  return Object.keys(details).length > 0 ? details : undefined
-}
-
-/** The body of an error that is no JSON, which the SDK puts behind the status. */
-function bodyText(message: unknown): string | undefined {
-  const text = stringOf(message)?.replace(/^\d{3} /, '')
-  return text === 'status code (no body)' ? undefined : text
 }
 
 /** Returns the server's name for the request. */

@@ -107,7 +107,7 @@ describe.each([
     const history = [
       message('tool', [result('gone')]),
       message('assistant', [call('a'), call('i', { informational: true })]),
-      message('user', 'Go on.'),
+      message('user', 'Continue.'),
     ]
 
     const prepared = client.prepareHistory(history)
@@ -115,7 +115,7 @@ describe.each([
     expect(outline(prepared)).toEqual([
       ['assistant', 'call a'],
       ['tool', 'result a'],
-      ['user', 'Go on.'],
+      ['user', 'Continue.'],
     ])
     expect(prepared[1]!.contents[0]).toMatchObject({ error: { code: 'cancelled' } })
     expect(client.canContinue(history).losses).toEqual([
@@ -293,7 +293,7 @@ test('thinking of Chat Completions is told to be lost in the Responses API', () 
 
 test('approvals of hosted tools are told to be lost in Chat Completions, which has none', () => {
   const answer = { type: 'approval-response', id: 'a1', approved: true, hosted: true } as const
-  const history = [message('user', [answer, text('Go on.')])]
+  const history = [message('user', [answer, text('Continue.')])]
 
   expect(completions.canContinue(history).losses).toEqual([
     'approvals of hosted tools are left out',

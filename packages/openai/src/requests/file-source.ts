@@ -1,4 +1,5 @@
 import type { DataContent, UriContent } from '@lamella/core'
+import type { FileLoss } from '@lamella/core/transport'
 
 /** Place of the bytes of a file: in a `data:` URI, behind a URL, or with the provider by an id. */
 export interface FileSource {
@@ -46,12 +47,6 @@ export function fileSource(content: DataContent | UriContent): FileSource {
   // An id says nothing about the file.
   const isUnknown = place.fileId !== undefined && !content.mediaType && !byExtension[ending]
   return { kind: isUnknown ? 'file' : kind, mediaType, name, ...place }
-}
-
-/** How a file that cannot be sent as it is changes. */
-export interface FileLoss {
-  readonly words: string
-  readonly isLeftOut: boolean
 }
 
 /** The loss of a file that another provider keeps: Anthropic's ids begin with `file_`. */

@@ -1,5 +1,6 @@
 import type { JsonSchema, ResponseFormat } from '@lamella/core'
 import { toJsonSchema } from '@lamella/core'
+import { legalName } from '@lamella/core/transport'
 import { strictSchema } from './strict-schema.ts'
 
 /** A schema as both APIs take it. */
@@ -16,14 +17,9 @@ export interface NamedSchema {
 export function namedSchema(format: Exclude<ResponseFormat, string>): NamedSchema {
   const schema = toJsonSchema(format.schema, 'responseFormat: the schema')
   const { title } = schema
-  const name = legalName(format.name ?? (typeof title === 'string' ? title : '')) || 'response'
+  const name = legalName(format.name ?? (typeof title === 'string' ? title : ''), 64) || 'response'
   if (format.strict === false) return { name, schema, strict: false }
   const strict = strictSchema(schema)
   if (strict !== undefined) return { name, schema: strict, strict: true }
   return { name, schema, strict: format.strict ?? false }
-}
-
-/** A name of letters, digits, `_` and `-`, at most 64 of them. */
-export function legalName(name: string): string {
-  return /^[\w-]{1,64}$/.test(name) ? name : name.replace(/[^\w-]+/g, '_').slice(0, 64)
 }

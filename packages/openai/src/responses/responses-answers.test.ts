@@ -365,7 +365,7 @@ test('a response in the background has no end yet', async () => {
   expect(response.metadata).toMatchObject({ status: 'in_progress' })
 })
 
-test('who asks for a conversation is told how it goes on', async () => {
+test('who asks for a conversation is told how it continues', async () => {
   const { whole: body } = recordings['text']!
   server.handler = answer(body)
 

@@ -148,7 +148,7 @@ describe('conversations', () => {
   test.each([
     ['resp_1', { previous_response_id: 'resp_1' }],
     ['conv_1', { conversation: 'conv_1' }],
-  ])('%s goes on, and what is stored is left to OpenAI', async (conversationId, fields) => {
+  ])('%s continues, and what is stored is left to OpenAI', async (conversationId, fields) => {
     const body = await sent('Hi', { conversationId })
 
     expect(body).toMatchObject(fields)

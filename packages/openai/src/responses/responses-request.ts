@@ -1,10 +1,10 @@
 import type { ChatRequest, ReasoningContent } from '@lamella/core'
-import { mergeBody, recordOf } from '@lamella/core/transport'
+import { mergeBody, prepareHistory, recordOf } from '@lamella/core/transport'
 import type { OpenAIProviderOptions } from '../connection/openai-provider-options.ts'
 import { defined } from '../requests/defined.ts'
 import { foreignFile } from '../requests/file-source.ts'
-import type { ApiRules, PreparedBody } from '../history/prepare-history.ts'
-import { prepareHistory } from '../history/prepare-history.ts'
+import type { ApiRules, PreparedBody } from '../history/history-rules.ts'
+import { historyRules } from '../history/history-rules.ts'
 import { namedSchema } from '../requests/response-format.ts'
 import { toInput } from './responses-input.ts'
 import { responsesDialect, toolParams } from '../requests/tool-params.ts'
@@ -18,7 +18,6 @@ export const responsesHistory: ApiRules = {
   reasoning: ({ providerData }: ReasoningContent) =>
     recordOf(providerData)['field'] === undefined ? 'kept' : 'lost',
   takesHosted: true,
-  takesRawParts: true,
   takesRefusals: true,
   fileLoss: foreignFile,
 }
@@ -32,7 +31,8 @@ export function responsesBody(
   const { messages, instructions, options } = request
   const { conversationId } = options
   const isContinued = conversationId !== undefined
-  const history = prepareHistory(messages, { ...responsesHistory, provider, model, isContinued })
+  const rules = historyRules(responsesHistory, { provider, model, isContinued })
+  const history = prepareHistory(messages, rules)
   const input = toInput(history.messages)
   const store = own.store ?? (isContinued ? undefined : false)
   const include = new Set(own.include)

@@ -3,7 +3,7 @@ import { toUpdates } from '@lamella/core'
 import { testRandom } from './test-random.ts'
 
 /**
- * How a text is cut into pieces: at most so many characters each, `'char'` by character, `'word'`
+ * Rule for cutting a text into pieces: at most so many characters each, `'char'` by character, `'word'`
  * after each run of white space, `'whole'` not at all, `{ seed }` at random places (the same for the
  * same seed), or by a function. None but the function splits a surrogate pair.
  */
@@ -12,7 +12,12 @@ export type Chunking =
   | 'char'
   | 'word'
   | 'whole'
-  | { readonly seed: number; readonly maxChars?: number | undefined }
+  | {
+      /** Seed of the random places. */
+      readonly seed: number
+      /** Characters of the longest piece. @default 12 */
+      readonly maxChars?: number | undefined
+    }
   | ((text: string) => readonly string[])
 
 /**

@@ -52,6 +52,7 @@ export interface MiddlewareRunOptions
    * @default false
    */
   readonly stream?: boolean | undefined
+  /** Instructions of the run. @default none */
   readonly instructions?: string | undefined
   /** Options of the model calls. */
   readonly options?: ChatOptions | undefined

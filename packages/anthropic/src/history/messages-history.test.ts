@@ -357,7 +357,7 @@ describe('what only its maker understands', () => {
   test('approvals of hosted tools are told to be lost', () => {
     const approval = { type: 'approval-response', id: 'a1', approved: true, hosted: true } as const
 
-    const { losses } = client.canContinue(toMessages([user(approval, text('Go on.'))]))
+    const { losses } = client.canContinue(toMessages([user(approval, text('Continue.'))]))
 
     expect(losses).toEqual(['approvals of hosted tools are left out'])
   })

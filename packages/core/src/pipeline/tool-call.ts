@@ -7,7 +7,7 @@ import { isToolError } from '../contract/tool-error.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult, toFunctionResult } from '../messages/function-result.ts'
 import { compose } from './compose.ts'
-import type { FunctionCall, FunctionPipeline } from './function-call.ts'
+import type { FunctionCall, CallTool } from './function-call.ts'
 import { FunctionView } from './function-call.ts'
 import { invokeTool } from './invoke-tool.ts'
 
@@ -15,7 +15,7 @@ import { invokeTool } from './invoke-tool.ts'
  * Makes the function that runs one tool call through its middlewares. What the tool throws becomes a
  * result; what a middleware throws does not.
  */
-export function functionPipeline(middlewares: readonly FunctionMiddleware[]): FunctionPipeline {
+export function composeToolCall(middlewares: readonly FunctionMiddleware[]): CallTool {
   const runMiddlewares = compose<FunctionView, FunctionResult>(middlewares, invokeTool, takeFailure)
   return (call) =>
     runMiddlewares(new FunctionView(call, 0, call.prepared.arguments, call.run.data, call.signal))

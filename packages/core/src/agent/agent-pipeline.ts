@@ -15,7 +15,7 @@ import { runRestart } from './agent-call.ts'
 import type { AgentOptions, RunOptions } from './agent-options.ts'
 import { startRun } from './agent-run.ts'
 
-type OfAgent = Pick<AgentOptions, 'client' | 'name' | 'description' | 'blockMessage' | 'stateStore'>
+type OfAgent = Pick<AgentOptions, 'client' | 'name' | 'description' | 'blockMessage' | 'store'>
 type OfRun = Omit<
   RunOptions,
   'middleware' | 'functionInvocation' | 'answers' | 'onCheckpoint' | 'control'
@@ -91,8 +91,8 @@ export function agentPipeline(middleware: Nested<AgentMiddleware>): AgentPipelin
     context: AgentPipelineInput & Pick<RunPlan['options'], 'stream'>,
     handler: AgentHandler,
   ) => {
-    const { client, name, description, blockMessage, stateStore, messages, ...options } = context
-    const init = { client, name, description, blockMessage, stateStore, middleware: middlewares }
+    const { client, name, description, blockMessage, store, messages, ...options } = context
+    const init = { client, name, description, blockMessage, store, middleware: middlewares }
     return startRun(new Agent(init), messages, options, (view) => runHandler(view, handler))
   }
   return {

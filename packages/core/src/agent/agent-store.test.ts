@@ -17,8 +17,9 @@ function noting(seen: unknown[]): Middleware {
 }
 
 const plain = (): KeyValueStore => {
-  const { get, set, delete: remove, compareAndSet } = memoryStore()
-  return { get, set, delete: remove, compareAndSet }
+  const names = ['get', 'set', 'delete', 'compareAndSet']
+  const entries = Object.entries(memoryStore()).filter(([name]) => names.includes(name))
+  return Object.fromEntries(entries) as unknown as KeyValueStore
 }
 
 const limiting: Middleware = {

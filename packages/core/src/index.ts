@@ -59,7 +59,7 @@ export type {
   JournalStep,
   Stop,
 } from './contract/outcome.ts'
-export { pendingRequests } from './pausing/checkpoint.ts'
+export { checkpointState } from './pausing/checkpoint.ts'
 export type {
   Annotation,
   ApprovalRequestContent,

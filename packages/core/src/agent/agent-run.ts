@@ -25,7 +25,7 @@ import {
   recordAnswers,
   waitingIn,
 } from '../pausing/approvals.ts'
-import { stateOf } from '../pausing/checkpoint.ts'
+import { checkpointState } from '../pausing/checkpoint.ts'
 import { Claims } from '../pausing/claims.ts'
 import { composeModelCall } from '../pipeline/model-call.ts'
 import { compose } from '../pipeline/compose.ts'
@@ -66,7 +66,7 @@ export function resumeRun(
   answers: Readonly<Record<string, unknown>>,
   options: RunPlan['options'],
 ): Started {
-  stateOf(checkpoint, options.session)
+  checkpointState(checkpoint, options.session)
   return start(agent, { ...options, answers }, checkpoint.input, checkpoint.journal)
 }
 

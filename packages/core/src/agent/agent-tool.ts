@@ -6,7 +6,7 @@ import type { ApprovalPolicy, Tool } from '../contract/run.ts'
 import { createSession } from '../messages/session.ts'
 import { tool } from '../contract/tool.ts'
 import type { MessageInput } from '../messages/message.ts'
-import { saveStep, stateOf } from '../pausing/checkpoint.ts'
+import { saveStep, checkpointState } from '../pausing/checkpoint.ts'
 import type { FunctionView } from '../pipeline/function-call.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { RunOptions } from './agent-options.ts'
@@ -119,7 +119,7 @@ function answersFor(
   checkpoint: Checkpoint,
   answers: ReadonlyMap<string, unknown>,
 ): Readonly<Record<string, unknown>> {
-  const { pending } = stateOf(checkpoint)
+  const { pending } = checkpointState(checkpoint)
   const given = pending.filter(({ id }) => answers.has(id))
   return Object.fromEntries(given.map(({ id }) => [id, answers.get(id)]))
 }

@@ -8,7 +8,7 @@ import {
   createSession,
   defineState,
   functionMiddleware,
-  pendingRequests,
+  checkpointState,
   tool,
 } from '../index.ts'
 
@@ -38,7 +38,7 @@ const tools = [
 const clerk = (middleware: MiddlewareInput = []): Agent =>
   new Agent({ name: 'clerk', client: scriptedClient(['Done.']), tools, middleware })
 const yes = (checkpoint: Checkpoint): Record<string, unknown> =>
-  Object.fromEntries(pendingRequests(checkpoint).map(({ id }) => [id, true]))
+  Object.fromEntries(checkpointState(checkpoint).pending.map(({ id }) => [id, true]))
 const resultsOf = (messages: readonly unknown[]): string => JSON.stringify(messages)
 
 describe('checkpoints of version 1', () => {
@@ -90,7 +90,9 @@ describe('checkpoints of version 1', () => {
 
     const response = await outer.resume(saved.child, yes(saved.child))
 
-    expect(pendingRequests(saved.child)).toMatchObject([{ kind: 'approval', path: ['clerk'] }])
+    expect(checkpointState(saved.child).pending).toMatchObject([
+      { kind: 'approval', path: ['clerk'] },
+    ])
     expect(response.text).toBe('All done.')
     expect(resultsOf(response.messages)).toContain('Done.')
   })

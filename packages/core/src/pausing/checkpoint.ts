@@ -69,32 +69,26 @@ function plain<Response extends Pick<ChatResponse, 'raw' | 'value'>>({
 }
 
 /**
- * Returns the requests that a checkpoint waits for, as `response.pending` had them.
- * @throws LamellaError `checkpoint_invalid` for what is no checkpoint, or one of another version
+ * Returns the state of the run that a checkpoint ends with: its pending requests, its id and the run's.
+ * @throws LamellaError `checkpoint_invalid` for what is no checkpoint, or one of another version or session
  *
  * @example
  * ```ts
- * import { Agent, pendingRequests, tool } from '@lamella/core'
+ * import { Agent, checkpointState, tool } from '@lamella/core'
  * import { callFunction, scriptedClient } from '@lamella/testing'
  *
  * const pay = tool({ name: 'pay', description: 'Pays.', approval: 'always', execute: () => 'paid' })
  * const client = scriptedClient([callFunction('pay', {}), 'Done.'])
  * const agent = new Agent({ client, tools: [pay] })
  * const { checkpoint } = await agent.run('Pay.')
- * const answers = Object.fromEntries(pendingRequests(checkpoint!).map(({ id }) => [id, true]))
+ * const { pending } = checkpointState(checkpoint!)
+ * const answers = Object.fromEntries(pending.map(({ id }) => [id, true]))
  * console.log((await agent.resume(checkpoint!, answers)).text) // Done.
  * ```
  */
-export function pendingRequests(checkpoint: Checkpoint): readonly PendingRequest[] {
-  return stateOf(checkpoint).pending
-}
-
-/**
- * Returns the state of the run that a checkpoint ends with.
- * @throws LamellaError `checkpoint_invalid` for what is no checkpoint, one of another version or another session
- */
-export function stateOf(value: unknown, session?: Session): CheckpointState {
-  const { version, input, journal } = (value ?? {}) as Partial<Checkpoint>
+export function checkpointState(value: Checkpoint, session?: Session): CheckpointState {
+  const { version, input, journal } = ((value as Checkpoint | undefined) ??
+    {}) as Partial<Checkpoint>
   const state = Array.isArray(journal) ? (journal as JournalStep[]).at(-1) : undefined
   if (!Array.isArray(input) || state?.kind !== 'state') throw invalid('this is no checkpoint')
   if (version !== 1) {

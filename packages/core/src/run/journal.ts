@@ -15,11 +15,11 @@ export class Journal {
   )
   loop: LoopState = notBegun
   /** Answers to requests, by their position in the run. */
-  readonly answers = new Map<string, unknown>()
+  readonly answers: Map<string, unknown> = new Map()
   /** Checkpoints of sub-agents that have not finished, by the position of their call. */
-  readonly agents = new Map<string, Checkpoint>()
+  readonly agents: Map<string, Checkpoint> = new Map()
   /** Groups of tool calls that the run has worked on. */
-  readonly groups = new Set<string>()
+  readonly groups: Set<string> = new Set()
   /** State at the checkpoint that the run was resumed from. */
   state: CheckpointState | undefined
   /** The loop's end, after a pause of an agent middleware. */

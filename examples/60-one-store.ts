@@ -1,9 +1,9 @@
-// One store: sessions, a budget, rate limits and a cache in one file, which the processes of a machine share.
+// One store: sessions, a budget and rate limits in one file, which the processes of a machine share.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Agent, LamellaError, sessions, storeNamespace } from '@lamella/core'
+import { Agent, LamellaError, sessions } from '@lamella/core'
 import { budget } from '@lamella/middleware-budget'
 import { rateLimit } from '@lamella/middleware-rate-limit'
 import { sqliteStore } from '@lamella/store-sqlite'
@@ -16,12 +16,13 @@ function start() {
   const store = sqliteStore(join(folder, 'app.db'))
   const agent = new Agent({
     client: scriptedClient(() => 'Hello!'),
+    store,
     middleware: [
-      budget({ scope: 'tenant', limits: { modelCalls: 3 }, window: 'day', store }),
-      rateLimit({ limits: [{ unit: 'concurrency', limit: 2 }], store }),
+      budget({ scope: 'tenant', limits: { modelCalls: 3 }, window: 'day' }),
+      rateLimit({ limits: [{ unit: 'concurrency', limit: 2 }] }),
     ],
   })
-  return { agent, store, chats: sessions(storeNamespace(store, { name: 'app' })) }
+  return { agent, store, chats: sessions(store) }
 }
 
 const owner = { tenant: 'acme', principal: 'ada' }
@@ -35,9 +36,9 @@ await one.chats.save(first)
 const conflict = await two.chats.save(second).catch((error: unknown) => error)
 console.log(`the second save: ${LamellaError.is(conflict) && conflict.code}`)
 
-const again = await two.chats.open('chat-1', owner)
-const third = await two.agent.run('Order a cake.', { session: again, tenant: 'acme' })
-await two.chats.save(again)
+// A run loads and saves what it is only referred to.
+const session = two.chats.at('chat-1', owner)
+const third = await two.agent.run('Order a cake.', { session, tenant: 'acme' })
 const fourth = await one.agent.run('And a tea.', { tenant: 'acme' })
 console.log(`the third run: ${third.status}, the fourth: ${fourth.status}`)
 

@@ -144,7 +144,13 @@ export type { RunState } from './contract/state.ts'
 export type { FunctionRequest, ModelRequest } from './lifecycle/requests.ts'
 export type { RunToolsSnapshot } from './contract/outcome.ts'
 export { createSession, forkSession } from './messages/session.ts'
-export type { Session, SessionSnapshot } from './messages/session.ts'
+export type {
+  Session,
+  SessionEntry,
+  SessionReference,
+  SessionSnapshot,
+  SessionTurn,
+} from './messages/session.ts'
 export type {
   InferSchema,
   JsonSchema,

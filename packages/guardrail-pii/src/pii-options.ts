@@ -1,5 +1,5 @@
 import type { GuardrailCheckOptions, GuardrailStage, ReleasePolicy, Role } from '@lamella/core'
-import { checkOptions, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, checkStore, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
 import type { Detection } from './detector.ts'
 import type { FindPiiOptions } from './find-pii.ts'
 import { byKind, findRules } from './find-pii.ts'
@@ -112,6 +112,7 @@ export function checkPiiOptions(options: PiiOptions): void {
     throw wrongOption('pii', 'vault', 'true or options for the strategy `vault`', vault)
   }
   if (typeof vault === 'object') {
+    if (vault.store !== undefined) checkStore('pii', vault.store, [], 'vault.store')
     for (const place of vault.restore ?? []) {
       checkOptions('pii', { vault: { restore: place } }, { vault: { restore: places } })
     }

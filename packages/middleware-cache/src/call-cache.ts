@@ -26,7 +26,7 @@ interface CallContext {
   readonly signal: AbortSignal
 }
 
-/** What a cache has in one store. */
+/** Parts of a cache in one store. */
 interface CachePart<Value> {
   readonly entries: EntryStore<Value>
   readonly calls: CachedCalls<Value>
@@ -265,9 +265,10 @@ function check<Context>(
 }
 
 function toStore(owner: string, store: KeyValueStore | KeyvLike): KeyValueStore {
-  const { compareAndSet, get, set } = Object(store) as Partial<KeyValueStore>
+  const { compareAndSet, get, set, delete: remove } = Object(store) as Partial<KeyValueStore>
   if (typeof compareAndSet === 'function') return store as KeyValueStore
-  if (typeof get === 'function' && typeof set === 'function') return keyvStore(store as KeyvLike)
+  const isKeyv = [get, set, remove].every((method) => typeof method === 'function')
+  if (isKeyv) return keyvStore(store as KeyvLike)
   // The value may be an address with a password.
   throw wrongOption(owner, 'store', 'a KeyValueStore or a Keyv', typeof store)
 }

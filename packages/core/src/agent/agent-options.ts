@@ -5,7 +5,7 @@ import type { FunctionInvocationConfiguration } from '../contract/limits.ts'
 import type { MiddlewareInput } from '../contract/agent.ts'
 import type { Checkpoint } from '../contract/outcome.ts'
 import type { RunContext, ToolDefinition } from '../contract/run.ts'
-import type { Session } from '../messages/session.ts'
+import type { Session, SessionReference } from '../messages/session.ts'
 import type { RunControl } from '../run/run-control.ts'
 import type { KeyValueStore } from '../store/store.ts'
 
@@ -64,10 +64,17 @@ export interface AgentOptions {
 /** Options of `agent.run` and `agent.resume`. */
 export interface RunOptions {
   /**
-   * Session to continue and to update when the run ends.
+   * Session to continue and to update when the run ends. With a reference, `sessions(store).at(id)`, the run
+   * loads the session when it begins and saves it when it ends. Runs of one session in this process follow each
+   * other; a run inside of another one needs `parent`.
    * @default none: the run has no history
    */
-  readonly session?: Session | undefined
+  readonly session?: Session | SessionReference | undefined
+  /**
+   * Milliseconds to wait for other runs of the session; then the run rejects with `session_busy`.
+   * @default 60_000
+   */
+  readonly sessionWaitMs?: number | undefined
   /** Aborts the run with its model calls and tool calls. @default none */
   readonly signal?: AbortSignal | undefined
   /**
@@ -164,6 +171,7 @@ const ofAgent: Names<AgentOptions> = {
 }
 const ofRun: Names<RunOptions> = {
   session: true,
+  sessionWaitMs: true,
   signal: true,
   answers: true,
   idempotencyKey: true,

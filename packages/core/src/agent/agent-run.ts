@@ -45,8 +45,10 @@ import type { RunOptions } from './agent-options.ts'
 import { modelOptionsHint, runOptionNames } from './agent-options.ts'
 import { checkNames } from '../base/check-names.ts'
 import { createSecretId } from '../base/create-id.ts'
+import type { SessionTurn } from '../messages/session.ts'
 import { closeRun, keepPartial } from './close-run.ts'
 import { isElsewhere, keptBy } from './provider-conversation.ts'
+import { enterSession } from './session-turn.ts'
 
 type Started = Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse>
 
@@ -56,8 +58,7 @@ export function startRun(
   options: RunPlan['options'],
   inside?: RunPlan['inside'],
 ): Started {
-  const messages = withOwnIds(toMessages(input), options.session?.messages ?? noMessages)
-  return start(agent, options, messages, undefined, inside)
+  return start(agent, options, toMessages(input), undefined, inside)
 }
 
 export function resumeRun(
@@ -126,6 +127,7 @@ function start(
   const makeRun = (sink: RunInit['sink']): Run =>
     new Run({
       ...options,
+      session: undefined,
       sink,
       id: options.runId,
       agentName: agent.name,
@@ -146,20 +148,32 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   run.input = of.messages
   const call = new AgentCall(run, of)
   let claims: Claims | undefined
+  let turn: SessionTurn | undefined
+  let left: Promise<void> | undefined
+  const leave = (): Promise<void> => (left ??= turn?.leave() ?? Promise.resolve())
   try {
     run.throwIfAborted()
-    if (!of.isResumed) checkAuthority(of.messages)
+    if (options.session !== undefined) {
+      turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
+      run.session = turn.session
+      run.history = turn.session.messages
+    }
+    const { session } = run
+    if (!of.isResumed) {
+      checkAuthority(of.messages)
+      run.input = withOwnIds(of.messages, session?.messages ?? noMessages)
+    }
     if (of.isResumed || options.answers !== undefined || bringsAnswers(of.messages)) {
       claims = await claimRequests(of, run)
     }
     const chatOptions = mergeChatOptions(agent.options, options.options)
     run.tools = toolsOf(of, chatOptions)
     const tools = run.tools.visible
-    run.messages.open(options.session?.messages ?? noMessages, of.messages)
+    run.messages.open(session?.messages ?? noMessages, run.input)
     call.givenTools = tools
     const view = new AgentView(call, agent, 0, {
-      messages: of.messages,
-      session: options.session,
+      messages: run.input,
+      session,
       instructions: joinInstructions(agent.instructions, options.instructions),
       options: tools.length > 0 ? { ...chatOptions, tools } : chatOptions,
       tools,
@@ -173,7 +187,9 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       keepPartial(run, response.messages)
     }
     await claims?.settle(response.status)
-    return closeRun(agent, of.messages, run, response)
+    const closed = closeRun(agent, run.input, run, response)
+    await leave()
+    return closed
   } catch (error) {
     await claims?.settle()
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))
@@ -181,6 +197,9 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     if (options.keepPartial === true && outcome !== undefined && outcome.status !== 'blocked') {
       keepPartial(run, outcome.messages)
     }
+    // An abort does not wait for the store.
+    const leaving = leave().catch(() => {})
+    if (!run.aborted) await leaving
     throw failure
   } finally {
     run.release()
@@ -188,14 +207,14 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
 }
 
 /** Claims the requests that a run answers, and the checkpoint that it continues from. */
-async function claimRequests({ agent, messages, options }: RunPlan, run: Run): Promise<Claims> {
+async function claimRequests({ agent, options }: RunPlan, run: Run): Promise<Claims> {
   const { answers, idempotencyKey = createSecretId('claim') } = options
-  const { session } = options
+  const { input, session } = run
   const claims = new Claims(idempotencyKey, run, agent.approvals)
   run.claimKey = idempotencyKey
   const { state } = run.journal
   if (state === undefined) {
-    await claimAnswered(claims, session, messages, answers, agent.approvals)
+    await claimAnswered(claims, session, input, answers, agent.approvals)
     return claims
   }
   const steps = answerSteps(state.pending, answers ?? {})

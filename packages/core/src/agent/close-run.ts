@@ -103,9 +103,15 @@ function pendingOf(run: Run, given: AgentResponse): readonly PendingRequest[] {
   return [...new Map(all.map((request) => [request.id, request])).values()]
 }
 
-/** Returns messages that were added to the session while this run was paused. */
-function talkedSince({ journal }: Run, session: Session): readonly Message[] {
-  if (journal.state === undefined) return none
+/**
+ * Returns messages that others added to the session: while this run was paused, or runs inside of it.
+ */
+function talkedSince({ journal, history }: Run, session: Session): readonly Message[] {
+  if (journal.state === undefined) {
+    if (session.messages === history) return none
+    const before = new Set(history)
+    return session.messages.filter((message) => !before.has(message))
+  }
   const known = new Set(
     journal.steps.flatMap((step) => {
       if ('messages' in step) return step.messages.map(({ id }) => id)

@@ -14,6 +14,8 @@ export function explainRun(
 ): Explanation {
   const { agent: atAgent, chat, function: atFunction } = pipelinesOf(agent, options).middlewares
   const levels = { agent: shown(atAgent), chat: shown(chat), function: shown(atFunction) }
+  const { session } = options
+  const history = session !== undefined && 'messages' in session ? session.messages.length : 0
   const { model = agent.client.model, tools = [] } = mergeChatOptions(
     agent.options,
     options.options,
@@ -26,7 +28,7 @@ export function explainRun(
     provider: agent.client.provider,
     model,
     tools: [...agent.tools, ...(options.tools ?? []), ...tools].map(nameOf),
-    messages: { input: toMessages(input).length, history: options.session?.messages.length ?? 0 },
+    messages: { input: toMessages(input).length, history },
     settings: configurationOf(agent, options),
     warnings: (['agent', 'chat', 'function'] as const).flatMap((level) =>
       orderWarnings(level, levels[level]),

@@ -22,6 +22,11 @@ export const modes: readonly { readonly name: string; readonly stream: boolean }
   { name: 'streaming', stream: true },
 ]
 
+type ModeOptions = Omit<RunOptions, 'session'> & {
+  readonly session?: Session | undefined
+  readonly stream: boolean
+}
+
 export interface Played {
   readonly response: AgentResponse
   /** Empty for a plain run. */
@@ -32,7 +37,7 @@ export interface Played {
 export function play(
   agent: Agent,
   input: MessageInput,
-  { stream, ...options }: RunOptions & { readonly stream: boolean },
+  { stream, ...options }: ModeOptions,
 ): Promise<Played> {
   const before = options.session?.messages ?? []
   const running = stream ? agent.run(input, { ...options, stream }) : agent.run(input, options)
@@ -44,7 +49,7 @@ export function playOn(
   agent: Agent,
   checkpoint: Checkpoint | undefined,
   answers: Readonly<Record<string, unknown>>,
-  { stream, ...options }: RunOptions & { readonly stream: boolean },
+  { stream, ...options }: ModeOptions,
 ): Promise<Played> {
   const copy = JSON.parse(JSON.stringify(checkpoint)) as Checkpoint
   const running = stream

@@ -42,6 +42,30 @@ export interface Session {
   toJSON(): SessionSnapshot
 }
 
+/** A session that a run loads when it begins and saves when it ends, see `Sessions.at`. */
+export interface SessionReference {
+  /** Id of the session. */
+  readonly id: string
+  /** Waits until no other run of this process has the session, and loads it. */
+  enter(options: SessionEntry): Promise<SessionTurn>
+}
+
+/** Data of a run that enters a session. */
+export interface SessionEntry {
+  /** Sessions of the runs that the run is inside of. It shares one of them at once. */
+  readonly around: readonly Session[]
+  /** Ends the wait. */
+  readonly signal: AbortSignal
+}
+
+/** A session that a run has to itself. */
+export interface SessionTurn {
+  /** The session. */
+  readonly session: Session
+  /** Saves the session and lets the next run enter. */
+  leave(): Promise<void>
+}
+
 /**
  * Makes a session that continues another one without changing it: with its messages, up to the one
  * with the id `until` if given, and a copy of its state. A conversation that the provider stores

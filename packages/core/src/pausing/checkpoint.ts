@@ -86,7 +86,7 @@ function plain<Response extends Pick<ChatResponse, 'raw' | 'value'>>({
  * console.log((await agent.resume(checkpoint!, answers)).text) // Done.
  * ```
  */
-export function checkpointState(value: Checkpoint, session?: Session): CheckpointState {
+export function checkpointState(value: Checkpoint, session?: Pick<Session, 'id'>): CheckpointState {
   const { version, input, journal } = ((value as Checkpoint | undefined) ??
     {}) as Partial<Checkpoint>
   const state = Array.isArray(journal) ? (journal as JournalStep[]).at(-1) : undefined

@@ -2,7 +2,6 @@ import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { unlessAborted } from '../base/promises.ts'
 import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
-import type { ToolDefinition } from '../contract/run.ts'
 import type { CallGate } from '../contract/approval.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
 import type {
@@ -13,7 +12,7 @@ import type {
   PendingRequest,
   Stop,
 } from '../contract/outcome.ts'
-import type { RunContext } from '../contract/run.ts'
+import type { RunContext, ToolDefinition } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { RunState } from '../contract/state.ts'
 import type { Message } from '../messages/message.ts'
@@ -94,6 +93,8 @@ export class Run implements RunContext {
   moreIterations: number
   /** Number of verdicts that tool calls wait for, or that were negative. */
   verdictsOpen = 0
+  /** Messages of the session when the run began. */
+  history: readonly Message[] = noMessages
   /** Input of the run. */
   input: readonly Message[] = noMessages
   stopped: Stop | undefined
@@ -299,10 +300,7 @@ export class Run implements RunContext {
   holdTools(verdict: Promise<unknown>): void {
     this.verdictsOpen++
     // One that rejects has been spoken, too: the run fails with it.
-    verdict.then(
-      () => this.verdictsOpen--,
-      () => {},
-    )
+    verdict.then(() => this.verdictsOpen--).catch(() => {})
     ;(this.#holds ??= []).push(verdict)
   }
 

@@ -1,3 +1,4 @@
+import { createId } from '../base/create-id.ts'
 import type { SessionSnapshot } from '../messages/session.ts'
 
 /**
@@ -14,18 +15,24 @@ export function mergeSessions(
   const kept = new Set(mine.messages.map(({ id }) => id))
   const hasRewritten = before.some(({ id }) => !kept.has(id))
   const added = mine.messages.filter(({ id }) => !known.has(id))
-  const present = new Set(theirs.messages.map(({ id }) => id))
+  const present = new Map(theirs.messages.map((message) => [message.id, JSON.stringify(message)]))
   const isPlaced = mine.messages.slice(before.length).length === added.length
   if (hasRewritten || !isPlaced) return undefined
   const state = mergeState(base?.state ?? {}, mine.state, theirs.state)
   if (state === undefined) return undefined
 
+  // Providers repeat ids: one that says something else is another message.
+  const news = added.flatMap((message) => {
+    const other = present.get(message.id)
+    if (other === undefined) return [message]
+    return other === JSON.stringify(message) ? [] : [{ ...message, id: createId('msg') }]
+  })
   const asked = new Set(base?.pending.map(({ id }) => id))
   const open = new Set(mine.pending.map(({ id }) => id))
   const others = new Set(theirs.pending.map(({ id }) => id))
   return {
     ...theirs,
-    messages: [...theirs.messages, ...added.filter(({ id }) => !present.has(id))],
+    messages: [...theirs.messages, ...news],
     pending: [
       // What was answered on either side is not asked any more.
       ...theirs.pending.filter(({ id }) => !asked.has(id) || open.has(id)),

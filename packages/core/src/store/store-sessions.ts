@@ -5,10 +5,11 @@ import { createSecretId } from '../base/create-id.ts'
 import { isObject } from '../base/is-object.ts'
 import { jsonCopy } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
-import type { Session, SessionSnapshot } from '../messages/session.ts'
+import { takeTurn } from '../base/take-turn.ts'
+import type { Session, SessionReference, SessionSnapshot } from '../messages/session.ts'
 import { createSession, forkSession } from '../messages/session.ts'
 import type { ListItem } from './store-lists.ts'
-import { storeNamespace } from './store-namespace.ts'
+import { storeNamespace, storePrefix } from './store-namespace.ts'
 import { sessionStores } from './session-stores.ts'
 import { checkStore } from './store-needs.ts'
 import { mergeSessions } from './store-session-merge.ts'
@@ -82,6 +83,12 @@ export interface Sessions {
   /** Resolves to a session, an empty one where there is none yet. */
   open(id: string, owner?: SessionOwner): Promise<Session>
   /**
+   * Refers to a session, an empty one where there is none yet, for `agent.run(input, { session })`: the run
+   * loads it when it begins and saves it when it ends, also when it fails. Runs of one session in this process
+   * follow each other, and each begins with what the one before has saved.
+   */
+  at(id: string, owner?: SessionOwner): SessionReference
+  /**
    * Saves a session. Its owner is that of `load` or `open`; pass one for a session of your own making.
    * @throws LamellaError `session_conflict` if somebody else has saved it since it was loaded
    */
@@ -127,6 +134,8 @@ interface Known {
  * const session = await chats.open('chat-1', { tenant: 'acme', principal: 'ada' })
  * await agent.run('Hello!', { session })
  * await chats.save(session)
+ * // The same, by the run itself:
+ * await agent.run('Hello!', { session: chats.at('chat-1', { tenant: 'acme', principal: 'ada' }) })
  * await chats.list({ tenant: 'acme', principal: 'ada' })
  * @throws TypeError or RangeError that names the option and the value
  */
@@ -147,6 +156,9 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     known.set(session, about)
     sessionStores.set(session, { store, storeTimeoutMs })
   }
+  const turns = new Map<string, Promise<void>>()
+  const storeKey = (owner: SessionOwner | undefined): string | undefined =>
+    owner && storePrefix({ name, tenant: owner.tenant })
   const inTime = <T>(work: Promise<T>): Promise<T> =>
     withinStoreTime(work, { clock, timeoutMs: storeTimeoutMs })
   const placeOf = ({ tenant }: SessionOwner): KeyValueStore =>
@@ -234,15 +246,46 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     await inTime(lists.add(listOf(owner), id, clock.now(), { ttlMs, keep: maxListed }))
   }
 
+  const open: Sessions['open'] = async (id, owner = {}) => {
+    const session = await load(id, owner)
+    if (session !== undefined) return session
+    const fresh = createSession({ id })
+    know(fresh, { owner, revision: undefined, base: undefined, attempted: undefined })
+    return fresh
+  }
+
   return {
     load,
-    async open(id, owner = {}) {
-      const session = await load(id, owner)
-      if (session !== undefined) return session
-      const fresh = createSession({ id })
-      know(fresh, { owner, revision: undefined, base: undefined, attempted: undefined })
-      return fresh
-    },
+    open,
+    at: (id, owner = {}) => ({
+      id,
+      async enter({ around, signal }) {
+        const shared = around.find(
+          (session) => session.id === id && storeKey(known.get(session)?.owner) === storeKey(owner),
+        )
+        if (shared !== undefined) return { session: shared, async leave() {} }
+        const end = await takeTurn(turns, `${storeKey(owner)}${id}`, signal)
+        try {
+          const entry = await read(id, owner)
+          if (entry !== undefined && !belongsTo(entry, owner)) throw unknown(id, 'enter')
+          const session = await open(id, owner)
+          const before = JSON.stringify(session)
+          return {
+            session,
+            async leave() {
+              try {
+                if (JSON.stringify(session) !== before) await save(session)
+              } finally {
+                end()
+              }
+            },
+          }
+        } catch (error) {
+          end()
+          throw error
+        }
+      },
+    }),
     save,
     async list({ limit = 20, after, ...owner } = {}) {
       checkStore('sessions.list', store, ['lists'])
@@ -264,11 +307,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     },
     async fork(id, { until, ...owner } = {}) {
       const session = await load(id, owner)
-      if (session === undefined) {
-        throw new LamellaError(`sessions: there is no session "${id}" to fork`, {
-          code: 'session_unknown',
-        })
-      }
+      if (session === undefined) throw unknown(id, 'fork')
       const copy = forkSession(session, until === undefined ? {} : { until })
       await save(copy, known.get(session)!.owner)
       return copy
@@ -281,6 +320,12 @@ function conflict(id: string): LamellaError {
     `sessions: session "${id}" was saved by somebody else since it was loaded; load it again`,
     { code: 'session_conflict' },
   )
+}
+
+function unknown(id: string, action: string): LamellaError {
+  return new LamellaError(`sessions: there is no session "${id}" to ${action}`, {
+    code: 'session_unknown',
+  })
 }
 
 function belongsTo(entry: Entry, { principal }: SessionOwner): boolean {

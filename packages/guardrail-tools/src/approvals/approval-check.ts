@@ -5,7 +5,13 @@ import type {
   GuardrailEvent,
 } from '@lamella/core'
 import { errorResult, LamellaError, memoryStore, storeNamespace } from '@lamella/core'
-import { defineFunctionMiddleware, perStore, reporter, systemClock } from '@lamella/core/authoring'
+import {
+  defineFunctionMiddleware,
+  perStore,
+  reporter,
+  systemClock,
+  withinStoreTime,
+} from '@lamella/core/authoring'
 import type { ApprovalTicket } from './approval-gate.ts'
 import { sealedCall, ticketKey } from './approval-gate.ts'
 import { isSealed } from './approval-seal.ts'
@@ -15,7 +21,7 @@ import type { ToolPolicyOptions } from '../policy/tool-policy-options.ts'
 /** Creates the middleware that runs an approved tool call: unchanged, in time, and once. */
 export function approvalCheck(name: string, options: ToolPolicyOptions): FunctionMiddleware {
   const { approval = {}, clock = systemClock, mode, onEvent } = options
-  const { ttlMs = 900_000, sign, edit = true } = approval
+  const { ttlMs = 900_000, sign, edit = true, storeTimeoutMs: timeoutMs = 2000 } = approval
   const storeOf = perStore(
     approval.store,
     (store) => store ?? memoryStore({ clock, maxEntries: 100_000 }),
@@ -53,7 +59,9 @@ export function approvalCheck(name: string, options: ToolPolicyOptions): Functio
       const store = storeNamespace(storeOf(context.run), { name: 'tool-policy', tenant })
       const key = ticket && `approval:${ticket.nonce}`
       if (problem === undefined && key !== undefined) {
-        const isFirst = await store.compareAndSet(key, undefined, true, { ttlMs: 2 * ttlMs })
+        const claimed = store.compareAndSet(key, undefined, true, { ttlMs: 2 * ttlMs })
+        const { signal } = context
+        const isFirst = await withinStoreTime(claimed, { clock: systemClock, timeoutMs, signal })
         if (!isFirst) problem = 'approval_used'
       }
       if (problem !== undefined) {

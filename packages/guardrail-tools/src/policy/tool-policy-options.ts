@@ -1,6 +1,6 @@
 import type { GuardrailOptions, KeyValueStore, RunContext, Tool } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { checkOptions, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, checkStore, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
 import type { ArgumentRule } from '../rules/argument-rule.ts'
 
 /** Decision about a tool call. */
@@ -59,6 +59,11 @@ export interface ApprovalOptions {
    * @default the agent's, otherwise this process
    */
   readonly store?: KeyValueStore | undefined
+  /**
+   * Milliseconds to wait for each answer of the store; then the run fails, and the tool does not run.
+   * @default 2000
+   */
+  readonly storeTimeoutMs?: number | undefined
 }
 
 type Common = 'mode' | 'when' | 'onError' | 'timeoutMs' | 'blockMessage' | 'onEvent'
@@ -146,7 +151,14 @@ export function checkToolPolicy(options: ToolPolicyOptions): void {
     unknownArguments: ['reject', 'strip', 'allow'],
     repeatLimit: 1,
     maxCalls: 'any',
-    approval: { ttlMs: 1, sign: 'any', subject: 'function?', edit: 'any', store: 'any' },
+    approval: {
+      ttlMs: 1,
+      sign: 'any',
+      subject: 'function?',
+      edit: 'any',
+      store: 'any',
+      storeTimeoutMs: 1,
+    },
     pinned: 'any',
     onDrift: ['deny', 'ask'],
     clock: 'any',
@@ -166,7 +178,8 @@ export function checkToolPolicy(options: ToolPolicyOptions): void {
     const names = options[list] ?? []
     if (!Array.isArray(names)) throw wrongOption(owner, list, 'a list of names', names)
   }
-  const keys = options.approval?.sign
+  const { sign: keys, store } = options.approval ?? {}
+  if (store !== undefined) checkStore(owner, store, [], 'approval.store')
   if (keys?.length === 0) throw wrongOption(owner, 'approval.sign', 'at least one key', keys)
   for (const { id, key } of keys ?? []) {
     if (!/^[\w-]+$/.test(id)) throw wrongOption(owner, 'approval.sign', 'keys with plain ids', id)

@@ -1,0 +1,42 @@
+import { LamellaError } from '../base/lamella-error.ts'
+import { takeTurn } from '../base/take-turn.ts'
+import { backgroundTimer } from '../base/timers.ts'
+import type { Session, SessionReference, SessionTurn } from '../messages/session.ts'
+import type { Run } from '../run/run.ts'
+
+/** The last turn of each session of this process. */
+const turns = new WeakMap<Session, Promise<void>>()
+
+/**
+ * Waits until no other run of this process has the session. A run inside of one that has it shares it at
+ * once.
+ * @throws LamellaError `session_busy` if that takes too long
+ */
+export async function enterSession(
+  given: Session | SessionReference,
+  run: Run,
+  waitMs: number,
+): Promise<SessionTurn> {
+  const around: Session[] = []
+  for (let outer = run.parent; outer !== undefined; outer = outer.parent) {
+    if (outer.session !== undefined) around.push(outer.session)
+  }
+  const late = new AbortController()
+  const timer = backgroundTimer(() => late.abort(busy(given.id, waitMs)), waitMs)
+  const signal = AbortSignal.any([run.signal, late.signal])
+  try {
+    if ('enter' in given) return await given.enter({ around, signal })
+    const isShared = around.includes(given)
+    const end = isShared ? () => {} : await takeTurn(turns, given, signal)
+    return { session: given, leave: async () => end() }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function busy(id: string, waitMs: number): LamellaError {
+  return new LamellaError(
+    `run: another run of the session "${id}" has not ended within ${waitMs} ms; a run inside of it needs \`parent: context.run\``,
+    { code: 'session_busy' },
+  )
+}

@@ -53,11 +53,10 @@ export interface RunInit {
   readonly journal?: readonly JournalStep[] | undefined
 }
 
-/** Tools and tool choice of a model call. */
-interface Offer {
+/** Tools, tool choice and response format of a model call. */
+interface Offer extends Pick<ChatOptions, 'toolChoice' | 'responseFormat'> {
   readonly visible: readonly ToolDefinition[]
   readonly tools: readonly ToolDefinition[]
-  readonly toolChoice: ChatOptions['toolChoice']
 }
 
 /**
@@ -104,6 +103,8 @@ export class Run implements RunContext {
   answered = false
   /** Key of the claims of this run, if it has any. Its sub-agents claim with the same one. */
   claimKey: string | undefined
+  /** True if the run stops because a transform of an agent middleware has ended its updates. */
+  cutShort = false
   /** Id of the conversation that the provider stores. */
   conversationId: string | undefined
   /** Provider that the run began with. */
@@ -334,7 +335,7 @@ export function engineOf(run: RunContext): Run {
 }
 
 const noTools: readonly ToolDefinition[] = Object.freeze([])
-const noOffer: Offer = Object.freeze({ visible: noTools, tools: noTools, toolChoice: undefined })
+const noOffer: Offer = Object.freeze({ visible: noTools, tools: noTools })
 const noUsage: Usage = Object.freeze({})
 const noAttempts: readonly Attempt[] = Object.freeze([])
 const noMessages: readonly Message[] = Object.freeze([])

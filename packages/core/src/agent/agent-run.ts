@@ -18,15 +18,9 @@ import { contentFields, toUpdates } from '../messages/chat-response.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
 import { checkAuthority } from '../messages/trusted-content.ts'
-import {
-  answerSteps,
-  claimAnswered,
-  bringsAnswers,
-  recordAnswers,
-  waitingIn,
-} from '../pausing/approvals.ts'
+import { bringsAnswers, recordAnswers, waitingIn } from '../pausing/approvals.ts'
 import { checkpointState } from '../pausing/checkpoint.ts'
-import { Claims } from '../pausing/claims.ts'
+import type { Claims } from '../pausing/claims.ts'
 import { composeModelCall } from '../pipeline/model-call.ts'
 import { compose } from '../pipeline/compose.ts'
 import { composeToolCall } from '../pipeline/tool-call.ts'
@@ -35,7 +29,6 @@ import { PumpSource } from '../pipeline/run-source.ts'
 import { checkStoreNeeds, holdsOnly, sortMiddlewares } from '../pipeline/sort-middleware.ts'
 import { withValue } from '../pipeline/structured-output.ts'
 import { attachOutcome, outcomeOf } from '../run/failed-outcome.ts'
-import { LiveTools } from '../run/live-tools.ts'
 import type { RunInit } from '../run/run.ts'
 import { Run, drain } from '../run/run.ts'
 import { ResponseStream } from '../stream/response-stream.ts'
@@ -44,10 +37,11 @@ import { AgentCall, AgentView, runRestart, toAgentResponse } from './agent-call.
 import type { RunOptions } from './agent-options.ts'
 import { modelOptionsHint, runOptionNames } from './agent-options.ts'
 import { checkNames } from '../base/check-names.ts'
-import { createSecretId } from '../base/create-id.ts'
 import type { SessionTurn } from '../messages/session.ts'
+import { claimRequests } from './claim-requests.ts'
 import { closeRun, keepPartial } from './close-run.ts'
 import { isElsewhere, keptBy } from './provider-conversation.ts'
+import { joinInstructions, toolsOf } from './run-inputs.ts'
 import { enterSession } from './session-turn.ts'
 
 type Started = Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse>
@@ -206,25 +200,6 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   }
 }
 
-/** Claims the requests that a run answers, and the checkpoint that it continues from. */
-async function claimRequests({ agent, options }: RunPlan, run: Run): Promise<Claims> {
-  const { answers, idempotencyKey = createSecretId('claim') } = options
-  const { input, session } = run
-  const claims = new Claims(idempotencyKey, run, agent.approvals)
-  run.claimKey = idempotencyKey
-  const { state } = run.journal
-  if (state === undefined) {
-    await claimAnswered(claims, session, input, answers, agent.approvals)
-    return claims
-  }
-  const steps = answerSteps(state.pending, answers ?? {})
-  await claims.claim(steps.map(({ id }) => id))
-  // Of a step that was saved, another process may die as well.
-  await claims.claim([state.id], state.paused ? undefined : 600_000)
-  for (const step of steps) run.journal.record(step)
-  return claims
-}
-
 /** Innermost handler of a run: reads the context, then runs the loop. */
 function runInside(view: AgentView): void | Promise<void> {
   const { call } = view
@@ -343,20 +318,4 @@ function supersede(run: Run, response: AgentResponse): AgentResponse {
   return response
 }
 
-const noTools: readonly never[] = Object.freeze([])
 const noMessages: readonly Message[] = Object.freeze([])
-
-function toolsOf({ agent, options, config }: RunPlan, { tools: more }: ChatOptions): LiveTools {
-  const own = agent.tools
-  const { tools } = options
-  const all =
-    tools === undefined && more === undefined
-      ? own
-      : [...own, ...(tools ?? noTools), ...(more ?? noTools)]
-  return new LiveTools(all, config.additionalTools)
-}
-
-function joinInstructions(base: string | undefined, more: string | undefined): string | undefined {
-  if (base === undefined || more === undefined || base === more) return more ?? base
-  return `${base}\n${more}`
-}

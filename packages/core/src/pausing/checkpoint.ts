@@ -87,8 +87,7 @@ function plain<Response extends Pick<ChatResponse, 'raw' | 'value'>>({
  * ```
  */
 export function checkpointState(value: Checkpoint, session?: Pick<Session, 'id'>): CheckpointState {
-  const { version, input, journal } = ((value as Checkpoint | undefined) ??
-    {}) as Partial<Checkpoint>
+  const { version, input, journal } = (value ?? {}) as Partial<Checkpoint>
   const state = Array.isArray(journal) ? (journal as JournalStep[]).at(-1) : undefined
   if (!Array.isArray(input) || state?.kind !== 'state') throw invalid('this is no checkpoint')
   if (version !== 1) {

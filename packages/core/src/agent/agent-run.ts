@@ -1,4 +1,3 @@
-import type { ChatOptions } from '../contract/chat-options.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
 import { endingOf, isPause } from '../contract/control-flow.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'

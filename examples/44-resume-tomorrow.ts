@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Checkpoint } from '@lamella/core'
-import { Agent, defineState, tool } from '@lamella/core'
+import { Agent, defineState, checkpointState, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { z } from 'zod'
 
@@ -33,7 +33,7 @@ function clerk(steps: Parameters<typeof scriptedClient>[0]): Agent {
 const [, , day, file] = process.argv
 if (day === 'tomorrow') {
   const saved = JSON.parse(readFileSync(file!, 'utf8')) as Checkpoint
-  const answers = Object.fromEntries(saved.pending.map(({ id }) => [id, true]))
+  const answers = Object.fromEntries(checkpointState(saved).pending.map(({ id }) => [id, true]))
   const response = await clerk(['Done.']).resume(saved, answers)
   console.log(`tomorrow: ${response.status}, ${JSON.stringify(response.messages[0]?.contents)}`)
 } else {

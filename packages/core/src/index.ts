@@ -53,7 +53,13 @@ export type {
   FinishReason,
 } from './messages/chat-response.ts'
 export type { CheckContext, GuardrailContext } from './guardrail/check-scope.ts'
-export type { Checkpoint } from './contract/outcome.ts'
+export type {
+  Checkpoint,
+  CheckpointState,
+  Decision,
+  JournalStep,
+} from './contract/outcome.ts'
+export { checkpointState } from './pausing/checkpoint.ts'
 export type {
   Annotation,
   ApprovalRequestContent,

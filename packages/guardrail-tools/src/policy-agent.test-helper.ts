@@ -1,5 +1,5 @@
 import type { AgentOptions, GuardrailEvent, JsonSchema, Tool } from '@lamella/core'
-import { Agent, tool } from '@lamella/core'
+import { Agent, memoryStore, tool } from '@lamella/core'
 import type { ScriptedClient, ScriptedStep } from '@lamella/testing'
 import { scriptedClient } from '@lamella/testing'
 import { toolPolicy } from './tool-policy.ts'
@@ -48,7 +48,8 @@ export function policyAgent(
     if (event.status !== 'passed') events.push(event)
   }
   const middleware = toolPolicy({ onEvent, ...options })
-  const agent = new Agent({ client, tools, middleware, ...more })
+  // Each is a process of its own: with a store, claims do not stay in this process.
+  const agent = new Agent({ client, tools, middleware, store: memoryStore(), ...more })
   return { agent, client, done, events }
 }
 

@@ -147,7 +147,8 @@ describe.each(runModes)('spans, %s', (mode) => {
     const kept: Checkpoint[] = []
     const onCheckpoint = (checkpoint: Checkpoint): void => {
       kept.push(checkpoint)
-      if (checkpoint.toolResults.length > 0) throw new Error('the process dies')
+      if (checkpoint.journal.some(({ kind }) => kind === 'tool'))
+        throw new Error('the process dies')
     }
     const dying = make([callFunction('look')])
     await runIn(mode, dying, { onCheckpoint }).catch(() => {})

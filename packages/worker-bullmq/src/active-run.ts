@@ -1,4 +1,5 @@
 import type {
+  Agent,
   AgentResponse,
   CancelMode,
   Checkpoint,
@@ -7,7 +8,7 @@ import type {
   AgentResponseUpdate,
   SessionSnapshot,
 } from '@lamella/core'
-import { Agent, chatResponse, createSession, RunControl, toUpdates } from '@lamella/core'
+import { chatResponse, createSession, RunControl, toUpdates } from '@lamella/core'
 import { cancelledOutcome, outcomeOfError, outcomeOfResponse } from './run-outcome.ts'
 import type { RunOutcome } from './run-record.ts'
 import type { ClaimedRun, RunStore } from './run-store.ts'
@@ -113,6 +114,8 @@ export class ActiveRun {
     const options = {
       stream: true,
       runId: this.#runId,
+      // The queue lets one worker at a time run it: a worker that takes over answers the same requests again.
+      idempotencyKey: this.#runId,
       session,
       tenant: request.tenant,
       data: request.data,
@@ -122,12 +125,9 @@ export class ActiveRun {
         return this.#store.saveStep(this.#runId, this.#owner, kept)
       },
     } as const
-    // An agent of its own: approvals that were answered are remembered by agents, and a run that is
-    // tried again is answered again.
-    const fresh = new Agent(agent)
     return checkpoint === undefined
-      ? fresh.run(typeof request.input === 'string' ? request.input : [...request.input], options)
-      : fresh.resume(checkpoint, answers, options)
+      ? agent.run(typeof request.input === 'string' ? request.input : [...request.input], options)
+      : agent.resume(checkpoint, answers, options)
   }
 
   /** Makes subscribers discard updates after the step that the run continues from. */

@@ -8,7 +8,7 @@ import type { Session } from '../messages/session.ts'
 import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
-import type { ApprovalRegistry } from '../pausing/approvals.ts'
+import type { OpenApprovals } from '../pausing/open-approvals.ts'
 import type { CallModel } from '../pipeline/chat-call.ts'
 import type { MiddlewareView } from '../pipeline/compose.ts'
 import { ContentCall } from '../pipeline/content-call.ts'
@@ -31,7 +31,7 @@ export interface RunnableAgent extends AgentInfo {
   readonly store: KeyValueStore | undefined
   readonly storeTimeoutMs: number
   readonly composed: { last?: Pipelines }
-  readonly approvals: ApprovalRegistry
+  readonly approvals: OpenApprovals
 }
 
 /** Input and settings of a run. */
@@ -41,7 +41,8 @@ export interface RunPlan {
   readonly options: RunOptions & { readonly stream?: boolean | undefined }
   readonly config: LoopConfiguration
   readonly pipelines: Pipelines
-  readonly answers?: Readonly<Record<string, unknown>> | undefined
+  /** True if the run continues from a checkpoint. */
+  readonly isResumed: boolean
   /** Replaces the loop. */
   readonly inside?: ((view: AgentView) => Promise<AgentResponse>) | undefined
 }
@@ -179,6 +180,10 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return undefined
   }
 
+  protected get takenIds(): readonly Message[] {
+    return this.run.journal.entered ? noMessages : this.run.messages.all
+  }
+
   protected updatesOf(result: AgentResponse): Iterable<AgentResponseUpdate> {
     return toUpdates(result)
   }
@@ -190,6 +195,8 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return value !== undefined && text === result.text ? { ...response, value } : response
   }
 }
+
+const noMessages: readonly Message[] = Object.freeze([])
 
 /** Tells a consumer to discard the whole run so far. */
 export const runRestart: AgentResponseUpdate = Object.freeze({

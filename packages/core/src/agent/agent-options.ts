@@ -84,6 +84,12 @@ export interface RunOptions {
    * @default {}
    */
   readonly answers?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * Lets runs that answer the same requests, or continue from the same checkpoint, count as one. A process
+   * that takes over from one that crashed passes the key of the first.
+   * @default a new key: a second run is refused with `approval_used`
+   */
+  readonly idempotencyKey?: string | undefined
   /** Tools of this run, in addition to the agent's. @default [] */
   readonly tools?: readonly ToolDefinition[] | undefined
   /** Middlewares of this run, inside the agent's. @default [] */
@@ -168,6 +174,7 @@ const ofRun: Names<RunOptions> = {
   sessionWaitMs: true,
   signal: true,
   answers: true,
+  idempotencyKey: true,
   tools: true,
   middleware: true,
   instructions: true,

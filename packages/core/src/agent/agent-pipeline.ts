@@ -112,7 +112,7 @@ async function runHandler(view: AgentView, handler: AgentHandler): Promise<Agent
     const { added } = run.messages
     const messages = toMessages(input, 'assistant').filter((one) => !added.includes(one))
     for (const one of messages) {
-      if (isAhead(one)) run.messages.add([one])
+      if (isAhead(one)) run.journal.record({ kind: 'messages', messages: [one] })
       else addAll(run, [one])
     }
     return messages

@@ -1,4 +1,3 @@
-import type { ChatOptions } from '../contract/chat-options.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
 import { endingOf, isPause } from '../contract/control-flow.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
@@ -6,6 +5,7 @@ import type {
   AgentResponse,
   AgentResponseUpdate,
   Checkpoint,
+  JournalStep,
   RunStatus,
 } from '../contract/outcome.ts'
 import type { GuardrailTripped } from '../contract/termination.ts'
@@ -13,20 +13,21 @@ import { isTermination } from '../contract/termination.ts'
 import type { LoopInput } from '../loop/function-loop.ts'
 import { runLoop } from '../loop/function-loop.ts'
 import { loopConfiguration } from '../loop/limits.ts'
-import { toUpdates } from '../messages/chat-response.ts'
+import { contentFields, toUpdates } from '../messages/chat-response.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
 import { checkAuthority } from '../messages/trusted-content.ts'
-import { decisionsForResume, decisionsFrom, waitingIn } from '../pausing/approvals.ts'
-import { checkCheckpoint } from '../pausing/checkpoint.ts'
+import { bringsAnswers, recordAnswers, waitingIn } from '../pausing/approvals.ts'
+import { checkpointState } from '../pausing/checkpoint.ts'
+import type { Claims } from '../pausing/claims.ts'
 import { composeModelCall } from '../pipeline/model-call.ts'
 import { compose } from '../pipeline/compose.ts'
 import { composeToolCall } from '../pipeline/tool-call.ts'
+import { withOwnIds } from '../pipeline/own-ids.ts'
 import { PumpSource } from '../pipeline/run-source.ts'
 import { checkStoreNeeds, holdsOnly, sortMiddlewares } from '../pipeline/sort-middleware.ts'
 import { withValue } from '../pipeline/structured-output.ts'
 import { attachOutcome, outcomeOf } from '../run/failed-outcome.ts'
-import { LiveTools } from '../run/live-tools.ts'
 import type { RunInit } from '../run/run.ts'
 import { Run, drain } from '../run/run.ts'
 import { ResponseStream } from '../stream/response-stream.ts'
@@ -36,8 +37,10 @@ import type { RunOptions } from './agent-options.ts'
 import { modelOptionsHint, runOptionNames } from './agent-options.ts'
 import { checkNames } from '../base/check-names.ts'
 import type { SessionTurn } from '../messages/session.ts'
+import { claimRequests } from './claim-requests.ts'
 import { closeRun, keepPartial } from './close-run.ts'
 import { isElsewhere, keptBy } from './provider-conversation.ts'
+import { joinInstructions, toolsOf } from './run-inputs.ts'
 import { enterSession } from './session-turn.ts'
 
 type Started = Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse>
@@ -48,7 +51,7 @@ export function startRun(
   options: RunPlan['options'],
   inside?: RunPlan['inside'],
 ): Started {
-  return start(agent, options, toMessages(input), undefined, options.answers, inside)
+  return start(agent, options, toMessages(input), undefined, inside)
 }
 
 export function resumeRun(
@@ -57,8 +60,8 @@ export function resumeRun(
   answers: Readonly<Record<string, unknown>>,
   options: RunPlan['options'],
 ): Started {
-  checkCheckpoint(checkpoint, options.session)
-  return start(agent, options, checkpoint.input, checkpoint, answers)
+  checkpointState(checkpoint, options.session)
+  return start(agent, { ...options, answers }, checkpoint.input, checkpoint.journal)
 }
 
 /**
@@ -99,14 +102,21 @@ function start(
   agent: RunnableAgent,
   options: RunPlan['options'],
   messages: readonly Message[],
-  checkpoint?: Checkpoint,
-  answers?: Readonly<Record<string, unknown>>,
+  journal?: readonly JournalStep[],
   inside?: RunPlan['inside'],
 ): Started {
   checkNames('run', options, runOptionNames, modelOptionsHint)
   const config = configurationOf(agent, options)
   const pipelines = pipelinesOf(agent, options)
-  const of: RunPlan = { agent, messages, options, config, pipelines, answers, inside }
+  const of: RunPlan = {
+    agent,
+    messages,
+    options,
+    config,
+    pipelines,
+    isResumed: journal !== undefined,
+    inside,
+  }
   const makeRun = (sink: RunInit['sink']): Run =>
     new Run({
       ...options,
@@ -116,8 +126,7 @@ function start(
       agentName: agent.name,
       store: agent.store,
       storeTimeoutMs: agent.storeTimeoutMs,
-      checkpoint,
-      answers,
+      journal,
     })
   if (options.stream === true) {
     return new ResponseStream(new PumpSource(makeRun, (run) => executeRun(of, run)))
@@ -131,6 +140,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   run.fallbackText = agent.fallbackText
   run.input = of.messages
   const call = new AgentCall(run, of)
+  let claims: Claims | undefined
   let turn: SessionTurn | undefined
   let left: Promise<void> | undefined
   const leave = (): Promise<void> => (left ??= turn?.leave() ?? Promise.resolve())
@@ -141,14 +151,20 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       run.session = turn.session
     }
     const { session } = run
-    if (run.checkpoint === undefined) checkAuthority(of.messages)
+    if (!of.isResumed) {
+      checkAuthority(of.messages)
+      run.input = withOwnIds(of.messages, session?.messages ?? noMessages)
+    }
+    if (of.isResumed || options.answers !== undefined || bringsAnswers(of.messages)) {
+      claims = await claimRequests(of, run)
+    }
     const chatOptions = mergeChatOptions(agent.options, options.options)
     run.tools = toolsOf(of, chatOptions)
     const tools = run.tools.visible
-    run.messages.open(session?.messages ?? noMessages, of.messages)
+    run.messages.open(session?.messages ?? noMessages, run.input)
     call.givenTools = tools
     const view = new AgentView(call, agent, 0, {
-      messages: of.messages,
+      messages: run.input,
       session,
       instructions: joinInstructions(agent.instructions, options.instructions),
       options: tools.length > 0 ? { ...chatOptions, tools } : chatOptions,
@@ -162,10 +178,12 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     if (response.status === 'budget_exhausted' && options.keepPartial === true) {
       keepPartial(run, response.messages)
     }
-    const closed = closeRun(agent, of.messages, run, response)
+    await claims?.settle(response.status)
+    const closed = closeRun(agent, run.input, run, response)
     await leave()
     return closed
   } catch (error) {
+    await claims?.settle()
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))
     const outcome = outcomeOf(failure)
     if (options.keepPartial === true && outcome !== undefined && outcome.status !== 'blocked') {
@@ -185,58 +203,45 @@ function runInside(view: AgentView): void | Promise<void> {
   const { call } = view
   const { run } = call
   prepareRun(view)
-  const finished = run.finished.loop
-  if (finished !== undefined) {
-    const { response, absorbed } = finished
-    run.finished.loop = undefined
-    run.lastLoop = response
-    run.messages.add(response.messages.filter(({ id }) => !absorbed.includes(id)))
-    return call.applyTransforms(response, Infinity)
+  const { end } = run.journal
+  if (end !== undefined) {
+    const messages = [...run.messages.added]
+    return call.applyTransforms({ ...end.response, messages, ...contentFields(messages) }, Infinity)
   }
   call.begin()
   const { added } = run.messages
   for (const update of added.length > 0 ? toUpdates(toAgentResponse({ messages: added }, run)) : [])
     if (update.contents.length > 0) run.sink.push(update)
   const { inside = callTools } = call.plan
-  return inside(view).then((response) => {
-    run.lastLoop = response
-    return call.completeLoop(response)
-  })
+  return inside(view).then((response) => call.completeLoop(response))
 }
 
 /** Sets the run's tools, conversation and decisions from the innermost context. */
 function prepareRun(view: AgentView): void {
   const { call, session, options } = view
   const { run, plan } = call
-  const { agent, answers } = plan
-  const { checkpoint } = run
+  const { agent, isResumed, options: runOptions } = plan
+  const { journal } = run
+  const { state } = journal
   const { provider } = agent.client
   run.session = session
   run.keeper = provider
   call.applyTools(view)
-  if (checkpoint?.tools !== undefined) run.tools.restore(checkpoint.tools)
-  const kept = checkpoint?.keeper === provider ? checkpoint : keptBy(provider, session)
+  if (state?.tools !== undefined) run.tools.restore(state.tools)
+  const kept = state?.keeper === provider ? state : keptBy(provider, session)
   const { conversationId = kept.conversationId } = options
   run.conversationId = conversationId
   const history = session?.messages ?? noMessages
   run.history = history
-  if (checkpoint?.conversation === undefined) {
+  run.sent = kept.sent
+  journal.enter(() => {
     const isNew = conversationId !== kept.conversationId
     const isStrange = session !== undefined && isElsewhere(provider, session)
-    run.sent = isNew ? (isStrange ? 0 : history.length) : kept.sent
-    run.messages.begin([...history, ...view.messages])
-  } else {
-    run.sent = kept.sent
-    run.iteration = Math.max(0, checkpoint.iteration - 1)
-    const { conversation, loop, told, dropped } = checkpoint
-    if (told === undefined) run.messages.begin(conversation, loop?.absorbed)
-    else run.messages.beginAgain(conversation, told)
-    run.messages.dropped = dropped && new Set(dropped)
-  }
-  run.decided ??=
-    checkpoint === undefined
-      ? decisionsFrom(view.messages, answers, session, agent.approvals, run)
-      : decisionsForResume(checkpoint, answers ?? {}, session, agent.approvals)
+    if (isNew) run.sent = isStrange ? 0 : history.length
+    return [...history, ...view.messages]
+  })
+  run.iteration = Math.max(0, run.loopState.iteration - 1)
+  if (!isResumed) recordAnswers(run, view.messages, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat
 }
 
@@ -245,8 +250,8 @@ function callTools(view: AgentView): Promise<AgentResponse> {
 }
 
 function loopInputOf(view: AgentView): LoopInput {
-  const { call, session, instructions, options, ownSignal } = view
-  const { decided, checkpoint } = call.run
+  const { call, instructions, options, ownSignal } = view
+  const { run } = call
   const { agent, config, pipelines } = call.plan
   return {
     client: agent.client,
@@ -254,8 +259,7 @@ function loopInputOf(view: AgentView): LoopInput {
     options,
     config,
     signal: ownSignal,
-    decided: decided!,
-    waitingIn: (group) => waitingIn(group, checkpoint, session, agent.approvals),
+    waitingIn: (group) => waitingIn(run, group, agent.approvals),
     callModel: pipelines.callModel,
     callFunction: pipelines.callFunction,
   }
@@ -313,20 +317,4 @@ function supersede(run: Run, response: AgentResponse): AgentResponse {
   return response
 }
 
-const noTools: readonly never[] = Object.freeze([])
 const noMessages: readonly Message[] = Object.freeze([])
-
-function toolsOf({ agent, options, config }: RunPlan, { tools: more }: ChatOptions): LiveTools {
-  const own = agent.tools
-  const { tools } = options
-  const all =
-    tools === undefined && more === undefined
-      ? own
-      : [...own, ...(tools ?? noTools), ...(more ?? noTools)]
-  return new LiveTools(all, config.additionalTools)
-}
-
-function joinInstructions(base: string | undefined, more: string | undefined): string | undefined {
-  if (base === undefined || more === undefined || base === more) return more ?? base
-  return `${base}\n${more}`
-}

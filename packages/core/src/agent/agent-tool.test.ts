@@ -306,13 +306,10 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
 
     const { response: paused } = await play(agent, 'Go', { stream })
     const [pending] = paused.pending
-    expect(pending).toMatchObject({
-      kind: 'interrupt',
-      payload: { agent: 'sub', pending: [{ kind: 'approval' }] },
-    })
+    expect(pending).toMatchObject({ kind: 'approval', path: ['sub'] })
     const { response: still } = await playOn(agent, paused.checkpoint, {}, { stream })
-    const { pending: inner } = (pending as { payload: { pending: { id: string }[] } }).payload
-    const answers = { [pending!.id]: { [inner[0]!.id]: true } }
+    expect(still.pending).toEqual(paused.pending)
+    const answers = { [pending!.id]: true }
     const { response } = await playOn(agent, still.checkpoint, answers, { stream })
 
     expect(ran).toEqual(['gated'])
@@ -332,14 +329,8 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
     const agent = new Agent({ client: client([again, again, 'Done.']), tools: [sub.asTool()] })
     const { response: paused } = await play(agent, 'Go', { stream })
     const [pending] = paused.pending
-    const { pending: inner } = (pending as { payload: { pending: { id: string }[] } }).payload
 
-    const { response } = await playOn(
-      agent,
-      paused.checkpoint,
-      { [pending!.id]: { [inner[0]!.id]: true } },
-      { stream },
-    )
+    const { response } = await playOn(agent, paused.checkpoint, { [pending!.id]: true }, { stream })
 
     expect(outline(response.messages).filter((line) => line.startsWith('tool'))).toEqual([
       'tool: same = First.',

@@ -2,12 +2,12 @@ import type { AgentInfo } from '../contract/agent.ts'
 import { RunPaused } from '../contract/control-flow.ts'
 import type { RunEvent } from '../contract/events.ts'
 import type { AgentResponse, AgentResponseUpdate, Checkpoint } from '../contract/outcome.ts'
-import type { ApprovalPolicy, FunctionInvocationContext, Tool } from '../contract/run.ts'
+import type { ApprovalPolicy, Tool } from '../contract/run.ts'
 import { createSession } from '../messages/session.ts'
 import { tool } from '../contract/tool.ts'
 import type { MessageInput } from '../messages/message.ts'
-import { saveStep } from '../pausing/checkpoint.ts'
-import { engineOf } from '../run/run.ts'
+import { saveStep, checkpointState } from '../pausing/checkpoint.ts'
+import type { FunctionView } from '../pipeline/function-call.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { RunOptions } from './agent-options.ts'
 
@@ -70,17 +70,20 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions): Too
     },
     approval: options.approval,
     async execute(args, context) {
-      const run = engineOf(context.run)
-      const { callId, signal, session: outer } = context
+      const { call, signal, session: outer } = context as FunctionView
+      const { run, prepared } = call
+      const { journal } = run
+      const { address } = prepared
       const shares = options.shareSession === true && outer !== undefined
       const shared = {
         signal,
         data: context.data,
         parent: run,
         control: run.control,
+        idempotencyKey: run.claimKey,
         onCheckpoint: run.keepsSteps
           ? (step: Checkpoint): Promise<void> => {
-              run.children = { ...run.children, [callId]: step }
+              journal.record({ kind: 'agent', address, checkpoint: step })
               return saveStep(run)
             }
           : undefined,
@@ -89,31 +92,34 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions): Too
         onEvent: ({ id, ...event }: RunEvent) => id === undefined && run.emit(event),
         onRequest: ({ type, data }: RunEvent) => run.request({ type, data }),
       } as const
-      const paused = run.children[callId]
+      const paused = journal.agents.get(address)
       const stream =
         paused === undefined
           ? agent.run(String(args[argument]), shared)
-          : agent.resume(paused, await ask(context, agent, paused), shared)
+          : agent.resume(paused, answersFor(paused, journal.answers), shared)
       if (onUpdate !== undefined) for await (const update of stream) await onUpdate(update)
-      const { checkpoint, text } = await stream.finalResponse()
-      const { [callId]: _finished, ...children } = run.children
-      run.children = checkpoint ? { ...children, [callId]: checkpoint } : children
+      const { checkpoint, pending, text } = await stream.finalResponse()
+      if (checkpoint !== undefined || paused !== undefined || run.keepsSteps)
+        journal.record({ kind: 'agent', address, checkpoint })
       if (checkpoint === undefined) return text
-      // It was cancelled at a safe point: so is its caller.
-      if (checkpoint.pending.length === 0) throw new RunPaused()
-      return ask(context, agent, checkpoint)
+      // Without requests it was cancelled at a safe point: so is its caller.
+      throw new RunPaused(
+        pending.map((request) => ({
+          ...request,
+          address: request.id,
+          path: [name, ...(request.path ?? [])],
+        })),
+      )
     },
   })
 }
 
-/**
- * Pauses the caller until the sub-agent's requests are answered. An interrupted sub-agent has none.
- */
-async function ask(
-  context: FunctionInvocationContext,
-  agent: AgentInfo,
-  { id, pending }: Checkpoint,
-): Promise<Readonly<Record<string, unknown>>> {
-  if (pending.length === 0) return {}
-  return context.run.interrupt({ agent: agent.name, checkpoint: id, pending })
+/** The answers to requests of a sub-agent. */
+function answersFor(
+  checkpoint: Checkpoint,
+  answers: ReadonlyMap<string, unknown>,
+): Readonly<Record<string, unknown>> {
+  const { pending } = checkpointState(checkpoint)
+  const given = pending.filter(({ id }) => answers.has(id))
+  return Object.fromEntries(given.map(({ id }) => [id, answers.get(id)]))
 }

@@ -10,7 +10,7 @@ import type { Session, SessionSnapshot } from '../messages/session.ts'
 import { createSession } from '../messages/session.ts'
 import { loopConfiguration } from '../loop/limits.ts'
 import type { MessageInput } from '../messages/message.ts'
-import { ApprovalRegistry } from '../pausing/approvals.ts'
+import { OpenApprovals } from '../pausing/open-approvals.ts'
 import {
   checkStoreNeeds,
   disposeMiddlewares,
@@ -76,7 +76,7 @@ export class Agent {
   /** @internal The pipelines of the last run that added no middlewares. */
   readonly composed: { last?: Pipelines } = {}
   /** @internal Approvals that runs without a session have asked for. */
-  readonly approvals: ApprovalRegistry = new ApprovalRegistry()
+  readonly approvals: OpenApprovals = new OpenApprovals()
 
   /** @throws TypeError or RangeError that names the option and the value */
   constructor(options: AgentOptions) {

@@ -37,12 +37,12 @@ export function closeRun(
   }
   if (!paused) return response
   for (const request of pending) {
-    if (request.kind !== 'approval') continue
+    if (request.kind !== 'approval' || request.path !== undefined) continue
     if (session === undefined) agent.approvals.remember(request.request)
     else if (!session.pending.some(({ id }) => id === request.id))
       session.pending = [...session.pending, request.request]
   }
-  return { ...response, checkpoint: takeCheckpoint(run, input, pending) }
+  return { ...response, checkpoint: takeCheckpoint(run, pending) }
 }
 
 /**
@@ -73,8 +73,9 @@ function tell(
   run.conversationId = conversationId
   run.sent = sent
   run.history = session.messages
-  run.messages.begin([...session.messages, ...input])
-  run.messages.add(response.messages)
+  const { journal } = run
+  journal.record({ kind: 'begin', messages: [...session.messages, ...input] })
+  journal.record({ kind: 'messages', messages: response.messages })
 }
 
 /** Cancels the open calls of a run that a middleware ended. */
@@ -95,33 +96,29 @@ function cancelOpenCalls(response: AgentResponse, { sink }: Run): AgentResponse 
  * Collects pending requests from the loop, from middlewares, and from the checkpoint being resumed.
  */
 function pendingOf(run: Run, given: AgentResponse): readonly PendingRequest[] {
-  const { lastLoop, checkpoint, interrupts, messages } = run
-  const all = new Map<string, PendingRequest>()
-  const add = (request: PendingRequest): unknown => all.set(request.id, request)
-  given.pending.forEach(add)
-  if (lastLoop?.status === 'paused') lastLoop.pending.forEach(add)
-  if (!messages.begun) {
-    for (const request of checkpoint?.pending ?? []) {
-      if (request.kind !== 'interrupt' || !Object.hasOwn(interrupts.answers, request.address))
-        add(request)
-    }
-  }
-  interrupts.pending.forEach(add)
-  return [...all.values()]
+  const { interrupts, journal } = run
+  const { answers, entered, state } = journal
+  const before = entered ? none : (state?.pending ?? none)
+  const open = before.filter(({ address }) => !answers.has(address))
+  const all = [...given.pending, ...run.pending, ...open, ...interrupts.pending]
+  return [...new Map(all.map((request) => [request.id, request])).values()]
 }
 
 /**
  * Returns messages that others added to the session: while this run was paused, or runs inside of it.
  */
-function talkedSince({ checkpoint, history }: Run, session: Session): readonly Message[] {
-  if (checkpoint?.conversation === undefined) {
+function talkedSince({ journal, history }: Run, session: Session): readonly Message[] {
+  if (journal.state === undefined) {
     if (session.messages === history) return none
     const before = new Set(history)
     return session.messages.filter((message) => !before.has(message))
   }
-  const { conversation, loop, dropped } = checkpoint
-  const messages = [...conversation, ...(loop?.response.messages ?? [])]
-  const known = new Set([...messages.map(({ id }) => id), ...(dropped ?? [])])
+  const known = new Set(
+    journal.steps.flatMap((step) => {
+      if ('messages' in step) return step.messages.map(({ id }) => id)
+      return 'message' in step ? [step.message.id] : []
+    }),
+  )
   return session.messages.filter(({ id }) => !known.has(id))
 }
 

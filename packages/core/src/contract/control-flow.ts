@@ -31,18 +31,18 @@ export function exitOf(error: unknown, signal?: AbortSignal): MiddlewareExit {
   return isControlFlow(error, signal) ? 'aborted' : 'failed'
 }
 
-export type Question = Extract<PendingRequest, { kind: 'interrupt' }>
+export type Question = Extract<PendingRequest, { readonly kind: 'interrupt' }>
 
 /**
  * Passes through all middlewares to pause the run. A middleware that catches it must rethrow it.
  */
 export class RunPaused extends LamellaError {
-  /** Missing where the run is cancelled at a safe point. */
-  readonly request: Question | undefined
+  /** Requests that the run waits for; none where it is cancelled at a safe point. */
+  readonly requests: readonly PendingRequest[]
 
-  constructor(request?: Question) {
+  constructor(requests: readonly PendingRequest[] = []) {
     super('the run is paused; middlewares must let this pass', { code: 'run_paused' })
-    this.request = request
+    this.requests = requests
   }
 
   override get name(): string {

@@ -37,31 +37,35 @@ export interface Attempt {
   readonly usage?: Usage | undefined
 }
 
-/** Requests that a paused run waits for. */
-export type PendingRequest =
-  | {
-      readonly kind: 'approval'
-      /** Key for the answer in `agent.resume`. */
-      readonly id: string
-      /** The approval request. */
-      readonly request: ApprovalRequestContent
-    }
-  | {
-      readonly kind: 'function-call'
-      /** Key for the answer in `agent.resume`. */
-      readonly id: string
-      /** The call of a tool without `execute`. */
-      readonly call: FunctionCallContent
-    }
-  | {
-      readonly kind: 'interrupt'
-      /** Key for the answer in `agent.resume`. */
-      readonly id: string
-      /** Value that was passed to `run.interrupt`. */
-      readonly payload: unknown
-      /** Position of the interrupt in the run, used to deliver the answer. */
-      readonly address: string
-    }
+/** Fields of every request that a paused run waits for. */
+interface PendingFields {
+  /** Key for the answer in `agent.resume`. */
+  readonly id: string
+  /** Position in the run, to which the answer is delivered. */
+  readonly address: string
+  /** Names of the tools through which a sub-agent asks, the outermost first. Missing for the run's own requests. */
+  readonly path?: readonly string[] | undefined
+}
+
+/** Request that a paused run waits for. */
+export type PendingRequest = PendingFields &
+  (
+    | {
+        readonly kind: 'approval'
+        /** The approval request. */
+        readonly request: ApprovalRequestContent
+      }
+    | {
+        readonly kind: 'function-call'
+        /** The call of a tool without `execute`. */
+        readonly call: FunctionCallContent
+      }
+    | {
+        readonly kind: 'interrupt'
+        /** Value that was passed to `run.interrupt`. */
+        readonly payload: unknown
+      }
+  )
 
 /** The outcome of a run. */
 export interface AgentResponse<Value = unknown> extends ChatResponse<Value> {
@@ -100,14 +104,6 @@ export interface RunEnding {
   readonly pending?: readonly PendingRequest[] | undefined
 }
 
-/** References to the messages that a run added, for resuming it. */
-export interface Told {
-  /** Messages added before the last rewrite: the message, or its index in the conversation. */
-  readonly absorbed: readonly (Message | number)[]
-  /** Number of messages at the end that were added since. */
-  readonly last: number
-}
-
 /** A run's changes to its tools, by name, for a checkpoint. */
 export interface RunToolsSnapshot {
   /** Tools that are shown to the model, in order. */
@@ -127,9 +123,6 @@ export type Decision =
     }
   | { readonly result: unknown }
 
-/** By call id. */
-export type Decisions = Map<string, Decision>
-
 /** A requested stop and its final response. */
 export interface Stop {
   /** Reason of the stop, which becomes `response.reason`. */
@@ -138,12 +131,93 @@ export interface Stop {
   readonly response?: AgentResponseInit | string | undefined
 }
 
-/**
- * A paused run as JSON: the conversation, finished work and pending requests. Anyone who can change
- * it controls the run: store it out of the user's reach.
- */
-export interface Checkpoint {
-  readonly version: 1
+/** Finished step of a run. */
+export type JournalStep =
+  | {
+      /**
+       * `begin`: the conversation that the loop began with. `response`: a model's response, after its
+       * middlewares. `messages`: others that joined the conversation. `rewrite`: the conversation after a
+       * rewrite.
+       */
+      readonly kind: 'begin' | 'response' | 'messages' | 'rewrite'
+      /** The messages. */
+      readonly messages: readonly Message[]
+    }
+  | {
+      /** Replaces the last messages of the conversation. */
+      readonly kind: 'revise'
+      /** Number of messages that are replaced. */
+      readonly count: number
+      /** The messages that replace them. */
+      readonly messages: readonly Message[]
+    }
+  | {
+      /** Replaces the message with the same id, which now holds requests for approval. */
+      readonly kind: 'request'
+      /** The message. */
+      readonly message: Message
+    }
+  | {
+      /** Work on the tool calls of a response began. */
+      readonly kind: 'calls'
+      /** Id of the last message with those calls. */
+      readonly group: string
+    }
+  | {
+      /** Results joined the conversation. */
+      readonly kind: 'results'
+      /** Index in the conversation. */
+      readonly at: number
+      /** The message with the results. */
+      readonly message: Message
+      /** Number of tool calls that were executed. */
+      readonly executed: number
+      /** True if a call failed. Missing for results of calls that were cancelled. */
+      readonly failed?: boolean | undefined
+    }
+  | {
+      /** Provider's response, before its middlewares were done with it. */
+      readonly kind: 'model'
+      /** The response. */
+      readonly response: ChatResponse
+    }
+  | {
+      /** `tool`: a tool returned. `call`: the middlewares of a tool call were done with it, failed or not. */
+      readonly kind: 'tool' | 'call'
+      /** Position of the call. */
+      readonly address: string
+      /** The result. */
+      readonly result: FunctionResult
+    }
+  | {
+      /** A request was answered. */
+      readonly kind: 'answer'
+      /** Id of the request. */
+      readonly id: string
+      /** Position to which the answer is delivered. */
+      readonly address: string
+      /** The answer; a `Decision` for a call. */
+      readonly answer: unknown
+    }
+  | {
+      /** A sub-agent paused or took a step. */
+      readonly kind: 'agent'
+      /** Position of the call that runs it. */
+      readonly address: string
+      /** The sub-agent's checkpoint. Missing once it has finished. */
+      readonly checkpoint?: Checkpoint | undefined
+    }
+  | {
+      /** The loop ended. */
+      readonly kind: 'end'
+      /** Its response. */
+      readonly response: AgentResponse
+    }
+  | CheckpointState
+
+/** Last step of a checkpoint: state of the run besides its conversation. */
+export interface CheckpointState {
+  readonly kind: 'state'
   /** Id of the checkpoint. */
   readonly id: string
   /** Id of the run. */
@@ -152,73 +226,40 @@ export interface Checkpoint {
   readonly agentName?: string | undefined
   /** Id of the run's session. */
   readonly sessionId?: string | undefined
-  /** The input of the run. */
-  readonly input: readonly Message[]
-  /**
-   * The conversation so far, with history and input; without the run's own messages if the loop is
-   * done. Missing if the loop had not begun.
-   */
-  readonly conversation?: readonly Message[] | undefined
+  /** True if the run paused here, false if it only saved a step. */
+  readonly paused: boolean
+  /** Requests that the run waits for. */
+  readonly pending: readonly PendingRequest[]
   /** Id of a conversation that the provider stores. */
   readonly conversationId?: string | undefined
   /** Provider that stores the conversation. */
   readonly keeper?: string | undefined
   /** Number of messages that this provider has received. */
   readonly sent: number
-  /** Iteration at which the run paused; 0 for the first. */
-  readonly iteration: number
-  /** Number of tool calls executed so far. */
-  readonly functionCalls: number
-  /** Number of consecutive iterations with a failed tool call. */
-  readonly consecutiveErrors: number
   /** Iterations that middlewares have allowed beyond the limit. @default 0 */
   readonly moreIterations?: number | undefined
   /** Tokens used so far. */
   readonly usage: Usage
   /** Recorded attempts of model calls so far. */
   readonly attempts: readonly Attempt[]
-  /** Requests that the run waits for. */
-  readonly pending: readonly PendingRequest[]
-  /** Answers to interrupts, by address. */
-  readonly answers: Readonly<Record<string, unknown>>
   /** Values of the run's state cells that have a schema, by name. */
-  readonly state: Readonly<Record<string, unknown>>
+  readonly cells: Readonly<Record<string, unknown>>
   /** Changes of the run to its tools. */
   readonly tools?: RunToolsSnapshot | undefined
-  /** Groups of open calls with the decisions made so far, by call id. */
-  readonly held: readonly (readonly [
-    id: string,
-    decisions: readonly (readonly [callId: string, Decision])[],
-  ])[]
-  /** Model call that finished while a middleware paused the run. */
-  readonly model?:
-    | {
-        /** Iteration of the model call. */
-        readonly iteration: number
-        /** Its response. */
-        readonly response: ChatResponse
-      }
-    | undefined
-  /** Results of tool calls that finished while a middleware paused the run, by call id. */
-  readonly toolResults: readonly (readonly [callId: string, result: FunctionResult])[]
-  /** Response of a loop that finished while a middleware paused the run. */
-  readonly loop?:
-    | {
-        /** The response. */
-        readonly response: AgentResponse
-        /** Ids of the run's messages that the conversation already contains. */
-        readonly absorbed: readonly string[]
-      }
-    | undefined
-  /**
-   * Messages that the run has emitted since it began or was resumed, in a checkpoint taken during a
-   * run. A resumed run emits them again, so that its middlewares see all of them.
-   */
-  readonly told?: Told | undefined
-  /** Ids of messages that a rewrite removed. An older copy of the session still has them. */
-  readonly dropped?: readonly string[] | undefined
-  /** Requested stop, in a checkpoint taken during a run. */
+  /** Requested stop. */
   readonly stopped?: Stop | undefined
-  /** Checkpoints of paused sub-agents, by the id of the call that runs them. */
-  readonly children: Readonly<Record<string, Checkpoint>>
+}
+
+/**
+ * A paused run as JSON. Anyone who can change it controls the run: store it out of the user's reach, or
+ * let the agent `sign` it.
+ */
+export interface Checkpoint {
+  readonly version: 1
+  /** The input of the run. */
+  readonly input: readonly Message[]
+  /** Finished steps of the run, the first one first. */
+  readonly journal: readonly JournalStep[]
+  /** Signature of all the rest, from an agent with `sign`. */
+  readonly signature?: string | undefined
 }

@@ -5,15 +5,22 @@ import { isRequired } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
 import { endingOf, isPause } from '../contract/control-flow.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
-import type { AgentResponse, Decisions, PendingRequest, RunEnding } from '../contract/outcome.ts'
+import type { AgentResponse, PendingRequest, RunEnding } from '../contract/outcome.ts'
 import { isTermination } from '../contract/termination.ts'
-import { callGroup, cancelledResults, lastWithCalls, openCalls } from '../messages/call-results.ts'
+import type { CallGroup } from '../messages/call-results.ts'
+import {
+  callAddress,
+  callGroup,
+  cancelledResults,
+  lastWithCalls,
+  openCalls,
+} from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { contentFields, toChatResponse } from '../messages/chat-response.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import { visibleHistory } from '../messages/visible-history.ts'
-import { hasQuestions, saveStep } from '../pausing/checkpoint.ts'
+import { saveStep } from '../pausing/checkpoint.ts'
 import type { ChatCallInput } from '../pipeline/chat-call.ts'
 import { callRestart } from '../pipeline/chat-call.ts'
 import type { CallTool } from '../pipeline/function-call.ts'
@@ -23,7 +30,7 @@ import { limitReached } from './limits.ts'
 import { loopResponse } from './loop-response.ts'
 import type { Batch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
-import { addAll, addResults, askFor, hold } from './transcript.ts'
+import { addAll, addResults, askFor } from './transcript.ts'
 
 /** Input of the loop besides the run. */
 export interface LoopInput {
@@ -35,18 +42,16 @@ export interface LoopInput {
   readonly signal: AbortSignal | undefined
   readonly callModel: (run: Run, input: ChatCallInput) => Promise<ChatResponse>
   readonly callFunction: CallTool
-  /** Decisions about calls of earlier runs, by the id of their group. */
-  readonly decided: ReadonlyMap<string, Decisions>
-  /** Requests of earlier runs that are still open, for calls of a group. */
-  readonly waitingIn: (messages: readonly Message[]) => ReadonlyMap<string, PendingRequest>
+  /** Requests that are still open for calls of a group, by position. */
+  readonly waitingIn: (group: CallGroup) => ReadonlyMap<string, PendingRequest>
 }
 
 /** Model call, tool calls, model call … until there is an answer or a reason to stop. */
 export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse> {
   const loop = new FunctionLoop(run, input)
   try {
-    for (let goesOn = input.decided.size > 0; ; goesOn = false) {
-      const ending = await (goesOn ? loop.resume() : loop.turn())
+    for (let groups = loop.openGroups(); ; groups = noGroups) {
+      const ending = await (groups.length > 0 ? loop.resume(groups) : loop.turn())
       if (ending !== undefined) return loop.finish(ending)
       // A round is kept when its middlewares are done with it, too.
       if (run.keepsSteps) await saveStep(run)
@@ -59,9 +64,6 @@ export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse
 class FunctionLoop {
   readonly #run: Run
   readonly #input: LoopInput
-  #iteration: number
-  #functionCalls: number
-  #consecutiveErrors: number
   #last: ChatResponse | undefined
   #base: ChatOptions | undefined
   #toolChoice: ChatOptions['toolChoice']
@@ -74,39 +76,37 @@ class FunctionLoop {
   constructor(run: Run, input: LoopInput) {
     this.#run = run
     this.#input = input
-    const { checkpoint } = run
-    this.#iteration = checkpoint?.iteration ?? 0
-    this.#functionCalls = checkpoint?.functionCalls ?? 0
-    this.#consecutiveErrors = checkpoint?.consecutiveErrors ?? 0
     this.#toolChoice = input.options.toolChoice
-    this.#note()
   }
 
-  /** Resumes calls of earlier runs with their decisions. */
-  resume(): Promise<RunEnding | undefined> {
-    const run = this.#run
-    for (const [id, decisions] of this.#input.decided) hold(run, id, decisions)
-    return run.interceptors?.resume(() => this.#resume()) ?? this.#resume()
+  /** Groups with calls that a pause or a crash left open. */
+  openGroups(): readonly string[] {
+    const { groups, messages } = this.#run.journal
+    return [...groups].filter((id) => (callGroup(messages.all, id)?.open.length ?? 0) > 0)
   }
 
-  async #resume(): Promise<RunEnding | undefined> {
+  /** Resumes open calls with the answers to their requests. */
+  resume(groups: readonly string[]): Promise<RunEnding | undefined> {
+    const { interceptors } = this.#run
+    return interceptors?.resume(() => this.#resume(groups)) ?? this.#resume(groups)
+  }
+
+  async #resume(groups: readonly string[]): Promise<RunEnding | undefined> {
     const run = this.#run
+    const { answers, asked } = run.journal
     let ending: RunEnding | undefined
     const pending: PendingRequest[] = []
-    for (const [id, decisions] of this.#input.decided) {
-      const group = callGroup(run.messages.all, id)
-      if (group === undefined || group.open.length === 0) {
-        run.held?.delete(id)
-        continue
-      }
+    for (const id of groups) {
+      const { all } = run.messages
+      const group = callGroup(all, id)
+      if (group === undefined) continue
       if (ending?.status === 'terminated' || ending?.status === 'budget_exhausted') {
-        const calls = group.open.filter(({ callId }) => decisions.has(callId))
-        addResults(run, cancelledResults(calls, 'the run ended'), group.id)
+        const calls = group.open.filter((call) => answers.has(callAddress(all, call)))
+        addResults(run, cancelledResults(calls, 'the run ended'), id)
         continue
       }
-      const waiting = this.#input.waitingIn(group.messages)
-      const oneByOne = hasQuestions(run.checkpoint)
-      const next = await this.#work(group.id, { calls: group.open, decisions, waiting, oneByOne })
+      const waiting = this.#input.waitingIn(group)
+      const next = await this.#work(id, { calls: group.open, waiting, oneByOne: asked })
       pending.push(...(next?.pending ?? []))
       if (ending === undefined || next?.status !== 'completed') ending = next ?? ending
     }
@@ -116,8 +116,8 @@ class FunctionLoop {
   /** One model call and what follows from it. */
   turn(): Promise<RunEnding | undefined> {
     const run = this.#run
-    run.iteration = run.place = this.#iteration
-    this.#note()
+    run.iteration = run.place = run.loopState.iteration
+    run.answered = false
     if (run.interceptors === undefined) return this.#round({})
     const { instructions } = this.#input
     this.#shown = run.tools.visible
@@ -138,7 +138,7 @@ class FunctionLoop {
     const calls = openCalls(said)
     if (run.stopped !== undefined) return this.#stop(calls)
     if (calls.length > 0 && limit === undefined && config.enabled) {
-      return await this.#work(lastWithCalls(said).id, { calls })
+      return await this.#work(lastWithCalls(said).id, { calls, waiting: nothingWaits })
     }
     if (limit !== undefined) addResults(run, cancelledResults(calls, 'tools are off'))
     return { status: limit === 'max_iterations' ? limit : 'completed', reason: limit }
@@ -150,11 +150,12 @@ class FunctionLoop {
    */
   async #revised(response: ChatResponse): Promise<readonly Message[]> {
     const run = this.#run
-    const { interceptors, messages, sink } = run
+    const { interceptors, journal, messages, sink } = run
     if (interceptors === undefined) return response.messages
     const said = response.messages
-    const revised = await messages.revise(said, () => interceptors.responded(response))
+    const revised = await messages.revised(said, () => interceptors.responded(response))
     if (revised === said) return said
+    journal.record({ kind: 'revise', count: said.length, messages: revised })
     this.#last = { ...response, messages: revised, ...contentFields(revised) }
     // The provider has seen another answer, so from now on it is sent the whole conversation.
     run.conversationId = undefined
@@ -175,7 +176,8 @@ class FunctionLoop {
     }
     if (!isTermination(error) || error.code === 'guardrail_tripped') throw error
     if (batch !== undefined) {
-      const calls = batch.calls.filter(({ callId }) => batch.waiting?.has(callId) !== true)
+      const { all } = run.messages
+      const calls = batch.calls.filter((call) => !batch.waiting.has(callAddress(all, call)))
       addResults(run, cancelledResults(calls, 'the run ended'), id)
     }
     if (error.result !== undefined) addAll(run, toChatResponse(error.result).messages)
@@ -183,7 +185,6 @@ class FunctionLoop {
   }
 
   finish(ending: RunEnding): AgentResponse {
-    this.#note()
     return loopResponse(this.#run, this.#last, ending)
   }
 
@@ -212,15 +213,14 @@ class FunctionLoop {
   #take(response: ChatResponse, isGiven: boolean): void {
     const run = this.#run
     const { client, signal } = this.#input
-    if (isGiven) addAll(run, response.messages)
+    if (isGiven) addAll(run, response.messages, 'response')
     else {
       ;(signal ?? run).throwIfAborted()
-      run.messages.add(response.messages)
+      run.journal.record({ kind: 'response', messages: response.messages })
     }
-    this.#iteration++
     this.#last = response
     // What a guest or a middleware has answered, the provider that keeps the conversation has not seen.
-    if (run.servedBy === client.provider && run.lastModel?.iteration === run.iteration) {
+    if (run.servedBy === client.provider && run.answered) {
       run.conversationId = response.conversationId ?? run.conversationId
       run.sent = run.messages.all.length
     }
@@ -248,37 +248,26 @@ class FunctionLoop {
 
   async #work(id: string, batch: Batch): Promise<RunEnding | undefined> {
     const run = this.#run
+    const { journal } = run
     this.#working = { id, batch }
-    this.#note()
-    const isCancelled = run.control?.mode === 'after-model'
-    if (run.keepsSteps || isCancelled) hold(run, id, batch.decisions)
-    if (isCancelled) return cancelledPause
+    if (!journal.groups.has(id)) journal.record({ kind: 'calls', group: id })
+    if (run.control?.mode === 'after-model') return cancelledPause
     if (run.keepsSteps) await saveStep(run)
-    const ending = this.#took(id, batch, await this.#runBatch(batch))
-    if (ending === undefined) this.#note()
-    return ending
+    return this.#took(id, batch, await this.#runBatch(batch))
   }
 
   /** Takes in what came of a batch. */
   #took(id: string, batch: Batch, outcome: BatchOutcome): RunEnding | undefined {
     const run = this.#run
     this.#working = undefined
-    this.#count(outcome)
     const { results, pending, terminates, direct } = outcome
     const waits = pending.length > 0 || outcome.interrupted
-    // Another pass of the run takes what was decided as done.
-    for (const { callId, contents, error } of results)
-      batch.decisions?.set(callId, { result: { contents, error } })
-    if (waits) {
-      hold(run, id, batch.decisions, results)
-      askFor(run, id, pending, batch.waiting)
-    } else run.held?.delete(id)
-    addResults(run, results, id)
+    if (waits) askFor(run, id, pending, batch.waiting)
+    addResults(run, results, id, outcome)
     if (waits) {
       const isCut = pending.length === 0 && run.interrupts.pending.length === 0
       return isCut ? cancelledPause : { status: 'paused', pending }
     }
-    run.toolResults = undefined
     if (terminates?.code === 'budget_exhausted') return this.endedBy(terminates)
     if (terminates !== undefined) return endingOf(terminates)
     if (run.stopped !== undefined) return this.#stop([])
@@ -294,17 +283,12 @@ class FunctionLoop {
   #runBatch(batch: Batch): Promise<BatchOutcome> {
     const run = this.#run
     const { config } = this.#input
-    const budget = config.maxFunctionCalls - this.#functionCalls
+    const budget = config.maxFunctionCalls - run.loopState.functionCalls
     if (run.interceptors === undefined) return runBatch(run, batch, budget, this.#input)
     const parallel = batch.calls.length > 1 && config.maxConcurrency > 1 && !batch.oneByOne
     return run.interceptors.batch(batch.calls, parallel, () =>
       runBatch(run, batch, budget, this.#input),
     )
-  }
-
-  #count({ results, executed, failed }: BatchOutcome): void {
-    this.#functionCalls += executed
-    if (results.length > 0) this.#consecutiveErrors = failed ? this.#consecutiveErrors + 1 : 0
   }
 
   #stop(calls: readonly FunctionCallContent[]): RunEnding {
@@ -314,15 +298,9 @@ class FunctionLoop {
     if (response !== undefined) addAll(run, toChatResponse(response).messages)
     return { status: 'terminated', reason }
   }
-
-  #note(): void {
-    this.#run.loopState = {
-      iteration: this.#iteration,
-      functionCalls: this.#functionCalls,
-      consecutiveErrors: this.#consecutiveErrors,
-    }
-  }
 }
 
 /** A cancel has found its safe point. */
 const cancelledPause: RunEnding = { status: 'paused', reason: 'cancelled' }
+const noGroups: readonly string[] = Object.freeze([])
+const nothingWaits: ReadonlyMap<string, PendingRequest> = new Map()

@@ -80,7 +80,14 @@ export function functionPipeline(middleware: Nested<FunctionMiddleware>): Functi
       const call = { type: 'function-call', callId, name: given.name, arguments: text } as const
       const tool = handler === undefined ? given : { ...given, execute: runBy(handler) }
       const decision = approved === true ? ({ approved } as const) : undefined
-      const preparing = prepareTool(run, call, tool, decision, includeDetailedErrors)
+      const preparing = prepareTool(
+        run,
+        call,
+        createId('call'),
+        tool,
+        decision,
+        includeDetailedErrors,
+      )
       const step = 'then' in preparing ? await run.unlessAborted(preparing, signal) : preparing
       if ('result' in step) return step.result
       if ('pending' in step) throw refusal(tool)

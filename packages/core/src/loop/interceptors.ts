@@ -11,6 +11,7 @@ import type { RunEnding } from '../contract/outcome.ts'
 import type { RunContext } from '../contract/run.ts'
 import type { ChatResponse, ChatResponseInit } from '../messages/chat-response.ts'
 import { toChatResponse } from '../messages/chat-response.ts'
+import { callAddress } from '../messages/call-results.ts'
 import type { FunctionCallContent, FunctionResultContent } from '../messages/content.ts'
 import { errorResult, toFunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
@@ -93,7 +94,7 @@ class LoopInterceptors implements RoundInterceptors {
     }
     const { place } = run
     // A question of a call itself is known by its id alone.
-    const ownPlace = `tools ${calls[0]!.callId}`
+    const ownPlace = `tools ${callAddress(run.messages.all, calls[0]!)}`
     run.place = ownPlace
     let outcome = nothing
     try {

@@ -14,6 +14,7 @@ import type {
   Session,
 } from '../index.ts'
 import { foldUpdates, textOf } from '../index.ts'
+import { Journal } from '../run/journal.ts'
 
 /** Both ways to run an agent; what holds in one holds in the other. */
 export const modes: readonly { readonly name: string; readonly stream: boolean }[] = [
@@ -54,7 +55,7 @@ export function playOn(
   const running = stream
     ? agent.resume(copy, answers, { ...options, stream })
     : agent.resume(copy, answers, options)
-  return check(running, copy.conversation ?? [], options.session)
+  return check(running, new Journal(copy.journal).messages.all, options.session)
 }
 
 async function check(
@@ -69,7 +70,8 @@ async function check(
   const open: PendingRequest[] = [...response.pending]
   for (const request of recorded) {
     const { id } = request
-    if (open.every((entry) => entry.id !== id)) open.push({ kind: 'approval', id, request })
+    if (open.every((entry) => entry.id !== id))
+      open.push({ kind: 'approval', id, address: '', request })
   }
   const told = new Set(response.messages.map(({ id }) => id))
   expectPaired([...before.filter(({ id }) => !told.has(id)), ...response.messages], open)
@@ -90,7 +92,7 @@ function expectPaired(messages: readonly Message[], pending: readonly PendingReq
     }
   }
   // A middleware that pauses the run may hold any call of its batch.
-  const isHeld = pending.some(({ kind }) => kind === 'interrupt')
+  const isHeld = pending.some(({ kind, path }) => kind === 'interrupt' || path !== undefined)
   for (const [callId, count] of open) {
     const pauses = pending.filter((request) => callIdOf(request) === callId).length
     if (isHeld) expect([0, 1], `results missing for ${callId}`).toContain(count)
@@ -99,7 +101,7 @@ function expectPaired(messages: readonly Message[], pending: readonly PendingReq
 }
 
 function callIdOf(request: PendingRequest): string | undefined {
-  if (request.kind === 'interrupt') return undefined
+  if (request.kind === 'interrupt' || request.path !== undefined) return undefined
   return request.kind === 'approval' ? request.request.call.callId : request.call.callId
 }
 

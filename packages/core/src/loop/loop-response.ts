@@ -10,6 +10,7 @@ export function loopResponse(
   { status, reason, pending = [] }: RunEnding,
 ): AgentResponse {
   run.place = 'run'
+  if (status === 'paused') run.pending = [...pending, ...run.interrupts.pending]
   const { id, finishReason, model, metadata = {}, value } = last ?? {}
   const messages = [...run.messages.added]
   const { text, functionCalls } = contentFields(messages)
@@ -27,12 +28,10 @@ export function loopResponse(
     status,
     runId,
     attempts,
-    pending: status === 'paused' ? [...pending, ...run.interrupts.pending] : pending,
-  }
-  if (reason === undefined && value === undefined) return response
-  return {
-    ...response,
+    pending: run.pending,
     ...(reason === undefined ? undefined : { reason }),
     ...(value === undefined || status === 'terminated' ? undefined : { value }),
   }
+  if (status !== 'paused') run.journal.record({ kind: 'end', response })
+  return response
 }

@@ -25,6 +25,7 @@ export type Step =
 export function prepareCall(
   run: Run,
   call: FunctionCallContent,
+  address: string,
   decision: Decision | undefined,
   { includeDetailedErrors, onUnknownTool }: LoopConfiguration,
 ): Step | Promise<Step> {
@@ -34,7 +35,7 @@ export function prepareCall(
   }
   const tool = run.toolFor(call.name)
   if (tool?.type === 'function') {
-    return prepareTool(run, call, tool, decision, includeDetailedErrors)
+    return prepareTool(run, call, address, tool, decision, includeDetailedErrors)
   }
   return onUnknownTool ? answerUnknown(run, call, onUnknownTool) : unknown(call)
 }
@@ -43,6 +44,7 @@ export function prepareCall(
 export function prepareTool(
   run: Run,
   call: FunctionCallContent,
+  address: string,
   tool: Tool,
   decision: Decision | undefined,
   includeDetails: boolean,
@@ -53,10 +55,11 @@ export function prepareTool(
   const accept = (result: StandardResult<unknown>): Step | Promise<Step> => {
     if (result.issues !== undefined) return refused(formatIssues(result.issues), includeDetails)
     const args = freezePlain(result.value as Record<string, unknown>)
-    if (decision === undefined) return prepareNew(run, call, tool, args)
+    if (decision === undefined) return prepareNew(run, { call, address, tool, arguments: args })
     if (verdict === undefined)
       return { result: toFunctionResult((decision as { result: unknown }).result) }
-    return { run: { call, tool, arguments: args, metadata: { approval: verdict, call } } }
+    const metadata = { approval: verdict, call }
+    return { run: { call, address, tool, arguments: args, metadata } }
   }
   const checked = validate(tool.parameters, verdict?.arguments || named(parsed.value, tool))
   return 'then' in checked ? checked.then(accept) : accept(checked)
@@ -92,43 +95,34 @@ function named(
   return Object.fromEntries(entries)
 }
 
-function prepareNew(
-  { callGates }: Run,
-  call: FunctionCallContent,
-  tool: Tool,
-  args: Readonly<Record<string, unknown>>,
-): Step | Promise<Step> {
+function prepareNew({ callGates }: Run, prepared: PreparedCall): Step | Promise<Step> {
+  const { call, address, tool, arguments: args } = prepared
   const { approval, execute } = tool
   const { callId } = call
   if (execute === undefined) {
-    return { pending: { kind: 'function-call', id: createSecretId('call'), call } }
+    return { pending: { kind: 'function-call', id: createSecretId('call'), address, call } }
   }
   const isPolicy = typeof approval === 'function'
-  if (!isPolicy && callGates === undefined) return decided(call, tool, args, approval === 'always')
+  if (!isPolicy && callGates === undefined) return decided(prepared, approval === 'always')
   const ask = (asks: boolean): Step | Promise<Step> => {
     const gated =
       callGates === undefined
         ? asks
         : askGates(callGates, { callId, arguments: args, tool, call, asks })
     return isThenable(gated)
-      ? gated.then((more) => decided(call, tool, args, more || asks))
-      : decided(call, tool, args, gated || asks)
+      ? gated.then((more) => decided(prepared, more || asks))
+      : decided(prepared, gated || asks)
   }
   const asks = isPolicy ? approval({ callId, arguments: args }) : approval === 'always'
   return isThenable(asks) ? asks.then(ask) : ask(asks)
 }
 
 /** Returns the next step of a call after its approval policy has decided. */
-function decided(
-  call: FunctionCallContent,
-  tool: Tool,
-  args: Readonly<Record<string, unknown>>,
-  asks: boolean | ApprovalNote,
-): Step {
-  if (!asks) return { run: { call, tool, arguments: args } }
+function decided(prepared: PreparedCall, asks: boolean | ApprovalNote): Step {
+  if (!asks) return { run: prepared }
+  const { call, address } = prepared
   const id = createSecretId('approval')
   const note = asks === true ? undefined : asks
-  return {
-    pending: { kind: 'approval', id, request: { type: 'approval-request', id, call, ...note } },
-  }
+  const request = { type: 'approval-request', id, call, ...note } as const
+  return { pending: { kind: 'approval', id, address, request } }
 }

@@ -2,11 +2,13 @@ import { LamellaError } from '../base/lamella-error.ts'
 import { runConcurrently } from '../base/run-concurrently.ts'
 import { isPause } from '../contract/control-flow.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
-import type { Decisions, PendingRequest } from '../contract/outcome.ts'
+import type { Decision, PendingRequest } from '../contract/outcome.ts'
 import type { MiddlewareTermination } from '../contract/termination.ts'
 import type { FunctionCallContent, FunctionResultContent } from '../messages/content.ts'
+import { callAddress } from '../messages/call-results.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult } from '../messages/function-result.ts'
+import { saveStep } from '../pausing/checkpoint.ts'
 import type { CallTool, PreparedCall } from '../pipeline/function-call.ts'
 import { FunctionCall } from '../pipeline/function-call.ts'
 import type { BatchOutcome } from '../run/round.ts'
@@ -16,9 +18,8 @@ import { prepareCall } from './prepare-call.ts'
 
 export interface Batch {
   readonly calls: readonly FunctionCallContent[]
-  readonly decisions?: Decisions | undefined
-  /** Requests that went out before for these calls, by call id; undecided ones stay as they are. */
-  readonly waiting?: ReadonlyMap<string, PendingRequest> | undefined
+  /** Requests that went out before for these calls, by position; undecided ones stay as they are. */
+  readonly waiting: ReadonlyMap<string, PendingRequest>
   /** Middlewares of these calls asked before the run was resumed: one at a time, so that each gets its answer. */
   readonly oneByOne?: boolean | undefined
 }
@@ -73,35 +74,47 @@ class BatchWork {
   readonly #outcomes: (CallOutcome | undefined)[] = []
   readonly #pending: PendingRequest[] = []
   readonly #jobs: Job[] = []
+  /** Positions of the calls. */
+  readonly #addresses: readonly string[]
   /** Index of the first call with each id: duplicate calls run once. */
   readonly #firstAt: Map<string, number> | undefined
   #interrupted = false
+  #executed = 0
 
   constructor(run: Run, batch: Batch, budget: number, settings: BatchSettings) {
     this.#run = run
     this.#batch = batch
     this.#budget = budget
     this.#settings = settings
+    this.#addresses = batch.calls.map((call) => callAddress(run.messages.all, call))
     if (batch.calls.length > 1) this.#firstAt = new Map()
   }
 
   prepare(at: number): Step | Promise<Step> | undefined {
-    const { calls, decisions, waiting } = this.#batch
+    const { calls, waiting } = this.#batch
+    const { journal } = this.#run
     const call = calls[at]!
     const { callId } = call
+    const address = this.#addresses[at]!
     if (this.#firstAt?.has(callId)) return undefined
     this.#firstAt?.set(callId, at)
-    const decision = decisions?.get(callId)
-    const pending = decision === undefined ? waiting?.get(callId) : undefined
+    const done = journal.take('call', address)
+    if (done !== undefined) {
+      this.#executed++
+      return { result: done.result }
+    }
+    const decision = journal.answers.get(address) as Decision | undefined
+    const pending = decision === undefined ? waiting.get(address) : undefined
     return pending === undefined
-      ? prepareCall(this.#run, call, decision, this.#settings.config)
+      ? prepareCall(this.#run, call, address, decision, this.#settings.config)
       : { pending }
   }
 
   take(at: number, step: Step): void {
     if ('result' in step) this.#outcomes[at] = { result: step.result }
     else if ('pending' in step) this.#pending.push(step.pending)
-    else if (this.#jobs.length < this.#budget) this.#jobs.push({ at, prepared: step.run })
+    else if (this.#executed + this.#jobs.length < this.#budget)
+      this.#jobs.push({ at, prepared: step.run })
     else this.#outcomes[at] = overBudget
   }
 
@@ -121,19 +134,26 @@ class BatchWork {
 
   #start({ at, prepared }: Job, signal: AbortSignal | undefined): Promise<void> {
     const run = this.#run
-    const { callId } = prepared.call
+    const { address } = prepared
     const { oneByOne } = this.#batch
     const { config, callFunction } = this.#settings
-    if (oneByOne === true) run.place = callId
+    if (oneByOne === true) run.place = address
     const call = new FunctionCall(run, prepared, signal, config.includeDetailedErrors)
     return callFunction(call).then(
       (result) => {
-        this.#outcomes[at] = { result, terminates: call.terminates }
+        const { executed, terminates } = call
+        this.#executed++
+        this.#outcomes[at] = { result, terminates }
+        // A middleware that ended the loop ends it again after a crash.
+        if (terminates !== undefined) return undefined
+        run.journal.record({ kind: 'call', address, result })
+        return run.keepsSteps && !executed ? saveStep(run) : undefined
       },
       (error: unknown) => {
         if (!isPause(error)) throw error
         this.#interrupted = true
-        if (oneByOne !== true) run.interrupts.claim(error, callId)
+        if (oneByOne !== true) run.interrupts.claim(error, address)
+        this.#pending.push(...error.requests.filter(({ path }) => path !== undefined))
       },
     )
   }
@@ -157,9 +177,7 @@ class BatchWork {
       if (error !== undefined) failed ||= countsAsError.has(error.code)
       else if (run.tools.returnsDirect(name)) direct = outcome.result
     }
-    const executed = this.#interrupted
-      ? this.#jobs.filter(({ at }) => outcomes[at] !== undefined).length
-      : this.#jobs.length
+    const executed = this.#executed
     const interrupted = this.#interrupted && !ends
     // Pending requests end with the run.
     const pending = ends ? [] : this.#pending

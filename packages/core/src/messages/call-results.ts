@@ -111,6 +111,12 @@ export function groupOfCall(
   return holder && callGroup(all, holder.id)
 }
 
+/** Position of a call in a conversation: the id of its message, and its index in that. */
+export function callAddress(all: readonly Message[], call: FunctionCallContent): string {
+  const holder = all.findLast(({ contents }) => contents.includes(call))
+  return `${holder?.id}:${holder?.contents.indexOf(call)}`
+}
+
 /** The message that a group of calls is known by. */
 export function lastWithCalls(messages: readonly Message[]): Message {
   return messages.findLast(holdsCalls)!

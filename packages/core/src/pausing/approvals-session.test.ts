@@ -3,7 +3,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { ChatResponseInit, Content, Session, SessionSnapshot } from '../index.ts'
 import { Agent, approvalResponse, agentMiddleware, createSession, message, tool } from '../index.ts'
-import { modes, outline, play, resultsOf } from '../loop/loop-invariant.test-helper.ts'
+import { failureOf, modes, outline, play, resultsOf } from '../loop/loop-invariant.test-helper.ts'
 
 describe.each(modes)('approvals in a session, $name', ({ stream }) => {
   function make(steps: readonly ScriptedStep[]) {
@@ -54,16 +54,22 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     expect(response.text).toBe('Done.')
   })
 
-  it('an answer counts once', async () => {
-    const { agent, ran, session } = make([gated('c1'), 'Done.', 'Again?'])
+  it('an answer counts once: a second one runs nothing and calls no model', async () => {
+    const { agent, client, ran, session } = make([gated('c1'), 'Done.'])
     const { response: asked } = await play(agent, 'Go', { session, stream })
     const yes = answer(asked.pending[0]?.id, true)
 
     await play(agent, yes, { session, stream })
-    const { response } = await play(agent, [yes, 'And now?'], { session, stream })
+    const answers = { [asked.pending[0]!.id]: true }
+    const errors = [
+      await failureOf(play(agent, yes, { session, stream })),
+      await failureOf(play(agent, [yes, 'And now?'], { session, stream })),
+      await failureOf(play(agent, 'Go on', { session, answers, stream })),
+    ]
 
+    expect(errors).toMatchObject(errors.map(() => ({ code: 'approval_used' })))
     expect(ran).toEqual(['c1'])
-    expect(response.text).toBe('Again?')
+    expect(client.requests).toHaveLength(2)
   })
 
   it('an answer to a request of another session decides nothing', async () => {

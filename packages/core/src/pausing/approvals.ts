@@ -1,169 +1,144 @@
+import { isObject } from '../base/is-object.ts'
 import { LamellaError } from '../base/lamella-error.ts'
-import type { Checkpoint, Decision, Decisions, PendingRequest } from '../contract/outcome.ts'
-import type { Session } from '../messages/session.ts'
-import { groupOfCall } from '../messages/call-results.ts'
+import type { Decision, JournalStep, PendingRequest } from '../contract/outcome.ts'
+import type { CallGroup } from '../messages/call-results.ts'
+import { callAddress, groupOfCall } from '../messages/call-results.ts'
 import type {
   ApprovalRequestContent,
   ApprovalResponseContent,
   Content,
-  FunctionCallContent,
 } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
+import type { Session } from '../messages/session.ts'
 import { isTrusted } from '../messages/trusted-content.ts'
 import type { Run } from '../run/run.ts'
+import type { Claims } from './claims.ts'
+import { used } from './claims.ts'
+import type { OpenApprovals } from './open-approvals.ts'
+
+type Answers = Readonly<Record<string, unknown>>
+type AnswerStep = Extract<JournalStep, { readonly kind: 'answer' }>
 
 /**
- * Approvals that an agent has asked for and that were not answered yet. An answer counts only if it
- * names the id of one of them, once, and what runs is the call that was recorded. Held in memory, for
- * conversations without a session; a session keeps its own.
+ * Turns answers to the requests of a checkpoint into steps of its journal.
+ * @throws LamellaError `approval_invalid` for an answer to something that is not pending, or for no answer
  */
-export class ApprovalRegistry {
-  readonly #open = new Map<string, ApprovalRequestContent>()
-  readonly #used = new Set<string>()
-
-  remember(request: ApprovalRequestContent): void {
-    this.#open.set(request.id, request)
-    forgetOldest(this.#open)
-  }
-
-  find(id: string): ApprovalRequestContent | undefined {
-    return this.#open.get(id)
-  }
-
-  isUsed(id: string): boolean {
-    return this.#used.has(id)
-  }
-
-  /** Marks a request as answered. */
-  use(id: string): void {
-    this.#open.delete(id)
-    this.#used.add(id)
-    forgetOldest(this.#used)
-  }
-}
-
-function forgetOldest(ids: Map<string, unknown> | Set<string>): void {
-  const [oldest] = ids.keys()
-  if (ids.size > 10_000) ids.delete(oldest!)
-}
-
-/**
- * Finds the calls that answers decide about: those in `input` that code of this process made, and those that
- * were passed as `answers`.
- * @throws LamellaError `approval_invalid` or `approval_used` for one of `answers` that nothing waits for
- */
-export function decisionsFrom(
-  input: readonly Message[],
-  answers: Readonly<Record<string, unknown>> | undefined,
-  session: Session | undefined,
-  registry: ApprovalRegistry,
-  run: Run,
-): ReadonlyMap<string, Decisions> {
-  const conversation = run.messages.all
-  const decided = new Map<string, Decisions>()
-  for (const answer of contentsOf(input, 'approval-response')) {
-    if (answer.hosted === true) continue
-    const { id } = answer
-    const request = isTrusted(answer) ? openRequest(id, session, registry) : undefined
-    const group = request && groupOfCall(conversation, request.call)
-    if (request === undefined || group === undefined) {
-      run.emit({ type: 'approval-ignored', data: { id } })
-      continue
-    }
-    use(id, session, registry)
-    decide(decided, group.id, request.call, toDecision(answer))
-  }
-  for (const [id, answer] of Object.entries(answers ?? {})) {
-    const request = requestFor(id, conversation, session, registry)
-    const call = callOf(request)!
-    const group = groupOfCall(conversation, call)
-    if (group === undefined) throw invalid(`the call of the request "${id}" is not open`)
-    const decision = answerToDecision(request, answer)
-    if (request.kind === 'approval') use(id, session, registry)
-    decide(decided, group.id, call, decision)
-  }
-  return decided
-}
-
-/** The open request with this id, or for the declared tool call with it. */
-function requestFor(
-  id: string,
-  conversation: readonly Message[],
-  session: Session | undefined,
-  registry: ApprovalRegistry,
-): PendingRequest {
-  const request = openRequest(id, session, registry)
-  if (request !== undefined) return { kind: 'approval', id, request }
-  if (registry.isUsed(id)) throw used(id)
-  const calls = contentsOf(conversation, 'function-call')
-  const call = calls.findLast(({ callId }) => callId === id)
-  const waits = contentsOf(conversation, 'approval-request').some(
-    (entry) => entry.call.callId === id,
-  )
-  if (call === undefined || waits) throw invalid(`nothing pending has the id "${id}"`)
-  return { kind: 'function-call', id, call }
-}
-
-/**
- * Converts answers to a checkpoint into decisions, by group and call.
- * @throws LamellaError `approval_invalid` for an answer to something that is not pending or no
- * answer, `approval_used` for a second one; then no answer is taken
- */
-export function decisionsForResume(
-  { pending, held, conversation = [] }: Checkpoint,
-  answers: Readonly<Record<string, unknown>>,
-  session: Session | undefined,
-  registry: ApprovalRegistry,
-): ReadonlyMap<string, Decisions> {
-  const decided = new Map<string, Decisions>()
-  for (const [id, decisions] of held) decided.set(id, new Map(decisions))
-  for (const id of Object.keys(answers)) {
+export function answerSteps(pending: readonly PendingRequest[], answers: Answers): AnswerStep[] {
+  return Object.entries(answers).map(([id, given]) => {
     const request = pending.find((entry) => entry.id === id)
-    if (request === undefined) throw invalid(`nothing pending has the id "${id}"`)
-    if (registry.isUsed(id)) throw used(id)
-    const call = callOf(request)
-    if (call === undefined) continue
-    const group = groupOfCall(conversation, call)
-    if (group !== undefined) decide(decided, group.id, call, answerToDecision(request, answers[id]))
-  }
-  for (const id of Object.keys(answers)) use(id, session, registry)
-  if (session !== undefined) forgetDecided(session, conversation, decided)
-  return decided
-}
-
-/** Removes requests from the session that were answered before an interrupted run could save it. */
-function forgetDecided(
-  session: Session,
-  conversation: readonly Message[],
-  decided: ReadonlyMap<string, Decisions>,
-): void {
-  const asked = new Set(contentsOf(conversation, 'approval-request').map(({ id }) => id))
-  session.pending = session.pending.filter(({ id, call }) => {
-    if (!asked.has(id)) return true
-    const group = groupOfCall(conversation, call)
-    return group !== undefined && decided.get(group.id)?.has(call.callId) !== true
+    if (request === undefined) throw notPending(id)
+    const { address, path } = request
+    const answer = path === undefined ? toAnswer(request, given) : given
+    return { kind: 'answer', id, address, answer }
   })
 }
 
-/** Requests for the calls of a group that were made before and are still open, by call id. */
-export function waitingIn(
-  group: readonly Message[],
-  checkpoint: Checkpoint | undefined,
+/**
+ * Claims what the input of a run and its `answers` decide about.
+ * @throws LamellaError `approval_used` if something was answered before
+ */
+export async function claimAnswered(
+  claims: Claims,
   session: Session | undefined,
-  registry: ApprovalRegistry,
+  input: readonly Message[],
+  answers: Answers = {},
+  open: OpenApprovals,
+): Promise<void> {
+  const ids = [...ownAnswers(input).map(({ id }) => id), ...Object.keys(answers)]
+  if (ids.length === 0) return
+  const history = session?.messages ?? []
+  const all = [...history, ...input]
+  const asked = new Set(contentsOf(history, 'approval-request').map(({ id }) => id))
+  const keys: string[] = []
+  for (const id of ids) {
+    const call = openRequest(id, session, open) === undefined ? declaredCall(all, id) : undefined
+    if (call !== undefined) keys.push(`${session?.id} ${callAddress(all, call)}`)
+    else if (openRequest(id, session, open) !== undefined) keys.push(id)
+    else if (asked.has(id)) throw used(id)
+    // oxlint-disable-next-line no-await-in-loop
+    else await claims.refuseUsed(id)
+  }
+  await claims.claim(keys)
+}
+
+/** Tells whether the input of a run may hold answers. */
+export function bringsAnswers(input: readonly Message[]): boolean {
+  return input.some(({ contents }) => contents.some(({ type }) => type === 'approval-response'))
+}
+
+/** Answers of this process, without those of the past, whose call has its result in the same input. */
+function ownAnswers(input: readonly Message[]): readonly ApprovalResponseContent[] {
+  const done = new Set(contentsOf(input, 'function-result').map(({ callId }) => callId))
+  const requests = contentsOf(input, 'approval-request')
+  const past = new Set(requests.filter(({ call }) => done.has(call.callId)).map(({ id }) => id))
+  return contentsOf(input, 'approval-response').filter(
+    (answer) => answer.hosted !== true && isTrusted(answer) && !past.has(answer.id),
+  )
+}
+
+/**
+ * Records the answers that the input of a run brings, and those that were passed as `answers`. Work on
+ * their calls comes first.
+ * @throws LamellaError `approval_invalid` for an answer to something that is not pending, or for no answer
+ */
+export function recordAnswers(
+  run: Run,
+  input: readonly Message[],
+  answers: Answers = {},
+  open: OpenApprovals,
+): void {
+  for (const answer of ownAnswers(input)) {
+    if (!recordAnswer(run, answer.id, answer, open)) {
+      run.emit({ type: 'approval-ignored', data: { id: answer.id } })
+    }
+  }
+  for (const [id, answer] of Object.entries(answers)) {
+    if (!recordAnswer(run, id, answer, open)) throw notPending(id)
+  }
+}
+
+function recordAnswer(
+  { journal, messages, session }: Run,
+  id: string,
+  given: unknown,
+  open: OpenApprovals,
+): boolean {
+  const { all } = messages
+  const request = openRequest(id, session, open)
+  const call = request === undefined ? declaredCall(all, id) : request.call
+  const group = call && groupOfCall(all, call)
+  if (group === undefined) return false
+  const kind = request === undefined ? 'function-call' : 'approval'
+  const own = group.open.find(({ callId }) => callId === call!.callId)!
+  journal.record({ kind: 'calls', group: group.id })
+  const address = callAddress(all, own)
+  journal.record({ kind: 'answer', id, address, answer: toAnswer({ kind }, given) })
+  return true
+}
+
+/** The last call with this id, if nobody has to approve it. */
+function declaredCall(all: readonly Message[], callId: string) {
+  const asked = contentsOf(all, 'approval-request').some(({ call }) => call.callId === callId)
+  return asked
+    ? undefined
+    : contentsOf(all, 'function-call').findLast((call) => call.callId === callId)
+}
+
+/** Requests for the open calls of a group that were made before, by the position of the call. */
+export function waitingIn(
+  { journal, messages, session }: Run,
+  group: CallGroup,
+  open: OpenApprovals,
 ): ReadonlyMap<string, PendingRequest> {
   const waiting = new Map<string, PendingRequest>()
-  for (const request of checkpoint?.pending ?? []) {
-    if (request.kind === 'function-call') waiting.set(request.call.callId, request)
+  for (const { id, call, hosted } of contentsOf(group.messages, 'approval-request')) {
+    const request = hosted === true ? undefined : openRequest(id, session, open)
+    const own = group.open.find(({ callId }) => callId === call.callId)
+    if (request === undefined || own === undefined) continue
+    const address = callAddress(messages.all, own)
+    waiting.set(address, { kind: 'approval', id, address, request })
   }
-  for (const { id, call, hosted } of contentsOf(group, 'approval-request')) {
-    if (hosted === true) continue
-    const known = checkpoint?.pending.find((entry) => entry.id === id)
-    const request = openRequest(id, session, registry)
-    if (known !== undefined && !registry.isUsed(id)) waiting.set(call.callId, known)
-    else if (request !== undefined)
-      waiting.set(request.call.callId, { kind: 'approval', id, request })
-  }
+  for (const request of journal.state?.pending ?? []) waiting.set(request.address, request)
   return waiting
 }
 
@@ -179,57 +154,30 @@ function contentsOf<Type extends Content['type']>(
 function openRequest(
   id: string,
   session: Session | undefined,
-  registry: ApprovalRegistry,
+  open: OpenApprovals,
 ): ApprovalRequestContent | undefined {
-  if (session === undefined) return registry.find(id)
-  return registry.isUsed(id) ? undefined : session.pending.find((request) => request.id === id)
+  return session === undefined ? open.find(id) : session.pending.find((entry) => entry.id === id)
 }
 
-function use(id: string, session: Session | undefined, registry: ApprovalRegistry): void {
-  registry.use(id)
-  if (session?.pending.some((request) => request.id === id) !== true) return
-  session.pending = session.pending.filter((request) => request.id !== id)
-}
-
-function decide(
-  decided: Map<string, Decisions>,
-  groupId: string,
-  { callId }: FunctionCallContent,
-  decision: Decision,
-): void {
-  const calls = decided.get(groupId) ?? new Map<string, Decision>()
-  calls.set(callId, decision)
-  decided.set(groupId, calls)
-}
-
-/** The call that a request is about, if it is about one. */
-export function callOf(request: PendingRequest): FunctionCallContent | undefined {
-  if (request.kind === 'interrupt') return undefined
-  return request.kind === 'approval' ? request.request.call : request.call
-}
-
-function toDecision({
-  approved,
-  arguments: edited,
-  reason,
-}: Partial<ApprovalResponseContent>): Decision {
-  return { approved: approved === true, arguments: edited, reason }
-}
-
-function answerToDecision(request: PendingRequest, answer: unknown): Decision {
-  if (request.kind === 'function-call') return { result: answer }
-  if (typeof answer === 'boolean') return { approved: answer }
-  const given = (answer ?? {}) as Partial<ApprovalResponseContent>
-  if (typeof given.approved === 'boolean') return toDecision(given)
+function toAnswer({ kind }: Pick<PendingRequest, 'kind'>, given: unknown): unknown {
+  if (kind === 'interrupt') return given
+  const decision: Decision | undefined =
+    kind === 'function-call' ? { result: given } : toDecision(given)
+  if (decision !== undefined) return decision
   throw invalid(
-    `the answer to an approval is true, false or { approved, arguments?, reason? }, got ${typeof answer}`,
+    `the answer to an approval is true, false or { approved, arguments?, reason? }, got ${typeof given}`,
   )
 }
 
-function used(id: string): LamellaError {
-  return new LamellaError(`the request "${id}" was answered before; nothing ran`, {
-    code: 'approval_used',
-  })
+function toDecision(given: unknown): Decision | undefined {
+  if (typeof given === 'boolean') return { approved: given }
+  if (!isObject(given)) return undefined
+  const { approved, arguments: edited, reason } = given as Partial<ApprovalResponseContent>
+  return typeof approved === 'boolean' ? { approved, arguments: edited, reason } : undefined
+}
+
+function notPending(id: string): LamellaError {
+  return invalid(`nothing pending has the id "${id}"`)
 }
 
 function invalid(problem: string): LamellaError {

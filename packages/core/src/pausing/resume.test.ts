@@ -18,6 +18,7 @@ import {
   playOn,
   resultsOf,
 } from '../loop/loop-invariant.test-helper.ts'
+import { Journal } from '../run/journal.ts'
 
 describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream }) => {
   function make(steps: readonly ScriptedStep[], options: Partial<AgentOptions> = {}) {
@@ -238,8 +239,9 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
       const id = paused.pending[0]!.id
       await playOn(agent, paused.checkpoint, { [id]: true }, { stream })
 
-      await agent.run(['Again', approvalResponse(id, true)])
+      const error = await failureOf(agent.run(['Again', approvalResponse(id, true)]))
 
+      expect(error).toMatchObject({ code: 'approval_used' })
       expect(ran).toEqual(['paid 5'])
     })
 
@@ -334,7 +336,8 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
       functionInvocation: { maxFunctionCalls: 2 },
     })
     const { response: paused } = await play(agent, 'Go', { stream })
-    expect(paused.checkpoint).toMatchObject({ iteration: 2, functionCalls: 1 })
+    const { loop } = new Journal(paused.checkpoint!.journal)
+    expect(loop).toMatchObject({ iteration: 2, functionCalls: 1 })
 
     const { response } = await playOn(
       agent,

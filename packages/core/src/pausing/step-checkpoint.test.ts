@@ -50,16 +50,90 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
 
     expect(response?.text).toBe('All paid.')
     expect(
-      kept.map(({ iteration, toolResults, held }) => [iteration, toolResults.length, held.length]),
-    ).toEqual([
-      [1, 0, 1],
-      [1, 2, 1],
-      [1, 2, 1],
-      [1, 0, 0],
-      [2, 0, 1],
-      [2, 1, 1],
-      [2, 0, 0],
-    ])
+      kept.map(({ journal }) => journal.map(({ kind }) => kind).filter((kind) => kind !== 'state')),
+    ).toMatchInlineSnapshot(`
+      [
+        [
+          "begin",
+          "model",
+          "response",
+          "calls",
+        ],
+        [
+          "begin",
+          "model",
+          "response",
+          "calls",
+          "tool",
+          "tool",
+        ],
+        [
+          "begin",
+          "model",
+          "response",
+          "calls",
+          "tool",
+          "tool",
+        ],
+        [
+          "begin",
+          "model",
+          "response",
+          "calls",
+          "tool",
+          "tool",
+          "call",
+          "call",
+          "results",
+        ],
+        [
+          "begin",
+          "model",
+          "response",
+          "calls",
+          "tool",
+          "tool",
+          "call",
+          "call",
+          "results",
+          "model",
+          "response",
+          "calls",
+        ],
+        [
+          "begin",
+          "model",
+          "response",
+          "calls",
+          "tool",
+          "tool",
+          "call",
+          "call",
+          "results",
+          "model",
+          "response",
+          "calls",
+          "tool",
+        ],
+        [
+          "begin",
+          "model",
+          "response",
+          "calls",
+          "tool",
+          "tool",
+          "call",
+          "call",
+          "results",
+          "model",
+          "response",
+          "calls",
+          "tool",
+          "call",
+          "results",
+        ],
+      ]
+    `)
   })
 
   it.each([1, 2, 3, 4, 5, 6, 7])(
@@ -69,9 +143,15 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
       const { kept, paid } = await dieAt(at)
       const last = kept.at(-1)!
       const done = new Set(
-        last.toolResults.map(([callId]) => callId).concat(resultsIn(last.conversation ?? [])),
+        last.journal.flatMap((step) =>
+          step.kind === 'tool'
+            ? (step.result.contents as readonly { text: string }[]).map(({ text }) => text)
+            : [],
+        ),
       )
-      const rest = scriptedClient(steps.slice(last.iteration))
+      const rest = scriptedClient(
+        steps.slice(last.journal.filter(({ kind }) => kind === 'response').length),
+      )
       const paidLater: unknown[] = []
       const agent = make(rest, paidLater)
 
@@ -79,12 +159,7 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
 
       expect(response.status).toBe('completed')
       expect(response.text.endsWith('All paid.')).toBe(true)
-      const euros: Record<string, number> = { c1: 1, c2: 2, c3: 3 }
-      expect(paidLater).toEqual(
-        Object.keys(euros)
-          .filter((callId) => !done.has(callId))
-          .map((callId) => euros[callId]),
-      )
+      expect(paidLater).toEqual([1, 2, 3].filter((euro) => !done.has(`paid ${euro}`)))
       expect(new Set([...paid, ...paidLater])).toEqual(new Set([1, 2, 3]))
       expect(rest.requests.at(-1)?.messages.map(({ contents }) => contents)).toEqual(
         whole.client.requests.at(-1)?.messages.map(({ contents }) => contents),
@@ -102,7 +177,7 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     const answers = Object.fromEntries(paused.pending.map(({ id }) => [id, true]))
     const onCheckpoint = (checkpoint: Checkpoint): void => {
       kept.push(JSON.parse(JSON.stringify(checkpoint)) as Checkpoint)
-      if (checkpoint.toolResults.length > 0) throw new Crash()
+      if (returned(checkpoint) > 0) throw new Crash()
     }
     const dying = asking(make(scriptedClient([]), paid))
     const { checkpoint } = paused
@@ -202,7 +277,7 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     const kept: Checkpoint[] = []
     const onCheckpoint = (checkpoint: Checkpoint): void => {
       kept.push(checkpoint)
-      if (checkpoint.toolResults.length > 0) throw new Crash()
+      if (returned(checkpoint) > 0) throw new Crash()
     }
     const dying = stopping(scriptedClient([steps[1]]))
     await expect(runIn(mode, dying, { onCheckpoint })).rejects.toThrow(Crash)
@@ -230,8 +305,8 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     const kept: Checkpoint[] = []
     const onCheckpoint = (checkpoint: Checkpoint): void => {
       kept.push(JSON.parse(JSON.stringify(checkpoint)) as Checkpoint)
-      const child = Object.values(checkpoint.children)[0]
-      if ((child?.toolResults.length ?? 0) > 0) throw new Crash()
+      const child = checkpoint.journal.findLast((step) => step.kind === 'agent')?.checkpoint
+      if (child !== undefined && returned(child) > 0) throw new Crash()
     }
     const first = outer(scriptedClient([callFunction('cashier', { task: 'Pay' }, 'd1')]), cashier)
     await expect(runIn(mode, first, { onCheckpoint })).rejects.toThrow(Crash)
@@ -266,10 +341,9 @@ function askingMiddleware({ client, tools }: Agent): Agent {
   })
 }
 
-function resultsIn(messages: NonNullable<Checkpoint['conversation']>): string[] {
-  return messages.flatMap(({ contents }) =>
-    contents.flatMap((content) => (content.type === 'function-result' ? [content.callId] : [])),
-  )
+/** Number of tools that have returned. */
+function returned({ journal }: Checkpoint): number {
+  return journal.filter(({ kind }) => kind === 'tool').length
 }
 
 function resumeIn(

@@ -6,15 +6,15 @@ import { visibleHistory } from '../messages/visible-history.ts'
 import type { Run } from '../run/run.ts'
 import type { ChatView } from './chat-call.ts'
 import { dropCalls } from './drop-calls.ts'
+import { ownIds } from './own-ids.ts'
 
 /** The innermost handler of a model call: reads the context, calls the provider, counts what it cost. */
 export function callClient(context: ChatView): void | Promise<void> {
   const { call, client } = context
   const { run } = call
-  const { model } = run.finished
-  if (model !== undefined && model.iteration === run.iteration) {
-    run.finished.model = undefined
-    run.lastModel = model
+  const model = run.journal.take('model')
+  if (model !== undefined) {
+    run.answered = true
     run.servedBy = client.provider
     return call.applyTransforms(model.response, 0)
   }
@@ -86,7 +86,11 @@ async function streamed(context: ChatView, request: ChatRequest): Promise<void> 
     const source = isMiddlewareGuest(context)
       ? client.getResponse([...request.messages], { ...callOptions(request, run), stream: true })
       : client.stream(request)
-    const passage = call.open(Infinity, fold)
+    const passage = call.open(
+      Infinity,
+      fold,
+      ownIds(() => run.messages.all),
+    )
     // Where the run's own middlewares have transforms, what came through those is all that may show.
     if (run.sink.outer === undefined) run.partial = fold
     await run.sink.drive(source, passage)

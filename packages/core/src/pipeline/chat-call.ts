@@ -63,7 +63,8 @@ export class ChatCall extends ContentCall<ChatResponse> {
   ): Promise<ChatResponse> {
     const { agentName, session, data, tenant, iteration, loopState } = this.run
     const run = new Run({ sink: drain, agentName, session, data, tenant, signal })
-    Object.assign(run, { iteration, loopState })
+    run.iteration = iteration
+    run.journal.loop = loopState
     run.begin()
     try {
       const merged = mergeChatOptions(this.input.options, options)
@@ -124,7 +125,8 @@ export class ChatCall extends ContentCall<ChatResponse> {
   complete(): void {
     const { run } = this
     this.endRequest()
-    run.lastModel = { iteration: run.iteration, response: this.result! }
+    run.answered = true
+    run.journal.record({ kind: 'model', response: this.result! })
   }
 
   override cancelInside(error: unknown): void {
@@ -148,6 +150,10 @@ export class ChatCall extends ContentCall<ChatResponse> {
     super.settle(result)
     const { run } = this
     if (run.sink.outer === undefined) run.partial = undefined
+  }
+
+  protected get takenIds(): readonly Message[] {
+    return this.run.messages.all
   }
 
   protected updatesOf(result: ChatResponse): Iterable<AgentResponseUpdate> {

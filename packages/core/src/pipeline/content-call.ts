@@ -1,12 +1,14 @@
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
+import type { Message } from '../messages/message.ts'
 import { normalizeResponse } from '../messages/normalize-response.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import type { Run } from '../run/run.ts'
 import { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { PipelineCall } from './compose.ts'
+import { withOwnIds } from './own-ids.ts'
 
 /**
  * A call whose result is made of messages: one model call, or one run. It keeps the transforms that
@@ -107,7 +109,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
 
   /** Applies the transforms of the middlewares outside `depth` to a plain result. */
   applyTransforms(result: Result, depth: number, signal?: AbortSignal): void | Promise<void> {
-    const plain = normalizeResponse(result) as Result
+    const plain = this.withOwnIds(normalizeResponse(result) as Result)
     if (!this.stream && !this.hasTransformers(depth)) {
       this.settle(plain)
       return undefined
@@ -121,6 +123,15 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
         this.settle(passage.changed ? this.refold(plain, fold) : plain)
     })
   }
+
+  /** Gives the messages of a result new ids if the conversation has theirs. */
+  protected withOwnIds(result: Result): Result {
+    const messages = withOwnIds(result.messages, this.takenIds)
+    return messages === result.messages ? result : { ...result, messages }
+  }
+
+  /** Messages whose ids a result may not repeat. */
+  protected abstract get takenIds(): readonly Message[]
 
   settle(result: Result): void {
     if (this.#settled !== undefined) (this.#earlier ??= []).push(this.#settled)
@@ -140,8 +151,11 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   }
 
   /** Begins a pass through the transforms of the middlewares outside `depth`. */
-  open(depth: number, fold: ResponseFold | undefined): TransformPipeline<AgentResponseUpdate> {
-    const transformers: UpdateTransformer<AgentResponseUpdate>[] = []
+  open(
+    depth: number,
+    fold: ResponseFold | undefined,
+    ...transformers: UpdateTransformer<AgentResponseUpdate>[]
+  ): TransformPipeline<AgentResponseUpdate> {
     const registered = this.#transformers ?? []
     for (let index = registered.length - 1; index >= 0; index--) {
       if (registered[index]!.depth < depth) transformers.push(registered[index]!.transformer)

@@ -14,6 +14,8 @@ export interface PreparedCall {
   readonly call: FunctionCallContent
   readonly tool: Tool
   readonly arguments: Readonly<Record<string, unknown>>
+  /** Position of the call in the run. */
+  readonly address: string
   /** Metadata of the approval, if there was one. */
   readonly metadata?: Record<string, unknown> | undefined
 }
@@ -42,6 +44,8 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
     noProgress
   /** Depth of the middleware that called `callNext()` last. */
   #entered = -1
+  /** True if the tool itself returned the result. */
+  executed = false
   #metadata: Record<string, unknown> | undefined
 
   constructor(
@@ -148,7 +152,7 @@ export class FunctionView implements FunctionInvocationContext, MiddlewareView<F
   }
 
   get executed(): boolean {
-    return this.run.toolResults?.has(this.callId) === true
+    return this.call.executed
   }
 
   get session(): Session | undefined {

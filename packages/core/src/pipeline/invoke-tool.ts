@@ -13,12 +13,11 @@ import type { FunctionView } from './function-call.ts'
 export async function invokeTool(context: FunctionView): Promise<void> {
   const { call } = context
   const { run, prepared } = call
-  const { callId } = prepared.call
-  const finished = run.finished.toolResults.get(callId)
+  const { address } = prepared
+  const finished = run.journal.take('tool', address)
   if (finished !== undefined) {
-    run.finished.toolResults.delete(callId)
-    call.result = call.insideResult = finished
-    ;(run.toolResults ??= new Map()).set(callId, finished)
+    call.executed = true
+    call.result = call.insideResult = finished.result
     return
   }
   let args = context.arguments
@@ -36,6 +35,7 @@ export async function invokeTool(context: FunctionView): Promise<void> {
     }
   }
   let value: unknown
+  run.journal.acted = true
   try {
     value = await execute(context, prepared.tool, args)
   } catch (error) {
@@ -43,8 +43,9 @@ export async function invokeTool(context: FunctionView): Promise<void> {
     if (isOfTool && !call.progressFailed) call.toolFault = { error }
     throw error
   }
-  call.result = call.insideResult = toFunctionResult(value)
-  ;(run.toolResults ??= new Map()).set(callId, call.result)
+  call.executed = true
+  const result = (call.result = call.insideResult = toFunctionResult(value))
+  run.journal.record({ kind: 'tool', address, result })
   if (run.keepsSteps) await saveStep(run)
 }
 

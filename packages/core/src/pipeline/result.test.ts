@@ -85,7 +85,10 @@ describe.each(runModes)('results of middlewares, %s', (mode) => {
     const first = await runIn(mode, agent, { session })
     const second = await runIn(mode, agent, { session, onCheckpoint: () => {} })
 
-    expect(second).toEqual({ ...first, usage: {} })
+    const [said] = second.messages
+    expect(said?.id).not.toBe(first.messages[0]?.id)
+    const messages = [{ ...first.messages[0], id: said?.id }]
+    expect(second).toEqual({ ...first, messages, usage: {} })
     expect(kept).toEqual([first])
     expect(session.messages.map(messageText)).toEqual(['Hello', 'Once.', 'Hello', 'Once.'])
   })

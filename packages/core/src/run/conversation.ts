@@ -1,4 +1,3 @@
-import type { Told } from '../contract/outcome.ts'
 import type { RunMessages } from '../contract/run.ts'
 import type { Message } from '../messages/message.ts'
 
@@ -13,8 +12,6 @@ export class RunConversation implements RunMessages {
   #absorbed: Set<string> | undefined
   #added: Message[] = []
   #rewrites = 0
-  /** Ids of messages that a rewrite removed. A session may still have them. */
-  dropped: Set<string> | undefined
   /** True once `begin` was called. */
   begun = false
   /** Depth of the agent middleware that runs before the loop begins. */
@@ -23,6 +20,11 @@ export class RunConversation implements RunMessages {
   #input: readonly Message[] = []
   /** Rewrites from before the loop began, with the depth of their middleware. */
   #early: { readonly depth: number; readonly rewriter: Rewriter }[] | undefined
+  readonly #onRewrite: (messages: readonly Message[]) => void
+
+  constructor(onRewrite: (messages: readonly Message[]) => void) {
+    this.#onRewrite = onRewrite
+  }
 
   get all(): readonly Message[] {
     if (this.begun) return this.#all
@@ -49,41 +51,18 @@ export class RunConversation implements RunMessages {
     return this.#added
   }
 
-  /** Base of a finished run, and ids of its messages that the base already contains. */
-  get ground(): { readonly base: readonly Message[]; readonly absorbed: readonly string[] } {
-    return { base: this.#base, absorbed: [...(this.#absorbed ?? [])] }
-  }
-
-  begin(messages: readonly Message[], absorbed?: readonly string[]): void {
+  begin(messages: readonly Message[]): void {
     this.begun = true
-    this.#base = messages
     this.#all = [...messages]
-    this.#added = []
-    this.#absorbed = absorbed && new Set(absorbed)
+    this.settle()
     for (const { rewriter } of this.#early ?? []) this.rewrite(rewriter)
   }
 
-  /** References to the messages that this run has added so far, relative to `all`. */
-  get told(): Told {
-    const absorbed = this.#added.filter(({ id }) => this.#absorbed?.has(id) === true)
-    return {
-      absorbed: absorbed.map((entry) => {
-        const at = this.#all.indexOf(entry)
-        return at < 0 ? entry : at
-      }),
-      last: this.#all.length - this.#base.length,
-    }
-  }
-
-  /** Begins from a checkpoint taken during a run, with that run's messages as this run's own. */
-  beginAgain(messages: readonly Message[], { absorbed, last }: Told): void {
-    const told = absorbed.map((entry) => (typeof entry === 'number' ? messages[entry]! : entry))
-    this.begin(
-      messages.slice(0, messages.length - last),
-      told.map(({ id }) => id),
-    )
-    this.#added = told
-    this.add(messages.slice(messages.length - last))
+  /** Makes all messages so far those from before the run. */
+  settle(): void {
+    this.#base = [...this.#all]
+    this.#added = []
+    this.#absorbed = undefined
   }
 
   add(messages: readonly Message[]): void {
@@ -93,10 +72,9 @@ export class RunConversation implements RunMessages {
     }
   }
 
-  /** Replaces the last message with the same id. */
+  /** Replaces the message with the same id. */
   replace(changed: Message): void {
-    const old = this.#all.findLast(({ id }) => id === changed.id)
-    const swap = (entry: Message): Message => (entry === old ? changed : entry)
+    const swap = (entry: Message): Message => (entry.id === changed.id ? changed : entry)
     this.#all = this.#all.map(swap)
     this.#added = this.#added.map(swap)
     this.#base = this.#base.map(swap)
@@ -118,19 +96,22 @@ export class RunConversation implements RunMessages {
    * Runs `work`, which may rewrite the conversation, and returns the messages that replace `said`,
    * the last ones added: the same list if they did not change.
    */
-  async revise(said: readonly Message[], work: () => Promise<void>): Promise<readonly Message[]> {
+  async revised(said: readonly Message[], work: () => Promise<void>): Promise<readonly Message[]> {
     const before = new Set(this.#all.map(({ id }) => id))
     for (const { id } of said) before.delete(id)
     const rewrites = this.#rewrites
     await work()
     if (rewrites === this.#rewrites) return said
     const revised = this.#all.filter(({ id }) => !before.has(id))
-    if (revised.length === said.length && revised.every((entry, at) => entry === said[at])) {
-      return said
-    }
-    this.#added.splice(this.#added.length - said.length, said.length, ...revised)
-    for (const { id } of revised) this.#absorbed?.add(id)
-    return revised
+    const isSame =
+      revised.length === said.length && revised.every((entry, at) => entry === said[at])
+    return isSame ? said : revised
+  }
+
+  /** Takes `messages`, which a rewrite has put in, for the last `count` that this run added. */
+  revise(count: number, messages: readonly Message[]): void {
+    this.#added.splice(this.#added.length - count, count, ...messages)
+    for (const { id } of messages) this.#absorbed?.add(id)
   }
 
   /** Removes the messages that this run has added. */
@@ -147,11 +128,12 @@ export class RunConversation implements RunMessages {
       ;(this.#early ??= []).push({ depth: this.depth, rewriter })
       return
     }
+    this.#onRewrite(rewriter(this.#all))
+  }
+
+  /** Replaces the conversation. */
+  replaceAll(rewritten: readonly Message[]): void {
     this.#rewrites++
-    const rewritten = rewriter(this.#all)
-    const dropped = (this.dropped ??= new Set())
-    for (const { id } of this.#all) dropped.add(id)
-    for (const { id } of rewritten) dropped.delete(id)
     this.#base = rewritten
     this.#all = [...rewritten]
     const absorbed = (this.#absorbed ??= new Set())

@@ -5,18 +5,16 @@ import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
 import type { CallGate } from '../contract/approval.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
 import type {
-  AgentResponse,
   AgentResponseUpdate,
   Attempt,
   Checkpoint,
-  Decisions,
+  JournalStep,
+  PendingRequest,
   Stop,
 } from '../contract/outcome.ts'
 import type { RunContext, ToolDefinition } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { RunState } from '../contract/state.ts'
-import type { ChatResponse } from '../messages/chat-response.ts'
-import type { FunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 import type { ResponseFold } from '../messages/response-fold.ts'
 import type { Usage } from '../messages/usage.ts'
@@ -24,8 +22,9 @@ import { addUsage } from '../messages/usage.ts'
 import type { KeyValueStore } from '../store/store.ts'
 import type { UpdateSink } from '../stream/update-sink.ts'
 import { NullSink } from '../stream/update-sink.ts'
-import { RunConversation } from './conversation.ts'
+import type { RunConversation } from './conversation.ts'
 import { Interrupts } from './interrupts.ts'
+import { Journal } from './journal.ts'
 import { LiveTools } from './live-tools.ts'
 import { RunRequests } from './requests.ts'
 import type { RoundInterceptors } from './round.ts'
@@ -50,8 +49,8 @@ export interface RunInit {
   readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
   readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
   readonly control?: RunControl | undefined
-  readonly checkpoint?: Checkpoint | undefined
-  readonly answers?: Readonly<Record<string, unknown>> | undefined
+  /** Steps of the run before it was resumed. */
+  readonly journal?: readonly JournalStep[] | undefined
 }
 
 /** Tools, tool choice and response format of a model call. */
@@ -74,15 +73,13 @@ export class Run implements RunContext {
   readonly store: KeyValueStore | undefined
   readonly storeTimeoutMs: number | undefined
   readonly sink: UpdateSink<AgentResponseUpdate>
-  readonly checkpoint: Checkpoint | undefined
   iteration = 0
   /** Position of the running middlewares: around the run, or inside a model call or tool call. */
   place: string | number = 'run'
   usage: Usage
   /** True if a provider did not report the usage of a call. */
   usageEstimated = false
-  attempts: readonly Attempt[] = noAttempts
-  loopState: LoopState = notBegun
+  attempts: readonly Attempt[]
   /** Text that replaces a final answer made of tool calls that were dropped. */
   fallbackText: string | undefined
   /** The response that is being folded. */
@@ -100,36 +97,26 @@ export class Run implements RunContext {
   /** Input of the run. */
   input: readonly Message[] = noMessages
   stopped: Stop | undefined
+  /** Requests for which the loop has paused. */
+  pending: readonly PendingRequest[] = noPending
+  /** True if a provider has responded to the model call, and not a middleware alone. */
+  answered = false
+  /** Key of the claims of this run, if it has any. Its sub-agents claim with the same one. */
+  claimKey: string | undefined
   /** True if the run stops because a transform of an agent middleware has ended its updates. */
   cutShort = false
-  /** Finished work that middlewares around it may still interrupt with a pause. */
-  lastModel: { readonly iteration: number; readonly response: ChatResponse } | undefined
-  lastLoop: AgentResponse | undefined
-  /** Groups of calls that a pause left open, with the decisions made so far. */
-  held: Map<string, Decisions> | undefined
-  /** Decisions about calls of earlier runs, used once. */
-  decided: ReadonlyMap<string, Decisions> | undefined
   /** Id of the conversation that the provider stores. */
   conversationId: string | undefined
   /** Provider that the run began with. */
   keeper: string | undefined
   servedBy: string | undefined
-  sent = 0
+  sent: number
   /** Tools and tool choice of the last request. */
   offer: Offer | undefined
-  toolResults: Map<string, FunctionResult> | undefined
-  /** Work that finished before the run was resumed. Each entry is used once. */
-  readonly finished: {
-    model?: Checkpoint['model']
-    loop?: Checkpoint['loop']
-    readonly toolResults: Map<string, FunctionResult>
-  }
-  /** Sub-agents that are paused, by the call that runs them. */
-  children: Readonly<Record<string, Checkpoint>>
   readonly #init: RunInit
   #id: string | undefined
   #controller: AbortController | undefined
-  #messages: RunConversation | undefined
+  #journal: Journal | undefined
   #holds: Promise<unknown>[] | undefined
   #state: StateCells | undefined
   #requests: RunRequests | undefined
@@ -140,9 +127,9 @@ export class Run implements RunContext {
   #observers: Set<(event: RunEvent) => void> | undefined
 
   constructor(init: RunInit) {
-    const { checkpoint, parent } = init
+    const { parent } = init
     this.#init = init
-    this.#id = init.id ?? checkpoint?.runId
+    this.#id = init.id
     this.agentName = init.agentName
     this.session = init.session
     this.parent = parent
@@ -153,19 +140,17 @@ export class Run implements RunContext {
     this.store = init.store ?? parent?.store
     this.storeTimeoutMs = init.storeTimeoutMs
     this.sink = init.sink
-    this.checkpoint = checkpoint
-    this.usage = checkpoint?.usage ?? noUsage
-    this.moreIterations = checkpoint?.moreIterations ?? 0
-    this.children = checkpoint?.children ?? noChildren
-    this.finished =
-      checkpoint === undefined
-        ? nothingFinished
-        : {
-            model: checkpoint.model,
-            loop: checkpoint.loop,
-            toolResults: new Map(checkpoint.toolResults),
-          }
-    if (checkpoint !== undefined) this.#restore(checkpoint)
+    const state = init.journal && this.journal.state
+    this.#id ??= state?.runId
+    this.usage = state?.usage ?? noUsage
+    this.attempts = state?.attempts ?? noAttempts
+    this.moreIterations = state?.moreIterations ?? 0
+    this.stopped = state?.stopped
+    this.conversationId = state?.conversationId
+    this.keeper = state?.keeper
+    this.sent = state?.sent ?? 0
+    const { cells = {} } = state ?? {}
+    if (Object.keys(cells).length > 0) (this.#state = new StateCells(this)).restore(cells)
   }
 
   get id(): string {
@@ -184,8 +169,17 @@ export class Run implements RunContext {
     this.#controller?.signal.throwIfAborted()
   }
 
+  /** Finished steps of the run. */
+  get journal(): Journal {
+    return (this.#journal ??= new Journal(this.#init.journal))
+  }
+
   get messages(): RunConversation {
-    return (this.#messages ??= new RunConversation())
+    return this.journal.messages
+  }
+
+  get loopState(): LoopState {
+    return this.journal.loop
   }
 
   get state(): RunState {
@@ -213,7 +207,7 @@ export class Run implements RunContext {
   }
 
   get interrupts(): Interrupts {
-    return (this.#interrupts ??= new Interrupts(this.checkpoint, this.#init.answers))
+    return (this.#interrupts ??= new Interrupts(this.journal))
   }
 
   /** True if the run can be aborted during a call. */
@@ -232,9 +226,9 @@ export class Run implements RunContext {
   }
 
   /** Passes checkpoints to `onCheckpoint` in order, each created when the previous one is saved. */
-  saveNext(take: (run: Run) => Checkpoint): Promise<void> {
+  saveNext(take: (run: Run) => Checkpoint | Promise<Checkpoint>): Promise<void> {
     const before = this.#saving ?? Promise.resolve()
-    this.#saving = before.then(() => this.#init.onCheckpoint?.(take(this)))
+    this.#saving = before.then(async () => this.#init.onCheckpoint?.(await take(this)))
     return this.unlessAborted(this.#saving)
   }
 
@@ -332,14 +326,6 @@ export class Run implements RunContext {
     this.sink.push({ contents: [], event })
     tellAll(event, this.#init.onEvent, this.#observers)
   }
-
-  #restore(checkpoint: Checkpoint): void {
-    const { attempts, state, stopped, iteration, functionCalls, consecutiveErrors } = checkpoint
-    this.attempts = attempts
-    this.stopped = stopped
-    this.loopState = { iteration, functionCalls, consecutiveErrors }
-    if (Object.keys(state).length > 0) (this.#state = new StateCells(this)).restore(state)
-  }
 }
 
 /** The engine's side of a run that came through a public context, possibly from another copy of core. */
@@ -350,15 +336,10 @@ export function engineOf(run: RunContext): Run {
 
 const noTools: readonly ToolDefinition[] = Object.freeze([])
 const noOffer: Offer = Object.freeze({ visible: noTools, tools: noTools })
-const noChildren: Readonly<Record<string, Checkpoint>> = Object.freeze({})
-
-const nothingFinished = Object.freeze({ toolResults: new Map<string, FunctionResult>() })
-
-const notBegun: LoopState = Object.freeze({ iteration: 0, functionCalls: 0, consecutiveErrors: 0 })
-
 const noUsage: Usage = Object.freeze({})
 const noAttempts: readonly Attempt[] = Object.freeze([])
 const noMessages: readonly Message[] = Object.freeze([])
+const noPending: readonly PendingRequest[] = Object.freeze([])
 
 type Observer = (event: RunEvent) => void
 

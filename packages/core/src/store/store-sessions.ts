@@ -10,6 +10,7 @@ import type { Session, SessionReference, SessionSnapshot } from '../messages/ses
 import { createSession, forkSession } from '../messages/session.ts'
 import type { ListItem } from './store-lists.ts'
 import { storeNamespace, storePrefix } from './store-namespace.ts'
+import { sessionStores } from './session-stores.ts'
 import { checkStore } from './store-needs.ts'
 import { mergeSessions } from './store-session-merge.ts'
 import { withinStoreTime } from './store-time-limit.ts'
@@ -151,6 +152,10 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
   const { ttlMs, name = 'sessions', onConflict = 'reject', maxListed = 10_000 } = options
   const { storeTimeoutMs = 5000, clock = systemClock } = options
   const known = new WeakMap<Session, Known>()
+  const know = (session: Session, about: Known): void => {
+    known.set(session, about)
+    sessionStores.set(session, { store, storeTimeoutMs })
+  }
   const turns = new Map<string, Promise<void>>()
   const storeKey = (owner: SessionOwner | undefined): string | undefined =>
     owner && storePrefix({ name, tenant: owner.tenant })
@@ -174,7 +179,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     const entry = await read(id, owner)
     if (entry === undefined || !belongsTo(entry, owner)) return undefined
     const session = createSession(entry.session)
-    known.set(session, {
+    know(session, {
       owner: { ...owner, principal: entry.principal },
       revision: entry.revision,
       base: entry.session,
@@ -190,7 +195,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
       base: undefined,
       attempted: undefined,
     }
-    known.set(session, about)
+    know(session, about)
     const { owner } = about
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop
@@ -245,7 +250,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     const session = await load(id, owner)
     if (session !== undefined) return session
     const fresh = createSession({ id })
-    known.set(fresh, { owner, revision: undefined, base: undefined, attempted: undefined })
+    know(fresh, { owner, revision: undefined, base: undefined, attempted: undefined })
     return fresh
   }
 

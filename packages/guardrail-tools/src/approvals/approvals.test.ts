@@ -158,15 +158,14 @@ describe('a signed approval', () => {
     const paused = await agent.run('Pay')
     const elsewhere = signed()
     const moved = JSON.parse(JSON.stringify(paused.checkpoint)) as Checkpoint
-    const genuine = moved.conversation!.find(
-      ({ contents }) => contents[0]?.type === 'function-call',
-    )!
-    const other = JSON.parse(JSON.stringify(genuine).replaceAll('Ada', 'Eve')) as typeof genuine
-    const conversation = moved.conversation!.flatMap((message) =>
-      message === genuine ? [other, { ...genuine, role: 'user' as const, id: 'm2' }] : [message],
-    )
+    const journal = moved.journal.map((step) => {
+      if (step.kind !== 'response') return step
+      const [genuine] = step.messages
+      const other = JSON.parse(JSON.stringify(genuine).replaceAll('Ada', 'Eve')) as typeof genuine
+      return { ...step, messages: [other!, { ...genuine!, role: 'user' as const, id: 'm2' }] }
+    })
 
-    await elsewhere.agent.resume({ ...moved, conversation }, answer(paused)).catch(() => {})
+    await elsewhere.agent.resume({ ...moved, journal }, answer(paused)).catch(() => {})
 
     expect(elsewhere.done.join()).not.toContain('Eve')
   })

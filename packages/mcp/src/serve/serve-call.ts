@@ -6,7 +6,7 @@ import type {
   ResponseStream,
   RunOptions,
 } from '@lamella/core'
-import { isProviderError, LamellaError } from '@lamella/core'
+import { isProviderError, LamellaError, checkpointState } from '@lamella/core'
 import { unlessAborted } from '@lamella/core/authoring'
 import type {
   AuthInfo,
@@ -66,7 +66,7 @@ async function start(call: PreparedCall): Promise<AgentResponse | undefined> {
   const checkpoint = await paused.take(key, ownerOf(call))
   if (checkpoint === undefined) return undefined
   const answers = Object.fromEntries(
-    checkpoint.pending.map(({ id }) => [id, isApproved(inputResponses[id])]),
+    checkpointState(checkpoint).pending.map(({ id }) => [id, isApproved(inputResponses[id])]),
   )
   return follow(call, agent.resume(checkpoint, answers, { ...options, stream: true }))
 }

@@ -73,7 +73,7 @@ async function recordFailure(
   const status = exitOf(error, context.signal)
   await audit.refused(context, answered)
   if (status === 'paused') {
-    await audit.requested(context, [(error as { request: PendingRequest }).request])
+    await audit.requested(context, (error as { requests: readonly PendingRequest[] }).requests)
   }
   const message = (): unknown => audit.content('errors', context, () => String(error))
   if (status === 'blocked') {

@@ -1,5 +1,5 @@
 import type { Checkpoint, KeyValueStore, PendingRequest } from '@lamella/core'
-import { LamellaError } from '@lamella/core'
+import { checkpointState, LamellaError } from '@lamella/core'
 import type { ChatPlace } from './chat-place.ts'
 import { chatPlace } from './chat-place.ts'
 import type { Principal } from './principal.ts'
@@ -27,7 +27,7 @@ export class PausedRuns {
   }
 
   async pending(): Promise<readonly PendingRequest[]> {
-    return (await this.all()).flatMap(({ pending }) => pending)
+    return (await this.all()).flatMap((paused) => checkpointState(paused).pending)
   }
 
   /**
@@ -36,18 +36,20 @@ export class PausedRuns {
    */
   async find(answers: Answers): Promise<{ checkpoint: Checkpoint; asked: PendingRequest[] }> {
     const [first] = answers.keys()
-    const checkpoint = (await this.all()).find(({ pending }) =>
-      pending.some(({ id }) => id === first),
+    const checkpoint = (await this.all()).find((paused) =>
+      checkpointState(paused).pending.some(({ id }) => id === first),
     )
-    const asked = (checkpoint?.pending ?? []).filter(({ id }) => answers.has(id))
+    const pending = checkpoint === undefined ? [] : checkpointState(checkpoint).pending
+    const asked = pending.filter(({ id }) => answers.has(id))
     if (checkpoint === undefined || asked.length < answers.size) throw nothingWaits()
     return { checkpoint, asked }
   }
 
   /** Takes a checkpoint out. Of several that try, in any process, one succeeds. */
-  async claim({ id }: Checkpoint): Promise<void> {
+  async claim(checkpoint: Checkpoint): Promise<void> {
+    const { id } = checkpointState(checkpoint)
     const isClaimed = await this.#replace((all) => {
-      const others = all.filter((entry) => entry.id !== id)
+      const others = all.filter((entry) => checkpointState(entry).id !== id)
       if (others.length === all.length) throw nothingWaits()
       return others
     })

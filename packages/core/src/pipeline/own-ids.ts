@@ -1,0 +1,59 @@
+import { createId } from '../base/create-id.ts'
+import type { AgentResponseUpdate } from '../contract/outcome.ts'
+import type { Message } from '../messages/message.ts'
+import type { UpdateTransformer } from '../stream/update-transformer.ts'
+
+/** Gives messages a new id if they have none, or one that `taken` or a message before them has. */
+export function withOwnIds(
+  messages: readonly Message[],
+  taken: readonly Message[],
+): readonly Message[] {
+  const isFree = ({ id, role }: Message, at: number): boolean =>
+    Boolean(id) &&
+    !has(taken, id) &&
+    !messages.slice(0, at).some((other) => other.id === id && other.role !== role)
+  if (messages.every(isFree)) return messages
+  return messages.map((entry, at) =>
+    isFree(entry, at) ? entry : { ...entry, id: createId('msg') },
+  )
+}
+
+/**
+ * Does the same with the updates of a model call. An update without an id belongs to the message before it,
+ * unless its role differs.
+ */
+export function ownIds(taken: () => readonly Message[]): UpdateTransformer<AgentResponseUpdate> {
+  const named = new Map<string, { readonly role: string | undefined; readonly id: string }>()
+  let open: { readonly role: string | undefined; readonly id: string } | undefined
+  let isNamed = false
+  let last: string | undefined
+  return {
+    transform(update, controller) {
+      const { messageId = '', role, contents } = update
+      if (messageId === last && messageId === open?.id && (role ?? open.role) === open.role) {
+        controller.enqueue(update)
+        return
+      }
+      if (messageId === '' && contents.length === 0) {
+        controller.enqueue(update)
+        return
+      }
+      const known = messageId === '' ? open : named.get(messageId)
+      const isOpen = open !== undefined && (role ?? open.role) === open.role
+      if (known !== undefined && (role ?? known.role) === (known.role ?? role)) open = known
+      else if (messageId === '' || !isOpen || isNamed) {
+        const isFree = messageId !== '' && known === undefined && !has(taken(), messageId)
+        open = { role: role ?? 'assistant', id: isFree ? messageId : createId('msg') }
+      }
+      isNamed = messageId !== ''
+      if (isNamed) named.set(messageId, open!)
+      last = messageId
+      const { id } = open!
+      controller.enqueue(id === messageId ? update : { ...update, messageId: id })
+    },
+  }
+}
+
+function has(messages: readonly Message[], wanted: string): boolean {
+  return messages.some(({ id }) => id === wanted)
+}

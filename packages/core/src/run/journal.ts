@@ -1,0 +1,174 @@
+import type { LoopState } from '../contract/chat-options.ts'
+import type { Checkpoint, CheckpointState, JournalStep } from '../contract/outcome.ts'
+import type { Message } from '../messages/message.ts'
+import { RunConversation } from './conversation.ts'
+
+type Step<Kind extends JournalStep['kind']> = JournalStep & { readonly kind: Kind }
+
+/**
+ * Finished steps of one run, the first one first, and what follows from them. A run that is resumed
+ * applies the steps of its checkpoint in the same way as those that it records itself.
+ */
+export class Journal {
+  readonly messages: RunConversation = new RunConversation((messages) =>
+    this.record({ kind: 'rewrite', messages }),
+  )
+  loop: LoopState = notBegun
+  /** Answers to requests, by their position in the run. */
+  readonly answers: Map<string, unknown> = new Map()
+  /** Checkpoints of sub-agents that have not finished, by the position of their call. */
+  readonly agents: Map<string, Checkpoint> = new Map()
+  /** Groups of tool calls that the run has worked on. */
+  readonly groups: Set<string> = new Set()
+  /** State at the checkpoint that the run was resumed from. */
+  state: CheckpointState | undefined
+  /** The loop's end, after a pause of an agent middleware. */
+  end: Step<'end'> | undefined
+  /** True if middlewares sent requests before the pause. They repeat them and receive the answers. */
+  asked = false
+  /** True once the run has done something that must not happen twice. */
+  acted = false
+  /** True once the run has accepted an answer. */
+  answered = false
+  #steps: JournalStep[] = []
+  /** Steps inside unfinished model calls and tool calls, each used once. */
+  #unfinished: JournalStep[] = []
+  /** Number of steps when the loop was entered. */
+  #entered: number | undefined
+
+  /** Steps of the checkpoint that the run was resumed from. */
+  readonly before: readonly JournalStep[]
+
+  constructor(steps: readonly JournalStep[] = noSteps) {
+    this.before = steps
+    this.#replay(steps)
+    this.acted = this.answered = false
+  }
+
+  get steps(): readonly JournalStep[] {
+    return this.#steps
+  }
+
+  /** True once agent middlewares have let the run in. */
+  get entered(): boolean {
+    return this.#entered !== undefined
+  }
+
+  record(step: JournalStep): void {
+    this.#steps.push(step)
+    this.#apply(step)
+  }
+
+  /**
+   * Begins the loop with `messages`, if it has not begun before a pause. An agent middleware may enter it
+   * again: then the journal continues from where it was the first time, with the calls that were open then
+   * and have been executed since.
+   */
+  enter(messages: () => readonly Message[]): void {
+    const later = this.#entered === undefined ? noSteps : this.#steps.slice(this.#entered)
+    if (this.#entered === undefined) this.#entered = this.#steps.length
+    else this.#replay(this.#steps.slice(0, this.#entered))
+    if (!this.#steps.some(({ kind }) => kind === 'begin')) {
+      this.record({ kind: 'begin', messages: messages() })
+    }
+    if (later.length === 0) return
+    const known = new Set(this.messages.all.map(({ id }) => id))
+    const executed = later.filter(
+      (step) =>
+        (step.kind === 'call' || step.kind === 'tool') &&
+        known.has(step.address.slice(0, step.address.lastIndexOf(':'))),
+    )
+    this.#steps.push(...executed)
+    this.#unfinished.push(...executed)
+  }
+
+  /** Takes out the next recorded step of an unfinished model call or tool call. */
+  take<Kind extends 'model' | 'tool' | 'call'>(
+    kind: Kind,
+    address?: string,
+  ): Step<Kind> | undefined {
+    const at = this.#unfinished.findIndex(
+      (step) => step.kind === kind && (step as { address?: string }).address === address,
+    )
+    return at < 0 ? undefined : (this.#unfinished.splice(at, 1)[0] as Step<Kind>)
+  }
+
+  #replay(steps: readonly JournalStep[]): void {
+    this.#steps = []
+    this.#unfinished = []
+    this.groups.clear()
+    this.loop = notBegun
+    this.end = undefined
+    for (const step of steps) {
+      this.record(step)
+      if (step.kind === 'model' || step.kind === 'tool' || step.kind === 'call')
+        this.#unfinished.push(step)
+    }
+  }
+
+  #apply(step: JournalStep): void {
+    const { messages } = this
+    switch (step.kind) {
+      case 'begin':
+        return messages.begin(step.messages)
+      case 'response': {
+        this.acted = true
+        if (this.#unfinished.length > 0)
+          this.#unfinished = this.#unfinished.filter(({ kind }) => kind !== 'model')
+        this.loop = { ...this.loop, iteration: this.loop.iteration + 1 }
+        return messages.add(step.messages)
+      }
+      case 'messages':
+        return messages.add(step.messages)
+      case 'rewrite':
+        return messages.replaceAll(step.messages)
+      case 'revise':
+        return messages.revise(step.count, step.messages)
+      case 'request':
+        return messages.replace(step.message)
+      case 'calls':
+        this.groups.add(step.group)
+        return undefined
+      case 'results': {
+        this.acted = true
+        const { functionCalls, consecutiveErrors } = this.loop
+        const failed = { true: consecutiveErrors + 1, false: 0, undefined: consecutiveErrors }
+        this.loop = {
+          ...this.loop,
+          functionCalls: functionCalls + step.executed,
+          consecutiveErrors: failed[`${step.failed}`],
+        }
+        return messages.insert(step.at, step.message)
+      }
+      case 'answer':
+        this.answered = true
+        this.answers.set(step.address, step.answer)
+        this.asked ||= step.address.startsWith(questionMark)
+        return undefined
+      case 'agent':
+        if (step.checkpoint === undefined) this.agents.delete(step.address)
+        else this.agents.set(step.address, step.checkpoint)
+        return undefined
+      case 'call':
+        this.acted = true
+        return undefined
+      case 'end':
+        this.end = step
+        return undefined
+      case 'state':
+        this.state = step
+        this.asked ||= step.pending.some(({ address }) => address.startsWith(questionMark))
+        // What was said before a pause is no longer part of the response.
+        if (step.paused && this.end === undefined && messages.begun) messages.settle()
+        return undefined
+      default:
+        return undefined
+    }
+  }
+}
+
+/** Begins the position of a question that a middleware or a tool asks. */
+export const questionMark = '?'
+
+const noSteps: readonly JournalStep[] = Object.freeze([])
+const notBegun: LoopState = Object.freeze({ iteration: 0, functionCalls: 0, consecutiveErrors: 0 })

@@ -69,7 +69,7 @@ export function hasMod11And10(digits: string): boolean {
   return (11 - product) % 10 === Number(digits.at(-1))
 }
 
-/** Whether the digits of a date, as `yymmdd`, may be one. */
+/** Tells whether the digits of a date, as `yymmdd`, may be one. */
 export function isDate(year: string, month: string, day: string): boolean {
   const date = new Date(Date.UTC(2000 + Number(year), Number(month) - 1, Number(day)))
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)

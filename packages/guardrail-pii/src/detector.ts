@@ -8,8 +8,11 @@ import { surroundings } from './surroundings.ts'
 
 /** Personal data in a text. Offsets are in UTF-16 units. */
 export interface Detection {
+  /** Kind of the data, such as `email`. */
   readonly kind: string
+  /** Start index in the text. */
   readonly start: number
+  /** End index in the text, exclusive. */
   readonly end: number
   /** How certain it is, from 0 to 1. */
   readonly score: number
@@ -18,12 +21,12 @@ export interface Detection {
 export interface DetectorOptions extends FindOptions {
   readonly recognizers: readonly Recognizer[]
   readonly threshold: (kind: string) => number
-  /** What words nearby add to a score. */
+  /** Addition to a score for words nearby. */
   readonly contextScore: number
   readonly decode: readonly Encoding[]
   readonly maxDepth: number
   readonly maxBytes: number
-  /** Whether something that was found is to be left alone. */
+  /** Tells whether a find is to be left alone. */
   readonly isExempt: (
     match: string,
     kind: string,

@@ -61,7 +61,7 @@ function domainIn(labels: string): string | undefined {
   }
 }
 
-/** What stands around an address in prose, code and queries is no part of it. */
+/** Leaves out what surrounds an address in prose, code and queries. */
 function withoutField(local: string): string {
   const last = Math.max(...Array.from('?&/|{}', (sign) => local.lastIndexOf(sign)))
   return local

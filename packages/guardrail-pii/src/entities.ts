@@ -35,7 +35,7 @@ const groups: Readonly<Record<EntityGroup, readonly Recognizer[]>> = {
 /** A group, a kind such as `email`, or a recognizer of your own. */
 export type Entity = EntityGroup | (string & {}) | Recognizer
 
-/** What is looked for unless said otherwise. */
+/** Groups that are found by default. */
 export const defaultEntities: readonly EntityGroup[] = [
   'contact',
   'financial',

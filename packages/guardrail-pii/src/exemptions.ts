@@ -2,7 +2,7 @@ const identifier =
   /^(?:[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}|[\da-f]{32}|[\da-f]{40}|[\da-f]{64}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*)$/i
 const partOfWord = /[\p{L}\d_-]/u
 
-/** Whether a find is a piece of an id that no person has: a UUID, a hash or a time. */
+/** Tells whether a find is a piece of an id that no person has: a UUID, a hash or a time. */
 export function isInIdentifier(text: string, start: number, end: number): boolean {
   let [from, to] = [start, end]
   while (from > 0 && start - from < 64 && partOfWord.test(text[from - 1]!)) from--

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findPii, patternRecognizer } from './index.ts'
 import type { FindPiiOptions } from './index.ts'
 
-/** What is found, as `kind: text`. */
+/** Returns finds, as `kind: text`. */
 function found(text: string, options?: FindPiiOptions): string[] {
   return findPii(text, options).map(({ kind, start, end }) => `${kind}: ${text.slice(start, end)}`)
 }

@@ -11,7 +11,7 @@ import { isInIdentifier } from './exemptions.ts'
 import type { Recognizer } from './recognizer.ts'
 import { patternRecognizer } from './recognizer.ts'
 
-/** What is looked for, and how certain a find must be. */
+/** Options of `findPii`: what to find, and how certain a find must be. */
 export interface FindPiiOptions {
   /**
    * Groups, kinds and recognizers of your own.
@@ -28,9 +28,9 @@ export interface FindPiiOptions {
    * @default none; numbers with a country code and those written as in North America are found anyway
    */
   readonly regions?: readonly string[] | undefined
-  /** Whether words nearby, such as `phone` and `card`, make a find more certain. @default true */
+  /** Makes a find more certain by words nearby, such as `phone` and `card`. @default true */
   readonly context?: boolean | undefined
-  /** Whether checksums count. @default true */
+  /** Verifies checksums. @default true */
   readonly validators?: boolean | undefined
   /** Leaves parts of UUIDs, hashes and times alone. @default true */
   readonly exemptIdentifiers?: boolean | undefined
@@ -51,7 +51,7 @@ export interface FindPiiOptions {
    * @default 5000
    */
   readonly maxScanMs?: number | undefined
-  /** @default the machine's */
+  /** Clock for `maxScanMs`. @default the machine's */
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
@@ -141,7 +141,7 @@ export function byKind<T>(values: Readonly<Record<string, T>>): Record<string, T
 }
 
 /**
- * What a find of one of our recognizers has in it: a long word, two digits near each other, a digit and a
+ * Matches somewhere in each find of one of our recognizers: a long word, two digits near each other, a digit and a
  * capital in one word, a sign of an address or of a value, a word for a password, or three pairs of hexadecimal digits.
  */
 const clue =

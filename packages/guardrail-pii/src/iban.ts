@@ -26,7 +26,7 @@ export const iban: Recognizer = {
   },
 }
 
-/** Where so many letters and digits end, in groups, if nothing else goes on there. */
+/** Returns the end of so many letters and digits in groups, if nothing else continues there. */
 function endOf(text: string, from: number, count: number): number | undefined {
   let at = from
   for (let left = count; left > 0; at = group.lastIndex) {

@@ -43,7 +43,7 @@ const values: readonly (readonly [kind: string, value: string])[] = [
   ['br_cpf', '529.982.247-25'],
 ]
 
-/** What stands beside such values, by where it is from. */
+/** Neighbors of such values, by where they are from. */
 const frames: Readonly<Record<string, (value: string) => string>> = {
   alone: (v) => v,
   'a sentence': (v) => `It is ${v}, thanks.`,

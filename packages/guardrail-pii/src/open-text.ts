@@ -13,7 +13,7 @@ const partOfNumber = /\d|^(?:[A-Z]{1,4}|[-+().,:/#–]+|ext\.?|x)$/
 const accountHead = /^[A-Za-z]{2}\d{2}$/
 
 /**
- * The index from which on a text that goes on may still have an open match: the last word, the words
+ * The index from which on a text that continues may still have an open match: the last word, the words
  * before it as long as they may be parts of one number, and a private key that has not ended.
  */
 export function openFrom(text: string, from: number): number {
@@ -28,7 +28,7 @@ export function openFrom(text: string, from: number): number {
   return open
 }
 
-/** Whether a word may be a part of a number in groups, or of a bank account as in `GB29 NWBK`. */
+/** Tells whether a word may be a part of a number in groups, or of a bank account as in `GB29 NWBK`. */
 function isPart(text: string, word: number, end: number, from: number): boolean {
   if (partOfNumber.test(text.slice(word, end))) return true
   if (end - word !== 4) return false

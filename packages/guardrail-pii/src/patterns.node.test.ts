@@ -94,7 +94,7 @@ function writtenPatterns(): RegExp[] {
   )
 }
 
-/** Whether the first function outside this test and the language is one of this package. */
+/** Tells whether the first function outside this test and the language is one of this package. */
 function isOurs(stack = ''): boolean {
   // The frames of the spy itself are left out.
   const caller = stack

@@ -13,6 +13,7 @@ export type DetectPii = (
   context: { readonly signal: AbortSignal },
 ) => Promise<readonly Detection[]>
 
+/** Options of `pii`. */
 export interface PiiOptions<
   Vault extends VaultOptions | boolean | undefined = VaultOptions | boolean,
 > extends FindPiiOptions,
@@ -20,27 +21,27 @@ export interface PiiOptions<
   /** Unique in a pipeline. @default 'pii' */
   readonly name?: string | undefined
   /**
-   * What becomes of a find, for all or by kind and group; `default` is for the others.
+   * Treatment of a find, for all or by kind and group; `default` is for the others.
    * @default 'redact', with `vault` 'vault'; secrets in arguments are blocked
    */
   readonly strategy?: Strategy | Readonly<Record<string, Strategy>> | undefined
-  /** @default ['input', 'output', 'arguments', 'result'] */
+  /** Content to check. @default ['input', 'output', 'arguments', 'result'] */
   readonly applyTo?: readonly Exclude<GuardrailStage, 'file'>[] | undefined
   /** Whose messages are input. @default ['user', 'assistant', 'tool'] */
   readonly roles?: readonly Exclude<Role, 'system'>[] | undefined
   /**
-   * What of an answer leaves before all of it was looked through.
+   * Part of an answer that leaves before all of it is checked.
    * @default 'window', with `detect` 'full'
    */
   readonly release?: ReleasePolicy | undefined
-  /** What `hash` and `pseudonymize` are keyed with, at least 16 characters. */
+  /** Key of `hash` and `pseudonymize`, at least 16 characters. @default none */
   readonly key?: string | undefined
   /** Of `hash`. @default { length: 16, tenant: '' } */
   readonly hash?: HashOptions | undefined
   /** Of `mask`. @default { keepLast: 4, char: '*', preserveFormat: true } */
   readonly mask?: MaskOptions | undefined
   /**
-   * What the model reads instead of a value: keeps values in a vault and puts them back.
+   * Shows the model placeholders, keeps the values in a vault and restores them.
    * @default false
    */
   readonly vault?: Vault | undefined
@@ -53,7 +54,7 @@ export interface PiiOptions<
   readonly detect?: DetectPii | undefined
 }
 
-/** What becomes of a kind at a stage. */
+/** Returns the treatment of a kind at a stage. */
 export type StrategyOf = (kind: string, stage: GuardrailStage) => Strategy
 
 /** @throws TypeError or RangeError that names the option and the value */

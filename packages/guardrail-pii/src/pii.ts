@@ -24,6 +24,19 @@ export type PiiMiddleware<VaultOption = undefined> =
  * Keeps personal data and secrets from models, tools and callers: finds them, however a stream is cut,
  * and redacts, masks, hashes, replaces or vaults them, or ends the run.
  * @throws TypeError or RangeError that names the option and the value
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { pii } from '@lamella/guardrail-pii'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const agent = new Agent({
+ *   client: scriptedClient(['Write to ann@example.com.']),
+ *   middleware: pii(),
+ * })
+ *
+ * console.log((await agent.run('How do I reach Ann?')).text) // Write to [EMAIL].
+ * ```
  */
 export function pii<VaultOption extends VaultOptions | boolean | undefined = undefined>(
   options: PiiOptions<VaultOption> = {},

@@ -2,7 +2,9 @@ import { checkOptions } from '@lamella/core/authoring'
 
 /** A stretch that may be what is looked for, before the words around it are taken into account. */
 export interface Candidate {
+  /** Start index in the text. */
   readonly start: number
+  /** End index in the text, exclusive. */
   readonly end: number
   /** How certain its form alone makes it, from 0 to 1. */
   readonly score: number
@@ -10,7 +12,7 @@ export interface Candidate {
 
 /** Finds one kind of personal data. */
 export interface Recognizer {
-  /** What it finds, such as `email`. It is also the name in placeholders. */
+  /** Kind of the data, such as `email`. It is also the name in placeholders. */
   readonly kind: string
   /** Words that make a candidate more certain where they stand near it. */
   readonly context?: RegExp | undefined
@@ -23,15 +25,17 @@ export interface Recognizer {
   readonly maxChars?: number | undefined
 }
 
+/** Options that recognizers are called with. */
 export interface FindOptions {
   /** Countries whose national formats are read without more evidence. */
   readonly regions: readonly string[]
-  /** Whether checksums count. */
+  /** Verifies checksums. */
   readonly validate: boolean
 }
 
 /** A kind that a pattern finds. */
 export interface PatternOptions {
+  /** Kind of the data, such as `employee_id`. */
   readonly kind: string
   /** Its flags `g` and `y` do not matter. */
   readonly pattern: RegExp
@@ -41,11 +45,14 @@ export interface PatternOptions {
    */
   readonly score?: number | undefined
   /**
-   * Whether a match is one, such as by its checksum, or how certain it is. `before` is what stands
-   * right in front, at most 48 characters.
+   * Returns false for a match that is none, such as by its checksum, or how certain it is. `before` is the
+   * text in front of it, at most 48 characters.
+   * @default accepts all
    */
   readonly check?: ((match: string, before: string) => boolean | number) | undefined
+  /** Words that make a match more certain where they are near it. @default none */
   readonly context?: RegExp | undefined
+  /** Length of the longest match, if it may have white space in it. @default 64 */
   readonly maxChars?: number | undefined
 }
 

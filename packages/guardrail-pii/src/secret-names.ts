@@ -1,14 +1,14 @@
 const mostNameChars = 48
 const partOfName = /[\w-]/
 
-/** Where the name begins that an index is in. */
+/** Returns the start of the name at an index. */
 export function startOfName(text: string, index: number): number {
   let start = index
   while (start > 0 && index - start < mostNameChars && partOfName.test(text[start - 1]!)) start--
   return start
 }
 
-/** Where the name ends that an index is in. */
+/** Returns the end of the name at an index. */
 export function endOfName(text: string, index: number): number {
   let end = index
   while (end < text.length && end - index < mostNameChars && partOfName.test(text[end]!)) end++
@@ -31,7 +31,7 @@ const about = words(
 /** Before `key`, words that say nothing of it: `key` alone is the name of all kinds of things. */
 const nothing = words('the a my your this that json map dict new old each per by')
 
-/** Whether a name in code or data, such as `DB_PASSWORD` and `clientSecret`, is that of a secret. */
+/** Tells whether a name in code or data, such as `DB_PASSWORD` and `clientSecret`, is that of a secret. */
 export function isSecretName(name: string): boolean {
   const parts = name
     .split(/[_-]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)

@@ -30,7 +30,7 @@ describe('what vendors give out', () => {
     ['dapi', hex.slice(0, 32)],
     ['hvs.', random],
     ['7213808860:AA', random.slice(0, 33)],
-    // The rules of a second scanner: the recommended preset of secretlint 12.
+    // The rules of a second search tool: the recommended preset of secretlint 12.
     ['vcp_', random.slice(0, 24)],
     ['gho_', random.slice(0, 36)],
     ['ghr_', random.slice(0, 36)],

@@ -135,7 +135,7 @@ function* privateKeys(text: string): Generator<Candidate> {
   }
 }
 
-/** Returns the index, from `from` on, of a private key that may still go on. */
+/** Returns the index, from `from` on, of a private key that may still continue. */
 export function openPrivateKey(text: string, from: number): number | undefined {
   let at = text.indexOf('-----BEGIN ', from)
   while (at >= 0 && text.length - at < maxKeyChars) {

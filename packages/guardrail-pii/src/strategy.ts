@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 
 /**
- * What becomes of a find: `[EMAIL]`, `j***@*****.***`, a keyed hash, another value of the same form, a
+ * Treatment of a find: `[EMAIL]`, `j***@*****.***`, a keyed hash, another value of the same form, a
  * placeholder that the vault keeps the value of, the end of the run, or a report.
  */
 export type Strategy = 'redact' | 'mask' | 'hash' | 'pseudonymize' | 'vault' | 'block' | 'flag'
@@ -18,15 +18,17 @@ export const strategies: readonly Strategy[] = [
   'flag',
 ]
 
+/** Options of the strategy `mask`. */
 export interface MaskOptions {
   /** Letters and digits at the end that stay. At most half of them do. @default 4 */
   readonly keepLast?: number | undefined
-  /** @default '*' */
+  /** Character for each one that is masked. @default '*' */
   readonly char?: string | undefined
   /** Keeps what is no letter and no digit. @default true */
   readonly preserveFormat?: boolean | undefined
 }
 
+/** Options of the strategy `hash`. */
 export interface HashOptions {
   /** Of the hash, in characters of four bits. @default 16 */
   readonly length?: number | undefined

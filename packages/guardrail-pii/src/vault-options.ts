@@ -1,6 +1,6 @@
 import type { KeyValueStore } from '@lamella/core'
 
-/** Where values are kept while the model works with placeholders. */
+/** Options of the vault, which keeps values while the model works with placeholders. */
 export interface VaultOptions {
   /**
    * Keeps the values of a session. They are there as they are: use one that is as safe as what holds
@@ -14,12 +14,12 @@ export interface VaultOptions {
   readonly prefix?: string | undefined
   /** Milliseconds that each answer of the store may take; then the run fails. @default 2000 */
   readonly storeTimeoutMs?: number | undefined
-  /** Where values take the place of their placeholders again. @default ['arguments', 'output'] */
+  /** Content in which placeholders become values again. @default ['arguments', 'output'] */
   readonly restore?: readonly ('arguments' | 'output')[] | undefined
-  /** Whether a tool may get values. @default all tools */
+  /** Returns true for a tool that may get values. @default all tools */
   readonly restoreFor?: ((toolName: string) => boolean) | undefined
   /**
-   * Whether values take the place of placeholders in links, images and HTML tags of an answer too. A page
+   * Restores values in links, images and HTML tags of an answer too. A page
    * that shows such an answer may send them to the address, and the model may have taken that from a page.
    * @default false
    */

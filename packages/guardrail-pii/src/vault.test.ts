@@ -233,7 +233,7 @@ function asking(): { agent: Agent; got: unknown[] } {
 }
 
 describe('a run that pauses', () => {
-  it('goes on with its placeholders', async () => {
+  it('continues with its placeholders', async () => {
     const { agent, got } = asking()
 
     const paused = await agent.run(ann)

@@ -14,7 +14,7 @@ interface Entry {
 /** Values by placeholder, as JSON. */
 type Entries = Record<string, Entry>
 
-/** What is derived from entries, so that nothing is searched. */
+/** Lookup tables made from entries, so that nothing is searched. */
 interface Index {
   /** By kind and value. */
   readonly placeholders: Map<string, string>
@@ -31,7 +31,7 @@ const attempts = 20
 /** Placeholders in texts that are tried past before `placeholder` is taken for a constant. */
 const mostWritten = 1000
 
-/** What the texts of a run say about placeholders. */
+/** Texts of a run that have placeholders in them. */
 interface Written {
   /** Texts that may not have the next placeholder in them. */
   readonly texts: Set<string>

@@ -53,11 +53,10 @@ export interface RunInit {
   readonly answers?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Tools and tool choice of a model call. */
-interface Offer {
+/** Tools, tool choice and response format of a model call. */
+interface Offer extends Pick<ChatOptions, 'toolChoice' | 'responseFormat'> {
   readonly visible: readonly ToolDefinition[]
   readonly tools: readonly ToolDefinition[]
-  readonly toolChoice: ChatOptions['toolChoice']
 }
 
 /**
@@ -97,6 +96,8 @@ export class Run implements RunContext {
   /** Input of the run. */
   input: readonly Message[] = noMessages
   stopped: Stop | undefined
+  /** True if the run stops because a transform of an agent middleware has ended its updates. */
+  cutShort = false
   /** Finished work that middlewares around it may still interrupt with a pause. */
   lastModel: { readonly iteration: number; readonly response: ChatResponse } | undefined
   lastLoop: AgentResponse | undefined
@@ -141,7 +142,7 @@ export class Run implements RunContext {
     this.agentName = init.agentName
     this.session = init.session
     this.parent = parent
-    this.callGates = (parent as Run | undefined)?.callGates
+    this.callGates = parent && engineOf(parent).callGates
     this.depth = parent === undefined ? 0 : parent.depth + 1
     this.data = init.data
     this.tenant = init.tenant ?? parent?.tenant
@@ -338,8 +339,14 @@ export class Run implements RunContext {
   }
 }
 
+/** The engine's side of a run that came through a public context, possibly from another copy of core. */
+export function engineOf(run: RunContext): Run {
+  if ('sink' in run) return run as Run
+  throw new TypeError('run: expected the `run` of a context, got another object')
+}
+
 const noTools: readonly ToolDefinition[] = Object.freeze([])
-const noOffer: Offer = Object.freeze({ visible: noTools, tools: noTools, toolChoice: undefined })
+const noOffer: Offer = Object.freeze({ visible: noTools, tools: noTools })
 const noChildren: Readonly<Record<string, Checkpoint>> = Object.freeze({})
 
 const nothingFinished = Object.freeze({ toolResults: new Map<string, FunctionResult>() })

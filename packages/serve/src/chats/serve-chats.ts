@@ -1,0 +1,146 @@
+import type { ChunkSource } from '../http/event-body.ts'
+import { eventBody } from '../http/event-body.ts'
+import { HttpFailure } from '../http/http-failure.ts'
+import type { BodyLimits } from '../http/read-json.ts'
+import type { ChatServiceOptions } from './chat-options.ts'
+import type { ChatRun } from './chat-run.ts'
+import { failureAtOnce } from './chat-run.ts'
+import type { ChatService } from './chat-service.ts'
+import type { Demand } from './demand.ts'
+import type { Door, Handler, Visit } from './guarded-handler.ts'
+import { guardedHandler } from './guarded-handler.ts'
+import { LiveRun } from './live-run.ts'
+import type { Principal } from './principal.ts'
+import { placeOf } from './principal.ts'
+import type { Encoder } from './shown.ts'
+
+/** How a protocol speaks HTTP. */
+export interface Protocol {
+  /** Headers of its streams. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Body of a response with this failure. */
+  failure(failure: HttpFailure): unknown
+}
+
+/** Limits of bodies, from the options of a service. */
+export function bodyLimits({ maxBodyBytes, bodyTimeoutMs }: ChatServiceOptions): BodyLimits {
+  return { maxBodyBytes: maxBodyBytes ?? 1_000_000, bodyTimeoutMs: bodyTimeoutMs ?? 30_000 }
+}
+
+const eventHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+}
+
+/** The HTTP side of a service for one protocol: who asks, what may be read, and how failures look. */
+export class ChatServer {
+  readonly service: ChatService
+  readonly #protocol: Protocol
+  readonly #live = new Map<string, LiveRun>()
+
+  constructor(service: ChatService, protocol: Protocol) {
+    this.service = service
+    this.#protocol = protocol
+  }
+
+  /** Makes the handler: routes get requests whose sender is known. */
+  handler(route: (visit: Visit) => Promise<Response>): Handler {
+    const { service } = this
+    const { principal, allowedOrigins } = service.options
+    const failure = (refusal: HttpFailure): unknown => this.#protocol.failure(refusal)
+    const report: Door['report'] = (error, facts) => service.report(error, facts)
+    return guardedHandler({ principal, allowedOrigins, failure, report }, route)
+  }
+
+  /** Starts a run, and streams it once it is known that it does not fail at once. */
+  async run(visit: Visit, demand: Demand, body: unknown, encoder: Encoder): Promise<Response> {
+    const run = await this.start(visit, demand, body)
+    const { request, owner } = visit
+    const { onDisconnect = 'cancel' } = this.service.options
+    if (onDisconnect === 'continue') {
+      return this.#stream(this.#publish(run, owner, demand.chat, encoder).read())
+    }
+    const source: ChunkSource = {
+      next: async () => {
+        const shown = await run.next()
+        return shown === undefined ? undefined : encoder.encode(shown)
+      },
+      cancel: (reason) => void run.cancel(reason),
+    }
+    request.signal.addEventListener('abort', () => source.cancel(request.signal.reason), {
+      once: true,
+    })
+    return this.#stream(source)
+  }
+
+  /** Starts a run. One that fails or ends without content because of a budget throws its failure. */
+  async start({ request, owner }: Visit, demand: Demand, body: unknown): Promise<ChatRun> {
+    const { service } = this
+    const { headersAfterMs = 10_000, run: optionsOf } = service.options
+    const options = (await optionsOf?.(request, body, owner)) ?? {}
+    const run = await service.begin(owner, demand, options)
+    if (request.signal.aborted) await run.cancel(request.signal.reason)
+    const failure = failureAtOnce(await run.first(headersAfterMs))
+    if (failure === undefined) return run
+    await run.cancel(failure)
+    throw failure
+  }
+
+  /** Streams a run that continues, from its first chunk. Undefined if none runs here. */
+  replay({ owner }: Visit, chat: string): Response | undefined {
+    const live = this.#live.get(keyOf(owner, chat))
+    return live && this.#stream(live.read())
+  }
+
+  #publish(run: ChatRun, owner: Principal, chat: string, encoder: Encoder): LiveRun {
+    const { maxReplayChars = 5_000_000, replayMs = 60_000 } = this.service.options
+    const live = new LiveRun(maxReplayChars)
+    const key = keyOf(owner, chat)
+    this.#live.set(key, live)
+    const pump = async (): Promise<void> => {
+      for (;;) {
+        // oxlint-disable-next-line no-await-in-loop
+        const shown = await run.next()
+        if (shown === undefined) break
+        if (live.add(encoder.encode(shown))) continue
+        const failure = new HttpFailure('the run is too long to be kept', {
+          status: 500,
+          code: 'replay_overflow',
+        })
+        live.add(encoder.encode({ type: 'failed', failure }), true)
+        // oxlint-disable-next-line no-await-in-loop
+        await run.cancel(failure)
+        break
+      }
+      live.end()
+      const forget = setTimeout(() => {
+        if (this.#live.get(key) === live) this.#live.delete(key)
+      }, replayMs) as unknown as { unref?: () => void }
+      forget.unref?.()
+    }
+    void pump()
+    return live
+  }
+
+  #stream(source: ChunkSource): Response {
+    return eventResponse(source, this.service.options, this.#protocol.headers)
+  }
+}
+
+/** Response with a stream of events. */
+export function eventResponse(
+  source: ChunkSource,
+  {
+    keepAliveMs = 15_000,
+    readerTimeoutMs = 60_000,
+  }: Pick<ChatServiceOptions, 'keepAliveMs' | 'readerTimeoutMs'>,
+  headers?: Readonly<Record<string, string>>,
+): Response {
+  const body = eventBody(source, { keepAliveMs, readerTimeoutMs })
+  return new Response(body, { headers: { ...eventHeaders, ...headers } })
+}
+
+function keyOf(owner: Principal, chat: string): string {
+  return JSON.stringify([placeOf(owner), chat])
+}

@@ -33,7 +33,10 @@ export function claimSignals(claims: readonly Claims[]): readonly InjectionSigna
     const stems = (phrase: keyof typeof said): string =>
       `${after}(?:${normalizedStems(said[phrase])})`
     // Of languages with letters of their own.
-    const more = { isForeign: after !== '\\b' }
+    const isForeign = after !== '\\b'
+    const { mode, master, orders, free, now, reader } = said
+    const any = [mode, master, orders, free, now, reader].join('|')
+    const more = { isForeign, needs: new RegExp(`${after}(?:${normalizedStems(any)})`, 'g') }
     const near = { ...more, within: 24, anyOrder: true }
     return [
       signalsOf('authority', language)(0.6, [stems('enter'), stems('mode')], near),

@@ -36,10 +36,15 @@ export interface InjectionSignal {
   readonly inLines?: boolean
   /** True if each match has a character outside ASCII. @default false */
   readonly isForeign?: boolean
+  /** Pattern that matches in every text with the signal: one search rules out several signals. @default none */
+  readonly needs?: RegExp
 }
 
 type More = Partial<
-  Pick<InjectionSignal, 'within' | 'anyOrder' | 'language' | 'cased' | 'inLines' | 'isForeign'>
+  Pick<
+    InjectionSignal,
+    'within' | 'anyOrder' | 'language' | 'cased' | 'inLines' | 'isForeign' | 'needs'
+  >
 >
 
 /** Makes signals of one category; a list is of parts. */

@@ -110,7 +110,7 @@ describe.skipIf(executablePath === undefined)('the site in a browser', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] })
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser.close()
     server.close()

@@ -16,7 +16,7 @@ async function answers(reply: string, options: PiiOptions<undefined> = {}): Prom
   return [(await make().run('Hello')).text, (await streamed.finalResponse()).text, shown]
 }
 
-/** Returns what the tool gets and the model reads of its result. */
+/** Returns the arguments of the tool and the result that the model reads. */
 async function throughTool(
   args: Record<string, unknown>,
   returned: unknown,

@@ -8,7 +8,7 @@ import type {
 } from './prompt-injection-options.ts'
 import { attackSpan } from './incoming/strip-attack.ts'
 
-/** What becomes of an attack at a stage. */
+/** Returns the action for an attack at a stage. */
 export function actionAt(
   stage: InjectionStage,
   { action }: Pick<PromptInjectionOptions, 'action'>,

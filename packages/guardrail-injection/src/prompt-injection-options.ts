@@ -7,10 +7,10 @@ import type { ExfiltrationOptions } from './outgoing/judge-output.ts'
 import type { Spotlighting } from './incoming/spotlight.ts'
 import type { TaintOptions } from './taint.ts'
 
-/** What is looked at. */
+/** Kind of content that is checked. */
 export type InjectionStage = 'input' | 'result' | 'file' | 'tools' | 'arguments' | 'instructions'
 
-/** What becomes of an attack: the run ends, its lines are taken out, or it is only reported. */
+/** Action for an attack: ends the run, removes its lines, or only reports it. */
 export type InjectionAction = 'block' | 'strip' | 'flag'
 
 /** Says how sure it is that a text is an attack, from 0 to 1. Whatever it throws is dealt with by `onError`. */
@@ -21,6 +21,7 @@ type Shared<Level extends 'agent' | 'chat'> = Omit<
   'name' | 'readAs' | 'check' | 'applyTo' | 'role' | 'stream' | 'maxRetries'
 >
 
+/** Options of `promptInjection`. */
 export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
   extends Shared<Level>,
     AssessOptions {
@@ -30,7 +31,7 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
    */
   readonly name?: string | undefined
   /**
-   * What is looked at: messages, results of tools, files in either, definitions of tools …
+   * Content to check: messages, results of tools, files in either, definitions of tools …
    * @default ['input', 'result', 'file', 'tools']
    */
   readonly applyTo?: readonly InjectionStage[] | undefined
@@ -40,7 +41,7 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
    */
   readonly threshold?: number | undefined
   /**
-   * What becomes of an attack, by stage.
+   * Action for an attack, for all stages or by stage.
    * @default 'strip' for results of tools, otherwise 'block'
    */
   readonly action?: InjectionAction | Partial<Record<InjectionStage, InjectionAction>> | undefined

@@ -15,6 +15,7 @@ import {
   reporter,
 } from '@lamella/core/authoring'
 
+/** Options of the taint rule. */
 export interface TaintOptions {
   /**
    * Tools whose results anybody may have written, by name or by a function of the name.

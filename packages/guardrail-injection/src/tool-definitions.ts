@@ -6,7 +6,7 @@ import type { InjectionAssessment } from './assess/assess-text.ts'
 
 export interface ToolDefinitionOptions extends MiddlewareOptions<ChatContext, GuardrailEvent> {
   readonly name: string
-  /** What becomes of a tool whose definition is an attack: it ends the run, is left out, or stays. */
+  /** Action for a tool whose definition is an attack: it ends the run, is left out, or stays. */
   readonly action: 'block' | 'strip' | 'flag'
   readonly threshold: number
   readonly message: string

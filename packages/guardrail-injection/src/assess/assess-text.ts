@@ -6,25 +6,29 @@ import { foreignSignals } from '../signals/foreign-signals.ts'
 import type { InjectionMatch } from './hidden-text.ts'
 import { findHiddenText } from './hidden-text.ts'
 import type { InjectionCategory, InjectionSignal } from '../signals/injection-signal.ts'
+import { latinClaims } from '../signals/latin-claims.ts'
 import { leakSignals } from '../signals/leak-signals.ts'
+import { otherScriptClaims } from '../signals/other-script-claims.ts'
 import { overrideSignals } from '../signals/override-signals.ts'
 import { personaSignals } from '../signals/persona-signals.ts'
+import { mendWords } from './mended-words.ts'
 import { SignalSearch } from './signal-search.ts'
 import { weighMatches } from './weigh-matches.ts'
 
-/** What the patterns say of a text. */
+/** Assessment of a text by patterns. */
 export interface InjectionAssessment {
   /** From 0 to 1: how sure it is that this is an attack. */
   readonly score: number
-  /** What speaks for it most. */
+  /** Category with the strongest signs. @default none, without a sign */
   readonly category?: InjectionCategory | undefined
-  /** What there is of it. Offsets are into the text as it was given. */
+  /** The signs. Offsets are into the text as it was given. */
   readonly matches: readonly InjectionMatch[]
 }
 
+/** Options of `injectionAssessor`. */
 export interface AssessOptions {
   /**
-   * What is looked for.
+   * Categories to look for.
    * @default all categories
    */
   readonly categories?: readonly InjectionCategory[] | undefined
@@ -41,7 +45,7 @@ export interface AssessOptions {
   /** Patterns of your own; any match is enough. They must take linear time. */
   readonly extraPatterns?: readonly RegExp[] | undefined
   /**
-   * How many middlewares of base64, hex, percent and escape codes are read.
+   * Levels of base64, hex, percent and escape codes that are decoded.
    * @default 2
    */
   readonly decodeDepth?: number | undefined
@@ -53,6 +57,8 @@ export const injectionSignals: readonly InjectionSignal[] = [
   ...authoritySignals,
   ...personaSignals,
   ...foreignSignals,
+  ...latinClaims,
+  ...otherScriptClaims,
 ]
 
 export const assessRules: OptionRules<AssessOptions> = {
@@ -104,9 +110,12 @@ export function assessorOf(options: AssessOptions): (text: string) => InjectionA
     }
     if (looksFor('hidden-text')) common.push(...findHiddenText(original))
     if (looksFor('encoded') && depth > 0) common.push(...encodedIn(original, depth))
+    const whole = new SignalSearch(normalized.text)
+    const possible = signals.filter((signal) => whole.hasParts(signal))
     const windows = windowsOf(normalized.text).map(({ start: base, text }) => {
-      const search = new SignalSearch(text)
-      const found = signals.flatMap((signal) => {
+      if (possible.length === 0) return common
+      const search = text === normalized.text ? whole : new SignalSearch(text)
+      const found = possible.flatMap((signal) => {
         const at = search.find(signal)
         return at ? [matchAt(signal.category, signal.weight, base + at.start, base + at.end)] : []
       })
@@ -119,7 +128,7 @@ export function assessorOf(options: AssessOptions): (text: string) => InjectionA
     return bare === original ? windows : [...windows, ...matchesIn(bare, 0)]
   }
 
-  /** What is in code counts by what it says. */
+  /** Returns the signs in encoded text, as signs of the category `encoded`. */
   function encodedIn(original: string, depth: number): InjectionMatch[] {
     const found = findEncodedText(original)
     if (found.length === 0) return []
@@ -133,8 +142,21 @@ export function assessorOf(options: AssessOptions): (text: string) => InjectionA
     })
   }
 
+  /** Reads misspelt key words as what they are meant to be. */
+  function mendedIn(text: string): readonly InjectionMatch[][] {
+    const mended = mendWords(text)
+    if (mended === undefined) return []
+    return matchesIn(mended.text, 0).map((matches) =>
+      matches.map((match) => ({
+        ...match,
+        start: mended.toOriginal(match.start),
+        end: mended.toOriginal(match.end),
+      })),
+    )
+  }
+
   return (text) => {
-    const windows = matchesIn(text, decodeDepth).map((matches) => {
+    const windows = [...matchesIn(text, decodeDepth), ...mendedIn(text)].map((matches) => {
       return { matches, ...weighMatches(matches, strict) }
     })
     const worst = windows.reduce((one, other) => (other.score > one.score ? other : one))

@@ -1,11 +1,14 @@
 import type { InjectionCategory } from '../signals/injection-signal.ts'
 
-/** Something that speaks for an attack, and where: offsets in UTF-16 units. */
+/** Sign of an attack, and its place in the text. Offsets are in UTF-16 units. */
 export interface InjectionMatch {
+  /** Kind of attack that the sign speaks for. */
   readonly category: InjectionCategory
-  /** From 0 to 1. */
+  /** How sure the sign alone makes of an attack, from 0 to 1. */
   readonly weight: number
+  /** Start index in the text. */
   readonly start: number
+  /** End index in the text, exclusive. */
   readonly end: number
 }
 

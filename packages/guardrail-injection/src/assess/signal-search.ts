@@ -6,9 +6,10 @@ export interface Stretch {
   readonly end: number
 }
 
-/** Looks for signals in one text; each part of one is looked for but once, and only when needed. */
+/** Looks for signals in one text; each part of one is looked for once, and only when needed. */
 export class SignalSearch {
   readonly #cased: string
+  readonly #isAscii: boolean
   readonly #lines: string
   readonly #text: string
   readonly #isThere = new Map<RegExp, boolean>()
@@ -16,19 +17,19 @@ export class SignalSearch {
 
   constructor(text: string) {
     this.#cased = text
+    this.#isAscii = !notAscii.test(text)
     // One letter alone grows when it becomes small, and a text without accents has none of it.
     this.#lines = text.toLowerCase()
     // Where a line ends says little: a sentence may be broken anywhere.
     this.#text = this.#lines.replaceAll('\n', ' ')
   }
 
-  /** Where a signal is first found, from the first of its parts to the last. */
+  /** Returns where a signal is first found, from the first of its parts to the last. */
   find(signal: InjectionSignal): Stretch | undefined {
-    const plain = signal.inLines ? this.#lines : this.#text
-    const text = signal.cased ? this.#cased : plain
-    if (!signal.parts.every((pattern) => this.#has(pattern, text))) return undefined
+    if (!this.hasParts(signal)) return undefined
+    const text = this.#read(signal)
     const parts = signal.parts.map((pattern) => this.#all(pattern, text))
-    for (const order of signal.anyOrder ? anyOrder : [parts.keys()]) {
+    for (const order of signal.anyOrder ? anyOrder[parts.length]! : [parts.keys()]) {
       let reached: readonly Stretch[] | undefined
       for (const at of order) {
         reached = reached ? this.#next(reached, parts[at]!, signal.within) : parts[at]!
@@ -36,6 +37,19 @@ export class SignalSearch {
       if (reached?.[0]) return reached[0]
     }
     return undefined
+  }
+
+  /** Tells whether all parts of a signal are somewhere in the text. */
+  hasParts(signal: InjectionSignal): boolean {
+    if (signal.isForeign && this.#isAscii) return false
+    const text = this.#read(signal)
+    if (signal.needs !== undefined && !this.#has(signal.needs, text)) return false
+    return signal.parts.every((pattern) => this.#has(pattern, text))
+  }
+
+  #read({ cased, inLines }: InjectionSignal): string {
+    if (cased) return this.#cased
+    return inLines ? this.#lines : this.#text
   }
 
   #has(pattern: RegExp, text: string): boolean {
@@ -59,7 +73,7 @@ export class SignalSearch {
     return found
   }
 
-  /** Those of `later` that stand near one of `earlier`, each from where that one starts. */
+  /** Returns those of `later` that stand near one of `earlier`, each from the start of that one. */
   #next(earlier: readonly Stretch[], later: readonly Stretch[], within: number): Stretch[] {
     const near: Stretch[] = []
     let at = 0
@@ -75,11 +89,21 @@ export class SignalSearch {
   }
 }
 
-// Of a verb, what is to be dropped, and which of it: the orders that languages have for these.
-const anyOrder = [
-  [0, 1, 2],
-  [0, 2, 1],
-  [2, 1, 0],
-  [1, 2, 0],
-]
+/**
+ * The orders that languages have, by the number of parts: for a verb and what it is about; for a verb, what is
+ * to be dropped, and which of it.
+ */
+const anyOrder: Readonly<Record<number, readonly (readonly number[])[]>> = {
+  2: [
+    [0, 1],
+    [1, 0],
+  ],
+  3: [
+    [0, 1, 2],
+    [0, 2, 1],
+    [2, 1, 0],
+    [1, 2, 0],
+  ],
+}
+const notAscii = /[\u0080-\uffff]/
 const sentenceEnd = /[.!?\u3002\u0964]/

@@ -3,7 +3,7 @@ import type { Content } from '@lamella/core'
 const textual =
   /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|javascript|sql|rtf|x-ndjson))/i
 
-/** What is written in a file, if it is text; nothing for images, sound and whatever stands elsewhere. */
+/** Returns the text of a file; nothing for images, sound and files that are stored elsewhere. */
 export function fileText(file: Content | undefined): string | undefined {
   if (file?.type !== 'data' || !textual.test(file.mediaType)) return undefined
   const { data } = file

@@ -6,7 +6,7 @@ export interface FoundImage {
   readonly addresses: readonly string[] | undefined
 }
 
-/** What was found in a text, and the index from which on it may still become something. */
+/** Images of a text, and the index from which on it may still become another. */
 export interface FoundImages {
   readonly images: readonly FoundImage[]
   readonly pending: number

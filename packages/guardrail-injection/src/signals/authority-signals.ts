@@ -27,6 +27,23 @@ export const authoritySignals: readonly InjectionSignal[] = [
     0.5,
     '<\\/?(?:system|admin|developer|instructions?|assistant|system[_ -]prompt|system[_ -]message|important|information|user_query|override)>',
   ),
+  // Tags and headings that no document has, and that imitate what frames a conversation.
+  fakeTurn(
+    0.7,
+    '(?:\\[\\[|\\{\\{|<<|=== ?|### ?|--- ?|\\*\\*\\* ?)(?:begin |start |end )?(?:of )?(?:new )?(?:system|admin|developer|root|override)(?:[ _-](?:prompt|message|instructions?|override|note|notice|command|turn))?(?:\\]\\]|\\}\\}|>>| ?===| ?###| ?---| ?\\*\\*\\*)',
+  ),
+  fakeTurn(
+    0.7,
+    '<\\/(?:user|user_input|user_message|document|context|input|data|tool_result|tool_output|search_results?|untrusted|email|content)> ?<(?:system|admin|developer|assistant|instructions?|new_instructions?|system_prompt|system_message|important)\\b',
+  ),
+  fakeTurn(
+    0.5,
+    '["\'\\u201c]?role["\'\\u201d]? ?[:=] ?["\'\\u201c](?:system|developer)["\'\\u201d] ?, ?["\'\\u201c]?content["\'\\u201d]? ?[:=]',
+  ),
+  fakeTurn(
+    0.6,
+    '<(?:new|updated|real|hidden|secret|priority|admin|system|override|developer)[ _-](?:instructions?|prompt|message|command|directive|rules?|turn)\\b[^<>]?[^<>]?[^<>]?[^<>]?>|\\[(?:system|admin|developer|root)\\][ :]|\\{(?:system|admin|developer)\\}',
+  ),
   fakeTurn(
     0.4,
     '(?:^|\\n)[#*> \\[<-]?[#*> \\[<-]?[#*> \\[<-]?(?:system|assistant|developer|admin|administrator)(?: (?:message|prompt|note|update|notice|instructions?|override|command))?[\\])>]? ?(?:##|:(?! ?["\'`{\\[]))',

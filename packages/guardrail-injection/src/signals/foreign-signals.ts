@@ -1,15 +1,14 @@
-import { normalizeText } from '@lamella/core/authoring'
 import type { InjectionSignal } from './injection-signal.ts'
-import { signalsOf } from './injection-signal.ts'
+import { normalizedStems, signalsOf } from './injection-signal.ts'
 
 /** How a language says that orders are to be dropped. Stems, since endings follow. */
 interface Phrases {
   readonly language: string
   readonly drop: string
   readonly orders: string
-  /** What tells a model's own orders from those on a packet of soup. */
+  /** Words that tell a model's own orders from those on a packet of soup. */
   readonly which: string
-  /** What a stem must not follow. @default a Latin letter */
+  /** Pattern in front of a stem. @default the start of a Latin word */
   readonly after?: string
 }
 
@@ -86,9 +85,9 @@ const phrases: readonly Phrases[] = [
   },
   {
     language: 'vi',
-    drop: 'bo qua|phot lo|quen|lo di|mac ke|dung (?:tuan|lam) theo',
-    orders: 'huong dan|chi dan|lenh|quy tac|chi thi|yeu cau|quy dinh',
-    which: 'truoc|tren|tat ca|moi|cua ban|da (?:cho|duoc)|cu|do|nhung',
+    drop: 'bo qua|phot lo|quen|lo đi|mac ke|đung (?:tuan|lam) theo',
+    orders: 'huong dan|chi dan|lenh|quy tac|chi thi|yeu cau|quy đinh',
+    which: 'truoc|tren|tat ca|moi|cua ban|đa (?:cho|đuoc)|cu|đo|nhung',
   },
   {
     language: 'id',
@@ -169,17 +168,14 @@ const phrases: readonly Phrases[] = [
 ]
 
 /**
- * Attempts to put new orders in the place of those that the model has, in other languages: the verb,
+ * Attempts to replace the orders that the model has, in other languages: the verb,
  * what is to be dropped and which of it, near each other, in whatever order the language has.
  */
 export const foreignSignals: readonly InjectionSignal[] = phrases.map(
   ({ language, drop, orders, which, after = '\\b' }) => {
-    const parts = [drop, orders, which].map((stems) => `${after}(?:${readable(stems)})`)
-    return signalsOf('override', language)(0.8, parts, { anyOrder: true })
+    const parts = [drop, orders, which].map((stems) => `${after}(?:${normalizedStems(stems)})`)
+    // Of languages with letters of their own.
+    const isForeign = after !== '\\b'
+    return signalsOf('override', language)(0.8, parts, { anyOrder: true, isForeign })
   },
 )
-
-/** Stems as they are in a text that was normalised. */
-function readable(stems: string): string {
-  return normalizeText(stems, { stripDiacritics: true, homoglyphs: false }).text
-}

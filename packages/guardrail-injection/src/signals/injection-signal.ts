@@ -1,4 +1,6 @@
-/** What an attack tries to do. */
+import { normalizeText } from '@lamella/core/authoring'
+
+/** Aim of an attack. */
 export type InjectionCategory =
   | 'override'
   | 'leak'
@@ -24,17 +26,26 @@ export interface InjectionSignal {
   readonly parts: readonly RegExp[]
   /** Characters at most between two parts. */
   readonly within: number
-  /** Whether the parts may come in another order. */
+  /** True if the parts may come in another order. @default false */
   readonly anyOrder?: boolean
   /** The language it is in. Without one, it is looked for whatever the language. */
   readonly language?: string
-  /** Whether capitals matter. */
+  /** True if capitals matter. @default false */
   readonly cased?: boolean
-  /** Whether it matters where lines begin; otherwise a line break is a space. */
+  /** True if line breaks matter; otherwise a line break is read as a space. @default false */
   readonly inLines?: boolean
+  /** True if each match has a character outside ASCII. @default false */
+  readonly isForeign?: boolean
+  /** Pattern that matches in every text with the signal: one search rules out several signals. @default none */
+  readonly needs?: RegExp
 }
 
-type More = Partial<Pick<InjectionSignal, 'within' | 'anyOrder' | 'language' | 'cased' | 'inLines'>>
+type More = Partial<
+  Pick<
+    InjectionSignal,
+    'within' | 'anyOrder' | 'language' | 'cased' | 'inLines' | 'isForeign' | 'needs'
+  >
+>
 
 /** Makes signals of one category; a list is of parts. */
 export function signalsOf(
@@ -62,3 +73,9 @@ function compiled(part: string): RegExp {
 
 /** Any of some words, whole. */
 export const words = (alternatives: string): string => `\\b(?:${alternatives})\\b`
+
+/** Writes stems as they are in a text that was normalized. People also write `d` for the Vietnamese `đ`. */
+export function normalizedStems(stems: string): string {
+  const { text } = normalizeText(stems, { stripDiacritics: true, homoglyphs: false })
+  return text.replaceAll('đ', '[dđ]')
+}

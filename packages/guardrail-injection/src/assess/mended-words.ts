@@ -1,0 +1,94 @@
+/** A text whose misspelt key words are mended, with a mapping back to the text as it was. */
+export interface MendedText {
+  /** The text with key words in place of those that miss one of them by a letter. */
+  readonly text: string
+  /** Maps an index of `text` to the index in the text as it was. */
+  readonly toOriginal: (index: number) => number
+}
+
+/** Words that signs rest on, in the forms that signs look for. */
+const keyWords =
+  'ignore ignoring disregard disregarding forget neglect bypass override overriding previous previously earlier preceding foregoing initial original instruct instructions instruction directions directive directives prompts prompt guidelines commands constraints restrictions limitations programming training safeguards policies protocols reveal display repeat system hidden secret internal confidential developer administrator unrestricted unfiltered uncensored jailbreak assistant pretend restricted unethical everything anything'.split(
+    ' ',
+  )
+/** Words of their own that miss a key word by a letter. */
+const otherWords = new Set(
+  'revel repeal reread overrides overrode overripe forgot forged forger neglects bypassed restraints discard disregards ignored ignores ignorer prevision originals original internals commends command comments instructor instructed instructs directs direction promote prompted romps secrets secrete secreted repeats repeated repent systems hiddens policed polices training straining draining raining trainings protocol display displays displace developed develops developers pretends pretense pretended constraint restriction limitation limitations initials previously earliest guideline assistants reveals revealed evil anything'.split(
+    ' ',
+  ),
+)
+const fewestLetters = 5
+const mostLetters = 16
+const word = /(?<![\p{L}\p{N}])[A-Za-z]{5,16}(?![\p{L}\p{N}])/gu
+
+const known = new Set(keyWords)
+
+/** Key words by what they are with one letter left out. */
+const shortened = new Map<string, string[]>()
+for (const key of keyWords) {
+  for (const short of withoutOne(key)) shortened.set(short, [...(shortened.get(short) ?? []), key])
+}
+
+/** Mends key words with one letter changed, doubled, swapped or missing. Returns nothing if there are none. */
+export function mendWords(text: string): MendedText | undefined {
+  const edits: { readonly from: number; readonly shift: number }[] = []
+  const made = new Map<string, string | undefined>()
+  let mended = ''
+  let done = 0
+  for (const { 0: written, index } of text.matchAll(word)) {
+    const lower = written.toLowerCase()
+    if (!made.has(lower)) made.set(lower, keyWordOf(lower))
+    const key = made.get(lower)
+    if (key === undefined) continue
+    mended += text.slice(done, index) + key
+    done = index + written.length
+    edits.push({ from: mended.length, shift: done - mended.length })
+  }
+  if (edits.length === 0) return undefined
+  return {
+    text: mended + text.slice(done),
+    toOriginal: (index) => {
+      let [low, high] = [0, edits.length]
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if (edits[middle]!.from <= index) low = middle + 1
+        else high = middle
+      }
+      return index + (edits[low - 1]?.shift ?? 0)
+    },
+  }
+}
+
+/** Returns the key word that a word misses by a letter. Its first letter must be right, and its last but one. */
+function keyWordOf(written: string): string | undefined {
+  if (known.has(written) || otherWords.has(written)) return undefined
+  if (written.length < fewestLetters || written.length > mostLetters) return undefined
+  const candidates = [...(shortened.get(written) ?? [])]
+  for (const short of withoutOne(written)) {
+    if (known.has(short)) candidates.push(short)
+    candidates.push(...(shortened.get(short) ?? []))
+  }
+  return candidates.find((key) => isMisspelt(written, key))
+}
+
+/** Tells whether a word misses another by one letter, or by two that are swapped, and not at either end. */
+function isMisspelt(written: string, key: string): boolean {
+  if (key.length < 6 || written[0] !== key[0]) return false
+  let start = 0
+  while (start < key.length && written[start] === key[start]) start++
+  let tail = 0
+  const most = Math.min(written.length, key.length) - start
+  while (tail < most && written[written.length - 1 - tail] === key[key.length - 1 - tail]) tail++
+  const [left, right] = [
+    written.slice(start, written.length - tail),
+    key.slice(start, key.length - tail),
+  ]
+  // Another ending makes another word.
+  if (tail === 0) return false
+  if (left.length + right.length <= 1 || (left.length === 1 && right.length === 1)) return true
+  return left.length === 2 && left[0] === right[1] && left[1] === right[0] && right.length === 2
+}
+
+function withoutOne(text: string): readonly string[] {
+  return Array.from(text, (_, at) => text.slice(0, at) + text.slice(at + 1))
+}

@@ -13,6 +13,7 @@ const steps = {
   packages: ['turbo', 'run', 'pkgcheck'],
   api: ['node', 'scripts/api-report.mjs'],
   registry: ['node', 'scripts/dev.mjs', 'registry'],
+  typecost: ['node', 'scripts/type-cost.mjs'],
   unused: ['knip', '--no-config-hints'],
   size: ['node', 'scripts/size.mjs'],
   // A release runs it for twenty minutes: `npm run soak -- --seconds=1200`.

@@ -21,6 +21,10 @@ const tasks = {
   test: () => run('vitest', ['run', ...args]),
   check: () => runWithPnpm('node', ['scripts/check.mjs', ...args]),
   bench: () => script('bench/run.mjs'),
+  budgets: async () => {
+    await runWithPnpm('turbo', ['run', 'build'])
+    await script('bench/budgets.mjs')
+  },
   size: () => script('scripts/size.mjs'),
   soak: () => run('node', [...soak, ...args]),
   eval: () => script('scripts/eval.ts', '--conditions=@lamella/source'),

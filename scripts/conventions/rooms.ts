@@ -33,6 +33,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   'packages/anthropic/src': ['errors', 'history', 'requests', 'answers', 'connection'],
   'packages/azure-openai/src': ['answers', 'connection'],
   'packages/guardrail-injection/src': ['signals', 'assess', 'incoming', 'outgoing'],
+  'packages/guardrail-pii/src': ['base', 'recognizers', 'find', 'replace'],
   'packages/guardrail-tools/src': ['rules', 'sql', 'policy', 'approvals'],
   'packages/middleware-audit/src': ['record', 'verify', 'sinks', 'run'],
   'packages/mcp/src': ['base', 'connection', 'contents', 'tools', 'serve'],

@@ -2,7 +2,7 @@ import type {
   EvaluationRow,
   GuardrailEvaluation,
 } from '../../../scripts/evaluation/guardrail-evaluation.ts'
-import { findPii } from '../src/find-pii.ts'
+import { findPii } from '../src/find/find-pii.ts'
 
 /** Rows with labelled spans may name the `region` of their author. All others are about secrets. */
 export const evaluation: GuardrailEvaluation = {

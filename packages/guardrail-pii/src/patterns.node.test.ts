@@ -4,7 +4,7 @@ import { checkSync } from 'recheck'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { findPii } from './index.ts'
 import type { FindPiiOptions } from './index.ts'
-import { openFrom } from './open-text.ts'
+import { openFrom } from './find/open-text.ts'
 
 const everything: FindPiiOptions = {
   entities: [
@@ -80,10 +80,12 @@ describe('every pattern that is used', () => {
   })
 })
 
-/** Every pattern that stands in the sources as a literal. Those that are put together are seen in use. */
+/** Returns every pattern literal in the sources. Composed patterns are seen in use. */
 function writtenPatterns(): RegExp[] {
   const folder = new URL('./', import.meta.url)
-  const files = readdirSync(folder).filter((file) => !/\.(?:test|test-d)\.ts$/.test(file))
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /(?<!\.test|\.test-d)\.ts$/.test(file),
+  )
   const literal =
     /(?<=[(=,:\s|&!?[]\s*)\/(?![/* ])((?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuy]*)(?=[\s.,;)\]])/g
   return files.flatMap((file) =>
@@ -94,7 +96,7 @@ function writtenPatterns(): RegExp[] {
   )
 }
 
-/** Whether the first function outside this test and the language is one of this package. */
+/** Returns true if the first function outside this test and the runtime belongs to this package. */
 function isOurs(stack = ''): boolean {
   // The frames of the spy itself are left out.
   const caller = stack

@@ -1,20 +1,20 @@
 import type { GuardrailSubject, RunContext, TextEdit, Verdict } from '@lamella/core'
-import type { Detection, DetectorOptions } from './detector.ts'
-import { detect, withoutOverlaps } from './detector.ts'
-import { pendingFrom } from './open-text.ts'
+import type { Detection, DetectorOptions } from './find/detector.ts'
+import { detect, withoutOverlaps } from './find/detector.ts'
+import { pendingFrom } from './find/open-text.ts'
 import type { DetectPii, PiiOptions, StrategyOf } from './pii-options.ts'
 import { strategyOf } from './pii-options.ts'
-import type { Strategy } from './strategy.ts'
-import { hashed, masked, pseudonym, redacted } from './strategy.ts'
-import type { Vault } from './vault.ts'
+import type { Strategy } from './replace/strategy.ts'
+import { hashed, masked, pseudonym, redacted } from './replace/strategy.ts'
+import type { Vault } from './replace/vault.ts'
 
-/** Judges texts, and says what takes the place of what was found. It holds no data of a run. */
+/** Judges texts and chooses the replacements of finds. Keeps no data of a run. */
 export class PiiCheck {
   readonly #options: PiiOptions
   readonly #detector: DetectorOptions
   readonly #vault: Vault | undefined
   readonly #strategyOf: StrategyOf
-  /** Of the longest match with white space in it. */
+  /** Length of the longest match with white space in it. */
   readonly #maxChars: number
 
   constructor(options: PiiOptions, detector: DetectorOptions, vault: Vault | undefined) {
@@ -43,10 +43,10 @@ export class PiiCheck {
         const strategy = this.#strategyOf(kind, stage)
         const value = text.slice(start, end)
         if (this.#isLeftAlone(run, strategy, value, stage)) continue
-        // In the order of the text, so that it does not matter how it was cut.
+        // In the order of the text, so that the split into updates does not matter.
         if (isModel) this.#vault?.avoidUsual(run, text.slice(read, start))
         read = end
-        // What may still grow is neither kept nor replaced yet.
+        // A find that may still grow is neither kept nor replaced yet.
         const replacement =
           end > until ? redacted(kind) : this.#replacement(run, kind, strategy, value)
         const [from, to] = [start - before.length, end - before.length]
@@ -68,8 +68,8 @@ export class PiiCheck {
   }
 
   /**
-   * Keeps what somebody wrote in the form of a placeholder from being given a value: the vault makes no
-   * such placeholder any more, and where it has, what was written becomes a value of its own.
+   * Keeps text that somebody wrote in the form of a placeholder from being restored: the vault creates no such
+   * placeholder any more; if it has one already, the written text becomes a value of its own.
    */
   #readForVault(subject: GuardrailSubject, run: RunContext, text: string): Found[] {
     const vault = this.#vault
@@ -92,7 +92,7 @@ export class PiiCheck {
   }
 
   #isLeftAlone(run: RunContext, strategy: Strategy, value: string, stage: string): boolean {
-    // What a tool is to get is not taken away from it just to be given back.
+    // Arguments are restored for the tool, so they are not replaced first.
     if (strategy === 'vault' && stage === 'arguments') return true
     return this.#vault?.has(run, value) ?? false
   }
@@ -121,7 +121,7 @@ interface Found extends TextEdit {
   readonly strategy: Strategy
 }
 
-/** The first find that is to block says why. Otherwise all kinds are named. */
+/** Returns the verdict: the category of the first blocking find, otherwise all kinds. */
 function verdictOn(found: readonly Found[]): Verdict {
   const blocked = found.filter(({ strategy }) => strategy === 'block')
   if (blocked[0]) return { action: 'block', category: blocked[0].kind, spans: placesOf(blocked) }

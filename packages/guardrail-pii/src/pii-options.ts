@@ -1,59 +1,60 @@
 import type { GuardrailCheckOptions, GuardrailStage, ReleasePolicy, Role } from '@lamella/core'
 import { checkOptions, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
-import type { Detection } from './detector.ts'
-import type { FindPiiOptions } from './find-pii.ts'
-import { byKind, findRules } from './find-pii.ts'
-import type { HashOptions, MaskOptions, Strategy } from './strategy.ts'
-import { strategies } from './strategy.ts'
-import type { VaultOptions } from './vault-options.ts'
+import type { Detection } from './find/detector.ts'
+import type { FindPiiOptions } from './find/find-pii.ts'
+import { byKind, findRules } from './find/find-pii.ts'
+import type { HashOptions, MaskOptions, Strategy } from './replace/strategy.ts'
+import { strategies } from './replace/strategy.ts'
+import type { VaultOptions } from './replace/vault-options.ts'
 
-/** Finds what patterns cannot, such as names of people: a service or a model of your own. */
+/** Finds data without a pattern, such as names of people: a service or a model of your own. */
 export type DetectPii = (
   text: string,
   context: { readonly signal: AbortSignal },
 ) => Promise<readonly Detection[]>
 
+/** Options of {@link pii}. */
 export interface PiiOptions<
   Vault extends VaultOptions | boolean | undefined = VaultOptions | boolean,
 > extends FindPiiOptions,
     Omit<GuardrailCheckOptions, 'name' | 'check'> {
-  /** Unique in a pipeline. @default 'pii' */
+  /** Name, unique in a pipeline. @default 'pii' */
   readonly name?: string | undefined
   /**
-   * What becomes of a find, for all or by kind and group; `default` is for the others.
+   * Treatment of finds, for all or by kind and group; `default` applies to the others.
    * @default 'redact', with `vault` 'vault'; secrets in arguments are blocked
    */
   readonly strategy?: Strategy | Readonly<Record<string, Strategy>> | undefined
-  /** @default ['input', 'output', 'arguments', 'result'] */
+  /** Kinds of content that are checked. @default ['input', 'output', 'arguments', 'result'] */
   readonly applyTo?: readonly Exclude<GuardrailStage, 'file'>[] | undefined
-  /** Whose messages are input. @default ['user', 'assistant', 'tool'] */
+  /** Roles whose messages are input. @default ['user', 'assistant', 'tool'] */
   readonly roles?: readonly Exclude<Role, 'system'>[] | undefined
   /**
-   * What of an answer leaves before all of it was looked through.
+   * Text of an answer that may pass before everything is checked.
    * @default 'window', with `detect` 'full'
    */
   readonly release?: ReleasePolicy | undefined
-  /** What `hash` and `pseudonymize` are keyed with, at least 16 characters. */
+  /** Key of `hash` and `pseudonymize`, at least 16 characters. Required for them. */
   readonly key?: string | undefined
-  /** Of `hash`. @default { length: 16, tenant: '' } */
+  /** Options of `hash`. @default { length: 16, tenant: '' } */
   readonly hash?: HashOptions | undefined
-  /** Of `mask`. @default { keepLast: 4, char: '*', preserveFormat: true } */
+  /** Options of `mask`. @default { keepLast: 4, char: '*', preserveFormat: true } */
   readonly mask?: MaskOptions | undefined
   /**
-   * What the model reads instead of a value: keeps values in a vault and puts them back.
+   * Keeps values in a vault: the model reads placeholders, which are restored later.
    * @default false
    */
   readonly vault?: Vault | undefined
   /**
-   * Makes the placeholder of the vault's next value of a kind, counted from 1.
+   * Creates the placeholder of the vault's next value of a kind, counted from 1.
    * @default (kind, count) => `<EMAIL_1>`
    */
   readonly placeholder?: ((kind: string, count: number) => string) | undefined
-  /** Looks for more, on every text. */
+  /** Finds further data in every text. @default none */
   readonly detect?: DetectPii | undefined
 }
 
-/** What becomes of a kind at a stage. */
+/** Returns the strategy of a kind at a stage. */
 export type StrategyOf = (kind: string, stage: GuardrailStage) => Strategy
 
 /** @throws TypeError or RangeError that names the option and the value */

@@ -1,7 +1,7 @@
 import { assertChunkInvariant } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { entityNames } from './entities.ts'
+import { entityNames } from './recognizers/entities.ts'
 import { findPii, patternRecognizer, pii } from './index.ts'
 import type { FindPiiOptions, PiiOptions } from './index.ts'
 

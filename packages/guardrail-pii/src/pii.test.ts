@@ -16,7 +16,7 @@ async function answers(reply: string, options: PiiOptions<undefined> = {}): Prom
   return [(await make().run('Hello')).text, (await streamed.finalResponse()).text, shown]
 }
 
-/** What the tool gets and the model reads of its result. */
+/** Returns the arguments of the tool and the result that the model reads. */
 async function throughTool(
   args: Record<string, unknown>,
   returned: unknown,
@@ -34,7 +34,7 @@ async function throughTool(
     },
   })
   const agent = new Agent({ client, tools: [store], middleware: pii(options) })
-  const response = await agent.run('Go on')
+  const response = await agent.run('Continue')
   const [, call, result] = client.requests[1]?.messages ?? []
   const contentsOf = (content: Content | undefined) =>
     content?.type === 'function-result' ? content.contents : []

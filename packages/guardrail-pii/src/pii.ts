@@ -5,24 +5,35 @@ import type {
   GuardrailMiddleware,
 } from '@lamella/core'
 import { guardrail } from '@lamella/core'
-import { detectorOptions } from './find-pii.ts'
+import { detectorOptions } from './find/find-pii.ts'
 import { PiiCheck } from './pii-check.ts'
 import type { PiiOptions } from './pii-options.ts'
 import { checkPiiOptions } from './pii-options.ts'
-import { redacted } from './strategy.ts'
-import type { VaultOptions } from './vault-options.ts'
-import { Vault } from './vault.ts'
-import { restoreArguments, restoreOutput } from './vault-middleware.ts'
+import { redacted } from './replace/strategy.ts'
+import type { VaultOptions } from './replace/vault-options.ts'
+import { Vault } from './replace/vault.ts'
+import { restoreArguments, restoreOutput } from './replace/vault-middleware.ts'
 
-/** The middlewares of `pii()`. Only with a vault is one of them around the whole run. */
+/** Middleware of `pii()`. Only a vault adds agent middleware. */
 export type PiiMiddleware<VaultOption = undefined> =
   | ChatMiddleware
   | FunctionMiddleware
   | (VaultOption extends undefined | false ? never : AgentMiddleware)
 
 /**
- * Keeps personal data and secrets from models, tools and callers: finds them, however a stream is cut,
- * and redacts, masks, hashes, replaces or vaults them, or ends the run.
+ * Keeps personal data and secrets from models, tools and callers: finds them, also across streamed updates, and
+ * redacts, masks, hashes, replaces or vaults them, or ends the run.
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { pii } from '@lamella/guardrail-pii'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const client = scriptedClient(['Write to bob@example.org or call +44 20 7946 0958.'])
+ * const agent = new Agent({ client, middleware: pii() })
+ *
+ * console.log((await agent.run('Whom do I ask?')).text) // Write to [EMAIL] or call [PHONE].
+ * ```
  * @throws TypeError or RangeError that names the option and the value
  */
 export function pii<VaultOption extends VaultOptions | boolean | undefined = undefined>(

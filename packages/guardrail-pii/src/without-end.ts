@@ -1,6 +1,0 @@
-/** A text without those of some characters that stand at its end. */
-export function withoutEnd(text: string, characters: string): string {
-  let end = text.length
-  while (end > 0 && characters.includes(text[end - 1]!)) end--
-  return text.slice(0, end)
-}

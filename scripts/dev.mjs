@@ -13,6 +13,8 @@ const stamp = join(root, 'node_modules', '.lamella-installed')
 const npmState = join(root, 'node_modules', '.package-lock.json')
 const windows = process.platform === 'win32'
 
+const soak = ['--expose-gc', '--conditions=@lamella/source', 'scripts/soak.ts']
+
 const tasks = {
   install: () => install(args),
   start: () => script('examples/docs-assistant.ts', '--conditions=@lamella/source'),
@@ -20,7 +22,12 @@ const tasks = {
   test: () => run('vitest', ['run', ...args]),
   check: () => runWithPnpm('node', ['scripts/check.mjs', ...args]),
   bench: () => script('bench/run.mjs'),
+  budgets: async () => {
+    await runWithPnpm('turbo', ['run', 'build'])
+    await script('bench/budgets.mjs')
+  },
   size: () => script('scripts/size.mjs'),
+  soak: () => run('node', [...soak, ...args]),
   eval: () => script('scripts/eval.ts', '--conditions=@lamella/source'),
   runtimes: async () => {
     // Half a gigabyte that no other task needs: a folder with a lockfile of its own, outside the workspace.
@@ -49,6 +56,7 @@ const tasks = {
   },
   release: async () => {
     await runWithPnpm('node', ['scripts/check.mjs'])
+    await run('node', [...soak, '--seconds=1200'])
     // Where the registry can tell who published, it shall.
     if (env.ACTIONS_ID_TOKEN_REQUEST_URL) env.NPM_CONFIG_PROVENANCE ??= 'true'
     await runWithPnpm('changeset', ['publish'])

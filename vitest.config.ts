@@ -16,16 +16,12 @@ const alias =
         ]),
       )
 
-// Their tests count what a whole process has open. The other files of a package share a process and its modules,
-// which halves the time that a run of all tests takes.
-const countsHandles = new Set(['anthropic', 'azure-openai', 'mcp', 'openai'])
-
 const packages = readdirSync('packages')
   .filter((name) => existsSync(`packages/${name}/src`))
   .map((name) => ({
     extends: true as const,
     root: `packages/${name}`,
-    test: { name, include: ['src/**/*.test.ts'], isolate: countsHandles.has(name) },
+    test: { name, include: ['src/**/*.test.ts'] },
   }))
 
 export default defineConfig({

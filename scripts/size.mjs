@@ -9,7 +9,7 @@ const bundles = [
   {
     name: 'an agent, a tool and a middleware',
     goalBytes: 12_000,
-    limitBytes: 34_600,
+    limitBytes: 36_900,
     source: `
       import { Agent, chatMiddleware, tool } from '@lamella/core'
       const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object' }, execute: () => Date.now() })
@@ -20,7 +20,7 @@ const bundles = [
   {
     name: 'all that core exports',
     goalBytes: 18_000,
-    limitBytes: 57_000,
+    limitBytes: 59_100,
     source: `export * from '@lamella/core'`,
   },
 ]

@@ -2,14 +2,15 @@ import type { RunContext } from '../contract/run.ts'
 import type { KeyValueStore } from '../store/store.ts'
 
 /**
- * Finds what a middleware keeps in a store: in the one of its own options, else in the agent's, else in
- * this process. `make` is called once for each store, and for this process with `undefined`.
+ * Returns the part of a store that a middleware uses: of its own `store` option, otherwise of the agent's store,
+ * otherwise of this process. Calls `make` once for each store, and with `undefined` for this process.
  * @example
  * ```ts
+ * import type { KeyValueStore } from '@lamella/core'
  * import { chatMiddleware, memoryStore, storeNamespace } from '@lamella/core'
  * import { perStore } from '@lamella/core/authoring'
  *
- * const counts = perStore(undefined, (store) => store ?? memoryStore())
+ * const counts = perStore<KeyValueStore>(undefined, (store) => store ?? memoryStore())
  * const count = chatMiddleware('count', async ({ run }, callNext) => {
  *   const mine = storeNamespace(counts(run), { name: 'count', tenant: run.tenant })
  *   await mine.set(run.id, run.iteration)

@@ -11,12 +11,16 @@ export function digitsOf(text: string): string {
   return digits
 }
 
-/** Checks the Luhn digit of payment cards and many other numbers (ISO/IEC 7812-1). */
-export function hasLuhn(digits: string): boolean {
+/** Checks the Luhn digit of payment cards and many other numbers (ISO/IEC 7812-1). Ignores separators. */
+export function hasLuhn(written: string): boolean {
   let sum = 0
-  for (let at = digits.length - 1, isDouble = false; at >= 0; at--, isDouble = !isDouble) {
-    const digit = (digits.charCodeAt(at) - 48) * (isDouble ? 2 : 1)
-    sum += digit > 9 ? digit - 9 : digit
+  let isDouble = false
+  for (let at = written.length - 1; at >= 0; at--) {
+    const digit = written.charCodeAt(at) - 48
+    if (digit < 0 || digit > 9) continue
+    const value = isDouble ? digit * 2 : digit
+    sum += value > 9 ? value - 9 : value
+    isDouble = !isDouble
   }
   return sum % 10 === 0
 }

@@ -52,8 +52,9 @@ export const creditCard: Recognizer = {
 }
 
 function scoreOf(written: string): number {
+  if (!hasLuhn(written)) return 0
   const digits = digitsOf(written)
-  if (!hasLuhn(digits) || /^(\d)\1*$/.test(digits)) return 0
+  if (/^(\d)\1*$/.test(digits)) return 0
   if (!schemes.some((scheme) => scheme.test(digits))) return 0.3
   return digits.length < 14 ? 0.65 : 0.9
 }

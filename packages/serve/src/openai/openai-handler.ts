@@ -65,7 +65,7 @@ export interface OpenAIHandlerOptions
  * const support = new Agent({ client: scriptedClient(['Hello.']) })
  * const handler = openAIHandler({ support }, { principal: () => 'ada' })
  * const models = await handler(new Request('https://shop.example/v1/models'))
- * console.log((await models.json()).data[0].id) // support
+ * console.log((await models.text()).includes('"support"')) // true
  * ```
  * @throws TypeError or RangeError that names the option and the value
  */

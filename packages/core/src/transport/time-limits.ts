@@ -1,0 +1,11 @@
+/** @throws RangeError for a time limit that is not more than 0 milliseconds; `Infinity` is one */
+export function checkTimeLimits(
+  owner: string,
+  limits: Readonly<Record<string, number | undefined>>,
+): void {
+  for (const [name, ms] of Object.entries(limits)) {
+    if (ms !== undefined && !(ms > 0)) {
+      throw new RangeError(`${owner}: \`${name}\` must be more than 0 milliseconds, got ${ms}`)
+    }
+  }
+}

@@ -46,7 +46,7 @@ it('at most the limit passes in any window, and as much as it allows', async () 
       const clock = testClock()
       const { limits } = memoryStore({ clock })
       const passed: { at: number; amount: number }[] = []
-      /** What had passed in the window that ends then. */
+      /** Returns the amount that passed in the window that ends at a time. */
       const total = (now: number) =>
         passed.reduce((sum, { at, amount }) => (at > now - 1000 ? sum + amount : sum), 0)
       for (const [index, { afterMs, amount }] of calls.entries()) {

@@ -36,7 +36,10 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   'packages/guardrail-injection/src': ['signals', 'assess', 'incoming', 'outgoing'],
   'packages/guardrail-tools/src': ['rules', 'sql', 'policy', 'approvals'],
   'packages/middleware-audit/src': ['record', 'verify', 'sinks', 'run'],
+  'packages/mcp/src': ['base', 'connection', 'contents', 'tools', 'serve'],
+  'packages/otel/src': ['base', 'telemetry', 'parts'],
   'packages/picture/src': ['lines', 'recorder', 'reading', 'views', 'command'],
+  'packages/serve/src': ['http', 'chats', 'sse', 'ui-stream', 'openai', 'ag-ui', 'node', 'reader'],
   'packages/testing/src': ['base', 'scripted', 'contracts', 'model-server'],
   scripts: [
     'test-support',

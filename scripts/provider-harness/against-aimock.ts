@@ -85,10 +85,10 @@ export function describeMocked(rows: readonly MockedRow[]): void {
     })
 
     test('an answer that was cut by length says so', async () => {
-      mock.onMessage('go on', { content: 'And then', finishReason: 'length' })
+      mock.onMessage('continue', { content: 'And then', finishReason: 'length' })
 
-      const whole = await open().respond(clientRequest('go on'))
-      const streamed = foldUpdates(await collect(open().stream(clientRequest('go on'))))
+      const whole = await open().respond(clientRequest('continue'))
+      const streamed = foldUpdates(await collect(open().stream(clientRequest('continue'))))
 
       expect([whole.finishReason, streamed.finishReason]).toEqual(['length', 'length'])
     })

@@ -226,7 +226,7 @@ export function describeNoLeaks(rows: readonly LeakRow[]): void {
       await expect(nothingIsLeft(request, 0)).resolves.toBeUndefined()
     })
 
-    test('a server that goes on behind the end of its answer', async () => {
+    test('a server that sends more after the end of its answer', async () => {
       server.handler = (response) => {
         response.writeHead(200, eventStream)
         response.write(recording.sse)

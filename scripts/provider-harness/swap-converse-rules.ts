@@ -7,7 +7,7 @@ const bodyFields =
 const imageFormats = new Set(['png', 'jpeg', 'gif', 'webp'])
 
 /**
- * What is wrong with a request of Bedrock's Converse API.
+ * Finds the faults of a request of Bedrock's Converse API.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
 export function converseProblems(body: Wire): readonly string[] {

@@ -6,7 +6,7 @@ const bodyFields =
 const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
 /**
- * What is wrong with a request of Gemini's `generateContent`.
+ * Finds the faults of a request of Gemini's `generateContent`.
  * https://ai.google.dev/api/generate-content and, for calls and their results,
  * https://ai.google.dev/gemini-api/docs/function-calling
  */

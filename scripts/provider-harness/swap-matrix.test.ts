@@ -95,7 +95,7 @@ interface Leg {
   readonly history: readonly Message[]
 }
 
-/** Lets the provider go on with a history, as an agent would. */
+/** Has the provider continue a history, as an agent would. */
 async function goOn(
   provider: SwapProvider,
   history: readonly Message[],

@@ -15,7 +15,7 @@ import type { Said } from './swap-recordings.ts'
 import { completionsAnswer, messagesAnswer, responsesAnswer } from './swap-recordings.ts'
 import { responsesProblems } from './swap-responses-rules.ts'
 
-/** One API that a conversation may begin with or go on with. */
+/** One API that may begin or continue a conversation. */
 export interface SwapProvider {
   readonly name: string
   /** In all that only this provider understands, and in nothing else. */

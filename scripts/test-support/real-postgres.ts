@@ -7,7 +7,7 @@ export const postgresUrl: string =
 
 const { host, hostname, port } = new URL(postgresUrl)
 
-/** Whether something answers there. In CI it must. */
+/** Resolves to true if the server answers. In CI it has to. */
 export const hasPostgres: boolean = await answers()
 
 if (!hasPostgres) {

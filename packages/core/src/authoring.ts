@@ -8,6 +8,8 @@ export type {
 } from './contract/approval.ts'
 export { callWithin } from './authoring/call-within.ts'
 export type { CallLimit } from './authoring/call-within.ts'
+export { clientContents, clientOutcome, clientUpdate } from './stream/client-updates.ts'
+export type { ClientOutcome, ClientRequest, ClientUpdate } from './stream/client-updates.ts'
 export { canonicalJson } from './base/json.ts'
 export { mergeChatOptions } from './contract/chat-options.ts'
 export { checkOptions, wrongOption } from './base/check-options.ts'

@@ -9,6 +9,30 @@ export type {
   PendingRequest,
   RunStatus,
 } from './contract/outcome.ts'
+export { agentPipeline } from './agent/agent-pipeline.ts'
+export type {
+  AddMessages,
+  AgentAnswer,
+  AgentHandler,
+  AgentPipeline,
+  AgentPipelineInput,
+} from './agent/agent-pipeline.ts'
+export { withFunctionInvocation } from './agent/function-invocation.ts'
+export type { FunctionInvokingClient } from './agent/function-invocation.ts'
+export { functionPipeline } from './loop/function-pipeline.ts'
+export type {
+  FunctionHandler,
+  FunctionPipeline,
+  FunctionPipelineInput,
+} from './loop/function-pipeline.ts'
+export { chatPipeline } from './pipeline/chat-pipeline.ts'
+export type {
+  ChatAnswer,
+  ChatHandler,
+  ChatPipeline,
+  ChatPipelineInput,
+} from './pipeline/chat-pipeline.ts'
+export type { Nested } from './pipeline/sort-middleware.ts'
 export type { AgentToolOptions } from './agent/agent-tool.ts'
 export { BaseChatClient } from './pipeline/base-chat-client.ts'
 export type { ChatClientOptions } from './pipeline/base-chat-client.ts'
@@ -155,7 +179,8 @@ export type {
 } from './store/store-sessions.ts'
 export type { StreamOutcome } from './stream/stream-outcome.ts'
 export type { Finalizer, StreamFold, StreamSource } from './stream/stream-source.ts'
-export type { ClientContent, ServerSentEventsOptions } from './stream/server-sent-events.ts'
+export type { ClientContent } from './stream/client-updates.ts'
+export type { ServerSentEventsOptions } from './stream/server-sent-events.ts'
 export type { TextOptions } from './stream/stream-views.ts'
 export { parseValue } from './pipeline/structured-output.ts'
 export {

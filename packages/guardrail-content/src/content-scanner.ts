@@ -1,6 +1,6 @@
 import type { NormalizedText } from '@lamella/core/authoring'
 import { normalizeText } from '@lamella/core/authoring'
-import { isLetter } from './word-edge.ts'
+import { isAsciiLetter, isLetter } from './word-edge.ts'
 import { WordTrie } from './word-trie.ts'
 
 /** What is looked for, by category. */
@@ -44,10 +44,12 @@ export class ContentScanner {
   readonly #patterns: readonly { readonly category: string; readonly pattern: RegExp }[]
   readonly #holdChars: number
   readonly #leet: boolean
+  readonly #wholeWord: boolean
   #last: LastScan | undefined
 
   constructor({ words, patterns, allow, wholeWord, leet, holdChars }: ContentRules) {
     this.#leet = leet
+    this.#wholeWord = wholeWord
     this.#words = new WordTrie({ wholeWord, leet })
     this.#allowed = new WordTrie({ wholeWord: true, leet: false })
     for (const [category, list] of words) {
@@ -87,6 +89,8 @@ export class ContentScanner {
   }
 
   #scanWords(text: string, from: number, final: boolean): Scan {
+    if (!this.#mayBegin(text, from, final))
+      return { findings: [], allowed: [], openFrom: text.length }
     const findings: ContentFinding[] = []
     const allowed: ContentFinding[] = []
     const read = this.#read(text)
@@ -110,6 +114,25 @@ export class ContentScanner {
       } else at++
     }
     return scanned(at)
+  }
+
+  /** Tells whether a word of the lists may begin at `from` or later: most updates of a stream have none. */
+  #mayBegin(text: string, from: number, final: boolean): boolean {
+    for (let at = from; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      const isPlain = code < 0x7f && (code > 0x1f || code === 9 || code === 10)
+      if (!isPlain) return true
+      if (
+        this.#wholeWord &&
+        at > 0 &&
+        isAsciiLetter(code) &&
+        isAsciiLetter(text.charCodeAt(at - 1))
+      )
+        continue
+      const next = at + 1 < text.length ? text.charCodeAt(at + 1) : final ? 0x20 : NaN
+      if (this.#words.mayBegin(code, next) || this.#allowed.mayBegin(code, next)) return true
+    }
+    return false
   }
 
   #read(text: string): NormalizedText {

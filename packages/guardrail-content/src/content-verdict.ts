@@ -9,8 +9,8 @@ export function contentVerdict(
   action: ContentAction,
   replacement: NonNullable<ContentFilterOptions['replacement']>,
 ): (subject: GuardrailSubject) => Verdict {
-  return ({ text, before = '', final }) => {
-    const found = scanner.scan(before + text, before.length, final)
+  return ({ text, before = '', whole = before + text, final }) => {
+    const found = scanner.scan(whole, before.length, final)
     if (found.length === 0) return { action: 'allow' }
     const spans = found.map(({ start, end, category }) => {
       const place = { start: start - before.length, end: end - before.length }

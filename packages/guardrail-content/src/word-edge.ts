@@ -1,22 +1,25 @@
-const asciiLetter = /^[0-9a-z]$/i
 const anyLetter = /^[\p{L}\p{N}\p{M}]/u
 // These write words without spaces between them.
 const unspaced =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
-/** Whether there is a letter, a digit or a mark at an index. */
-export function isLetter(text: string, at: number): boolean {
-  const unit = text[at]
-  if (unit === undefined) return false
-  return unit < '\x80' ? asciiLetter.test(unit) : anyLetter.test(characterAt(text, at))
+/** Tells whether a code unit is an ASCII letter or digit. */
+export function isAsciiLetter(code: number): boolean {
+  return (code > 47 && code < 58) || (code > 64 && code < 91) || (code > 96 && code < 123)
 }
 
-/** Whether the word that begins at an index goes on before it. */
+/** Tells whether there is a letter, a digit or a mark at an index. */
+export function isLetter(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code > 0x7f ? anyLetter.test(characterAt(text, at)) : isAsciiLetter(code)
+}
+
+/** Tells whether the word that begins at an index goes on before it. */
 export function hasLettersBefore(text: string, at: number): boolean {
   return isLetter(text, at - 1) && !isUnspaced(text, at - 1, at)
 }
 
-/** Whether the word that ends at an index goes on behind it. */
+/** Tells whether the word that ends at an index goes on behind it. */
 export function hasLettersBehind(text: string, at: number): boolean {
   return isLetter(text, at) && !isUnspaced(text, at - 1, at)
 }
@@ -25,7 +28,7 @@ function isUnspaced(text: string, ...indices: readonly number[]): boolean {
   return indices.some((at) => text[at]! >= '\u0e00' && unspaced.test(characterAt(text, at)))
 }
 
-/** The character of which a unit is at an index, which may be its second one. */
+/** Returns the character of which a unit is at an index, which may be its second one. */
 function characterAt(text: string, at: number): string {
   const code = text.charCodeAt(at)
   const start = code >= 0xdc00 && code < 0xe000 ? Math.max(0, at - 1) : at

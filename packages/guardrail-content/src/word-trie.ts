@@ -30,6 +30,8 @@ interface Node<Value> {
 export class WordTrie<Value> {
   readonly #options: WordTrieOptions
   readonly #root: Node<Value> = { letter: '', next: new Map() }
+  /** For each first character, the second ones that words have. */
+  readonly #pairs: (Uint8Array | undefined)[] = []
   #longest = 0
 
   constructor(options: WordTrieOptions) {
@@ -41,10 +43,18 @@ export class WordTrie<Value> {
     return this.#longest
   }
 
+  /** Tells whether a word may begin with two plain ASCII characters. `NaN`: the second is not there yet. */
+  mayBegin(first: number, second: number): boolean {
+    if (this.#options.leet) return true
+    const known = this.#pairs[first]
+    return known !== undefined && (Number.isNaN(second) || known[second] === 1)
+  }
+
   /** A `*` at the end of a word stands for any more letters. */
   add(word: string, value: Value): void {
     const isStem = word.endsWith('*')
     const letters = isStem ? word.slice(0, -1) : word
+    this.#addPair(letters)
     let node = this.#root
     for (const letter of letters.split('').map(keyOf)) {
       const next = node.next.get(letter) ?? { letter, next: new Map() }
@@ -53,6 +63,15 @@ export class WordTrie<Value> {
     }
     node.word = { value, isStem, signs: countSigns(letters) }
     this.#longest = Math.max(this.#longest, letters.length)
+  }
+
+  /** Notes what the word begins with, in all ways to write it. */
+  #addPair(letters: string): void {
+    for (const first of writtenAs(letters.charCodeAt(0))) {
+      const known = (this.#pairs[first] ??= new Uint8Array(0x80))
+      if (letters.length === 1) known.fill(1)
+      for (const second of writtenAs(letters.charCodeAt(1))) known[second] = 1
+    }
   }
 
   /** Reads on from an index. `final` says that no more text comes. */
@@ -147,6 +166,15 @@ function isSpacedLetter(text: string, at: number, between: string): boolean {
 
 function keyOf(unit: string): string {
   return unit === '-' || unit === '_' || unit === '\n' ? ' ' : unit
+}
+
+/** Returns the ASCII characters that are read as one of a word: capitals, and all that counts as a blank. */
+function writtenAs(code: number): readonly number[] {
+  const letter = String.fromCharCode(code)
+  return Array.from({ length: 0x7f }, (_, each) => each).filter((each) => {
+    const unit = each === 9 ? ' ' : String.fromCharCode(each).toLowerCase()
+    return keyOf(unit) === keyOf(letter)
+  })
 }
 
 function endOfLetters(text: string, from: number): number {

@@ -57,12 +57,12 @@ describe('hostile input', () => {
   })
 
   test.each(pieces)(
-    '100,000 characters of %j take less than 100 ms, a million less than 1 s',
+    '100,000 characters of %j take less than 50 ms, a million less than 1 s',
     (piece) => {
       const long = piece.repeat(100_000 / piece.length)
       const huge = piece.repeat(1_000_000 / piece.length)
 
-      expect(quickest(() => assess(long), 50)).toBeLessThan(100)
+      expect(quickest(() => assess(long), 50)).toBeLessThan(50)
       expect(quickest(() => assess(huge), 1_000)).toBeLessThan(1_000)
       expect(quickest(() => findImages(huge), 1_000)).toBeLessThan(1_000)
     },

@@ -3,7 +3,7 @@ import { parseVerdict } from '@lamella/guardrail-judge'
 import type { GuardrailEvaluation } from '../../../scripts/evaluation/guardrail-evaluation.ts'
 
 /**
- * Whether an answer of a judge is turned down. A line is what a judge might say to a question with the
+ * Predicts if an answer of a judge is rejected. A line is what a judge might say to a question with the
  * ticket `ticket-1` and the criterion `fish`: how well a model judges is for `calibrateJudge()` to tell.
  */
 export const evaluation: GuardrailEvaluation = {

@@ -3,25 +3,29 @@ import type { JudgeOptions } from './judge.ts'
 import { judgeOf } from './judge.ts'
 import { criteriaOf, judgeRules, verdictRules } from './llm-judge-options.ts'
 
-/** A text, and whether it is to pass. */
+/** A labelled text. */
 export interface CalibrationCase {
+  /** Text that the judge reads. */
   readonly text: string
+  /** True if the text should pass. */
   readonly passes: boolean
 }
 
-/** How well a judge does at a threshold, at telling the texts that are not to pass. */
+/** Quality of a judge at one threshold, measured on the texts that should not pass. */
 export interface Calibration {
+  /** Lowest score that passes, 0 to 1. */
   readonly threshold: number
-  /** Of those that it stops, the share that is to be stopped. 1 where it stops none. */
+  /** Share of the stopped texts that should be stopped, 0 to 1. 1 if it stops none. */
   readonly precision: number
-  /** Of those that are to be stopped, the share that it stops. */
+  /** Share of the texts that should be stopped which it stops, 0 to 1. */
   readonly recall: number
+  /** Harmonic mean of precision and recall, 0 to 1. */
   readonly f1: number
 }
 
 /**
- * Judges labelled texts, one after another, and says how well each threshold tells them apart, the best
- * one first. A text for which there is no verdict rejects.
+ * Judges labelled texts one after another and measures every threshold, best first. Rejects if a text gets
+ * no verdict.
  * @throws TypeError or RangeError that names the option and the value
  */
 export async function calibrateJudge(

@@ -3,11 +3,11 @@ import { defineState, LamellaError } from '@lamella/core'
 import { callInternally } from '@lamella/core/authoring'
 import type { JudgeCall } from './judge.ts'
 
-/** What the judge of a run may spend. */
+/** Limits of a judge in one run. */
 export interface JudgeBudget {
-  /** Model calls. @default no limit */
+  /** Maximum number of model calls. @default no limit */
   readonly maxCalls?: number | undefined
-  /** Tokens, as the provider reports them. @default no limit */
+  /** Maximum number of tokens, as the provider reports them. @default no limit */
   readonly maxTokens?: number | undefined
 }
 
@@ -22,7 +22,7 @@ const spendings = defineState<Readonly<Record<string, Spending>>>({
   schema: { type: 'object' },
 })
 
-/** Makes the model calls of a judge in a run: internal ones, within the budget. */
+/** Creates the function that makes a judge's internal model calls within the budget. */
 export function judgeCalls(
   name: string,
   { maxCalls = Infinity, maxTokens = Infinity }: JudgeBudget,

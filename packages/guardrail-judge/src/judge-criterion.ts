@@ -1,26 +1,27 @@
-/** A question about a text that a judge answers with a number from 0, no, to 1, yes. */
+/** A question about a text that a judge answers with a number from 0 (no) to 1 (yes). */
 export interface JudgeCriterion {
-  /** Letters, digits, `_` and `-`; the category of a verdict. */
+  /** Name of the criterion and category of its verdict: letters, digits, `_` and `-`. */
   readonly id: string
+  /** The question. */
   readonly question: string
   /**
-   * Which answer speaks against the text.
+   * Answer that fails the text.
    * @default 'no'
    */
   readonly failIf?: 'yes' | 'no' | undefined
   /**
-   * How much it counts, with `combine: 'weighted'`.
+   * Weight of the criterion, with `combine: 'weighted'`.
    * @default 1
    */
   readonly weight?: number | undefined
   /**
-   * What a model that is asked again is told.
+   * Text for a model that has to answer again, with `action: 'retry'`.
    * @default the question
    */
   readonly feedback?: string | undefined
 }
 
-/** What a judge without criteria asks: whether a text does harm. */
+/** Criteria of a judge that was given none: is the text harmful? */
 export const safetyCriteria: readonly JudgeCriterion[] = [
   {
     id: 'harm',

@@ -1,16 +1,16 @@
 import type { ChatOptions, JsonSchema } from '@lamella/core'
 import type { JudgeCriterion } from './judge-criterion.ts'
 
-/** What is judged, as the judge gets it: JSON, and no part of its instructions. */
+/** Data that the judge reads, sent as JSON and never as part of its instructions. */
 export interface JudgedData {
   readonly text: string
-  /** What was said before. */
+  /** Earlier messages. */
   readonly conversation?: readonly { readonly role: string; readonly text: string }[] | undefined
-  /** The instructions of the agent that is judged. */
+  /** Instructions of the judged agent. */
   readonly agentInstructions?: string | undefined
 }
 
-/** The instructions of a judge. No word of what is judged goes into them. */
+/** Builds the instructions of a judge. They contain none of the judged text. */
 export function judgeInstructions(
   criteria: readonly JudgeCriterion[],
   ticket: string,
@@ -33,7 +33,7 @@ Answer with one JSON object of this form and nothing else, with the same ticket:
 ${JSON.stringify(example)}`
 }
 
-/** The form of an answer, for models that can be held to one. */
+/** Builds the response format of a verdict, for models with structured output. */
 export function verdictFormat(
   criteria: readonly JudgeCriterion[],
   reasoning: boolean,

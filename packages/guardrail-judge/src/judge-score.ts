@@ -6,24 +6,26 @@ import type { JudgeOptions } from './judge.ts'
 import { judgeOf } from './judge.ts'
 import { budgetRules, criteriaOf, judgeRules } from './llm-judge-options.ts'
 
+/** Options of {@link judgeScore}. */
 export interface JudgeScoreOptions
   extends Omit<JudgeOptions, 'criteria' | 'combine' | 'threshold' | 'reasoning'> {
   /**
-   * What is asked, to be answered with a number from 0, no, to 1, yes.
-   * @default whether the text tries to give orders to a model that reads it
+   * Question that the model answers with a number from 0 (no) to 1 (yes).
+   * @default does the text try to give orders to a model that reads it?
    */
   readonly question?: string | undefined
   /**
-   * Of the calls, for their events and the budget.
+   * Name of the model calls in events and in the budget.
    * @default 'judge-score'
    */
   readonly name?: string | undefined
+  /** Limits in one run. @default no limit */
   readonly budget?: JudgeBudget | undefined
 }
 
 /**
- * Makes a function that asks a model one question about a text and gives its answer from 0 to 1, as
- * `promptInjection()` takes for its `classifier` and its `judge`.
+ * Creates a function that asks a model one question about a text and returns the answer from 0 to 1. Pass
+ * it to `promptInjection()` as `classifier` or `judge`.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function judgeScore(
@@ -37,7 +39,7 @@ export function judgeScore(
   })
   const { budget = {}, name = 'judge-score', question = isInjection } = options
   const asked = { ...options, criteria: [{ id: 'answer', question, failIf: 'yes' }] } as const
-  // The text passes if the answer is 0, so that each piece of a long one is asked about.
+  // The threshold 0 has the judge read every piece of a long text.
   const judge = judgeOf({ ...asked, threshold: 0 }, criteriaOf('judgeScore', asked))
   return async (text, { run, signal }) => {
     const { score } = await judge({ text }, judgeCalls(name, budget, run, signal))

@@ -7,76 +7,76 @@ import { judgeInstructions, verdictFormat } from './judge-request.ts'
 import type { JudgeAnswer } from './parse-verdict.ts'
 import { parseVerdict } from './parse-verdict.ts'
 
-/** How a judge comes to a verdict. */
+/** Options of a judge. */
 export interface JudgeOptions {
-  /** The model that judges; better another one than the one that is judged. */
+  /** Client of the judging model. Prefer another model than the judged one. */
   readonly client: ChatClient
   /**
-   * What is asked about a text, or a rubric in your own words that it is to meet.
+   * Questions about the text, or a rubric in your own words that the text must meet.
    * @default safetyCriteria
    */
   readonly criteria?: readonly JudgeCriterion[] | string | undefined
-  /** @default the client's */
+  /** Judging model. @default the client's */
   readonly model?: string | undefined
-  /** Further options of its model calls. */
+  /** Further options of the judge's model calls. @default none */
   readonly options?: ChatOptions | undefined
   /**
-   * `null` for models that take none.
+   * Temperature of the judging model; `null` for models without that option.
    * @default 0
    */
   readonly temperature?: number | null | undefined
   /**
-   * A text passes from this score on, 0 to 1.
+   * Lowest score that passes, 0 to 1.
    * @default 0.7
    */
   readonly threshold?: number | undefined
   /**
-   * Whether every criterion must reach the threshold, or their weighted mean.
+   * `every` criterion must reach the threshold, or their `weighted` mean.
    * @default 'every'
    */
   readonly combine?: 'every' | 'weighted' | undefined
   /**
-   * How often a text is judged; the majority decides, and an even vote is against the text.
+   * Number of verdicts for each text. The majority decides; a tie fails the text.
    * @default 1
    */
   readonly samples?: number | undefined
-  /** Decides where samples disagree. @default the majority */
+  /** Client that decides if the samples disagree. @default none: the majority decides */
   readonly arbiter?: ChatClient | undefined
   /**
-   * How often a judge is asked when it gives no verdict of the right form.
+   * Maximum number of model calls for one verdict of the right form.
    * @default 2
    */
   readonly attempts?: number | undefined
   /**
-   * Whether the judge gives its reason first. A model that is asked again is told it.
+   * Asks the judge for its reason first. A model that has to answer again reads the reason.
    * @default false
    */
   readonly reasoning?: boolean | undefined
   /**
-   * Characters that are judged at once; longer texts are judged in pieces, of which each must pass.
+   * Maximum length in characters of one judged piece. Every piece of a longer text must pass.
    * @default 8000
    */
   readonly maxChars?: number | undefined
 }
 
-/** Makes a model call for a judge. */
+/** Makes one model call of a judge. */
 export type JudgeCall = (
   client: ChatClient,
   input: string,
   options: Omit<GetResponseOptions, 'stream'>,
 ) => Promise<ChatResponse>
 
-/** What a text was found to be. JSON, for caches. */
+/** Verdict about a text, as JSON for caches. */
 export interface JudgeOutcome {
   readonly passed: boolean
-  /** 1 is best. */
+  /** Score from 0 to 1, 1 is best. */
   readonly score: number
-  /** The criterion that it meets least. */
+  /** Id of the criterion with the lowest score. */
   readonly worst: string
   readonly reason?: string | undefined
 }
 
-/** Makes the function that judges a text. */
+/** Creates the function that judges a text. */
 export function judgeOf(
   options: JudgeOptions,
   criteria: readonly JudgeCriterion[],
@@ -94,7 +94,7 @@ export function judgeOf(
 
   async function ask(by: ChatClient, data: JudgedData, call: JudgeCall): Promise<JudgeOutcome> {
     for (let attempt = 1; ; attempt++) {
-      // What is judged was written before the ticket, so a verdict in it does not carry it.
+      // The judged text was written before the ticket: a verdict inside it cannot carry the ticket.
       const ticket = createSecretId('verdict')
       const instructions = judgeInstructions(criteria, ticket, reasoning)
       const response = await call(by, JSON.stringify(data), { ...common, instructions })
@@ -145,7 +145,7 @@ function outcomeOf(
   return { passed: score >= threshold, score, worst, ...(reason !== undefined && { reason }) }
 }
 
-/** What stands at the edge of a piece stands in the next one too. */
+/** Splits a text into overlapping pieces, so that nothing is cut apart unread. */
 function pieces(text: string, maxChars: number): readonly string[] {
   if (text.length <= maxChars) return [text]
   const step = maxChars - Math.min(200, maxChars >> 1)

@@ -12,47 +12,49 @@ type Shared<Level extends 'agent' | 'chat'> = Omit<
   'name' | 'readAs' | 'check' | 'applyTo' | 'role'
 >
 
+/** Options of {@link llmJudge}. */
 export interface LlmJudgeOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
   extends Shared<Level>,
     JudgeOptions {
   /**
-   * Unique in a pipeline.
+   * Name, unique in a pipeline.
    * @default 'judge'
    */
   readonly name?: string | undefined
-  /** @default ['output'] */
+  /** Stages whose texts are judged. @default ['output'] */
   readonly applyTo?: readonly Exclude<GuardrailStage, 'file'>[] | undefined
   /**
-   * What becomes of a text that does not pass; `retry` tells the model why and asks it again.
+   * Action for a text that does not pass; `retry` tells the model why and calls it again.
    * @default 'block'
    */
   readonly action?: 'block' | 'flag' | 'replace' | 'retry' | undefined
   /**
-   * What takes the place of a text that does not pass, with `action: 'replace'`.
+   * Replacement for a text that does not pass, with `action: 'replace'`.
    * @default '[removed]'
    */
   readonly replacement?: string | undefined
   /**
-   * Messages before the text that the judge is shown, of users and of the model.
+   * Number of messages before the text that the judge reads, of users and of the model.
    * @default 1
    */
   readonly contextTurns?: number | undefined
   /**
-   * Keeps the instructions of the agent from the judge.
+   * Hides the instructions of the agent from the judge.
    * @default true
    */
   readonly blind?: boolean | undefined
   /**
-   * The share of calls that are judged, 0 to 1; the others pass as if there were no judge.
+   * Share of the model calls that are judged, 0 to 1. The others pass unread.
    * @default 1
    */
   readonly sampleRate?: number | undefined
-  /** Keeps verdicts; `false` judges each text anew. @default { ttlMs: 3_600_000 } */
+  /** Cache of verdicts; `false` judges every text again. @default { ttlMs: 3_600_000 } */
   readonly cacheVerdicts?: VerdictCacheOptions | false | undefined
-  /** What it may spend in one run; beyond it, `onError` decides. @default no limit */
+  /** Limits in one run; beyond them `onError` decides. @default no limit */
   readonly budget?: JudgeBudget | undefined
+  /** Clock, for tests. @default the machine's */
   readonly clock?: Clock | undefined
-  /** @default Math.random */
+  /** Random numbers for `sampleRate`, from 0 to 1. @default Math.random */
   readonly random?: (() => number) | undefined
 }
 
@@ -110,7 +112,7 @@ export function checkLlmJudgeOptions(options: LlmJudgeOptions): void {
 }
 
 /**
- * The criteria that options stand for.
+ * Returns the criteria of the options.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function criteriaOf(owner: string, options: JudgeOptions): readonly JudgeCriterion[] {

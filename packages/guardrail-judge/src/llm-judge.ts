@@ -18,8 +18,29 @@ import { checkLlmJudgeOptions, criteriaOf } from './llm-judge-options.ts'
 import { verdictCache } from './verdict-cache.ts'
 
 /**
- * Has another model judge texts by criteria of yours. What is judged travels as data, and only an answer
- * of exactly the right form is a verdict.
+ * Has another model judge texts by your criteria. The judged text is sent as data, and only an answer of
+ * exactly the right form counts as a verdict.
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { llmJudge } from '@lamella/guardrail-judge'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * // Replaces a judging model: it objects to every price.
+ * const judge = scriptedClient(({ instructions = '', messages }) => {
+ *   const [ticket] = instructions.match(/verdict_\w+/) ?? []
+ *   return JSON.stringify({ ticket, scores: { prices: JSON.stringify(messages).includes('$') ? 1 : 0 } })
+ * })
+ * const agent = new Agent({
+ *   client: scriptedClient(['It costs $5, I promise.']),
+ *   middleware: llmJudge({
+ *     client: judge,
+ *     criteria: [{ id: 'prices', question: 'Does the text name a price?', failIf: 'yes' }],
+ *   }),
+ * })
+ *
+ * console.log((await agent.run('How much is it?')).status) // blocked
+ * ```
  * @throws TypeError or RangeError that names the option and the value
  */
 export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
@@ -31,7 +52,7 @@ export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
   const { client, clock, model, random = Math.random, sampleRate = 1, when = () => true } = options
   const judge = judgeOf(options, criteria)
   const { combine, reasoning, samples, threshold } = options
-  // What a verdict depends on besides the text.
+  // Everything a verdict depends on besides the text.
   const about = [
     client.provider,
     model ?? client.model,

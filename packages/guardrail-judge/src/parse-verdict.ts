@@ -1,16 +1,18 @@
 import type { ChatResponse } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
 
-/** What a judge said: a score from 0 to 1 for each criterion, by its id. */
+/** Answer of a judge. */
 export interface JudgeAnswer {
+  /** Score from 0 to 1 of each criterion, by id. */
   readonly scores: ReadonlyMap<string, number>
+  /** Reason, if the judge was asked for one. */
   readonly reason?: string | undefined
 }
 
 /**
- * Reads the answer of a judge. It must be one JSON object, at most in a code fence, with the ticket of
- * this question, and with a score for each criterion and nothing else: there is no looking for a verdict
- * in an answer of another form, since what is judged may have put one there.
+ * Reads the answer of a judge. It must be a single JSON object, at most in a code fence, with the ticket of
+ * this question and a score for each criterion. An answer of any other form is not searched for a verdict,
+ * since the judged text may have put one there.
  * @throws LamellaError `judge_refused` or `judge_malformed`, without a word of the answer
  */
 export function parseVerdict(

@@ -1,7 +1,7 @@
 import type { ScriptedClient, ScriptedRequest } from '@lamella/testing'
 import { scriptedClient } from '@lamella/testing'
 
-/** What a judge was asked. */
+/** A question to the judge. */
 export interface Question {
   readonly ticket: string
   readonly data: {
@@ -19,7 +19,7 @@ export function questionOf({ instructions = '', messages }: ScriptedRequest): Qu
   }
 }
 
-/** A judge that gives scores to texts, in the right form. */
+/** Creates a judge that scores texts in the right form. */
 export function scriptedJudge(
   scores: (text: string) => Readonly<Record<string, number>>,
   more: object = {},
@@ -34,7 +34,7 @@ export function scriptedJudge(
   })
 }
 
-/** A judge that minds fish. */
+/** Creates a judge that objects to fish. */
 export const fishJudge = (): ScriptedClient =>
   scriptedJudge((text) => ({ fish: /fish/i.test(text) ? 1 : 0 }))
 

@@ -4,14 +4,15 @@ import type { Clock } from '@lamella/core/authoring'
 import { canonicalJson, sha256 } from '@lamella/core/authoring'
 import type { JudgeOutcome } from './judge.ts'
 
+/** Options of the cache of verdicts. */
 export interface VerdictCacheOptions {
-  /** @default one hour */
+  /** Lifetime of a verdict in milliseconds. @default 3600000, one hour */
   readonly ttlMs?: number | undefined
-  /** @default 1,000 verdicts in memory */
+  /** Store of the verdicts. @default 1,000 verdicts in memory */
   readonly store?: KeyValueStore | undefined
 }
 
-/** Keeps verdicts by what was judged, of which it holds a hash only. A store that fails is as one that is empty. */
+/** Keeps verdicts by a hash of the judged text. A store that fails counts as empty. */
 export function verdictCache(
   { ttlMs = 3_600_000, store }: VerdictCacheOptions,
   clock: Clock | undefined,

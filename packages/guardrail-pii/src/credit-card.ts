@@ -17,14 +17,14 @@ const schemes: readonly RegExp[] = [
 
 const letters = String.raw`A-Za-z\u00c0-\u024f\u0370-\u052f`
 // Not a part of a word, of a longer number or of a fraction. A number of another column may stand beside it.
-const head = new RegExp(String.raw`(?<![${letters}\d.])\d`, 'gu')
+const head = new RegExp(String.raw`(?<![${letters}\d.])\d(?=\d{3})`, 'gu')
 const end = new RegExp(String.raw`(?![${letters}\d_]|\.\d)`, 'u')
 // As cards are printed, the longest first: what follows a card may be its code or the next card.
 const forms = [
-  String.raw`\d{4}(?<gap>[ -])\d{4}\k<gap>\d{4}\k<gap>\d{4}\k<gap>\d{1,7}`,
-  String.raw`\d{4}(?<gap>[ -])\d{4}\k<gap>\d{4}\k<gap>\d{1,7}`,
-  String.raw`\d{4}(?<gap>[ -])\d{6}\k<gap>\d{4,5}`,
-  String.raw`\d{4}(?<gap>[ -])\d{4}\k<gap>\d{4}`,
+  String.raw`\d{4}([ -])\d{4}\1\d{4}\1\d{4}\1\d{1,7}`,
+  String.raw`\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}`,
+  String.raw`\d{4}([ -])\d{6}\1\d{4,5}`,
+  String.raw`\d{4}([ -])\d{4}\1\d{4}`,
   String.raw`\d{12,19}`,
 ].map((form) => new RegExp(form + end.source, 'uy'))
 
@@ -40,10 +40,10 @@ export const creditCard: Recognizer = {
       if (index < done) continue
       for (const form of forms) {
         form.lastIndex = index
-        const match = form.exec(text)?.[0]
-        const score = match === undefined ? 0 : validate ? scoreOf(match) : 0.8
+        if (!form.test(text)) continue
+        const score = validate ? scoreOf(text.slice(index, form.lastIndex)) : 0.8
         if (score === 0) continue
-        done = index + match!.length
+        done = form.lastIndex
         yield { start: index, end: done, score }
         break
       }

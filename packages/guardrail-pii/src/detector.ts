@@ -37,15 +37,21 @@ export interface DetectorOptions extends FindOptions {
   readonly clock: Pick<Clock, 'now'>
 }
 
+/** Text that normalisation leaves as it is. */
+const plainAscii = /^[\t\n\x20-\x7e]*$/
+
 /**
  * Finds personal data, without overlaps, in the order of the text. What begins before `from` may be left
  * out.
  * @throws LamellaError `guardrail_timeout` when it takes longer than `maxScanMs`
  */
 export function detect(text: string, options: DetectorOptions, from = 0): readonly Detection[] {
-  const { clock, maxScanMs } = options
+  const { clock, clue, maxScanMs } = options
+  // Most texts are without any clue, and a stream is read again at each update.
+  const tail = from === 0 ? text : text.slice(from)
+  if (clue?.test(tail) === false && plainAscii.test(tail)) return []
   const deadline = clock.now() + maxScanMs * Math.ceil((text.length || 1) / 10_000)
-  const found = detectIn(text, options, deadline, 0, from)
+  const found = detectIn(text, options, deadline, 0)
   return withoutOverlaps(found)
 }
 
@@ -54,12 +60,10 @@ function detectIn(
   options: DetectorOptions,
   deadline: number,
   depth: number,
-  from = 0,
 ): Detection[] {
   const { recognizers, threshold, contextScore, isExempt, clock, clue, maxScanMs } = options
   const read = normalizeText(text, { homoglyphs: false })
-  // Most texts are without any clue, and a stream is read again at each update.
-  if (clue?.test(read.text === text ? text.slice(from) : read.text) === false) return []
+  if (clue?.test(read.text) === false) return []
   const found: Detection[] = []
   for (const recognizer of recognizers) {
     const { kind, context } = recognizer

@@ -43,8 +43,8 @@ describe('hostile input', () => {
     Chinese: '电1',
   }
 
-  it.for(Object.entries(hostile))('100,000 characters of %s take under 100 ms', ([, unit]) => {
-    expect(fastest(unit.repeat(100_000 / unit.length))).toBeLessThan(100)
+  it.for(Object.entries(hostile))('100,000 characters of %s take under 50 ms', ([, unit]) => {
+    expect(fastest(unit.repeat(100_000 / unit.length))).toBeLessThan(50)
   })
 
   it('a million characters take under a second', { timeout: 30_000 }, () => {

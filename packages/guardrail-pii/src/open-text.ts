@@ -3,7 +3,11 @@ import { openPrivateKey } from './secrets.ts'
 import { separators } from './separators.ts'
 
 const separator = new RegExp(`[${separators}]`)
-const blank = /[ \t\r\n\u00a0]/
+const isSeparator = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at)
+  return code < 0x80 ? code === 32 || (code > 8 && code < 14) : separator.test(text[at]!)
+}
+const isBlank = (text: string, at: number): boolean => ' \t\r\n\u00a0'.includes(text[at]!)
 // Words that a number in groups may be made of.
 const partOfNumber = /\d|^(?:[A-Z]{1,4}|[-+().,:/#–]+|ext\.?|x)$/
 const accountHead = /^[A-Za-z]{2}\d{2}$/
@@ -13,11 +17,11 @@ const accountHead = /^[A-Za-z]{2}\d{2}$/
  * before it as long as they may be parts of one number, and a private key that has not ended.
  */
 export function openFrom(text: string, from: number): number {
-  let open = start(text, openPrivateKey(text, from) ?? text.length, from, separator)
+  let open = start(text, openPrivateKey(text, from) ?? text.length, from, false)
   for (;;) {
-    const gap = start(text, open, from, blank)
+    const gap = start(text, open, from, true)
     const isNear = open - gap <= 3 && !/[\r\n]/.test(text.slice(gap, open))
-    const word = start(text, gap, from, separator)
+    const word = start(text, gap, from, false)
     if (!isNear || word === gap || !isPart(text, word, gap, from)) break
     open = word
   }
@@ -28,14 +32,14 @@ export function openFrom(text: string, from: number): number {
 function isPart(text: string, word: number, end: number, from: number): boolean {
   if (partOfNumber.test(text.slice(word, end))) return true
   if (end - word !== 4) return false
-  const gap = start(text, word, from, blank)
-  return accountHead.test(text.slice(start(text, gap, from, separator), gap))
+  const gap = start(text, word, from, true)
+  return accountHead.test(text.slice(start(text, gap, from, false), gap))
 }
 
-/** Where the characters before an index end that are blank, or else none of them. */
-function start(text: string, end: number, from: number, kind: RegExp): number {
+/** Returns the index behind which all characters up to `end` are blank, or all are part of a word. */
+function start(text: string, end: number, from: number, blank: boolean): number {
   let at = end
-  while (at > from && kind.test(text[at - 1]!) === (kind === blank)) at--
+  while (at > from && (blank ? isBlank(text, at - 1) : !isSeparator(text, at - 1))) at--
   return at
 }
 
@@ -45,6 +49,6 @@ function start(text: string, end: number, from: number, kind: RegExp): number {
 export function pendingFrom(text: string, from: number, maxChars: number): number {
   const read = normalizeText(text, { homoglyphs: false })
   const open = read.toOriginal(openFrom(read.text, 0))
-  const tail = maxChars > 0 ? start(text, Math.max(0, text.length - maxChars), 0, separator) : open
+  const tail = maxChars > 0 ? start(text, Math.max(0, text.length - maxChars), 0, false) : open
   return Math.max(from, Math.min(open, tail))
 }

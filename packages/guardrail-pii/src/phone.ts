@@ -3,7 +3,6 @@ import type { CountryCode, PhoneNumber } from 'libphonenumber-js/max'
 import type { Candidate, FindOptions, Recognizer } from './recognizer.ts'
 
 const chain = /\d(?:[ .\-/()\u2010-\u2013]{0,3}\d)+/g
-const group = /\d+/g
 const extension = / ?(?:x|ext\.?|extension) ?\d{1,6}(?!\d)/y
 const opening = /\+ ?$/
 const wordBefore = /(?:[A-Za-z\u00c0-\u024f\u0370-\u052f@%/.]|\d[:+-])$/
@@ -46,14 +45,7 @@ function* numbersIn(
   options: FindOptions,
   known: Map<string, number>,
 ): Generator<Candidate> {
-  const groups = Array.from(match.matchAll(group), ({ index: at, 0: digits }) => {
-    const start = index + at
-    return {
-      start: start - (isAreaCode(text, start, digits) ? 1 : 0),
-      end: start + digits.length,
-      digits,
-    }
-  })
+  const groups = groupsIn(text, index, index + match.length)
   const head = opening.exec(text.slice(Math.max(0, index - 3), index))
   groups[0]!.start = Math.min(groups[0]!.start, index - (head?.[0].length ?? 0))
   extension.lastIndex = index + match.length
@@ -74,7 +66,7 @@ function* numbersIn(
     let digits = 0
     let best: { last: number; score: number } | undefined
     for (let last = first; last < Math.min(groups.length, first + maxGroups); last++) {
-      digits += groups[last]!.digits.length
+      digits += groups[last]!.digits
       if (digits > maxDigits) break
       if (digits < minDigits) continue
       if (
@@ -107,10 +99,26 @@ function* numbersIn(
 /** The score of a form that no other number has. */
 const strong = 0.6
 
-/** Digits in brackets of their own, as in `(415) 666-7777`. */
-function isAreaCode(text: string, start: number, digits: string): boolean {
-  return text[start - 1] === '(' && text[start + digits.length] === ')'
+interface DigitGroup {
+  start: number
+  end: number
+  readonly digits: number
 }
+
+/** Finds the groups of digits in a stretch. Brackets belong to a group, as in `(415) 666-7777`. */
+function groupsIn(text: string, from: number, to: number): DigitGroup[] {
+  const groups: DigitGroup[] = []
+  for (let at = from; at < to; at++) {
+    if (!isDigit(text.charCodeAt(at))) continue
+    const start = at
+    while (at + 1 < to && isDigit(text.charCodeAt(at + 1))) at++
+    const isAreaCode = text[start - 1] === '(' && text[at + 1] === ')'
+    groups.push({ start: start - (isAreaCode ? 1 : 0), end: at + 1, digits: at + 1 - start })
+  }
+  return groups
+}
+
+const isDigit = (code: number): boolean => code > 47 && code < 58
 
 function scoreOf(number: string, { regions, validate }: FindOptions): number {
   const [main = ''] = number.split(/[ex]/, 1)

@@ -30,8 +30,7 @@ export class PiiCheck {
     run: RunContext,
     signal: AbortSignal,
   ): Verdict | Promise<Verdict> {
-    const { stage, before = '' } = subject
-    const text = before + subject.text
+    const { stage, before = '', whole: text = before + subject.text } = subject
     const found = detect(text, this.#detector, before.length)
     const judge = (all: readonly Detection[]): Verdict => {
       if (all.length === 0 && this.#vault === undefined) return { action: 'allow' }

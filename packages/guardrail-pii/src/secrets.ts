@@ -1,3 +1,4 @@
+import { digitsOf } from './checksums.ts'
 import { patternRecognizer } from './recognizer.ts'
 import type { Candidate, Recognizer } from './recognizer.ts'
 import { vendorSecrets } from './vendor-secrets.ts'
@@ -82,11 +83,26 @@ function isAfterPasswordCommand(before: string): boolean {
   return takesPassword.test(last.slice(start + 1))
 }
 
-/** What a name such as `password` is given. */
+/** The longest name, what stands between it and a value, and the longest value. */
+const mostAssignedChars = 700
+
+/** Returns the index of the first digit from an index on. */
+function digitFrom(text: string, from: number): number {
+  anyDigit.lastIndex = from
+  return anyDigit.test(text) ? anyDigit.lastIndex - 1 : Infinity
+}
+
+const anyDigit = /\d/g
+
+/** Finds the values of names such as `password`. */
 function* assigned(text: string): Generator<Candidate> {
   let done = 0
+  let nextDigit = -1
   for (const { index, 0: word } of text.matchAll(name)) {
     if (index < done) continue
+    if (nextDigit < index) nextDigit = digitFrom(text, index)
+    // No value without a digit looks like a secret.
+    if (nextDigit - index > mostAssignedChars) continue
     const nameEnd = (done = endOfName(text, index + word.length))
     assignment.lastIndex = nameEnd
     const between = assignment.exec(text)?.[0]
@@ -119,7 +135,7 @@ function* privateKeys(text: string): Generator<Candidate> {
   }
 }
 
-/** Where a private key begins that may still go on, from an index of the text on. */
+/** Returns the index, from `from` on, of a private key that may still go on. */
 export function openPrivateKey(text: string, from: number): number | undefined {
   let at = text.indexOf('-----BEGIN ', from)
   while (at >= 0 && text.length - at < maxKeyChars) {
@@ -160,9 +176,10 @@ function looksPassword(value: string): boolean {
 
 function looksSecret(value: string): boolean {
   const bare = withoutEnd(value, '.,;:!')
-  if (isPlaceholder(bare) || /^[a-z]+:\/\//i.test(bare) || /^\.{0,2}\//.test(bare)) return false
-  const [letters, digits] = [/[a-z]/i.test(bare), (bare.match(/\d/g) ?? []).length]
-  if (bare.length < 6 || !letters || digits < 2) return digits > 15 && /^\d+$/.test(bare)
+  const digits = digitsOf(bare).length
+  if (digits < 2 || isPlaceholder(bare)) return false
+  if (/^[a-z]+:\/\//i.test(bare) || /^\.{0,2}\//.test(bare)) return false
+  if (bare.length < 6 || !/[a-z]/i.test(bare)) return digits > 15 && digits === bare.length
   if (/^(?:v?\d+\.\d+\.|\d{4}-\d\d-\d\d|0x\d{1,4}$|\d+[a-z]{1,3}$)/i.test(bare)) return false
   return bare.length >= 12 ? entropyOf(bare) >= 2.5 : !/^[A-Za-z]+\d{1,2}$/.test(bare) || digits > 2
 }

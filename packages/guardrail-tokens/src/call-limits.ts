@@ -22,18 +22,18 @@ import { OutputCut } from './output-cut.ts'
 import type { CountMethod, TokenCounter } from './token-counter.ts'
 import { calibrated, counterFor } from './token-counter.ts'
 
-/** The model that a run called last: tool calls are counted as it counts. */
+/** Model that the run called last. Tool calls are counted with its vocabulary. */
 export const modelOfRun: StateCell<string> = defineState({
   name: 'lamella.tokens.model',
   initial: () => '',
 })
 
-/** Makes the middleware that limits what a model call is given, and what it answers. */
+/** Creates the middleware that limits input and output of a model call. */
 export function callLimits(name: string, options: MaxTokensOptions): ChatMiddleware {
   const { maxInputTokens, maxOutputTokens, maxTotalTokens, mode, blockMessage, onEvent } = options
   const actions = exceedActions(options.onExceed)
   const report = reporter<TokenEvent>('guardrail', onEvent)
-  // Figures of models, nothing of a run.
+  // Keeps figures of models, none of runs.
   const calibration = tokenCalibration()
   const isShadow = mode === 'shadow'
 
@@ -61,7 +61,7 @@ export function callLimits(name: string, options: MaxTokensOptions): ChatMiddlew
     return new GuardrailTripped({ ...block, message: blockMessage ?? words }, { cause })
   }
 
-  /** Returns the tokens of the input as it then is. */
+  /** Applies the limit and returns the tokens of the remaining input. */
   const limitInput = (context: ChatContext, counter: TokenCounter, limit: number): number => {
     const size = (messages: ChatContext['messages']): number =>
       requestTokens({ ...inputOf(context), messages }, counter.count)
@@ -98,7 +98,7 @@ export function callLimits(name: string, options: MaxTokensOptions): ChatMiddlew
     context.transformUpdates(isShadow ? watching(cut) : cut)
   }
 
-  /** Returns what to learn from the provider's own count. */
+  /** Returns the estimate that the provider's own count can calibrate. */
   const limit = async (context: ChatContext): Promise<Estimate | undefined> => {
     const model = context.options.model ?? context.client.model ?? ''
     context.run.state.update(modelOfRun, () => model)
@@ -110,7 +110,7 @@ export function callLimits(name: string, options: MaxTokensOptions): ChatMiddlew
     const left = total - limitInput(context, counter, most)
     const output = Math.min(limitFor(context, maxOutputTokens), Math.max(1, left))
     if (output !== Infinity) limitOutput(context, counter, output)
-    // What the provider keeps of a conversation is not in an estimate.
+    // An estimate does not include the conversation that the provider keeps.
     if (!isEstimate || context.options.conversationId !== undefined) return undefined
     return { model, tokens: requestTokens(inputOf(context), plain.count) }
   }
@@ -146,7 +146,7 @@ function limitFor(context: ChatContext, limit: TokenLimit | undefined): number {
   return typeof limit === 'function' ? limit(context) : (limit ?? Infinity)
 }
 
-/** Has a transformer look at the updates, and lets them pass as they are. */
+/** Shows updates to a transformer and passes them on unchanged. */
 function watching(inner: OutputCut): UpdateTransformer<ChatResponseUpdate> {
   const nobody = { enqueue() {}, terminate() {} }
   return {

@@ -1,8 +1,9 @@
 import type { Message } from '@lamella/core'
 
 /**
- * Leaves out the oldest turns until what is left fits: a turn begins at a message of the user, so that
- * calls and their results stay together. Instructions and the last turn stay. Nothing if that does not fit.
+ * Removes the oldest turns until the rest is within the limit. A turn begins with a message of the user, so
+ * calls stay with their results. Instructions and the last turn stay. Returns `undefined` if they alone
+ * exceed the limit.
  */
 export function dropOldestTurns(
   messages: readonly Message[],
@@ -11,7 +12,7 @@ export function dropOldestTurns(
   const starts = messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []))
   const kept = (start: number): readonly Message[] =>
     messages.filter(({ role }, index) => index >= start || role === 'system')
-  // The fewest turns that have to go.
+  // Finds the smallest number of turns to remove.
   let low = 0
   let high = starts.length
   while (low < high) {

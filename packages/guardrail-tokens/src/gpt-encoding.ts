@@ -1,6 +1,6 @@
 import type { CountTokens } from '@lamella/core/authoring'
 
-/** Vocabularies that `gpt-tokenizer` has. */
+/** Vocabularies of `gpt-tokenizer`. */
 export type GptEncodingName = 'o200k_base' | 'cl100k_base'
 
 export const gptEncodingNames: readonly GptEncodingName[] = ['o200k_base', 'cl100k_base']
@@ -11,7 +11,7 @@ interface GptEncoding {
 
 const loading = new Map<GptEncodingName, Promise<CountTokens | undefined>>()
 
-/** The vocabulary of a model of OpenAI's, or nothing for one whose vocabulary is not known. */
+/** Returns the vocabulary of an OpenAI model, or `undefined` if it is not known. */
 export function encodingOf(model: string): GptEncodingName | undefined {
   const name = model.slice(model.lastIndexOf('/') + 1)
   if (/^(ft:)?(gpt-4o|gpt-4\.[15]|gpt-[5-9]|gpt-oss|chatgpt|o\d|codex|computer-use)/.test(name)) {
@@ -20,11 +20,11 @@ export function encodingOf(model: string): GptEncodingName | undefined {
   return /^(ft:)?(gpt-4|gpt-3\.5|gpt-35|text-embedding)/.test(name) ? 'cl100k_base' : undefined
 }
 
-/** Counts exactly where `gpt-tokenizer` is installed. It is loaded once, when it is first needed. */
+/** Loads `gpt-tokenizer` once, at first use. Resolves to `undefined` if it is not installed. */
 export function loadEncoding(name: GptEncodingName): Promise<CountTokens | undefined> {
   let counter = loading.get(name)
   if (counter === undefined) {
-    // Not a literal: the package is optional, and a bundler must not look for it.
+    // Not a literal: bundlers must not resolve an optional package.
     const specifier = `gpt-tokenizer/encoding/${name}`
     counter = import(/* @vite-ignore */ specifier).then(counterOf, () => undefined)
     loading.set(name, counter)
@@ -34,7 +34,7 @@ export function loadEncoding(name: GptEncodingName): Promise<CountTokens | undef
 
 function counterOf(encoding: GptEncoding): CountTokens {
   const count = (text: string): number =>
-    // The names of special tokens in a text are text.
+    // Counts the names of special tokens as plain text.
     encoding.countTokens(text, { disallowedSpecial: new Set() })
   return (text) => {
     if (!longRun.test(text)) return count(text)
@@ -48,6 +48,6 @@ function counterOf(encoding: GptEncoding): CountTokens {
   }
 }
 
-// The time that a run without a break takes grows with the square of its length.
+// The tokenizer's time grows with the square of the length of a run without a break.
 const longRun = /\S{65}|\s{65}/u
 const longRuns = /\S{64}|\s{64}/gu

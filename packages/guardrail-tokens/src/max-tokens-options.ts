@@ -5,68 +5,72 @@ import type { GptEncodingName } from './gpt-encoding.ts'
 import { gptEncodingNames } from './gpt-encoding.ts'
 import type { CountMethod } from './token-counter.ts'
 
-/** A number of tokens, or what gives one for a call, such as a share of the model's window. */
+/** A number of tokens, or a function that returns one for a model call, such as a share of the model's window. */
 export type TokenLimit = number | ((context: ChatContext) => number)
 
-/** What follows where there is too much. */
+/** Action for each kind of excess. */
 export interface OnExceed {
   /**
-   * `truncate` leaves out the oldest turns, and blocks where the last one alone is too long.
+   * Input of a model call. `truncate` removes the oldest turns, and blocks if the last one alone is too long.
    * @default 'block'
    */
   readonly input?: 'block' | 'truncate' | undefined
   /**
-   * `cap` tells the provider the limit, and cuts what is longer all the same.
+   * Output of a model call. `cap` sends the limit to the provider and cuts a longer answer.
    * @default 'cap'
    */
   readonly output?: 'cap' | 'block' | undefined
-  /** @default 'block' */
+  /** One message. @default 'block' */
   readonly message?: 'block' | 'truncate' | undefined
   /**
-   * `reject` gives the model a result that says so.
+   * Arguments of a tool call. `reject` tells the model in a tool result.
    * @default 'reject'
    */
   readonly arguments?: 'reject' | 'block' | undefined
-  /** @default 'truncate' */
+  /** Result of a tool call. @default 'truncate' */
   readonly result?: 'block' | 'truncate' | undefined
 }
 
-/** What the guardrail did, with the figures it did it for. */
+/** Report of an action, with the figures that caused it. */
 export interface TokenEvent extends GuardrailEvent {
+  /** Counted tokens. */
   readonly tokens?: number | undefined
+  /** Limit that they exceed, in tokens. */
   readonly limit?: number | undefined
-  /** Whether `tokens` were counted by the model's vocabulary. */
+  /** Method of counting: `exact` with the model's vocabulary, otherwise `estimate`. */
   readonly method?: CountMethod | undefined
 }
 
 type Common = 'mode' | 'when' | 'onError' | 'unsupported' | 'timeoutMs' | 'blockMessage' | 'roles'
 
+/** Options of {@link maxTokens}. */
 export interface MaxTokensOptions extends Pick<GuardrailOptions, Common> {
-  /** @default 'tokens' */
+  /** Name, unique in a pipeline. @default 'tokens' */
   readonly name?: string | undefined
   /**
-   * Of all that a model call is given: messages, instructions, tools, the schema of the answer, files.
-   * @default 4096, where no limit is given at all
+   * Maximum input of a model call in tokens: messages, instructions, tools, the schema of the answer, files.
+   * @default 4096 if no limit is set at all, otherwise no limit
    */
   readonly maxInputTokens?: TokenLimit | undefined
-  /** Of what the model writes in a call. */
+  /** Maximum output of a model call in tokens. @default no limit */
   readonly maxOutputTokens?: TokenLimit | undefined
-  /** Of input and output of a call: the output gets what the input leaves. */
+  /** Maximum input and output of a model call in tokens: the output gets the rest. @default no limit */
   readonly maxTotalTokens?: TokenLimit | undefined
-  /** Of one message; of the user, unless `roles` says more. */
+  /** Maximum length of one message in tokens, of the roles in `roles`. @default no limit */
   readonly maxMessageTokens?: number | undefined
-  /** Of the arguments of one tool call, as JSON. */
+  /** Maximum length of a tool call's arguments as JSON, in tokens. @default no limit */
   readonly maxToolArgumentsTokens?: number | undefined
-  /** Of the result of one tool call. */
+  /** Maximum length of a tool call's result in tokens. @default no limit */
   readonly maxToolResultTokens?: number | undefined
-  /** One for all, where it is possible there, or one for each. */
+  /** One action for every kind that supports it, or an action for each kind. @default the defaults of `OnExceed` */
   readonly onExceed?: 'block' | 'truncate' | OnExceed | undefined
-  /** Counts the tokens of a text. @default `gpt-tokenizer` where it is installed and has the model */
+  /** Counts the tokens of a text. @default `gpt-tokenizer` if it is installed and knows the model */
   readonly countTokens?: CountTokens | undefined
-  /** The vocabulary for all models, or no vocabulary at all. @default that of the model, if known */
+  /** Vocabulary for every model, or `estimate` for none. @default the model's, if known */
   readonly encoding?: GptEncodingName | 'estimate' | undefined
-  /** What is put behind a text that was truncated. @default '…' */
+  /** Text at the end of a truncated text. @default '…' */
   readonly suffix?: string | undefined
+  /** Called with a report of every action. @default none */
   readonly onEvent?: ((event: TokenEvent) => void) | undefined
 }
 
@@ -106,7 +110,7 @@ export function checkMaxTokens(options: MaxTokensOptions): void {
   })
 }
 
-/** What follows, for each kind. */
+/** Resolves `onExceed` to an action for each kind. */
 export function exceedActions(onExceed: MaxTokensOptions['onExceed']): Required<{
   readonly [Kind in keyof OnExceed]: NonNullable<OnExceed[Kind]>
 }> {

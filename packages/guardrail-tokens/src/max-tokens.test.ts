@@ -216,7 +216,7 @@ describe.each([false, true])('output, streamed: %s', (stream) => {
   })
 })
 
-test('a stream that goes on for ever in spite of the limit is ended', async () => {
+test('an endless stream that ignores the limit is ended', async () => {
   let made = 0
   const client = scriptedClient(['unused'])
   const endless = Object.assign(Object.create(client), {
@@ -232,7 +232,7 @@ test('a stream that goes on for ever in spite of the limit is ended', async () =
     middleware: maxTokens({ maxOutputTokens: 50, countTokens }),
   })
 
-  const response = await agent.run('Go on', { stream: true }).finalResponse()
+  const response = await agent.run('Continue', { stream: true }).finalResponse()
 
   expect(countTokens(response.text)).toBe(50)
   expect(response.finishReason).toBe('length')

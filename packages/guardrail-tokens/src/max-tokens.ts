@@ -7,7 +7,21 @@ import { checkMaxTokens } from './max-tokens-options.ts'
 import { textLimits } from './text-limits.ts'
 
 /**
- * Limits tokens: of what a model call is given and answers, of messages, of arguments and of results.
+ * Limits the tokens of model calls (input and output), messages, tool arguments and tool results.
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { maxTokens } from '@lamella/guardrail-tokens'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const agent = new Agent({
+ *   client: scriptedClient(['One two three four five six seven eight.'], { model: 'gpt-4o' }),
+ *   middleware: maxTokens({ maxInputTokens: 50, maxOutputTokens: 5 }),
+ * })
+ *
+ * const { text, finishReason } = await agent.run('Count to eight.')
+ * console.log(text, finishReason) // One two three four five length
+ * ```
  * @throws TypeError or RangeError that names the option and the value
  */
 export function maxTokens(
@@ -41,7 +55,7 @@ export function maxTokens(
         role: 'tokens',
         level: 'chat',
         applyTo,
-        // What counts is what is sent.
+        // Counts the text that is sent.
         readAs: 'raw',
         check: textLimits(options),
       }),

@@ -8,35 +8,35 @@ import type { CountTokens } from '@lamella/core/authoring'
 import { pieceChars, pieceEnd } from './text-pieces.ts'
 
 export interface OutputCutOptions {
-  /** Who cuts: the response says so. */
+  /** Name of the guardrail, for the response. */
   readonly name: string
   readonly weigh: CountTokens
   readonly maxTokens: number
-  /** Whether a call may be ended whose provider goes on all the same. */
+  /** Allows ending a call whose provider ignores the limit. */
   readonly mayEnd: boolean
-  /** Told once, when there is more than may leave. What it throws ends the call. */
+  /** Called once, when the answer exceeds the limit. Its error ends the call. */
   readonly onCut: () => void
 }
 
 type Written = Extract<Content, { readonly type: 'text' | 'reasoning' | 'refusal' }>
 
-/** No piece has more tokens: a character has at most three bytes, and a calibration at most triples. */
+/** Maximum tokens of a piece: a character has at most three bytes, and a calibration at most triples. */
 const maxPieceTokens = pieceChars * 9
 
 /**
- * Lets no more than so many tokens of an answer leave, in whole words, wherever its chunks were cut.
- * Nothing waits while there are enough left for any word.
+ * Passes at most `maxTokens` tokens of an answer, in whole words, however the answer is split into updates.
+ * Holds nothing back while enough tokens are left for any word.
  */
 export class OutputCut implements UpdateTransformer<ChatResponseUpdate> {
   readonly #options: OutputCutOptions
   #tokens = 0
   #isCut = false
-  /** What was written since the last complete piece, as part of what, and how much of it has left. */
+  /** Text since the last complete piece; `#part` is its content, `#left` the length that was passed on. */
   #open = ''
   #part: Written | undefined
   #left = 0
   #messageId: string | undefined
-  /** Calls that began before the cut. */
+  /** Tool calls that began before the cut. */
   #begun = new Set<string | number>()
 
   constructor(options: OutputCutOptions) {
@@ -67,7 +67,7 @@ export class OutputCut implements UpdateTransformer<ChatResponseUpdate> {
       controller.enqueue({ ...rest, contents: passed, ...(isEnd && { finishReason: 'length' }) })
     }
     const { maxTokens, mayEnd } = this.#options
-    // It was told the same limit on the wire, so this one takes no notice of it.
+    // The provider ignores the limit that the request has set.
     if (mayEnd && this.#tokens > 2 * maxTokens + maxPieceTokens) {
       this.#tellCut(controller)
       controller.terminate()
@@ -110,7 +110,7 @@ export class OutputCut implements UpdateTransformer<ChatResponseUpdate> {
     return this.#leave(this.#count(false))
   }
 
-  /** What is left of a part that ends here. */
+  /** Returns the rest of a content that ends here. */
   #close(): Written[] {
     if (this.#part === undefined) return []
     const left = this.#isCut ? [] : this.#leave(this.#count(true))
@@ -125,7 +125,7 @@ export class OutputCut implements UpdateTransformer<ChatResponseUpdate> {
     if (contents.length > 0) controller.enqueue({ contents, messageId: this.#messageId })
   }
 
-  /** Counts what is complete. Returns what may leave. */
+  /** Counts the complete pieces and returns the text that may pass. */
   #count(final: boolean): string {
     const { weigh, maxTokens } = this.#options
     const text = this.#open

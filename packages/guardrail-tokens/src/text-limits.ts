@@ -5,7 +5,7 @@ import { exceedActions } from './max-tokens-options.ts'
 import { fittingChars } from './text-pieces.ts'
 import { counterFor } from './token-counter.ts'
 
-/** Makes the check of messages, arguments and results, each by itself. */
+/** Creates the check of single messages, arguments and results. */
 export function textLimits(
   options: MaxTokensOptions,
 ): (subject: GuardrailSubject, context: CheckContext) => Promise<Verdict> {

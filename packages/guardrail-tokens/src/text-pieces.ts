@@ -1,11 +1,11 @@
 import type { CountTokens } from '@lamella/core/authoring'
 
-/** The longest piece. */
+/** Maximum length of a piece in UTF-16 units. */
 export const pieceChars = 64
 
 /**
- * Where the piece ends that begins at an index, or nothing where that takes more text. Pieces begin at
- * single spaces, as the words of a vocabulary do, so that their tokens add up to those of the text.
+ * Returns the end of the piece that begins at an index, or `undefined` if more text is needed. Pieces begin
+ * at single spaces, as the words of a vocabulary do, so that their tokens add up to those of the text.
  */
 export function pieceEnd(text: string, start: number, final: boolean): number | undefined {
   for (let at = start + 1; at <= start + pieceChars; at++) {
@@ -17,7 +17,7 @@ export function pieceEnd(text: string, start: number, final: boolean): number | 
   return isPair ? end - 1 : end
 }
 
-/** The length of the longest start of a text, in whole words, that has no more than so many tokens. */
+/** Returns the length of the longest beginning of a text, in whole words, with at most `maxTokens` tokens. */
 export function fittingChars(text: string, weigh: CountTokens, maxTokens: number): number {
   let tokens = 0
   for (let start = 0; start < text.length; ) {

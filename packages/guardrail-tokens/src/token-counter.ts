@@ -3,14 +3,14 @@ import { estimateTokens, tokenWeight } from '@lamella/core/authoring'
 import type { GptEncodingName } from './gpt-encoding.ts'
 import { encodingOf, loadEncoding } from './gpt-encoding.ts'
 
-/** Whether tokens are counted by the model's own vocabulary, or estimated. */
+/** Method of counting tokens: with the model's own vocabulary, or by an estimate. */
 export type CountMethod = 'exact' | 'estimate'
 
-/** How the tokens of a model are counted. */
+/** Counts the tokens of a model. */
 export interface TokenCounter {
   readonly method: CountMethod
   readonly count: CountTokens
-  /** Of a piece of a text, such that pieces add up. */
+  /** Counts a piece of a text, so that the pieces add up to the text. */
   readonly weigh: CountTokens
 }
 
@@ -19,7 +19,7 @@ export interface TokenCounterOptions {
   readonly encoding?: GptEncodingName | 'estimate' | undefined
 }
 
-/** What counts for a model: the caller's own function, the model's vocabulary, else an estimate. */
+/** Chooses the counter of a model: the caller's function, the model's vocabulary, or an estimate. */
 export async function counterFor(
   model: string | undefined,
   { countTokens: own, encoding }: TokenCounterOptions,
@@ -30,7 +30,7 @@ export async function counterFor(
   return { method: 'estimate', count: estimateTokens, weigh: tokenWeight }
 }
 
-/** A counter whose counts are multiplied by what was learned of a model. */
+/** Multiplies the counts of a counter by a factor learned from the provider. */
 export function calibrated(counter: TokenCounter, factor: number): TokenCounter {
   if (factor === 1) return counter
   return {

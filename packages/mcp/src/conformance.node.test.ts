@@ -12,7 +12,7 @@ import {
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
-import { agentServer } from './agent-server.ts'
+import { agentServer } from './serve/agent-server.ts'
 import { listen } from './local-http.test-helper.ts'
 
 // The official suite (https://github.com/modelcontextprotocol/conformance), offline.

@@ -1,8 +1,8 @@
 import type { AgentContext } from '@lamella/core'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
 import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
-import type { McpEvent } from './mcp-event.ts'
-import type { McpSamplingOptions } from './sample.ts'
+import type { McpEvent } from './base/mcp-event.ts'
+import type { McpSamplingOptions } from './contents/sample.ts'
 
 /** Options of `mcpTools`. */
 export interface McpToolsOptions

@@ -7,7 +7,7 @@ import { path, toolPolicy } from '@lamella/guardrail-tools'
 import { callFunction } from '@lamella/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { trial } from './local-server.test-helper.ts'
-import type { McpCustomServer } from './mcp-server.ts'
+import type { McpCustomServer } from './connection/mcp-server.ts'
 import { mcpTools } from './mcp-tools.ts'
 import { stdio } from './stdio.ts'
 

@@ -1,2 +1,2 @@
-export { agentServer } from './agent-server.ts'
-export type { AgentServerOptions, AgentServerRequest } from './agent-server.ts'
+export { agentServer } from './serve/agent-server.ts'
+export type { AgentServerOptions, AgentServerRequest } from './serve/agent-server.ts'

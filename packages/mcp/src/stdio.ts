@@ -1,6 +1,6 @@
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import type { McpCustomServer, McpProtocol } from './mcp-server.ts'
+import type { McpCustomServer, McpProtocol } from './connection/mcp-server.ts'
 
 /** Options of `stdio`. */
 export interface StdioOptions {

@@ -13,19 +13,35 @@ import { RunAudit } from './run/run-audit.ts'
 import { runPart } from './run/run-part.ts'
 import { toolPart } from './run/tool-part.ts'
 
-/** The middlewares of an audit log, and the log itself. */
+/** An audit log: the list of its middleware, with the state of the log. */
 export interface AuditLog extends ReadonlyArray<Middleware> {
-  /** Where the chain ends, once something was recorded. Kept elsewhere, it shows that lines were cut off. */
+  /** Last record of the chain. Undefined before the first one. Kept elsewhere, it shows that lines were cut off. */
   readonly head: AuditHead | undefined
-  /** Resolves when all is written, or `waitMs` are over. */
+  /** Resolves when every record is written, or after `waitMs`. */
   flush(): Promise<void>
-  /** Writes what waits and lets go of the sinks. */
+  /** Writes the waiting records and closes the sinks. */
   close(): Promise<void>
 }
 
 /**
  * Records runs, model calls, tool calls, approvals and decisions in a log in which every line holds the
- * hash of the one before. Agents that write to one log share one `auditLog()`.
+ * hash of the line before it. Agents that write to the same log share one `auditLog()`.
+ * @example
+ * ```ts
+ * import { tmpdir } from 'node:os'
+ * import { join } from 'node:path'
+ * import { Agent } from '@lamella/core'
+ * import { auditLog, jsonLines, verify } from '@lamella/middleware-audit'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const path = join(tmpdir(), `audit-log-${process.pid}.jsonl`)
+ * const audit = auditLog({ sinks: jsonLines(path) })
+ * const agent = new Agent({ client: scriptedClient(['Hello!']), middleware: [audit] })
+ *
+ * await agent.run('Hi')
+ * await audit.close()
+ * console.log((await verify(path)).ok) // true
+ * ```
  * @throws TypeError or RangeError that names the option and the value
  */
 export function auditLog(options: AuditLogOptions): AuditLog {

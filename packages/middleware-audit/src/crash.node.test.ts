@@ -51,7 +51,7 @@ it('a process that is killed while it writes leaves a log that verifies up to it
   }
 }, 60_000)
 
-it('a log that was torn in the middle of a line goes on with the next process', async () => {
+it('a log that was torn in the middle of a line continues in the next process', async () => {
   const text = readFileSync(path)
   const whole = text.subarray(0, text.lastIndexOf(10) + 1)
   writeFileSync(path, Buffer.concat([whole, Buffer.from('{"agent":"helper","ch')]))

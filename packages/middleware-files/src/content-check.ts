@@ -5,7 +5,7 @@ import type { FileCount, FileRules } from './file-contents.ts'
 import { fileViolation, isFile } from './file-contents.ts'
 import type { ContentOptions, FileEvent } from './file-options.ts'
 
-/** Where files stand. */
+/** The run, level and stage in which files are checked. */
 export interface FilePlace {
   readonly run: RunContext
   readonly signal: AbortSignal
@@ -14,7 +14,7 @@ export interface FilePlace {
   readonly tool?: string | undefined
 }
 
-/** Makes the function that judges the files of some contents, and returns what may stay of those. */
+/** Creates the function that checks the files among contents and returns the contents that may stay. */
 export function contentCheck(
   name: string,
   options: ContentOptions,

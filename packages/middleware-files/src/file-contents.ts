@@ -4,7 +4,7 @@ import { fileTypeFromBuffer } from 'file-type'
 import { imageSize } from 'image-size'
 import { isSpecialAddress } from './special-address.ts'
 
-/** Why a file is refused. */
+/** Reason for refusing a file. */
 export type FileViolation =
   | 'media-type'
   | 'mismatch'
@@ -19,10 +19,10 @@ export type FileViolation =
   | 'scan'
   | 'unreadable'
 
-/** A part of a message that is a file. */
+/** File content of a message. */
 export type FileContent = DataContent | UriContent
 
-/** What files may be. */
+/** Rules for files. */
 export interface FileRules {
   readonly allow: readonly string[]
   readonly deny: readonly string[]
@@ -39,7 +39,7 @@ export interface FileRules {
     | undefined
 }
 
-/** What was counted of the files of one message list. */
+/** Number and size of the files in one list of messages. */
 export interface FileCount {
   files: number
   bytes: number
@@ -49,7 +49,7 @@ export function isFile(content: Content): content is FileContent {
   return content.type === 'data' || content.type === 'uri'
 }
 
-/** Judges one file, and counts it. */
+/** Counts one file and checks it against the rules. */
 export async function fileViolation(
   content: FileContent,
   rules: FileRules,
@@ -78,7 +78,7 @@ export async function fileViolation(
   return isClean ? undefined : 'scan'
 }
 
-/** A file elsewhere is judged by its address, and not fetched. */
+/** Checks a linked file by its address. It is not fetched. */
 function uriViolation(
   { uri, mediaType }: UriContent,
   rules: FileRules,
@@ -88,7 +88,7 @@ function uriViolation(
     const size = Math.floor((uri.length - uri.indexOf(',') - 1) * 0.75)
     if (size > rules.maxBytes) return 'too-large'
     if ((count.bytes += size) > rules.maxTotalBytes) return 'total-too-large'
-    // Bytes in an address would pass by the sniffing.
+    // The bytes of a `data:` address are not sniffed.
     return rules.schemes.includes('data:') ? undefined : 'uri'
   }
   const url = plainUrl(uri)
@@ -101,7 +101,7 @@ function uriViolation(
   return undefined
 }
 
-/** What the bytes say, beside what was declared. */
+/** Compares the type that the bytes show with the declared type. */
 async function sniff(
   bytes: Uint8Array,
   declared: string,
@@ -109,7 +109,7 @@ async function sniff(
 ): Promise<FileViolation | undefined> {
   const found = await fileTypeFromBuffer(bytes)
   if (found === undefined) {
-    // Nothing that has a signature. Markup and scripts have none.
+    // The bytes have no signature. Markup and scripts have none.
     if (!isTextual(declared)) return 'mismatch'
     if (bytes.subarray(0, 4096).includes(0)) return 'mismatch'
     const isMarkup = /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml)$/.test(declared)
@@ -120,7 +120,7 @@ async function sniff(
   return isAllowed(actual, rules) || !isTextual(declared) ? 'mismatch' : 'active-content'
 }
 
-/** Of an image whose head says it; others cannot be read by a model either. */
+/** Returns width by height of an image from its header; 0 if the header does not say it. */
 function pixelsOf(bytes: Uint8Array): number {
   try {
     const { width, height } = imageSize(bytes)
@@ -130,7 +130,7 @@ function pixelsOf(bytes: Uint8Array): number {
   }
 }
 
-/** HTML or SVG under another name. */
+/** Returns true for HTML or SVG under another type. */
 function looksActive(bytes: Uint8Array): boolean {
   const start = new TextDecoder().decode(bytes.subarray(0, 1024)).trimStart().toLowerCase()
   return /^(?:<!doctype html|<html|<svg|<script|<\?xml[^>]{0,200}>\s{0,100}<(?:svg|html))/.test(
@@ -164,7 +164,7 @@ function isAllowed(type: string, { allow, deny }: FileRules): boolean {
   return !deny.some((glob) => fits(type, glob)) && allow.some((glob) => fits(type, glob))
 }
 
-/** `image/*` fits all images, `*` everything. */
+/** Matches a media type: `image/*` matches every image, `*` everything. */
 function fits(type: string, glob: string): boolean {
   if (glob === '*' || glob === '*/*') return true
   return glob.endsWith('/*') ? type.startsWith(glob.slice(0, -1)) : type === glob
@@ -191,7 +191,7 @@ function bytesOf(data: string | Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** A name alone: no folder, nothing that turns the reading direction or hides. */
+/** Returns true for a plain file name: no folder, no characters that hide or reverse text. */
 function isName(name: string, maxChars: number): boolean {
   return (
     name.length <= maxChars &&

@@ -5,103 +5,109 @@ import type { FileViolation } from './file-contents.ts'
 import type { Dialect } from './path-escape.ts'
 import type { FileSystem, PathViolation } from './resolve-path.ts'
 
-/** What the middleware tells of a refusal: never a path, a name or a byte. */
+/** Report of a refusal. Contains no path, file name or content. */
 export interface FileEvent {
+  /** Name of the middleware. */
   readonly middleware: string
+  /** A path in the arguments of a tool, or a file in a message. */
   readonly kind: 'path' | 'file'
+  /** Reason of the refusal. */
   readonly violation: PathViolation | FileViolation | 'unreadable'
+  /** Action of the middleware; `shadow` if it only reports. */
   readonly action: 'refuse' | 'block' | 'drop' | 'placeholder' | 'shadow'
+  /** Name of the tool. Undefined for files in the input. */
   readonly tool?: string | undefined
-  /** Where in the arguments, such as `files.0.path`. */
+  /** Place in the arguments, such as `files.0.path`. Undefined for files. */
   readonly argument?: string | undefined
 }
 
 /** Paths in the arguments of tools. */
 export interface PathOptions {
-  /** Folders that paths must lie in, absolute. A relative path is read from the first one. */
+  /** Absolute folders that contain every allowed path. A relative path starts at the first one. */
   readonly roots: readonly string[]
   /**
-   * Which keys hold paths, at any depth.
-   * @default those that contain file, path, dir or folder, but not profile, direction and the like
+   * Keys of arguments that hold paths, at any depth.
+   * @default keys that contain file, path, dir or folder, except words such as profile and direction
    */
   readonly keys?: RegExp | readonly string[] | ((key: string, tool: Tool) => boolean) | undefined
   /**
-   * How paths are read. A path must be harmless in each.
+   * Path syntaxes. A path must be harmless in each of them.
    * @default ['posix', 'win32']
    */
   readonly dialects?: readonly Dialect[] | undefined
   /**
-   * Rounds of percent-decoding after which a path must still be harmless.
+   * Number of percent-decoding rounds after which a path must still be harmless.
    * @default 2
    */
   readonly decode?: number | undefined
-  /** Such as `.md`, in small letters. @default any */
+  /** Allowed extensions in lower case, such as `.md`. @default any */
   readonly extensions?: readonly string[] | undefined
   /**
-   * Whether what a path names must exist.
-   * @default for tools that are `readOnly`
+   * Requires that the path exists.
+   * @default true for tools that are `readOnly`
    */
   readonly mustExist?: boolean | ((tool: Tool) => boolean) | undefined
-  /** Of a file that exists. @default 104857600, 100 MiB */
+  /** Maximum size of an existing file in bytes. @default 104857600, 100 MiB */
   readonly maxBytes?: number | undefined
   /**
-   * Links are followed, and what they lead to is judged; or refused.
+   * Resolves symbolic links and checks their target, or refuses them.
    * @default 'resolve'
    */
   readonly symlinks?: 'resolve' | 'refuse' | undefined
   /**
-   * Whether the tool gets the path that was judged, absolute and without links, in place of the one that
-   * the model wrote.
+   * Passes the checked path to the tool, absolute and without links, instead of the path that the model
+   * wrote.
    * @default true
    */
   readonly rewrite?: boolean | undefined
   /**
-   * The model reads that the path was refused, or the run ends as blocked.
+   * Tells the model that the path was refused, or ends the run as blocked.
    * @default 'refuse'
    */
   readonly onViolation?: 'refuse' | 'block' | undefined
-  /** @default the disk of this machine */
+  /** File system that resolves paths. @default the local disk */
   readonly fileSystem?: FileSystem | undefined
 }
 
-/** Files in what goes to the model: in the input of a run, and in results of tools. */
+/** Rules for files in the input of a run and in results of tools. */
 export interface ContentOptions {
-  /** Media types; `image/*` is all images. @default images, PDF, text, JSON */
+  /** Allowed media types; `image/*` matches every image. @default images, PDF, text, JSON */
   readonly allow?: readonly string[] | undefined
-  /** Wins over `allow`. @default SVG, HTML: they can carry scripts */
+  /** Refused media types, also if `allow` matches. @default SVG, HTML: they can carry scripts */
   readonly deny?: readonly string[] | undefined
-  /** Whether bytes must be what was declared. @default true */
+  /** Requires that the bytes match the declared type. @default true */
   readonly sniff?: boolean | undefined
-  /** @default 20971520, 20 MiB */
+  /** Maximum size of a file in bytes. @default 20971520, 20 MiB */
   readonly maxBytes?: number | undefined
-  /** Of one input, or one result. @default 10 */
+  /** Maximum number of files in one input or result. @default 10 */
   readonly maxFiles?: number | undefined
-  /** Of one input, or one result. @default 52428800, 50 MiB */
+  /** Maximum size of all files in one input or result, in bytes. @default 52428800, 50 MiB */
   readonly maxTotalBytes?: number | undefined
-  /** Width by height of an image. @default 40000000 */
+  /** Maximum width by height of an image, in pixels. @default 40000000 */
   readonly maxPixels?: number | undefined
-  /** @default 255 */
+  /** Maximum length of a file name in UTF-16 units. @default 255 */
   readonly maxNameChars?: number | undefined
-  /** Of `uri` contents. @default ['https:'] */
+  /** Allowed schemes of `uri` contents. @default ['https:'] */
   readonly schemes?: readonly string[] | undefined
-  /** Of `uri` contents; `*.example.com` is all below it. @default all that are not private */
+  /** Allowed hosts of `uri` contents; `*.example.com` matches every subdomain. @default all public hosts */
   readonly hosts?: readonly string[] | undefined
-  /** Says whether a file may pass, such as a virus scanner. */
+  /** Returns true for a file that may pass; a place for an antivirus program. @default none */
   readonly scan?:
     | ((file: DataContent, signal: AbortSignal) => boolean | Promise<boolean>)
     | undefined
   /**
-   * The run ends as blocked, the file is left out, or a sentence stands in its place.
+   * Ends the run as blocked, removes the file, or replaces it with a sentence.
    * @default 'block'
    */
   readonly onViolation?: 'block' | 'drop' | 'placeholder' | undefined
 }
 
-/** Options of `fileValidator`. At least one of `paths` and `contents` must be there. */
+/** Options of {@link fileValidator}. At least one of `paths` and `contents` is required. */
 export interface FileValidatorOptions
   extends MiddlewareOptions<AgentContext | FunctionInvocationContext, FileEvent> {
+  /** Rules for paths in the arguments of tools. @default paths are not checked */
   readonly paths?: PathOptions | undefined
-  /** `true` takes all defaults. */
+  /** Rules for files in messages; `true` for all defaults. @default files are not checked */
   readonly contents?: ContentOptions | true | undefined
 }
 

@@ -334,9 +334,9 @@ describe.each(runModes)('files in contents, %s', (mode) => {
     ['no link', link('a.png'), 'uri'],
     ['a link to another host', link('https://evil.com/'), 'uri', { hosts: ['*.example.com'] }],
     ['a link to an archive', link('https://example.com/a', 'application/zip'), 'media-type'],
-    ['what a scanner refuses', file('image/png', png), 'scan', { scan: () => false }],
+    ['a file that `scan` refuses', file('image/png', png), 'scan', { scan: () => false }],
     [
-      'what a scanner fails at',
+      'a file at which `scan` fails',
       file('image/png', png),
       'unreadable',
       { scan: () => Promise.reject(new Error('down')) },

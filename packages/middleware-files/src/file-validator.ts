@@ -6,9 +6,32 @@ import { checkFileOptions } from './file-options.ts'
 import { pathCheck } from './path-middleware.ts'
 
 /**
- * Keeps tools within folders, and files within what they may be. Paths in arguments are judged by how
- * they are written and by where they lead; files in the input and in results by their type, their bytes,
- * their size and their number.
+ * Confines tools to folders and checks files. Checks paths in arguments by their spelling and by their
+ * target; files in the input and in results by type, content, size and number.
+ * @example
+ * ```ts
+ * import { Agent, tool } from '@lamella/core'
+ * import { fileValidator } from '@lamella/middleware-files'
+ * import { callFunction, scriptedClient } from '@lamella/testing'
+ *
+ * const read = tool({
+ *   name: 'read_file',
+ *   description: 'Reads a file of the project.',
+ *   parameters: { type: 'object', properties: { path: { type: 'string' } } },
+ *   readOnly: true,
+ *   execute: ({ path }) => `the text of ${String(path)}`,
+ * })
+ * const client = scriptedClient([callFunction('read_file', { path: '../../etc/passwd' }), 'I cannot.'])
+ * const agent = new Agent({
+ *   client,
+ *   tools: [read],
+ *   middleware: fileValidator({
+ *     paths: { roots: [process.cwd()] },
+ *     onEvent: ({ violation, argument }) => console.log(`${argument}: ${violation}`), // path: escape
+ *   }),
+ * })
+ * console.log((await agent.run('Read the passwords.')).text) // I cannot.
+ * ```
  * @throws TypeError or RangeError that names the option and the value
  */
 export function fileValidator(

@@ -26,10 +26,10 @@ describe.each(runModes)('files that are left out, %s', (mode) => {
     expect(values).toEqual([undefined])
   })
 
-  it('are not why a run ends that the scanner ends itself', async () => {
+  it('do not end a run that `scan` has ended itself', async () => {
     const scan = (): never => {
       throw new GuardrailTripped({
-        guardrail: 'scanner',
+        guardrail: 'antivirus',
         level: 'agent',
         stage: 'input',
         category: 'worm',
@@ -44,7 +44,7 @@ describe.each(runModes)('files that are left out, %s', (mode) => {
 
     const { block } = await run(new Agent({ client: scriptedClient([]), middleware }), [note])
 
-    expect(block).toMatchObject({ guardrail: 'scanner', category: 'worm' })
+    expect(block).toMatchObject({ guardrail: 'antivirus', category: 'worm' })
     expect(events).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ import { fileValidator } from './index.ts'
 
 const root = tmpdir()
 
-/** What a tool that writes gets, or nothing if it is not called. */
+/** Returns the arguments that a tool gets, or `undefined` if it is not called. */
 async function given(call: Record<string, unknown>): Promise<unknown> {
   let got: unknown
   const write = tool({

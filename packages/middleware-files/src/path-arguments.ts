@@ -1,26 +1,26 @@
 /** A string in the arguments of a tool call that may be a path. */
 export interface PathArgument {
   readonly value: string
-  /** Keys and indices from the top. */
+  /** Keys and indexes from the top. */
   readonly keys: readonly (string | number)[]
 }
 
-/** Keys beside a path in an object, as in `{ name, content, encoding }`, that hold none themselves. */
+/** Keys beside a path that hold no path themselves, as in `{ name, content, encoding }`. */
 const noPath = /^(?:contents?|text|body|data|description|encoding|mode|(?:mime|media)?_?type)$/i
 
-/** Keys that hold a path, or a word of another kind. */
+/** Keys that hold a path or another kind of value. */
 const maybePath =
   /^(?:cwd|src|source|dst|dest|destination|target|input|output|root|location|ur[il]|href)$/i
 
-/** Texts that lead somewhere of themselves: `file:`, from the root, a drive or a home, or upward. */
+/** Texts that are paths by their form: `file:`, from the root, from a drive or a home, or upward. */
 const leadsAway = /^(?:file:|~|\.\.$|[\\/](?![\\/])|[A-Za-z]:[\\/])|(?:^|[\\/])\.\.[\\/]/i
 
-/** Levels of nesting at most. */
+/** Maximum nesting depth in levels. */
 const maxDepth = 200
 
 /**
- * Finds strings whose key, or that of a list or object around them, `isPath` says may hold a path. Under keys that
- * may hold something else, such as `target` and `url`, only what leads somewhere of itself.
+ * Finds strings whose key, or the key of a list or object around them, may hold a path according to `isPath`. Under
+ * keys that may hold something else, such as `target` and `url`, only texts that are paths by their form.
  * @throws RangeError if the arguments are nested too deep
  */
 export function pathArguments(
@@ -47,7 +47,7 @@ export function pathArguments(
   return found
 }
 
-/** The same arguments with other strings in some places. */
+/** Copies arguments with some of their strings replaced. */
 export function withPaths(
   args: Readonly<Record<string, unknown>>,
   changes: readonly PathArgument[],

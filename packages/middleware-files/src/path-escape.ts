@@ -1,15 +1,15 @@
 import type { PathDialect, PathOddity } from '@lamella/core/authoring'
 import { decodePath, isAbsolutePath, pathNames, pathOddity } from '@lamella/core/authoring'
 
-/** How a path is read. */
+/** Syntax of a path. */
 export type Dialect = PathDialect
 
-/** Why a path is refused, without looking at a disk. */
+/** Reason for refusing a path by its spelling alone. */
 export type PathFault = PathOddity | 'escape'
 
 /**
- * Whether a path leads out of the folder it is relative to, in any of the dialects, as it is written or
- * after up to `decode` rounds of percent-decoding. Absolute paths are judged by their folder, later.
+ * Returns the fault of a path that leaves its folder in any of the dialects, unchanged or after up to
+ * `decode` rounds of percent-decoding. Absolute paths are compared with the roots later.
  */
 export function pathFault(
   path: string,
@@ -22,7 +22,7 @@ export function pathFault(
     if (oddity !== undefined) return oddity
     const reading = text
     if (dialects.some((dialect) => pathNames(reading, dialect) === undefined)) return 'escape'
-    // A name that becomes a path of its own is no name.
+    // A relative path that decodes to an absolute one.
     if (round > 0 && isAbsolutePath(text, dialects) && !isAbsolutePath(path, dialects)) {
       return 'escape'
     }

@@ -7,7 +7,7 @@ import { pathArguments, withPaths } from './path-arguments.ts'
 import type { PathRules, ResolvedPath } from './resolve-path.ts'
 import { nodeFileSystem, resolvePath } from './resolve-path.ts'
 
-/** Makes the function that judges the paths of a call; it says whether the call may go on. */
+/** Creates the function that checks the paths of a tool call. It returns true if the tool may run. */
 export function pathCheck(
   name: string,
   options: PathOptions,
@@ -69,7 +69,7 @@ export function pathCheck(
   }
 }
 
-/** What cannot be looked at is refused. */
+/** Resolves a path. A path that cannot be resolved is refused. */
 async function judge(
   path: string,
   mustExist: boolean,
@@ -97,7 +97,7 @@ function rulesOf(options: PathOptions): PathRules {
   }
 }
 
-/** Not `profile`, `direction` and the like, nor what begins with `xpath`. */
+/** Excludes words such as `profile` and `direction`, and keys that begin with `xpath`. */
 const pathKeys = /(?<!pro)file|(?<!^x)path|(?<!re)dir(?!ect(?!or(?:y|ies)))|folder/i
 
 function keyTest(
@@ -105,7 +105,7 @@ function keyTest(
 ): Exclude<PathOptions['keys'], RegExp | readonly string[] | undefined> {
   if (typeof keys === 'function') return keys
   if (!(keys instanceof RegExp)) return (key) => keys.includes(key)
-  // Without the memory of where it stood.
+  // Without the flags that keep `lastIndex` between tests.
   const pattern = new RegExp(keys.source, keys.flags.replace(/[gy]/g, ''))
   return (key) => pattern.test(key)
 }

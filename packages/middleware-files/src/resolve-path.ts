@@ -4,16 +4,24 @@ import { isAbsolutePath } from '@lamella/core/authoring'
 import type { Dialect, PathFault } from './path-escape.ts'
 import { pathFault } from './path-escape.ts'
 
-/** What is asked of a disk. */
+/** File system calls that resolving a path needs. */
 export interface FileSystem {
-  /** The path without symbolic links. Rejects with `code: 'ENOENT'` where there is nothing. */
+  /** Resolves to the path without symbolic links. Rejects with `code: 'ENOENT'` if nothing is there. */
   realpath(path: string): Promise<string>
-  /** Resolves where there is something, also a link that leads nowhere. Otherwise rejects. */
+  /** Resolves if a file, a folder or a link is there, also a link without a target. Otherwise rejects. */
   lstat(path: string): Promise<unknown>
-  stat(path: string): Promise<{ readonly size: number; isFile(): boolean; isDirectory(): boolean }>
+  /** Resolves to facts about a file or a folder. Rejects if nothing is there. */
+  stat(path: string): Promise<{
+    /** Size in bytes. */
+    readonly size: number
+    /** Returns true for a regular file. */
+    isFile(): boolean
+    /** Returns true for a folder. */
+    isDirectory(): boolean
+  }>
 }
 
-/** Why a path is refused. */
+/** Reason for refusing a path. */
 export type PathViolation =
   | PathFault
   | 'outside-roots'
@@ -24,7 +32,7 @@ export type PathViolation =
   | 'too-large'
   | 'unreadable'
 
-/** What paths may be. */
+/** Rules for paths. */
 export interface PathRules {
   readonly roots: readonly string[]
   readonly dialects: readonly Dialect[]
@@ -35,13 +43,13 @@ export interface PathRules {
   readonly fileSystem: FileSystem
 }
 
-/** A path that may be used, or why it may not. */
+/** An allowed path, or the reason for refusing it. */
 export type ResolvedPath =
   | { readonly path: string; readonly violation?: undefined }
   | { readonly violation: PathViolation }
 
 /**
- * Judges a path by how it is written and by where it leads. What does not exist yet is judged by the
+ * Checks a path by its spelling and by its target. A path that does not exist yet is checked by the
  * nearest folder that does.
  */
 export async function resolvePath(
@@ -52,7 +60,7 @@ export async function resolvePath(
   const { dialects, extensions, fileSystem, maxBytes, roots, symlinks } = rules
   const fault = pathFault(given, dialects, rules.decode)
   if (fault !== undefined) return { violation: fault }
-  // Absolute for another system is a name here, and not what was meant.
+  // Absolute on another system: here it would be an odd relative name.
   if (isAbsolutePath(given, dialects) && !isOwnAbsolute(given)) return { violation: 'escape' }
   const path = isOwnAbsolute(given) ? resolve(given) : join(roots[0]!, given)
   if (!roots.some((root) => isInside(path, resolve(root)))) return { violation: 'outside-roots' }
@@ -71,7 +79,7 @@ export async function resolvePath(
     return { violation: 'symlink' }
   }
   if (!real.exists) return mustExist ? { violation: 'missing' } : { path: real.path }
-  // A link may have another name than what it leads to.
+  // The target of a link may have another extension than the link.
   if (extensions !== undefined && !extensions.includes(extensionOf(real.path))) {
     return { violation: 'extension' }
   }
@@ -81,14 +89,14 @@ export async function resolvePath(
   return { path: real.path }
 }
 
-/** The disk of this machine. */
+/** The local disk. */
 export const nodeFileSystem: FileSystem = {
   realpath: (path) => realpath(path),
   lstat: (path) => lstat(path),
   stat: (path) => stat(path),
 }
 
-/** Without symbolic links, as far as it exists. */
+/** Resolves symbolic links in the part of a path that exists. */
 async function realPath(
   path: string,
   fileSystem: FileSystem,
@@ -98,7 +106,7 @@ async function realPath(
   } catch (error) {
     const parent = dirname(path)
     if (!isNothing(error) || parent === path) throw error
-    // Whoever writes to such a link makes what it leads to, wherever that is.
+    // Writing to such a link creates its target, wherever that is.
     const isLink = await fileSystem.lstat(path).then(
       () => true,
       (fault: unknown) => {
@@ -122,7 +130,7 @@ function isInside(path: string, root: string): boolean {
   return path === root || `${path.replaceAll('\\', '/')}/`.startsWith(folder.replaceAll('\\', '/'))
 }
 
-/** Whether nothing behind the root was a link. */
+/** Returns true if no part of the path behind the root is a link. */
 function isSame(real: string, path: string, realRoot: string, root: string): boolean {
   return real.slice(realRoot.length) === path.slice(root.length)
 }

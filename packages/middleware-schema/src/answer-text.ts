@@ -1,13 +1,13 @@
 import type { ChatResponse, Message } from '@lamella/core'
 import { message, messageText, text } from '@lamella/core'
 
-/** The text that holds the structured answer: that of the model's last message with any. */
+/** Returns the text of the model's last message that has any: it holds the structured answer. */
 export function textOfAnswer({ messages }: ChatResponse): string {
   const at = placeOfAnswer(messages)
   return at < 0 ? '' : messageText(messages[at]!)
 }
 
-/** The messages with another text in the answer's place; all that is not text stays. */
+/** Replaces the text of the structured answer. Contents other than text stay. */
 export function replaceAnswer({ messages }: ChatResponse, json: string): readonly Message[] {
   const at = placeOfAnswer(messages)
   if (at < 0) return [...messages, message('assistant', json)]
@@ -18,7 +18,7 @@ export function replaceAnswer({ messages }: ChatResponse, json: string): readonl
   return messages.with(at, { ...messages[at]!, contents: kept })
 }
 
-/** Whether the model, or its provider's filter, would not answer. */
+/** Returns true if the model or the provider's filter refused to answer. */
 export function isRefusal({ finishReason, messages }: ChatResponse): boolean {
   return (
     finishReason === 'refusal' ||

@@ -2,15 +2,16 @@ import type { JsonSchema } from '@lamella/core'
 import { parseJson } from './parse-json.ts'
 
 /**
- * A copy of a value with scalars turned into the type that the schema names where they say the same:
- * `"12"` into 12, `"true"` into true, 12 into `"12"`, a single value into a list of one, a list or an
- * object that was written as a text into what it says; and without optional properties that are null but must not be. The value itself if there is nothing to do.
+ * Converts scalars to the types of the schema without changing their meaning: `"12"` to 12, `"true"` to
+ * true, 12 to `"12"`, a single value to a list of one, a list or an object in a string to that list or
+ * object. Removes optional properties that are null against the schema. Returns a copy, or the value
+ * itself if nothing changed.
  */
 export function coerceToSchema(schema: JsonSchema, value: unknown): unknown {
   return coerce(schema, value, 0)
 }
 
-/** Deeper ones stay as they are. */
+/** Nesting depth in levels up to which values are converted. */
 const maxDepth = 50
 
 function coerce(schema: unknown, value: unknown, depth: number): unknown {
@@ -58,7 +59,7 @@ function coerceProperties(
   return changed ? Object.fromEntries(entries) : value
 }
 
-/** A list or an object that was written as a text in JSON. */
+/** Parses a list or an object from JSON in a string. */
 function decode(types: readonly string[], value: string): object | undefined {
   const isWanted = types.includes('object') || types.includes('array')
   const decoded = isWanted && /^\s*[[{]/.test(value) ? parseJson(value)?.value : undefined
@@ -95,7 +96,7 @@ function same(before: readonly unknown[], after: readonly unknown[]): readonly u
   return after.every((item, index) => item === before[index]) ? before : after
 }
 
-/** The types that a schema allows at its top, also by alternatives. */
+/** Returns the types that a schema allows at the top level, alternatives included. */
 function typesOf({ type, anyOf, oneOf }: Record<string, unknown>): readonly string[] {
   if (typeof type === 'string') return type === 'number' ? ['number', 'integer'] : [type]
   if (Array.isArray(type)) return type.map(String)

@@ -1,16 +1,16 @@
-/** Beyond it, the text is no answer with JSON in it. */
+/** Maximum number of candidates in one text. */
 const maxFound = 20
 const maxSpans = 1000
 const fence = '```'
 
-/** The parts of a text that look like JSON: what stands in fences, then what brackets enclose. */
+/** Finds the parts of a text that look like JSON: first in code fences, then between brackets. */
 export function findJson(text: string): readonly string[] {
   return [...fenced(text), ...enclosed(text)].slice(0, maxFound)
 }
 
 /**
- * From where JSON seems to begin: to the end of the text, and to its last closing bracket. What is
- * broken may be either cut short or followed by other words.
+ * Finds candidates for broken JSON: from the first opening bracket to the end of the text, and to the last
+ * closing bracket. Broken JSON is either cut off or followed by other words.
  */
 export function findBroken(text: string): readonly string[] {
   const [inside = text] = fenced(text)
@@ -35,11 +35,11 @@ function fenced(text: string): readonly string[] {
   return blocks
 }
 
-/** Outermost pairs of brackets, the longest first: an answer is longer than what is cited beside it. */
+/** Finds the outermost pairs of brackets, longest first: the answer is longer than a quotation beside it. */
 function enclosed(text: string): readonly string[] {
   const spans: string[] = []
   const opening = /[[{]/g
-  // A bracket that is never closed costs a walk to the end.
+  // A bracket that is never closed costs a scan to the end.
   for (let unclosed = 0; unclosed < maxFound && spans.length < maxSpans; ) {
     const start = opening.exec(text)?.index
     if (start === undefined) break

@@ -1,9 +1,9 @@
 import type { JsonValue } from './parse-json.ts'
 
 /**
- * Reads JSON as models break it: other quotes or none, quotes within texts, line breaks within texts,
- * comments, commas that are missing or too many, Python's constants, brackets that are missing at the
- * end. One pass, whatever the text. `undefined` where that makes no sense. Never throws.
+ * Reads JSON with the mistakes that models make: other quotes or none, quotes and line breaks within
+ * strings, comments, missing or surplus commas, Python's constants, missing brackets at the end.
+ * Linear in the length of the text. Returns `undefined` if the text cannot be read. Never throws.
  */
 export function mendJson(text: string): JsonValue | undefined {
   const reader = new Mender(text)
@@ -18,7 +18,7 @@ export function mendJson(text: string): JsonValue | undefined {
 
 const senseless = new Error('this is not nearly JSON')
 const maxDepth = 200
-/** What closes a text that begins with it. */
+/** Opening quotes with the quotes that close them. */
 const quotes: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ["'", "'"],
@@ -91,7 +91,7 @@ class Mender {
     return list
   }
 
-  /** Goes over commas; whether a list or an object ends here, or with the text. */
+  /** Skips commas. Returns true at the end of a list or an object, or at the end of the text. */
   #ends(close: string): boolean {
     this.#skip()
     while (this.#text[this.#at] === ',') {
@@ -144,11 +144,11 @@ class Mender {
         return read
       } else read += char
     }
-    // Where it was to end is anybody's guess.
+    // The place where the string should end is unknown.
     throw senseless
   }
 
-  /** Whether a quote ends its text: what follows it must make sense. */
+  /** Returns true if a quote ends its string: the characters behind it must be able to follow a string. */
   #closes(): boolean {
     let next = this.#at + 1
     while (/^\s$/.test(this.#text[next] ?? '')) next++
@@ -171,7 +171,7 @@ class Mender {
     return String.fromCharCode(Number.parseInt(digits, 16))
   }
 
-  /** Goes over space and comments. */
+  /** Skips white space and comments. */
   #skip(): void {
     const { length } = this.#text
     for (;;) {

@@ -1,9 +1,10 @@
-/** A value that was read; so that `null` and nothing differ. */
+/** A parsed value. The object tells a parsed `null` from no result. */
 export interface JsonValue {
+  /** The parsed value. */
   readonly value: unknown
 }
 
-/** Reads JSON as RFC 8259 has it and nothing else. `undefined` if the text is none. Never throws. */
+/** Reads JSON exactly as RFC 8259 defines it. Returns `undefined` for any other text. Never throws. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     return { value: JSON.parse(text) }

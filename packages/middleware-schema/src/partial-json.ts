@@ -1,38 +1,38 @@
 /** Reads JSON piece by piece. */
 export interface PartialJson {
-  /** Takes in more of the text. */
+  /** Adds the next piece of the text. */
   push(piece: string): void
   /**
-   * What the text so far says, with all that is open closed; `undefined` before the first value and
-   * from the first mistake on. Each call gives new objects for what is open, and the same ones for what
-   * is complete.
+   * Returns the value so far, with open strings, lists and objects closed. `undefined` before the first
+   * value and after the first mistake. Open lists and objects are new at each call; complete ones are the
+   * same objects.
    */
   value(): unknown
 }
 
-/** The value that the beginning of a JSON text says; `undefined` if there is none. */
+/** Reads the beginning of a JSON text. Returns `undefined` if it holds no value yet. */
 export function parsePartialJson(text: string): unknown {
   const reader = partialJson()
   reader.push(text)
   return reader.value()
 }
 
-/** Makes a reader of JSON that arrives in pieces. Its work is linear in the length of the text. */
+/** Creates a reader for JSON that arrives in pieces. Its work is linear in the length of the text. */
 export function partialJson(): PartialJson {
   return new Reader()
 }
 
-/** A list or an object that is open. */
+/** An open list or object. */
 interface Frame {
   readonly list: unknown[] | undefined
-  /** The properties so far; made into an object at the end, since keys may be `__proto__`. */
+  /** Properties so far. A map, since a key may be `__proto__`. */
   readonly entries: Map<string, unknown>
   key: string | undefined
-  /** What may come next. */
+  /** Tokens that may follow. */
   expects: 'first' | 'item' | 'colon' | 'value' | 'end'
 }
 
-/** A string, number or literal that is not complete. */
+/** An incomplete string, number or literal. */
 interface Scalar {
   readonly kind: 'string' | 'number' | 'literal'
   text: string
@@ -43,7 +43,7 @@ class Reader implements PartialJson {
   #root: { readonly value: unknown } | undefined
   #failed = false
   #scalar: Scalar | undefined
-  /** What came of an escape in a string. */
+  /** Characters of an unfinished escape in a string. */
   #escape: string | undefined
 
   push(piece: string): void {
@@ -152,7 +152,7 @@ class Reader implements PartialJson {
     top.expects = 'end'
   }
 
-  /** What the open scalar says so far, if it says something. */
+  /** Returns the value of the open scalar so far, if it has one. */
   #openScalar(): { readonly value: unknown } | undefined {
     const scalar = this.#scalar
     const top = this.#stack.at(-1)
@@ -165,7 +165,7 @@ class Reader implements PartialJson {
 }
 
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-/** By their first letter. */
+/** Literals by their first letter. */
 const literals: Readonly<Record<string, string>> = plain({ t: 'true', f: 'false', n: 'null' })
 const escapes: Readonly<Record<string, string>> = plain({
   '"': '"',
@@ -178,7 +178,7 @@ const escapes: Readonly<Record<string, string>> = plain({
   t: '\t',
 })
 
-/** Without what every object inherits. */
+/** Copies entries to an object without a prototype. */
 function plain(entries: Record<string, string>): Record<string, string> {
   return Object.assign(Object.create(null) as Record<string, string>, entries)
 }

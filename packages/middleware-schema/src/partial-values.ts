@@ -2,7 +2,7 @@ import type { ChatResponseUpdate } from '@lamella/core'
 import type { PartialJson } from './partial-json.ts'
 import { partialJson } from './partial-json.ts'
 
-/** A value that is not complete yet: whatever is missing may still come. */
+/** An incomplete value: each property and item may still be missing. */
 export type PartialValue<Value> = Value extends readonly (infer Item)[]
   ? readonly PartialValue<Item>[]
   : Value extends object
@@ -10,9 +10,9 @@ export type PartialValue<Value> = Value extends readonly (infer Item)[]
     : Value
 
 /**
- * The structured answer as it grows, read from what a stream of a run or of a model call gives its
- * caller, so behind every guardrail. It begins anew with each message and where the stream does. The values
- * have passed no schema yet: `finalResponse()` has the one that did.
+ * Reads the growing structured answer from the stream of a run or of a model call, after every
+ * guardrail. Starts again with each message and with each restart of the stream. No schema has checked the
+ * values: `finalResponse()` has the checked one.
  */
 export async function* partialValues<Value = unknown>(
   updates: AsyncIterable<ChatResponseUpdate>,
@@ -24,7 +24,7 @@ export async function* partialValues<Value = unknown>(
   }
 }
 
-/** Takes updates and gives the value so far, or nothing where it has not changed. */
+/** Creates a function that takes updates and returns the value so far, or `undefined` if it has not changed. */
 export function partialReader(): (update: ChatResponseUpdate) => unknown {
   let json: PartialJson | undefined
   let messageId: string | undefined
@@ -39,7 +39,7 @@ export function partialReader(): (update: ChatResponseUpdate) => unknown {
       grew = true
       if (json !== undefined) json.push(content.text)
       else {
-        // Words and fences before it are passed over.
+        // Skips words and code fences before it.
         const from = content.text.search(/[[{]/)
         if (from < 0) continue
         json = partialJson()

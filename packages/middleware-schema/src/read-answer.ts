@@ -12,9 +12,9 @@ export type LocalRepair = 'extract' | 'json-repair' | 'coerce'
 export interface ReadOptions {
   readonly schema: Schema
   readonly repairs: readonly LocalRepair[]
-  /** Longer texts are not given to `jsonrepair`. */
+  /** Longest text in characters that `jsonrepair` reads. */
   readonly maxRepairChars: number
-  /** Rules beyond the schema; what they find is an issue like any other. */
+  /** Rules beyond the schema. Their issues count like those of the schema. */
   readonly refine?:
     | ((
         value: never,
@@ -22,13 +22,13 @@ export interface ReadOptions {
     | undefined
 }
 
-/** What an answer came to. */
+/** Result of reading an answer. */
 export type Reading =
   | {
       readonly issues?: undefined
-      /** As the schema gives it back. */
+      /** Value that the schema returned. */
       readonly value: unknown
-      /** What was read, before the schema: JSON that fits. */
+      /** JSON value before the schema read it. */
       readonly json: unknown
       readonly by: 'strict' | LocalRepair
     }
@@ -36,7 +36,7 @@ export type Reading =
 
 const notJson: readonly StandardIssue[] = [{ message: 'the text is not JSON' }]
 
-/** Reads a text as JSON that fits, first as it is and then by the repairs, in their order here. */
+/** Reads a text as JSON that matches the schema: first unchanged, then with each repair in turn. */
 export async function readAnswer(text: string, options: ReadOptions): Promise<Reading> {
   const { schema, repairs, refine, maxRepairChars } = options
   const tried: unknown[] = []
@@ -89,7 +89,7 @@ function describe(schema: Schema): JsonSchema | undefined {
   try {
     return toJsonSchema(schema)
   } catch {
-    // It does not say what it wants.
+    // The rule does not describe the issue.
     return undefined
   }
 }

@@ -3,8 +3,8 @@ import type { LocalRepair } from './read-answer.ts'
 import { readAnswer } from './read-answer.ts'
 
 /**
- * The messages with the arguments of tool calls made to fit, where the repairs can do that; the same
- * list if nothing was to be done.
+ * Repairs the arguments of tool calls that do not match the tools' parameters. Returns the same list if
+ * nothing changed.
  */
 export async function repairCalls(
   messages: readonly Message[],

@@ -3,11 +3,11 @@ import { mendJson } from './mend-json.ts'
 import { parseJson } from './parse-json.ts'
 
 /**
- * Returns the JSON text that a broken one was meant to be: quotes, commas and brackets that are missing, comments,
- * Python's constants. `undefined` where that would be a guess. Never throws.
+ * Repairs broken JSON: adds missing quotes, commas and brackets, removes comments, converts Python's
+ * constants. Returns `undefined` if the repair would be a guess. Never throws.
  *
- * @param maxChars Length in UTF-16 units up to which `jsonrepair` reads the text. It understands most, but its time
- * grows with the square of the length; a simpler reader mends longer texts in one pass.
+ * @param maxChars Longest text in UTF-16 units that `jsonrepair` reads. It understands most mistakes, but
+ * its time grows with the square of the length; a simpler, linear reader repairs longer texts.
  * @example
  * ```ts
  * import { repairJson } from '@lamella/middleware-schema'
@@ -24,7 +24,7 @@ export function repairJson(text: string, maxChars = 4000): string | undefined {
     const repaired = jsonrepair(text)
     return parseJson(repaired) && repaired
   } catch {
-    // Not to be repaired, or nested too deep for the stack.
+    // Beyond repair, or nested too deep for the call stack.
     return undefined
   }
 }

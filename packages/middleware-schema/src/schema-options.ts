@@ -3,84 +3,91 @@ import type { MiddlewareOptions } from '@lamella/core/authoring'
 import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { LocalRepair } from './read-answer.ts'
 
-/** A way to make an answer fit: on the spot, or by asking the model again. */
+/** A way to make an answer match the schema: a local repair, or another model call. */
 export type RepairStep = LocalRepair | 're-ask'
 
-/** What the middleware tells of an answer or of tool calls. No content is in it. */
+/** Report about an answer or about tool calls. Contains no content. */
 export interface SchemaEvent {
+  /** Name of the middleware. */
   readonly middleware: string
+  /** The checked text: the final answer, or the arguments of tool calls. */
   readonly of: 'answer' | 'arguments'
+  /** True if it matches now, unchanged or repaired. */
   readonly valid: boolean
-  /** How it came to fit. */
+  /** Repair that made it match; `strict` for an answer that matched unchanged. */
   readonly by?: 'strict' | LocalRepair | undefined
-  /** How many things were wrong with it. */
+  /** Number of issues that the schema and the rules found. */
   readonly issues: number
-  /** How often the model had been asked again by then. */
+  /** Number of model calls so far that asked again. */
   readonly reasks: number
-  /** What comes of it. */
+  /** Action of the middleware. */
   readonly action: 'none' | 'repaired' | 're-ask' | 'fallback' | 'throw'
 }
 
+/** Options of {@link schemaValidator}. */
 export interface SchemaValidatorOptions<S extends Schema = Schema>
   extends MiddlewareOptions<ChatContext, SchemaEvent> {
   /**
-   * What answers are to fit: any Standard Schema or a JSON Schema. The model is asked for it where the
-   * call asks for no other.
-   * @default that of the call's `responseFormat`; a call without one passes
+   * Schema of the answer: any Standard Schema or a JSON Schema. Becomes the `responseFormat` of model
+   * calls that have none.
+   * @default the schema of the call's `responseFormat`; a call without one is not checked
    */
   readonly schema?: S | undefined
   /**
-   * What is tried with an answer that does not fit, always in this order: `extract` finds JSON among
-   * other words, `json-repair` mends broken JSON, `coerce` turns scalars into the type of the schema,
+   * Repairs for an answer that does not match, always in this order: `extract` finds JSON among other
+   * words, `json-repair` mends broken JSON, `coerce` converts scalars to the types of the schema,
    * `re-ask` tells the model what is wrong.
    * @default ['extract', 'json-repair']
    */
   readonly repair?: readonly RepairStep[] | undefined
   /**
-   * Model calls after the first one, with `re-ask`.
+   * Maximum number of model calls that ask again, with `re-ask`.
    * @default 1
    */
   readonly maxReasks?: number | undefined
   /**
-   * What the model reads when it is asked again.
-   * @default what is wrong and where, and the demand for JSON alone
+   * Builds the message that asks the model again.
+   * @default the issues with their paths, and a request for JSON alone
    */
   readonly reaskMessage?: ((issues: readonly StandardIssue[]) => string) | undefined
-  /** Asked again in place of the call's own client. @default the call's own */
+  /** Client for the calls that ask again. @default the client of the call */
   readonly reaskClient?: ChatClient | undefined
-  /** Model that is asked again. @default the call's own */
+  /** Model for the calls that ask again. @default the model of the call */
   readonly reaskModel?: string | undefined
-  /** Rules beyond the schema. What they return is treated as issues of the schema are. */
+  /** Rules beyond the schema. Their issues count like those of the schema. @default none */
   readonly refine?:
     | ((
         value: InferSchema<S>,
       ) => readonly StandardIssue[] | undefined | Promise<readonly StandardIssue[] | undefined>)
     | undefined
   /**
-   * What becomes of an answer that does not fit in the end: it passes as it is (`'raw'`), the call
-   * fails with `schema_invalid` (`'throw'`), or a value takes its place.
+   * Action for an answer that no repair made match: pass it unchanged (`'raw'`), fail the model call
+   * with `schema_invalid` (`'throw'`), or answer with a value of your own (`{ fallback }`).
    * @default 'raw'
    */
   readonly onFailure?:
     | 'raw'
     | 'throw'
-    | { readonly fallback: InferSchema<S> | ((issues: readonly StandardIssue[]) => InferSchema<S>) }
+    | {
+        /** Value of the answer instead, or a function that makes it from the issues. */
+        readonly fallback: InferSchema<S> | ((issues: readonly StandardIssue[]) => InferSchema<S>)
+      }
     | undefined
   /**
-   * Whether arguments of tool calls that do not fit the tool's parameters are repaired too, without
-   * asking again.
+   * Repairs arguments of tool calls that do not match the tool's parameters as well, without asking
+   * again.
    * @default false
    */
   readonly toolCalls?: boolean | undefined
   /**
-   * Characters up to which broken JSON is given to `jsonrepair`, whose time grows faster than a hostile
-   * text does. What is longer is mended by a simpler reader, in one pass.
+   * Longest broken JSON in characters that `jsonrepair` reads: its time grows faster than the length of a
+   * hostile text. A simpler, linear reader repairs longer texts.
    * @default 4000
    */
   readonly maxRepairChars?: number | undefined
   /**
-   * Told the value so far while the answer comes in. Middlewares further out have not seen it yet: for the
-   * screen of a user, take `partialValues` of the stream. What it throws is dropped.
+   * Called with the value so far while the answer arrives. Middleware further out has not seen it yet: to
+   * show it to a user, use `partialValues` with the stream. Errors that it throws are ignored.
    */
   readonly onPartial?: ((value: unknown, context: ChatContext) => void) | undefined
 }
@@ -123,7 +130,7 @@ export function checkSchemaOptions(options: SchemaValidatorOptions): void {
   }
 }
 
-/** Some schemas, such as those of arktype, are functions. */
+/** A Standard Schema may be a function, as in arktype. */
 function isStandard(schema: unknown): boolean {
   return typeof schema === 'function' && '~standard' in schema
 }

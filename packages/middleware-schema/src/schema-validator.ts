@@ -17,8 +17,22 @@ import type { SchemaEvent, SchemaValidatorOptions } from './schema-options.ts'
 import { checkSchemaOptions } from './schema-options.ts'
 
 /**
- * Checks the model's final answer against a schema, repairs what does not fit, and puts the value on
- * the response.
+ * Checks the model's final answer against a schema, repairs it if it does not match, and sets
+ * `response.value`.
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { schemaValidator } from '@lamella/middleware-schema'
+ * import { scriptedClient } from '@lamella/testing'
+ * import { z } from 'zod'
+ *
+ * const weather = z.object({ city: z.string(), degrees: z.number() })
+ * const client = scriptedClient(['Sure! {city: "Rome", degrees: 21,}'])
+ * const agent = new Agent({ client, middleware: schemaValidator({ schema: weather }) })
+ *
+ * const response = await agent.run('How is Rome?')
+ * console.log(response.value) // { city: 'Rome', degrees: 21 }
+ * ```
  * @throws TypeError or RangeError that names the option and the value
  */
 export function schemaValidator<S extends Schema = Schema>(
@@ -76,7 +90,7 @@ export function schemaValidator<S extends Schema = Schema>(
       const response = await callNext()
       if (response.functionCalls.length > 0) return tidyCalls(context, response)
       if (schema === undefined) return
-      // A schema and a rule may be of the user's own making, and slow.
+      // The application's schemas and rules may be slow.
       const reading = await unlessAborted(context.signal, read(response, schema))
       const action = actionFor(reading, reasks < maxReasks && !isRefusal(response))
       const { issues } = reading
@@ -122,7 +136,7 @@ export function schemaValidator<S extends Schema = Schema>(
       const error = new LamellaError(`${name}: the answer does not fit the schema`, {
         code: 'schema_invalid',
       })
-      // Not enumerable: what the model wrote is for the application, not for its logs.
+      // Not enumerable: the application may read the model's text, logs must not print it.
       Object.defineProperty(error, 'response', { value: response })
       throw Object.assign(error, { issues, reasks })
     }
@@ -134,7 +148,7 @@ export function schemaValidator<S extends Schema = Schema>(
   }
 }
 
-/** Records what came of an answer, for middlewares and for the caller. */
+/** Records the result on the response, for middleware and for the caller. */
 function note(
   context: ChatContext,
   response: ChatResponse,
@@ -143,7 +157,7 @@ function note(
 ): void {
   context.metadata['schemaValid'] = valid
   if (value !== undefined) context.metadata['parsed'] = value
-  // Of an answer that was sent back.
+  // Left by an answer that the model had to repeat.
   if (valid) delete context.metadata['schemaIssues']
   context.result = {
     ...response,
@@ -153,7 +167,7 @@ function note(
   }
 }
 
-/** What was cut off is not completed by a guess. */
+/** Returns the repairs that may be tried: an answer that was cut off is not completed by a guess. */
 function isSafeFor({ finishReason }: ChatResponse): (step: LocalRepair) => boolean {
   return (step) => step !== 'json-repair' || finishReason !== 'length'
 }
@@ -174,7 +188,7 @@ function watch(
       try {
         onPartial(value, context)
       } catch {
-        // An observer cannot break what it observes.
+        // Errors of an observer do not fail the call.
       }
     },
   })

@@ -1,9 +1,9 @@
-export type { SemconvVersion } from './conventions.ts'
+export type { SemconvVersion } from './base/conventions.ts'
 export { traced } from './traced.ts'
 export type { TracedOptions } from './traced.ts'
 export { tracing } from './tracing.ts'
 export type { TracingMiddleware } from './tracing.ts'
-export type { TelemetryMessage } from './telemetry-message.ts'
+export type { TelemetryMessage } from './telemetry/telemetry-message.ts'
 export type {
   MeterLike,
   PricedCall,
@@ -11,4 +11,4 @@ export type {
   TracerLike,
   TracingEvent,
   TracingOptions,
-} from './tracing-options.ts'
+} from './base/tracing-options.ts'

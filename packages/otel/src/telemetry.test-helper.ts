@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/sdk-metrics'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
-import type { TracingOptions } from './tracing-options.ts'
+import type { TracingOptions } from './base/tracing-options.ts'
 
 export interface Recorded {
   /** Options that make `tracing()` write here. */

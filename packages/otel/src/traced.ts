@@ -6,9 +6,9 @@ import type {
   MiddlewareInput,
 } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
-import type { Operation } from './operation.ts'
-import { Telemetry } from './telemetry.ts'
-import type { TracedContext, TracingEvent, TracerLike } from './tracing-options.ts'
+import type { Operation } from './telemetry/operation.ts'
+import { Telemetry } from './telemetry/telemetry.ts'
+import type { TracedContext, TracingEvent, TracerLike } from './base/tracing-options.ts'
 
 /** Options of `traced`. */
 export interface TracedOptions {

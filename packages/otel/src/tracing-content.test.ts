@@ -8,10 +8,10 @@ import {
 } from '@lamella/core'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { limitedJson } from './limited-json.ts'
+import { limitedJson } from './base/limited-json.ts'
 import { record } from './telemetry.test-helper.ts'
 import { tracing } from './tracing.ts'
-import type { TracingOptions } from './tracing-options.ts'
+import type { TracingOptions } from './base/tracing-options.ts'
 
 const words = {
   input: 'input-word',

@@ -20,7 +20,7 @@ import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { describe, expect, it } from 'vitest'
 import { record } from './telemetry.test-helper.ts'
 import { tracing } from './tracing.ts'
-import type { TracingOptions } from './tracing-options.ts'
+import type { TracingOptions } from './base/tracing-options.ts'
 
 const fail = (): never => {
   throw new Error('telemetry is broken')

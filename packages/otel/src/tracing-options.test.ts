@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { tracing } from './tracing.ts'
-import type { TracingOptions } from './tracing-options.ts'
+import type { TracingOptions } from './base/tracing-options.ts'
 
 const wrong: readonly (readonly [Record<string, unknown>, string])[] = [
   [{ semconv: '1.2' }, 'tracing: `semconv` must be one of 1.36, 1.45, got "1.2"'],

@@ -4,12 +4,12 @@ import {
   defineChatMiddleware,
   defineFunctionMiddleware,
 } from '@lamella/core/authoring'
-import { agentPart } from './agent-part.ts'
-import { chatPart } from './chat-part.ts'
-import { functionPart } from './function-part.ts'
-import { Telemetry } from './telemetry.ts'
-import type { TracedContext, TracingOptions } from './tracing-options.ts'
-import { checkTracingOptions } from './tracing-options.ts'
+import { agentPart } from './parts/agent-part.ts'
+import { chatPart } from './parts/chat-part.ts'
+import { functionPart } from './parts/function-part.ts'
+import { Telemetry } from './telemetry/telemetry.ts'
+import type { TracedContext, TracingOptions } from './base/tracing-options.ts'
+import { checkTracingOptions } from './base/tracing-options.ts'
 
 /** The middlewares of a `tracing()` of this level. */
 export type TracingMiddleware<Level extends 'agent' | 'chat'> =

@@ -10,10 +10,10 @@ import type { Message } from '../messages/message.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import type { ApprovalRegistry } from '../pausing/approvals.ts'
 import { cutShort } from '../pipeline/call-client.ts'
-import type { ChatPipeline } from '../pipeline/chat-call.ts'
+import type { CallModel } from '../pipeline/chat-call.ts'
 import type { MiddlewareView } from '../pipeline/compose.ts'
 import { ContentCall } from '../pipeline/content-call.ts'
-import type { FunctionPipeline } from '../pipeline/function-call.ts'
+import type { CallTool } from '../pipeline/function-call.ts'
 import type { Middlewares } from '../pipeline/sort-middleware.ts'
 import type { Run } from '../run/run.ts'
 import type { KeyValueStore } from '../store/store.ts'
@@ -42,14 +42,16 @@ export interface RunPlan {
   readonly config: LoopConfiguration
   readonly pipelines: Pipelines
   readonly answers?: Readonly<Record<string, unknown>> | undefined
+  /** Replaces the loop. */
+  readonly inside?: ((view: AgentView) => Promise<AgentResponse>) | undefined
 }
 
 /** The middlewares of all levels, composed. */
 export interface Pipelines {
   readonly middlewares: Middlewares
   readonly runMiddlewares: (view: AgentView) => Promise<AgentResponse>
-  readonly callModel: ChatPipeline
-  readonly callFunction: FunctionPipeline
+  readonly callModel: CallModel
+  readonly callFunction: CallTool
 }
 
 /** One run, as the middlewares around it share it. */
@@ -119,11 +121,18 @@ export class AgentCall extends ContentCall<AgentResponse> {
   begin(): void {
     const { run } = this
     this.#isRunning = true
-    const isNeeded = this.stream && (this.hasTransformers(Infinity) || this.mustRestart)
+    const isNeeded =
+      this.stream &&
+      (this.hasTransformers(Infinity) || this.mustRestart || this.plan.inside !== undefined)
     const fold = isNeeded ? new ResponseFold() : undefined
     this.#loop = fold && { fold, passage: this.open(Infinity, fold) }
     run.sink.outer = this.#loop?.passage
     run.partial = fold
+  }
+
+  /** Messages that the caller's stream has of the inside so far. Undefined in a plain run. */
+  get streamed(): readonly Message[] | undefined {
+    return this.#loop?.fold.response().messages
   }
 
   /** Accepts the loop's response. Async only if transforms must run. */

@@ -19,9 +19,9 @@ import { toMessages } from '../messages/message.ts'
 import { checkAuthority } from '../messages/trusted-content.ts'
 import { decisionsForResume, decisionsFrom, waitingIn } from '../pausing/approvals.ts'
 import { checkCheckpoint } from '../pausing/checkpoint.ts'
-import { chatPipeline } from '../pipeline/chat-pipeline.ts'
+import { composeModelCall } from '../pipeline/model-call.ts'
 import { compose } from '../pipeline/compose.ts'
-import { functionPipeline } from '../pipeline/function-pipeline.ts'
+import { composeToolCall } from '../pipeline/tool-call.ts'
 import { PumpSource } from '../pipeline/run-source.ts'
 import { holdsOnly, sortMiddlewares } from '../pipeline/sort-middleware.ts'
 import { withValue } from '../pipeline/structured-output.ts'
@@ -44,8 +44,9 @@ export function startRun(
   agent: RunnableAgent,
   input: MessageInput,
   options: RunPlan['options'],
+  inside?: RunPlan['inside'],
 ): Started {
-  return start(agent, options, toMessages(input), undefined, options.answers)
+  return start(agent, options, toMessages(input), undefined, options.answers, inside)
 }
 
 export function resumeRun(
@@ -71,8 +72,8 @@ export function pipelinesOf(agent: RunnableAgent, { middleware }: RunOptions): P
   const pipelines = {
     middlewares,
     runMiddlewares: compose<AgentView, AgentResponse>(middlewares.agent, runInside, recover),
-    callModel: chatPipeline(middlewares.chat),
-    callFunction: functionPipeline(middlewares.function),
+    callModel: composeModelCall(middlewares.chat),
+    callFunction: composeToolCall(middlewares.function),
   }
   // Nothing that a run adds outlives it.
   if (middleware === undefined) agent.composed.last = pipelines
@@ -94,11 +95,12 @@ function start(
   messages: readonly Message[],
   checkpoint?: Checkpoint,
   answers?: Readonly<Record<string, unknown>>,
+  inside?: RunPlan['inside'],
 ): Started {
   checkNames('run', options, runOptionNames, modelOptionsHint)
   const config = configurationOf(agent, options)
   const pipelines = pipelinesOf(agent, options)
-  const of: RunPlan = { agent, messages, options, config, pipelines, answers }
+  const of: RunPlan = { agent, messages, options, config, pipelines, answers, inside }
   const makeRun = (sink: RunInit['sink']): Run =>
     new Run({ ...options, sink, id: options.runId, agentName: agent.name, checkpoint, answers })
   if (options.stream === true) {
@@ -167,7 +169,8 @@ function runInside(view: AgentView): void | Promise<void> {
   const { added } = run.messages
   for (const update of added.length > 0 ? toUpdates(toAgentResponse({ messages: added }, run)) : [])
     if (update.contents.length > 0) run.sink.push(update)
-  return runLoop(run, loopInputOf(view)).then((response) => {
+  const { inside = callTools } = call.plan
+  return inside(view).then((response) => {
     run.lastLoop = response
     return call.completeLoop(response)
   })
@@ -206,6 +209,10 @@ function prepareRun(view: AgentView): void {
       ? decisionsFrom(view.messages, answers, session, agent.approvals, run)
       : decisionsForResume(checkpoint, answers ?? {}, session, agent.approvals)
   call.responseFormat = options.responseFormat
+}
+
+function callTools(view: AgentView): Promise<AgentResponse> {
+  return runLoop(view.call.run, loopInputOf(view))
 }
 
 function loopInputOf(view: AgentView): LoopInput {

@@ -7,7 +7,7 @@ import { createSession } from '../messages/session.ts'
 import { tool } from '../contract/tool.ts'
 import type { MessageInput } from '../messages/message.ts'
 import { saveStep } from '../pausing/checkpoint.ts'
-import type { Run } from '../run/run.ts'
+import { engineOf } from '../run/run.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { RunOptions } from './agent-options.ts'
 
@@ -70,7 +70,7 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions): Too
     },
     approval: options.approval,
     async execute(args, context) {
-      const run = context.run as Run
+      const run = engineOf(context.run)
       const { callId, signal, session: outer } = context
       const shares = options.shareSession === true && outer !== undefined
       const shared = {

@@ -58,7 +58,10 @@ export interface ChatClient {
   respond(request: ChatRequest): Promise<ChatResponse>
   /** One streamed model call, without middlewares. Its iterator settles when `request.signal` aborts. */
   stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate>
-  /** One model call through this client's middlewares. Tool calls are returned, not executed. */
+  /**
+   * One model call through this client's middlewares. Tool calls are returned, not executed; a client
+   * of `withFunctionInvocation` executes them.
+   */
   getResponse(
     input: MessageInput,
     options: GetResponseOptions & { readonly stream: true },

@@ -108,16 +108,16 @@ export class Guardrail {
     place: GuardrailPlace,
   ): Verdict | undefined | Promise<Verdict | undefined> {
     const { check, timeoutMs = 5000 } = this.#options
-    const read = (verdict: Verdict): Verdict | undefined => this.read(verdict, subject, place)
-    const fail = (error: unknown): undefined => this.fail(error, subject.stage, place)
     try {
       const scope = new CheckScope(place.middleware)
       const given = check(subject, scope)
-      return isThenable(given)
-        ? scope.within(given, timeoutMs, this.name).then(read).catch(fail)
-        : read(given)
+      if (!isThenable(given)) return this.read(given, subject, place)
+      return scope
+        .within(given, timeoutMs, this.name)
+        .then((verdict) => this.read(verdict, subject, place))
+        .catch((error: unknown) => this.fail(error, subject.stage, place))
     } catch (error) {
-      return fail(error)
+      return this.fail(error, subject.stage, place)
     }
   }
 
@@ -147,6 +147,7 @@ export class Guardrail {
     { match, ...more }: Pick<GuardrailEvent, 'match' | 'error'> = {},
   ): void {
     const { onEvent, includeContent } = this.#options
+    if (status === 'passed' && onEvent === undefined) return
     const data: GuardrailEvent = {
       guardrail: this.name,
       stage,

@@ -108,23 +108,8 @@ export class HeldText {
     const reading = this.#due!
     const { text, from, final } = this.#window!
     const isWholeJoint = reading === this.#joint && text.length > mostOfJoint
-    let decided = final || isWholeJoint ? text.length : this.#cut(text, from)
-    const found = edits
-      .map((edit) => ({
-        ...edit,
-        start: Math.max(edit.start, from),
-        end: Math.min(edit.end, text.length),
-      }))
-      .filter(({ start, end }) => start < end)
-      .toSorted((left, right) => left.start - right.start)
-    // An edit that reaches into what is still open may yet grow.
-    for (const { start, end } of found.toReversed()) {
-      if (start < decided && decided < end) decided = start
-    }
-    for (const edit of found) {
-      if (edit.start >= decided) break
-      this.#reach(edit, reading)
-    }
+    const open = final || isWholeJoint ? text.length : this.#cut(text, from)
+    const decided = edits.length === 0 ? open : this.#applyUpTo(open, edits)
     reading.from = decided
     if (reading === this.#joint) {
       if (decided === text.length || reading.decided > 0) this.#joint = undefined
@@ -137,6 +122,29 @@ export class HeldText {
     }
   }
 
+  /** Applies edits that begin before an index. Returns the index of what can still change. */
+  #applyUpTo(open: number, edits: readonly TextEdit[]): number {
+    const { text, from } = this.#window!
+    const found = edits
+      .map((edit) => ({
+        ...edit,
+        start: Math.max(edit.start, from),
+        end: Math.min(edit.end, text.length),
+      }))
+      .filter(({ start, end }) => start < end)
+      .toSorted((left, right) => left.start - right.start)
+    let decided = open
+    // An edit that reaches into what is still open may yet grow.
+    for (const { start, end } of found.toReversed()) {
+      if (start < decided && decided < end) decided = start
+    }
+    for (const edit of found) {
+      if (edit.start >= decided) break
+      this.#reach(edit, this.#due!)
+    }
+    return decided
+  }
+
   /** Up to where the text may leave. `atEnd`: nothing more comes from any text. */
   limit(atEnd: boolean): number {
     if (observes(this.#options))
@@ -145,6 +153,14 @@ export class HeldText {
     if (release === 'full') return atEnd ? this.#decided : 0
     const limit = release === 'sentence' && !this.isFinished ? this.#wholeSentences : this.#decided
     return this.#readings.reduce((at, reading) => reading.outside(at), limit)
+  }
+
+  /** Returns true if the last piece, which ends at `to`, may leave as it is. */
+  leavesWhole(to: number, atEnd: boolean): boolean {
+    const isEdited = this.firstEdit < to || this.#carry !== ''
+    if (isEdited || to < this.end || this.limit(atEnd) < to) return false
+    this.#left = to
+    return true
   }
 
   /** What leaves in the place of the stretch from `from` to `to` of a text that begins at `start`. */

@@ -51,7 +51,7 @@ export function holdBackGate(options: HoldBackOptions): UpdateTransformer<AgentR
 /** A content in the queue. Without `text` it is not watched. */
 interface Part {
   readonly content: Content
-  readonly text?: HeldText
+  readonly text: HeldText | undefined
   readonly start: number
   readonly end: number
   /** Up to where it has left. */
@@ -70,7 +70,7 @@ interface Item {
 class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
   readonly #options: HoldBackOptions
   readonly #watched: readonly JudgedPart[]
-  /** Whether anything may leave. Throws what `until` rejected with. */
+  /** Returns true once anything may leave. Throws what `until` rejected with. */
   #isOpen: () => boolean
   #pace = 1
   #queue: Item[] = []
@@ -118,11 +118,11 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
     if (update.event !== undefined && update.contents.length === 0) {
       return controller.enqueue(update)
     }
-    const { restart, scope, ...rest } = update
-    if (restart) this.#restart(scope, controller)
-    if (!restart || Object.keys(rest).length > 1 || rest.contents.length > 0) {
-      this.#take(restart ? rest : update)
-    }
+    if (update.restart) {
+      const { restart: _, scope, ...rest } = update
+      this.#restart(scope, controller)
+      if (Object.keys(rest).length > 1 || rest.contents.length > 0) this.#take(rest)
+    } else this.#take(update)
     if (observes(this.#options)) this.#release(controller)
     return this.#scan(controller)
   }
@@ -140,7 +140,6 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
 
   #take(update: AgentResponseUpdate): void {
     const { contents, messageId } = update
-    const parts: Part[] = []
     let endsCall = false
     if (contents.length > 0) {
       const role = update.role ?? (contents[0]!.type === 'function-result' ? 'tool' : 'assistant')
@@ -152,14 +151,14 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
       endsCall = role === 'tool'
       if (endsCall) this.#lastKept = this.#last
     }
-    for (const content of contents) {
+    const parts = contents.map((content): Part => {
       // Thinking ends where something else begins, so that what follows does not wait behind it.
       if (content.type !== 'reasoning' && content.type !== 'usage') this.#end('reasoning')
       const text = this.#textOf(content)
       const start = text?.end ?? 0
       text?.append(pieceOf(content))
-      parts.push({ content, start, end: text?.end ?? 0, at: start, ...(text && { text }) })
-    }
+      return { content, text, start, end: text?.end ?? 0, at: start }
+    })
     this.#queue.push({ update, parts, endsCall, next: 0, isChanged: false })
   }
 
@@ -209,7 +208,9 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
         text.apply(found ?? [])
       }
     }
-    this.#unfinished = this.#unfinished.filter(({ isFinished }) => !isFinished)
+    if (this.#unfinished.some(({ isFinished }) => isFinished)) {
+      this.#unfinished = this.#unfinished.filter(({ isFinished }) => !isFinished)
+    }
     this.#release(controller)
     return undefined
   }
@@ -218,12 +219,19 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
     if (!this.#isOpen()) return
     let gone = 0
     while (gone < this.#queue.length && this.#leave(this.#queue[gone]!, controller)) gone++
-    this.#queue.splice(0, gone)
+    // A pop keeps the memory of the list, which most updates need again.
+    if (gone === 1 && this.#queue.length === 1) this.#queue.pop()
+    else if (gone > 0) this.#queue.splice(0, gone)
   }
 
-  /** Lets go of what may leave of an item. Returns whether that is all of it. */
+  /** Enqueues what may leave of an item. Returns true if that is all of it. */
   #leave(item: Item, controller: TransformController<AgentResponseUpdate>): boolean {
     const { update, parts } = item
+    if (item.next === 0 && !item.isChanged && parts.every((part) => this.#isWhole(part))) {
+      controller.enqueue(update)
+      this.#released = item.endsCall ? 1 : 2
+      return true
+    }
     const contents: Content[] = []
     for (; item.next < parts.length; item.next++) {
       const part = parts[item.next]!
@@ -241,6 +249,10 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
     controller.enqueue(item.isChanged ? changed(update, contents, isAll) : update)
     this.#released = isAll && item.endsCall ? 1 : 2
     return isAll
+  }
+
+  #isWhole({ text, at, start, end }: Part): boolean {
+    return text === undefined || (at === start && text.leavesWhole(end, this.#atEnd))
   }
 
   #restart(
@@ -266,7 +278,7 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
 
 const asyncPaceChars = 400
 
-/** What leaves of a part up to a position, or nothing if all of it was taken out. */
+/** Returns what leaves of a part up to a position, or nothing if all of it was taken out. */
 function leaving(part: Part, to: number): Content | undefined {
   const { content, text: held, start, end, at } = part
   if (held === undefined) return content
@@ -279,17 +291,17 @@ function leaving(part: Part, to: number): Content | undefined {
   return withPiece(content, rendered, !isEdited && to === end)
 }
 
-// They tell of a whole update and go with the last part of it.
-const ofTheLast = ['finishReason', 'usage', 'metadata', 'event']
-
-/** An update with other contents, without the provider's own form of the old ones. */
+/**
+ * Copies an update with other contents, without the provider's own form of the old ones. Fields that tell of
+ * a whole update go with the last part of it.
+ */
 function changed(
   update: AgentResponseUpdate,
   contents: readonly Content[],
   isLast: boolean,
 ): AgentResponseUpdate {
-  const made: Record<string, unknown> = { ...update, contents }
-  delete made['raw']
-  if (!isLast) for (const key of ofTheLast) delete made[key]
-  return made as unknown as AgentResponseUpdate
+  const { raw: _raw, ...rest } = update
+  if (isLast) return { ...rest, contents }
+  const { finishReason: _reason, usage: _usage, metadata: _data, event: _event, ...ofEach } = rest
+  return { ...ofEach, contents }
 }

@@ -29,6 +29,7 @@ export function readableText(contents: readonly Content[]): string {
 
 /** Whether it is a file, or something that nobody here knows. */
 export function isOpaque(content: Content): boolean {
+  if (textField(content) !== undefined) return false
   return flat([content]).some((part) => isFile(part) || isUnknown(part))
 }
 

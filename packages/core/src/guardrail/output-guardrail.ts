@@ -51,6 +51,10 @@ export function outputGuardrail(
     ): readonly TextEdit[] | undefined => {
       if (verdict === undefined) return undefined
       const { action, spans, category, feedback = verdict.message ?? askAgain } = verdict
+      if (action === 'allow') {
+        guardrail.report('passed', stage, verdict, place)
+        return undefined
+      }
       if (action === 'retry' && release === 'full' && retries < maxRetries) {
         guardrail.report('retry', stage, verdict, place)
         if (guardrail.isShadow) return undefined
@@ -64,9 +68,9 @@ export function outputGuardrail(
         guardrail.report(status, stage, verdict, place, { match })
         if (status === 'blocked') guardrail.trip(stage, verdict, place)
       }
-      if (action !== 'replace' && (action === 'allow' || !spans?.length)) {
+      if (action !== 'replace' && !spans?.length) {
         const key = `${status} ${stage} ${category}`
-        if (status === 'passed' || !told.has(key)) act(text)
+        if (!told.has(key)) act(text)
         told.add(key)
         return undefined
       }
@@ -90,6 +94,7 @@ export function outputGuardrail(
             stage: part === 'reasoning' ? part : 'output',
             text: text.slice(from),
             before: text.slice(0, from),
+            whole: text,
             role: 'assistant',
             final,
           }
@@ -104,8 +109,8 @@ export function outputGuardrail(
     const about = { stage: 'output', role: 'assistant' } as const
     context.transformUpdates({
       transform(update, controller) {
+        if (!update.contents.some(isOpaque)) return controller.enqueue(update)
         const { contents, raw: _, ...rest } = update
-        if (!contents.some(isOpaque)) return controller.enqueue(update)
         return checkContents(guardrail, stages, contents, about, place, { readable: '' }).then(
           (checked) =>
             controller.enqueue(checked === contents ? update : { ...rest, contents: checked }),

@@ -18,6 +18,8 @@ export interface GuardrailSubject {
   readonly text: string
   /** Text that stands right before and was judged already. Matches do not begin in it. */
   readonly before?: string | undefined
+  /** `before` and `text` as one string. @default `text`, where nothing stands before it */
+  readonly whole?: string | undefined
   readonly contents?: readonly Content[] | undefined
   readonly role?: Role | undefined
   readonly toolName?: string | undefined

@@ -16,7 +16,7 @@ import { visibleHistory } from '../messages/visible-history.ts'
 import { hasQuestions, saveStep } from '../pausing/checkpoint.ts'
 import type { ChatCallInput } from '../pipeline/chat-call.ts'
 import { callRestart } from '../pipeline/chat-call.ts'
-import type { FunctionPipeline } from '../pipeline/function-call.ts'
+import type { CallTool } from '../pipeline/function-call.ts'
 import type { BatchOutcome, RoundEdits } from '../run/round.ts'
 import type { Run } from '../run/run.ts'
 import { limitReached } from './limits.ts'
@@ -34,7 +34,7 @@ export interface LoopInput {
   /** Overrides the run's signal. */
   readonly signal: AbortSignal | undefined
   readonly callModel: (run: Run, input: ChatCallInput) => Promise<ChatResponse>
-  readonly callFunction: FunctionPipeline
+  readonly callFunction: CallTool
   /** Decisions about calls of earlier runs, by the id of their group. */
   readonly decided: ReadonlyMap<string, Decisions>
   /** Requests of earlier runs that are still open, for calls of a group. */

@@ -16,13 +16,15 @@ import { errorResult, toFunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 import type { BatchOutcome, Round, RoundEdits, RoundInterceptors } from '../run/round.ts'
 import type { Run } from '../run/run.ts'
+import { engineOf } from '../run/run.ts'
 
 /**
  * Puts middlewares around the rounds of a run, inside those that are there. For an agent middleware, before its
  * `callNext()`.
  */
 export function interceptLoop(run: RunContext, interceptor: LoopInterceptor): void {
-  ;((run as Run).interceptors ??= new LoopInterceptors(run as Run)).add(interceptor)
+  const engine = engineOf(run)
+  ;(engine.interceptors ??= new LoopInterceptors(engine)).add(interceptor)
 }
 
 /** The middlewares around the rounds of one run. Only runs that have some carry this code. */

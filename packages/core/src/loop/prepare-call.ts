@@ -26,16 +26,28 @@ export function prepareCall(
   run: Run,
   call: FunctionCallContent,
   decision: Decision | undefined,
-  { includeDetailedErrors: includeDetails, onUnknownTool }: LoopConfiguration,
+  { includeDetailedErrors, onUnknownTool }: LoopConfiguration,
 ): Step | Promise<Step> {
-  const verdict = decision !== undefined && 'approved' in decision ? decision : undefined
-  if (verdict && !verdict.approved) {
-    return { result: errorResult('rejected', verdict.reason ?? 'rejected', verdict.reason) }
+  if (decision !== undefined && 'approved' in decision && !decision.approved) {
+    const { reason } = decision
+    return { result: errorResult('rejected', reason ?? 'rejected', reason) }
   }
   const tool = run.toolFor(call.name)
-  if (tool?.type !== 'function') {
-    return onUnknownTool ? answerUnknown(run, call, onUnknownTool) : unknown(call)
+  if (tool?.type === 'function') {
+    return prepareTool(run, call, tool, decision, includeDetailedErrors)
   }
+  return onUnknownTool ? answerUnknown(run, call, onUnknownTool) : unknown(call)
+}
+
+/** Determines the next step of a call to `tool` that nobody has rejected. */
+export function prepareTool(
+  run: Run,
+  call: FunctionCallContent,
+  tool: Tool,
+  decision: Decision | undefined,
+  includeDetails: boolean,
+): Step | Promise<Step> {
+  const verdict = decision !== undefined && 'approved' in decision ? decision : undefined
   const parsed = parseArguments(call.arguments)
   if (parsed.error !== undefined) return refused(parsed.error, includeDetails)
   const accept = (result: StandardResult<unknown>): Step | Promise<Step> => {

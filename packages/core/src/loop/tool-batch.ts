@@ -7,7 +7,7 @@ import type { MiddlewareTermination } from '../contract/termination.ts'
 import type { FunctionCallContent, FunctionResultContent } from '../messages/content.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult } from '../messages/function-result.ts'
-import type { FunctionPipeline, PreparedCall } from '../pipeline/function-call.ts'
+import type { CallTool, PreparedCall } from '../pipeline/function-call.ts'
 import { FunctionCall } from '../pipeline/function-call.ts'
 import type { BatchOutcome } from '../run/round.ts'
 import type { Run } from '../run/run.ts'
@@ -26,7 +26,7 @@ export interface Batch {
 /** Settings for all batches of a loop. */
 export interface BatchSettings {
   readonly config: LoopConfiguration
-  readonly callFunction: FunctionPipeline
+  readonly callFunction: CallTool
   /** Overrides the run's signal. */
   readonly signal: AbortSignal | undefined
 }

@@ -12,8 +12,9 @@ export function textField({ type }: Content): 'text' | 'arguments' | undefined {
 
 /** The text of a content, if it has one. */
 export function pieceOf(content: Content): string {
-  const field = textField(content)
-  return field === undefined ? '' : (content as unknown as Record<typeof field, string>)[field]
+  const { type } = content
+  if (type === 'text' || type === 'reasoning' || type === 'refusal') return content.text
+  return type === 'function-call' ? content.arguments : ''
 }
 
 /** The same content with another text. What only fits all of its text stays if `isWhole`. */

@@ -9,8 +9,8 @@ import type { FunctionMiddleware } from '../contract/run.ts'
 import type { ChatResponse, ChatResponseUpdate } from '../messages/chat-response.ts'
 import type { MessageInput } from '../messages/message.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
-import type { ChatPipeline } from './chat-call.ts'
-import { chatPipeline } from './chat-pipeline.ts'
+import type { CallModel } from './chat-call.ts'
+import { composeModelCall } from './model-call.ts'
 import { getResponse } from './get-response.ts'
 import { sortClientMiddlewares } from './sort-middleware.ts'
 
@@ -28,7 +28,7 @@ export abstract class BaseChatClient implements ChatClient {
   readonly model: string | undefined
   readonly middleware: readonly (ChatMiddleware | FunctionMiddleware)[]
 
-  #callModel: ChatPipeline | undefined
+  #callModel: CallModel | undefined
 
   constructor(options: ChatClientOptions = {}) {
     this.model = options.model
@@ -50,7 +50,7 @@ export abstract class BaseChatClient implements ChatClient {
     input: MessageInput,
     options: GetResponseOptions = {},
   ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
-    this.#callModel ??= chatPipeline(this.middleware.filter(isChatMiddleware))
+    this.#callModel ??= composeModelCall(this.middleware.filter(isChatMiddleware))
     return getResponse(this, this.#callModel, input, options)
   }
 }

@@ -56,17 +56,17 @@ function isMiddlewareGuest({ call, client }: ChatView): boolean {
 }
 
 async function whole(context: ChatView, request: ChatRequest): Promise<void> {
-  const { call, client } = context
+  const { call, client, ownSignal } = context
   const { run, generation } = call
   try {
     const asked = isMiddlewareGuest(context)
       ? client.getResponse([...request.messages], callOptions(request, run))
       : client.respond(request)
-    const response = await run.unlessAborted(asked, context.ownSignal)
+    const response = await run.unlessAborted(asked, ownSignal)
     run.addUsage(response.usage)
     const waiting =
       generation === call.generation
-        ? call.applyTransforms(response, Infinity, context.ownSignal)
+        ? call.applyTransforms(response, Infinity, ownSignal)
         : undefined
     if (waiting !== undefined) await waiting
     if (generation !== call.generation)

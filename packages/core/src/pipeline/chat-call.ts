@@ -31,12 +31,13 @@ export interface ChatCallInput {
   readonly signal?: AbortSignal | undefined
 }
 
-export type ChatPipeline = (run: Run, input: ChatCallInput) => Promise<ChatResponse>
+/** Runs one model call through its middlewares. */
+export type CallModel = (run: Run, input: ChatCallInput) => Promise<ChatResponse>
 
 export class ChatCall extends ContentCall<ChatResponse> {
   /** Input of the outermost middleware. */
-  readonly #input: ChatCallInput
-  readonly #pipeline: ChatPipeline
+  readonly input: ChatCallInput
+  readonly #pipeline: CallModel
   #request: AbortController | undefined
   #letGo: (() => void) | undefined
 
@@ -44,16 +45,16 @@ export class ChatCall extends ContentCall<ChatResponse> {
     run: Run,
     middlewares: readonly ChatMiddleware[],
     input: ChatCallInput,
-    pipeline: ChatPipeline,
+    pipeline: CallModel,
   ) {
     super(run, middlewares)
-    this.#input = input
+    this.input = input
     this.#pipeline = pipeline
   }
 
   /** The client that the middlewares of this call belong to. */
   get client(): ChatClient {
-    return this.#input.client
+    return this.input.client
   }
 
   async repeat(
@@ -65,8 +66,8 @@ export class ChatCall extends ContentCall<ChatResponse> {
     Object.assign(run, { iteration, loopState })
     run.begin()
     try {
-      const merged = mergeChatOptions(this.#input.options, options)
-      return await this.#pipeline(run, { ...this.#input, options: merged, signal: undefined })
+      const merged = mergeChatOptions(this.input.options, options)
+      return await this.#pipeline(run, { ...this.input, options: merged, signal: undefined })
     } finally {
       run.release()
     }

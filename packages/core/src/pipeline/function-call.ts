@@ -18,7 +18,7 @@ export interface PreparedCall {
 }
 
 /** Runs a call through its middlewares to a result. What ended the loop with it, if a middleware did, is on the call. */
-export type FunctionPipeline = (call: FunctionCall) => Promise<FunctionResult>
+export type CallTool = (call: FunctionCall) => Promise<FunctionResult>
 
 export class FunctionCall implements PipelineCall<FunctionResult> {
   readonly run: Run

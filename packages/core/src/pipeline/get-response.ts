@@ -1,4 +1,5 @@
 import type { ChatClient, GetResponseOptions } from '../contract/chat.ts'
+import type { RunContext } from '../contract/run.ts'
 import type { ChatResponse, ChatResponseUpdate } from '../messages/chat-response.ts'
 import type { MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
@@ -6,42 +7,74 @@ import { attachOutcome } from '../run/failed-outcome.ts'
 import type { RunInit } from '../run/run.ts'
 import { Run, drain } from '../run/run.ts'
 import { ResponseStream } from '../stream/response-stream.ts'
-import type { ChatPipeline } from './chat-call.ts'
+import type { CallModel, ChatCallInput } from './chat-call.ts'
 import { PumpSource } from './run-source.ts'
 import { withValue } from './structured-output.ts'
+
+/** Input of a model call without an agent, which is a run of its own. */
+interface SingleCall extends ChatCallInput {
+  /** Run that the call is made for. */
+  readonly parent: RunContext | undefined
+}
 
 /** One model call through the middlewares of `callModel`, without an agent around it. */
 export function getResponse(
   client: ChatClient,
-  callModel: ChatPipeline,
+  callModel: CallModel,
   input: MessageInput,
   given: GetResponseOptions,
 ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
-  for (const name of ['options', 'middleware', 'session']) {
+  checkPlaces(given)
+  const { instructions, signal, parent, stream, ...options } = given
+  const call = { client, messages: toMessages(input), instructions, options, signal, parent }
+  return stream === true ? streamOnce(callModel, call) : callOnce(callModel, call)
+}
+
+/** @throws TypeError for an option that belongs to another place */
+export function checkPlaces(given: GetResponseOptions): void {
+  for (const name of Object.keys(misplaced)) {
     if (Object.hasOwn(given, name)) throw new TypeError(`getResponse: ${misplaced[name]}`)
   }
-  const { instructions, signal, parent, stream, ...options } = given
-  const execute = async (run: Run): Promise<ChatResponse> => {
-    run.begin()
-    try {
-      run.throwIfAborted()
-      const messages = toMessages(input)
-      const response = await callModel(run, { client, messages, instructions, options })
-      const { responseFormat } = options
-      return responseFormat === undefined ? response : await withValue(response, responseFormat)
-    } catch (error) {
-      throw attachOutcome(error, run)
-    } finally {
-      run.release()
-    }
+}
+
+/** Makes one model call. */
+export function callOnce(callModel: CallModel, input: SingleCall): Promise<ChatResponse> {
+  return execute(callModel, input, makeRun(input, drain))
+}
+
+/** Streams one model call; it starts with the first pull. */
+export function streamOnce(
+  callModel: CallModel,
+  input: SingleCall,
+): ResponseStream<ChatResponseUpdate, ChatResponse> {
+  const source = new PumpSource<ChatResponse>(
+    (sink) => makeRun(input, sink),
+    (run) => execute(callModel, input, run),
+  )
+  return new ResponseStream(source)
+}
+
+function makeRun({ parent, signal }: SingleCall, sink: RunInit['sink']): Run {
+  const { agentName, session, data } = parent ?? {}
+  return new Run({ sink, signal, parent, agentName, session, data, isGuest: true })
+}
+
+async function execute(
+  callModel: CallModel,
+  { signal: _ofRun, ...input }: SingleCall,
+  run: Run,
+): Promise<ChatResponse> {
+  run.begin()
+  try {
+    run.throwIfAborted()
+    const response = await callModel(run, input)
+    const { responseFormat } = input.options
+    return responseFormat === undefined ? response : await withValue(response, responseFormat)
+  } catch (error) {
+    throw attachOutcome(error, run)
+  } finally {
+    run.release()
   }
-  const makeRun = (sink: RunInit['sink']): Run => {
-    const { agentName, session, data } = parent ?? {}
-    return new Run({ sink, signal, parent, agentName, session, data, isGuest: true })
-  }
-  return stream === true
-    ? new ResponseStream(new PumpSource(makeRun, execute))
-    : execute(makeRun(drain))
 }
 
 const misplaced: Readonly<Record<string, string>> = {

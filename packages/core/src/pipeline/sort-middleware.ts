@@ -12,6 +12,9 @@ export interface Middlewares {
   readonly function: readonly FunctionMiddleware[]
 }
 
+/** One of these, or a list of them that may nest. */
+export type Nested<Entry> = Entry | readonly Nested<Entry>[]
+
 /** Lists, the outermost first, of which some may be missing. */
 type Lists = MiddlewareInput | undefined | readonly Lists[]
 

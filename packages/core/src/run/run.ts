@@ -141,7 +141,7 @@ export class Run implements RunContext {
     this.agentName = init.agentName
     this.session = init.session
     this.parent = parent
-    this.callGates = (parent as Run | undefined)?.callGates
+    this.callGates = parent && engineOf(parent).callGates
     this.depth = parent === undefined ? 0 : parent.depth + 1
     this.data = init.data
     this.tenant = init.tenant ?? parent?.tenant
@@ -336,6 +336,12 @@ export class Run implements RunContext {
     this.loopState = { iteration, functionCalls, consecutiveErrors }
     if (Object.keys(state).length > 0) (this.#state = new StateCells(this)).restore(state)
   }
+}
+
+/** The engine's side of a run that came through a public context, possibly from another copy of core. */
+export function engineOf(run: RunContext): Run {
+  if ('sink' in run) return run as Run
+  throw new TypeError('run: expected the `run` of a context, got another object')
 }
 
 const noTools: readonly ToolDefinition[] = Object.freeze([])

@@ -2,10 +2,20 @@ import { wrongOption } from '../base/check-options.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import type { WriteOptions } from './store.ts'
 
-/** What a database keeps of a value: a number, or JSON text. */
+/** A value as a database keeps it: a number, or JSON text. */
 export type StoredValue =
-  | { readonly number: number; readonly text: null }
-  | { readonly number: null; readonly text: string }
+  | {
+      /** The value, if it is a number. */
+      readonly number: number
+      /** Null for a number. */
+      readonly text: null
+    }
+  | {
+      /** Null for any other value. */
+      readonly number: null
+      /** The value as JSON. */
+      readonly text: string
+    }
 
 /**
  * Reads the arguments of a store's methods for a database.
@@ -15,22 +25,22 @@ export function storeEntries({
   owner,
   maxValueBytes,
 }: {
-  /** The factory, for error messages. */
+  /** Name of the factory, for error messages. */
   readonly owner: string
   /** Largest size of a value as JSON, in bytes of UTF-8. */
   readonly maxValueBytes: number
 }): {
   /** Checks a key: Unicode text without U+0000, at most 1024 bytes. */
   key(key: string): string
-  /** Turns a value into what is kept. */
+  /** Converts a value to its stored form. */
   value(value: unknown): StoredValue
-  /** Turns an expected value into what must be kept; `undefined` for none. */
+  /** Converts an expected value to its stored form; `undefined` for no value. */
   expected(value: unknown): StoredValue | undefined
   /** Milliseconds to live, a whole number; `undefined` for no limit. */
   ttl(options: WriteOptions | undefined): number | undefined
-  /** Checks what is added to a number. */
+  /** Checks a number that is added. */
   addend(by: number): number
-  /** Turns what is kept into a value. */
+  /** Converts a stored form to its value. */
   read(text: string | null, number: number | null): unknown
 } {
   const encoder = new TextEncoder()
@@ -82,5 +92,5 @@ export function storeEntries({
 }
 
 const maxKeyBytes = 1024
-/** A thousand years: databases count in whole numbers. */
+/** A thousand years in milliseconds: databases count in whole numbers. */
 const longestTtlMs = 31_556_952_000_000

@@ -1,6 +1,6 @@
 import type { KeyValueStore, Store } from './store.ts'
 
-/** What a store has besides its entries, for a store that is made around it. */
+/** Returns the extensions of a store, for a store that wraps it. */
 export function storeExtensions(store: KeyValueStore): Partial<Store> {
   const { increment, limits, lists, health, close } = store as Partial<Store>
   return {

@@ -1,33 +1,33 @@
 import type { LimitClaim, LimitRestriction } from './store-limits.ts'
 
-/** What is used of one limit, without the single calls. */
+/** Usage of one limit, without the single takes. */
 export interface LimitUsage {
-  /** Sum of what calls took of a window or run at once; of a bucket, what is missing at `filledAt`. */
+  /** Sum of the takes of a window or of calls at once; for a bucket, the amount that is missing at `filledAt`. */
   total: number
-  /** Time at which it was last brought up to date, in milliseconds. */
+  /** Time of the last update, in milliseconds. */
   filledAt: number
-  /** What others use, as the provider says. */
+  /** Amount that others use, as the provider reports it. */
   held: number
   /** Time until which `held` counts. */
   heldUntil: number
-  /** Time before which the provider lets nothing through. */
+  /** Time until which the provider accepts nothing. */
   closedUntil: number
 }
 
-/** What one call took, and when. */
+/** Amount that one call took. */
 export interface LimitTake {
   /** Time of the take, or of its last renewal. */
   readonly at: number
-  /** What it took. */
+  /** Amount of the take. */
   readonly amount: number
 }
 
-/** Makes the usage of a limit that nobody has used. */
+/** Creates the usage of an unused limit. */
 export function emptyUsage(now: number): LimitUsage {
   return { total: 0, filledAt: now, held: 0, heldUntil: 0, closedUntil: 0 }
 }
 
-/** Time up to which takes no longer count. Takes of a bucket only say that they may be settled. */
+/** Returns the time up to which takes no longer count. Takes of a bucket are only kept to be settled. */
 export function forgottenUntil(
   { kind, windowMs }: LimitClaim,
   now: number,
@@ -37,7 +37,7 @@ export function forgottenUntil(
   return now - (kind === 'token-bucket' ? Math.max(windowMs, longestCallMs) : windowMs)
 }
 
-/** Brings a usage up to date. `gone` is the sum of the takes that no longer count. */
+/** Updates a usage to a time. `gone` is the sum of the takes that no longer count. */
 export function refreshUsage(
   usage: LimitUsage,
   claim: LimitClaim,
@@ -53,12 +53,12 @@ export function refreshUsage(
   if (usage.heldUntil <= now) usage.held = 0
 }
 
-/** What is left of a limit. */
+/** Returns the remaining amount of a limit. */
 export function remainingOf({ total, held }: LimitUsage, { limit }: LimitClaim): number {
   return Math.max(0, limit - total - held)
 }
 
-/** Whether the wait depends on single takes, which `waitFor` then needs, the oldest first. */
+/** Returns true if the wait depends on single takes. `waitFor` then needs them, oldest first. */
 export function needsTakes(
   { total, held }: LimitUsage,
   { kind, limit, amount }: LimitClaim,
@@ -66,7 +66,7 @@ export function needsTakes(
   return kind === 'sliding-window' && total + held + amount - limit > tiny
 }
 
-/** Milliseconds until the claim fits; 0 if it does, `Infinity` if only the end of a call helps. */
+/** Returns the time in milliseconds until the claim can be granted; `Infinity` if a call has to end first. */
 export function waitFor(
   usage: LimitUsage,
   { kind, limit, windowMs, amount }: LimitClaim,
@@ -78,7 +78,7 @@ export function waitFor(
   if (excess <= tiny) return closed
   if (kind === 'concurrency') return Infinity
   if (kind === 'token-bucket') return Math.max(closed, (excess * windowMs) / limit)
-  // What is held and what was taken return in the order of their times.
+  // Held amounts and takes return in the order of their times.
   let { held } = usage
   for (const { at, amount: back } of takes) {
     if (held > 0 && usage.heldUntil <= at + windowMs) {
@@ -92,12 +92,12 @@ export function waitFor(
   return Math.max(closed, usage.heldUntil - now, 1)
 }
 
-/** Adds what a call takes. */
+/** Adds a take. */
 export function addTake(usage: LimitUsage, { amount }: LimitClaim): void {
   usage.total += amount
 }
 
-/** Replaces what a call took with what it used; gives what its take becomes, `undefined` for nothing. */
+/** Replaces the amount of a take with the amount that the call used. Returns the take, or `undefined` if nothing remains. */
 export function settleTake(
   usage: LimitUsage,
   { kind }: LimitClaim,
@@ -111,7 +111,7 @@ export function settleTake(
   return kind === 'token-bucket' || rest === 0 ? undefined : { at: taken.at, amount: rest }
 }
 
-/** Lets less through for a while. */
+/** Lowers the remaining amount for a while. */
 export function restrictUsage(
   usage: LimitUsage,
   { claim, remaining, forMs }: LimitRestriction,
@@ -126,7 +126,7 @@ export function restrictUsage(
   }
 }
 
-/** Time from which on a usage without takes is as good as none. */
+/** Returns the time from which a usage without takes equals an unused limit. */
 export function usageEnds(
   usage: LimitUsage,
   { kind, limit, windowMs }: LimitClaim,
@@ -138,7 +138,7 @@ export function usageEnds(
   return Math.max(windowEnds, fullAt, heldUntil, closedUntil)
 }
 
-/** Sums of fractions drift. */
+/** Rounds away the drift of sums of fractions. */
 function clean(total: number): number {
   return Math.abs(total) <= tiny ? 0 : total
 }

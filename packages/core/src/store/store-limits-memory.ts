@@ -13,13 +13,13 @@ import {
 import type { LimitClaim, LimitGrant, StoreLimits } from './store-limits.ts'
 
 interface Kept extends LimitUsage {
-  /** What each call took, the oldest first. */
+  /** Takes by call, oldest first. */
   readonly takes: Map<string, LimitTake>
   readonly isConcurrent: boolean
   endsAt: number
 }
 
-/** Counts limits in this process. Limits that nobody uses are forgotten. */
+/** Counts limits within this process. Removes unused limits. */
 export function memoryLimits({ clock }: { readonly clock: { now(): number } }): StoreLimits {
   const usages = new Map<string, Kept>()
 
@@ -38,7 +38,7 @@ export function memoryLimits({ clock }: { readonly clock: { now(): number } }): 
     return usage
   }
 
-  /** Forgets what has ended, looking at two limits each time. */
+  /** Removes ended limits, checking two at each call. */
   const sweep = (now: number): void => {
     for (let turn = 0; turn < 2; turn++) {
       const [key, usage] = usages.entries().next().value ?? []
@@ -92,12 +92,12 @@ export function memoryLimits({ clock }: { readonly clock: { now(): number } }): 
       }
     },
     renew() {
-      // Within one process, a call that still runs has not been settled.
+      // Within one process, a running call keeps its lease.
     },
   }
 }
 
-/** Removes takes up to a time; gives the sum of what they took. */
+/** Removes takes up to a time and returns their sum. */
 function forget(takes: Map<string, LimitTake>, until: number): number {
   let gone = 0
   for (const [id, { at, amount }] of takes) {

@@ -4,27 +4,27 @@ import type { LimitClaim, StoreLimits } from './store-limits.ts'
 import type { StoreLists } from './store-lists.ts'
 import type { KeyValueStore, Store } from './store.ts'
 
-/** What the keys of a namespace begin with. */
+/** Prefix of the keys of a namespace. */
 export interface StoreNamespace {
   /** Kind of data, such as `cache` or `session`. */
   readonly name: string
-  /** Keeps the data of a tenant apart from that of all others. @default no tenant */
+  /** Tenant whose data is kept apart from that of all others. @default none */
   readonly tenant?: string | undefined
 }
 
-/** The prefix of all keys of a namespace. No two namespaces share a key, whatever is in their names. */
+/** Returns the prefix of all keys of a namespace. Two namespaces never share a key, whatever their names contain. */
 export function storePrefix({ name, tenant }: StoreNamespace): string {
   return tenant === undefined ? `${escaped(name)}:` : `${escaped(name)}@${escaped(tenant)}:`
 }
 
-/** As JSON first, which has an escape for half a character. */
+/** Escapes as JSON first, which has an escape for half a surrogate pair. */
 function escaped(text: string): string {
   return encodeURIComponent(JSON.stringify(text).slice(1, -1))
 }
 
 /**
- * A part of a store with keys of its own: it neither sees nor changes entries of other namespaces. It has
- * the extensions of the store.
+ * Creates a part of a store with its own keys: it neither sees nor changes entries of other namespaces. It
+ * has the extensions of the store.
  * @example
  * const app = memoryStore()
  * const drafts = storeNamespace(app, { name: 'drafts', tenant: 'acme' })

@@ -13,7 +13,7 @@ export interface StoreTimeLimit {
 }
 
 /**
- * Waits for a store until it answers, the time is up, or the signal aborts. The operation itself goes on
+ * Waits for a store until it answers, the time is up, or the signal aborts. The operation itself continues
  * and may still have its effect.
  * @throws the signal's reason, or LamellaError `store_timeout`
  */

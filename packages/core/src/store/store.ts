@@ -82,8 +82,13 @@ export interface MemoryStoreOptions {
    * @default no limit
    */
   readonly maxBytes?: number | undefined
-  /** Tells the time in milliseconds. @default the system's clock */
-  readonly clock?: { now(): number } | undefined
+  /** Clock of the store. @default the machine's */
+  readonly clock?:
+    | {
+        /** Returns the time in milliseconds. */
+        now(): number
+      }
+    | undefined
 }
 
 interface Entry {
@@ -182,30 +187,37 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   }
 }
 
-/** Where conversations are kept between runs. */
+/** Store of sessions between runs. */
 export interface SessionStore {
+  /** Resolves to the session, or to `undefined` if none is stored. */
   load(id: string): Promise<SessionSnapshot | undefined>
+  /** Stores a session. */
   save(snapshot: SessionSnapshot): Promise<void>
+  /** Removes a session. */
   delete(id: string): Promise<void>
 }
 
+/** Options of {@link sessionStore}. */
 export interface SessionStoreOptions extends WriteOptions {
   /**
-   * Stands before a session's id in its key.
+   * Prefix of the keys, before the session's id.
    * @default 'session:'
    */
   readonly prefix?: string | undefined
 }
 
-/** What sessions need of a store, in the words of Keyv: each of its adapters will do. */
+/** Part of Keyv's interface that sessions use. Every adapter of Keyv has it. */
 export interface KeyvLike {
+  /** Resolves to the value, or to `undefined` if none is stored. */
   get(key: string): Promise<unknown>
+  /** Stores a value, for `ttlMs` milliseconds if given. */
   set(key: string, value: unknown, ttlMs?: number): Promise<unknown>
+  /** Removes a value. */
   delete(key: string): Promise<unknown>
 }
 
 /**
- * Keeps sessions in any key-value store, or in any store of Keyv. A `ttlMs` counts from the last `save`.
+ * Creates a session store on a key-value store or a Keyv adapter. `ttlMs` counts from the last `save`.
  */
 export function sessionStore(
   store: KeyValueStore | KeyvLike,

@@ -514,7 +514,15 @@ describe('other forms of a stream', () => {
 
     expect(await doneOf(paused)).toEqual({
       status: 'paused',
-      pending: [{ id: expect.any(String), kind: 'approval', name: 'gated', arguments: '{"a":1}' }],
+      pending: [
+        {
+          id: expect.any(String),
+          kind: 'approval',
+          callId: 'call_1',
+          name: 'gated',
+          arguments: '{"a":1}',
+        },
+      ],
     })
     expect(await doneOf(blocked)).toEqual({
       status: 'blocked',

@@ -11,6 +11,7 @@ export function canaryOf(instructions: string | undefined): string | undefined {
 /** The index from which on a text may still become a marker. */
 export function pendingCanary(text: string): number {
   for (let at = Math.max(0, text.length - canaryChars + 1); at < text.length; at++) {
+    if ((text.charCodeAt(at) | 32) !== firstLetter) continue
     const tail = text.slice(at).toLowerCase()
     const isStart = tail.startsWith(canaryPrefix) || canaryPrefix.startsWith(tail)
     if (isStart) return at
@@ -31,4 +32,5 @@ function hash(text: string, seed: number): string {
 }
 
 const canaryPrefix = 'canary-'
+const firstLetter = canaryPrefix.charCodeAt(0)
 const canaryChars = canaryPrefix.length + 16

@@ -4,6 +4,7 @@ import { maxChars } from './found-image.ts'
 
 /** Finds what a browser fetches by itself when it shows a text: as Markdown, as HTML, or both. */
 export function findImages(text: string): FoundImages {
+  if (!anyMark.test(text)) return { images: [], pending: text.length }
   const markdown = findMarkdownImages(text)
   const { images, pending, covers } = findTags(text)
   // What is removed from inside a tag may have closed it, so the tag goes, too.
@@ -23,6 +24,9 @@ export function findImages(text: string): FoundImages {
   all.sort((one, other) => one.start - other.start)
   return { images: joined(all), pending: outward(Math.min(markdown.pending, pending)) }
 }
+
+/** All that an image or a tag can begin with. */
+const anyMark = /[[\]!<]/
 
 /** Joins places that overlap. */
 function joined(images: readonly FoundImage[]): readonly FoundImage[] {

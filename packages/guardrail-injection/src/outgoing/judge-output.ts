@@ -21,7 +21,12 @@ export interface ExfiltrationOptions {
  * fetches an image without asking, and with it whatever the model was talked into writing into its address.
  */
 export function judgeOutput(
-  { text, before = '', final }: Pick<GuardrailSubject, 'text' | 'before' | 'final'>,
+  {
+    text,
+    before = '',
+    whole = before + text,
+    final,
+  }: Pick<GuardrailSubject, 'text' | 'before' | 'whole' | 'final'>,
   canary: string | undefined,
   exfiltration: ExfiltrationOptions | false,
 ): Verdict {
@@ -30,7 +35,6 @@ export function judgeOutput(
   }
   if (!exfiltration) return { action: 'allow' }
   const { allowHosts = [], replacement = defaultReplacement } = exfiltration
-  const whole = before + text
   const { images, pending } = findImages(whole)
   // A tag that is not closed takes in what the page has behind the answer.
   const rest = final && whole[pending] === '<' ? [{ start: pending, end: whole.length }] : []

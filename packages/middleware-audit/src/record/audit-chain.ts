@@ -4,10 +4,10 @@ import type { AuditEntry, AuditFacts, AuditHead, AuditRecord, AuditType } from '
 import type { AuditSigning } from './audit-signature.ts'
 import { signText } from './audit-signature.ts'
 
-/** What the first record of a chain follows. */
+/** `prev` of the first record of a chain. */
 export const firstPrev: string = '0'.repeat(64)
 
-/** Makes records, each of which holds the hash of the one before it. */
+/** Creates records, each with the hash of the record before it. */
 export class AuditChain {
   #head: AuditHead
   readonly #signing: AuditSigning | undefined
@@ -37,7 +37,7 @@ export class AuditChain {
   }
 }
 
-/** In hex. */
+/** Returns the SHA-256 hash in hex. */
 export function sha256(data: string | Uint8Array): string {
   return digest('sha256', data, 'hex')
 }

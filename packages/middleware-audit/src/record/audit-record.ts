@@ -1,4 +1,4 @@
-/** What a line of the log is about. */
+/** Subject of a record. */
 export type AuditType =
   | 'run.start'
   | 'run.end'
@@ -12,44 +12,51 @@ export type AuditType =
   | 'decision'
   | 'log.recovered'
 
-/** What a record says besides its place in the chain. JSON. */
+/** Content of a record besides its place in the chain, as JSON. */
 export type AuditFacts = Readonly<Record<string, unknown>>
 
 /** One line of the log. */
 export interface AuditRecord extends AuditFacts {
-  /** Of this format. */
+  /** Version of the format. */
   readonly v: 1
+  /** Subject of the record. */
   readonly type: AuditType
-  /** ISO 8601. */
+  /** Time of the record, in ISO 8601. */
   readonly time: string
-  /** Which log it is of. */
+  /** Id of the log. */
   readonly chain: string
-  /** From 1 up, without gaps. */
+  /** Number of the record: from 1, without gaps. */
   readonly seq: number
-  /** The `hash` of the record before it. */
+  /** `hash` of the record before it. */
   readonly prev: string
+  /** Signature. Undefined in a log without signatures. */
   readonly sig?: AuditSignature | undefined
-  /** Of the canonical JSON of all else in it (SHA-256, hex). */
+  /** SHA-256 of the canonical JSON of all other fields, in hex. */
   readonly hash: string
 }
 
+/** Signature of a record. */
 export interface AuditSignature {
-  /** The id of the key. */
+  /** Id of the key. */
   readonly key: string
-  /** Base64url, of the canonical JSON of all but `sig` and `hash`. */
+  /** Signature in base64url, over the canonical JSON of all fields but `sig` and `hash`. */
   readonly value: string
 }
 
-/** A record, and the line that it is. */
+/** A record with its line. */
 export interface AuditEntry {
+  /** The record. */
   readonly record: AuditRecord
-  /** Canonical JSON (RFC 8785), but with `hash` at its end. There is no line break in it. */
+  /** The record as canonical JSON (RFC 8785), with `hash` at its end and without a line break. */
   readonly line: string
 }
 
-/** Where a chain ends: what its next record follows. */
+/** Last record of a chain. */
 export interface AuditHead {
+  /** Id of the log. */
   readonly chain: string
+  /** Number of the record. */
   readonly seq: number
+  /** Hash of the record. */
   readonly hash: string
 }

@@ -7,13 +7,15 @@ import { createHmac, sign, timingSafeEqual, verify } from 'node:crypto'
  */
 export type AuditKey = string | Uint8Array | KeyObject
 
-/** How records are signed. Keys change by their id: verify with those of before, too. */
+/** Key for the signatures of records. After a change of keys, verify with the earlier ones as well. */
 export interface AuditSigning {
+  /** Id of the key, written with each signature. */
   readonly keyId: string
+  /** Secret or private key. */
   readonly key: AuditKey
 }
 
-/** Base64url. */
+/** Returns the signature in base64url. */
 export function signText(text: string, key: AuditKey): string {
   if (isSecret(key)) return createHmac('sha256', key).update(text).digest('base64url')
   return sign(null, Buffer.from(text), key).toString('base64url')
@@ -27,7 +29,7 @@ export function isSignatureOf(text: string, signature: string, key: AuditKey): b
   return expected.length === given.length && timingSafeEqual(expected, given)
 }
 
-/** Whether it is a secret that is not empty, or a private key. */
+/** Returns true for a secret that is not empty, or a private key. */
 export function canSign(key: AuditKey): boolean {
   if (isSecret(key)) return key.length > 0
   try {

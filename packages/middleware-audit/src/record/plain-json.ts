@@ -1,19 +1,19 @@
 import { types } from 'node:util'
 
 /**
- * What `JSON.parse(JSON.stringify(value))` makes of a value, without the text between: a copy, with bytes in
- * base64. What JSON cannot hold is named by its type.
+ * Copies a value as `JSON.parse(JSON.stringify(value))` would, with bytes in base64. A value that JSON cannot hold
+ * becomes the name of its type.
  */
 export function plainJson(value: unknown): unknown {
   try {
     return plain(value, '') ?? null
   } catch {
-    // A cycle, too.
+    // Also a cycle.
     return `[${typeof value}]`
   }
 }
 
-/** Nothing for what JSON leaves out. */
+/** Returns `undefined` for a value that JSON leaves out. */
 function plain(given: unknown, key: string): unknown {
   if (given instanceof Uint8Array) return Buffer.from(given).toString('base64')
   const value = isObject(given) || typeof given === 'bigint' ? converted(given, key) : given

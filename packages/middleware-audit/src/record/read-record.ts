@@ -3,12 +3,12 @@ import { canonicalJson } from '@lamella/core/authoring'
 import { sha256 } from './audit-chain.ts'
 import type { AuditRecord } from './audit-record.ts'
 
-/** A record as it was written, or why there is none. */
+/** A record with its line, or the reason that the line holds none. */
 export type ReadRecord =
   | { readonly record: AuditRecord; readonly fault?: undefined }
   | { readonly record?: undefined; readonly fault: string }
 
-/** Reads a line. Its hash is that of its bytes, so that not one of them may differ. */
+/** Reads a line. The hash covers its bytes, so that none of them may differ. */
 export function readRecord(line: Uint8Array): ReadRecord {
   const end = Buffer.from(line.subarray(-endLength)).toString()
   const [, hash] = /^,"hash":"([0-9a-f]{64})"\}$/.exec(end) ?? []
@@ -22,7 +22,7 @@ export function readRecord(line: Uint8Array): ReadRecord {
   }
 }
 
-/** Reads a record that stands in other JSON, as loggers write it. */
+/** Reads a record that is part of other JSON, as loggers write it. */
 export function readValue(value: unknown): ReadRecord {
   try {
     const { hash, ...signed } = value as AuditRecord
@@ -32,7 +32,7 @@ export function readValue(value: unknown): ReadRecord {
   }
 }
 
-/** What a record's signature is of, if the line says it in no other way. */
+/** Returns the text that a record's signature covers, or `undefined` if the line has another form. */
 export function signedText(record: AuditRecord, line: Uint8Array | undefined): string | undefined {
   const { hash: _hash, ...signed } = record
   const { sig: _sig, ...body } = signed

@@ -5,94 +5,100 @@ import type { AuditSigning } from '../record/audit-signature.ts'
 import { canSign } from '../record/audit-signature.ts'
 import type { AuditSinkInput } from '../sinks/audit-sink.ts'
 
+/** Context of a record: of a run, a model call or a tool call. */
 export type AuditedContext = AgentContext | ChatContext | FunctionInvocationContext
 
-/** How content is recorded. */
+/** Recording of content: not at all, as a hash, changed by `redact`, or in full. */
 export type CaptureMode = 'none' | 'hash' | 'redacted' | 'full'
 
+/** Recording of content by its kind. */
 export interface AuditCapture {
-  /** Messages that a run or a model call begins with. @default 'hash' */
+  /** Input messages of a run or a model call. @default 'hash' */
   readonly input?: CaptureMode | undefined
   /** Answers. @default 'hash' */
   readonly output?: CaptureMode | undefined
-  /** @default 'hash' */
+  /** Instructions of the agent. @default 'hash' */
   readonly instructions?: CaptureMode | undefined
-  /** Of tool calls, also of those that wait for an approval. @default 'hash' */
+  /** Arguments of tool calls, also of those that wait for an approval. @default 'hash' */
   readonly arguments?: CaptureMode | undefined
-  /** Of tool calls. @default 'hash' */
+  /** Results of tool calls. @default 'hash' */
   readonly results?: CaptureMode | undefined
-  /** Messages of errors, and reasons for which a run was ended. @default 'none' */
+  /** Messages of errors and reasons for ending a run. @default 'none' */
   readonly errors?: CaptureMode | undefined
 }
 
-/** What the log tells of itself. */
+/** Report of a problem of the log itself. */
 export interface AuditEvent {
-  /** A write failed and will be tried again, a wait was given up, or records were lost. */
+  /** `failed`: a write failed and is retried; `late`: a run stopped waiting; `dropped`: records were lost. */
   readonly status: 'failed' | 'late' | 'dropped'
+  /** Name of the sink. Undefined if no single sink is at fault. */
   readonly sink?: string | undefined
+  /** Cause of the problem, if there is one. */
   readonly error?: unknown
-  /** Records that wait to be written. */
+  /** Number of records that wait to be written. */
   readonly waiting: number
 }
 
+/** Options of {@link auditLog}. */
 export interface AuditLogOptions extends MiddlewareOptions<AuditedContext, AuditEvent> {
-  /** Where records go: `jsonLines(path)`, `toLogger(pino)`, a function, or a sink of your own. */
+  /** Destinations of the records: `jsonLines(path)`, `toLogger(pino)`, a function, or a sink of your own. */
   readonly sinks: AuditSinkInput | readonly AuditSinkInput[]
-  /** How content is recorded, by kind. */
+  /** Recording of content by its kind. @default hashes, and nothing of errors */
   readonly capture?: AuditCapture | undefined
-  /** Changes each text that is `redacted`. If it throws, that text is left out. */
+  /** Changes each text with capture mode `redacted`. A text for which it throws is left out. @default none */
   readonly redact?: ((text: string) => string) | undefined
   /**
-   * Makes hashes of content that nobody without the key can try texts against; a function is told the
-   * subject, so that one subject's key can be destroyed.
-   * @default none: hashes are salted, but short texts can be guessed
+   * Key for hashes of content: nobody can guess a text without it. A function returns the key of a subject,
+   * so that a single subject's key can be destroyed.
+   * @default none: hashes have a salt, but short texts can be guessed
    */
   readonly hashKey?:
     | string
     | Uint8Array
     | ((subject: string | undefined) => string | Uint8Array)
     | undefined
-  /** Signs each record. Without it, who can rewrite the whole log can forge it. */
+  /** Signs each record. Without it, a person who can rewrite the whole log can forge it. @default none */
   readonly sign?: AuditSigning | undefined
-  /** Whom a run is about or for: recorded with each of its lines. */
+  /** Returns the person that a run concerns, recorded in each of its lines. @default none */
   readonly subject?: ((context: AuditedContext) => string | undefined) | undefined
-  /** Versions of guardrails and policies by name, recorded with the run and with their verdicts. */
+  /** Versions of guardrails and policies by name, recorded with the run and with their verdicts. @default none */
   readonly versions?: Readonly<Record<string, string>> | undefined
   /**
    * Types of run events that are recorded as decisions, with their plain values.
-   * @default those of Lamella's middlewares, none of which carries content
+   * @default the events of Lamella's middleware, none of which carries content
    */
   readonly decisions?: readonly string[] | undefined
   /**
-   * What is recorded besides runs.
+   * Subjects that are recorded besides runs.
    * @default ['model', 'tool', 'approval', 'decision']
    */
   readonly records?: readonly ('model' | 'tool' | 'approval' | 'decision')[] | undefined
   /**
-   * `await` waits until each record is written, `batch` writes several at a time and waits at the end of
+   * `await` waits until each record is written; `batch` writes several at a time and waits at the end of
    * each run.
-   * @default 'batch', and 'await' where a failure closes
+   * @default 'batch', and 'await' with `onError: 'closed'`
    */
   readonly delivery?: 'await' | 'batch' | undefined
-  /** The most records of one write. @default 100 */
+  /** Maximum number of records in one write. @default 100 */
   readonly batchSize?: number | undefined
-  /** Milliseconds that a record waits for others. @default 1000 */
+  /** Time in milliseconds that a record waits for others. @default 1000 */
   readonly batchDelayMs?: number | undefined
-  /** Records that may wait; then runs wait until there are fewer. @default 10000 */
+  /** Maximum number of waiting records. Beyond it, runs wait. @default 10000 */
   readonly maxQueued?: number | undefined
-  /** Milliseconds that a run waits for sinks at one time. @default 5000 */
+  /** Maximum time in milliseconds that a run waits for sinks at once. @default 5000 */
   readonly waitMs?: number | undefined
   /**
-   * Takes what remains to be written at the end of a run, which then does not wait for it: for
+   * Receives the promise of the remaining writes at the end of a run, which then does not wait: for
    * platforms that would stop the process.
+   * @default none: the run waits
    */
   readonly waitUntil?: ((written: Promise<void>) => void) | undefined
   /**
-   * What a run does that cannot be recorded: it goes on, or fails with `audit_failed`.
+   * A run that cannot be recorded continues (`open`) or fails with `audit_failed` (`closed`).
    * @default 'open'
    */
   readonly onError?: 'open' | 'closed' | undefined
-  /** @default the machine's; times in the log are its milliseconds since 1970 */
+  /** Clock of the log, in milliseconds since 1970. @default the machine's */
   readonly clock?: Clock | undefined
 }
 

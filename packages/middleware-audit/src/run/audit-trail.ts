@@ -14,17 +14,17 @@ interface Unchained {
   readonly facts: AuditFacts
 }
 
-/** Takes records in their order, makes a chain of them and brings them to the sinks. */
+/** Chains records in their order and writes them to the sinks. */
 export class AuditTrail {
   readonly clock: Clock
-  /** Whether a run fails that cannot be recorded. */
+  /** True if a run that cannot be recorded fails. */
   readonly isClosed: boolean
   readonly #options: AuditLogOptions
   readonly #queues: readonly SinkQueue[]
   readonly #maxQueued: number
   readonly #batchSize: number
   readonly #awaits: boolean
-  /** Until the sinks have told what they hold. */
+  /** Records that wait until the sinks have reported their logs. */
   #unchained: Unchained[] = []
   #chain: AuditChain | undefined
   #closedAt: AuditHead | undefined
@@ -53,8 +53,8 @@ export class AuditTrail {
   }
 
   /**
-   * Takes a record. A promise only where somebody has to wait: for the sinks, or for room.
-   * @throws LamellaError `audit_failed` if it cannot be written and failures close
+   * Adds a record. Returns a promise only if the caller has to wait, for the sinks or for room.
+   * @throws LamellaError `audit_failed` if it cannot be written and `onError` is `closed`
    */
   append(type: AuditType, facts: AuditFacts, signal?: AbortSignal): void | Promise<void> {
     if (this.#waiting >= this.#maxQueued && this.#isFailing && !this.isClosed) {
@@ -72,8 +72,8 @@ export class AuditTrail {
   }
 
   /**
-   * Waits until all that was recorded by now is written, but not longer than `waitMs` or the signal.
-   * @throws LamellaError `audit_failed` if it is not and failures close
+   * Waits until every record so far is written, at most `waitMs` and until the signal aborts.
+   * @throws LamellaError `audit_failed` if they are not written and `onError` is `closed`
    */
   async flush(signal?: AbortSignal): Promise<void> {
     const work = this.#write()
@@ -99,7 +99,7 @@ export class AuditTrail {
     return this.#openFailed || this.#queues.some(({ failed }) => failed)
   }
 
-  /** Whether all that waited is written. */
+  /** Writes the waiting records. Resolves to true if all are written. */
   async #write(): Promise<boolean> {
     this.#timer?.abort('written')
     this.#timer = undefined
@@ -109,7 +109,7 @@ export class AuditTrail {
     return this.#chain !== undefined && written.every(Boolean)
   }
 
-  /** Asks the sinks what they hold. The first one that holds a log says where the chain goes on. */
+  /** Opens the sinks. The chain continues the log of the first sink that holds one. */
   async #open(): Promise<void> {
     try {
       const openings = []
@@ -147,7 +147,7 @@ export class AuditTrail {
     )
   }
 
-  /** What `work` comes to, or nothing where it takes too long. */
+  /** Resolves to the result of `work`, or to `undefined` if it takes too long. */
   async #patiently(
     work: Promise<boolean>,
     signal: AbortSignal | undefined,
@@ -165,7 +165,7 @@ export class AuditTrail {
     }
   }
 
-  /** Notes that something could not be recorded or written. */
+  /** Reports that something could not be recorded or written. */
   failed(error: unknown, sink?: string): void {
     this.#lastError = error
     this.#report({ status: 'failed', error, sink })
@@ -181,19 +181,19 @@ export class AuditTrail {
     try {
       onEvent?.({ ...event, waiting: this.#waiting })
     } catch {
-      // An observer cannot break what it observes.
+      // Errors of an observer do not fail the run.
     }
   }
 }
 
 function nothing(): undefined {}
 
-/** By now, whatever it was before. */
+/** Reads the signal again: it may have aborted meanwhile. */
 function hasEnded(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true
 }
 
-/** What a run fails with that cannot be recorded, where failures close. */
+/** Creates the error of a run that cannot be recorded, with `onError: 'closed'`. */
 export function auditFailed(what: string, cause: unknown): LamellaError {
   return new LamellaError(`${what} of the audit log could not be written`, {
     code: 'audit_failed',

@@ -5,14 +5,22 @@ import { sha256 } from '../record/audit-chain.ts'
 import type { AuditCapture, AuditLogOptions, CaptureMode } from './audit-options.ts'
 import { plainJson } from '../record/plain-json.ts'
 
-/** A hash that says whether a content was this one, and nothing else of it. */
+/** Hash that identifies a content without revealing it. */
 export type ContentDigest =
-  | { readonly sha256: string; readonly salt: string }
-  | { readonly hmac: string }
+  | {
+      /** SHA-256 of salt and content, in hex. */
+      readonly sha256: string
+      /** Random salt of the record, in hex. */
+      readonly salt: string
+    }
+  | {
+      /** HMAC-SHA-256 of the content with `hashKey`, in hex. */
+      readonly hmac: string
+    }
 
 /**
- * The hash of a content: of its canonical JSON, in hex. With the salt of a record, or the key that the
- * log was made with, an auditor can show that a text was the one that was recorded.
+ * Hashes the canonical JSON of a content. With the salt of a record or the key of the log, an auditor can
+ * show that a text is the recorded one.
  */
 export function contentDigest(
   content: unknown,
@@ -24,7 +32,7 @@ export function contentDigest(
   return { sha256: sha256(salt + json), salt }
 }
 
-/** Puts content into records, in the way that was chosen for its kind. */
+/** Prepares content for records, in the capture mode of its kind. */
 export class CapturedContent {
   readonly #options: AuditLogOptions
 
@@ -32,7 +40,7 @@ export class CapturedContent {
     this.#options = options
   }
 
-  /** `content` is asked for only if it is needed. Nothing where nothing is captured. */
+  /** Returns the recorded form, or `undefined` with mode `none`. Calls `content` only if it is needed. */
   of(kind: keyof AuditCapture, content: () => unknown, subject: string | undefined): unknown {
     const mode: CaptureMode = this.#options.capture?.[kind] ?? (kind === 'errors' ? 'none' : 'hash')
     if (mode === 'none') return undefined
@@ -67,12 +75,12 @@ export class CapturedContent {
   }
 }
 
-/** 122 random bits. Node keeps some ready for UUIDs, and asks the system anew for bytes. */
+/** Returns 122 random bits. Node prepares UUIDs in advance, and random bytes not. */
 function newSalt(): string {
   return randomUUID().replaceAll('-', '')
 }
 
-/** What somebody said, without ids and what only a provider understands. */
+/** Returns messages without ids and without data of the provider. */
 export function said(messages: readonly Message[]): unknown {
   return messages.map(({ role, contents }) => ({
     role,

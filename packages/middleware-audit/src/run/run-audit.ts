@@ -12,7 +12,7 @@ import type { AuditTrail } from './audit-trail.ts'
 import { auditFailed } from './audit-trail.ts'
 import { CapturedContent } from './captured-content.ts'
 
-/** Makes the records of runs. It holds no data of any. */
+/** Creates the records of runs. Keeps no data of any run. */
 export class RunAudit {
   readonly trail: AuditTrail
   readonly options: AuditLogOptions
@@ -29,8 +29,8 @@ export class RunAudit {
   }
 
   /**
-   * Records something about a run. A promise only where somebody has to wait.
-   * @throws LamellaError `audit_failed` if it cannot be recorded and failures close
+   * Records something about a run. Returns a promise only if the caller has to wait.
+   * @throws LamellaError `audit_failed` if it cannot be recorded and `onError` is `closed`
    */
   record(type: AuditType, context: AuditedContext, facts: () => AuditFacts): void | Promise<void> {
     let all: AuditFacts
@@ -44,7 +44,7 @@ export class RunAudit {
     return this.trail.append(type, all, context.signal)
   }
 
-  /** The same for a call that has failed: it fails of its own error, whatever recording comes to. */
+  /** Records a failed call. The call keeps its own error, also if recording fails. */
   async recordFailure(
     type: AuditType,
     context: AuditedContext,
@@ -53,7 +53,7 @@ export class RunAudit {
     try {
       await this.record(type, context, facts)
     } catch {
-      // It was reported.
+      // Already reported.
     }
   }
 
@@ -61,7 +61,7 @@ export class RunAudit {
     return this.#content.of(kind, content, this.#subject(context))
   }
 
-  /** Records what middlewares tell of their decisions, until the returned function is called. */
+  /** Records the decisions that middleware reports, until the returned function is called. */
   observe(context: AgentContext): () => void {
     const { decisions = middlewareEvents, versions = {} } = this.options
     if (!this.records('decision')) return () => {}
@@ -72,12 +72,12 @@ export class RunAudit {
         const version = Object.hasOwn(versions, guardrail) ? versions[guardrail] : undefined
         return { decision: { ...facts, type, version } }
       })
-      // What cannot be written stops the run at its next record, or at its end.
+      // A failed write stops the run at its next record, or at its end.
       written?.catch(() => {})
     })
   }
 
-  /** Records what the run waits for. Ids of requests grant something, so only their hash is kept. */
+  /** Records the pending requests. Their ids are credentials: only a hash is kept. */
   async requested(context: AgentContext, pending: readonly PendingRequest[]): Promise<void> {
     if (!this.records('approval')) return
     for (const request of pending) {
@@ -95,7 +95,7 @@ export class RunAudit {
     }
   }
 
-  /** Records approvals that were refused: calls that have such a result now and had none before. */
+  /** Records refused approvals: tool calls that have a refusal as result now and had no result before. */
   async refused(context: AgentContext, answered: ReadonlySet<string>): Promise<void> {
     if (!this.records('approval')) return
     for (const { callId, name, error } of resultsIn(context.run.messages.all)) {
@@ -109,7 +109,7 @@ export class RunAudit {
     }
   }
 
-  /** Brings all to the sinks at the end of a run. */
+  /** Writes everything to the sinks at the end of a run. */
   async finish({ signal }: AgentContext): Promise<void> {
     const { waitUntil } = this.options
     if (waitUntil === undefined) await this.trail.flush(signal)
@@ -132,7 +132,7 @@ export class RunAudit {
   }
 }
 
-/** Calls that have a result before the run begins. */
+/** Returns the tool calls that have a result before the run begins. */
 export function answeredCalls({ session, messages }: AgentContext): ReadonlySet<string> {
   const results = resultsIn([...(session?.messages ?? []), ...messages])
   return new Set(results.map(({ callId }) => callId))

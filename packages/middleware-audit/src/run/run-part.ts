@@ -11,7 +11,7 @@ import { said } from './captured-content.ts'
 import type { RunAudit } from './run-audit.ts'
 import { answeredCalls } from './run-audit.ts'
 
-/** The middleware around a run: its start, and its end in whatever way. */
+/** Creates the middleware around a run: records its start and its end. */
 export function runPart(audit: RunAudit): AgentMiddleware['process'] {
   return async (context, callNext) => {
     const { run } = context
@@ -31,7 +31,7 @@ export function runPart(audit: RunAudit): AgentMiddleware['process'] {
       response = await callNext()
     } catch (error) {
       unobserve()
-      // The run fails of this error, and not of what recording it may come to.
+      // The run keeps this error, also if recording it fails.
       await recordFailure(audit, context, error, { answered, spent }).catch(() => {})
       throw error
     }
@@ -93,7 +93,7 @@ async function recordFailure(
   await audit.finish(context)
 }
 
-/** Without the sentence for the user. */
+/** Returns the facts of a block without the sentence for the user. */
 function blockFacts({ guardrail, level, stage, category }: Block): AuditFacts {
   return { guardrail, level, stage, category }
 }

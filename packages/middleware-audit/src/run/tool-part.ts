@@ -3,20 +3,20 @@ import { errorType, exitOf } from '@lamella/core/authoring'
 import type { AuditFacts } from '../record/audit-record.ts'
 import type { RunAudit } from './run-audit.ts'
 
-/** The middleware around a tool call: what was approved, that it begins, and what it came to. */
+/** Creates the middleware around a tool call: records the approval, the start and the result. */
 export function toolPart(audit: RunAudit): FunctionMiddleware['process'] {
   return async (context, callNext) => {
     const { callId, arguments: args } = context
     const tool = context.function.name
     const start = audit.trail.clock.now()
     const approved = recordApproval(audit, context)
-    // Waits only where there is something to wait for: calls side by side keep their order.
+    // Awaits only a promise: parallel tool calls keep their order.
     if (approved !== undefined) await approved
     if (!audit.records('tool')) {
       await callNext()
       return
     }
-    // Before it has any effect.
+    // Recorded before the call has any effect.
     const begun = audit.record('tool.call', context, () => ({
       tool,
       callId,
@@ -54,7 +54,7 @@ export function toolPart(audit: RunAudit): FunctionMiddleware['process'] {
   }
 }
 
-/** A call that a person has allowed says so. */
+/** Records that a person approved the tool call. */
 function recordApproval(audit: RunAudit, context: FunctionInvocationContext): void | Promise<void> {
   const { approval } = context.metadata as {
     approval?: {

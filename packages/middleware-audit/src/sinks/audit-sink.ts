@@ -1,32 +1,44 @@
 import type { AuditEntry, AuditHead, AuditRecord } from '../record/audit-record.ts'
 
-/** Where records go. Calls of `write` never overlap; one that fails is made again with the same entries. */
+/** Destination of records. */
 export interface AuditSink {
-  /** For events about it. */
+  /** Name in events. */
   readonly name: string
+  /** Writes entries. Calls never overlap; a failed call is repeated with the same entries. */
   write(entries: readonly AuditEntry[]): void | Promise<void>
-  /** What the log holds already: the chain goes on from there. */
+  /** Returns the state of an existing log, which the chain continues. */
   open?(): Promise<AuditOpening>
+  /** Releases resources when the log is closed. */
   close?(): void | Promise<void>
 }
 
+/** State of an existing log. */
 export interface AuditOpening {
+  /** Last record. Undefined in an empty log. */
   readonly head?: AuditHead | undefined
-  /** What a crash had left of a line that was not whole. */
-  readonly torn?: { readonly bytes: number; readonly sha256: string } | undefined
+  /** Part of a line that a crash left at the end, removed from the log. Undefined without one. */
+  readonly torn?:
+    | {
+        /** Length in bytes. */
+        readonly bytes: number
+        /** SHA-256 of the bytes, in hex. */
+        readonly sha256: string
+      }
+    | undefined
 }
 
-/** A sink, or a function that is given the records of a batch. */
+/** A sink, or a function that receives the records of a batch. */
 export type AuditSinkInput = AuditSink | ((records: readonly AuditRecord[]) => void | Promise<void>)
 
-/** What loggers such as pino have. */
+/** Logger such as pino. */
 export interface AuditLogger {
+  /** Writes a line with fields and a message. */
   info(fields: object, message: string): void
 }
 
 /**
- * Writes each record with a logger, as field `audit`. A logger does not tell when it has written, and
- * each process begins a chain of its own.
+ * Creates a sink that writes each record with a logger, as field `audit`. A logger does not report when it
+ * has written, and each process begins a chain of its own.
  */
 export function toLogger(logger: AuditLogger): AuditSink {
   return {

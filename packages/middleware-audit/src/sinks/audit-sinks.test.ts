@@ -44,7 +44,7 @@ describe('a file of JSON lines', () => {
     await log.close()
   })
 
-  it('goes on with its chain in another process', async () => {
+  it('continues its chain in another process', async () => {
     for (let process = 0; process < 3; process++) {
       const log = auditLog({ sinks: jsonLines(path) })
       await agentWith(log).run('Hello')
@@ -54,7 +54,7 @@ describe('a file of JSON lines', () => {
     expect(await verify(path)).toMatchObject({ ok: true, lines: 9, head: { seq: 9 } })
   })
 
-  it('goes on after it was closed', async () => {
+  it('continues after it was closed', async () => {
     const log = auditLog({ sinks: jsonLines(path) })
     await agentWith(log).run('Hello')
     await log.close()

@@ -3,7 +3,7 @@ import { readFile, unlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { LamellaError } from '@lamella/core'
 
-/** A lock that is held until it is released. */
+/** A lock on a file. */
 export interface FileLock {
   release(): Promise<void>
 }
@@ -11,16 +11,16 @@ export interface FileLock {
 interface Holder {
   readonly host: string
   readonly pid: number
-  /** Tells processes apart that had the same number one after another. */
+  /** Id of the process: its number may have belonged to an earlier process. */
   readonly process: string
 }
 
 const own: Holder = { host: hostname(), pid: process.pid, process: randomUUID() }
 
 /**
- * Takes the lock of a file: `<path>.lock`, which names its holder. The lock of a process of this machine that
- * has ended is taken over.
- * @throws LamellaError `audit_conflict` if somebody else holds it
+ * Takes the lock of a file: `<path>.lock`, which names its holder. Takes over the lock of an ended process of this
+ * machine.
+ * @throws LamellaError `audit_conflict` if another holder exists
  */
 export async function lockFile(path: string): Promise<FileLock> {
   return take(`${path}.lock`, path)
@@ -47,7 +47,7 @@ async function take(lock: string, path: string): Promise<FileLock> {
 
 const attempts = 3
 
-/** Removes a lock whose holder has ended. A lock of its own sees to it that only one process does. */
+/** Removes a lock whose holder has ended. Holds a second lock meanwhile, so that only one process removes it. */
 async function removeLeft(lock: string, found: string, path: string): Promise<void> {
   const digest = createHash('sha256').update(found).digest('hex').slice(0, 16)
   const permit = await take(`${lock}.${digest}`, path)
@@ -58,7 +58,7 @@ async function removeLeft(lock: string, found: string, path: string): Promise<vo
   }
 }
 
-/** Removes a lock that nobody else may remove, if it is still there. */
+/** Removes a lock if it is still the expected one. Only its holder or its remover may call it. */
 async function remove(lock: string, expected: string): Promise<void> {
   try {
     if ((await readFile(lock, 'utf8')) === expected) await unlink(lock)
@@ -67,10 +67,10 @@ async function remove(lock: string, expected: string): Promise<void> {
   }
 }
 
-/** Tells whether the holder of a lock has ended without releasing it. */
+/** Returns true if the holder of a lock has ended without releasing it. */
 function isLeft(text: string): boolean {
   const holder = read(text)
-  // Somebody is writing it.
+  // Another process is writing it.
   if (holder === undefined) return false
   if (holder.host !== own.host) return false
   if (holder.pid === own.pid) return holder.process !== own.process

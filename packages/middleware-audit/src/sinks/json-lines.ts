@@ -12,21 +12,21 @@ import { readRecord } from '../record/read-record.ts'
 /** Options of `jsonLines()`. */
 export interface JsonLinesOptions {
   /**
-   * Waits until each batch is on the disk: it then survives a loss of power, not only of the process.
+   * Waits until each batch is on the disk: it then survives a power failure, not only the end of the process.
    * @default false
    */
   readonly fsync?: boolean | undefined
   /**
-   * Locks the file against other writers. The lock of a process that has ended is taken over on the same
-   * machine; one of another machine is not, and must be removed by hand.
+   * Locks the file against other writers. The lock of an ended process is taken over on the same machine;
+   * remove the lock of another machine by hand.
    * @default true
    */
   readonly lock?: boolean | undefined
 }
 
 /**
- * Appends each record as a line to a file, and continues the chain that the file holds. A file has one writer,
- * which holds the lock `<path>.lock`; another one fails with `audit_conflict`.
+ * Creates a sink that appends each record as a line to a file and continues the chain in the file. A file has one
+ * writer, which holds the lock `<path>.lock`; another writer fails with `audit_conflict`.
  *
  * @example
  * ```ts
@@ -76,7 +76,7 @@ export function jsonLines(path: string, options: JsonLinesOptions = {}): AuditSi
         await handle.appendFile(data)
         if (fsync) await handle.datasync()
       } catch (error) {
-        // What was written of it would stand before the next try.
+        // Removes the part that was written, before the retry.
         await handle.truncate(size).catch(() => {})
         throw error
       }
@@ -93,7 +93,7 @@ export function jsonLines(path: string, options: JsonLinesOptions = {}): AuditSi
   }
 }
 
-/** The last whole line of a file, and what stands behind it. */
+/** Reads the last complete line of a file and the bytes behind it. */
 async function readTail(
   file: FileHandle,
   size: number,

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../record/audit-record.ts'
 import type { AuditSink } from './audit-sink.ts'
 
-/** What waits for one sink. */
+/** Queue of records for one sink. */
 export class SinkQueue {
   readonly sink: AuditSink
   readonly #batchSize: number
@@ -21,7 +21,7 @@ export class SinkQueue {
     return this.#waiting.length
   }
 
-  /** Whether the last write has failed. */
+  /** True if the last write failed. */
   get failed(): boolean {
     return this.#failed
   }
@@ -30,11 +30,11 @@ export class SinkQueue {
     this.#waiting.push(entry)
   }
 
-  /** Writes what waits by now; false at a failure, after which the next call tries again. */
+  /** Writes the records that wait now. Resolves to false at a failure; the next call tries again. */
   async drain(): Promise<boolean> {
     const until = this.#written + this.#waiting.length
     while (this.#written < until) {
-      // Not at once: a sink that throws at once must not be done before it has begun.
+      // Deferred: a sink that throws synchronously must not finish before `#work` is set.
       this.#work ??= Promise.resolve().then(() => this.#writeBatch())
       await this.#work
       if (this.#failed) return false

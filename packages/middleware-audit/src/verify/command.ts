@@ -13,7 +13,7 @@ Several files are read as one log, in their order.
   --key <id>=<file>   a key that signs, and the file that holds it: a public key in PEM, or a secret
                       (repeat it for several keys; without one, signatures are not looked at)
   --last <hash>       the hash that the last line must have
-  --includes <hash>   a hash that some line must have, kept while the log went on (repeat it for several)
+  --includes <hash>   a hash that the log must contain, kept while the log grew (repeatable)
   --field <name>      the records are in this field of other JSON lines, as loggers write them
   --json              print the result as JSON
   --help
@@ -21,13 +21,13 @@ Several files are read as one log, in their order.
 Ends with 0 if the log has lines and all are as they were written, 1 if not, 2 if it could not be read.
 `
 
-/** What a command writes to. */
+/** Output of a command. */
 export interface CommandOutput {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
 }
 
-/** Runs the command; resolves to its exit code. */
+/** Runs the command and resolves to its exit code. */
 export async function runCommand(
   args: readonly string[],
   { out, err }: CommandOutput,
@@ -53,7 +53,7 @@ export async function runCommand(
     const { last, includes, field } = values
     const keys = values.key && (await readKeys(values.key))
     const found = await verify(files, { keys, last, includes, field })
-    // Nothing at all is no log: it may have been emptied.
+    // An empty file is not a log: it may have been emptied.
     const result: Verification =
       found.ok && found.lines === 0 ? { ...found, ok: false, problem: empty } : found
     out(values.json === true ? `${JSON.stringify(result)}\n` : describe(result, keys !== undefined))
@@ -72,7 +72,7 @@ function describe({ ok, lines, head, problem }: Verification, withKeys: boolean)
   return `line ${line} ${verb[kind]}: ${printable(message)}\n${verified}${end}\n`
 }
 
-/** Shows characters that would steer a terminal, and what does not show, as their code. */
+/** Replaces control characters and invisible characters with their code. */
 function printable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => {
     return `\\u{${character.codePointAt(0)!.toString(16)}}`

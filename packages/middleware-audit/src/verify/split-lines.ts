@@ -1,11 +1,11 @@
 export interface SplitLine {
-  /** Without its end. */
+  /** Bytes without the line break. */
   readonly bytes: Uint8Array
-  /** Whether it has an end. */
+  /** True if the line ends with a line break. */
   readonly isWhole: boolean
 }
 
-/** Cuts bytes into lines. What stands behind the last line break is a line that is not whole. */
+/** Splits bytes into lines. The bytes behind the last line break form an incomplete line. */
 export async function* splitLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<SplitLine> {
   let open: Uint8Array[] = []
   for await (const chunk of source) {

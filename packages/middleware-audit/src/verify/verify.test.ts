@@ -23,7 +23,7 @@ function linesOf(count: number, signing?: ConstructorParameters<typeof AuditChai
 const textOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('')
 const check = (lines: readonly string[], options = {}) => verify(bytes(textOf(lines)), options)
 
-/** What somebody would write who knows how the log is made, but has no key. */
+/** Forges a record with all knowledge but the key. */
 function forged(line: string, changes: Partial<AuditRecord>): string {
   const { hash: _hash, ...record } = { ...(JSON.parse(line) as AuditRecord), ...changes }
   return ended(canonicalJson(record))
@@ -233,7 +233,7 @@ describe('signatures', () => {
   })
 })
 
-describe('a hash that was kept while the log went on', () => {
+describe('a hash that was kept while the log grew', () => {
   const lines = linesOf(6, { keyId: 'k', key: 'secret' })
   const kept = [hashOf(lines[1]!), hashOf(lines[3]!)]
 
@@ -241,7 +241,7 @@ describe('a hash that was kept while the log went on', () => {
     expect(await check(lines, { includes: kept })).toMatchObject({ ok: true, lines: 6 })
   })
 
-  it('is missing where lines were cut off before the log went on', async () => {
+  it('is missing where lines were cut off before the log continued', async () => {
     const again = new AuditChain(
       { keyId: 'k', key: 'secret' },
       JSON.parse(lines[2]!) as AuditRecord,

@@ -8,45 +8,62 @@ import { splitLines } from './split-lines.ts'
 import type { ReadRecord } from '../record/read-record.ts'
 import { readRecord, readValue, signedText } from '../record/read-record.ts'
 
-/** A path, several that follow one another, or the bytes themselves. */
+/** A path, several consecutive paths, or the bytes. */
 export type AuditSource = string | readonly string[] | AsyncIterable<Uint8Array>
 
+/** Options of {@link verify}. */
 export interface VerifyOptions {
-  /** Keys by their id. With them, each line must be signed with one of them. */
+  /** Keys by id. With them, each line must be signed with one of them. @default signatures are not checked */
   readonly keys?: Readonly<Record<string, AuditKey>> | undefined
-  /** What the first line follows, where the log is the continuation of another. */
+  /** Record before the first line, if the log continues another one. @default the beginning of a chain */
   readonly start?: AuditHead | undefined
-  /** The hash that the last line must have, kept elsewhere: else lines at the end can be cut off. */
+  /** Expected hash of the last line, kept elsewhere. Without it, lines at the end can be cut off unseen. */
   readonly last?: string | undefined
   /**
-   * Hashes that lines must have, kept elsewhere while the log went on, such as `audit.head.hash` of each day: else
-   * what was written before them can be replaced together with all that follows.
+   * Hashes that the log must contain, kept elsewhere while the log grew, such as `audit.head.hash` of each day.
+   * Without them, a line can be replaced together with all lines behind it.
+   * @default none
    */
   readonly includes?: readonly string[] | undefined
-  /** The field of other JSON lines that holds the records, as for `toLogger`. Other lines are skipped. */
+  /** Field that holds the record in lines of a logger, as with `toLogger`. Other lines are skipped. @default none */
   readonly field?: string | undefined
 }
 
-/** What is wrong with the first line that is not as it was written. */
+/** Problem of the first line that is not as it was written. */
 export interface AuditProblem {
-  /** From 1 up. */
+  /** Number of the line, from 1. */
   readonly line: number
+  /** Kind of the problem. */
   readonly kind: 'altered' | 'removed' | 'inserted' | 'incomplete'
+  /** Description, without content of the log. */
   readonly message: string
 }
 
+/** Result of a verification. */
 export interface Verification {
+  /** True if every line is as it was written. */
   readonly ok: boolean
-  /** How many lines are as they were written, and follow one another. */
+  /** Number of lines before the first problem. */
   readonly lines: number
-  /** The last of them. */
+  /** Last verified record. */
   readonly head: AuditHead | undefined
+  /** First problem. Undefined for a good log. */
   readonly problem?: AuditProblem | undefined
 }
 
 /**
- * Finds the first line of an audit log that was altered, removed or inserted. A last line that is not
- * whole, as a crash leaves it, is `incomplete`; all before it has been verified.
+ * Finds the first line of an audit log that was altered, removed or inserted. An incomplete last line, as a
+ * crash leaves it, is reported as `incomplete`; the lines before it are verified.
+ * @example
+ * ```ts
+ * import { verify } from '@lamella/middleware-audit'
+ *
+ * async function* log() {
+ *   yield new TextEncoder().encode('not a record\n')
+ * }
+ *
+ * console.log((await verify(log())).ok) // false
+ * ```
  */
 export async function verify(
   source: AuditSource,
@@ -75,14 +92,14 @@ export async function verify(
 }
 
 interface Line {
-  /** Missing where the record stands in other JSON. */
+  /** Undefined if the record is part of other JSON. */
   readonly bytes: Uint8Array | undefined
   readonly line: number
   readonly isWhole: boolean
   readonly read: ReadRecord
 }
 
-/** Goes through lines, each with the one after it. */
+/** Checks lines, each together with the next one. */
 class Verifier {
   readonly #options: VerifyOptions
   #head: AuditHead | undefined
@@ -106,7 +123,7 @@ class Verifier {
     return problem === undefined ? { ok: true, ...base } : { ok: false, ...base, problem }
   }
 
-  /** False once something is wrong. */
+  /** Returns false at the first problem. */
   take(given: Line, next: Line | undefined): boolean {
     const { line, isWhole, read, bytes } = given
     const { record } = read
@@ -134,7 +151,7 @@ class Verifier {
     }
   }
 
-  /** Says why a line does not follow. */
+  /** Records the reason that a line does not follow the one before. */
   #explain({ line, read }: Line, next: Line | undefined): false {
     const { record } = read
     const isPassedOver = next?.read.record !== undefined && this.#follows(next.read.record)
@@ -181,7 +198,7 @@ class Verifier {
       const text = signedText(record, bytes)
       if (text !== undefined && isSignatureOf(text, value, keys[key]!)) return undefined
     } catch {
-      // It is nested too deep to be read, or the key cannot verify.
+      // Nested too deep, or a key that cannot verify.
     }
     return 'its signature is not right'
   }

@@ -1,0 +1,137 @@
+import type { AgentContext, AgentMiddleware } from '../contract/agent.ts'
+import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from '../contract/outcome.ts'
+import { addAll } from '../loop/transcript.ts'
+import { loopResponse } from '../loop/loop-response.ts'
+import type { ChatResponse, ChatResponseInit } from '../messages/chat-response.ts'
+import { toChatResponse } from '../messages/chat-response.ts'
+import type { Message, MessageInput } from '../messages/message.ts'
+import { toMessages } from '../messages/message.ts'
+import type { Nested } from '../pipeline/sort-middleware.ts'
+import { sortMiddlewares } from '../pipeline/sort-middleware.ts'
+import type { ResponseStream } from '../stream/response-stream.ts'
+import { Agent } from './agent.ts'
+import type { AgentView, RunPlan } from './agent-call.ts'
+import { runRestart } from './agent-call.ts'
+import type { AgentOptions, RunOptions } from './agent-options.ts'
+import { startRun } from './agent-run.ts'
+
+type OfAgent = Pick<AgentOptions, 'client' | 'name' | 'description' | 'blockMessage' | 'stateStore'>
+type OfRun = Omit<
+  RunOptions,
+  'middleware' | 'functionInvocation' | 'answers' | 'onCheckpoint' | 'control'
+>
+
+/** Input of a run with a loop of its own: what an agent would be given, and the run's messages. */
+export interface AgentPipelineInput extends OfAgent, OfRun {
+  /** Input of the run; history is not in it. */
+  readonly messages: MessageInput
+}
+
+/**
+ * Adds messages to the run: to its conversation, its response and the caller's stream. Updates of
+ * model calls of this run are in the stream already and do not repeat.
+ */
+export type AddMessages = (messages: MessageInput) => readonly Message[]
+
+/**
+ * The loop: reads the context, makes model calls and tool calls, and adds their messages. What it
+ * returns is added, too, if it is not yet.
+ */
+export type AgentHandler = (
+  context: AgentContext,
+  add: AddMessages,
+) => AgentAnswer | Promise<AgentAnswer>
+
+/** Anything that a loop can end with. Without a value, the messages it has added are the response. */
+export type AgentAnswer = ChatResponse | AgentResponseInit | ChatResponseInit | string | void
+
+/** Runs loops through agent middlewares. */
+export interface AgentPipeline {
+  /**
+   * Runs a loop. Resolves and rejects as `agent.run` does, session and statuses included.
+   * @throws TypeError or RangeError that names the option and the value
+   */
+  execute(context: AgentPipelineInput, handler: AgentHandler): Promise<AgentResponse>
+  /** Streams a run. The loop starts with the first pull. */
+  stream(
+    context: AgentPipelineInput,
+    handler: AgentHandler,
+  ): ResponseStream<AgentResponseUpdate, AgentResponse>
+}
+
+/**
+ * Composes agent middlewares around a loop of one's own. An `Agent` uses the same pipeline around its
+ * loop of model calls and tool calls.
+ *
+ * @example
+ * ```ts
+ * import { agentMiddleware, agentPipeline, chatPipeline } from '@lamella/core'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const signed = agentMiddleware('signed', async (context, callNext) => {
+ *   const { text } = await callNext()
+ *   context.result = `${text} (answered by two models)`
+ * })
+ * const client = scriptedClient(['A draft.', 'A better answer.'])
+ * const calls = chatPipeline([])
+ * const { text } = await agentPipeline(signed).execute(
+ *   { client, messages: 'Explain rivers.' },
+ *   async ({ run, messages }) => {
+ *     const draft = await calls.execute({ client, messages, parent: run })
+ *     return calls.execute({ client, messages: [...messages, `Improve: ${draft.text}`], run })
+ *   },
+ * )
+ * console.log(text) // A better answer. (answered by two models)
+ * ```
+ * @throws TypeError for an entry that is not an agent middleware
+ */
+export function agentPipeline(middleware: Nested<AgentMiddleware>): AgentPipeline {
+  const { agent: middlewares } = sortMiddlewares(middleware, 'agentPipeline', ['agent'])
+  const start = (
+    context: AgentPipelineInput & Pick<RunPlan['options'], 'stream'>,
+    handler: AgentHandler,
+  ) => {
+    const { client, name, description, blockMessage, stateStore, messages, ...options } = context
+    const init = { client, name, description, blockMessage, stateStore, middleware: middlewares }
+    return startRun(new Agent(init), messages, options, (view) => runHandler(view, handler))
+  }
+  return {
+    execute: async (context, handler) =>
+      start({ ...context, stream: false }, handler) as Promise<AgentResponse>,
+    stream: (context, handler) =>
+      start({ ...context, stream: true }, handler) as ReturnType<AgentPipeline['stream']>,
+  }
+}
+
+async function runHandler(view: AgentView, handler: AgentHandler): Promise<AgentResponse> {
+  const { call, run } = view
+  // Ids of providers may repeat, so messages are counted.
+  const isAhead = ({ id }: Message): boolean =>
+    countOf(id, call.streamed) > countOf(id, run.messages.added)
+  const add: AddMessages = (input) => {
+    const { added } = run.messages
+    const messages = toMessages(input, 'assistant').filter((one) => !added.includes(one))
+    for (const one of messages) {
+      if (isAhead(one)) run.messages.add([one])
+      else addAll(run, [one])
+    }
+    return messages
+  }
+  const given = (await handler(view, add)) ?? view.result
+  const last = given === undefined ? undefined : toChatResponse(given)
+  if (last !== undefined) add(last.messages)
+  const { stopped } = run
+  if (stopped?.response !== undefined) add(toChatResponse(stopped.response).messages)
+  if (call.streamed?.some(isAhead) === true) {
+    // The stream has updates of a model call that the loop has discarded.
+    run.sink.push(runRestart)
+    for (const { id, role, contents } of run.messages.added)
+      run.sink.push({ contents, role, messageId: id })
+  }
+  const status = stopped === undefined ? 'completed' : 'terminated'
+  return loopResponse(run, last, { status, reason: stopped?.reason })
+}
+
+function countOf(id: string, messages: readonly Message[] = []): number {
+  return messages.filter((one) => one.id === id).length
+}

@@ -1,0 +1,35 @@
+import type { ChatMiddleware } from '../contract/chat.ts'
+import { endsRun, isTermination } from '../contract/termination.ts'
+import type { ChatResponse } from '../messages/chat-response.ts'
+import { toChatResponse } from '../messages/chat-response.ts'
+import { callClient } from './call-client.ts'
+import type { CallModel } from './chat-call.ts'
+import { ChatCall, ChatView } from './chat-call.ts'
+import { compose } from './compose.ts'
+
+/** Makes the function that runs one model call through its middlewares. */
+export function composeModelCall(
+  middlewares: readonly ChatMiddleware[],
+  handler: (context: ChatView) => void | Promise<void> = callClient,
+): CallModel {
+  const runMiddlewares = compose<ChatView, ChatResponse>(middlewares, handler, takeTermination)
+  const pipeline: CallModel = (run, input) => {
+    ;(input.signal ?? run).throwIfAborted()
+    const call = new ChatCall(run, middlewares, input, pipeline)
+    return runMiddlewares(new ChatView(call, 0, input, input.signal))
+  }
+  return pipeline
+}
+
+/**
+ * A termination with a result, its own or one that the middleware assigned, ends this call with that. Without
+ * one it ends the run, and what the provider answered is withheld.
+ */
+async function takeTermination({ call }: ChatView, error: unknown): Promise<ChatResponse> {
+  if (!isTermination(error) || endsRun(error)) throw call.retract(error)
+  const result = error.result === undefined ? call.assigned : toChatResponse(error.result)
+  if (result === undefined) throw call.retract(error)
+  call.result = result
+  await call.acceptResult(call.faultDepth(error))
+  return call.result
+}

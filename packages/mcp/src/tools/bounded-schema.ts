@@ -1,0 +1,105 @@
+import type { JsonSchema } from '@lamella/core'
+import { cleanText } from '../base/clean-text.ts'
+
+/** Levels of nesting in a schema. Real ones have fewer than ten. */
+const maxDepth = 32
+const maxTextChars = 1000
+
+/** A server's schema, once as the model is shown it and once as arguments are checked with it. */
+export interface BoundedSchema {
+  readonly shown: JsonSchema
+  readonly checked: JsonSchema
+}
+
+/**
+ * Makes a server's schema harmless. References to other documents go, since nothing is fetched; texts are
+ * cleaned and cut. What checks arguments has no regular expressions: a hostile one takes exponential time, and
+ * the server checks the arguments itself.
+ * @throws RangeError for a schema that nests too deep, or is no schema of an object
+ */
+export function boundedSchema(schema: unknown): BoundedSchema {
+  if (!isObject(schema)) throw new RangeError('it has no input schema')
+  const { type = 'object' } = schema
+  if (type !== 'object') throw new RangeError('its input is not an object')
+  return {
+    shown: { ...copy(schema, false, 0), type },
+    checked: { ...copy(schema, true, 0), type },
+  }
+}
+
+/**
+ * The same for a schema of results, which need not be objects.
+ * @throws RangeError for a schema that nests too deep
+ */
+export function boundedOutputSchema(schema: unknown): JsonSchema | undefined {
+  return isObject(schema) ? copy(schema, true, 0) : undefined
+}
+
+/** Keywords whose value maps names to schemas. */
+const maps = new Set([
+  'properties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'patternProperties',
+])
+
+/** Keywords whose value is data. */
+const data = new Set([
+  'enum',
+  'const',
+  'default',
+  'examples',
+  'required',
+  'dependentRequired',
+  'type',
+])
+
+/** Keywords that say nothing about a value. Providers refuse some of them. */
+const dropped = new Set(['$schema', '$id', '$anchor', '$comment', '$vocabulary', 'x-mcp-header'])
+
+const references = new Set(['$ref', '$dynamicRef'])
+const patterns = new Set(['pattern', 'patternProperties'])
+
+type Keywords = Readonly<Record<string, unknown>>
+
+function copy(schema: Keywords, forCheck: boolean, depth: number): Keywords {
+  if (depth > maxDepth) throw new RangeError(`its schema has more than ${maxDepth} levels`)
+  const hasPatterns = forCheck && schema['patternProperties'] !== undefined
+  const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
+    if (dropped.has(key)) return []
+    if (references.has(key) && !String(value).startsWith('#')) return []
+    if (forCheck && patterns.has(key)) return []
+    // Keys that a pattern describes would be taken for additional ones.
+    if (hasPatterns && /^(additional|unevaluated)Properties$/.test(key)) return []
+    if (data.has(key)) return [[key, bounded(value, depth + 1)]]
+    if (maps.has(key) && isObject(value)) return [[key, copyMap(value, forCheck, depth + 1)]]
+    return [[key, copyValue(value, forCheck, depth + 1)]]
+  })
+  return Object.fromEntries(entries)
+}
+
+function copyMap(map: Keywords, forCheck: boolean, depth: number): Keywords {
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => [name, copyValue(value, forCheck, depth)]),
+  )
+}
+
+function copyValue(value: unknown, forCheck: boolean, depth: number): unknown {
+  if (typeof value === 'string') return cleanText(value, maxTextChars)
+  if (Array.isArray(value))
+    return value.map((part: unknown) => copyValue(part, forCheck, depth + 1))
+  return isObject(value) ? copy(value, forCheck, depth) : value
+}
+
+/** Data as it is, unless it nests too deep. */
+function bounded(value: unknown, depth: number): unknown {
+  if (depth > maxDepth) throw new RangeError(`its schema has more than ${maxDepth} levels`)
+  if (typeof value !== 'object' || value === null) return value
+  for (const part of Object.values(value)) bounded(part, depth + 1)
+  return value
+}
+
+function isObject(value: unknown): value is Keywords {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,136 @@
+import type {
+  AgentResponse,
+  AgentResponseUpdate,
+  ClientContent,
+  ResponseStream,
+} from '@lamella/core'
+import { LamellaError } from '@lamella/core'
+import { clientOutcome, clientUpdate } from '@lamella/core/authoring'
+import { failureOf } from '../http/failure-of.ts'
+import { HttpFailure } from '../http/http-failure.ts'
+import type { Shown, ShownRequest } from './shown.ts'
+
+/** The chat of a run, as the run needs it. */
+export interface ChatRunInit {
+  /** Starts the run with this signal. */
+  readonly open: (signal: AbortSignal) => ResponseStream<AgentResponseUpdate, AgentResponse>
+  readonly include: ReadonlySet<ClientContent>
+  /** Aborted when somebody stops the run. */
+  readonly stop: AbortSignal
+  /** Saves the chat with the run, which is undefined if it failed. */
+  readonly save: (final: AgentResponse | undefined) => Promise<void>
+  /** All that the chat waits for, after it was saved. */
+  readonly pending: () => Promise<readonly ShownRequest[]>
+  /** Lets the next run begin. */
+  readonly release: () => Promise<void>
+  readonly onError: (error: unknown) => void
+}
+
+/** A run of a chat: what its reader is shown. At its end the chat is saved and free before the last piece. */
+export class ChatRun {
+  readonly #init: ChatRunInit
+  readonly #abort = new AbortController()
+  readonly #pieces: AsyncGenerator<Shown>
+  #first: Promise<IteratorResult<Shown>> | undefined
+  #hasBegun = false
+  #final: AgentResponse | undefined
+
+  constructor(init: ChatRunInit) {
+    this.#init = init
+    this.#pieces = this.#read()
+  }
+
+  /** The response, if the run ended with one. */
+  get final(): AgentResponse | undefined {
+    return this.#final
+  }
+
+  /** Resolves to the first piece without taking it, or to `undefined` if it takes longer. */
+  async first(withinMs: number): Promise<Shown | undefined> {
+    const first = this.#begin()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), withinMs)
+    })
+    const step = await Promise.race([first, late])
+    clearTimeout(timer)
+    return step?.done === true ? undefined : step?.value
+  }
+
+  /** The next piece, or `undefined` at the end. Never rejects. */
+  async next(): Promise<Shown | undefined> {
+    const step = this.#hasBegun && this.#first === undefined ? this.#pieces.next() : this.#begin()
+    this.#first = undefined
+    const { done, value } = await step
+    return done === true ? undefined : value
+  }
+
+  /** Ends the run: the request to the provider is aborted, the chat is saved and free. */
+  async cancel(cause: unknown): Promise<void> {
+    // An error, since the run adds to it what it has got so far.
+    this.#abort.abort(new LamellaError('the reader left', { code: 'aborted', cause }))
+    // What never began has nothing that ends.
+    void this.#begin()
+    await this.#pieces.return(undefined)
+  }
+
+  #begin(): Promise<IteratorResult<Shown>> {
+    if (!this.#hasBegun) this.#first = this.#pieces.next()
+    this.#hasBegun = true
+    return this.#first ?? nothing
+  }
+
+  async *#read(): AsyncGenerator<Shown, undefined> {
+    const { open, include, stop, save, pending, release, onError } = this.#init
+    let isSaved = false
+    const end = async (): Promise<void> => {
+      if (isSaved) return
+      isSaved = true
+      try {
+        await save(this.#final)
+      } finally {
+        await release()
+      }
+    }
+    let last: Shown
+    try {
+      const stream = open(AbortSignal.any([this.#abort.signal, stop]))
+      for await (const update of stream) {
+        const shown = clientUpdate(update, include)
+        if (shown !== undefined) yield { type: 'update', update: shown }
+      }
+      this.#final = await stream.finalResponse()
+      await end()
+      last = { type: 'done', outcome: { ...clientOutcome(this.#final), pending: await pending() } }
+    } catch (error) {
+      last = await this.#failed(error, end)
+    } finally {
+      await end().catch(onError)
+    }
+    yield last
+    return undefined
+  }
+
+  async #failed(error: unknown, end: () => Promise<void>): Promise<Shown> {
+    const { stop, pending, onError } = this.#init
+    try {
+      await end()
+      if (LamellaError.is(stop.reason, 'run_stopped')) {
+        return { type: 'done', outcome: { status: 'stopped', pending: await pending() } }
+      }
+    } catch (problem) {
+      onError(problem)
+    }
+    if (!this.#abort.signal.aborted) onError(error)
+    return { type: 'failed', failure: failureOf(stop.aborted ? stop.reason : error) }
+  }
+}
+
+const nothing = Promise.resolve({ done: true, value: undefined } as const)
+
+/** The failure that a run begins with, if it showed nothing before it. */
+export function failureAtOnce(first: Shown | undefined): HttpFailure | undefined {
+  if (first?.type === 'failed') return first.failure
+  if (first?.type !== 'done' || first.outcome.status !== 'budget_exhausted') return undefined
+  return new HttpFailure('a budget is used up', { status: 429, code: 'budget_exhausted' })
+}

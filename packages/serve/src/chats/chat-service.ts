@@ -1,0 +1,318 @@
+import type {
+  Agent,
+  AgentResponse,
+  ClientContent,
+  KeyValueStore,
+  PendingRequest,
+  RunOptions,
+  Session,
+  SessionListOptions,
+  SessionPage,
+  Sessions,
+} from '@lamella/core'
+import { memoryStore, sessions, userInput } from '@lamella/core'
+import type { ClientUpdate } from '@lamella/core/authoring'
+import { clientContents, clientOutcome, clientUpdate } from '@lamella/core/authoring'
+import { failureOf } from '../http/failure-of.ts'
+import { HttpFailure } from '../http/http-failure.ts'
+import type { ChatServiceOptions, FailureFacts, ServedRunOptions } from './chat-options.ts'
+import { checkServiceOptions } from './chat-options.ts'
+import type { ChatRunInit } from './chat-run.ts'
+import { ChatRun } from './chat-run.ts'
+import { clientAnswer } from './client-answer.ts'
+import type { Demand } from './demand.ts'
+import { chatId } from './demand.ts'
+import type { Answers } from './paused-runs.ts'
+import { PausedRuns } from './paused-runs.ts'
+import type { Principal } from './principal.ts'
+import { placeOf } from './principal.ts'
+import { rewind } from './rewind.ts'
+import { RunLeases, stopReason } from './run-leases.ts'
+import type { Shown, ShownRequest } from './shown.ts'
+
+/** A message of a chat as its reader sees it. */
+export interface ShownMessage extends ClientUpdate {
+  /** Id of the message. */
+  readonly id: string
+  /** True for a message that a stopped or failed run left unfinished. */
+  readonly partial?: true
+}
+
+/** A chat as its reader sees it. */
+export interface ChatHistory {
+  /** Messages of the chat, oldest first. */
+  readonly messages: readonly ShownMessage[]
+  /** All that the chat waits for. */
+  readonly pending: readonly ShownRequest[]
+  /** True while a run of the chat has not ended. */
+  readonly running: boolean
+}
+
+/** A chat of a principal. */
+export interface ChatAddress {
+  /** Whose chat it is. */
+  readonly principal: Principal | string
+  /** Id of the chat. */
+  readonly chat: string
+}
+
+/**
+ * The chats of an agent: who may do what in which. The server owns the history, a client adds to it.
+ * Handlers of all protocols share one.
+ */
+export class ChatService {
+  /** @internal */
+  readonly options: ChatServiceOptions
+  readonly #agent: Agent
+  readonly #store: KeyValueStore
+  readonly #chats: Sessions
+  readonly #leases: RunLeases
+  readonly #include: ReturnType<typeof clientContents>
+  readonly #running = new Map<string, AbortController>()
+
+  constructor(agent: Agent, options: ChatServiceOptions) {
+    checkServiceOptions(options)
+    if (typeof agent?.resume !== 'function') {
+      throw new TypeError('chatService: `agent` must be an agent, with `run` and `resume`')
+    }
+    this.options = options
+    this.#agent = agent
+    this.#store = options.store ?? memoryStore({ maxEntries: 10_000 })
+    this.#chats = sessions(this.#store, { name: 'serve-chats', ttlMs: options.chatTtlMs })
+    this.#leases = new RunLeases(this.#store, options.leaseMs ?? 30_000)
+    this.#include = clientContents('chatService', options.include)
+  }
+
+  /** Name of the agent. */
+  get agentName(): string | undefined {
+    return this.#agent.name
+  }
+
+  /** Returns the chat as its reader sees it. A chat that does not exist is empty. */
+  async history({ principal, chat }: ChatAddress): Promise<ChatHistory> {
+    const owner = toPrincipal(principal)
+    const session = await this.#chats.load(chatId(chat), ownerOf(owner))
+    return {
+      messages: session === undefined ? [] : this.#shownMessages(session),
+      pending: await this.#pendingOf(owner, chat),
+      running: await this.#leases.isRunning(owner, chat),
+    }
+  }
+
+  /** Lists the chats of a principal, the latest first. Needs a store with `lists`. */
+  list(
+    principal: Principal | string,
+    page: Pick<SessionListOptions, 'limit' | 'after'> = {},
+  ): Promise<SessionPage> {
+    return this.#chats.list({ ...page, ...ownerOf(toPrincipal(principal)) })
+  }
+
+  /** Stops the run of a chat, in whichever process it is; false if there is none. What it said stays. */
+  async stop({ principal, chat }: ChatAddress): Promise<boolean> {
+    const owner = toPrincipal(principal)
+    const here = this.#running.get(keyOf(owner, chat))
+    here?.abort(stopReason())
+    return here !== undefined || this.#leases.stop(owner, chat)
+  }
+
+  /** Deletes a chat with what it waits for, and stops its run. */
+  async delete({ principal, chat }: ChatAddress): Promise<void> {
+    const owner = toPrincipal(principal)
+    await this.stop({ principal, chat })
+    await this.#chats.delete(chat, ownerOf(owner))
+    await this.#pausedOf(owner, chat).clear()
+  }
+
+  /**
+   * Answers requests of a chat with the authority of the caller: `mayApprove` is not asked. For approvals
+   * by others than the user, such as on a page for managers.
+   * @throws LamellaError `approval_invalid` if nothing waits for one of the answers, `run_active`,
+   * `run_stopped`; the error of a run that failed
+   */
+  async answer(
+    { principal, chat }: ChatAddress,
+    answers: Readonly<Record<string, unknown>>,
+    options: ServedRunOptions = {},
+  ): Promise<AgentResponse> {
+    const owner = toPrincipal(principal)
+    const demand = { chat, answers: new Map(Object.entries(answers)) }
+    const run = await this.begin(owner, demand, options, true)
+    let last: Shown | undefined
+    // oxlint-disable-next-line no-await-in-loop
+    for (let step = await run.next(); step !== undefined; step = await run.next()) last = step
+    if (run.final !== undefined) return run.final
+    if (last?.type === 'failed') throw last.failure.cause ?? last.failure
+    throw stopReason()
+  }
+
+  /** @internal Starts a run of a chat; it begins with the first piece that is read. */
+  async begin(
+    owner: Principal,
+    demand: Demand,
+    options: ServedRunOptions,
+    isTrusted = false,
+  ): Promise<ChatRun> {
+    const { chat } = demand
+    const lease = await this.#leases.take(owner, chat)
+    const key = keyOf(owner, chat)
+    const stop = new AbortController()
+    try {
+      const session = await this.#chats.open(chat, ownerOf(owner))
+      const paused = this.#pausedOf(owner, chat)
+      const shared = { ...options, session, tenant: owner.tenant, keepPartial: true }
+      const open = await this.#opener(owner, demand, paused, shared, isTrusted)
+      lease.signal.addEventListener('abort', () => stop.abort(lease.signal.reason), { once: true })
+      if (lease.signal.aborted) stop.abort(lease.signal.reason)
+      this.#running.set(key, stop)
+      return new ChatRun({
+        open,
+        include: this.#include,
+        stop: stop.signal,
+        save: async (final) => {
+          const { checkpoint, pending = [] } = final ?? {}
+          if (checkpoint !== undefined && pending.length > 0) await paused.add(checkpoint)
+          if (session.messages.length > 0) await this.#chats.save(session)
+        },
+        pending: () => this.#pendingOf(owner, chat),
+        release: async () => {
+          this.#running.delete(key)
+          await lease.release()
+        },
+        onError: (error) => this.report(error, { chat, principal: owner }),
+      })
+    } catch (error) {
+      await lease.release()
+      throw error
+    }
+  }
+
+  /** @internal Passes a masked error to `onError`. */
+  report(error: unknown, facts: FailureFacts): void {
+    const { onError } = this.options
+    if (onError !== undefined) onError(error, facts)
+    else console.error(`serve: ${failureOf(error).message}; \`onError\` gets the error itself`)
+  }
+
+  /** Answers are claimed here, before anything of theirs runs. */
+  async #opener(
+    owner: Principal,
+    { chat, input, answers, again }: Demand,
+    paused: PausedRuns,
+    shared: RunOptions & { readonly session: Session },
+    isTrusted: boolean,
+  ): Promise<ChatRunInit['open']> {
+    if (answers !== undefined) {
+      const { checkpoint, asked } = await paused.find(answers)
+      const given = isTrusted
+        ? Object.fromEntries(answers)
+        : await this.#permitted({ principal: owner, chat }, asked, answers)
+      await paused.claim(checkpoint)
+      return (signal) => this.#agent.resume(checkpoint, given, { ...shared, signal, stream: true })
+    }
+    const words =
+      again === undefined ? [userInput(input, this.options.input)] : rewind(shared.session, again)
+    return (signal) => this.#agent.run(words, { ...shared, signal, stream: true })
+  }
+
+  async #permitted(
+    { principal, chat }: { readonly principal: Principal; readonly chat: string },
+    asked: readonly PendingRequest[],
+    answers: Answers,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const given: [string, unknown][] = []
+    for (const request of asked) {
+      const answer = clientAnswer(request, answers.get(request.id))
+      const { question, tool } = answer
+      const isAllowed =
+        tool !== undefined
+          ? this.#takesResultsOf(tool)
+          : question === undefined ||
+            // oxlint-disable-next-line no-await-in-loop
+            (await this.options.mayApprove?.({ principal, chat, ...question })) === true
+      if (!isAllowed) {
+        throw new HttpFailure('this principal may not give this answer', {
+          status: 403,
+          code: 'answer_forbidden',
+        })
+      }
+      given.push([request.id, answer.value])
+    }
+    return Object.fromEntries(given)
+  }
+
+  #takesResultsOf(tool: string): boolean {
+    return this.options.clientTools?.includes(tool) === true
+  }
+
+  async #pendingOf(principal: Principal, chat: string): Promise<readonly ShownRequest[]> {
+    const pending = await this.#pausedOf(principal, chat).pending()
+    const shown = clientOutcome({ status: 'paused', pending }).pending ?? []
+    return Promise.all(
+      shown.map(async (request, at) => ({
+        ...request,
+        mayAnswer: await this.#mayAnswer(principal, chat, pending[at]!),
+      })),
+    )
+  }
+
+  async #mayAnswer(principal: Principal, chat: string, request: PendingRequest): Promise<boolean> {
+    const { question, tool } = clientAnswer(request, true)
+    if (tool !== undefined) return this.#takesResultsOf(tool)
+    return (await this.options.mayApprove?.({ principal, chat, ...question! })) === true
+  }
+
+  #pausedOf(owner: Principal, chat: string): PausedRuns {
+    return new PausedRuns(this.#store, owner, chat, this.options.chatTtlMs)
+  }
+
+  #shownMessages({ messages }: Session): readonly ShownMessage[] {
+    return messages.flatMap((entry): ShownMessage[] => {
+      const { id, role, metadata } = entry
+      const isUser = role === 'user'
+      if (role === 'system') return []
+      const shown = clientUpdate(entry, isUser ? userContents : this.#include)
+      if (shown === undefined || shown.contents.length === 0) return []
+      const { contents } = shown
+      return [{ id, role, contents, ...(metadata?.['partial'] === true && { partial: true }) }]
+    })
+  }
+}
+
+/**
+ * Makes the service of an agent's chats, for the handlers of the protocols.
+ * @throws TypeError or RangeError that names the option and the value
+ *
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { chatService } from '@lamella/serve'
+ * import { sseHandler } from '@lamella/serve/sse'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const agent = new Agent({ client: scriptedClient(['Hello, Ada.']) })
+ * const handler = sseHandler(chatService(agent, { principal: () => 'ada' }))
+ * const body = JSON.stringify({ chat: 'c1', input: 'Hi, I am Ada.' })
+ * const headers = { 'content-type': 'application/json' }
+ * const response = await handler(new Request('https://shop.example/chat', { method: 'POST', headers, body }))
+ * console.log(response.status) // 200
+ * await response.text()
+ * ```
+ */
+export function chatService(agent: Agent, options: ChatServiceOptions): ChatService {
+  return new ChatService(agent, options)
+}
+
+const userContents: ReadonlySet<ClientContent> = new Set(['files'])
+
+function toPrincipal(given: Principal | string): Principal {
+  return typeof given === 'string' ? { id: given } : given
+}
+
+/** A principal's sessions are a tenant of their own, so that no id of one can be taken by another. */
+function ownerOf(principal: Principal): { readonly tenant: string } {
+  return { tenant: placeOf(principal) }
+}
+
+function keyOf(owner: Principal, chat: string): string {
+  return JSON.stringify([placeOf(owner), chat])
+}

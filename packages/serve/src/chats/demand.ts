@@ -1,0 +1,37 @@
+import { invalidInput } from '../http/read-json.ts'
+import type { Answers } from './paused-runs.ts'
+
+/** Request of a client to a chat: an answer to new input, to open requests, or another answer. */
+export interface Demand {
+  /** Id of the chat. */
+  readonly chat: string
+  /** New input of the user, as the client sent it. */
+  readonly input?: unknown
+  /** Answers to what the chat waits for. */
+  readonly answers?: Answers | undefined
+  /**
+   * Number of the user's message, from 1, that is to be answered again. What came after it is dropped.
+   */
+  readonly again?: number | undefined
+}
+
+/** @throws HttpFailure 400 for an id that no chat may have */
+export function chatId(value: unknown): string {
+  // oxlint-disable-next-line no-control-regex
+  if (typeof value === 'string' && value.length <= 200 && /^[^\u0000-\u001f\u007f]+$/.test(value)) {
+    return value
+  }
+  throw invalidInput('the id of a chat is a text of 1 to 200 characters')
+}
+
+/** Reads answers by the id of the request. */
+export function answersOf(value: unknown): Answers {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidInput('`answers` must be an object: answers by the id of the request')
+  }
+  const entries = Object.entries(value)
+  if (entries.length === 0 || entries.length > 100) {
+    throw invalidInput('`answers` must hold 1 to 100 answers')
+  }
+  return new Map(entries)
+}

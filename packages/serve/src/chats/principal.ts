@@ -1,0 +1,12 @@
+/** Who sends a request. */
+export interface Principal {
+  /** Id of the user. Chats belong to it. */
+  readonly id: string
+  /** Tenant of the user, for limits, budgets and state of the run. @default none */
+  readonly tenant?: string | undefined
+}
+
+/** Key of the place in a store that holds the chats of a principal, and of no other. */
+export function placeOf({ id, tenant }: Principal): string {
+  return JSON.stringify(tenant === undefined ? [id] : [tenant, id])
+}

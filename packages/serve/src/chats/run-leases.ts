@@ -1,0 +1,100 @@
+import type { KeyValueStore } from '@lamella/core'
+import { createSecretId, LamellaError } from '@lamella/core'
+import type { ChatPlace } from './chat-place.ts'
+import { chatPlace } from './chat-place.ts'
+import type { Principal } from './principal.ts'
+
+/** Marks the chat of a run in the store. */
+interface Mark {
+  readonly id: string
+  readonly beat: number
+  readonly stop?: true
+}
+
+/** The right to run a chat. */
+export interface RunLease {
+  /** Aborted with a reason when the run is asked to stop, or when the store gave the chat to another run. */
+  readonly signal: AbortSignal
+  /** Lets the next run begin. */
+  release(): Promise<void>
+}
+
+/** Makes the reason of a stop that somebody asked for. A run adds its outcome to it. */
+export function stopReason(): LamellaError {
+  return new LamellaError('the run was stopped', { code: 'run_stopped' })
+}
+
+/** Allows one run for each chat, in all processes that share the store. */
+export class RunLeases {
+  readonly #store: KeyValueStore
+  readonly #leaseMs: number
+
+  constructor(store: KeyValueStore, leaseMs: number) {
+    this.#store = store
+    this.#leaseMs = leaseMs
+  }
+
+  /** @throws LamellaError `run_active` while another run has the chat */
+  async take(owner: Principal, chat: string): Promise<RunLease> {
+    const marks = this.#marksOf(owner)
+    const ttlMs = this.#leaseMs
+    let mark: Mark = { id: createSecretId('lease'), beat: 0 }
+    if (!(await marks.compareAndSet(chat, undefined, mark, { ttlMs }))) {
+      throw new LamellaError('this chat has a run that has not ended', { code: 'run_active' })
+    }
+    const controller = new AbortController()
+    const renew = async (): Promise<void> => {
+      const next = { ...mark, beat: mark.beat + 1 }
+      if (await marks.compareAndSet(chat, mark, next, { ttlMs })) {
+        mark = next
+        return
+      }
+      const found = (await marks.get(chat)) as Mark | undefined
+      if (found?.id === mark.id && found.stop === true) {
+        mark = found
+        controller.abort(stopReason())
+      } else if (found?.id !== mark.id) {
+        controller.abort(new LamellaError('the lease was lost', { code: 'run_lost' }))
+      }
+    }
+    let beating = Promise.resolve()
+    const timer = setInterval(
+      () => {
+        // A store that does not answer keeps the lease until it expires.
+        beating = beating.then(renew).catch(() => undefined)
+      },
+      Math.ceil(ttlMs / 6),
+    )
+    return {
+      signal: controller.signal,
+      release: async () => {
+        clearInterval(timer)
+        await beating
+        const found = (await marks.get(chat)) as Mark | undefined
+        if (found?.id === mark.id) await marks.delete(chat)
+      },
+    }
+  }
+
+  /** Asks the run of a chat to stop, in whichever process it is; false if there is none. */
+  async stop(owner: Principal, chat: string): Promise<boolean> {
+    const marks = this.#marksOf(owner)
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop
+      const found = (await marks.get(chat)) as Mark | undefined
+      if (found === undefined) return false
+      const asked = { ...found, stop: true }
+      const ttlMs = this.#leaseMs
+      // oxlint-disable-next-line no-await-in-loop
+      if (await marks.compareAndSet(chat, found, asked, { ttlMs })) return true
+    }
+  }
+
+  async isRunning(owner: Principal, chat: string): Promise<boolean> {
+    return (await this.#marksOf(owner).get(chat)) !== undefined
+  }
+
+  #marksOf(owner: Principal): ChatPlace {
+    return chatPlace(this.#store, 'serve-runs', owner)
+  }
+}

@@ -1,0 +1,70 @@
+/** Chunks of an event stream, made on demand. */
+export interface ChunkSource {
+  /** Resolves to the next chunk, or to `undefined` at the end. Never rejects. */
+  next(): Promise<string | undefined>
+  /** Ends the source early: its reader is gone. */
+  cancel(reason: unknown): void
+}
+
+/** Timers of an event stream. */
+export interface EventBodyOptions {
+  /** Milliseconds of silence after which a comment is sent. */
+  readonly keepAliveMs: number
+  /** Milliseconds that a reader may take for a chunk. */
+  readonly readerTimeoutMs: number
+}
+
+const keepAlive = ': keep-alive\n\n'
+
+/**
+ * Makes the body of an event stream. It makes nothing ahead of its reader; one who reads nothing for
+ * `readerTimeoutMs` counts as gone.
+ */
+export function eventBody(
+  source: ChunkSource,
+  { keepAliveMs, readerTimeoutMs }: EventBodyOptions,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let waiting: Promise<string | undefined> | undefined
+  let patience: ReturnType<typeof setTimeout> | undefined
+  const silence = (): { readonly over: Promise<'silent'>; stop(): void } => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const over = new Promise<'silent'>((resolve) => {
+      timer = setTimeout(() => resolve('silent'), keepAliveMs)
+    })
+    return { over, stop: () => clearTimeout(timer) }
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        clearTimeout(patience)
+        for (;;) {
+          waiting ??= source.next()
+          const quiet = silence()
+          // oxlint-disable-next-line no-await-in-loop
+          const step = await Promise.race([waiting.then((chunk) => ({ chunk })), quiet.over])
+          quiet.stop()
+          if (step !== 'silent') waiting = undefined
+          const chunk = step === 'silent' ? keepAlive : step.chunk
+          if (chunk === undefined) {
+            controller.close()
+            return
+          }
+          if (chunk === '') continue
+          controller.enqueue(encoder.encode(chunk))
+          patience = setTimeout(() => {
+            const gone = new Error(`the reader took nothing for ${readerTimeoutMs} ms`)
+            source.cancel(gone)
+            controller.error(gone)
+          }, readerTimeoutMs)
+          return
+        }
+      },
+      cancel(reason) {
+        clearTimeout(patience)
+        source.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,72 @@
+import { HttpFailure } from './http-failure.ts'
+
+/** Limits of a request's body. */
+export interface BodyLimits {
+  readonly maxBodyBytes: number
+  readonly bodyTimeoutMs: number
+}
+
+/**
+ * Reads a JSON body within its limits. The content type must be JSON: a page of another site cannot
+ * send that without being asked for permission first.
+ */
+export async function readJson(request: Request, limits: BodyLimits): Promise<unknown> {
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^application\/json\s*(?:;|$)/i.test(type.trim())) {
+    throw new HttpFailure('the content type must be application/json', {
+      status: 415,
+      code: 'unsupported_media_type',
+    })
+  }
+  const text = await readText(request, limits)
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    throw invalidInput('the body is not JSON')
+  }
+}
+
+export function invalidInput(problem: string): HttpFailure {
+  return new HttpFailure(problem, { status: 400, code: 'invalid_input' })
+}
+
+async function readText(
+  { headers, body, signal }: Request,
+  { maxBodyBytes, bodyTimeoutMs }: BodyLimits,
+): Promise<string> {
+  if (Number(headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
+  if (body === null) return ''
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    const slow = { status: 408, code: 'body_timeout' } as const
+    timer = setTimeout(
+      () => reject(new HttpFailure(`the body took more than ${bodyTimeoutMs} ms`, slow)),
+      bodyTimeoutMs,
+    )
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+  let text = ''
+  let bytes = 0
+  try {
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop
+      const { done, value } = await Promise.race([reader.read(), late])
+      if (done) return text + decoder.decode()
+      bytes += value.byteLength
+      if (bytes > maxBodyBytes) throw tooLarge(maxBodyBytes)
+      text += decoder.decode(value, { stream: true })
+    }
+  } catch (error) {
+    reader.cancel(error).catch(() => undefined)
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function tooLarge(maxBodyBytes: number): HttpFailure {
+  const message = `the body has more than ${maxBodyBytes} bytes`
+  return new HttpFailure(message, { status: 413, code: 'body_too_large' })
+}

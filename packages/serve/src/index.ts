@@ -1,0 +1,18 @@
+export type {
+  AnswerQuestion,
+  ChatServiceOptions,
+  FailureFacts,
+  ServedRunOptions,
+} from './chats/chat-options.ts'
+export type {
+  ChatAddress,
+  ChatHistory,
+  ChatService,
+  ShownMessage,
+} from './chats/chat-service.ts'
+export { chatService } from './chats/chat-service.ts'
+export type { Handler } from './chats/serve-chats.ts'
+export type { Principal } from './chats/principal.ts'
+export type { ShownRequest } from './chats/shown.ts'
+export type { NodeRequest, NodeResponse } from './node/to-node.ts'
+export { toNode } from './node/to-node.ts'

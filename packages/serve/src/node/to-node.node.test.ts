@@ -1,0 +1,116 @@
+import type { Server } from 'node:http'
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import fastify from 'fastify'
+import { Hono } from 'hono'
+import { afterEach, expect, test, vi } from 'vitest'
+import { served } from '../sse/served.test-helper.ts'
+import type { Handler } from '../chats/serve-chats.ts'
+import { toNode } from './to-node.ts'
+
+const closing: (() => Promise<unknown> | void)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+const listen = async (server: Server): Promise<string> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/chat`
+}
+
+const mounts: Record<string, (handler: Handler) => Promise<string>> = {
+  'plain Node': (handler) => listen(createServer(toNode(handler))),
+  Express: async (handler) => {
+    const app = express()
+    app.use('/chat', express.json(), toNode(handler))
+    return listen(createServer(app))
+  },
+  Fastify: async (handler) => {
+    const app = fastify()
+    app.all('/chat', toNode(handler) as never)
+    closing.push(() => app.close())
+    return `${await app.listen({ host: '127.0.0.1', port: 0 })}/chat`
+  },
+  Hono: async (handler) => {
+    const app = new Hono().all('/chat', (context) => handler(context.req.raw))
+    return listen(createServer(toNode(async (raw) => app.fetch(raw))))
+  },
+}
+
+const post = (url: string, body: unknown, signal?: AbortSignal) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-user': 'ann' },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  })
+
+test.each(Object.entries(mounts))('%s serves a chat', async (_, mount) => {
+  const { handler } = served(['Hello, Ann.', { updates: ['Half'], hang: true }])
+  const url = await mount(handler)
+
+  const answer = await (await post(url, { chat: 'c1', input: 'I am Ann.' })).text()
+  const refused = await post(url, { chat: 'c1' })
+  const history = await fetch(`${url}?chat=c1`, { headers: { 'x-user': 'ann' } })
+
+  expect(answer).toContain('event: done')
+  expect(refused.status).toBe(400)
+  expect(await history.json()).toMatchObject({
+    messages: [{ role: 'user' }, { role: 'assistant' }],
+  })
+})
+
+test.each(Object.entries(mounts))('%s: a connection that closes ends the run', async (_, mount) => {
+  const { handler, client } = served([{ updates: ['Half'], hang: true }])
+  const url = await mount(handler)
+  const leave = new AbortController()
+  const response = await post(url, { chat: 'c1', input: 'Hi' }, leave.signal)
+  await response.body!.getReader().read()
+
+  leave.abort()
+
+  await vi.waitFor(() => expect(client.requests[0]!.signal.aborted).toBe(true))
+})
+
+test('a reader whose connection takes nothing is dropped, with its socket', async () => {
+  const big = 'x'.repeat(400_000)
+  const { handler, client } = served(
+    [{ updates: Array.from({ length: 100 }, () => big), hang: true }],
+    { readerTimeoutMs: 100 },
+  )
+  const server = createServer(toNode(handler))
+  const url = await listen(server)
+  const body = JSON.stringify({ chat: 'c1', input: 'Hi' })
+  const headers = { 'content-type': 'application/json', 'x-user': 'ann' }
+  const asked = httpRequest(url, { method: 'POST', headers })
+  asked.on('error', () => {})
+  asked.end(body)
+  // Its body is never read.
+  await new Promise((resolve) => asked.on('response', resolve))
+
+  await vi.waitFor(() => expect(client.requests[0]!.signal.aborted).toBe(true), 5000)
+  const open = () =>
+    new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))
+  await vi.waitFor(async () => expect(await open()).toBe(0), 5000)
+})
+
+test('a handler that throws is a 500 without words, and cookies stay apart', async () => {
+  const failing = await mounts['plain Node']!(() => Promise.reject(new Error('secret')))
+  const headers = new Headers([
+    ['set-cookie', 'a=1'],
+    ['set-cookie', 'b=2'],
+  ])
+  const cookies = await mounts['plain Node']!(
+    async () => new Response(null, { status: 204, headers }),
+  )
+
+  const response = await fetch(failing)
+
+  expect([response.status, await response.text()]).toEqual([500, ''])
+  expect((await fetch(cookies)).headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+})

@@ -1,0 +1,173 @@
+import type { Handler } from '../chats/serve-chats.ts'
+
+/** The parts of a Node request that are read, also of one of Express or of `request.raw` of Fastify. */
+export interface NodeRequest extends AsyncIterable<Uint8Array> {
+  /** Method, such as `POST`. */
+  readonly method?: string | undefined
+  /** Address without the host. */
+  readonly url?: string | undefined
+  /** Address before a router cut it, of Express. */
+  readonly originalUrl?: string | undefined
+  /** Headers by lowercase name. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** A body that was parsed before, such as by `express.json()`. */
+  readonly body?: unknown
+  /** Socket of the connection. */
+  readonly socket?: object | null | undefined
+}
+
+/** The parts of a Node response that are written. */
+export interface NodeResponse {
+  /** True once the headers were sent. */
+  readonly headersSent: boolean
+  /** True once everything was handed to the system. */
+  readonly writableFinished: boolean
+  /** True once the connection is gone. */
+  readonly destroyed: boolean
+  /** Status of the response. */
+  statusCode: number
+  /** Sets a header. */
+  setHeader(name: string, value: string | readonly string[]): unknown
+  /** Sends the headers at once. */
+  flushHeaders?(): void
+  /** Sends what a compressing middleware holds. */
+  flush?(): void
+  /** Sends bytes; false if they are buffered. */
+  write(chunk: Uint8Array): boolean
+  /** Ends the response. */
+  end(): unknown
+  /** Closes the connection. */
+  destroy(): unknown
+  /** Calls back once. */
+  once(event: 'drain' | 'close', listener: () => void): unknown
+}
+
+/** Request and reply of Fastify, of which the raw ones are used. */
+interface Wrapped<Raw> {
+  readonly raw?: Raw
+  readonly body?: unknown
+  hijack?(): void
+}
+
+/**
+ * Makes a listener for Node of a handler: for `http.createServer`, Express and Fastify. A body that was
+ * parsed before is taken as it is, and a connection that closes cancels the request.
+ *
+ * @example
+ * ```ts
+ * import { toNode } from '@lamella/serve'
+ *
+ * const listener = toNode(async () => new Response('Hello.'))
+ * console.log(typeof listener) // function
+ * ```
+ */
+export function toNode(
+  handler: Handler,
+): (
+  request: NodeRequest | Wrapped<NodeRequest>,
+  response: NodeResponse | Wrapped<NodeResponse>,
+) => void {
+  const serve = async (
+    request: NodeRequest | Wrapped<NodeRequest>,
+    response: NodeResponse | Wrapped<NodeResponse>,
+  ): Promise<void> => {
+    const given = request as Wrapped<NodeRequest>
+    const reply = response as Wrapped<NodeResponse>
+    const incoming = given.raw ?? (request as NodeRequest)
+    const outgoing = reply.raw ?? (response as NodeResponse)
+    if (reply.raw !== undefined) reply.hijack?.()
+    const abort = new AbortController()
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) abort.abort(new Error('the client closed the connection'))
+    })
+    try {
+      const asked = toRequest(incoming, given.body, abort.signal)
+      await write(await handler(asked), outgoing, abort.signal)
+    } catch {
+      // A handler answers failures itself; this is a bug of it, or the client left.
+      if (outgoing.destroyed) return
+      if (outgoing.headersSent) {
+        outgoing.destroy()
+        return
+      }
+      outgoing.statusCode = 500
+      outgoing.end()
+    }
+  }
+  return (request, response) => void serve(request, response)
+}
+
+function toRequest(from: NodeRequest, parsed: unknown, signal: AbortSignal): Request {
+  const { method = 'GET', headers, socket } = from
+  const { encrypted } = (socket ?? {}) as { readonly encrypted?: boolean }
+  const protocol = encrypted === true ? 'https' : 'http'
+  const host = headers['host'] ?? 'localhost'
+  const path = from.originalUrl ?? from.url ?? '/'
+  const url = new URL(`${protocol}://${String(host)}${path.startsWith('/') ? path : '/'}`)
+  const list = new Headers()
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.startsWith(':') || value === undefined) continue
+    for (const one of typeof value === 'string' ? [value] : value) list.append(name, one)
+  }
+  const init: RequestInit & { duplex?: 'half' } = { method, headers: list, signal }
+  if (method === 'GET' || method === 'HEAD') return new Request(url, init)
+  if (parsed !== undefined && parsed !== null) {
+    const isText = typeof parsed === 'string' || parsed instanceof Uint8Array
+    init.body = isText ? (parsed as string) : JSON.stringify(parsed)
+    list.delete('content-length')
+    return new Request(url, init)
+  }
+  const chunks = from[Symbol.asyncIterator]()
+  init.duplex = 'half'
+  init.body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await chunks.next()
+      if (done === true) controller.close()
+      else controller.enqueue(new Uint8Array(value))
+    },
+    async cancel() {
+      await chunks.return?.()
+    },
+  })
+  return new Request(url, init)
+}
+
+async function write(response: Response, to: NodeResponse, signal: AbortSignal): Promise<void> {
+  const { body } = response
+  const reader = body?.getReader()
+  const leave = (): void => void reader?.cancel(signal.reason).catch(() => undefined)
+  if (signal.aborted) {
+    leave()
+    return
+  }
+  signal.addEventListener('abort', leave, { once: true })
+  to.statusCode = response.status
+  const cookies = response.headers.getSetCookie()
+  for (const [name, value] of response.headers) if (name !== 'set-cookie') to.setHeader(name, value)
+  if (cookies.length > 0) to.setHeader('set-cookie', cookies)
+  if (reader === undefined) {
+    to.end()
+    return
+  }
+  to.flushHeaders?.()
+  // A body that fails while the connection takes nothing leaves nothing to wait for.
+  reader.closed.catch(() => to.destroy())
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop
+    const { done, value } = await reader.read()
+    if (done) break
+    const isTaken = to.write(value)
+    to.flush?.()
+    // oxlint-disable-next-line no-await-in-loop
+    if (!isTaken) await drained(to, signal)
+  }
+  if (!signal.aborted) to.end()
+}
+
+function drained(to: NodeResponse, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    to.once('drain', resolve)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,217 @@
+import type { ChatEvent, ChatPart, ChatUpdate } from './answer-fold.ts'
+import { answerFold } from './answer-fold.ts'
+import { readEvents } from './read-events.ts'
+
+/** A message of a chat. */
+export interface ChatMessage {
+  /** Who said it. */
+  readonly role: 'user' | 'assistant' | 'tool'
+  /** Its parts, in order. */
+  readonly contents: ChatPart[]
+  /** True for an answer that was stopped or failed. */
+  readonly partial?: boolean
+}
+
+/** A request that the chat waits for. */
+export interface ChatRequest {
+  /** Key for the answer. */
+  readonly id: string
+  /** Kind of request. */
+  readonly kind: 'approval' | 'function-call' | 'interrupt'
+  /** Id of the tool call. */
+  readonly callId?: string
+  /** Name of the tool. */
+  readonly name?: string
+  /** Arguments of the call, JSON text. */
+  readonly arguments?: string
+  /** True if this user may answer with more than no. */
+  readonly mayAnswer: boolean
+}
+
+/** A chat as a page shows it. */
+export interface ChatState {
+  /** Messages, oldest first. The last one grows while `status` is `running`. */
+  messages: ChatMessage[]
+  /** All that the chat waits for. */
+  pending: readonly ChatRequest[]
+  /**
+   * `ready` before the first run, `running`, or how the last run ended: its status, `stopped`, or
+   * `failed`.
+   */
+  status: string
+  /** Code of a failure. */
+  code?: string | undefined
+  /** Milliseconds after which the server may be asked again, if it said so. */
+  retryAfterMs?: number | undefined
+}
+
+/** Options of `chatReader`. */
+export interface ChatReaderOptions {
+  /** Address of the server's `sseHandler`. */
+  readonly url: string
+  /** Id of the chat. */
+  readonly chat: string
+  /** Called after each change of `state`. @default nothing */
+  readonly onChange?: ((state: ChatState) => void) | undefined
+  /** Called with each public event of a run. @default nothing */
+  readonly onEvent?: ((event: ChatEvent) => void) | undefined
+  /** Headers of each request. @default {} */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Sends the requests. @default the page's `fetch` */
+  readonly fetch?: typeof globalThis.fetch | undefined
+  /** Times that a lost connection is looked for again, after 1, 2, 4 … seconds. @default 5 */
+  readonly reconnects?: number | undefined
+}
+
+/** Reads and continues one chat. */
+export interface ChatReader {
+  /** The chat as it is now. */
+  readonly state: ChatState
+  /** Loads the chat, and follows its run if one continues. */
+  load(): Promise<void>
+  /**
+   * Sends a text, or parts as of `userInput`; resolves when the run has ended. False if the server did
+   * not take it: then `messages` does not hold it either.
+   */
+  send(input: string | readonly unknown[]): Promise<boolean>
+  /** Answers requests of `state.pending`, by id: true, false, `{ approved, arguments, reason }`, or a result. */
+  answer(answers: Readonly<Record<string, unknown>>): Promise<boolean>
+  /** Has the last message of the user answered again. */
+  again(): Promise<boolean>
+  /** Stops the run. What it said stays. */
+  stop(): Promise<void>
+}
+
+interface Refusal {
+  readonly error?: { readonly code: string }
+}
+
+interface Loaded extends Pick<ChatState, 'messages' | 'pending'> {
+  readonly running: boolean
+}
+
+/**
+ * Reads a chat of `sseHandler` in a browser: it folds updates and restarts, sends answers, and
+ * looks for a lost run again.
+ *
+ * @example
+ * ```ts
+ * import { chatReader } from '@lamella/serve/client'
+ *
+ * const chat = chatReader({ url: 'https://shop.example/chat', chat: 'c1' })
+ * console.log(chat.state.status) // ready
+ * ```
+ */
+export function chatReader(options: ChatReaderOptions): ChatReader {
+  const { url, chat, onChange, onEvent, headers = {}, reconnects = 5 } = options
+  const request = options.fetch ?? fetch.bind(globalThis)
+  const here = `${url}?chat=${encodeURIComponent(chat)}`
+  const state: ChatState = { messages: [], pending: [], status: 'ready' }
+  const show = (changes?: Partial<ChatState>): void => {
+    Object.assign(state, changes)
+    onChange?.(state)
+  }
+
+  /** Reads a stream into the last message; false if it broke off. */
+  const read = async (response: Response, parts: ChatPart[]): Promise<boolean> => {
+    const fold = answerFold(parts)
+    try {
+      for await (const [name, data] of readEvents(response.body!)) {
+        if (name === 'done') {
+          show({ pending: [], ...(data as object) })
+          return true
+        }
+        if (name === 'error') {
+          show({ status: 'failed', ...(data as object) })
+          return true
+        }
+        const update = data as ChatUpdate
+        fold(update)
+        if (update.event) onEvent?.(update.event)
+        show()
+      }
+    } catch {
+      // The connection broke.
+    }
+    return false
+  }
+
+  const follow = async (response: Response, parts: ChatPart[]): Promise<void> => {
+    const start = parts.length
+    let isOver = await read(response, parts)
+    for (let tries = 0; !isOver && tries < reconnects; tries++) {
+      // oxlint-disable-next-line no-await-in-loop
+      await new Promise((resolve) => setTimeout(resolve, 1000 * 2 ** tries))
+      // oxlint-disable-next-line no-await-in-loop
+      const again = await request(`${here}&stream`, { headers }).catch(() => undefined)
+      if (again?.status === 200) {
+        parts.length = start
+        // oxlint-disable-next-line no-await-in-loop
+        isOver = await read(again, parts)
+      } else if (again?.status === 204) {
+        // oxlint-disable-next-line no-await-in-loop
+        await reader.load()
+        if (state.status !== 'running') isOver = true
+      }
+    }
+    if (!isOver) show({ status: 'failed', code: 'connection_lost' })
+  }
+
+  const post = async (demand: object, ...asked: ChatMessage[]): Promise<boolean> => {
+    const before = [...state.messages]
+    const contents: ChatPart[] = []
+    state.messages.push(...asked, { role: 'assistant', contents })
+    show({ status: 'running', code: undefined, retryAfterMs: undefined })
+    const response = await request(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ chat, ...demand }),
+    }).catch(() => undefined)
+    if (response?.ok) {
+      await follow(response, contents)
+      return true
+    }
+    const failure = (await response?.json().catch(() => undefined)) as Refusal | undefined
+    const seconds = Number(response?.headers.get('retry-after') ?? NaN)
+    show({
+      messages: before,
+      status: 'failed',
+      code: failure?.error?.code ?? 'connection_lost',
+      retryAfterMs: seconds >= 0 ? seconds * 1000 : undefined,
+    })
+    return false
+  }
+
+  const reader: ChatReader = {
+    state,
+    async load() {
+      const response = await request(here, { headers })
+      const { running, ...loaded } = (await response.json()) as Loaded
+      show({
+        ...loaded,
+        status: running ? 'running' : loaded.pending.length > 0 ? 'paused' : 'ready',
+      })
+      if (!running) return
+      const live = await request(`${here}&stream`, { headers })
+      if (live.status !== 200) return
+      const contents: ChatPart[] = []
+      state.messages.push({ role: 'assistant', contents })
+      await follow(live, contents)
+    },
+    send(input) {
+      const parts = typeof input === 'string' ? [{ type: 'text', text: input }] : input
+      return post({ input }, { role: 'user', contents: [...parts] as ChatPart[] })
+    },
+    answer: (answers) => post({ answers }),
+    again() {
+      const { messages } = state
+      const users = messages.filter(({ role }) => role === 'user')
+      state.messages = messages.slice(0, messages.indexOf(users.at(-1)!) + 1)
+      return post({ again: users.length })
+    },
+    async stop() {
+      await request(`${here}&run`, { method: 'DELETE', headers })
+    },
+  }
+  return reader
+}

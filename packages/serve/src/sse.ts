@@ -1,0 +1,1 @@
+export { sseHandler } from './sse/sse-handler.ts'

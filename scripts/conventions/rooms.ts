@@ -32,7 +32,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/ai-sdk/src': ['model', 'client', 'middleware', 'tools'],
   'packages/anthropic/src': ['errors', 'history', 'requests', 'answers', 'connection', 'fetch'],
-  'packages/azure-openai/src': ['answers', 'connection'],
+  'packages/azure-openai/src': ['answers', 'connection', 'calls', 'fetch'],
   'packages/guardrail-injection/src': ['signals', 'assess', 'incoming', 'outgoing'],
   'packages/guardrail-tools/src': ['rules', 'sql', 'policy', 'approvals'],
   'packages/middleware-audit/src': ['record', 'verify', 'sinks', 'run'],

@@ -1,5 +1,5 @@
 export { AnthropicChatClient } from './anthropic-chat-client.ts'
-export type { AnthropicConnectionOptions } from './connection/client-options.ts'
+export type { AnthropicConnectionSettings } from './connection/client-options.ts'
 export { sdkSender } from './sdk-sender.ts'
 export type { SdkSenderOptions } from './sdk-sender.ts'
 export type { AnthropicChatClientOptions } from './sdk-options.ts'

@@ -2,7 +2,7 @@ import type { RequestSender } from '@lamella/core/transport'
 import { checkTimeLimits } from '@lamella/core/transport'
 import { checkOptions } from '@lamella/core/authoring'
 import { Anthropic } from '@anthropic-ai/sdk'
-import type { AnthropicConnectionOptions } from './connection/client-options.ts'
+import type { AnthropicConnectionSettings } from './connection/client-options.ts'
 import {
   addressOf,
   checkNoClash,
@@ -14,7 +14,7 @@ import type { AnthropicChatClientOptions as FetchOptions } from './connection/an
 import { sdkSender } from './sdk-sender.ts'
 
 /** Options of `AnthropicChatClient`. */
-export interface AnthropicChatClientOptions extends AnthropicConnectionOptions {
+export interface AnthropicChatClientOptions extends AnthropicConnectionSettings {
   /** A client of the SDK of one's own. Excludes the options that would make one. */
   readonly client?: Anthropic | undefined
 }

@@ -1,5 +1,11 @@
 import type { RequestSender, SdkErrors } from '@lamella/core/transport'
-import { boundedFailure, longestTimerMs, sdkFailure } from '@lamella/core/transport'
+import { checkOptions } from '@lamella/core/authoring'
+import {
+  boundedFailure,
+  checkTimeLimits,
+  longestTimerMs,
+  sdkFailure,
+} from '@lamella/core/transport'
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { AnthropicError, APIConnectionError, APIConnectionTimeoutError } from '@anthropic-ai/sdk'
 import { refuseLongWaits } from './connection/long-waits.ts'
@@ -31,10 +37,10 @@ export interface SdkSenderOptions {
  * const answer = () => client.getResponse('Why is the sky blue?', { model: 'claude-sonnet-5-5' })
  * ```
  */
-export function sdkSender(
-  client: Anthropic,
-  { timeoutMs: usualMs, bodyTimeoutMs = 300_000 }: SdkSenderOptions = {},
-): RequestSender {
+export function sdkSender(client: Anthropic, options: SdkSenderOptions = {}): RequestSender {
+  checkOptions('sdkSender', options, { timeoutMs: 'any', bodyTimeoutMs: 'any' })
+  const { timeoutMs: usualMs, bodyTimeoutMs = 300_000 } = options
+  checkTimeLimits('sdkSender', { timeoutMs: usualMs, bodyTimeoutMs })
   return {
     get baseURL() {
       return client.baseURL
@@ -43,7 +49,7 @@ export function sdkSender(
       return [client.apiKey, client.authToken].filter((key) => typeof key === 'string')
     },
     async send({ method, path, body, signal, headers, query, timeoutMs = usualMs, maxRetries }) {
-      const options: Anthropic.RequestOptions = {
+      const how: Anthropic.RequestOptions = {
         signal,
         // Said here, the SDK does not refuse long answers that are not streamed.
         timeout: Math.min(timeoutMs ?? client.timeout, longestTimerMs),
@@ -58,10 +64,10 @@ export function sdkSender(
       try {
         // By the method that instrumentation patches.
         if (method === 'POST' && path === '/v1/messages') {
-          return await client.messages.create(body as never, options).asResponse()
+          return await client.messages.create(body as never, how).asResponse()
         }
         const name = method.toLowerCase() as 'get' | 'post' | 'delete'
-        return await client[name](path, { ...options, body }).asResponse()
+        return await client[name](path, { ...how, body }).asResponse()
       } catch (error) {
         throw sdkFailure(error, errors)
       }

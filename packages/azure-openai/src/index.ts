@@ -23,7 +23,7 @@ export type {
 } from './connection/azure-data-source.ts'
 export type { AzureCitation, AzureDataContext } from './answers/azure-data-context.ts'
 export type {
-  AzureConnectionOptions,
+  AzureConnectionSettings,
   AzureOpenAIApi,
   AzureTokenCredential,
 } from './connection/azure-openai-client-options.ts'

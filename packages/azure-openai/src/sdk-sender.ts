@@ -3,10 +3,10 @@ import { longestTimerMs } from '@lamella/core/transport'
 import { boundedFailures, sdkSender } from '@lamella/openai'
 import { AzureOpenAI, OpenAI } from 'openai'
 import { azureResource } from './connection/azure-connection.ts'
-import type { AzureConnectionOptions } from './connection/azure-openai-client-options.ts'
+import type { AzureConnectionSettings } from './connection/azure-openai-client-options.ts'
 
 /** Options of `AzureOpenAIChatClient`. */
-export interface AzureOpenAIClientOptions extends AzureConnectionOptions {
+export interface AzureOpenAIClientOptions extends AzureConnectionSettings {
   /** An `AzureOpenAI` client of one's own. Excludes the options that would make one. */
   readonly client?: OpenAI | undefined
 }

@@ -10,6 +10,6 @@ export type {
 } from './dialects/chat-dialect.ts'
 export { chatDialects } from './dialects/chat-dialects.ts'
 export type { ChatDialectName } from './dialects/chat-dialects.ts'
-export type { OpenAIConnectionOptions } from './connection/client-options.ts'
+export type { OpenAIConnectionSettings } from './connection/client-options.ts'
 export type { OpenAIClientOptions } from './connection/openai-connection.ts'
 export type { OpenAIProviderOptions } from './connection/openai-provider-options.ts'

@@ -5,9 +5,7 @@ import type { OpenAIClientOptions } from './sdk-options.ts'
 import { sdkOptions } from './sdk-options.ts'
 
 /** Options of `OpenAIChatCompletionsClient`. */
-export interface OpenAIChatCompletionsClientOptions
-  extends OpenAIClientOptions,
-    CompletionsOptions {}
+export type OpenAIChatCompletionsClientOptions = OpenAIClientOptions & CompletionsOptions
 
 /**
  * Models through Chat Completions, on OpenAI's SDK: OpenAI's, and those of every compatible server by

@@ -3,14 +3,14 @@ import { checkOptions } from '@lamella/core/authoring'
 import { checkTimeLimits, longestTimerMs } from '@lamella/core/transport'
 import { OpenAI } from 'openai'
 import { boundedFailures } from './connection/bounded-failures.ts'
-import type { OpenAIConnectionOptions } from './connection/client-options.ts'
+import type { OpenAIConnectionSettings } from './connection/client-options.ts'
 import { checkNoClash, senderSettings } from './connection/client-options.ts'
 import type { OpenAIClientOptions as FetchOptions } from './connection/openai-connection.ts'
 import { keyFrom } from './connection/openai-connection.ts'
 import { sdkSender } from './sdk-sender.ts'
 
 /** Options of the clients on OpenAI's SDK. */
-export interface OpenAIClientOptions extends OpenAIConnectionOptions {
+export interface OpenAIClientOptions extends OpenAIConnectionSettings {
   /** An OpenAI client of one's own. Excludes the options that would make one. */
   readonly client?: OpenAI | undefined
 }

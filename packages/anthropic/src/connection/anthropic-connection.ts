@@ -3,11 +3,11 @@ import type { RequestSender } from '@lamella/core/transport'
 import { checkTimeLimits, HttpClient } from '@lamella/core/transport'
 import type { MessagesDialect } from '../history/messages-dialect.ts'
 import { dialectOf, messagesDialects } from '../history/messages-dialect.ts'
-import type { AnthropicConnectionOptions } from './client-options.ts'
+import type { AnthropicConnectionSettings } from './client-options.ts'
 import { addressOf, checkNoClash, clientRules, credentialOf, owner } from './client-options.ts'
 
 /** Options of `AnthropicChatClient` that sends with `fetch`. */
-export interface AnthropicChatClientOptions extends AnthropicConnectionOptions {
+export interface AnthropicChatClientOptions extends AnthropicConnectionSettings {
   /**
    * Sends the requests in place of the client's own `HttpClient`. Excludes the options that would make
    * one.

@@ -4,7 +4,7 @@ import type { Fetch } from '@lamella/core/transport'
 import type { MessagesDialect, MessagesDialectName } from '../history/messages-dialect.ts'
 
 /** Options of `AnthropicChatClient`, except that for a client of one's own. */
-export interface AnthropicConnectionOptions extends ChatClientOptions {
+export interface AnthropicConnectionSettings extends ChatClientOptions {
   /**
    * The key, or a function that is asked for one before each request.
    * @default the variable `ANTHROPIC_API_KEY`
@@ -52,7 +52,7 @@ export interface AnthropicConnectionOptions extends ChatClientOptions {
 
 export const owner = 'AnthropicChatClient'
 
-export const clientRules: OptionRules<AnthropicConnectionOptions & { readonly client?: unknown }> =
+export const clientRules: OptionRules<AnthropicConnectionSettings & { readonly client?: unknown }> =
   {
     model: 'any',
     middleware: 'any',
@@ -80,7 +80,7 @@ const connecting = [
 ] as const
 
 /** @throws TypeError for an option that belongs to the client of the application's own */
-export function checkNoClash(options: AnthropicConnectionOptions): void {
+export function checkNoClash(options: AnthropicConnectionSettings): void {
   const clash = connecting.find((name) => options[name] !== undefined)
   if (clash !== undefined) {
     throw new TypeError(`${owner}: \`${clash}\` belongs to the \`client\` that was given`)
@@ -93,7 +93,7 @@ export type Credential =
   | { readonly authToken: string }
 
 /** Returns exactly one of key and token, from the options or the environment. */
-export function credentialOf(options: AnthropicConnectionOptions): Credential {
+export function credentialOf(options: AnthropicConnectionSettings): Credential {
   const { apiKey, authToken } = options
   if (apiKey && authToken) {
     throw new TypeError(`${owner}: pass \`apiKey\` or \`authToken\`, not both`)
@@ -123,7 +123,7 @@ function legalKey(name: string, key: unknown): string {
 }
 
 /** Returns the address of the option or the environment, if there is one. */
-export function addressOf({ baseURL }: AnthropicConnectionOptions): string | undefined {
+export function addressOf({ baseURL }: AnthropicConnectionSettings): string | undefined {
   const address = baseURL ?? environment('ANTHROPIC_BASE_URL')
   if (!address) return undefined
   const url = URL.canParse(address) ? new URL(address) : undefined

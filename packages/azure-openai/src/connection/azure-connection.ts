@@ -1,6 +1,6 @@
 import type { AzureAddress } from './azure-address.ts'
 import { azureAddress } from './azure-address.ts'
-import type { AzureConnectionOptions } from './azure-openai-client-options.ts'
+import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
 import { tokenSource } from './azure-token.ts'
 import { checkHeader } from '@lamella/core/transport'
 
@@ -13,7 +13,7 @@ export interface AzureResource extends AzureAddress {
 }
 
 /** Reads where and as whom to call. Variables that are meant for OpenAI itself have no say in it. */
-export function azureResource(owner: string, options: AzureConnectionOptions): AzureResource {
+export function azureResource(owner: string, options: AzureConnectionSettings): AzureResource {
   const endpoint = options.endpoint?.trim() ?? environment('AZURE_OPENAI_ENDPOINT')
   if (endpoint === undefined) {
     throw new TypeError(
@@ -32,7 +32,7 @@ export function azureResource(owner: string, options: AzureConnectionOptions): A
 
 /** The deployment that is called where a call names no other. */
 export function deploymentOf(
-  { deployment, model }: AzureConnectionOptions,
+  { deployment, model }: AzureConnectionSettings,
   ofClient?: string,
 ): string | undefined {
   return (
@@ -44,7 +44,7 @@ export function deploymentOf(
   )
 }
 
-function keyOf(owner: string, { apiKey }: AzureConnectionOptions): string {
+function keyOf(owner: string, { apiKey }: AzureConnectionSettings): string {
   const key = apiKey?.trim() ?? environment('AZURE_OPENAI_API_KEY')
   if (key === undefined) {
     throw new TypeError(

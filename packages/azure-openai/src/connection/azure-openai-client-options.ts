@@ -16,7 +16,7 @@ export interface AzureTokenCredential {
 }
 
 /** Options of `AzureOpenAIChatClient`, except that for a client of one's own. */
-export interface AzureConnectionOptions extends ChatClientOptions {
+export interface AzureConnectionSettings extends ChatClientOptions {
   /** Chat Completions or the Responses API. @default 'chat' */
   readonly api?: AzureOpenAIApi | undefined
   /**

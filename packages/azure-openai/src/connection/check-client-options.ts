@@ -2,7 +2,7 @@ import type { OptionRules } from '@lamella/core/authoring'
 import { checkOptions } from '@lamella/core/authoring'
 import { checkHeader, checkTimeLimits } from '@lamella/core/transport'
 import type { AzureDataSource } from './azure-data-source.ts'
-import type { AzureConnectionOptions } from './azure-openai-client-options.ts'
+import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
 import { isObject } from '../answers/is-object.ts'
 
 const credentials = ['apiKey', 'azureADTokenProvider', 'credential'] as const
@@ -17,7 +17,7 @@ const connecting = [
   'defaultHeaders',
 ] as const
 
-type CheckedOptions = AzureConnectionOptions & { readonly client?: unknown }
+type CheckedOptions = AzureConnectionSettings & { readonly client?: unknown }
 
 const rules: OptionRules<CheckedOptions> = {
   model: 'any',

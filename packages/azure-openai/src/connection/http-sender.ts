@@ -1,10 +1,10 @@
 import type { ApiRequest, RequestSender } from '@lamella/core/transport'
 import { HttpClient, recordOf, stringOf } from '@lamella/core/transport'
 import { azureResource } from './azure-connection.ts'
-import type { AzureConnectionOptions } from './azure-openai-client-options.ts'
+import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
 
 /** Makes the sender of a client without the SDK. */
-export function httpSender(owner: string, options: AzureConnectionOptions): RequestSender {
+export function httpSender(owner: string, options: AzureConnectionSettings): RequestSender {
   const { baseURL, apiVersion, isV1, token, key } = azureResource(owner, options)
   return new HttpClient({
     baseURL,

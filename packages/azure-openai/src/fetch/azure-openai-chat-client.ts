@@ -6,11 +6,11 @@ import type {
   Message,
 } from '@lamella/core'
 import { BaseChatClient } from '@lamella/core'
-import { AzureChatCall, AzureResponsesCall } from '../azure-calls.ts'
+import { AzureChatCall, AzureResponsesCall } from '../calls/azure-calls.ts'
 import { deploymentOf, provider } from '../connection/azure-connection.ts'
 import type { AzureDataSource } from '../connection/azure-data-source.ts'
-import { toAzureError } from '../azure-error.ts'
-import type { AzureConnectionOptions } from '../connection/azure-openai-client-options.ts'
+import { toAzureError } from '../calls/azure-error.ts'
+import type { AzureConnectionSettings } from '../connection/azure-openai-client-options.ts'
 import { httpSender } from '../connection/http-sender.ts'
 import type { RequestSender } from '@lamella/core/transport'
 import { takeDataSources } from '../connection/azure-openai-provider-options.ts'
@@ -19,7 +19,7 @@ import { checkClientOptions } from '../connection/check-client-options.ts'
 const owner = 'AzureOpenAIChatClient'
 
 /** Options of `AzureOpenAIChatClient` that sends with `fetch`. */
-export interface AzureOpenAIClientOptions extends AzureConnectionOptions {
+export interface AzureOpenAIClientOptions extends AzureConnectionSettings {
   /**
    * Sends the requests in place of the client's own `HttpClient`. Excludes the options that would make
    * one.

@@ -1,4 +1,7 @@
-/** @throws RangeError for a time limit that is not more than 0 milliseconds; `Infinity` is one */
+/**
+ * Checks time limits, by the names of their options.
+ * @throws RangeError for one that is not more than 0 milliseconds; `Infinity` is
+ */
 export function checkTimeLimits(
   owner: string,
   limits: Readonly<Record<string, number | undefined>>,

@@ -5,7 +5,7 @@ import { checkHeader } from '@lamella/core/transport'
 import { checkAddress } from './check-address.ts'
 
 /** Options of all clients, except those for a client of one's own. */
-export interface OpenAIConnectionOptions extends ChatClientOptions {
+export interface OpenAIConnectionSettings extends ChatClientOptions {
   /**
    * The key, or a function that is asked for one before each request.
    * @default the variable `OPENAI_API_KEY`; none is needed where `baseURL` is another server's
@@ -39,7 +39,7 @@ export interface OpenAIConnectionOptions extends ChatClientOptions {
   readonly defaultHeaders?: Readonly<Record<string, string>> | undefined
 }
 
-export const clientRules: OptionRules<OpenAIConnectionOptions & { readonly client?: unknown }> = {
+export const clientRules: OptionRules<OpenAIConnectionSettings & { readonly client?: unknown }> = {
   model: 'any',
   middleware: 'any',
   apiKey: 'any',
@@ -81,7 +81,7 @@ const noKey = 'none'
  * Reads what makes a sender from options and environment. `owner` is the class that is named in errors.
  * @throws TypeError for a value that `fetch` would refuse with a message that quotes it
  */
-export function senderSettings(owner: string, options: OpenAIConnectionOptions): SenderSettings {
+export function senderSettings(owner: string, options: OpenAIConnectionSettings): SenderSettings {
   const { baseURL = environment('OPENAI_BASE_URL') } = options
   const { organization = environment('OPENAI_ORG_ID'), defaultHeaders = {} } = options
   const { project = environment('OPENAI_PROJECT_ID') } = options
@@ -101,7 +101,7 @@ export function senderSettings(owner: string, options: OpenAIConnectionOptions):
 }
 
 /** @throws TypeError for an option that belongs to the client of the application's own */
-export function checkNoClash(owner: string, options: OpenAIConnectionOptions): void {
+export function checkNoClash(owner: string, options: OpenAIConnectionSettings): void {
   const clash = connecting.find((name) => options[name] !== undefined)
   if (clash !== undefined) {
     throw new TypeError(`${owner}: \`${clash}\` belongs to the \`client\` that was given`)

@@ -2,11 +2,11 @@ import { ProviderError } from '@lamella/core'
 import type { RequestSender } from '@lamella/core/transport'
 import { checkTimeLimits, HttpClient, isHeaderValue, unfitForHeader } from '@lamella/core/transport'
 import type { ErrorCodes } from '../errors/error-kind.ts'
-import type { OpenAIConnectionOptions } from './client-options.ts'
+import type { OpenAIConnectionSettings } from './client-options.ts'
 import { addressOf, checkNoClash, senderSettings } from './client-options.ts'
 
 /** Options of the clients that send with `fetch`. */
-export interface OpenAIClientOptions extends OpenAIConnectionOptions {
+export interface OpenAIClientOptions extends OpenAIConnectionSettings {
   /**
    * Sends the requests in place of the client's own `HttpClient`. Excludes the options that would make
    * one.

@@ -28,9 +28,7 @@ import { historyRules } from '../history/history-rules.ts'
 const owner = 'OpenAIChatCompletionsClient'
 
 /** Options of `OpenAIChatCompletionsClient`. */
-export interface OpenAIChatCompletionsClientOptions
-  extends OpenAIClientOptions,
-    CompletionsOptions {}
+export type OpenAIChatCompletionsClientOptions = OpenAIClientOptions & CompletionsOptions
 
 /**
  * Models through Chat Completions: OpenAI's, and those of every compatible server by `baseURL`.

@@ -110,6 +110,10 @@ function reportOf(folder, entry, types) {
   const text = readFileSync(join(temporary, 'report.api.md'), 'utf8')
     // Remarks of the tool about comments are no part of the types.
     .replaceAll(/^ *\/\/ (?:Warning|@public|\(undocumented\)|\(No @packageDocumentation).*\n/gm, '')
+    // Neither is how the tool that wrote the declarations quotes and breaks lines.
+    .replaceAll(/(?<!^## .*)"([^"'\n]*)"/gm, "'$1'")
+    .replaceAll('    override ', '    ')
+    .replaceAll(/ \{\}$/gm, ' {\n}')
   const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined
   if (flags.has('--update')) {
     mkdirSync(join(folder, 'api'), { recursive: true })

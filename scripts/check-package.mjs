@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 const folder = mkdtempSync(join(tmpdir(), 'lamella-pack-'))
 try {
@@ -15,6 +15,16 @@ try {
   const content = join(folder, 'package')
   const files = readdirSync(content, { recursive: true }).map(String)
   const manifest = readFileSync(join(content, 'package.json'), 'utf8')
+  const { exports, bin = {} } = JSON.parse(manifest)
+  const entries = [...Object.values(exports).map((target) => target.default), ...Object.values(bin)]
+    .filter((target) => target !== undefined)
+    .map((target) => basename(target, '.js'))
+  const built = files.filter((file) => file.startsWith('dist') && file !== 'dist')
+  const expected = [...entries, 'shared'].flatMap((name) =>
+    ['js', 'js.map', 'd.ts', 'd.ts.map'].map((ending) => join('dist', `${name}.${ending}`)),
+  )
+  const odd = built.filter((file) => !expected.includes(file))
+  demand(odd.length === 0, `the packed package has files beside its entries: ${odd.join(', ')}`)
   demand(files.includes('LICENSE'), 'the packed package has no LICENSE')
   demand(files.includes(join('src', 'index.ts')), 'the packed package has no sources')
   // Those of templates are for who makes a package of them.

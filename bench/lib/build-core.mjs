@@ -10,11 +10,9 @@ export function buildCore() {
   if (process.env.LAMELLA_CORE !== undefined) return
   if (newest('dist', '.js') > newest('src', '.ts')) return
   process.stderr.write('Building core ...\n')
-  const tsc = join(root, 'node_modules', '.bin', 'tsc')
-  const { status } = spawnSync(tsc, ['-p', 'tsconfig.build.json'], {
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'build-package.mjs')], {
     cwd: core,
     stdio: ['ignore', process.stderr, process.stderr],
-    shell: process.platform === 'win32',
   })
   if (status !== 0) throw new Error('core does not build')
 }
@@ -22,6 +20,8 @@ export function buildCore() {
 function newest(folder, ending) {
   const path = join(core, folder)
   if (!existsSync(path)) return 0
-  const files = readdirSync(path).filter((name) => name.endsWith(ending) && !name.includes('.test'))
+  const files = readdirSync(path, { recursive: true }).filter(
+    (name) => name.endsWith(ending) && !name.includes('.test'),
+  )
   return Math.max(0, ...files.map((name) => statSync(join(path, name)).mtimeMs))
 }

@@ -9,13 +9,7 @@ export type Rule = (tree: Tree) => string[]
 
 const scope = '@lamella/'
 const coreName = `${scope}core`
-const packageFiles = [
-  'README.md',
-  'CHANGELOG.md',
-  'tsconfig.json',
-  'tsconfig.build.json',
-  'src/index.ts',
-]
+const packageFiles = ['README.md', 'CHANGELOG.md', 'tsconfig.json', 'src/index.ts']
 
 const nodeGlobals =
   /(?<![\w.'"`-])(process\.(argv|cwd|emit|env|exit|hrtime|memoryUsage|nextTick|on|platform|std\w+|version\w*)|Buffer[.(]|require\(|setImmediate\(|__dirname|__filename)/g

@@ -5,18 +5,19 @@ import { moderationFailed, overlapping, worstScores } from './moderator.ts'
 import type { Credential } from './post-json.ts'
 import { addressOf, credentialOf, postJson, record } from './post-json.ts'
 
+/** Options of {@link azureContentSafety}. */
 export interface AzureContentSafetyOptions {
-  /** Such as `https://name.cognitiveservices.azure.com`. */
+  /** Endpoint of the resource, such as `https://name.cognitiveservices.azure.com`. */
   readonly endpoint: string
-  /** The key of the resource. Without one, `token` is needed. */
+  /** Key of the resource. Required without `token`. */
   readonly apiKey?: Credential | undefined
-  /** Gets an Entra token for `https://cognitiveservices.azure.com/.default`, for each request. */
+  /** Returns an Entra token for `https://cognitiveservices.azure.com/.default`, called for each request. */
   readonly token?: (() => string | Promise<string>) | undefined
-  /** @default '2024-09-01' */
+  /** Version of the API. @default '2024-09-01' */
   readonly apiVersion?: string | undefined
   /**
-   * The severity, from 0 to 6, from which on a category counts as flagged: 2 is low, 4 medium, 6 high.
-   * @default 4, as Azure's own filters have it
+   * Severity from which a category counts as flagged, from 0 to 6: 2 is low, 4 medium, 6 high.
+   * @default 4, as in Azure's own filters
    */
   readonly minSeverity?: number | undefined
   /** Blocklists of the resource. A match is the category `blocklist`. */
@@ -26,7 +27,7 @@ export interface AzureContentSafetyOptions {
    * @default 10000, which is Azure's limit
    */
   readonly maxChars?: number | undefined
-  /** @default the global `fetch` */
+  /** Sends requests. @default the global `fetch` */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 

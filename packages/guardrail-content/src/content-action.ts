@@ -1,10 +1,10 @@
-/** What becomes of content that is not wanted. */
+/** Action for unwanted content. */
 export type ContentAction = 'block' | 'retry' | 'replace' | 'flag'
 
-/** From the strictest on. */
+/** Actions from the strictest to the mildest. */
 export const contentActions: readonly ContentAction[] = ['block', 'retry', 'replace', 'flag']
 
-/** The strictest one. */
+/** Returns the strictest action. */
 export function worstAction(actions: readonly ContentAction[]): ContentAction {
   return contentActions.find((action) => actions.includes(action)) ?? 'flag'
 }

@@ -7,73 +7,74 @@ import type { Moderator } from './moderator.ts'
 /** A list, or lists by category. */
 export type ByCategory<Entry> = readonly Entry[] | Readonly<Record<string, readonly Entry[]>>
 
+/** Options of {@link contentFilter}. */
 export interface ContentFilterOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
   extends Omit<
     GuardrailOptions<Level>,
     'name' | 'check' | 'role' | 'applyTo' | 'readAs' | 'stream'
   > {
-  /** @default 'content' */
+  /** Name, unique in a pipeline. @default 'content' */
   readonly name?: string | undefined
-  /** @default ['input', 'output'] */
+  /** Kinds of content that are checked. @default ['input', 'output'] */
   readonly applyTo?: GuardrailOptions['applyTo'] | undefined
   /**
-   * Words and phrases that are not wanted, whatever their case. A `*` at the end stands for any more
-   * letters. Without categories theirs is `words`.
-   * @default `profanity`, where there are neither words nor patterns nor moderators
+   * Unwanted words and phrases, in any case. A `*` at the end matches further letters. The category of a
+   * plain list is `words`.
+   * @default `profanity`, if there are neither words nor patterns nor moderators
    */
   readonly words?: ByCategory<string> | undefined
   /**
-   * Patterns that are not wanted. A string is a pattern that ignores case. Without categories theirs is
-   * `patterns`.
+   * Unwanted patterns. A string is a pattern that ignores case. The category of a plain list is `patterns`.
+   * @default none
    */
   readonly patterns?: ByCategory<RegExp | string> | undefined
-  /** Words and phrases in which nothing is found, such as `Moby Dick`. */
+  /** Allowed words and phrases, such as `Moby Dick`. @default none */
   readonly allow?: readonly string[] | undefined
   /**
-   * Whether a word must stand alone, so that `Scunthorpe` passes.
+   * Matches whole words only, so that `Scunthorpe` passes.
    * @default true
    */
   readonly wholeWord?: boolean | undefined
   /**
-   * Whether `sh1t`, `s.h.i.t`, `shiiit` and `shît` are read as `shit`.
+   * Reads `sh1t`, `s.h.i.t`, `shiiit` and `shît` as `shit`.
    * @default false
    */
   readonly leet?: boolean | undefined
-  /** What else judges the content: an endpoint, a classifier. */
+  /** Further judges of the content, such as an endpoint or a classifier. @default none */
   readonly moderation?: Moderator | readonly Moderator[] | undefined
   /**
-   * Whether one moderator is enough to flag, or it takes all; `first` asks the next one only where one
-   * fails.
+   * `any`: one moderator is enough to flag; `all`: all of them have to; `first`: the next one is asked only
+   * if one fails.
    * @default 'any'
    */
   readonly combine?: 'any' | 'all' | 'first' | undefined
   /**
-   * Scores from 0 to 1 from which on a category is acted on. `self_harm` is for `self_harm/intent` too.
-   * @default the word of the moderator or the provider
+   * Lowest score from 0 to 1 that counts, by category. `self_harm` also applies to `self_harm/intent`.
+   * @default the moderator's or provider's own decision
    */
   readonly thresholds?: Readonly<Record<string, number>> | undefined
-  /** @default 'block' */
+  /** Action for unwanted content. @default 'block' */
   readonly action?: ContentAction | undefined
-  /** What becomes of a category, where it is not `action`. */
+  /** Actions by category. @default `action` */
   readonly actions?: Readonly<Record<string, ContentAction>> | undefined
   /**
-   * What takes the place of what is replaced.
+   * Replacement of a match, or a function that returns it.
    * @default '***'
    */
   readonly replacement?: string | ((match: string, category: string) => string) | undefined
   /**
-   * What follows when the provider's own filter has acted.
+   * Action after the provider's own filter has acted.
    * @default 'block'
    */
   readonly native?: 'block' | 'flag' | 'off' | undefined
   /**
-   * What follows when the model refuses to answer.
+   * Action after a refusal of the model.
    * @default 'flag'
    */
   readonly refusals?: 'block' | 'flag' | 'allow' | undefined
   /**
-   * `release` for all that is looked for; `holdChars`, the length of the longest match, for patterns;
-   * `checkEveryChars` for moderators.
+   * Holding back of streamed text: `release` for all checks; `holdChars`, the length of the longest match,
+   * for patterns; `checkEveryChars` for moderators.
    * @default a window for words and patterns, sentences of at least 400 characters for moderators
    */
   readonly stream?: Omit<GuardrailStreamOptions, 'pending'> | undefined
@@ -139,7 +140,7 @@ export function checkContentFilter(options: ContentFilterOptions): void {
   }
 }
 
-/** One text or pattern alone would be read letter by letter, or not at all. */
+/** Rejects a single text or pattern: it would be read letter by letter, or not at all. */
 function checkLists(option: string, lists: unknown = []): void {
   const isOne = typeof lists !== 'object' || Array.isArray(lists) || lists instanceof RegExp
   const wrong = (isOne ? [lists] : Object.values(lists ?? {})).find((list) => !Array.isArray(list))
@@ -148,7 +149,7 @@ function checkLists(option: string, lists: unknown = []): void {
   }
 }
 
-/** Lists by category; a plain list has the one category that is given. */
+/** Returns lists by category. A plain list has the given category. */
 export function byCategory<Entry>(
   lists: ByCategory<Entry> | undefined,
   category: string,
@@ -157,7 +158,7 @@ export function byCategory<Entry>(
   return Array.isArray(lists) ? [[category, lists]] : Object.entries(lists)
 }
 
-/** @throws TypeError for what is no pattern */
+/** @throws TypeError if it is not a pattern */
 export function toPattern(pattern: RegExp | string): RegExp {
   if (pattern instanceof RegExp) return pattern
   try {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { contentFilter } from './content-filter.ts'
 import type { ContentFilterOptions } from './content-filter-options.ts'
 
-/** What becomes of a text that the model answers. */
+/** Returns a model's answer after the filter. */
 async function answered(answer: string, options: ContentFilterOptions = {}): Promise<string> {
   const client = scriptedClient([answer])
   const agent = new Agent({ client, middleware: contentFilter(options) })

@@ -5,15 +5,28 @@ import type { ContentAction } from './content-action.ts'
 import { contentActions, worstAction } from './content-action.ts'
 import type { ContentFilterOptions } from './content-filter-options.ts'
 import { byCategory, checkContentFilter, toPattern } from './content-filter-options.ts'
-import { ContentScanner } from './content-scanner.ts'
+import { ContentSearch } from './content-search.ts'
 import { contentVerdict } from './content-verdict.ts'
 import { moderationVerdict } from './moderation-verdict.ts'
 import { profanity } from './profanity.ts'
 import { providerFilter } from './provider-filter.ts'
 
 /**
- * Keeps out content that is not wanted: words, matches of patterns, what a moderator flags, and what the
- * provider's own filter says.
+ * Filters unwanted content: words, matches of patterns, findings of moderators and of the provider's own
+ * filter.
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { contentFilter } from '@lamella/guardrail-content'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const agent = new Agent({
+ *   client: scriptedClient(['Call Project Nightjar. Scunthorpe is nice.']),
+ *   middleware: contentFilter({ words: { secret: ['project nightjar'] }, action: 'replace' }),
+ * })
+ *
+ * console.log((await agent.run('Whom should I call?')).text) // Call ***. Scunthorpe is nice.
+ * ```
  * @throws TypeError or RangeError that names the option and the value
  */
 export function contentFilter<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
@@ -65,20 +78,20 @@ export function contentFilter<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
   }
   const readable = applyTo.filter((stage) => stage !== 'file')
   for (const action of readable.length > 0 ? contentActions : []) {
-    const scanner = scannerFor(action, options, actionOf)
-    if (scanner === undefined) continue
+    const search = searchFor(action, options, actionOf)
+    if (search === undefined) continue
     middlewares.push(
       ...guardrail<Level>({
         ...common,
         name: action === 'block' ? name : `${name}-${action}`,
         role: 'content',
         applyTo: readable,
-        check: contentVerdict(scanner, action, replacement),
+        check: contentVerdict(search, action, replacement),
         stream: {
           release: releaseFor(action),
           ...stream,
           checkEveryChars: undefined,
-          pending: (text, from) => scanner.pending(text, from),
+          pending: (text, from) => search.pending(text, from),
         },
       }),
     )
@@ -91,7 +104,7 @@ function actionsBy({ action = 'block', actions = {} }: ContentFilterOptions) {
     (Object.hasOwn(actions, category) ? actions[category] : undefined) ?? action
 }
 
-/** What was flagged is asked for anew only where nothing has left. */
+/** Returns the release policy of moderators: a `retry` needs text of which nothing has passed. */
 function moderationRelease({
   action = 'block',
   actions = {},
@@ -106,12 +119,12 @@ function releaseFor(action: ContentAction): ReleasePolicy {
   return action === 'flag' ? 'passthrough' : 'window'
 }
 
-/** Looks for the words and patterns of the categories that an action is for. */
-function scannerFor(
+/** Creates the search for the words and patterns of the categories of an action. */
+function searchFor(
   action: ContentAction,
   options: ContentFilterOptions,
   actionOf: (category: string) => ContentAction,
-): ContentScanner | undefined {
+): ContentSearch | undefined {
   const { patterns, moderation, allow = [], wholeWord = true, leet = false, stream } = options
   const isBare = options.words === undefined && patterns === undefined && moderation === undefined
   const words = isBare ? { profanity } : options.words
@@ -123,7 +136,7 @@ function scannerFor(
       .map(([category, list]) => [category, list.map(toPattern)] as const),
   }
   if (rules.words.length + rules.patterns.length === 0) return undefined
-  return new ContentScanner({
+  return new ContentSearch({
     ...rules,
     allow,
     wholeWord,

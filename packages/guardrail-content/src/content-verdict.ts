@@ -1,16 +1,16 @@
 import type { GuardrailSubject, Verdict } from '@lamella/core'
 import type { ContentAction } from './content-action.ts'
 import type { ContentFilterOptions } from './content-filter-options.ts'
-import type { ContentScanner } from './content-scanner.ts'
+import type { ContentSearch } from './content-search.ts'
 
-/** Makes the check that looks for words and patterns. */
+/** Creates the check for words and patterns. */
 export function contentVerdict(
-  scanner: ContentScanner,
+  search: ContentSearch,
   action: ContentAction,
   replacement: NonNullable<ContentFilterOptions['replacement']>,
 ): (subject: GuardrailSubject) => Verdict {
   return ({ text, before = '', whole = before + text, final }) => {
-    const found = scanner.scan(whole, before.length, final)
+    const found = search.scan(whole, before.length, final)
     if (found.length === 0) return { action: 'allow' }
     const spans = found.map(({ start, end, category }) => {
       const place = { start: start - before.length, end: end - before.length }

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { check } from 'recheck'
 import { describe, expect, test } from 'vitest'
 import { quickest } from '../../../scripts/test-support/quickest.ts'
-import { ContentScanner } from './content-scanner.ts'
+import { ContentSearch } from './content-search.ts'
 import { profanity } from './profanity.ts'
 
-const scanners = {
+const searches = {
   'whole words': { words: [['a', profanity]], wholeWord: true, leet: false },
   'parts of words, disguised': { words: [['a', profanity]], wholeWord: false, leet: true },
   'a long list': {
@@ -33,8 +33,8 @@ const hostile: readonly (readonly [string, string])[] = [
   ['look-alikes', '$1!|'],
 ]
 
-describe.each(Object.entries(scanners))('%s', (name, rules) => {
-  const scanner = new ContentScanner({
+describe.each(Object.entries(searches))('%s', (name, rules) => {
+  const search = new ContentSearch({
     ...rules,
     patterns: [],
     allow: ['word 1 1'],
@@ -46,7 +46,7 @@ describe.each(Object.entries(scanners))('%s', (name, rules) => {
     (_, unit) => {
       const timeOf = (chars: number, enoughMs: number): number => {
         const text = unit.repeat(Math.ceil(chars / unit.length)).slice(0, chars)
-        return quickest(() => scanner.scan(text, 0, true), enoughMs)
+        return quickest(() => search.scan(text, 0, true), enoughMs)
       }
 
       expect(timeOf(100_000, 50)).toBeLessThan(50)

@@ -8,7 +8,7 @@ export interface ModerationRequest {
   readonly body: Record<string, unknown>
 }
 
-/** What a server does with a request: an answer, or nothing until the other side leaves. */
+/** Reaction of a server: an answer, or none until the client leaves. */
 export type ModerationAnswer = { readonly status?: number; readonly body: unknown } | 'hang'
 
 /** A moderation endpoint on loopback. */

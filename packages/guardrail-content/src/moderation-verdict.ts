@@ -4,7 +4,7 @@ import { worstAction } from './content-action.ts'
 import type { ModerationInput, ModerationScore, Moderator } from './moderator.ts'
 import { worstScores } from './moderator.ts'
 
-/** How moderators are asked and what follows from their scores. */
+/** Rules for asking moderators and for their scores. */
 export interface ModerationRules {
   readonly moderators: readonly Moderator[]
   readonly combine: 'any' | 'all' | 'first'
@@ -15,7 +15,7 @@ export interface ModerationRules {
 
 type Scores = Readonly<Record<string, ModerationScore>>
 
-/** Makes the check that asks moderators. */
+/** Creates the check that asks moderators. */
 export function moderationVerdict(
   rules: ModerationRules,
 ): (subject: GuardrailSubject, context: CheckContext) => Promise<Verdict> {
@@ -33,7 +33,7 @@ export function moderationVerdict(
   }
 }
 
-/** Whether a score is too high: by the threshold of its category, else by the moderator's own word. */
+/** Returns true if a score is too high: by the threshold of its category, or by the moderator's own decision. */
 export function isOver(
   category: string,
   { flagged, score }: ModerationScore,
@@ -47,7 +47,7 @@ function own(record: Readonly<Record<string, number>>, key: string): number | un
   return Object.hasOwn(record, key) ? record[key] : undefined
 }
 
-/** What is too high, the worst first. */
+/** Returns the categories that are too high, worst first. */
 function flaggedOf(
   scores: Scores,
   { thresholds }: ModerationRules,
@@ -71,7 +71,7 @@ async function ask(
   const scores = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const failed = settled.find(({ status }) => status === 'rejected')
   const over = scores.filter((one) => flaggedOf(one, rules).length > 0)
-  // What those that answered agree on does not depend on one that failed.
+  // The findings of moderators that answered count also if another one failed.
   if (combine === 'any' && over.length > 0) return worstScores(over)
   if (combine === 'all' && over.length < scores.length) return {}
   if (failed) throw (failed as PromiseRejectedResult).reason

@@ -1,40 +1,49 @@
 import type { DataContent, UriContent } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
 
-/** What is to be moderated: a text, or an image. */
+/** Input of a moderator: a text or an image. */
 export type ModerationInput =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'image'; readonly image: DataContent | UriContent }
+  | {
+      readonly type: 'text'
+      /** The text. */
+      readonly text: string
+    }
+  | {
+      readonly type: 'image'
+      /** The image, with its bytes or its address. */
+      readonly image: DataContent | UriContent
+    }
 
-/** What a moderator says of one category. */
+/** Score of one category. */
 export interface ModerationScore {
-  /** Whether the moderator itself would act. */
+  /** True if the moderator's own decision is to act. */
   readonly flagged: boolean
-  /** From 0 to 1. */
+  /** Score from 0 to 1. */
   readonly score: number
 }
 
-/** Judges texts, and images if it says so: an endpoint, a classifier, anything. */
+/** Judge of texts, and of images if `images` is set: an endpoint, a classifier, or your own function. */
 export interface Moderator {
+  /** Name in errors. */
   readonly name: string
   /**
-   * Whether it judges images too.
+   * Judges images as well.
    * @default false
    */
   readonly images?: boolean | undefined
-  /** Scores by category. Rejects when it has no verdict; ends when the signal aborts. */
+  /** Resolves to scores by category. Rejects without a verdict, and when the signal aborts. */
   readonly moderate: (
     input: ModerationInput,
     signal: AbortSignal,
   ) => Promise<Readonly<Record<string, ModerationScore>>>
 }
 
-/** The error of a moderator that gave no verdict. It holds nothing of what was to be judged. */
+/** Creates the error of a moderator without a verdict. It contains none of the judged content. */
 export function moderationFailed(moderator: string, what: string, cause?: unknown): LamellaError {
   return new LamellaError(`${moderator}: ${what}`, { code: 'moderation_failed', cause })
 }
 
-/** The higher score of each category. */
+/** Returns the highest score of each category. */
 export function worstScores(
   all: readonly Readonly<Record<string, ModerationScore>>[],
 ): Record<string, ModerationScore> {
@@ -49,7 +58,7 @@ export function worstScores(
   return Object.fromEntries(worst)
 }
 
-/** Stretches of at most `maxChars` that overlap, so that a sentence at a border is read once whole. */
+/** Splits a text into overlapping pieces of at most `maxChars`, so that a sentence at a border is whole in one. */
 export function overlapping(text: string, maxChars: number): readonly string[] {
   const overlap = Math.min(200, maxChars >> 2)
   const stretches: string[] = []

@@ -93,7 +93,7 @@ test('a streamed answer is judged by sentences, and nothing of what is flagged g
   await using server = await startModerationServer(answering)
   const sentence = 'All is well here today. '
   const answer = `${sentence.repeat(20)}Now I will kill him. ${sentence.repeat(20)}`
-  const stream = agentWith(server.url, {}, answer).run('Go on', { stream: true })
+  const stream = agentWith(server.url, {}, answer).run('Continue', { stream: true })
 
   let seen = ''
   for await (const { contents } of stream)

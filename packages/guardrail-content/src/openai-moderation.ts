@@ -7,32 +7,40 @@ import { moderationFailed, overlapping, worstScores } from './moderator.ts'
 import type { Credential } from './post-json.ts'
 import { addressOf, credentialOf, postJson, record } from './post-json.ts'
 
+/** Options of {@link openaiModeration}. */
 export interface OpenAIModerationOptions {
-  /** A key, or a function that gets one for each request. */
+  /** Key, or a function that returns one for each request. */
   readonly apiKey: Credential
-  /** @default 'https://api.openai.com/v1' */
+  /** Base address of the API. @default 'https://api.openai.com/v1' */
   readonly baseURL?: string | undefined
-  /** @default 'omni-moderation-latest' */
+  /** Moderation model. @default 'omni-moderation-latest' */
   readonly model?: string | undefined
   /**
-   * Characters in one input; longer texts are judged in pieces, and the worst counts.
+   * Maximum length of one input in characters. Longer texts are judged in pieces; the worst score counts.
    * @default 10000
    */
   readonly maxChars?: number | undefined
   /**
-   * Puts texts of several runs that come within `maxWaitMs` into one request, of `maxItems` at most.
+   * Combines texts of several runs within `maxWaitMs` into one request of at most `maxItems`.
    * @default each text is a request
    */
-  readonly batch?: { readonly maxItems?: number; readonly maxWaitMs?: number } | undefined
-  /** Waits for `batch`. @default the machine's */
+  readonly batch?:
+    | {
+        /** Maximum number of texts in one request. @default 32 */
+        readonly maxItems?: number
+        /** Time in milliseconds that a text waits for others. @default 10 */
+        readonly maxWaitMs?: number
+      }
+    | undefined
+  /** Clock for `batch`. @default the machine's */
   readonly clock?: Clock | undefined
-  /** @default the global `fetch` */
+  /** Sends requests. @default the global `fetch` */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
 /**
- * A moderator on OpenAI's moderation endpoint, or one like it. Categories have OpenAI's names with `_`
- * for `-`, such as `self_harm/intent`.
+ * Creates a moderator on OpenAI's moderation endpoint, or a compatible one. Categories have OpenAI's names
+ * with `_` instead of `-`, such as `self_harm/intent`.
  * @see https://platform.openai.com/docs/api-reference/moderations
  */
 export function openaiModeration(options: OpenAIModerationOptions): Moderator {

@@ -1,6 +1,6 @@
 import { moderationFailed } from './moderator.ts'
 
-/** Sends and reads JSON. What fails says the status, and never what was sent or answered. */
+/** Sends and reads JSON. Errors name the status, never the content of request or answer. */
 export async function postJson(
   moderator: string,
   send: typeof fetch,
@@ -33,20 +33,20 @@ export async function postJson(
   }
 }
 
-/** The address of a path under a base that may or may not end with a slash. */
+/** Joins a base address, with or without a slash at the end, and a path. */
 export function addressOf(base: string, path: string): string {
   return base.endsWith('/') ? base + path : `${base}/${path}`
 }
 
-/** A value that is an object, else an empty one. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** A key, or what it takes to get one each time. */
+/** A key, or a function that returns one for each request. */
 export type Credential = string | (() => string | Promise<string>)
 
-/** The key as it is now. */
+/** Resolves to the current key. */
 export async function credentialOf(credential: Credential): Promise<string> {
   return typeof credential === 'string' ? credential : credential()
 }

@@ -1,6 +1,6 @@
 /**
- * Coarse words of English, in forms that mean nothing else. It is the list of a `contentFilter()` that
- * is given none; names and words that only contain one are not matched.
+ * Coarse English words, in forms without another meaning. The default list of `contentFilter()`. Names and
+ * words that only contain one do not match.
  */
 export const profanity: readonly string[] = Object.freeze([
   'arsehole',

@@ -14,7 +14,7 @@ export interface ProviderFilterOptions extends MiddlewareOptions<ChatContext, Gu
   readonly blockMessage?: string | undefined
 }
 
-/** Makes one verdict of what a provider's own filter says, in an answer or in place of one. */
+/** Creates the middleware that turns findings of the provider's own filter into a verdict. */
 export function providerFilter(options: ProviderFilterOptions): ChatMiddleware {
   const { name, thresholds, filtered, refusals, mode, onEvent, blockMessage } = options
   const report = reporter<GuardrailEvent>('guardrail', onEvent)

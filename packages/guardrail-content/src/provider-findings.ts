@@ -4,14 +4,14 @@ import { isOver } from './moderation-verdict.ts'
 import type { ModerationScore } from './moderator.ts'
 import { record } from './post-json.ts'
 
-/** What a provider's filter says of one category. */
+/** Finding of a provider's filter in one category. */
 export interface ProviderFinding {
   readonly stage: 'input' | 'output'
   readonly category: string
   readonly severity?: number | undefined
-  /** Whether it was filtered out, or is over its threshold. Otherwise it was only noticed. */
+  /** True if the content was filtered or exceeds the threshold; false if it was only detected. */
   readonly isOver: boolean
-  /** The filter itself failed, and the text passed as it was. */
+  /** True if the filter itself failed and the text passed unchecked. */
   readonly isFailure?: boolean | undefined
 }
 

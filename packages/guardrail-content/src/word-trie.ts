@@ -1,17 +1,17 @@
 import { hasLettersBefore, hasLettersBehind, isLetter } from './word-edge.ts'
 
-/** What reading on from an index came to. */
+/** Result of reading from an index. */
 export interface Walk<Value> {
-  /** The longest word that begins there. */
+  /** Longest word that begins at the index. */
   readonly found?: { readonly end: number; readonly value: Value } | undefined
-  /** Whether more text could make a word of it, or a longer one. */
+  /** True if more text could complete a word or a longer one. */
   readonly isOpen: boolean
 }
 
 export interface WordTrieOptions {
-  /** Whether words must stand alone. */
+  /** Matches whole words only. */
   readonly wholeWord: boolean
-  /** Whether `sh1t`, `s.h.i.t` and `shiiit` are read as `shit`. */
+  /** Reads `sh1t`, `s.h.i.t` and `shiiit` as `shit`. */
   readonly leet: boolean
 }
 
@@ -21,16 +21,16 @@ interface Node<Value> {
   word?: {
     readonly value: Value
     readonly isStem: boolean
-    /** Its own characters that could stand for letters. */
+    /** Number of the word's own characters that could replace letters. */
     readonly signs: number
   }
 }
 
-/** Finds words of a list in a text, at a cost for each place that does not depend on the list's length. */
+/** Finds words of a list in a text. The cost of each place does not depend on the length of the list. */
 export class WordTrie<Value> {
   readonly #options: WordTrieOptions
   readonly #root: Node<Value> = { letter: '', next: new Map() }
-  /** For each first character, the second ones that words have. */
+  /** Second characters of words by their first character. */
   readonly #pairs: (Uint8Array | undefined)[] = []
   #longest = 0
 
@@ -38,19 +38,19 @@ export class WordTrie<Value> {
     this.#options = options
   }
 
-  /** The length of the longest word. */
+  /** Length of the longest word. */
   get longest(): number {
     return this.#longest
   }
 
-  /** Tells whether a word may begin with two plain ASCII characters. `NaN`: the second is not there yet. */
+  /** Returns true if a word may begin with two plain ASCII characters. `NaN` is a missing second one. */
   mayBegin(first: number, second: number): boolean {
     if (this.#options.leet) return true
     const known = this.#pairs[first]
     return known !== undefined && (Number.isNaN(second) || known[second] === 1)
   }
 
-  /** A `*` at the end of a word stands for any more letters. */
+  /** Adds a word. A `*` at its end matches further letters. */
   add(word: string, value: Value): void {
     const isStem = word.endsWith('*')
     const letters = isStem ? word.slice(0, -1) : word
@@ -65,7 +65,7 @@ export class WordTrie<Value> {
     this.#longest = Math.max(this.#longest, letters.length)
   }
 
-  /** Notes what the word begins with, in all ways to write it. */
+  /** Notes the first two characters of a word, in every spelling. */
   #addPair(letters: string): void {
     for (const first of writtenAs(letters.charCodeAt(0))) {
       const known = (this.#pairs[first] ??= new Uint8Array(0x80))
@@ -74,11 +74,11 @@ export class WordTrie<Value> {
     }
   }
 
-  /** Reads on from an index. `final` says that no more text comes. */
+  /** Reads from an index. `final` means that the text is complete. */
   walk(text: string, at: number, final: boolean): Walk<Value> {
     const { wholeWord, leet } = this.#options
     if (!leet && !this.#root.next.has(keyOf(text[at]!))) return nothing
-    // What is drawn out was read from its beginning.
+    // A drawn-out letter was read from its beginning.
     if (leet && isDrawnOut(text, at, true)) return nothing
     const first = this.#after([this.#root], text[at]!)
     if (first.length === 0) return nothing
@@ -91,7 +91,7 @@ export class WordTrie<Value> {
     return { found: spaced.found ?? whole.found, isOpen: spaced.isOpen || whole.isOpen }
   }
 
-  /** Goes on behind the first letter. `between` is what stands between any two letters. */
+  /** Continues behind the first letter. `between` is the separator of the letters. */
   #follow(
     text: string,
     start: number,
@@ -109,7 +109,7 @@ export class WordTrie<Value> {
         if (word === undefined) continue
         const last = word.isStem ? endOfLetters(text, end) : end
         if (!this.#mayEnd(text, last, letter, between)) continue
-        // What consists of signs that only could be letters is a number or a code.
+        // A word mostly of signs that replace letters is a number or a code.
         if (this.#options.leet && (signs - word.signs) * 2 > letters) continue
         found = { end: last, value: word.value }
         if (last + 2 * gap >= text.length && !final) return { found, isOpen: true }
@@ -146,7 +146,7 @@ export class WordTrie<Value> {
 
 const nothing: Walk<never> = { isOpen: false }
 
-/** Whether a character is one of three or more of its kind, and not the first. */
+/** Returns true for the second or a later one of three or more equal characters. */
 function isDrawnOut(text: string, at: number, final: boolean): boolean {
   if (text[at - 1] !== text[at]) return false
   if (text[at - 2] === text[at] || text[at + 1] === text[at]) return true
@@ -159,7 +159,7 @@ function countSigns(text: string): number {
   return signs
 }
 
-/** Whether one more letter stands apart. */
+/** Returns true if another separated letter follows. */
 function isSpacedLetter(text: string, at: number, between: string): boolean {
   return text[at] === between && isLetter(text, at + 1) && !isLetter(text, at + 2)
 }
@@ -168,7 +168,7 @@ function keyOf(unit: string): string {
   return unit === '-' || unit === '_' || unit === '\n' ? ' ' : unit
 }
 
-/** Returns the ASCII characters that are read as one of a word: capitals, and all that counts as a blank. */
+/** Returns the ASCII spellings of a character: capitals, and every kind of blank. */
 function writtenAs(code: number): readonly number[] {
   const letter = String.fromCharCode(code)
   return Array.from({ length: 0x7f }, (_, each) => each).filter((each) => {
@@ -183,7 +183,7 @@ function endOfLetters(text: string, from: number): number {
   return end
 }
 
-/** A stem takes in no more than this. */
+/** Maximum number of letters behind a stem. */
 const stemChars = 32
 const spacing = /^[ .,*|/_-]$/
 const lookAlikes: Readonly<Record<string, string>> = {

@@ -52,7 +52,7 @@ export function policyAgent(
   return { agent, client, done, events }
 }
 
-/** What the model read of its last calls. */
+/** Returns the last tool results that the model read. */
 export function lastResults({ requests }: ScriptedClient): string {
   return JSON.stringify(requests.at(-1)?.messages.at(-1)?.contents)
 }

@@ -24,7 +24,27 @@ import type { ToolPolicyOptions } from './policy/tool-policy-options.ts'
 import { checkToolPolicy } from './policy/tool-policy-options.ts'
 
 /**
- * Decides which tools may be called, with which arguments, how often, and for which a person is asked.
+ * Decides which tools may be called, with which arguments, how often, and which calls a person has to approve.
+ * @example
+ * ```ts
+ * import { Agent, tool } from '@lamella/core'
+ * import { ask, range, toolPolicy } from '@lamella/guardrail-tools'
+ * import { callFunction, scriptedClient } from '@lamella/testing'
+ *
+ * const pay = tool({
+ *   name: 'pay',
+ *   description: 'Pays an amount in euros.',
+ *   parameters: { type: 'object', properties: { amount: { type: 'number' } } },
+ *   execute: ({ amount }) => `paid ${String(amount)}`,
+ * })
+ * const agent = new Agent({
+ *   client: scriptedClient([callFunction('pay', { amount: 500 })]),
+ *   tools: [pay],
+ *   middleware: toolPolicy({ allow: ['pay'], rules: { pay: { amount: ask(range({ max: 100 })) } } }),
+ * })
+ *
+ * console.log((await agent.run('Pay 500.')).status) // paused
+ * ```
  * @throws TypeError or RangeError that names the option and the value
  */
 export function toolPolicy(
@@ -86,7 +106,7 @@ export function toolPolicy(
   return [atAgent, ...atCalls, approvalCheck(`${name}-approval`, options)]
 }
 
-/** Makes the middleware that shows the model no tool that has become another one. */
+/** Creates the middleware that hides pinned tools with a changed definition. */
 function hideDrifted(options: ToolPolicyOptions): InterceptorMiddleware<IterationContext> {
   const drifted = driftOf(options)
   return async ({ run }, next) => {

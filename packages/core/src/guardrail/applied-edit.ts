@@ -1,11 +1,11 @@
-/** An edit of the text itself. Positions count from its beginning. */
+/** An edit of the original text. Positions count from its beginning. */
 export interface AppliedEdit {
   readonly start: number
   readonly end: number
   readonly replacement: string
 }
 
-/** Applies edits, in their order, to the stretch from `from` to `to` of a text that begins at `start`. */
+/** Applies ordered edits to the range from `from` to `to` of a text that begins at `start`. */
 export function edited(
   text: string,
   start: number,
@@ -24,7 +24,7 @@ export function edited(
   return made + text.slice(at - start, to - start)
 }
 
-/** Adds an edit to others in their order. Of those that overlap one is made, with what replaces the first. */
+/** Inserts an edit in order. Merges overlapping edits into one, with the replacement of the first. */
 export function insert(edits: AppliedEdit[], { start, end, replacement }: AppliedEdit): void {
   let at = edits.length
   while (at > 0 && edits[at - 1]!.end > start) at--

@@ -5,19 +5,20 @@ import type { ChatContext } from '../contract/chat.ts'
 import type { FunctionInvocationContext, RunContext } from '../contract/run.ts'
 import type { Verdict } from './verdict.ts'
 
-/** The context of a call that a guardrail can stand around. */
+/** Context of a run, model call or tool call that a guardrail checks. */
 export type GuardrailContext = AgentContext | ChatContext | FunctionInvocationContext
 
-/** What a check may use. */
+/** Context of a check. */
 export interface CheckContext {
+  /** The run. */
   readonly run: RunContext
-  /** Aborted when the run is, and when the check has taken too long. */
+  /** Aborts with the run, and when the check exceeds `timeoutMs`. */
   readonly signal: AbortSignal
-  /** The call that the guardrail stands around. */
+  /** Context of the middleware: of the run, the model call or the tool call. */
   readonly call: GuardrailContext
 }
 
-/** The context of one check. Its signal is made when it is asked for. */
+/** Context of one check. Creates its signal on first use. */
 export class CheckScope implements CheckContext {
   readonly call: GuardrailContext
   #controller: AbortController | undefined
@@ -36,7 +37,7 @@ export class CheckScope implements CheckContext {
     return (this.#signal ??= AbortSignal.any([this.call.signal, this.#controller.signal]))
   }
 
-  /** Settles as the verdict does, rejects on an abort and when the time is up. */
+  /** Settles like the verdict. Rejects on an abort and after `timeoutMs`. */
   within(verdict: PromiseLike<Verdict>, timeoutMs: number, name: string): Promise<Verdict> {
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<never>((_, reject) => {

@@ -28,7 +28,7 @@ const notes = tool({
 
 interface Ran {
   readonly response: AgentResponse
-  /** What the model read. */
+  /** Texts that the model read. */
   readonly result: Content | undefined
 }
 
@@ -129,7 +129,7 @@ describe('a guardrail around a tool call', () => {
   })
 
   test.each(['arguments', 'result'] as const)(
-    'a retry of %s tells the model why, and the run goes on',
+    'a retry of %s tells the model why, and the run continues',
     async (stage) => {
       const { response, result } = await run({
         applyTo: [stage],

@@ -10,7 +10,7 @@ import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
 import { checkContents } from './judged-contents.ts'
 import type { GuardrailStage } from './verdict.ts'
 
-/** Makes the middleware that checks the arguments and the results of tool calls. */
+/** Creates the middleware that checks arguments and results of tool calls. */
 export function functionGuardrail(
   guardrail: Guardrail,
   stages: readonly GuardrailStage[],
@@ -45,7 +45,7 @@ export function functionGuardrail(
       })
       const checked = await checkContents(guardrail, stages, contents, about, place)
       if (checked !== contents) {
-        // What the tool returned, and what it threw, may say what was taken out.
+        // The original result and error may contain what was removed.
         const message = textOf(checked)
         context.result = { contents: checked, ...(error && { error: { ...error, message } }) }
       }
@@ -54,7 +54,7 @@ export function functionGuardrail(
   })
 }
 
-/** Whether the model may come to read what was thrown: what any other middleware throws fails the run. */
+/** Returns true for an error of the tool, which the model may read. An error of middleware fails the run. */
 function isOfTool(thrown: unknown, context: FunctionInvocationContext): boolean {
   return isToolError(thrown) || (context as FunctionView).call.toolFault?.error === thrown
 }
@@ -81,7 +81,7 @@ async function checkArguments(
   )
   if (checked === given) return
   const { value } = parseArguments(textOf(checked))
-  // Something was found, so what cannot be repaired is blocked.
+  // Broken arguments with a finding cannot be edited safely.
   if (value === undefined) guardrail.trip(stage, { category: 'broken_arguments' }, place)
   else context.arguments = value
 }

@@ -9,18 +9,18 @@ import {
 } from './text-reading.ts'
 
 /**
- * One way to read a text that is still growing. Indices are into `text`; positions count from the
- * beginning of the original, and are negative in what stood before it.
+ * One reading of a growing text, such as the text with its escapes decoded. Indexes refer to `text`;
+ * positions count from the beginning of the original and are negative in the text before it.
  */
 export class GrowingReading {
   text = ''
-  /** Edits begin here. What stands before can no longer change. */
+  /** Index at which edits may begin. Text before it is decided. */
   from = 0
-  /** The position up to which it was scanned. */
+  /** Position up to which it was scanned. */
   stop = 0
   /** Number of the next sentence to scan at. */
   sentence = 0
-  /** The position behind the last escape. */
+  /** Position behind the last escape. */
   lastEscape = -1
   readonly #decodes: boolean
   /** Position of the first character. */
@@ -29,7 +29,7 @@ export class GrowingReading {
   #ends: number[] | undefined
   /** Position behind the last character. */
   #end = 0
-  /** What may be the beginning of an escape. */
+  /** Text that may be the beginning of an escape. */
   #open: PlacedText | undefined
 
   constructor(decodes: boolean, before = '') {
@@ -38,22 +38,22 @@ export class GrowingReading {
     this.#base = -before.length
   }
 
-  /** The position before which everything is decided. */
+  /** Position before which everything is decided. */
   get decided(): number {
     return this.from < this.text.length ? this.#startOf(this.from) : this.#end
   }
 
-  /** Whether an escape has begun. */
+  /** True if the text ends within an escape. */
   get isOpen(): boolean {
     return this.#open !== undefined
   }
 
-  /** Whether everything is decided. */
+  /** True if everything is decided. */
   get isDecided(): boolean {
     return this.from === this.text.length && !this.isOpen
   }
 
-  /** Decodes what follows, if this reading does. It is not part of the reading before `take`. */
+  /** Decodes more text, if this reading decodes. `take` then adds it. */
   read(more: PlacedText, isEnd: boolean): PlacedText {
     if (!this.#decodes) return more
     const joint = this.#open === undefined ? more : joined(this.#open, more)
@@ -62,7 +62,7 @@ export class GrowingReading {
     return decodeEscapes(cut(joint, 0, open))
   }
 
-  /** Goes on with text that was read. */
+  /** Adds text that `read` has returned. */
   take(more: PlacedText): void {
     const { length } = more.text
     if (length === 0) return
@@ -71,7 +71,7 @@ export class GrowingReading {
     this.#end = endIn(more, length - 1)
   }
 
-  /** A reading of the same text, that decodes what follows once more. */
+  /** Creates a reading of the same text that decodes further text once more. */
   deeper(): GrowingReading {
     const { text, from, stop, sentence } = this
     const copy = Object.assign(new GrowingReading(true), { text, from, stop, sentence })
@@ -82,23 +82,23 @@ export class GrowingReading {
     return copy
   }
 
-  /** The positions of a stretch. */
+  /** Returns the positions of a range. */
   placeOf(start: number, end: number): readonly [start: number, end: number] {
     return [this.#startOf(start), this.#ends?.[end - 1] ?? this.#base + end]
   }
 
-  /** The number of characters that end up to a position. */
+  /** Returns the number of characters that end at a position or before it. */
   upTo(position: number): number {
     if (this.#ends !== undefined) return endingUpTo(this.#ends, position)
     return Math.max(0, Math.min(this.text.length, position - this.#base))
   }
 
-  /** Moves a position that is inside an escape to its start, or its end. */
+  /** Moves a position inside an escape to the start or the end of the escape. */
   outside(position: number, isEnd = false): number {
     return outsideEscape({ starts: this.#starts, ends: this.#ends }, position, isEnd)
   }
 
-  /** Forgets what is decided but for some characters. */
+  /** Drops decided text but for its last characters. */
   forget(kept: number): void {
     const spare = this.from - kept
     if (spare <= kept) return

@@ -66,7 +66,7 @@ describe('a guardrail that fails', () => {
   })
 
   test.each(failures)(
-    'lets the run go on if it fails open, and never says passed: one that %s',
+    'lets the run continue if it fails open, and never says passed: one that %s',
     async (_, check) => {
       const told: GuardrailEvent[] = []
 

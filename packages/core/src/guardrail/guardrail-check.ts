@@ -14,72 +14,79 @@ import type {
 } from './verdict.ts'
 import { checkVerdict } from './verdict.ts'
 
-/** What a guardrail did. */
+/** Report of a check. */
 export interface GuardrailEvent {
+  /** Name of the guardrail. */
   readonly guardrail: string
+  /** Kind of the checked content. */
   readonly stage: GuardrailStage
+  /** Action of the guardrail. */
   readonly status: GuardrailStatus
+  /** Category of the finding. */
   readonly category?: string | undefined
+  /** Severity of the finding, from 0 to 1. */
   readonly severity?: number | undefined
-  /** Only with `includeContent`. */
+  /** Text of the finding, only with `includeContent`. */
   readonly match?: string | undefined
-  /** Why the guardrail itself failed. */
+  /** Error of the guardrail itself. */
   readonly error?: unknown
 }
 
+/** Options that all guardrails share. */
 export interface GuardrailCheckOptions {
-  /** Unique in a pipeline. */
+  /** Name, unique in a pipeline. */
   readonly name: string
+  /** Judges a text or a file. */
   readonly check: (subject: GuardrailSubject, context: CheckContext) => Verdict | Promise<Verdict>
   /**
-   * `shadow` reports what it would do and does nothing.
+   * `shadow` reports its action without taking it; `off` adds no middleware.
    * @default 'enforce'
    */
   readonly mode?: 'enforce' | 'shadow' | 'off' | undefined
   /**
-   * Whether the guardrail works for a call.
+   * Returns true if the guardrail applies to a run, model call or tool call.
    * @default always
    */
   readonly when?: ((context: GuardrailContext) => boolean | Promise<boolean>) | undefined
   /**
-   * What happens when the guardrail itself fails or takes too long: the run is blocked, or goes on.
+   * Blocks (`closed`) or continues (`open`) the run if the guardrail itself fails or exceeds `timeoutMs`.
    * @default 'closed'
    */
   readonly onError?: 'closed' | 'open' | undefined
   /**
-   * What happens with a part that the guardrail cannot read.
+   * Blocks or allows content that the guardrail cannot read.
    * @default 'block'
    */
   readonly unsupported?: 'block' | 'allow' | undefined
-  /** @default 5000 */
+  /** Maximum duration of a check in milliseconds. @default 5000 */
   readonly timeoutMs?: number | undefined
   /**
-   * What the user reads of a block.
-   * @default the agent's own sentence
+   * Sentence for the user after a block.
+   * @default the sentence of the agent
    */
   readonly blockMessage?: string | undefined
-  /** Told of every check. What it throws is dropped. */
+  /** Called with a report of every check. Errors that it throws are ignored. @default none */
   readonly onEvent?: ((event: GuardrailEvent) => void) | undefined
   /**
-   * Whether `onEvent` is told what matched. Events of the run never are.
+   * Includes the text of a finding in reports to `onEvent`. Events of the run never include it.
    * @default false
    */
   readonly includeContent?: boolean | undefined
 }
 
-/** Where a guardrail stands. */
+/** Place of a guardrail in a run. */
 export interface GuardrailPlace {
   readonly level: Block['level']
   readonly middleware: GuardrailContext
-  /** What a file is part of. */
+  /** Side that a file belongs to. */
   readonly side: Block['stage']
-  /** What becomes of a verdict that something is to be replaced. */
+  /** Status of a `replace` verdict. */
   readonly replaced: GuardrailStatus
-  /** What a `retry` leads to, where it does not block. */
+  /** Handles a `retry` verdict. Without it, the verdict blocks. */
   readonly onRetry?: ((verdict: Verdict) => void) | undefined
 }
 
-/** Asks a check, and deals with whatever can go wrong with it. It holds no data of a run. */
+/** Calls a check and handles its failures. Keeps no data of a run. */
 export class Guardrail {
   readonly name: string
   readonly isShadow: boolean
@@ -102,7 +109,7 @@ export class Guardrail {
     }
   }
 
-  /** The verdict, or nothing where the check failed and the run is to go on all the same. */
+  /** Returns the verdict, or `undefined` if the check failed and `onError` is `open`. */
   ask(
     subject: GuardrailSubject,
     place: GuardrailPlace,
@@ -121,7 +128,7 @@ export class Guardrail {
     }
   }
 
-  /** Takes in a verdict. */
+  /** Validates and reports a verdict. */
   read(verdict: Verdict, subject: GuardrailSubject, place: GuardrailPlace): Verdict | undefined {
     checkVerdict(this.name, verdict, subject.text.length)
     if (verdict.action !== 'unsupported') return verdict
@@ -131,7 +138,7 @@ export class Guardrail {
     return undefined
   }
 
-  /** Throws what the run is to end with when the guardrail itself fails, unless it fails open. */
+  /** Ends the run after a failure of the guardrail itself, unless `onError` is `open`. */
   fail(error: unknown, stage: GuardrailStage, place: GuardrailPlace): undefined {
     if (isControlFlow(error, place.middleware.signal)) throw error
     const verdict = { category: 'guardrail_error' }
@@ -159,11 +166,11 @@ export class Guardrail {
     try {
       onEvent?.({ ...data, ...more, ...(includeContent && match !== undefined && { match }) })
     } catch {
-      // An observer cannot break what it observes.
+      // Errors of an observer do not fail the check.
     }
   }
 
-  /** Throws what the run is to end with, but not in shadow mode. */
+  /** Ends the run as blocked, except in shadow mode. */
   trip(...about: Parameters<Guardrail['tripped']>): void {
     if (!this.isShadow) throw this.tripped(...about)
   }
@@ -184,15 +191,14 @@ export class Guardrail {
     return new GuardrailTripped(block, { cause })
   }
 
-  /** What a verdict asks to replace in a text. */
+  /** Returns the edits of a verdict. */
   edits({ spans, replacement = '' }: Verdict, text: string): readonly TextEdit[] {
     const found = spans?.length ? spans : [{ start: 0, end: text.length }]
     return found.map((edit) => ({ ...edit, replacement: edit.replacement ?? replacement }))
   }
 
   /**
-   * Acts on the verdict about something complete: throws if it is to be blocked, returns what is to
-   * be replaced if anything is.
+   * Acts on the verdict about complete content: throws to block it, or returns its edits.
    */
   conclude(
     verdict: Verdict | undefined,
@@ -213,7 +219,7 @@ export class Guardrail {
   }
 }
 
-/** What a guardrail does about a verdict. */
+/** Returns the status that a verdict leads to. */
 export function statusOf({ action }: Verdict, replaced: GuardrailStatus): GuardrailStatus {
   if (action === 'replace') return replaced
   return action === 'allow' ? 'passed' : action === 'flag' ? 'flagged' : 'blocked'

@@ -5,67 +5,68 @@ import type { ReleasePolicy } from './scan-options.ts'
 import { byStrictness } from './scan-options.ts'
 import type { GuardrailStage } from './verdict.ts'
 
-/** How text is held back while it is checked. */
+/** Options for holding text back while it is checked. */
 export interface GuardrailStreamOptions {
   /**
-   * What leaves before all is checked. A guardrail that asks for a `retry` needs `full`.
+   * Text that may pass before everything is checked. A guardrail that returns `retry` needs `full`.
    * @default 'window' with `pending` or `holdChars`, otherwise 'full'
    */
   readonly release?: ReleasePolicy | undefined
-  /** The length of the longest match. @default 256, and 0 for `sentence` */
+  /** Length of the longest match in UTF-16 units. @default 256, and 0 for `sentence` */
   readonly holdChars?: number | undefined
   /**
-   * Characters between two checks; with `sentence`, whole sentences of at least so many.
+   * Number of characters between two checks; with `sentence`, minimum length of the checked sentences.
    * @default each update, for `sentence` each sentence, for `full` only at the end
    */
   readonly checkEveryChars?: number | undefined
-  /** The index from which on the text may still be the start of a match. */
+  /** Returns the index from which the text may still be the start of a match. @default `holdChars` decides */
   readonly pending?: ((text: string, from: number) => number) | undefined
 }
 
+/** Options of {@link guardrail}. */
 export interface GuardrailOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
   extends GuardrailCheckOptions {
-  /** What kind of guardrail it is, such as `pii`: `explain` knows the places of the known ones. */
+  /** Kind of the guardrail, such as `pii`: `explain` knows where each known kind belongs. @default none */
   readonly role?: string | undefined
-  /** What is checked. */
+  /** Kinds of content that are checked. */
   readonly applyTo: readonly GuardrailStage[]
   /**
-   * Where input and output are checked: once for the run, or around every model call.
+   * Level that checks input and output: once for the run, or around every model call.
    * @default 'agent' for input and instructions, 'chat' for output and reasoning
    */
   readonly level?: Level | undefined
   /**
-   * Which messages: those that this run has not checked, the last one of the user, or all, each time.
+   * Checked messages: those that this run has not checked yet, the last one of the user, or all of them.
    * @default 'new'
    */
   readonly messages?: 'new' | 'last-user' | 'all' | undefined
   /**
-   * Whose messages are input. Those of the role system are instructions.
+   * Roles whose messages are input. Messages of the role system are instructions.
    * @default ['user', 'assistant', 'tool'] at agent level, ['user'] at chat level
    */
   readonly roles?: readonly Exclude<Role, 'system'>[] | undefined
   /**
-   * How text is read. `decoded` asks once more with JSON escapes decoded where there are some, so that
-   * what stands behind a line break in JSON stands behind a line break; JSON as a whole is read as
-   * `name: value` in lines. `raw` is for what measures a text as it is sent.
+   * Reading of text. `decoded` checks text with JSON escapes a second time, decoded, and JSON as lines of
+   * `name: value`. `raw` checks the text as it is sent, for guardrails that measure it.
    * @default 'decoded'
    */
   readonly readAs?: 'decoded' | 'raw' | undefined
+  /** Options for holding text back while it is checked. @default the whole text is checked before it passes */
   readonly stream?: GuardrailStreamOptions | undefined
   /**
-   * `parallel` checks input while the model answers; nothing is released and no tool runs before
-   * the verdict. What is to be replaced is then blocked.
+   * `parallel` checks input while the model answers; no text passes and no tool runs before the verdict. A
+   * `replace` verdict then blocks.
    * @default 'serial'
    */
   readonly execution?: 'serial' | 'parallel' | undefined
   /**
-   * How often a `retry` verdict on output asks the model again; beyond it, the verdict blocks.
+   * Maximum number of model calls that `retry` verdicts on output repeat. Beyond it, the verdict blocks.
    * @default 1
    */
   readonly maxRetries?: number | undefined
 }
 
-/** Rules of what guardrails hand on to `guardrail` as they were given it, for `checkOptions`. */
+/** Rules for `checkOptions` of the options that guardrails pass on to `guardrail`. */
 export const guardrailCheckRules: OptionRules<
   Omit<GuardrailOptions, 'name' | 'check' | 'role' | 'applyTo' | 'readAs' | 'stream' | 'maxRetries'>
 > = {
@@ -94,7 +95,7 @@ export const guardrailRules: OptionRules<GuardrailOptions> = {
   maxRetries: 0,
 }
 
-/** Of the options of a guardrail, those that `guardrail` takes. It throws at all others. */
+/** Picks the options of a guardrail that `guardrail` accepts: it throws at all others. */
 export function guardrailOptions<Options extends object>(
   options: Options,
 ): Pick<Options, keyof Options & keyof GuardrailOptions> {

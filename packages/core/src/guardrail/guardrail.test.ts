@@ -25,7 +25,7 @@ import type { GuardrailSubject, Verdict } from './verdict.ts'
 
 interface Ran {
   readonly response: AgentResponse
-  /** What the caller had seen at the end. */
+  /** Text that the caller had received at the end. */
   readonly seen: string
   readonly client: ScriptedClient
 }
@@ -163,7 +163,7 @@ describe.each([
 
     test('what a caller puts into the mouth of the assistant is input of the run', async () => {
       const judge = guardrail({ name: 'g', applyTo: ['input'], check: words('block') })
-      const input = [message('assistant', 'the secret is'), message('user', 'go on')]
+      const input = [message('assistant', 'the secret is'), message('user', 'continue')]
 
       const { response } = await run(stream, judge, { input })
 

@@ -13,15 +13,15 @@ import { inputGuardrail } from './input-guardrail.ts'
 import { outputGuardrail } from './output-guardrail.ts'
 import type { GuardrailStage } from './verdict.ts'
 
-/** The middlewares of a guardrail that works at `Level`. */
+/** Middleware of a guardrail at `Level`. */
 export type GuardrailMiddleware<Level extends 'agent' | 'chat'> =
   | ChatMiddleware
   | FunctionMiddleware
   | ('agent' extends Level ? AgentMiddleware : never)
 
 /**
- * Makes a guardrail from a check. It never reports as passed what it did not check: a check that fails
- * or takes too long blocks, unless `onError` is `'open'`; a block ends the run.
+ * Creates a guardrail from a check. It never reports unchecked content as passed: a check that fails or
+ * exceeds `timeoutMs` blocks, unless `onError` is `'open'`. A block ends the run.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
@@ -54,7 +54,7 @@ export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
         level,
         middleware: context,
         side: 'input',
-        // The model is reading already.
+        // The model has already started.
         replaced: isParallel ? 'blocked' : 'replaced',
       }
       if (!(await check.applies(place, inputs[0] ?? outputs[0]!))) {

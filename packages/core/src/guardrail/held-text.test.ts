@@ -16,7 +16,7 @@ const policies: readonly ReleasePolicy[] = ['passthrough', 'window', 'sentence',
 interface Outcome {
   readonly updates: readonly Update[]
   readonly error: unknown
-  /** What had left after each update that went in. */
+  /** Returns the passed text after each update. */
   readonly steps: readonly string[]
 }
 

@@ -8,7 +8,7 @@ import { beforePair, maxEscapeDepth } from './text-reading.ts'
 import type { TextEdit } from './verdict.ts'
 
 const lookBehindChars = 64
-/** Characters around a joint that a match may reach over. */
+/** Number of characters on both sides of a joint that a match may cover. */
 const mostOfJoint = 576
 const largeTailChars = 1024
 
@@ -16,44 +16,44 @@ const sentenceEnd = /[.!?…]["'”’»)\]]{0,4}\s|[\n。！？]/g
 const sentenceTailChars = 5
 
 /**
- * One text on its way: what was judged, what waits for more, and what may leave. Positions count
- * from its beginning. Where it is scanned depends on the text and not on its chunks, except for
- * scans at each update, and those rest on `pending` or `holdChars`.
+ * One streamed text: the judged part, the part that waits for more text, and the part that may pass. Positions
+ * count from its beginning. The places of scans depend on the text and not on its chunks, except for scans at
+ * each update, which rely on `pending` or `holdChars`.
  */
 export class HeldText {
   readonly part: JudgedPart
   readonly callId: string | undefined
-  /** Where the first edit begins. */
+  /** Position of the first edit. */
   firstEdit: number = Infinity
-  /** Where the text ends so far. */
+  /** Position behind the text so far. */
   end = 0
   isClosed = false
   readonly #options: ScanOptions
   readonly #readAs: ReadAs
-  /** The text as it stands, or as JSON; and, with escapes in it, decoded once, twice and so on. */
+  /** The raw text, or the text as JSON; if it has escapes, also decoded once, twice and so on. */
   readonly #readings: GrowingReading[]
-  /** The text that this one goes on from, until what it ends in is known. */
+  /** Text that this one continues, until its ending is known. */
   #previous: HeldText | undefined
-  /** What the text before ended in, and this one as long as a match may reach over the joint. */
+  /** Ending of the previous text with this text, as long as a match may cover both. */
   #joint: GrowingReading | undefined
   #before = ''
   #due: GrowingReading | undefined
   #window: ScanWindow | undefined
-  /** In their order, without overlaps. */
+  /** Ordered edits without overlaps. */
   #edits: AppliedEdit[] = []
-  /** Stretches that were reached, while there are several readings that may come to the same. */
+  /** Reached ranges, while several readings may find the same one. */
   #reached: (readonly [start: number, end: number])[] = []
-  /** Where sentences end that are not decided. */
+  /** Ends of undecided sentences. */
   #sentenceEnds: number[] = []
   #sentencesDecided = 0
   #wholeSentences = 0
   #tail = ''
   #carry = ''
-  /** Up to where it has left. */
+  /** Position up to which the text has passed. */
   #left = 0
   #endsInHalf = false
 
-  /** `previous` is the text that a reader sees right before this one. */
+  /** @param previous text that a reader sees directly before this one */
   constructor(
     part: JudgedPart,
     callId: string | undefined,
@@ -86,14 +86,14 @@ export class HeldText {
     this.end += text.length
   }
 
-  /** Nothing is appended any more. */
+  /** Marks the text as complete. */
   close(): void {
     if (this.isClosed) return
     this.isClosed = true
     this.#read({ text: '', at: this.end }, true)
   }
 
-  /** What to scan next, if anything. `pace` is the least number of new characters for a scan. */
+  /** Returns the next window to scan, if one is due. `pace` is the minimum number of new characters. */
   due(pace: number): ScanWindow | undefined {
     this.#join()
     for (const reading of this.#readings) {
@@ -103,7 +103,7 @@ export class HeldText {
     return this.#joint && this.#dueOf(this.#joint, pace)
   }
 
-  /** Takes in what the scan of the last window found. */
+  /** Applies the edits that the scan of the last window found. */
   apply(edits: readonly TextEdit[]): void {
     const reading = this.#due!
     const { text, from, final } = this.#window!
@@ -122,7 +122,7 @@ export class HeldText {
     }
   }
 
-  /** Applies edits that begin before an index. Returns the index of what can still change. */
+  /** Applies edits that begin before an index. Returns the index from which text can still change. */
   #applyUpTo(open: number, edits: readonly TextEdit[]): number {
     const { text, from } = this.#window!
     const found = edits
@@ -134,7 +134,7 @@ export class HeldText {
       .filter(({ start, end }) => start < end)
       .toSorted((left, right) => left.start - right.start)
     let decided = open
-    // An edit that reaches into what is still open may yet grow.
+    // An edit that reaches into undecided text may still grow.
     for (const { start, end } of found.toReversed()) {
       if (start < decided && decided < end) decided = start
     }
@@ -145,7 +145,7 @@ export class HeldText {
     return decided
   }
 
-  /** Up to where the text may leave. `atEnd`: nothing more comes from any text. */
+  /** Returns the position up to which the text may pass. `atEnd` means that no text follows. */
   limit(atEnd: boolean): number {
     if (observes(this.#options))
       return this.isClosed ? this.end : this.end - (this.#endsInHalf ? 1 : 0)
@@ -155,7 +155,7 @@ export class HeldText {
     return this.#readings.reduce((at, reading) => reading.outside(at), limit)
   }
 
-  /** Returns true if the last piece, which ends at `to`, may leave as it is. */
+  /** Returns true if the last piece, which ends at `to`, may pass unchanged. */
   leavesWhole(to: number, atEnd: boolean): boolean {
     const isEdited = this.firstEdit < to || this.#carry !== ''
     if (isEdited || to < this.end || this.limit(atEnd) < to) return false
@@ -163,17 +163,17 @@ export class HeldText {
     return true
   }
 
-  /** What leaves in the place of the stretch from `from` to `to` of a text that begins at `start`. */
+  /** Returns the range from `from` to `to`, edited, of a text that begins at `start`. */
   render(text: string, start: number, from: number, to: number): string {
     this.#left = Math.max(this.#left, to)
     const rendered = this.#carry + edited(text, start, from, to, this.#edits)
-    // Half a character goes with its other half, which is in the next piece.
+    // Half a surrogate pair passes together with its other half in the next piece.
     const whole = to < this.end ? beforePair(rendered, rendered.length) : rendered.length
     this.#carry = rendered.slice(whole)
     return rendered.slice(0, whole)
   }
 
-  /** What the reader of this text has last seen. */
+  /** Last characters that a reader has seen. */
   get #ending(): string {
     const { text } = this.#readings[0]!
     const start = this.end - text.length
@@ -209,7 +209,7 @@ export class HeldText {
       this.#endsInHalf = beforePair(more.text, more.text.length) < more.text.length
   }
 
-  /** Begins to look over the joint to the text before. */
+  /** Starts to scan across the joint with the previous text. */
   #join(): void {
     if (this.#previous === undefined || this.end === 0) return
     this.#before = this.#previous.#ending
@@ -239,7 +239,7 @@ export class HeldText {
   #reach(edit: TextEdit, reading: GrowingReading): void {
     let [start, end] = reading.placeOf(edit.start, edit.end)
     if (reading === this.#joint) {
-      // All others are found without what stands before.
+      // Other matches are found without the previous text.
       if (start >= 0 || end <= 0) return
       start = 0
     }
@@ -259,7 +259,7 @@ export class HeldText {
     this.firstEdit = Math.min(this.firstEdit, start)
   }
 
-  /** Forgets what no longer matters: edits far behind, and readings that have become alike again. */
+  /** Drops edits that have passed, and readings that have become equal again. */
   #forget(): void {
     const decided = this.#decided
     const far = decided - 2 * lookBehindChars
@@ -274,10 +274,10 @@ export class HeldText {
     }
   }
 
-  /** The next position to scan up to. */
+  /** Returns the next position to scan up to. */
   #nextStop(reading: GrowingReading, pace: number): number | undefined {
     const { release, checkEveryChars: every = 1 } = this.#options
-    // A long tail is scanned again when it has grown by a part of itself, so the cost stays linear.
+    // A long undecided tail is scanned again after it has grown by a share of its length: the cost stays linear.
     const tail = reading.stop - reading.decided
     const past = reading.stop + Math.max(every, tail > largeTailChars ? tail >> 3 : 1)
     if (release === 'sentence') {
@@ -296,7 +296,7 @@ export class HeldText {
     return this.end >= Math.max(past, reading.stop + pace) ? this.end : undefined
   }
 
-  /** The index from which on nothing is certain yet. */
+  /** Returns the index from which the text is undecided. */
   #cut(text: string, from: number): number {
     const { pending, release, holdChars = release === 'sentence' ? 0 : 256 } = this.#options
     const cut = pending?.(text, from) ?? wordStart(text, text.length - holdChars)
@@ -304,7 +304,7 @@ export class HeldText {
   }
 }
 
-/** The start of the word at an index, so that the next window does not begin inside one. */
+/** Returns the start of the word at an index, so that the next window does not begin within a word. */
 function wordStart(text: string, index: number): number {
   if (index === text.length) return index
   for (let at = index; at > index - lookBehindChars && at > 0; at--) {

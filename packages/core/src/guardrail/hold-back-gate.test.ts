@@ -13,7 +13,7 @@ type Update = AgentResponseUpdate
 interface Outcome {
   readonly updates: readonly Update[]
   readonly error: unknown
-  /** What had left after each update that went in. */
+  /** Returns the passed text after each update. */
   readonly steps: readonly string[]
 }
 
@@ -130,7 +130,7 @@ describe('what leaves when', () => {
     expect(textIn(updates)).toBe('the * is out')
   })
 
-  test('held text leaves when its message ends, and the next one goes on from it', async () => {
+  test('held text leaves when its message ends, and the next one continues it', async () => {
     const { steps } = await drive({ release: 'window', ...secret }, [
       say('the sec'),
       toolResult,

@@ -8,53 +8,52 @@ import type { JudgedPart, ScanOptions, ScanWindow } from './scan-options.ts'
 import { observes } from './scan-options.ts'
 import type { TextEdit } from './verdict.ts'
 
+/** Options of {@link holdBackGate}. */
 export interface HoldBackOptions extends ScanOptions {
   /**
-   * What is watched; all else waits behind held text that came before it.
+   * Kinds of text that are judged. Everything else waits behind held text that came before it.
    * @default ['text']
    */
   readonly parts?: readonly JudgedPart[] | undefined
   /**
-   * Finds what is to be replaced or to block. A block of the text as a whole is thrown. A promise is
-   * waited for; a scan that gave one is asked again only after 400 more characters, unless
-   * `checkEveryChars` says otherwise.
+   * Returns the edits of a window, and throws to block. After a scan that returned a promise, the next one
+   * follows after 400 more characters, unless `checkEveryChars` says otherwise.
    */
   readonly scan: (
     window: ScanWindow,
   ) => readonly TextEdit[] | undefined | Promise<readonly TextEdit[] | undefined>
-  /** Nothing leaves before it resolves; the call fails with what it rejects with. */
+  /** Holds everything until it resolves. Its rejection fails the call. @default nothing is held */
   readonly until?: Promise<unknown> | undefined
   /**
-   * Keeps the last text of a model call for the next one, so that what is said in pieces is found. The
-   * gates of a run share one.
-   * @default texts are joined within the gate alone
+   * Passes the last text of a model call to the next one, to find matches across both. The gates of a run
+   * share one.
+   * @default texts are joined within this gate alone
    */
   readonly joint?: TextJoint | undefined
 }
 
-/** The text that a reader sees right before the next one. */
+/** Text that a reader sees directly before the next one. */
 export interface TextJoint {
-  /** Set by gates. */
+  /** Set by gates. Undefined before the first text. */
   last?: HeldText | undefined
 }
 
 /**
- * Holds text back until a guardrail has judged it: the one stage that output guardrails use. It loses and
- * adds nothing, joins text without separators, keeps all parts in order, and comes to the same
- * result however the text was cut. Text is judged by message, across other
- * parts that stand in it, and once more together with the end of the text before.
+ * Holds text back until a guardrail has judged it. It loses and adds nothing, joins text without separators,
+ * keeps all contents in order, and has the same result however the text is split into updates. It judges the
+ * text of a message as a whole, also around other contents, and the joint with the text before it.
  */
 export function holdBackGate(options: HoldBackOptions): UpdateTransformer<AgentResponseUpdate> {
   return new HoldBackGate(options)
 }
 
-/** A content in the queue. Without `text` it is not watched. */
+/** A content in the queue. Without `text` it is not judged. */
 interface Part {
   readonly content: Content
   readonly text: HeldText | undefined
   readonly start: number
   readonly end: number
-  /** Up to where it has left. */
+  /** Position up to which it has passed. */
   at: number
 }
 
@@ -62,7 +61,7 @@ interface Item {
   readonly update: AgentResponseUpdate
   readonly parts: readonly Part[]
   readonly endsCall: boolean
-  /** Index of the first part that has not left. */
+  /** Index of the first part that has not passed. */
   next: number
   isChanged: boolean
 }
@@ -70,20 +69,20 @@ interface Item {
 class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
   readonly #options: HoldBackOptions
   readonly #watched: readonly JudgedPart[]
-  /** Returns true once anything may leave. Throws what `until` rejected with. */
+  /** Returns true once contents may pass. Throws the rejection of `until`. */
   #isOpen: () => boolean
   #pace = 1
   #queue: Item[] = []
-  /** Texts that may go on. */
+  /** Texts that may grow. */
   #growing = new Map<string, HeldText>()
   #unfinished: HeldText[] = []
   #messageId: string | undefined
   #role: string | undefined
-  /** The last text, and the last one of what a restart leaves as it is. */
+  /** Last text, and last text that a restart keeps. */
   #last: HeldText | undefined
   #lastKept: HeldText | undefined
   #atEnd = false
-  /** What has left: nothing, only of earlier calls, or of this call too. */
+  /** Contents that have passed: none, only of earlier calls, or of this call too. */
   #released: 0 | 1 | 2 = 0
 
   constructor(options: HoldBackOptions) {
@@ -114,7 +113,7 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
     update: AgentResponseUpdate,
     controller: TransformController<AgentResponseUpdate>,
   ): void | Promise<void> {
-    // Someone may be waiting for the answer to an event: it never waits behind text.
+    // A caller may wait to answer an event: events never wait behind text.
     if (update.event !== undefined && update.contents.length === 0) {
       return controller.enqueue(update)
     }
@@ -152,7 +151,7 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
       if (endsCall) this.#lastKept = this.#last
     }
     const parts = contents.map((content): Part => {
-      // Thinking ends where something else begins, so that what follows does not wait behind it.
+      // Reasoning ends where other content begins, which then does not wait behind it.
       if (content.type !== 'reasoning' && content.type !== 'usage') this.#end('reasoning')
       const text = this.#textOf(content)
       const start = text?.end ?? 0
@@ -162,7 +161,7 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
     this.#queue.push({ update, parts, endsCall, next: 0, isChanged: false })
   }
 
-  /** The text that a content is a piece of, if it is watched. */
+  /** Returns the text that a content belongs to, if it is judged. */
   #textOf(content: Content): HeldText | undefined {
     const { type } = content
     const isCall = type === 'function-call'
@@ -193,7 +192,7 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
     this.#messageId = undefined
   }
 
-  /** Scans what is due, then releases what may leave. */
+  /** Scans the windows that are due, then passes on the decided contents. */
   #scan(controller: TransformController<AgentResponseUpdate>): void | Promise<void> {
     for (const text of this.#unfinished) {
       for (let due = text.due(this.#pace); due !== undefined; due = text.due(this.#pace)) {
@@ -219,12 +218,12 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
     if (!this.#isOpen()) return
     let gone = 0
     while (gone < this.#queue.length && this.#leave(this.#queue[gone]!, controller)) gone++
-    // A pop keeps the memory of the list, which most updates need again.
+    // `pop` keeps the memory of the list, which most updates need again.
     if (gone === 1 && this.#queue.length === 1) this.#queue.pop()
     else if (gone > 0) this.#queue.splice(0, gone)
   }
 
-  /** Enqueues what may leave of an item. Returns true if that is all of it. */
+  /** Enqueues the decided part of an item. Returns true if that is the whole item. */
   #leave(item: Item, controller: TransformController<AgentResponseUpdate>): boolean {
     const { update, parts } = item
     if (item.next === 0 && !item.isChanged && parts.every((part) => this.#isWhole(part))) {
@@ -278,7 +277,7 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
 
 const asyncPaceChars = 400
 
-/** Returns what leaves of a part up to a position, or nothing if all of it was taken out. */
+/** Returns a part up to a position, edited, or `undefined` if nothing of it remains. */
 function leaving(part: Part, to: number): Content | undefined {
   const { content, text: held, start, end, at } = part
   if (held === undefined) return content
@@ -292,8 +291,8 @@ function leaving(part: Part, to: number): Content | undefined {
 }
 
 /**
- * Copies an update with other contents, without the provider's own form of the old ones. Fields that tell of
- * a whole update go with the last part of it.
+ * Copies an update with other contents, without the provider's own form of the old ones. Fields about the
+ * whole update go with its last part.
  */
 function changed(
   update: AgentResponseUpdate,

@@ -8,19 +8,19 @@ import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
 import { checkContents, checkText, readableText } from './judged-contents.ts'
 import type { GuardrailStage } from './verdict.ts'
 
-/** What a guardrail looks at of what goes in. */
+/** Selection of the input that a guardrail checks. */
 export interface InputGuardrailOptions {
   readonly stages: readonly GuardrailStage[]
   readonly messages: 'new' | 'last-user' | 'all'
   readonly roles: readonly Role[]
 }
 
-/** Makes the check of instructions and messages. It puts what was replaced on the context. */
+/** Creates the check of instructions and messages. It sets edited ones on the context. */
 export function inputGuardrail(
   guardrail: Guardrail,
   { stages, messages: which, roles }: InputGuardrailOptions,
 ): (context: AgentContext | ChatContext, place: GuardrailPlace) => Promise<void> {
-  /** What a run was found to have of what goes in, and what it became. */
+  /** Checked messages and instructions of a run, with their edited forms. */
   const checkedOf = new WeakMap<RunContext, Map<Message | string, Message | string>>()
 
   async function checkMessage(
@@ -57,7 +57,7 @@ export function inputGuardrail(
     }
     const lastUser = messages.findLast(({ role }) => role === 'user')
     const safe: Message[] = []
-    // What a reader sees before a message: what the same role said since the other one spoke.
+    // Text that a reader sees before a message: of the same role, since the other role spoke.
     let before = ''
     let speaker: Role | undefined
     for (const entry of messages) {

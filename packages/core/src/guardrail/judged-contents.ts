@@ -20,26 +20,26 @@ const knownTypes: readonly string[] = [
 ] satisfies Content['type'][]
 
 /**
- * Everything in contents that is text, also in the results of calls, joined without separators. Arguments
- * of calls are read by themselves.
+ * Joins all text of contents without separators, results of tool calls included. Arguments of tool calls are
+ * judged separately.
  */
 export function readableText(contents: readonly Content[]): string {
   return flat(contents).map(readable).join('')
 }
 
-/** Whether it is a file, or something that nobody here knows. */
+/** Returns true for a file, or a content of unknown type. */
 export function isOpaque(content: Content): boolean {
   if (textField(content) !== undefined) return false
   return flat([content]).some((part) => isFile(part) || isUnknown(part))
 }
 
-/** What a check is asked about, but for the text. */
+/** Subject of a check without its text. */
 export type CheckedSubject = Omit<GuardrailSubject, 'text' | 'final'>
 
 /**
- * Has a guardrail check contents: what is readable in them, names, addresses and reasons, and their files.
- * Returns them with what was to be replaced, or as they were. `readable` is empty where it is checked
- * elsewhere; `before` is what a reader sees right before them.
+ * Checks contents: their text, names, addresses, reasons and files. Returns them edited, or unchanged.
+ * `readable` is empty if the text is checked elsewhere; `before` is the text that a reader sees directly
+ * before them.
  */
 export async function checkContents(
   guardrail: Guardrail,
@@ -78,7 +78,7 @@ export async function checkContents(
   })
 }
 
-/** Has a guardrail check a text by itself. Returns it with what was to be replaced. */
+/** Checks a single text and returns it edited. */
 export async function checkText(
   guardrail: Guardrail,
   said: string,
@@ -89,7 +89,7 @@ export async function checkText(
   return edits.length === 0 ? said : edited(said, 0, 0, said.length, edits)
 }
 
-/** Asks about each reading of a text. Throws if it is to be blocked, and returns what is to be replaced. */
+/** Checks each reading of a text. Throws to block it, or returns its edits. */
 async function editsOf(
   guardrail: Guardrail,
   said: string,
@@ -107,7 +107,7 @@ async function editsOf(
   if (!plain && before !== '') readings.push(jointOf(before, said))
   for (const [index, { text: read, toOriginal }] of readings.entries()) {
     const subject: GuardrailSubject = { ...about, text: read, final: true }
-    // oxlint-disable-next-line no-await-in-loop -- a block ends it
+    // oxlint-disable-next-line no-await-in-loop -- a block ends the loop
     const verdict = await guardrail.ask(subject, place)
     if (verdict === undefined) continue
     const { action, category, spans, replacement = '' } = verdict
@@ -134,7 +134,7 @@ const covers = (other: AppliedEdit, edit: TextEdit): boolean =>
 
 const readable = (part: Content): string => (part.type === 'function-call' ? '' : pieceOf(part))
 
-/** How a text reads right behind another. Only what reaches over the joint is an edit of it. */
+/** Reads a text directly behind another. Only matches across the joint become edits. */
 function jointOf(before: string, said: string): TextReading {
   return {
     text: before + said.slice(0, mostBehindJoint),
@@ -147,7 +147,7 @@ function jointOf(before: string, said: string): TextReading {
 
 const mostBehindJoint = 512
 
-/** Applies edits of the readable text to the contents that it comes from. */
+/** Applies edits of the joined text to its contents. */
 function withEdits(
   contents: readonly Content[],
   edits: readonly AppliedEdit[],
@@ -162,7 +162,7 @@ function withEdits(
   })
 }
 
-/** Fields that are read with a content, and are no text of it. */
+/** Fields of contents that are checked like text. */
 const labels = ['name', 'uri', 'reason', 'message'] as const
 type Labels = Partial<Record<(typeof labels)[number], unknown>>
 const labelled: readonly string[] = [
@@ -200,14 +200,14 @@ async function checkLabels(
   for (const label of labels) {
     const words = (part as Labels)[label]
     if (typeof words !== 'string') continue
-    // oxlint-disable-next-line no-await-in-loop -- a block ends it
+    // oxlint-disable-next-line no-await-in-loop -- a block ends the loop
     const safe = await checkText(guardrail, words, about, place)
     if (safe !== words) checked = { ...checked, [label]: safe }
   }
   return checked
 }
 
-/** Replaces parts, also those in the results of calls. */
+/** Maps contents, results of tool calls included. */
 async function mapParts(
   contents: readonly Content[],
   replace: (part: Content) => Content | Promise<Content>,

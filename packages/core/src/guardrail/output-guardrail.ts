@@ -12,14 +12,14 @@ import { checkContents, isOpaque } from './judged-contents.ts'
 import type { JudgedPart, ScanOptions } from './scan-options.ts'
 import type { GuardrailStage, GuardrailSubject, TextEdit, Verdict } from './verdict.ts'
 
-/** What a guardrail looks at of what comes out. */
+/** Selection of the output that a guardrail checks. */
 export interface OutputGuardrailOptions {
   readonly stages: readonly GuardrailStage[]
   readonly stream: ScanOptions
   readonly maxRetries: number
 }
 
-/** Makes the part of a middleware that holds back what comes out, and asks the model again. */
+/** Creates the part of a middleware that holds output back and repeats model calls. */
 export function outputGuardrail(
   guardrail: Guardrail,
   { stages, stream, maxRetries }: OutputGuardrailOptions,
@@ -33,7 +33,7 @@ export function outputGuardrail(
   if (stages.includes('output')) parts.push('text', 'refusal')
   if (stages.includes('reasoning')) parts.push('reasoning')
 
-  /** What model calls of a run have ended in. */
+  /** Endings of the model calls of a run. */
   const jointOf = new WeakMap<RunContext, TextJoint>()
 
   return async (context, place, callNext) => {
@@ -62,7 +62,7 @@ export function outputGuardrail(
         again = { trip, feedback }
         throw trip
       }
-      // What has left cannot be replaced.
+      // Text that has passed cannot be replaced.
       const status = statusOf(verdict, release === 'passthrough' ? 'flagged' : 'replaced')
       const act = (match: string): void => {
         guardrail.report(status, stage, verdict, place, { match })
@@ -105,7 +105,7 @@ export function outputGuardrail(
         },
       }),
     )
-    // What is not text: files, and what nobody can read.
+    // Contents other than text: files, and contents of unknown type.
     const about = { stage: 'output', role: 'assistant' } as const
     context.transformUpdates({
       transform(update, controller) {

@@ -1,68 +1,71 @@
 /**
- * What leaves when: everything at once, all but what could still become a match, whole sentences,
- * or nothing before the end.
+ * Release of text: everything at once, everything except a possible match, whole sentences, or nothing
+ * before the end.
  */
 export type ReleasePolicy = 'passthrough' | 'window' | 'sentence' | 'full'
 
-/** Kinds of text that a gate can watch. */
+/** Kinds of text that a gate can judge. */
 export type JudgedPart = 'text' | 'reasoning' | 'refusal' | 'arguments'
 
-/** A view of the text that a scan is to judge. */
+/** Part of a text for one scan. */
 export interface ScanWindow {
+  /** Kind of the text. */
   readonly part: JudgedPart
-  /** The call that arguments are of. */
+  /** Id of the tool call, for arguments. */
   readonly callId?: string | undefined
+  /** Text of the window, judged context included. */
   readonly text: string
-  /** Edits begin here. What stands before is context that was judged already. */
+  /** Index at which edits may begin. The text before it is judged context. */
   readonly from: number
-  /** Whether the text ends here. */
+  /** True if the text ends with this window. */
   readonly final: boolean
 }
 
 /**
- * How a text is read: `raw` as it stands; `decoded` so, and with its JSON escapes decoded; `json`
- * decoded alone, and what replaces a part of it is escaped.
+ * Reading of a text: `raw` unchanged; `decoded` unchanged and with its JSON escapes decoded; `json` decoded
+ * only, with replacements escaped.
  */
 export type ReadAs = 'raw' | 'decoded' | 'json'
 
-/** How a text is scanned and released. */
+/** Options for scanning and releasing text. */
 export interface ScanOptions {
+  /** Release of the text. */
   readonly release: ReleasePolicy
   /**
-   * The index from which on the text may still be the start of a match, or of a longer one; the
-   * length of the text if nothing is open. It must not depend on how the text was cut.
+   * Returns the index from which the text may still be the start of a match, or of a longer one; the length
+   * of the text if nothing is open. Must not depend on the split into updates.
+   * @default `holdChars` decides
    */
   readonly pending?: ((text: string, from: number) => number) | undefined
   /**
-   * Characters at the end that may still become a match, for guardrails without `pending`: the length
-   * of the longest match.
+   * Number of characters at the end that may still become a match, for guardrails without `pending`: the
+   * length of the longest match.
    * @default 256, and 0 for `sentence`
    */
   readonly holdChars?: number | undefined
   /**
-   * Scans whenever this many characters have come (for `sentence`: at the next sentence end).
+   * Number of characters between two scans (for `sentence`: then at the next end of a sentence).
    * @default each update, for `sentence` each sentence, for `full` only at the end
    */
   readonly checkEveryChars?: number | undefined
   /**
-   * Lets everything leave at once. It is scanned as `release` says, and edits are reached and not
-   * applied.
+   * Passes everything at once. Scans happen as `release` says; edits are reported and not applied.
    * @default true for `passthrough`, otherwise false
    */
   readonly observe?: boolean | undefined
   /**
-   * How the text is read. Arguments are never `decoded`, but `json`.
+   * Reading of the text. Arguments are read as `json` instead of `decoded`.
    * @default 'decoded'
    */
   readonly readAs?: ReadAs | undefined
 }
 
-/** Whether a guardrail with these options only watches. */
+/** Returns true if a guardrail with these options only observes. */
 export function observes({ release, observe }: ScanOptions): boolean {
   return observe ?? release === 'passthrough'
 }
 
-/** The policy that holds where several guardrails watch. `passthrough` if there are none. */
+/** Returns the strictest of several policies; `passthrough` if there are none. */
 export function strictest(policies: Iterable<ReleasePolicy>): ReleasePolicy {
   const given = [...policies]
   return byStrictness.findLast((policy) => given.includes(policy)) ?? 'passthrough'

@@ -17,7 +17,7 @@ function find(text: string): TextEdit[] {
   }))
 }
 
-/** What a guardrail makes of a complete text. */
+/** Returns a complete text as a guardrail edits it. */
 function redact(text: string): string {
   for (const { text: read, toOriginal } of readingsOf(text)) {
     const [edit] = find(read).flatMap(toOriginal)

@@ -1,9 +1,9 @@
 import type { TextEdit } from './verdict.ts'
 
-/** Text, and the place of each of its characters in the original. */
+/** Text with the place of each character in the original. */
 export interface PlacedText {
   readonly text: string
-  /** Position of the first character. All others follow it unless `starts` and `ends` say otherwise. */
+  /** Position of the first character. The others follow it, unless `starts` and `ends` say otherwise. */
   readonly at: number
   readonly starts?: readonly number[] | undefined
   readonly ends?: readonly number[] | undefined
@@ -12,11 +12,11 @@ export interface PlacedText {
 /** A complete text as a reader sees it. */
 export interface TextReading {
   readonly text: string
-  /** Turns an edit of the reading into edits of the original, one for each JSON value it touches. */
+  /** Converts an edit of the reading to edits of the original, one for each JSON value. */
   readonly toOriginal: (edit: TextEdit) => readonly TextEdit[]
 }
 
-/** How often a text is decoded at most: JSON in a JSON string needs one more for each level. */
+/** Maximum number of decodings: each level of JSON within a JSON string needs one more. */
 export const maxEscapeDepth = 8
 
 const escape = /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])/g
@@ -29,18 +29,18 @@ const controls: Readonly<Record<string, string>> = {
   t: '\t',
 }
 
-/** An index that cannot part a surrogate pair, whatever comes. */
+/** Moves an index that may split a surrogate pair before the pair. */
 export function beforePair(text: string, index: number): number {
   const code = text.charCodeAt(index - 1)
   return code >= 0xd800 && code < 0xdc00 ? index - 1 : index
 }
 
-/** The position of a character of a placed text. */
+/** Returns the position of a character. */
 export function startIn({ at, starts }: PlacedText, index: number): number {
   return starts?.[index] ?? at + index
 }
 
-/** The position behind a character of a placed text. */
+/** Returns the position behind a character. */
 export function endIn({ at, ends }: PlacedText, index: number): number {
   return ends?.[index] ?? at + index + 1
 }
@@ -75,18 +75,18 @@ export function decodeEscapes(given: PlacedText): PlacedText {
   return { text: decoded, at, starts, ends }
 }
 
-/** The index from which on a text may be the beginning of an escape, or its length. */
+/** Returns the index from which a text may be the beginning of an escape, or its length. */
 export function openEscapeFrom(text: string): number {
   const open = openEscape.exec(text.slice(-5))
   if (open === null) return text.length
   const at = text.length - open[0].length
-  // An even number of backslashes before it is so many escaped backslashes; an odd one escapes it.
+  // An even number of backslashes before it are escaped backslashes; an odd number escapes it.
   let before = 0
   while (text[at - 1 - before] === '\\') before++
   return before % 2 === 0 ? at : text.length
 }
 
-/** Moves a position that is inside an escape to the start of the escape, or to its end. */
+/** Moves a position inside an escape to the start or the end of the escape. */
 export function outsideEscape(
   { starts, ends }: Pick<PlacedText, 'starts' | 'ends'>,
   position: number,
@@ -99,7 +99,7 @@ export function outsideEscape(
   return isEnd ? ends[index]! : start
 }
 
-/** The number of characters that end up to a position. */
+/** Returns the number of characters that end at a position or before it. */
 export function endingUpTo(ends: readonly number[], position: number): number {
   let [low, high] = [0, ends.length]
   while (low < high) {
@@ -111,9 +111,8 @@ export function endingUpTo(ends: readonly number[], position: number): number {
 }
 
 /**
- * The ways to read a complete text: as it stands, and with its JSON escapes decoded once, twice and so
- * on. JSON, and JSON values on lines of their own, are read as `name: value`, one to a line, and not
- * as they stand.
+ * Returns the readings of a complete text: unchanged, and with its JSON escapes decoded once, twice and so
+ * on. JSON and JSON lines are read as lines of `name: value` instead of unchanged.
  */
 export function readingsOf(text: string): readonly TextReading[] {
   const json = readJson(text)
@@ -136,7 +135,7 @@ export function readingsOf(text: string): readonly TextReading[] {
   return [first, ...deeper]
 }
 
-/** An edit that leaves no half of an escape behind. */
+/** Extends an edit so that it contains whole escapes. */
 function withWholeEscapes(edit: TextEdit, decoded: readonly PlacedText[]): TextEdit {
   let { start, end } = edit
   for (const placed of decoded) {
@@ -146,18 +145,18 @@ function withWholeEscapes(edit: TextEdit, decoded: readonly PlacedText[]): TextE
   return { ...edit, start, end }
 }
 
-// An end of text in the place of a quote cannot be in JSON. With it a match never fails and goes back.
+// The end of the text may replace a closing quote: the match then never fails, and never backtracks.
 const scalar = /"(?:[^"\\]|\\[^]?)*(?:"|$)|-?\d[\d.eE+-]*/g
 
 interface JsonScalar {
   readonly value: PlacedText
-  /** Where it begins in the reading. */
+  /** Index in the reading. */
   readonly from: number
   readonly isKey: boolean
   readonly isNumber: boolean
 }
 
-/** Reads JSON, or gives nothing for what is no object and no list. */
+/** Reads a JSON object or list. Returns `undefined` for any other text. */
 function readJson(json: string): TextReading | undefined {
   if (!/^\s*[{[]/.test(json) || !isJson(json)) return undefined
   const scalars: JsonScalar[] = []
@@ -175,7 +174,7 @@ function readJson(json: string): TextReading | undefined {
   return { text, toOriginal: (edit) => editsIn(scalars, edit) }
 }
 
-/** The first value gets what replaces the stretch. The stretch ends before the name of the next field. */
+/** Splits an edit by JSON values. The first value gets the replacement; names of fields stay. */
 function editsIn(scalars: readonly JsonScalar[], edit: TextEdit): readonly TextEdit[] {
   const { start, end, replacement } = edit
   const edits: TextEdit[] = []
@@ -217,7 +216,7 @@ function parses(text: string): boolean {
   }
 }
 
-/** The index of the last scalar that begins at an index of the reading or before it. */
+/** Returns the index of the last scalar that begins at an index of the reading or before it. */
 function lastUpTo(scalars: readonly JsonScalar[], index: number): number {
   let [low, high] = [0, scalars.length - 1]
   while (low < high) {

@@ -1,7 +1,7 @@
 import type { Content } from '../messages/content.ts'
 import type { Role } from '../messages/message.ts'
 
-/** What a guardrail looks at. */
+/** Kind of content that a guardrail checks. */
 export type GuardrailStage =
   | 'input'
   | 'output'
@@ -11,56 +11,65 @@ export type GuardrailStage =
   | 'reasoning'
   | 'file'
 
-/** What a check is to judge. */
+/** Subject of a check. */
 export interface GuardrailSubject {
+  /** Kind of the content. */
   readonly stage: GuardrailStage
-  /** Everything readable, joined without separators; arguments as JSON. Empty for files. */
+  /** Text to judge, joined without separators; arguments as JSON. Empty for files. */
   readonly text: string
-  /** Text that stands right before and was judged already. Matches do not begin in it. */
+  /** Judged text directly before it. Matches do not begin in it. Undefined if there is none. */
   readonly before?: string | undefined
-  /** `before` and `text` as one string. @default `text`, where nothing stands before it */
+  /** `before` and `text` as one string. @default `text`, if there is no text before it */
   readonly whole?: string | undefined
+  /** The file, for a file. Undefined for text. */
   readonly contents?: readonly Content[] | undefined
+  /** Role of the message. Undefined for instructions. */
   readonly role?: Role | undefined
+  /** Name of the tool, for arguments and results. */
   readonly toolName?: string | undefined
+  /** Id of the tool call, for arguments and results. */
   readonly callId?: string | undefined
-  /** Whether the text ends here. */
+  /** True if no text follows. */
   readonly final: boolean
 }
 
-/** A stretch of a text, and what becomes of it. Offsets are in UTF-16 code units. */
+/** A range of a text with its replacement. Offsets are in UTF-16 units. */
 export interface TextEdit {
+  /** Index of the first unit. */
   readonly start: number
+  /** Index behind the last unit. */
   readonly end: number
   /**
-   * Replaces the stretch.
-   * @default in a verdict the verdict's own, elsewhere the stretch stays
+   * Replacement of the range.
+   * @default in a verdict the replacement of the verdict, elsewhere the range stays
    */
   readonly replacement?: string | undefined
-  /** Called once, as soon as more text cannot change the edit. Throws to end the call there. */
+  /** Called once, as soon as further text cannot change the edit. Its error ends the call. @default none */
   readonly onReached?: (() => void) | undefined
 }
 
-/** What a check comes to. */
+/** Result of a check. */
 export interface Verdict {
   /**
-   * `retry` asks the model again: with `feedback` as a message of the user, or as the result of the
-   * call. `unsupported` says that the guardrail cannot read this.
+   * Action of the guardrail. `retry` repeats the model call with `feedback` as a message of the user, or as
+   * the result of the tool call. `unsupported` means that the guardrail cannot read the content.
    */
   readonly action: 'allow' | 'flag' | 'block' | 'replace' | 'retry' | 'unsupported'
+  /** Category of the finding. @default none */
   readonly category?: string | undefined
-  /** From 0 to 1. */
+  /** Severity of the finding, from 0 to 1. @default none */
   readonly severity?: number | undefined
-  /** @default all of the text */
+  /** Ranges of the finding. @default the whole text */
   readonly spans?: readonly TextEdit[] | undefined
-  /** @default '' */
+  /** Replacement of ranges that have none. @default '' */
   readonly replacement?: string | undefined
-  /** What the user may read of a block. */
+  /** Sentence for the user after a block. @default the guardrail's `blockMessage` */
   readonly message?: string | undefined
+  /** Text that tells the model what to change, for `retry`. @default a general sentence */
   readonly feedback?: string | undefined
 }
 
-/** What a guardrail did. In shadow mode everything but `passed` and `error` is `shadow`. */
+/** Action of a guardrail. In shadow mode every action but `passed` and `error` is `shadow`. */
 export type GuardrailStatus =
   | 'passed'
   | 'flagged'

@@ -12,7 +12,7 @@ import { isSealed } from './approval-seal.ts'
 import { approvalRequest } from '../policy/recorded-call.ts'
 import type { ToolPolicyOptions } from '../policy/tool-policy-options.ts'
 
-/** Makes the middleware that lets an approved call run: as it was asked for, in time, and once. */
+/** Creates the middleware that runs an approved tool call: unchanged, in time, and once. */
 export function approvalCheck(name: string, options: ToolPolicyOptions): FunctionMiddleware {
   const { approval = {}, clock = systemClock, mode, onEvent } = options
   const {
@@ -23,7 +23,7 @@ export function approvalCheck(name: string, options: ToolPolicyOptions): Functio
   } = approval
   const report = reporter<GuardrailEvent>('guardrail', onEvent)
 
-  /** What is wrong with an approval. */
+  /** Returns the fault of an approval. */
   const problemOf = async (
     context: FunctionInvocationContext,
     ticket: ApprovalTicket | undefined,
@@ -31,7 +31,7 @@ export function approvalCheck(name: string, options: ToolPolicyOptions): Functio
   ): Promise<string | undefined> => {
     if (isEdited && !edit) return 'approval_edited'
     if (ticket === undefined) return sign === undefined ? undefined : 'approval_unsigned'
-    // What core runs, and not what the conversation may say of an id.
+    // The call that core runs, not the call that the conversation shows for the id.
     const written = context.metadata['call'] as FunctionCallContent
     const call = sealedCall(context.run, context.function.name, written, ticket, options)
     if (sign && !(await isSealed(call, ticket.seal, sign))) return 'approval_forged'
@@ -68,7 +68,7 @@ export function approvalCheck(name: string, options: ToolPolicyOptions): Functio
       try {
         await callNext()
       } catch (error) {
-        // The call is not done: it goes on when the run does.
+        // The tool call is not finished: it continues with the run.
         if (key !== undefined && LamellaError.is(error, 'run_paused')) await store.delete(key)
         throw error
       }

@@ -8,17 +8,17 @@ import type { Ruling } from '../policy/policy-ruling.ts'
 import { writtenArguments } from '../policy/recorded-call.ts'
 import type { PolicyCall, ToolPolicyOptions } from '../policy/tool-policy-options.ts'
 
-/** What goes with a request, and comes back with the approval. */
+/** Data of a request that returns with the approval. */
 export interface ApprovalTicket {
   readonly expiresAt: number
   readonly nonce: string
   readonly seal?: string | undefined
 }
 
-/** Where a ticket is in the `metadata` of a request. */
+/** Key of the ticket in the `metadata` of a request. */
 export const ticketKey = 'lamella.tool-policy'
 
-/** Has calls wait that a policy wants a person to decide about. */
+/** Creates the gate for tool calls that a person has to approve. */
 export function approvalGate(
   run: RunContext,
   rule: (call: PolicyCall, run: RunContext) => Promise<Ruling>,
@@ -32,7 +32,7 @@ export function approvalGate(
       ruling = await rule({ tool, callId, arguments: args }, run)
     } catch (error) {
       if (isControlFlow(error, run.signal)) throw error
-      // The guardrail on arguments asks again, and fails in its own way.
+      // The guardrail on arguments asks again and reports the failure.
     }
     if (!asks && ruling?.action !== 'ask') return false
     const ticket = { expiresAt: clock.now() + ttlMs, nonce: createSecretId('nonce') }
@@ -42,7 +42,7 @@ export function approvalGate(
   }
 }
 
-/** What is signed: the call as the model wrote it, where it belongs, and how long it holds. */
+/** Returns the signed data: the tool call as the model wrote it, its scope and its expiry. */
 export function sealedCall(
   run: RunContext,
   tool: string,

@@ -1,24 +1,24 @@
 import { canonicalJson } from '@lamella/core/authoring'
 import type { SealKey } from '../policy/tool-policy-options.ts'
 
-/** What an approval is bound to. */
+/** Data that a signature binds an approval to. */
 export interface SealedCall {
   readonly tool: string
   readonly callId: string
   readonly arguments: unknown
-  /** The session, or else the run. */
+  /** Id of the session, or of the run without one. */
   readonly scope: string
   readonly subject: string
   readonly expiresAt: number
   readonly nonce: string
 }
 
-/** Signs what a person is asked about. */
+/** Signs a request. */
 export async function seal(call: SealedCall, { id, key }: SealKey): Promise<string> {
   return `${id}.${await mac(call, key)}`
 }
 
-/** Whether a seal is that of the call, by any of the keys. */
+/** Resolves to true if a seal matches the tool call with any of the keys. */
 export async function isSealed(
   call: SealedCall,
   given: unknown,
@@ -46,7 +46,7 @@ function hex(bytes: ArrayBuffer): string {
   return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Compares in a time that does not tell where they differ. */
+/** Compares in constant time. */
 function isSame(left: string, right: string): boolean {
   let difference = left.length ^ right.length
   for (let at = 0; at < right.length; at++) difference |= left.charCodeAt(at) ^ right.charCodeAt(at)

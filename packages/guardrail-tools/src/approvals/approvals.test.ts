@@ -76,7 +76,7 @@ describe('an approval', () => {
     expect(done).toEqual([])
   })
 
-  test('of a call that pauses once more inside is still good when the run goes on', async () => {
+  test('of a call that pauses once more inside is still good when the run continues', async () => {
     const store: KeyValueStore = memoryStore()
     const asks = functionMiddleware('asks', async (context, callNext) => {
       await context.run.interrupt('really?')

@@ -5,17 +5,17 @@ import { isControlFlow, reporter, unlessAborted } from '@lamella/core/authoring'
 import type { Ruling } from './policy-ruling.ts'
 import type { PolicyCall, ToolPolicyOptions } from './tool-policy-options.ts'
 
-/** Arguments that the policy has allowed, by the call's metadata. */
+/** Arguments that the policy has allowed, by the metadata of the tool call. */
 const judged = new WeakMap<Record<string, unknown>, unknown>()
 
-/** Notes that a call with these arguments is allowed. */
+/** Notes that the tool call is allowed with these arguments. */
 export function noteJudged({ metadata, arguments: args }: FunctionInvocationContext): void {
   judged.set(metadata, args)
 }
 
 /**
- * Makes the gate that judges a call right before its tool runs: where a middleware inside the policy has
- * changed the arguments, and where a sub-agent calls the tool.
+ * Creates the gate that judges a tool call directly before its tool runs: after middleware inside the policy
+ * has changed the arguments, and for calls of sub-agents.
  */
 export function executionGate(
   run: RunContext,
@@ -29,7 +29,7 @@ export function executionGate(
   const rulingOf = async (context: FunctionInvocationContext): Promise<Ruling> => {
     if (context.run !== run) {
       const ruling = await judge(context, context.run)
-      // Arguments cannot be replaced any more.
+      // Too late to replace arguments.
       return ruling.arguments === undefined ? ruling : { action: 'deny', category: ruling.category }
     }
     const { function: tool, callId, arguments: args, metadata } = context

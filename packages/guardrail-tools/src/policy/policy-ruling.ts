@@ -4,16 +4,16 @@ import { nameGlob } from '../rules/name-glob.ts'
 import { fingerprint } from './tool-fingerprint.ts'
 import type { PolicyCall, PolicyDecision, ToolPolicyOptions } from './tool-policy-options.ts'
 
-/** What a policy comes to. */
+/** Decision of a policy. */
 export interface Ruling {
   readonly action: 'allow' | 'deny' | 'ask'
   readonly category: string
   readonly reason?: string | undefined
-  /** What takes the place of the call's arguments. */
+  /** New arguments of the tool call. */
   readonly arguments?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Makes the judge of calls: lists, pins, rules, then the caller's own policy. Nothing here counts. */
+/** Creates the function that judges tool calls: lists, pins, rules, then the application's policy. Counts nothing. */
 export function policyRuling(
   options: ToolPolicyOptions,
 ): (call: PolicyCall, run: RunContext) => Promise<Ruling> {
@@ -44,7 +44,7 @@ export function policyRuling(
   }
 }
 
-/** A policy may be stricter than lists and rules, and decides about tools that no list names. */
+/** Combines decisions: a policy may be stricter than lists and rules, and decides about unlisted tools. */
 function overruled(before: Ruling, decision: PolicyDecision | undefined): Ruling {
   if (decision === undefined) return before
   const given = typeof decision === 'string' ? { action: decision } : decision
@@ -57,7 +57,7 @@ function overruled(before: Ruling, decision: PolicyDecision | undefined): Ruling
     : { action, category: 'policy', reason }
 }
 
-/** Whether a tool that is pinned is another one now. */
+/** Returns the drift of a pinned tool whose definition has changed. */
 export function driftOf({
   pinned = {},
   onDrift = 'deny',

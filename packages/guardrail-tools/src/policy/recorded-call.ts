@@ -5,7 +5,7 @@ import type {
   RunContext,
 } from '@lamella/core'
 
-/** The last call of an id. */
+/** Returns the last tool call with an id. */
 export function recordedCall(run: RunContext, callId: string): FunctionCallContent | undefined {
   return lastContent(
     run,
@@ -14,7 +14,7 @@ export function recordedCall(run: RunContext, callId: string): FunctionCallConte
   )
 }
 
-/** The arguments of a call as the model wrote them; their text where that is no JSON. */
+/** Returns the arguments as the model wrote them; their text if it is not JSON. */
 export function writtenArguments({ arguments: text }: FunctionCallContent): unknown {
   try {
     return JSON.parse(text)
@@ -23,7 +23,7 @@ export function writtenArguments({ arguments: text }: FunctionCallContent): unkn
   }
 }
 
-/** What a person was asked about a call. */
+/** Returns the approval request of a tool call. */
 export function approvalRequest(
   run: RunContext,
   callId: string,
@@ -35,7 +35,7 @@ export function approvalRequest(
   )
 }
 
-/** Searched from the end: a conversation may be long, and what is looked for was just said. */
+/** Searches from the end: the conversation may be long, and the content is recent. */
 function lastContent<Wanted extends Content>(
   { messages: { all } }: RunContext,
   isWanted: (content: Content) => content is Wanted,

@@ -4,7 +4,7 @@ import { canonicalJson, sha256 } from '@lamella/core/authoring'
 const known = new WeakMap<ToolDefinition, Promise<string>>()
 
 /**
- * Hashes everything of a tool that the model is told or a policy reads: name, description, parameters, effects,
+ * Hashes every field of a tool that the model or a policy reads: name, description, parameters, effects,
  * approval, aliases of arguments.
  */
 export function fingerprint(tool: ToolDefinition): Promise<string> {
@@ -13,7 +13,7 @@ export function fingerprint(tool: ToolDefinition): Promise<string> {
   return print
 }
 
-/** Fingerprints of tools by name, to be kept and given as `pinned`. */
+/** Resolves to fingerprints of tools by name, for the option `pinned`. */
 export async function fingerprints(
   tools: readonly ToolDefinition[],
 ): Promise<Record<string, string>> {
@@ -26,7 +26,7 @@ async function digest(tool: ToolDefinition): Promise<string> {
   if (tool.type === 'hosted') return sha256(canonicalJson([tool.name, tool.definition]))
   const { name, description, jsonSchema, argumentAliases = {}, approval, execute } = tool
   const { readOnly, idempotent, exclusive, returnDirect } = tool
-  // Of a function, only that there is one can be told.
+  // A function can only be told from no function.
   const asks = typeof approval === 'function' ? 'function' : approval
   const effects = {
     readOnly,

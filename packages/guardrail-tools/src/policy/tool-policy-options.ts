@@ -3,22 +3,34 @@ import type { Clock } from '@lamella/core/authoring'
 import { checkOptions, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
 import type { ArgumentRule } from '../rules/argument-rule.ts'
 
-/** What is to happen with a call. `reason` is for the model, or for the person who is asked. */
+/** Decision about a tool call. */
 export type PolicyDecision =
   | 'allow'
   | 'deny'
   | 'ask'
-  | { readonly action: 'allow' | 'deny' | 'ask'; readonly reason?: string | undefined }
-  | { readonly action: 'rewrite'; readonly arguments: Readonly<Record<string, unknown>> }
+  | {
+      /** Runs, denies, or asks a person about the tool call; `rewrite` replaces its arguments. */
+      readonly action: 'allow' | 'deny' | 'ask'
+      /** Reason for the model, or for the person who is asked. @default none */
+      readonly reason?: string | undefined
+    }
+  | {
+      readonly action: 'rewrite'
+      /** New arguments. They are judged like the model's. */
+      readonly arguments: Readonly<Record<string, unknown>>
+    }
 
-/** A call that a policy decides about. */
+/** A tool call that a policy judges. */
 export interface PolicyCall {
+  /** The tool. */
   readonly tool: Tool
+  /** Id of the tool call. */
   readonly callId: string
+  /** Arguments that the tool would get. */
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
-/** Key for HMAC-SHA-256, and the name by which it is found when there are several. */
+/** Key for HMAC-SHA-256, with a name that tells several keys apart. */
 export interface SealKey {
   /** Name of the key in a seal: letters, digits, `_` and `-`. */
   readonly id: string
@@ -29,21 +41,21 @@ export interface SealKey {
 /** Options of approvals. */
 export interface ApprovalOptions {
   /**
-   * Milliseconds for which an approval may be used, from the request on.
+   * Lifetime of an approval in milliseconds, from the request.
    * @default 900000
    */
   readonly ttlMs?: number | undefined
-  /** Keys that sign requests, so that what runs is what was asked for. The first one signs, all verify. */
+  /** Keys that sign requests, so that exactly the requested call runs. The first one signs, all verify. @default none */
   readonly sign?: readonly SealKey[] | undefined
-  /** To whom an approval is bound besides the conversation, such as a user. */
+  /** Returns the owner of an approval besides the conversation, such as a user. @default none */
   readonly subject?: ((run: RunContext) => string) | undefined
   /**
-   * Whether a person may edit arguments. They are judged as the model's own are.
+   * Allows a person to edit arguments. They are judged like the model's.
    * @default true
    */
   readonly edit?: boolean | undefined
   /**
-   * Where it is kept which approvals were used. For several processes, one that they share.
+   * Store of the used approvals. Several processes need a shared one.
    * @default in memory
    */
   readonly store?: KeyValueStore | undefined
@@ -51,26 +63,26 @@ export interface ApprovalOptions {
 
 type Common = 'mode' | 'when' | 'onError' | 'timeoutMs' | 'blockMessage' | 'onEvent'
 
+/** Options of {@link toolPolicy}. */
 export interface ToolPolicyOptions extends Pick<GuardrailOptions, Common> {
-  /** @default 'tool-policy' */
+  /** Name, unique in a pipeline. @default 'tool-policy' */
   readonly name?: string | undefined
-  /** Names or globs of tools that are never called. Comes before all others. */
+  /** Names or globs of tools that are never called. Overrides the other lists. @default none */
   readonly deny?: readonly string[] | undefined
-  /** Names or globs of tools that a person must allow each time. */
+  /** Names or globs of tools that a person has to approve each time. @default none */
   readonly ask?: readonly string[] | undefined
-  /** Names or globs of tools that may be called, within the rules. */
+  /** Names or globs of tools that may be called, within the rules. @default none */
   readonly allow?: readonly string[] | undefined
   /**
-   * What becomes of tools that no list names. `by-effect` allows those that are `readOnly` and asks for
-   * all others.
+   * Action for tools that no list names. `by-effect` allows `readOnly` tools and asks about all others.
    * @default 'deny' with `allow`, otherwise 'by-effect'
    */
   readonly unlisted?: 'allow' | 'ask' | 'deny' | 'by-effect' | undefined
-  /** By name or glob of tools, and then by argument: `{ 'files_*': { path: path({ roots }) } }`. */
+  /** Rules by name or glob of tools, and then by argument: `{ 'files_*': { path: path({ roots }) } }`. @default none */
   readonly rules?:
     | Readonly<Record<string, Readonly<Record<string, ArgumentRule | readonly ArgumentRule[]>>>>
     | undefined
-  /** Decides about what lists and rules let through. May be asked more than once for a call. */
+  /** Judges tool calls that lists and rules allow. May be called more than once for a tool call. @default none */
   readonly policy?:
     | ((
         call: PolicyCall,
@@ -78,36 +90,37 @@ export interface ToolPolicyOptions extends Pick<GuardrailOptions, Common> {
       ) => PolicyDecision | undefined | Promise<PolicyDecision | undefined>)
     | undefined
   /**
-   * Whether a denied call is a result that the model reads, or ends the run.
+   * Tells the model about a denied tool call in its result, or ends the run as blocked.
    * @default 'reject'
    */
   readonly onDeny?: 'reject' | 'block' | undefined
   /**
-   * The same for calls of tools that there are none of.
+   * The same for calls of unknown tools.
    * @default 'reject'
    */
   readonly unknownTool?: 'reject' | 'block' | undefined
   /**
-   * Whether arguments that the tool does not describe are denied, taken out, or left to its schema.
+   * Denies, removes, or leaves to the schema arguments that the tool does not describe.
    * @default 'reject'
    */
   readonly unknownArguments?: 'reject' | 'strip' | 'allow' | undefined
   /**
-   * How often a run may call a tool with the same arguments.
+   * Maximum number of calls of a tool with the same arguments in one run.
    * @default 3
    */
   readonly repeatLimit?: number | undefined
-  /** How often a run may call tools, by name or glob. */
+  /** Maximum number of calls in one run, by name or glob of tools. @default no limit */
   readonly maxCalls?: Readonly<Record<string, number>> | undefined
+  /** Options of approvals. @default the defaults of `ApprovalOptions` */
   readonly approval?: ApprovalOptions | undefined
-  /** Fingerprints of tools by name, from `fingerprints()`. */
+  /** Fingerprints of tools by name, from `fingerprints()`. @default none */
   readonly pinned?: Readonly<Record<string, string>> | undefined
   /**
-   * What becomes of a pinned tool whose definition is another one. With `deny` the model is not shown it.
+   * Action for a pinned tool whose definition has changed. `deny` also hides it from the model.
    * @default 'deny'
    */
   readonly onDrift?: 'deny' | 'ask' | undefined
-  /** Tells when approvals expire. @default the machine's */
+  /** Clock for the expiry of approvals. @default the machine's */
   readonly clock?: Pick<Clock, 'now'> | undefined
 }
 
@@ -157,7 +170,7 @@ export function checkToolPolicy(options: ToolPolicyOptions): void {
   if (keys?.length === 0) throw wrongOption(owner, 'approval.sign', 'at least one key', keys)
   for (const { id, key } of keys ?? []) {
     if (!/^[\w-]+$/.test(id)) throw wrongOption(owner, 'approval.sign', 'keys with plain ids', id)
-    // The key itself is not for messages.
+    // The key itself never reaches a message.
     if (key.length < 16) throw wrongOption(owner, 'approval.sign', 'keys of 16 bytes or more', id)
   }
 }

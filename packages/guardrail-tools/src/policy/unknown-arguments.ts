@@ -1,6 +1,6 @@
 import type { JsonSchema } from '@lamella/core'
 
-/** Arguments, less those that a schema does not describe, also in objects within. */
+/** Removes arguments that a schema does not describe, at every depth. */
 export function describedArguments(
   args: Readonly<Record<string, unknown>>,
   schema: JsonSchema,
@@ -32,7 +32,7 @@ function pick(value: unknown, schema: JsonSchema, path: string, unknown: string[
   )
 }
 
-/** Whether a schema names all that there may be, as far as can be seen in it. */
+/** Returns true if a schema names every property that it allows. */
 function isClosed(schema: JsonSchema): boolean {
   const open = [
     'patternProperties',

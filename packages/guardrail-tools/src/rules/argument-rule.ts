@@ -9,12 +9,29 @@ export interface ArgumentRule {
   readonly otherwise?: 'deny' | 'ask' | undefined
 }
 
-/** Has a person decide where a rule does not hold: `ask(range({ max: 100 }))`. */
+/**
+ * Asks a person if a rule does not hold.
+ * @example
+ * ```ts
+ * import { ask, range } from '@lamella/guardrail-tools'
+ *
+ * const rule = ask(range({ max: 100 }))
+ * console.log(rule.otherwise, rule.check(500)) // ask must be a number, not more than 100
+ * ```
+ */
 export function ask(rule: ArgumentRule): ArgumentRule {
   return { ...rule, otherwise: 'ask' }
 }
 
-/** A number between two others, both allowed. */
+/**
+ * Requires a number between two others, both included.
+ * @example
+ * ```ts
+ * import { range } from '@lamella/guardrail-tools'
+ *
+ * console.log(range({ min: 1, max: 100 }).check(50)) // undefined
+ * ```
+ */
 export function range({
   min = -Infinity,
   max = Infinity,
@@ -34,12 +51,12 @@ export function range({
   }
 }
 
-/** One of these values. */
+/** Requires one of these values. */
 export function oneOf(...values: readonly unknown[]): ArgumentRule {
   return { check: (value) => (values.includes(value) ? undefined : 'is not one of those allowed') }
 }
 
-/** A text that matches, or that does not match. Patterns are searched for anywhere in the text. */
+/** Requires a text that matches `match` and does not match `deny`, anywhere in the text. */
 export function regex({ match, deny }: { match?: RegExp; deny?: RegExp }): ArgumentRule {
   const [wanted, unwanted] = [match, deny].map((pattern) => pattern && stateless(pattern))
   return {
@@ -51,7 +68,7 @@ export function regex({ match, deny }: { match?: RegExp; deny?: RegExp }): Argum
   }
 }
 
-/** A text or a list of no more than so many characters or entries. */
+/** Requires a text or a list of at most `max` characters or entries. */
 export function maxLength(max: number): ArgumentRule {
   return {
     check: (value) => {
@@ -61,12 +78,12 @@ export function maxLength(max: number): ArgumentRule {
   }
 }
 
-/** A pattern that searches from the start each time. */
+/** Copies a pattern without the flags that keep `lastIndex`. */
 function stateless({ source, flags }: RegExp): RegExp {
   return new RegExp(source, flags.replace(/[gy]/g, ''))
 }
 
-/** The values at a path such as `to`, `options.file` or `files.*`; arguments that are not there have none. */
+/** Returns the values at a path such as `to`, `options.file` or `files.*`; none for missing arguments. */
 export function valuesAt(args: unknown, path: string): readonly unknown[] {
   let values: readonly unknown[] = [args]
   for (const key of path.split('.')) {

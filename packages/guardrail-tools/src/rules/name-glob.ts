@@ -1,11 +1,11 @@
-/** Makes a matcher of names. In a glob, `*` stands for any characters and `?` for one. */
+/** Creates a matcher of names. In a glob, `*` matches any characters and `?` one. */
 export function nameGlob(globs: readonly string[]): (name: string) => boolean {
   const exact = new Set(globs.filter((glob) => !/[*?]/.test(glob)))
   const patterns = globs.filter((glob) => /[*?]/.test(glob)).map((glob) => glob.split(/\*+/))
   return (name) => exact.has(name) || patterns.some((parts) => matches(parts, name))
 }
 
-/** Finds the parts between stars one after another, which takes no going back. */
+/** Finds the parts between stars one after another, without backtracking. */
 function matches(parts: readonly string[], name: string): boolean {
   const [first = '', ...rest] = parts
   if (!startsWith(name, 0, first)) return false

@@ -9,26 +9,36 @@ import {
 } from '@lamella/core/authoring'
 import type { ArgumentRule } from './argument-rule.ts'
 
+/** Options of {@link path}. */
 export interface PathRuleOptions {
-  /** Folders in which a path may lead, such as `/srv/docs`. */
+  /** Folders that contain every allowed path, such as `/srv/docs`. */
   readonly roots: readonly string[]
   /**
-   * Where a relative path starts.
+   * Folder in which a relative path starts.
    * @default the first root
    */
   readonly base?: string | undefined
-  /** Such as `.md`. @default any */
+  /** Allowed extensions, such as `.md`. @default any */
   readonly extensions?: readonly string[] | undefined
   /**
-   * On `posix` a backslash and a colon are characters like others.
-   * @default 'any': what either system would take for a way out is one
+   * Path syntax. With `posix` a backslash and a colon are plain characters.
+   * @default 'any': a way out on either system is refused
    */
   readonly platform?: 'posix' | 'any' | undefined
 }
 
 /**
- * A path that stays within some folders, however it is written: with dots, backslashes, drives, encoded
- * once or more, in overlong UTF-8 or full width. It looks at the text alone; links are not followed.
+ * Requires a path within some folders, however it is written: with dots, backslashes, drives, encoded once or
+ * more, in overlong UTF-8 or full width. Checks the text alone; links are not followed.
+ *
+ * @example
+ * ```ts
+ * import { path } from '@lamella/guardrail-tools'
+ *
+ * const rule = path({ roots: ['/srv/docs'] })
+ * console.log(rule.check('/srv/docs/a.md')) // undefined
+ * console.log(rule.check('/srv/docs/%2e%2e/secret') === undefined) // false
+ * ```
  */
 export function path(options: PathRuleOptions): ArgumentRule {
   checkOptions('path', options, {
@@ -62,7 +72,7 @@ export function path(options: PathRuleOptions): ArgumentRule {
   }
 }
 
-/** What a path may be read as: as it is, and decoded until nothing changes; nothing if that goes on. */
+/** Returns the readings of a path: unchanged, and decoded until nothing changes. `undefined` if that never ends. */
 function readings(value: string): readonly string[] | undefined {
   const forms = [value]
   for (let form = value, round = 0; ; round++) {
@@ -75,7 +85,7 @@ function readings(value: string): readonly string[] | undefined {
 
 const maxRounds = 4
 
-/** Where it starts, and the names that lead on from there; nothing for one that leads out of its root. */
+/** Returns the start of a path and its names, or `undefined` for a path that leaves its root. */
 function placeOf(form: string, dialect: PathDialect): readonly string[] | undefined {
   const isShare = dialect === 'win32' && /^[/\\]{2}/.test(form)
   const start = isShare ? '//' : isAbsolutePath(form, [dialect]) ? '/' : '.'

@@ -2,16 +2,17 @@ import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { ArgumentRule } from './argument-rule.ts'
 import { nameGlob } from './name-glob.ts'
 
+/** Options of {@link shell}. */
 export interface ShellRuleOptions {
-  /** Commands with their words, such as `git status` or, with any words behind it, `ls *`. */
+  /** Allowed commands with their words, such as `git status`; `ls *` allows any words behind it. */
   readonly allow: readonly string[]
-  /** Words that no command may have, such as `-exec` or `--output*`. */
+  /** Refused words, such as `-exec` or `--output*`. @default none */
   readonly deny?: readonly string[] | undefined
 }
 
 /**
- * One command out of a list, as a text or as a list of words. A text with anything that a shell would
- * act on is not one: operators, substitutions, variables, redirections, line breaks, escapes.
+ * Requires one command of a list, as a text or as a list of words. Refuses a text with operators,
+ * substitutions, variables, redirections, line breaks or escapes of a shell.
  */
 export function shell(options: ShellRuleOptions): ArgumentRule {
   checkOptions('shell', options, { allow: 'any', deny: 'any' })
@@ -33,10 +34,10 @@ export function shell(options: ShellRuleOptions): ArgumentRule {
   }
 }
 
-// Within single quotes a shell acts on nothing, within double ones on some.
+// A shell interprets nothing within single quotes, and some characters within double quotes.
 const word = /\s*((?:'[^']*'|"[^"$`\\!]*"|[^\s'"$`\\;&|<>(){}[\]*?!#~])+)(?:[^\S\n\r]+|$)/y
 
-/** The words of a command, or nothing if a shell would see more in it than words. */
+/** Returns the words of a command, or `undefined` if a shell would see more than words. */
 function wordsOf(value: unknown): string[] | undefined {
   if (typeof value !== 'string' || /[\n\r\0]/.test(value)) return undefined
   const words: string[] = []

@@ -3,18 +3,18 @@ import { normalizeText } from '@lamella/core/authoring'
 import { isAsciiLetter, isLetter } from './word-edge.ts'
 import { WordTrie } from './word-trie.ts'
 
-/** What is looked for, by category. */
+/** Words and patterns by category. */
 export interface ContentRules {
   readonly words: readonly (readonly [category: string, words: readonly string[]])[]
   readonly patterns: readonly (readonly [category: string, patterns: readonly RegExp[]])[]
   readonly allow: readonly string[]
   readonly wholeWord: boolean
   readonly leet: boolean
-  /** The length of the longest match of a pattern. */
+  /** Length of the longest match of a pattern in UTF-16 units. */
   readonly holdChars: number
 }
 
-/** A stretch of a text that is not wanted. */
+/** An unwanted range of a text. */
 export interface ContentFinding {
   readonly start: number
   readonly end: number
@@ -23,13 +23,13 @@ export interface ContentFinding {
 
 interface Scan {
   readonly findings: readonly ContentFinding[]
-  /** Stretches in which nothing is found. */
+  /** Allowed ranges. */
   readonly allowed: readonly ContentFinding[]
-  /** From where on more text may make a difference. */
+  /** Index from which more text may change the result. */
   readonly openFrom: number
 }
 
-/** What was scanned last: a stream asks what is found in a text, and then what is open in it. */
+/** Last scan. A stream asks for the findings of a text, and then for its open end. */
 interface LastScan {
   readonly text: string
   readonly from: number
@@ -38,7 +38,7 @@ interface LastScan {
 }
 
 /** Finds words and matches of patterns, also such as are hidden from a plain search. */
-export class ContentScanner {
+export class ContentSearch {
   readonly #words: WordTrie<string>
   readonly #allowed: WordTrie<true>
   readonly #patterns: readonly { readonly category: string; readonly pattern: RegExp }[]
@@ -62,7 +62,7 @@ export class ContentScanner {
     this.#holdChars = holdChars
   }
 
-  /** What begins at `from` or later. `final` says that the text ends here. */
+  /** Returns findings that begin at `from` or later. `final` means that the text is complete. */
   scan(text: string, from: number, final: boolean): readonly ContentFinding[] {
     const { findings, allowed } = this.#scan(text, from, final)
     if (this.#patterns.length === 0) return findings
@@ -140,7 +140,7 @@ export class ContentScanner {
     return normalizeText(text, { lowerCase: true, collapseWhitespace: true, stripDiacritics })
   }
 
-  /** Where a last word begins whose letters may yet be read in another way. */
+  /** Returns the start of a last word that further letters may change. */
   #openToken(text: string): number {
     const longest = Math.max(this.#words.longest, this.#allowed.longest)
     let start = text.length

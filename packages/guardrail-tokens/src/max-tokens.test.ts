@@ -1,6 +1,21 @@
-import type { AgentResponse, Tool } from '@lamella/core'
-import { Agent, createSession, message, messageText, text, tool } from '@lamella/core'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import type {
+  AgentResponse,
+  ChatRequest,
+  ChatResponse,
+  ChatResponseUpdate,
+  Tool,
+} from '@lamella/core'
+import {
+  Agent,
+  BaseChatClient,
+  createSession,
+  foldUpdates,
+  message,
+  messageText,
+  text,
+  tool,
+} from '@lamella/core'
+import { callFunction, collect, scriptedClient } from '@lamella/testing'
 import type { ScriptedClient, ScriptedStep } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { maxTokens } from './max-tokens.ts'
@@ -406,4 +421,44 @@ test.each<[MaxTokensOptions, RegExp]>([
   [{ countTokens: 4 as never }, /`countTokens` must be a function, got 4/],
 ])('wrong options are named: %o', (options, expected) => {
   expect(() => maxTokens(options)).toThrow(expected)
+})
+
+describe('an answer of several messages', () => {
+  const call = (id: string) =>
+    ({ type: 'function-call', callId: id, name: 'note', arguments: '{}' }) as const
+  // Each message counts its calls from 0, as providers do.
+  class TwoMessages extends BaseChatClient {
+    readonly provider = 'two'
+    requests = 0
+
+    async respond(request: ChatRequest): Promise<ChatResponse> {
+      return foldUpdates(await collect(this.stream(request)))
+    }
+
+    async *stream(_request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
+      if (this.requests++ > 0) return yield { contents: [text('Done.')], messageId: 'last' }
+      yield { contents: [{ ...call('first'), index: 0 }], messageId: 'a' }
+      yield { contents: [text(words(50))], messageId: 'a' }
+      yield { contents: [{ ...call('second'), index: 0 }], messageId: 'b', finishReason: 'stop' }
+    }
+  }
+
+  test('runs the same calls in both modes: those that began before the cut', async () => {
+    const ran: string[][] = []
+    for (const stream of [false, true]) {
+      const ids: string[] = []
+      const note = tool({
+        name: 'note',
+        description: 'Notes.',
+        execute: (_args, { callId }) => void ids.push(callId),
+      })
+      const middleware = maxTokens({ maxOutputTokens: 10, countTokens })
+      const agent = new Agent({ client: new TwoMessages(), tools: [note], middleware })
+      if (stream) await agent.run('Hi', { stream: true }).finalResponse()
+      else await agent.run('Hi')
+      ran.push(ids)
+    }
+
+    expect(ran).toEqual([['first'], ['first']])
+  })
 })

@@ -36,8 +36,8 @@ export class OutputCut implements UpdateTransformer<ChatResponseUpdate> {
   #part: Written | undefined
   #left = 0
   #messageId: string | undefined
-  /** Tool calls that began before the cut. */
-  #begun = new Set<string | number>()
+  /** Tool calls that began before the cut: each message counts its own. */
+  #begun = new Set<string>()
 
   constructor(options: OutputCutOptions) {
     this.#options = options
@@ -88,7 +88,7 @@ export class OutputCut implements UpdateTransformer<ChatResponseUpdate> {
         return [...before, ...this.#take(content)]
       }
       case 'function-call': {
-        const key = content.index ?? content.callId
+        const key = `${this.#messageId} ${content.index ?? content.callId}`
         const before = this.#close()
         if (!this.#isCut) this.#begun.add(key)
         return this.#begun.has(key) ? [...before, content] : before

@@ -12,6 +12,6 @@ it('`explain` has nothing to say about the recommended order, and warns about an
 
   expect(warningsOf(...middlewares)).toEqual([])
   expect(warningsOf(...middlewares.toReversed())).toEqual([
-    'chat: fallback should stand outside circuit-breaker',
+    'chat: fallback should stand outside circuit-breaker, since it acts on what becomes of the call there',
   ])
 })

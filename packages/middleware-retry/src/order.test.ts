@@ -12,7 +12,7 @@ it('`explain` has nothing to say about the recommended order, and warns about an
 
   expect(warningsOf(outer, inner)).toEqual([])
   expect(warningsOf(inner, outer)).toEqual([
-    'chat: retry should stand outside timeout',
-    'function: retry should stand outside timeout',
+    'chat: retry should stand outside timeout, since it acts on what becomes of the call there',
+    'function: retry should stand outside timeout, since it acts on what becomes of the call there',
   ])
 })

@@ -369,7 +369,9 @@ it('the middlewares have a role, so that their order is checked', () => {
   const budget = { ...agentMiddleware('b', (_, next) => next()), role: 'budget' }
   const agent = new Agent({ client: scriptedClient([]), middleware: [budget, tracing()] })
 
-  expect(agent.explain('').warnings).toEqual(['agent: tracing should stand outside b'])
+  expect(agent.explain('').warnings).toEqual([
+    'agent: tracing should stand outside b, since it has to see all that happens there',
+  ])
 })
 
 it('the context of a caller that has none is left alone', () => {

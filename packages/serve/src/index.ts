@@ -11,7 +11,7 @@ export type {
   ShownMessage,
 } from './chats/chat-service.ts'
 export { chatService } from './chats/chat-service.ts'
-export type { Handler } from './chats/serve-chats.ts'
+export type { Handler } from './chats/guarded-handler.ts'
 export type { Principal } from './chats/principal.ts'
 export type { ShownRequest } from './chats/shown.ts'
 export type { NodeRequest, NodeResponse } from './node/to-node.ts'

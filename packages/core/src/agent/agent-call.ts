@@ -9,7 +9,6 @@ import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import type { ApprovalRegistry } from '../pausing/approvals.ts'
-import { cutShort } from '../pipeline/call-client.ts'
 import type { CallModel } from '../pipeline/chat-call.ts'
 import type { MiddlewareView } from '../pipeline/compose.ts'
 import { ContentCall } from '../pipeline/content-call.ts'
@@ -150,9 +149,9 @@ export class AgentCall extends ContentCall<AgentResponse> {
     }
     const { passage, fold } = loop
     return this.run.sink.drive([], passage).then(() => {
-      const { reason, ...rest } = response
+      const { reason: _, ...rest } = response
       // In a plain run its updates end just the same, only later.
-      const whole = reason === cutShort ? { ...rest, status: 'completed' as const } : response
+      const whole = this.run.cutShort ? { ...rest, status: 'completed' as const } : response
       this.settle(passage.changed ? this.refold(whole, fold) : whole)
     })
   }
@@ -182,9 +181,10 @@ export class AgentCall extends ContentCall<AgentResponse> {
   }
 
   refold(result: AgentResponse, fold: ResponseFold): AgentResponse {
-    const { raw: _raw, value: _value, ...kept } = result
+    const { raw: _raw, value, ...kept } = result
     const { messages, text, functionCalls } = fold.response()
-    return { ...kept, messages, text, functionCalls }
+    const response = { ...kept, messages, text, functionCalls }
+    return value !== undefined && text === result.text ? { ...response, value } : response
   }
 }
 

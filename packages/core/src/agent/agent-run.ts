@@ -134,7 +134,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     })
     let response = await of.pipelines.runMiddlewares(view)
     run.throwIfAborted()
-    const format = call.responseFormat ?? view.options.responseFormat
+    const format = call.responseFormat ?? view.options.responseFormat ?? run.offer?.responseFormat
     if (format !== undefined) response = await run.unlessAborted(withValue(response, format))
     if (response.status === 'budget_exhausted' && options.keepPartial === true) {
       keepPartial(run, response.messages)

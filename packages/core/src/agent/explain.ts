@@ -29,7 +29,7 @@ export function explainRun(
     messages: { input: toMessages(input).length, history: options.session?.messages.length ?? 0 },
     settings: configurationOf(agent, options),
     warnings: (['agent', 'chat', 'function'] as const).flatMap((level) =>
-      orderWarnings(level, levels[level]),
+      orderWarnings(level, levels[level], [agent.middleware, options.middleware]),
     ),
     toString: print,
   }

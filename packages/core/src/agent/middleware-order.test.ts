@@ -25,16 +25,18 @@ describe('explain, about the order of middlewares', () => {
     const agent = new Agent({ client: scriptedClient([]), middleware: [middleware, ofTools] })
 
     expect(agent.explain('Hello').warnings).toEqual([
-      'chat: audit should stand outside timeout',
-      'function: rate-limit should stand outside timeout',
-      'function: cache should stand outside timeout',
+      'chat: audit should stand outside timeout, since it has to see all that happens there',
+      'function: rate-limit should stand outside timeout, since what it refuses should not get there',
+      'function: cache should stand outside timeout, since a stored result skips what is there',
     ])
   })
 
   it('names the middleware that should stand further out, and the one it should stand outside', () => {
     const explanation = explained(['retry'], ['mine'], ['cache', 'answers'])
 
-    expect(explanation.warnings).toEqual(['chat: answers should stand outside retry'])
+    expect(explanation.warnings).toEqual([
+      'chat: answers should stand outside retry, since a stored result skips what is there',
+    ])
     expect(String(explanation)).toContain('answers should stand outside retry')
   })
 
@@ -57,8 +59,17 @@ describe('explain, about the order of middlewares', () => {
     })
 
     expect(agent.explain('Hello').warnings).toEqual([
-      'chat: pii should stand outside cache',
-      'function: pii should stand outside cache',
+      'chat: pii should stand outside cache, since no personal data should get there',
+      'function: pii should stand outside cache, since no personal data should get there',
+    ])
+  })
+  it('names the entry of the list that a part belongs to, once', () => {
+    const named = (name: string) => chat('pii', name)
+    const feature = [named('pii-output'), named('pii'), [named('pii-arguments')]]
+    const agent = new Agent({ client: scriptedClient([]), middleware: [chat('cache'), feature] })
+
+    expect(agent.explain('Hello').warnings).toEqual([
+      'chat: pii should stand outside cache, since no personal data should get there',
     ])
   })
 })

@@ -1,30 +1,73 @@
-import type { Middleware } from '../contract/agent.ts'
+import type { Middleware, MiddlewareInput } from '../contract/agent.ts'
 
-/** The recommended places of roles, outermost first (docs/order.md). */
+/**
+ * The recommended places of roles, outermost first (docs/order.md). Roles that one factory may have at
+ * several levels stand in one order at all of them, so that any two entries of a list can be in order.
+ */
 const order: Readonly<Record<Middleware['level'], string>> = {
-  agent: 'audit tracing rate-limit budget injection content tokens judge pii files patch',
+  agent: 'audit tracing rate-limit budget tokens pii injection content judge files patch',
   chat: 'audit tracing budget tokens pii injection content cache schema judge fallback circuit-breaker retry rate-limit files summarize truncate timeout',
   function:
     'audit tracing budget tool-policy pii injection content files cache retry rate-limit timeout truncate',
 }
 
+/** Reasons why roles stand outside those that follow them. */
+const reasons: readonly (readonly [roles: string, reason: string])[] = [
+  ['audit tracing budget', 'it has to see all that happens there'],
+  ['pii', 'no personal data should get there'],
+  ['cache', 'a stored result skips what is there'],
+  ['schema judge fallback circuit-breaker retry', 'it acts on what becomes of the call there'],
+  ['summarize', 'it has to read what is cut off there'],
+]
+
 /** Warns about middlewares of a level that are out of the recommended order or share a name. */
 export function orderWarnings(
   level: Middleware['level'],
-  middlewares: readonly Pick<Middleware, 'name' | 'role'>[],
+  middlewares: readonly Middleware[],
+  lists: readonly (MiddlewareInput | undefined)[],
 ): string[] {
   const places = order[level].split(' ')
   const names = new Set<string>()
-  const warnings: string[] = []
-  let last = { place: -1, name: '' }
-  for (const { name, role } of middlewares) {
-    if (role !== undefined && names.has(name))
-      warnings.push(`${level}: two middlewares are named ${name}`)
+  const warnings = new Set<string>()
+  let last = { place: -1, entry: '' }
+  for (const middleware of middlewares) {
+    const { name, role = '' } = middleware
+    if (role !== '' && names.has(name)) warnings.add(`${level}: two middlewares are named ${name}`)
     names.add(name)
-    const place = places.indexOf(role ?? '')
+    const place = places.indexOf(role)
     if (place < 0) continue
-    if (place < last.place) warnings.push(`${level}: ${name} should stand outside ${last.name}`)
-    else last = { place, name }
+    const entry = entryOf(middleware, lists)
+    if (place >= last.place) last = { place, entry }
+    else
+      warnings.add(
+        `${level}: ${entry} should stand outside ${last.entry}, since ${reasonFor(role)}`,
+      )
   }
-  return warnings
+  return [...warnings]
+}
+
+function reasonFor(role: string): string {
+  const known = reasons.find(([roles]) => roles.split(' ').includes(role))
+  return known?.[1] ?? 'what it refuses should not get there'
+}
+
+/**
+ * Name of a middleware as its list shows it: a part of a feature, such as `pii-output`, has the name of the
+ * feature, with which the names of all its parts begin.
+ */
+function entryOf({ name }: Middleware, lists: readonly (MiddlewareInput | undefined)[]): string {
+  for (const entry of lists.flatMap((list) => (isList(list) ? list : []))) {
+    const names = partsOf(entry)
+    const [shortest] = names.toSorted((one, other) => one.length - other.length)
+    if (names.includes(name) && names.every((one) => one.startsWith(shortest!))) return shortest!
+  }
+  return name
+}
+
+function partsOf(entry: MiddlewareInput): readonly string[] {
+  return isList(entry) ? entry.flatMap(partsOf) : [entry.name]
+}
+
+function isList(entry: MiddlewareInput | undefined): entry is readonly MiddlewareInput[] {
+  return Array.isArray(entry)
 }

@@ -31,7 +31,10 @@ export interface ChatResponse<Value = unknown> {
   readonly model?: string | undefined
   /** Id of a conversation that the provider stores. */
   readonly conversationId?: string | undefined
-  /** Structured output. Undefined if no schema was requested or the answer does not fit it. */
+  /**
+   * Structured output: the answer as its reader gets it, read by the schema. Undefined if no schema was
+   * requested or the answer does not fit it.
+   */
   readonly value?: Value | undefined
   /** Additional values from the provider or from middlewares. Empty by default. */
   readonly metadata: Readonly<Record<string, unknown>>

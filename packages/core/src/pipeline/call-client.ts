@@ -35,7 +35,8 @@ function requestOf({
 }: ChatView): ChatRequest {
   const { run } = call
   const { visible } = run.tools
-  run.offer = { visible, tools: options.tools ?? noTools, toolChoice: options.toolChoice }
+  const { tools = noTools, toolChoice, responseFormat } = options
+  run.offer = { visible, tools, toolChoice, responseFormat }
   const resolved = resolveToolChoice(options, run.loopState)
   const signal = call.request(ownSignal)
   // Who does not keep the conversation is sent what the one that does has seen, too.
@@ -89,7 +90,10 @@ async function streamed(context: ChatView, request: ChatRequest): Promise<void> 
     // Where the run's own middlewares have transforms, what came through those is all that may show.
     if (run.sink.outer === undefined) run.partial = fold
     await run.sink.drive(source, passage)
-    if (passage.next?.terminated === true) run.stop(cutShort)
+    if (passage.next?.terminated === true && run.stopped === undefined) {
+      run.cutShort = true
+      run.stop('')
+    }
     const response = fold.response()
     run.addUsage(response.usage)
     call.settle(response)
@@ -98,9 +102,6 @@ async function streamed(context: ChatView, request: ChatRequest): Promise<void> 
   }
   call.complete()
 }
-
-/** Why a run stops when a transform of its own middlewares has ended its updates. */
-export const cutShort = 'a transform ended the updates of the run'
 
 const noTools: readonly never[] = Object.freeze([])
 

@@ -155,8 +155,11 @@ export class ChatCall extends ContentCall<ChatResponse> {
   }
 
   refold(result: ChatResponse, fold: ResponseFold): ChatResponse {
-    const { raw: _raw, value: _value, ...kept } = result
-    return fold.response(kept)
+    const { raw: _raw, value, ...kept } = result
+    const response = fold.response(kept)
+    return response.text === result.text
+      ? { ...response, ...(value !== undefined && { value }) }
+      : response
   }
 }
 

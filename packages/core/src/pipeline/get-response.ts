@@ -68,7 +68,7 @@ async function execute(
   try {
     run.throwIfAborted()
     const response = await callModel(run, input)
-    const { responseFormat } = input.options
+    const responseFormat = input.options.responseFormat ?? run.offer?.responseFormat
     return responseFormat === undefined ? response : await withValue(response, responseFormat)
   } catch (error) {
     throw attachOutcome(error, run)

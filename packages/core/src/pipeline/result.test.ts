@@ -28,6 +28,21 @@ const look = tool({
 })
 
 describe.each(runModes)('results of middlewares, %s', (mode) => {
+  it('a run is terminated by a stop, whatever its reason says', async () => {
+    const reason = 'a transform ended the updates of the run'
+    const stop = chatMiddleware('stop', async ({ run }, callNext) => {
+      await callNext()
+      run.stop(reason)
+    })
+    const pass = agentMiddleware('pass', async (context, callNext) => {
+      context.transformUpdates({ transform: (update, out) => out.enqueue(update) })
+      await callNext()
+    })
+    const agent = new Agent({ client: scriptedClient(['Hi.']), middleware: [pass, stop] })
+
+    expect(await runIn(mode, agent)).toMatchObject({ status: 'terminated', reason })
+  })
+
   it('an agent middleware’s result after callNext() is what the caller gets', async () => {
     const replacing = agentMiddleware('replacing', async (context, callNext) => {
       const { text: had } = await callNext()

@@ -5,14 +5,23 @@ import type { ResponseFormat } from '../contract/chat-options.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { messageText } from '../messages/message.ts'
 
-/** Fills in `value` where a schema was asked for and the answer fits it. What does not fit has none. */
+/**
+ * Fills in `value` where a schema was asked for and the answer fits it, as the outermost middleware left it.
+ * `metadata.schemaValid` is the verdict of a middleware that judges more than the schema: it becomes false
+ * when the text was changed so that it no longer fits.
+ */
 export async function withValue<Response extends ChatResponse>(
   response: Response,
   format: ResponseFormat | undefined,
 ): Promise<Response> {
-  if (typeof format !== 'object' || response.value !== undefined) return response
+  const { value, metadata } = response
+  const { schemaValid } = metadata
+  if (typeof format !== 'object' || value !== undefined || schemaValid === false) return response
   const parsed = await parse(response, format.schema)
-  return parsed.issues === undefined ? { ...response, value: parsed.value } : response
+  if (parsed.issues === undefined) return { ...response, value: parsed.value }
+  return schemaValid === true
+    ? { ...response, metadata: { ...metadata, schemaValid: false } }
+    : response
 }
 
 /**

@@ -53,11 +53,10 @@ export interface RunInit {
   readonly answers?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Tools and tool choice of a model call. */
-interface Offer {
+/** Tools, tool choice and response format of a model call. */
+interface Offer extends Pick<ChatOptions, 'toolChoice' | 'responseFormat'> {
   readonly visible: readonly ToolDefinition[]
   readonly tools: readonly ToolDefinition[]
-  readonly toolChoice: ChatOptions['toolChoice']
 }
 
 /**
@@ -97,6 +96,8 @@ export class Run implements RunContext {
   /** Input of the run. */
   input: readonly Message[] = noMessages
   stopped: Stop | undefined
+  /** True if the run stops because a transform of an agent middleware has ended its updates. */
+  cutShort = false
   /** Finished work that middlewares around it may still interrupt with a pause. */
   lastModel: { readonly iteration: number; readonly response: ChatResponse } | undefined
   lastLoop: AgentResponse | undefined
@@ -345,7 +346,7 @@ export function engineOf(run: RunContext): Run {
 }
 
 const noTools: readonly ToolDefinition[] = Object.freeze([])
-const noOffer: Offer = Object.freeze({ visible: noTools, tools: noTools, toolChoice: undefined })
+const noOffer: Offer = Object.freeze({ visible: noTools, tools: noTools })
 const noChildren: Readonly<Record<string, Checkpoint>> = Object.freeze({})
 
 const nothingFinished = Object.freeze({ toolResults: new Map<string, FunctionResult>() })

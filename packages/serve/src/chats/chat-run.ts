@@ -101,7 +101,8 @@ export class ChatRun {
       }
       this.#final = await stream.finalResponse()
       await end()
-      last = { type: 'done', outcome: { ...clientOutcome(this.#final), pending: await pending() } }
+      const outcome = { ...clientOutcome(this.#final), pending: await pending() }
+      last = { type: 'done', outcome, asked: new Set(this.#final.pending.map(({ id }) => id)) }
     } catch (error) {
       last = await this.#failed(error, end)
     } finally {
@@ -116,7 +117,8 @@ export class ChatRun {
     try {
       await end()
       if (LamellaError.is(stop.reason, 'run_stopped')) {
-        return { type: 'done', outcome: { status: 'stopped', pending: await pending() } }
+        const outcome = { status: 'stopped', pending: await pending() }
+        return { type: 'done', outcome, asked: new Set() }
       }
     } catch (problem) {
       onError(problem)

@@ -209,8 +209,9 @@ export class ChatService {
       await paused.claim(checkpoint)
       return (signal) => this.#agent.resume(checkpoint, given, { ...shared, signal, stream: true })
     }
-    const words =
-      again === undefined ? [userInput(input, this.options.input)] : rewind(shared.session, again)
+    const kept = again === undefined ? [] : rewind(shared.session, again)
+    const isNew = again === undefined || input !== undefined
+    const words = isNew ? [userInput(input, this.options.input)] : kept
     return (signal) => this.#agent.run(words, { ...shared, signal, stream: true })
   }
 

@@ -10,7 +10,8 @@ export interface Demand {
   /** Answers to what the chat waits for. */
   readonly answers?: Answers | undefined
   /**
-   * Number of the user's message, from 1, that is to be answered again. What came after it is dropped.
+   * Number of the user's message, from 1, that is to be answered again, or replaced by `input`. What came
+   * after it is dropped.
    */
   readonly again?: number | undefined
 }

@@ -1,19 +1,18 @@
 import type { ChunkSource } from '../http/event-body.ts'
 import { eventBody } from '../http/event-body.ts'
-import { checkOrigin, corsHeaders, preflight } from '../http/check-origin.ts'
-import { failureOf } from '../http/failure-of.ts'
 import { HttpFailure } from '../http/http-failure.ts'
+import type { BodyLimits } from '../http/read-json.ts'
+import type { ChatServiceOptions } from './chat-options.ts'
 import type { ChatRun } from './chat-run.ts'
 import { failureAtOnce } from './chat-run.ts'
 import type { ChatService } from './chat-service.ts'
 import type { Demand } from './demand.ts'
+import type { Door, Handler, Visit } from './guarded-handler.ts'
+import { guardedHandler } from './guarded-handler.ts'
 import { LiveRun } from './live-run.ts'
 import type { Principal } from './principal.ts'
 import { placeOf } from './principal.ts'
 import type { Encoder } from './shown.ts'
-
-/** A web-standard handler: what Hono, Next, Bun, Deno and workers call with a request. */
-export type Handler = (request: Request) => Promise<Response>
 
 /** How a protocol speaks HTTP. */
 export interface Protocol {
@@ -23,11 +22,9 @@ export interface Protocol {
   failure(failure: HttpFailure): unknown
 }
 
-/** One request of a known sender. */
-export interface Visit {
-  readonly request: Request
-  readonly url: URL
-  readonly owner: Principal
+/** Limits of bodies, from the options of a service. */
+export function bodyLimits({ maxBodyBytes, bodyTimeoutMs }: ChatServiceOptions): BodyLimits {
+  return { maxBodyBytes: maxBodyBytes ?? 1_000_000, bodyTimeoutMs: bodyTimeoutMs ?? 30_000 }
 }
 
 const eventHeaders = {
@@ -50,33 +47,10 @@ export class ChatServer {
   /** Makes the handler: routes get requests whose sender is known. */
   handler(route: (visit: Visit) => Promise<Response>): Handler {
     const { service } = this
-    const { allowedOrigins = [], principal } = service.options
-    return async (request) => {
-      if (request.method === 'OPTIONS') return preflight(request, allowedOrigins)
-      const cors = corsHeaders(request, allowedOrigins)
-      try {
-        if (request.method !== 'GET') checkOrigin(request, allowedOrigins)
-        const who = await principal(request)
-        if (who === undefined || who === '') {
-          throw new HttpFailure('the sender is not known', { status: 401, code: 'unauthorized' })
-        }
-        const owner = typeof who === 'string' ? { id: who } : who
-        const response = await route({ request, url: new URL(request.url), owner })
-        for (const [name, value] of Object.entries(cors)) response.headers.set(name, value)
-        return response
-      } catch (error) {
-        const failure = failureOf(error)
-        if (failure !== error && failure.status >= 500) service.report(error, {})
-        return this.refuse(failure, cors)
-      }
-    }
-  }
-
-  refuse(failure: HttpFailure, headers: Readonly<Record<string, string>> = {}): Response {
-    return Response.json(this.#protocol.failure(failure), {
-      status: failure.status,
-      headers: { ...headers, ...failure.headers(), 'cache-control': 'no-store' },
-    })
+    const { principal, allowedOrigins } = service.options
+    const failure = (refusal: HttpFailure): unknown => this.#protocol.failure(refusal)
+    const report: Door['report'] = (error, facts) => service.report(error, facts)
+    return guardedHandler({ principal, allowedOrigins, failure, report }, route)
   }
 
   /** Starts a run, and streams it once it is known that it does not fail at once. */
@@ -150,10 +124,21 @@ export class ChatServer {
   }
 
   #stream(source: ChunkSource): Response {
-    const { keepAliveMs = 15_000, readerTimeoutMs = 60_000 } = this.service.options
-    const body = eventBody(source, { keepAliveMs, readerTimeoutMs })
-    return new Response(body, { headers: { ...eventHeaders, ...this.#protocol.headers } })
+    return eventResponse(source, this.service.options, this.#protocol.headers)
   }
+}
+
+/** Response with a stream of events. */
+export function eventResponse(
+  source: ChunkSource,
+  {
+    keepAliveMs = 15_000,
+    readerTimeoutMs = 60_000,
+  }: Pick<ChatServiceOptions, 'keepAliveMs' | 'readerTimeoutMs'>,
+  headers?: Readonly<Record<string, string>>,
+): Response {
+  const body = eventBody(source, { keepAliveMs, readerTimeoutMs })
+  return new Response(body, { headers: { ...eventHeaders, ...headers } })
 }
 
 function keyOf(owner: Principal, chat: string): string {

@@ -20,7 +20,12 @@ export interface ShownOutcome {
 /** One thing that a reader is shown of a run, in every protocol. The last one is `done` or `failed`. */
 export type Shown =
   | { readonly type: 'update'; readonly update: ClientUpdate }
-  | { readonly type: 'done'; readonly outcome: ShownOutcome }
+  | {
+      readonly type: 'done'
+      readonly outcome: ShownOutcome
+      /** Ids of the requests that this run made. */
+      readonly asked: ReadonlySet<string>
+    }
   | { readonly type: 'failed'; readonly failure: HttpFailure }
 
 /** Writes what is shown in the format of a protocol. */

@@ -6,7 +6,7 @@ import fastify from 'fastify'
 import { Hono } from 'hono'
 import { afterEach, expect, test, vi } from 'vitest'
 import { served } from '../sse/served.test-helper.ts'
-import type { Handler } from '../chats/serve-chats.ts'
+import type { Handler } from '../chats/guarded-handler.ts'
 import { toNode } from './to-node.ts'
 
 const closing: (() => Promise<unknown> | void)[] = []

@@ -1,4 +1,4 @@
-import type { Handler } from '../chats/serve-chats.ts'
+import type { Handler } from '../chats/guarded-handler.ts'
 
 /** The parts of a Node request that are read, also of one of Express or of `request.raw` of Fastify. */
 export interface NodeRequest extends AsyncIterable<Uint8Array> {

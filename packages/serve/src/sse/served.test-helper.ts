@@ -5,7 +5,7 @@ import { scriptedClient } from '@lamella/testing'
 import type { ChatServiceOptions } from '../chats/chat-options.ts'
 import type { ChatService } from '../chats/chat-service.ts'
 import { chatService } from '../chats/chat-service.ts'
-import type { Handler } from '../chats/serve-chats.ts'
+import type { Handler } from '../chats/guarded-handler.ts'
 import { sseHandler } from './sse-handler.ts'
 
 export const base = 'https://shop.example/chat'

@@ -1,8 +1,8 @@
 import type { ChatService } from '../chats/chat-service.ts'
 import type { Demand } from '../chats/demand.ts'
 import { answersOf, chatId } from '../chats/demand.ts'
-import type { Handler } from '../chats/serve-chats.ts'
-import { ChatServer } from '../chats/serve-chats.ts'
+import type { Handler } from '../chats/guarded-handler.ts'
+import { bodyLimits, ChatServer } from '../chats/serve-chats.ts'
 import type { Encoder } from '../chats/shown.ts'
 import { HttpFailure } from '../http/http-failure.ts'
 import { invalidInput, readJson } from '../http/read-json.ts'
@@ -38,11 +38,7 @@ export function sseHandler(service: ChatService): Handler {
   const server = new ChatServer(service, {
     failure: ({ code, message }) => ({ error: { code, message } }),
   })
-  const { options } = service
-  const limits = {
-    maxBodyBytes: options.maxBodyBytes ?? 1_000_000,
-    bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
-  }
+  const limits = bodyLimits(service.options)
   return server.handler(async (visit) => {
     const { request, url, owner } = visit
     const named = url.searchParams.get('chat')

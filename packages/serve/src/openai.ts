@@ -1,0 +1,2 @@
+export type { OpenAIHandlerOptions } from './openai/openai-handler.ts'
+export { openAIHandler } from './openai/openai-handler.ts'

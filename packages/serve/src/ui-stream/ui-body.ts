@@ -1,0 +1,79 @@
+import type { Demand } from '../chats/demand.ts'
+import { chatId } from '../chats/demand.ts'
+import type { ShownRequest } from '../chats/shown.ts'
+import { invalidInput } from '../http/read-json.ts'
+import type { AnsweredCall } from './ui-stream-encoder.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A request of `useChat`: only what a user may say of it. */
+export interface UiDemand extends Demand {
+  /** Calls of the message that the answer continues. */
+  readonly answered: readonly AnsweredCall[]
+}
+
+/**
+ * Reads the body of `useChat`. Its messages are the client's word: of them count the text and files of the
+ * last user message, answers to what the chat waits for (`open`), and the number of user messages.
+ */
+export function uiDemand(body: unknown, open: readonly ShownRequest[]): UiDemand {
+  const { messages, trigger, messageId } = fieldsOf(body)
+  const chat = uiChatId(body)
+  const list = Array.isArray(messages) ? messages.map(fieldsOf) : []
+  const last = list.at(-1)
+  const again = list.filter(({ role }) => role === 'user').length
+  if (trigger === 'regenerate-message') return { chat, again, answered: [] }
+  if (last?.['role'] === 'user') {
+    const input = partsOf(last).flatMap(userPart)
+    // A message that is sent with an id takes the place of an earlier one.
+    return typeof messageId === 'string'
+      ? { chat, input, again, answered: [] }
+      : { chat, input, answered: [] }
+  }
+  if (last?.['role'] !== 'assistant')
+    throw invalidInput('`messages` must end with a message of the user')
+  const approvals = new Set(open.map(({ id }) => id))
+  const declared = new Map(
+    open.flatMap(({ kind, id, callId }) => (kind === 'function-call' ? [[callId, id]] : [])),
+  )
+  const answers = new Map<string, unknown>()
+  const answered: AnsweredCall[] = []
+  for (const part of partsOf(last)) {
+    const { toolCallId, state, approval, output, errorText } = part
+    if (typeof toolCallId !== 'string') continue
+    const { id: approvalId, approved, reason } = fieldsOf(approval)
+    const isAnswer = state === 'approval-responded' && approvals.has(approvalId as string)
+    answered.push({ callId: toolCallId, waits: isAnswer && approved === true })
+    if (isAnswer) {
+      const words = typeof reason === 'string' ? { reason } : {}
+      answers.set(approvalId as string, { approved, ...words })
+    }
+    const request = declared.get(toolCallId)
+    if (request === undefined) continue
+    if (state === 'output-available') answers.set(request, output ?? '')
+    if (state === 'output-error') answers.set(request, `Error: ${String(errorText)}`)
+  }
+  return { chat, answers, answered }
+}
+
+/** The id of the chat in a body that has not been read. */
+export function uiChatId(body: unknown): string {
+  return chatId(fieldsOf(body)['id'])
+}
+
+function userPart({ type, text, url, mediaType }: Fields): Fields[] {
+  if (type === 'text') return [{ type, text }]
+  if (type !== 'file' || typeof url !== 'string') return []
+  const [, data] = /^data:[^,]*;base64,(.*)$/s.exec(url) ?? []
+  return data === undefined
+    ? [{ type: 'uri', uri: url, mediaType }]
+    : [{ type: 'data', mediaType, data }]
+}
+
+function partsOf({ parts }: Fields): Fields[] {
+  return Array.isArray(parts) ? parts.map(fieldsOf) : []
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}

@@ -12,7 +12,7 @@ interface Seen {
 function setUp(answers: readonly (() => Response | Promise<Response>)[], options: object = {}) {
   const seen: Seen[] = []
   const fetch: NonNullable<HttpClientOptions['fetch']> = async (input, init = {}) => {
-    seen.push({ url: String(input), init })
+    seen.push({ url: input as string, init })
     return answers[seen.length - 1]!()
   }
   const http = new HttpClient({ baseURL: 'https://a.example/v1/', fetch, ...options })

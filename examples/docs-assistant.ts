@@ -1,7 +1,5 @@
 // A documentation assistant over a real folder, with middlewares at all three levels.
 // usage: npm start -- [--folder PATH] [question]
-import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Agent } from '@lamella/core'
 import { answer, Totals } from './docs-assistant/answer.ts'
 import { chat } from './docs-assistant/chat.ts'
@@ -20,6 +18,7 @@ import {
 import { docsTools } from './docs-assistant/docs-tools.ts'
 import { failureSentence } from './docs-assistant/failure-sentence.ts'
 import { count, isAbort } from './docs-assistant/in-words.ts'
+import { ownDocs } from './docs-assistant/own-docs.ts'
 import { pipedQuestion } from './docs-assistant/piped-question.ts'
 import { RunRecording } from './docs-assistant/run-recording.ts'
 import { Screen } from './docs-assistant/screen.ts'
@@ -93,14 +92,6 @@ async function main(): Promise<void> {
       await answer(agent, each, { screen, totals, signal: stop.signal })
     }
   }
-}
-
-/** The README.md files of this repository, and its docs. */
-function ownDocs(): Promise<DocsFolder> {
-  const root = dirname(dirname(fileURLToPath(import.meta.url)))
-  return DocsFolder.open(root, {
-    includes: (path) => /(?:^|\/)README\.md$|^docs\/.*\.md$/u.test(path),
-  })
 }
 
 // A reader that has seen enough, such as `head`, is no failure.

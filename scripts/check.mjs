@@ -18,6 +18,7 @@ const steps = {
   eval: ['node', '--conditions=@lamella/source', 'scripts/eval.ts'],
   examples: ['node', 'scripts/run-examples.mjs'],
   snippets: ['node', 'scripts/check-snippets.ts'],
+  docs: ['node', 'site/docs.mjs', '--test'],
 }
 
 const args = process.argv.slice(2)

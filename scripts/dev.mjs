@@ -36,6 +36,7 @@ const tasks = {
     await runWithPnpm('turbo', ['run', 'build'])
     await run('node', ['scripts/api-report.mjs', ...args])
   },
+  docs: () => script('site/docs.mjs'),
   lint: () => run('node', ['scripts/check.mjs', 'lint', 'format']),
   format: () => run('biome', ['format', '--write', '--colors=off', ...args]),
   changeset: () => run('changeset', args),
@@ -79,7 +80,9 @@ function manifestHash() {
       ? readdirSync(join(root, folder)).map((name) => `${folder}/${name}`)
       : [],
   )
-  const manifests = ['.', 'examples', 'bench', ...folders].map((folder) => `${folder}/package.json`)
+  const manifests = ['.', 'examples', 'bench', 'site', ...folders].map(
+    (folder) => `${folder}/package.json`,
+  )
   const hash = createHash('sha256')
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests.toSorted()]) {
     const path = join(root, file)

@@ -2,6 +2,7 @@ import { stripVTControlCharacters, styleText } from 'node:util'
 import type { Explanation } from '@lamella/core'
 import { inSeconds } from './in-words.ts'
 import type { PipelineStep } from './middleware-step.ts'
+import { WordWrap } from './word-wrap.ts'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -23,6 +24,7 @@ export class Screen {
   /** How deep each middleware lies in the onion, and at which level. */
   readonly #places = new Map<string, { depth: number; level: keyof typeof levels }>()
   #stepWidth = 0
+  readonly #wrap = new WordWrap(() => this.#output.columns ?? Infinity)
   /** Last text on the screen. */
   #last: 'nothing' | 'line' | 'blank' | 'answer' = 'nothing'
 
@@ -70,13 +72,13 @@ export class Screen {
   answer(piece: string): void {
     if (piece === '') return
     if (this.#last === 'line') this.blank()
-    this.#output.write(printable(piece))
+    this.#output.write(this.#wrap.push(printable(piece)))
     this.#last = 'answer'
   }
 
   /** A line of its own. */
   line(text: string): void {
-    if (this.#last === 'answer') this.#output.write('\n')
+    if (this.#last === 'answer') this.#output.write(`${this.#wrap.end()}\n`)
     this.#output.write(`${text}\n`)
     this.#last = 'line'
   }
@@ -89,7 +91,7 @@ export class Screen {
   /** Ends what stands there with an empty line, unless there is one. */
   blank(): void {
     if (this.#last === 'blank' || this.#last === 'nothing') return
-    this.#output.write(this.#last === 'answer' ? '\n\n' : '\n')
+    this.#output.write(this.#last === 'answer' ? `${this.#wrap.end()}\n\n` : '\n')
     this.#last = 'blank'
   }
 

@@ -14,6 +14,8 @@ interface Section extends Passage {
   readonly code: ReadonlySet<string>
   /** Words of the path, and of the heading. */
   readonly titles: readonly ReadonlySet<string>[]
+  /** Words of the heading, and of the title of the document. */
+  readonly headings: readonly ReadonlySet<string>[]
 }
 
 const maxPassages = 6
@@ -35,7 +37,10 @@ export async function searchDocs(folder: DocsFolder, query: string): Promise<rea
     const holders = sections.filter(({ prose }) => prose.includes(word)).length
     return { word, weight: Math.log(1 + sections.length / (holders + 1)) }
   })
-  const score = ({ prose, code, titles }: Section): number =>
+  const total = asked.reduce((sum, { weight }) => sum + weight, 0)
+  const score = ({ path, prose, code, titles, headings }: Section): number =>
+    headings.reduce((sum, words) => sum + total * agreement(words, asked), 0) +
+    (isGlossary(path) && agreement(headings[0]!, asked) === 1 ? 2 * total : 0) +
     asked.reduce((sum, { word, weight }) => {
       const count = prose.filter((each) => each === word).length
       const inProse = count / (count + 1 + prose.length / 200)
@@ -57,10 +62,25 @@ export async function searchDocs(folder: DocsFolder, query: string): Promise<rea
     }))
 }
 
+/** Who asks for a word alone most often asks what it means. */
+function isGlossary(path: string): boolean {
+  return /(?:^|\/)glossary\.\w+$/iu.test(path)
+}
+
+/** From 0 to 1: how far a heading is about what was asked, and about nothing else. */
+function agreement(
+  heading: ReadonlySet<string>,
+  asked: readonly { readonly word: string }[],
+): number {
+  const common = asked.filter(({ word }) => heading.has(word)).length
+  return common === 0 ? 0 : common ** 2 / (asked.length * heading.size)
+}
+
 /** Divides a document at its Markdown headings, wherever they are not in a code block. */
 function sectionsOf(path: string, document: string): readonly Section[] {
   const sections: Section[] = []
   let heading = path
+  const title = new Set(wordsOf(/^# (.*)$/mu.exec(document)?.[1] ?? path))
   let start = 1
   let lines: string[] = []
   let isCode = false
@@ -70,17 +90,18 @@ function sectionsOf(path: string, document: string): readonly Section[] {
     const prose = wordsOf(text.replace(codeBlock, ' '))
     const code = new Set(wordsOf((text.match(codeBlock) ?? []).join(' ')))
     const titles = [new Set(wordsOf(path)), new Set(wordsOf(heading))]
-    sections.push({ path, line: start, heading, text, prose, code, titles })
+    const headings = [titles[1]!, title]
+    sections.push({ path, line: start, heading, text, prose, code, titles, headings })
   }
   for (const [index, line] of document.split(/\r?\n/u).entries()) {
     if (line.startsWith('```')) isCode = !isCode
-    const title = isCode ? undefined : /^#{1,6}\s+(.*)$/u.exec(line)?.[1]
-    if (title === undefined) {
+    const found = isCode ? undefined : /^#{1,6}\s+(.*)$/u.exec(line)?.[1]
+    if (found === undefined) {
       lines.push(line)
       continue
     }
     close()
-    heading = title
+    heading = found
     start = index + 1
     lines = []
   }

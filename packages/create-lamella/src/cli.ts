@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
+import { askUntil } from './ask-until.ts'
 import { checkCores } from './check-cores.ts'
 import type { PackageKind } from './create-package.ts'
-import { createPackage, kinds } from './create-package.ts'
+import { createPackage, kinds, problemOfKind, problemOfName } from './create-package.ts'
 
 const help = `npm create lamella@latest [kind] [name]    writes a package
 npx create-lamella check                   looks whether each installed package fits the core beside it
@@ -37,9 +38,17 @@ async function main(): Promise<number> {
     return 0
   }
   if (positionals[0] === 'check') return check()
-  const kind = values.kind ?? positionals[0] ?? (await ask(`Which kind (${kinds.join(', ')})? `))
+  const kind =
+    values.kind ??
+    positionals[0] ??
+    (await ask(`Which kind (${kinds.join(', ')})? `, problemOfKind))
+  // Before a question that would be in vain.
+  const problem = problemOfKind(kind)
+  if (problem !== undefined) throw new TypeError(`create-lamella: ${problem}`)
   const name =
-    values.name ?? positionals[1] ?? (await ask('Which name, such as @acme/lamella-polite? '))
+    values.name ??
+    positionals[1] ??
+    (await ask('Which name, such as @acme/lamella-polite? ', problemOfName))
   const { folder: wanted, author } = values
   const folder = createPackage({ kind: kind as PackageKind, name, folder: wanted, author })
   console.log(`${name} is in ${folder}. Next:
@@ -59,14 +68,19 @@ function check(): number {
   return problems.length === 0 ? 0 : 1
 }
 
-async function ask(question: string): Promise<string> {
+async function ask(
+  question: string,
+  problemOf: (answer: string) => string | undefined,
+): Promise<string> {
   if (!process.stdin.isTTY) {
     throw new Error(
       `create-lamella: there is no terminal to ask in; say the kind and the name:\n${help}`,
     )
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await terminal.question(question)
-  terminal.close()
-  return answer.trim()
+  try {
+    return await askUntil(() => terminal.question(question), problemOf, console.log)
+  } finally {
+    terminal.close()
+  }
 }

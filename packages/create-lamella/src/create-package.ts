@@ -31,21 +31,30 @@ export interface CreateOptions {
   readonly templates?: string | undefined
 }
 
+const packageName = /^(?:@([a-z0-9][a-z0-9._-]*)\/)?([a-z][a-z0-9-]*)$/
+
+/** Says what is wrong with a kind. */
+export function problemOfKind(kind: string): string | undefined {
+  const isKnown = kinds.some((known) => known === kind)
+  return isKnown ? undefined : `the kind must be one of ${kinds.join(', ')}, got ${kind}`
+}
+
+/** Says what is wrong with the name of a package. */
+export function problemOfName(name: string): string | undefined {
+  return packageName.test(name) && name.length <= 214
+    ? undefined
+    : `a name is small letters, digits and -, with or without a scope, such as @acme/polite; got ${name}`
+}
+
 /**
  * Writes a package and returns its folder.
  * @throws TypeError for a kind or name that cannot be, RangeError for a folder that is not empty
  */
 export function createPackage(options: CreateOptions): string {
   const { kind, name, templates = ownTemplates() } = options
-  if (!kinds.includes(kind)) {
-    throw new TypeError(`create-lamella: the kind must be one of ${kinds.join(', ')}, got ${kind}`)
-  }
-  const [, scope, bare] = /^(?:@([a-z0-9][a-z0-9._-]*)\/)?([a-z][a-z0-9-]*)$/.exec(name) ?? []
-  if (bare === undefined || name.length > 214) {
-    throw new TypeError(
-      `create-lamella: a name is small letters, digits and -, with or without a scope, such as @acme/polite; got ${name}`,
-    )
-  }
+  const problem = problemOfKind(kind) ?? problemOfName(name)
+  if (problem !== undefined) throw new TypeError(`create-lamella: ${problem}`)
+  const [, scope, bare = ''] = packageName.exec(name) ?? []
   const folder = options.folder ?? bare
   if (existsSync(folder) && readdirSync(folder).length > 0) {
     throw new RangeError(`create-lamella: the folder ${folder} is not empty`)

@@ -1,0 +1,13 @@
+/** Asks until an answer has no problem, and says what each other answer lacks. */
+export async function askUntil(
+  ask: () => Promise<string>,
+  problemOf: (answer: string) => string | undefined,
+  tell: (problem: string) => void,
+): Promise<string> {
+  for (;;) {
+    const answer = (await ask()).trim()
+    const problem = problemOf(answer)
+    if (problem === undefined) return answer
+    tell(problem)
+  }
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const docs = join(import.meta.dirname, '../../docs')
+
+/** Shares that a text names: `.744`, `0.2 %`, `61 and 54 %`. */
+function shares(text: string): string[] {
+  return [...text.matchAll(/(?<![\w.])(?:\d*\.\d+|\d+(?= (?:and \d+ )?%))/g)].map(
+    ([share]) => share,
+  )
+}
+
+test('every share that the threat model names is in the README of its guardrail', () => {
+  const rows = readFileSync(join(docs, 'threat-model.md'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| [`'))
+  const missing = rows.flatMap((row) => {
+    const [, path = ''] = /\]\(([^)]+)\)/.exec(row) ?? []
+    const known = shares(readFileSync(join(docs, path), 'utf8'))
+    return shares(row)
+      .filter((share) => !known.includes(share))
+      .map((share) => `${path}: ${share}`)
+  })
+
+  expect(rows.flatMap(shares).length).toBeGreaterThan(10)
+  expect(missing).toEqual([])
+})

@@ -1,0 +1,23 @@
+/** Searches of readers, each with a page that must be among the first three results. */
+export const searches: readonly (readonly [query: string, page: string])[] = [
+  ['install', 'docs/installing'],
+  ['streaming', 'docs/streaming'],
+  ['order of middleware', 'docs/order'],
+  ['retry', 'middleware-retry'],
+  ['fallback', 'retries-and-fallback'],
+  ['cache', 'caching'],
+  ['budget', 'middleware-budget'],
+  ['rate limit', 'middleware-rate-limit'],
+  ['prompt injection', 'prompt-injection'],
+  ['personal data', 'personal-data'],
+  ['approval', 'approv'],
+  ['checkpoint', 'approvals-and-pausing'],
+  ['structured output', 'structured-output'],
+  ['error codes', 'errors'],
+  ['writing a provider', 'writing-a-provider'],
+  ['custom store', 'writing-a-store'],
+  ['queue', 'queues'],
+  ['langchain', 'migrating/langchain'],
+  ['ai sdk', 'ai-sdk'],
+  ['testing', 'testing'],
+]

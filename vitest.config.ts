@@ -24,6 +24,34 @@ const packages = readdirSync('packages')
     test: { name, include: ['src/**/*.test.ts'] },
   }))
 
+// The tests of provider clients, once more against those that send with `fetch` and load no SDK.
+const fetchPackages = readdirSync('packages')
+  .filter((name) => existsSync(`packages/${name}/src/fetch`))
+  .map((name) => ({
+    extends: true as const,
+    root: `packages/${name}`,
+    plugins: [fetchClients(`${import.meta.dirname}/packages/${name}/src`)],
+    test: {
+      name: `${name}/fetch`,
+      include: ['src/**/*.test.ts'],
+      exclude: ['src/**/*sdk*.test.ts'],
+    },
+  }))
+
+/** Gives tests a client from the folder `fetch` in place of the one of the same name on the SDK. */
+function fetchClients(sources: string) {
+  return {
+    name: 'fetch-clients',
+    enforce: 'pre' as const,
+    resolveId(source: string, importer = ''): string | undefined {
+      const [, file] = /^\.\.?\/(?:.*\/)?([\w-]+-client\.ts)$/.exec(source) ?? []
+      if (file === undefined || !importer.endsWith('.test.ts')) return undefined
+      const path = `${sources}/fetch/${file}`
+      return existsSync(path) ? path : undefined
+    },
+  }
+}
+
 export default defineConfig({
   resolve: { conditions, alias },
   ssr: { resolve: { conditions } },
@@ -38,6 +66,7 @@ export default defineConfig({
     },
     projects: [
       ...packages,
+      ...fetchPackages,
       { extends: true, test: { name: 'scripts', include: ['scripts/**/*.test.ts'] } },
       { extends: true, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
       {

@@ -18,6 +18,18 @@ const bundles = [
     `,
   },
   {
+    name: 'that agent with the OpenAI client on fetch',
+    goalBytes: 60_000,
+    limitBytes: 55_500,
+    source: `
+      import { Agent, chatMiddleware, tool } from '@lamella/core'
+      import { OpenAIChatClient } from '@lamella/openai/fetch'
+      const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object' }, execute: () => Date.now() })
+      const note = chatMiddleware('note', async (context, callNext) => { await callNext(); console.log(context.result) })
+      export const agent = (apiKey) => new Agent({ client: new OpenAIChatClient({ apiKey, model: 'gpt-5-mini' }), tools: [now], middleware: [note] })
+    `,
+  },
+  {
     name: 'all that core exports',
     goalBytes: 18_000,
     limitBytes: 59_100,

@@ -18,7 +18,7 @@ const fileName =
   /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|test-helper|property\.test|node\.test|config))?\.m?ts$/
 
 /** A package may build on these siblings, besides core. */
-const allowedSiblings = new Set(['azure-openai → openai'])
+const allowedSiblings = new Set(['azure-openai → openai', 'azure-openai → openai/fetch'])
 
 export const rules = {
   'a package has its files': (tree) =>

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { AnthropicChatClient } from '../../packages/anthropic/src/index.ts'
+import { AnthropicChatClient, sdkSender } from '../../packages/anthropic/src/index.ts'
 import { AzureOpenAIChatClient } from '../../packages/azure-openai/src/index.ts'
 import type { GuardrailOptions } from '../../packages/core/src/index.ts'
 import {
@@ -129,6 +129,10 @@ const rows: Readonly<Record<string, Row>> = {
   ],
   memoryStore: [memoryStore, 'MemoryStoreOptions'],
   memoryVectorIndex: [memoryVectorIndex, 'MemoryVectorIndexOptions'],
+  sdkSender: [
+    (options) => sdkSender({ baseURL: 'https://a.example' } as never, options),
+    'SdkSenderOptions',
+  ],
   OpenAIChatClient: [(options) => new OpenAIChatClient(options), 'OpenAIClientOptions'],
   OpenAIChatCompletionsClient: [
     (options) => new OpenAIChatCompletionsClient(options),

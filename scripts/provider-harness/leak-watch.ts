@@ -83,10 +83,13 @@ export class LeakWatch {
     }, patienceMs)
     const http = this.#http
     if (http === undefined) return
-    http.closeIdleConnections()
     await vi.waitFor(async () => {
+      // Again each time: one that has just been used is not idle yet.
+      http.closeIdleConnections()
       const count = await new Promise((resolve) => http.getConnections((_, all) => resolve(all)))
       expect(count).toBe(0)
     }, patienceMs)
+    // The client learns a moment later, and must not send the next request on a connection that is gone.
+    await new Promise((resolve) => void setTimeout(resolve, 10))
   }
 }

@@ -7,7 +7,7 @@ import { moment } from '../../../scripts/provider-harness/moment.ts'
 import { messagesRecording } from '../fixtures/messages-recording.ts'
 import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
-import type { AnthropicChatClientOptions } from './connection/anthropic-connection.ts'
+import type { AnthropicChatClientOptions } from './sdk-options.ts'
 
 const { sse, whole } = messagesRecording([
   { type: 'thinking', thinking: 'Hm.', signature: 'sig' },

@@ -5,7 +5,7 @@ import { clientRequest, failureOf } from '@lamella/testing'
 import type { Handler } from '@lamella/testing/raw-server'
 import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AzureOpenAIChatClient } from './azure-openai-chat-client.ts'
-import type { AzureOpenAIClientOptions } from './connection/azure-openai-client-options.ts'
+import type { AzureOpenAIClientOptions } from './sdk-sender.ts'
 
 const key = 'azure-key-0123456789abcdef'
 let server: RawServer

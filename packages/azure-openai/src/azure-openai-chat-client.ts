@@ -1,30 +1,14 @@
-import type {
-  ChatRequest,
-  ChatResponse,
-  ChatResponseUpdate,
-  ContinuationReport,
-  Message,
-} from '@lamella/core'
-import { BaseChatClient } from '@lamella/core'
-import type { OpenAI } from 'openai'
-import { AzureChatCall, AzureResponsesCall } from './azure-calls.ts'
-import { azureSdkClient, deploymentOf, provider } from './connection/azure-connection.ts'
-import type { AzureDataSource } from './connection/azure-data-source.ts'
-import { toAzureError } from './azure-error.ts'
-import type { AzureOpenAIClientOptions } from './connection/azure-openai-client-options.ts'
-import { takeDataSources } from './connection/azure-openai-provider-options.ts'
+import { deploymentOf } from './connection/azure-connection.ts'
 import { checkClientOptions } from './connection/check-client-options.ts'
+import { AzureOpenAIChatClient as FetchClient } from './fetch/azure-openai-chat-client.ts'
+import type { AzureOpenAIClientOptions } from './sdk-sender.ts'
+import { azureSdkSender } from './sdk-sender.ts'
 
 const owner = 'AzureOpenAIChatClient'
 
-interface AzureCall {
-  readonly client: AzureChatCall | AzureResponsesCall
-  readonly request: ChatRequest
-  readonly dataSources: readonly AzureDataSource[]
-}
-
 /**
- * Models that are deployed on Azure, through Chat Completions or the Responses API.
+ * Models that are deployed on Azure, through Chat Completions or the Responses API, on
+ * OpenAI's SDK.
  *
  * @example
  * ```ts
@@ -38,96 +22,25 @@ interface AzureCall {
  * const answer = () => client.getResponse('Why is the sky blue?')
  * ```
  */
-export class AzureOpenAIChatClient extends BaseChatClient {
-  readonly provider: string = provider
-  /** Called where a call names no model, or the client's own. */
-  readonly deployment: string | undefined
-  readonly #options: AzureOpenAIClientOptions
-  readonly #sdk: OpenAI
-
+export class AzureOpenAIChatClient extends FetchClient {
   /** @throws TypeError without an endpoint or a credential, or for options that do not go together */
   constructor(options: AzureOpenAIClientOptions = {}) {
     checkClientOptions(owner, options)
-    const deployment = deploymentOf(options)
-    super({ ...options, model: options.model ?? deployment })
-    this.deployment = deployment
-    this.#options = options
-    this.#sdk = azureSdkClient(owner, options)
-  }
-
-  /** The API, the server, the deployment, and the data sources without what proves who asks. */
-  get fingerprint(): string {
-    const { api = 'chat', dataSources = [] } = this.#options
-    const { origin, pathname } = new URL(this.#sdk.baseURL)
-    const sources = JSON.stringify(dataSources, (key, value: unknown) =>
-      key === 'authentication' ? undefined : value,
-    )
-    return `${api} ${origin}${pathname} ${this.deployment} ${sources}`
-  }
-
-  async respond(request: ChatRequest): Promise<ChatResponse> {
-    const call = this.#call(request)
-    try {
-      return await call.client.respond(call.request)
-    } catch (error) {
-      throw toAzureError(error, call.dataSources)
-    }
-  }
-
-  stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
-    const call = this.#call(request)
-    const updates = call.client.stream(call.request)
-    const fail = (error: unknown): never => {
-      throw toAzureError(error, call.dataSources)
-    }
-    return {
-      [Symbol.asyncIterator]() {
-        const iterator = updates[Symbol.asyncIterator]()
-        return {
-          next: () => iterator.next().catch(fail),
-          return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
-        }
-      },
-    }
-  }
-
-  /** Makes any history valid for the API that is spoken. Every call does so by itself. */
-  prepareHistory(messages: readonly Message[]): readonly Message[] {
-    return this.#client([]).prepareHistory(messages)
-  }
-
-  /** Tells what of a history a request would leave out or change. */
-  canContinue(messages: readonly Message[]): ContinuationReport {
-    return this.#client([]).canContinue(messages)
-  }
-
-  #call(given: ChatRequest): AzureCall {
-    const { request, dataSources = this.#options.dataSources ?? [] } = takeDataSources(
-      given,
-      provider,
-    )
-    if (dataSources.length > 0 && this.#options.api === 'responses') {
-      throw new TypeError(`${owner}: \`dataSources\` needs \`api: 'chat'\``)
-    }
-    return { client: this.#client(dataSources), request, dataSources }
-  }
-
-  #client(dataSources: readonly AzureDataSource[]): AzureChatCall | AzureResponsesCall {
-    const { api, firstUpdateTimeoutMs, idleTimeoutMs, maxTokensField, streamUsage } = this.#options
-    // Azure refuses fields beside data sources that it takes without them (openai-python#2296).
-    const hasSources = dataSources.length > 0
-    const options = {
-      client: this.#sdk,
-      provider,
-      model: this.model,
-      deployment: this.deployment,
-      dataSources,
-      dialect: 'azure' as const,
-      firstUpdateTimeoutMs,
-      idleTimeoutMs,
-      maxTokensField: maxTokensField ?? (hasSources ? 'max_tokens' : 'max_completion_tokens'),
-      streamUsage: streamUsage ?? !hasSources,
-    }
-    return api === 'responses' ? new AzureResponsesCall(options) : new AzureChatCall(options)
+    // Not by `instanceof`: it may be of another copy of the SDK.
+    const { deploymentName } = (options.client ?? {}) as { readonly deploymentName?: string }
+    super({
+      ...options,
+      deployment: deploymentOf(options, deploymentName),
+      endpoint: undefined,
+      apiKey: undefined,
+      azureADTokenProvider: undefined,
+      credential: undefined,
+      credentialScope: undefined,
+      apiVersion: undefined,
+      timeoutMs: undefined,
+      fetch: undefined,
+      defaultHeaders: undefined,
+      client: azureSdkSender(owner, options),
+    })
   }
 }

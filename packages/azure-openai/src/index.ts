@@ -23,8 +23,9 @@ export type {
 } from './connection/azure-data-source.ts'
 export type { AzureCitation, AzureDataContext } from './answers/azure-data-context.ts'
 export type {
+  AzureConnectionSettings,
   AzureOpenAIApi,
-  AzureOpenAIClientOptions,
   AzureTokenCredential,
 } from './connection/azure-openai-client-options.ts'
+export type { AzureOpenAIClientOptions } from './sdk-sender.ts'
 export type { AzureOpenAIProviderOptions } from './connection/azure-openai-provider-options.ts'

@@ -16,6 +16,8 @@ export {
   isNetworkTimeout,
   networkCode,
 } from './transport/network-error.ts'
+export { HttpClient } from './transport/http-client.ts'
+export type { Fetch, HttpClientOptions } from './transport/http-client.ts'
 export { mergeBody } from './transport/merge-body.ts'
 export { legalName } from './transport/own-content.ts'
 export { prepareHistory } from './transport/prepare-history.ts'
@@ -37,12 +39,14 @@ export {
 export type { FailureVerdict, ReportedFailure } from './transport/reported-failure.ts'
 export { nonNegative, retryAfterHeaderMs, untilDate } from './transport/retry-after.ts'
 export type { HeaderReader } from './transport/retry-after.ts'
+export type { ApiRequest, RequestSender } from './transport/request-sender.ts'
 export { sdkFailure } from './transport/sdk-failure.ts'
 export type { SdkErrors } from './transport/sdk-failure.ts'
 export { SseReader } from './transport/sse-events.ts'
 export type { SseEvent } from './transport/sse-events.ts'
 export { StallTimer } from './transport/stall-timer.ts'
 export type { StreamTimeouts } from './transport/stall-timer.ts'
+export { checkTimeLimits } from './transport/time-limits.ts'
 export type { KnownOfFailure, TransportCall } from './transport/transport-call.ts'
 export {
   HttpFailure,

@@ -11,5 +11,7 @@ export type {
 export { chatDialects } from './dialects/chat-dialects.ts'
 export type { ChatDialectName } from './dialects/chat-dialects.ts'
 export { boundedFailures } from './connection/bounded-failures.ts'
-export type { OpenAIClientOptions } from './connection/openai-connection.ts'
+export type { OpenAIConnectionSettings } from './connection/client-options.ts'
+export { sdkSender } from './sdk-sender.ts'
+export type { OpenAIClientOptions } from './sdk-options.ts'
 export type { OpenAIProviderOptions } from './connection/openai-provider-options.ts'

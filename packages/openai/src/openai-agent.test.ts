@@ -7,7 +7,7 @@ import { answer, RawServer } from '@lamella/testing/raw-server'
 import { responsesRecording } from '../fixtures/responses-recording.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
-import type { OpenAIClientOptions } from './connection/openai-connection.ts'
+import type { OpenAIClientOptions } from './sdk-options.ts'
 
 let server: RawServer
 beforeAll(async () => {

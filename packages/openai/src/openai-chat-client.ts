@@ -1,25 +1,10 @@
-import type {
-  ChatRequest,
-  ChatResponse,
-  ChatResponseUpdate,
-  ContinuationReport,
-  Message,
-} from '@lamella/core'
-import { BaseChatClient } from '@lamella/core'
-import { checkOptions } from '@lamella/core/authoring'
-import type { OpenAICall } from './connection/openai-call.ts'
-import { callOptions, callStreamed, callWhole } from './connection/openai-call.ts'
-import type { Connection, OpenAIClientOptions } from './connection/openai-connection.ts'
-import { clientRules, connect } from './connection/openai-connection.ts'
-import { readProviderOptions } from './connection/openai-provider-options.ts'
-import type { PreparedHistory } from '@lamella/core/transport'
-import { prepareHistory } from '@lamella/core/transport'
-import { historyRules } from './history/history-rules.ts'
-import { responsesBody, responsesHistory, responsesReplay } from './responses/responses-request.ts'
-import { ResponsesUpdates } from './responses/responses-updates.ts'
+import { clientRules } from './connection/client-options.ts'
+import { OpenAIChatClient as FetchClient } from './fetch/openai-chat-client.ts'
+import type { OpenAIClientOptions } from './sdk-options.ts'
+import { sdkOptions } from './sdk-options.ts'
 
 /**
- * OpenAI's models through the Responses API.
+ * OpenAI's models through the Responses API, on OpenAI's SDK.
  *
  * @example
  * ```ts
@@ -29,76 +14,9 @@ import { ResponsesUpdates } from './responses/responses-updates.ts'
  * const answer = () => client.getResponse('Why is the sky blue?')
  * ```
  */
-export class OpenAIChatClient extends BaseChatClient {
-  readonly provider: string
-  readonly #connection: Connection
-  /** Of the body that was made last, until the call that it is for takes them. */
-  #losses: readonly string[] = []
-
+export class OpenAIChatClient extends FetchClient {
   /** @throws TypeError without a key for OpenAI, or for options that do not go together */
   constructor(options: OpenAIClientOptions = {}) {
-    checkOptions('OpenAIChatClient', options, clientRules)
-    super(options)
-    this.#connection = connect('OpenAIChatClient', options)
-    this.provider = this.#connection.provider
-  }
-
-  /** The API and the server. */
-  get fingerprint(): string {
-    return `responses ${this.#connection.server}`
-  }
-
-  async respond(request: ChatRequest): Promise<ChatResponse> {
-    return callWhole(this.#call(request))
-  }
-
-  stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
-    return callStreamed(this.#call(request), { stream: true })
-  }
-
-  /** Makes any history valid for the Responses API. Every call does so by itself. */
-  prepareHistory(messages: readonly Message[]): readonly Message[] {
-    return this.#prepare(messages).messages
-  }
-
-  /** Tells what of a history a request would leave out or change. */
-  canContinue(messages: readonly Message[]): ContinuationReport {
-    const { losses } = this.#prepare(messages)
-    return { ok: losses.length === 0, losses }
-  }
-
-  /** The body of a request. A subclass may add what its server knows besides. */
-  protected requestBody(request: ChatRequest): Record<string, unknown> {
-    const { model, own } = callOptions(request, this.#connection, this.model)
-    const { body, losses } = responsesBody(request, own, { provider: this.provider, model })
-    this.#losses = losses
-    return body
-  }
-
-  /** Reads metadata of a subclass's own from a response. */
-  protected metadataOf?(
-    payload: Readonly<Record<string, unknown>>,
-  ): Readonly<Record<string, unknown>> | undefined
-
-  #prepare(messages: readonly Message[]): PreparedHistory {
-    const { provider, model } = this
-    return prepareHistory(messages, historyRules(responsesHistory, { provider, model }))
-  }
-
-  #call(request: ChatRequest): OpenAICall {
-    const body = this.requestBody(request)
-    return {
-      connection: this.#connection,
-      request,
-      model: request.options.model ?? this.model,
-      body,
-      losses: this.#losses,
-      own: readProviderOptions(request, this.provider),
-      replay: responsesReplay(body),
-      unknownOptions: ['stop', 'seed'],
-      metadataOf: this.metadataOf?.bind(this),
-      post: (client, sent, options) => client.responses.create(sent, options).asResponse(),
-      mapper: (context) => new ResponsesUpdates(context),
-    }
+    super(sdkOptions('OpenAIChatClient', options, clientRules))
   }
 }

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { clientRequest, failureOf } from '@lamella/testing'
 import { messagesRecording } from '../../fixtures/messages-recording.ts'
 import { AnthropicChatClient } from '../anthropic-chat-client.ts'
-import type { AnthropicChatClientOptions } from './anthropic-connection.ts'
+import type { AnthropicChatClientOptions } from '../sdk-options.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()

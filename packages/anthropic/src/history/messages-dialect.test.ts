@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { messagesRecording } from '../../fixtures/messages-recording.ts'
 import { AnthropicChatClient } from '../anthropic-chat-client.ts'
-import type { AnthropicChatClientOptions } from '../connection/anthropic-connection.ts'
+import type { AnthropicChatClientOptions } from '../sdk-options.ts'
 import { messagesDialects } from './messages-dialect.ts'
 
 let server: RawServer

@@ -1,6 +1,6 @@
 import type { ChatClientOptions } from '@lamella/core'
-import type { MaxTokensField } from '@lamella/openai'
-import type { ClientOptions, OpenAI } from 'openai'
+import type { Fetch } from '@lamella/core/transport'
+import type { MaxTokensField } from '@lamella/openai/fetch'
 import type { AzureDataSource } from './azure-data-source.ts'
 
 /** Which of OpenAI's APIs is spoken. */
@@ -15,8 +15,8 @@ export interface AzureTokenCredential {
   } | null>
 }
 
-/** Options of `AzureOpenAIChatClient`. */
-export interface AzureOpenAIClientOptions extends ChatClientOptions {
+/** Options of `AzureOpenAIChatClient`, except that for a client of one's own. */
+export interface AzureConnectionSettings extends ChatClientOptions {
   /** Chat Completions or the Responses API. @default 'chat' */
   readonly api?: AzureOpenAIApi | undefined
   /**
@@ -60,18 +60,16 @@ export interface AzureOpenAIClientOptions extends ChatClientOptions {
    */
   readonly streamUsage?: boolean | undefined
   /**
-   * Milliseconds from the request to the first update of a stream, the SDK's repeats included.
+   * Milliseconds from the request to the first update of a stream, retries of the transport included.
    * @default 600_000
    */
   readonly firstUpdateTimeoutMs?: number | undefined
   /** Milliseconds without any data while an answer is waited for. @default 300_000 */
   readonly idleTimeoutMs?: number | undefined
-  /** Milliseconds until an answer's headers, per attempt of the SDK. @default 600_000, the SDK's own */
+  /** Milliseconds until the headers of an answer, for each attempt. @default 600_000 */
   readonly timeoutMs?: number | undefined
   /** Replaces the global `fetch`, such as for a proxy. @default the global `fetch` */
-  readonly fetch?: ClientOptions['fetch']
+  readonly fetch?: Fetch | undefined
   /** Headers of every request. */
   readonly defaultHeaders?: Readonly<Record<string, string>> | undefined
-  /** An `AzureOpenAI` client of one's own. Excludes the options that would make one. */
-  readonly client?: OpenAI | undefined
 }

@@ -1,12 +1,12 @@
 import { isProviderError, ProviderError } from '@lamella/core'
 import { isHeaderValue, unfitForHeader } from '@lamella/core/transport'
-import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
+import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
 
 const usualScope = 'https://cognitiveservices.azure.com/.default'
 
 /** Returns the source of a token before each request, or nothing if a key is used. */
 export function tokenSource(
-  { azureADTokenProvider, credential, credentialScope = usualScope }: AzureOpenAIClientOptions,
+  { azureADTokenProvider, credential, credentialScope = usualScope }: AzureConnectionSettings,
   provider: string,
 ): (() => Promise<string>) | undefined {
   if (credential !== undefined) {

@@ -1,11 +1,10 @@
 import type { OptionRules } from '@lamella/core/authoring'
 import { checkOptions } from '@lamella/core/authoring'
-import { checkHeader } from '@lamella/core/transport'
+import { checkHeader, checkTimeLimits } from '@lamella/core/transport'
 import type { AzureDataSource } from './azure-data-source.ts'
-import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
+import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
 import { isObject } from '../answers/is-object.ts'
 
-const timeouts = ['firstUpdateTimeoutMs', 'idleTimeoutMs', 'timeoutMs'] as const
 const credentials = ['apiKey', 'azureADTokenProvider', 'credential'] as const
 const chatOnly = ['dataSources', 'maxTokensField', 'streamUsage'] as const
 const connecting = [
@@ -18,7 +17,9 @@ const connecting = [
   'defaultHeaders',
 ] as const
 
-const rules: OptionRules<AzureOpenAIClientOptions> = {
+type CheckedOptions = AzureConnectionSettings & { readonly client?: unknown }
+
+const rules: OptionRules<CheckedOptions> = {
   model: 'any',
   middleware: 'any',
   api: 'any',
@@ -41,18 +42,14 @@ const rules: OptionRules<AzureOpenAIClientOptions> = {
 }
 
 /** @throws TypeError or RangeError for options that can never work, with none of their secrets */
-export function checkClientOptions(owner: string, options: AzureOpenAIClientOptions): void {
+export function checkClientOptions(owner: string, options: CheckedOptions): void {
   checkOptions(owner, options, rules)
   const { api = 'chat', dataSources, client, defaultHeaders = {} } = options
   if (api !== 'chat' && api !== 'responses') {
     throw new TypeError(`${owner}: \`api\` must be 'chat' or 'responses', got ${show(api)}`)
   }
-  for (const name of timeouts) {
-    const ms = options[name]
-    if (ms !== undefined && !(ms > 0)) {
-      throw new RangeError(`${owner}: \`${name}\` must be more than 0 milliseconds, got ${ms}`)
-    }
-  }
+  const { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs } = options
+  checkTimeLimits(owner, { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs })
   for (const name of ['deployment', 'model', 'endpoint', 'apiVersion', 'apiKey'] as const) {
     const value: unknown = options[name]
     if (value !== undefined && (typeof value !== 'string' || value.trim() === '')) {

@@ -6,7 +6,7 @@ import { clientRequest, collect, failureOf } from '@lamella/testing'
 import { answer, RawServer } from '@lamella/testing/raw-server'
 import type { AzureDataSource } from './azure-data-source.ts'
 import { AzureOpenAIChatClient } from '../azure-openai-chat-client.ts'
-import type { AzureOpenAIClientOptions } from './azure-openai-client-options.ts'
+import type { AzureOpenAIClientOptions } from '../sdk-sender.ts'
 import type { AzureOpenAIProviderOptions } from './azure-openai-provider-options.ts'
 
 const secret = 'search-key-0123456789'

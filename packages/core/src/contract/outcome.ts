@@ -117,11 +117,17 @@ export interface RunToolsSnapshot {
 /** Decision about a pending call. */
 export type Decision =
   | {
+      /** True if the tool call may run. */
       readonly approved: boolean
+      /** Arguments that replace the requested ones. Undefined keeps them. */
       readonly arguments?: Readonly<Record<string, unknown>> | undefined
+      /** Reason of a rejection, for the model. */
       readonly reason?: string | undefined
     }
-  | { readonly result: unknown }
+  | {
+      /** Result of a tool that the application runs, or answer to an interrupt. */
+      readonly result: unknown
+    }
 
 /** A requested stop and its final response. */
 export interface Stop {

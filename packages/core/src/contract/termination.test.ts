@@ -311,7 +311,10 @@ describe.each(runModes)('a termination at chat level, %s', (mode) => {
       })
       return callNext()
     })
-    const agent = new Agent({ client: scriptedClient(['Go on, stop here.']), middleware: cutting })
+    const agent = new Agent({
+      client: scriptedClient(['Continue, stop here.']),
+      middleware: cutting,
+    })
 
     const response = await runIn(mode, agent)
 

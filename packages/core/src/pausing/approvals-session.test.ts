@@ -64,7 +64,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const errors = [
       await failureOf(play(agent, yes, { session, stream })),
       await failureOf(play(agent, [yes, 'And now?'], { session, stream })),
-      await failureOf(play(agent, 'Go on', { session, answers, stream })),
+      await failureOf(play(agent, 'Continue', { session, answers, stream })),
     ]
 
     expect(errors).toMatchObject(errors.map(() => ({ code: 'approval_used' })))

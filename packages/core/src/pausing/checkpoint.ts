@@ -16,7 +16,7 @@ export function saveStep(run: Run): Promise<void> {
   return run.saveNext(() => takeCheckpoint(run))
 }
 
-/** Writes down the journal of a run, which has paused for `pending`, or goes on. */
+/** Creates the checkpoint of a run that pauses for `pending`, or continues. */
 export function takeCheckpoint(run: Run, pending?: readonly PendingRequest[]): Checkpoint {
   const { journal, session, usage, attempts, stopped } = run
   const { answers, state } = journal

@@ -35,7 +35,7 @@ describe('sessions', () => {
     expect(await two.load('s2')).toBeUndefined()
   })
 
-  test('of two that go on from the same save, the second is rejected, and nothing is lost', async () => {
+  test('of two that continue from the same save, the second is rejected, and nothing is lost', async () => {
     const { one, two } = processes()
     const [first, second] = [await one.open('s1'), await two.open('s1')]
     say(first, 'I am allergic to nuts.')

@@ -35,14 +35,13 @@ export interface SessionsOptions {
    */
   readonly ttlMs?: number | undefined
   /**
-   * Begins the keys. Another one keeps another kind of sessions apart.
+   * Prefix of the keys. Another prefix separates another kind of sessions.
    * @default 'sessions'
    */
   readonly name?: string | undefined
   /**
-   * What a save does when somebody else has saved since the session was loaded: reject with
-   * `session_conflict`, or add what is new to what the other one saved. A merge that would lose something
-   * rejects too.
+   * Reaction of a save to another save since the session was loaded: reject with `session_conflict`, or
+   * merge the new messages into the other save. A merge that would lose something rejects as well.
    * @default 'reject'
    */
   readonly onConflict?: 'reject' | 'merge' | undefined
@@ -116,19 +115,19 @@ interface Entry {
   readonly session: SessionSnapshot
 }
 
-/** What is known of a session that was loaded or saved here. */
+/** State of a session that was loaded or saved here. */
 interface Known {
   readonly owner: SessionOwner
-  /** Of the entry that the session goes on from; `undefined` if there was none. */
+  /** Revision of the entry that the session continues; `undefined` without one. */
   revision: string | undefined
   base: SessionSnapshot | undefined
-  /** Of a save whose outcome nobody knows. */
+  /** Save with an unknown outcome. */
   attempted: { readonly revision: string; readonly base: SessionSnapshot } | undefined
 }
 
 /**
- * Keeps sessions in a store, by tenant and principal. Of two saves that go on from the same one, the
- * second rejects or is merged; nothing is overwritten.
+ * Keeps sessions in a store, by tenant and principal. The second of two saves that continue the same one
+ * rejects or is merged; nothing is overwritten.
  * @example
  * const chats = sessions(memoryStore())
  * const session = await chats.open('chat-1', { tenant: 'acme', principal: 'ada' })

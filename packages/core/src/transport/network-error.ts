@@ -35,3 +35,17 @@ export function isInstance(error: unknown, base: abstract new (...args: never) =
   }
   return false
 }
+
+// Of Node's fetch, which knows these reasons by their words only. A port may be one that it never calls.
+const refusals =
+  /^(bad port|unknown scheme|not implemented|invalid url|failed to parse url|request cannot be constructed|url scheme must be)|\b(invalid header value|ByteString)\b/i
+
+/** Tells if `fetch` refused to send a request and always will: its address or a header is not valid. */
+export function isUnsendable(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (refusals.test(at.message) || /^ERR_INVALID_(URL|CHAR)/.test(String(recordOf(at)['code']))) {
+      return true
+    }
+  }
+  return false
+}

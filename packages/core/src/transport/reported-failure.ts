@@ -1,6 +1,7 @@
 import type { ProviderErrorKind } from '../contract/provider-error.ts'
 import { isProviderError, ProviderError } from '../contract/provider-error.ts'
-import { isNetworkError, isNetworkTimeout } from './network-error.ts'
+import { isHeaderValue, unfitForHeader } from './header-value.ts'
+import { isNetworkError, isNetworkTimeout, isUnsendable } from './network-error.ts'
 import type { FailureContext } from './provider-failure.ts'
 import { failurePhrases, providerFailure } from './provider-failure.ts'
 import { providerWords } from './provider-words.ts'
@@ -113,10 +114,22 @@ export function transportError(
   ) => ProviderError,
 ): unknown {
   if (isProviderError(error)) return error
+  if (isUnsendable(error instanceof TransportFault ? error.cause : error))
+    return unsendable(context)
   if (error instanceof TransportFault) return providerFailure(error.kind, context, error)
   if (error instanceof InBandFailure) return reported(error.report, undefined, context.headers)
   if (error instanceof HttpFailure) return reported(error.report, error.status, error.headers)
   if (!isNetworkError(error)) return error
   const kind = isNetworkTimeout(error) ? 'timeout' : 'network'
   return providerFailure(kind, context, { cause: error })
+}
+
+/** Without the cause: its message quotes the header or the address. */
+function unsendable(failure: FailureContext): ProviderError {
+  const context: FailureContext = { ...failure, replay: 'safe' }
+  if (!failure.confidential.keys.every(isHeaderValue)) {
+    return providerFailure('auth', context, { words: `the API key ${unfitForHeader}` })
+  }
+  const words = 'the request cannot be sent: its address or one of its headers is not valid'
+  return providerFailure('invalid_request', context, { words })
 }

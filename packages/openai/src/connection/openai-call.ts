@@ -1,22 +1,18 @@
 import type { ChatOptions, ChatRequest, ChatResponse, ChatResponseUpdate } from '@lamella/core'
 import { foldUpdates, ProviderError } from '@lamella/core'
-import type { FailureContext, SdkErrors, TransportCall, WireObject } from '@lamella/core/transport'
+import type { FailureContext, TransportCall, WireObject } from '@lamella/core/transport'
 import {
   conversationTexts,
   mergeBody,
   readEventStream,
   headerUpdates,
   readRateLimits,
-  longestTimerMs,
   readWhole,
   recordOf,
-  sdkFailure,
   stringOf,
 } from '@lamella/core/transport'
-import type { OpenAI } from 'openai'
-import { APIConnectionError, APIConnectionTimeoutError, OpenAIError } from 'openai'
 import type { OpenAIFailure } from '../errors/openai-error.ts'
-import { requestIdIn, toProviderError, toRequestError } from '../errors/openai-error.ts'
+import { requestIdIn, toProviderError } from '../errors/openai-error.ts'
 import type { Connection } from './openai-connection.ts'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { readProviderOptions } from './openai-provider-options.ts'
@@ -37,18 +33,9 @@ export interface OpenAICall {
   readonly unknownOptions: readonly (keyof ChatOptions)[]
   readonly metadataOf: MapperContext['metadataOf']
   readonly annotationsOf?: MapperContext['annotationsOf']
-  readonly post: (
-    client: OpenAI,
-    body: Readonly<Record<string, unknown>>,
-    options: OpenAI.RequestOptions,
-  ) => Promise<Response>
+  /** Path of the API, such as `/responses`. */
+  readonly path: string
   readonly mapper: (context: MapperContext) => AnswerMapper
-}
-
-const sdkErrors: SdkErrors = {
-  base: OpenAIError,
-  connection: APIConnectionError,
-  timeout: APIConnectionTimeoutError,
 }
 
 /** A call whose answer comes in one piece. */
@@ -134,25 +121,20 @@ function factsOf(headers: Headers, call: OpenAICall): readonly ChatResponseUpdat
   })
 }
 
-async function send(
-  call: OpenAICall,
-  body: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-): Promise<Response> {
-  const { connection, request, post, own } = call
-  const { transportRetries } = request.options
-  const { extraHeaders, extraQuery, timeoutMs } = own
-  try {
-    return await post(connection.client, body, {
-      signal,
-      ...(transportRetries !== undefined && { maxRetries: transportRetries }),
-      ...(extraHeaders !== undefined && { headers: extraHeaders }),
-      ...(extraQuery !== undefined && { query: extraQuery }),
-      ...(timeoutMs !== undefined && { timeout: Math.min(timeoutMs, longestTimerMs) }),
-    })
-  } catch (error) {
-    throw toRequestError(sdkFailure(error, sdkErrors), failureContext(call))
-  }
+function send(call: OpenAICall, body: WireObject, signal: AbortSignal): Promise<Response> {
+  const { connection, request, path, own } = call
+  const { extraHeaders: headers, extraQuery: query, timeoutMs } = own
+  const { transportRetries: maxRetries } = request.options
+  return connection.sender.send({
+    method: 'POST',
+    path,
+    body,
+    signal,
+    headers,
+    query,
+    timeoutMs,
+    maxRetries,
+  })
 }
 
 function mapperContext(call: OpenAICall): MapperContext {
@@ -167,15 +149,14 @@ function mapperContext(call: OpenAICall): MapperContext {
 }
 
 function failureContext({ connection, request, replay }: OpenAICall): OpenAIFailure {
-  const { client, provider, errorCodes } = connection
+  const { sender, provider, errorCodes } = connection
   return {
     provider,
     errorCodes,
     replay,
     confidential: {
-      // A function that gives out keys is asked later.
       get keys() {
-        return client.apiKey ? [client.apiKey] : []
+        return sender.keys
       },
       texts: () => conversationTexts(request),
     },

@@ -1,10 +1,7 @@
 import type { ProviderError } from '@lamella/core'
-import { isProviderError } from '@lamella/core'
 import type { FailureContext, HeaderReader } from '@lamella/core/transport'
 import {
-  isHeaderValue,
   listOf,
-  providerFailure,
   readRateLimits,
   recordOf,
   reportedFailure,
@@ -12,8 +9,6 @@ import {
   safeName,
   stringOf,
   transportError,
-  TransportFault,
-  unfitForHeader,
   verdictOfStatus,
 } from '@lamella/core/transport'
 import type { ErrorCodes, ErrorFacts } from './error-kind.ts'
@@ -28,37 +23,18 @@ export interface OpenAIFailure extends FailureContext {
 
 /** Makes a `ProviderError` of what a call raised. What is neither the provider's nor the network's stays. */
 export function toProviderError(error: unknown, context: OpenAIFailure): unknown {
-  if (neverPasses(error instanceof TransportFault ? error.cause : error)) return unsendable(context)
   return transportError(error, context, (report, status, headers) =>
     reported(report, status, headers, context),
   )
 }
 
-/**
- * Like `toProviderError`, for what was raised before there was an answer: what the network
- * does not explain is a header or an address that cannot be sent.
- */
-export function toRequestError(error: unknown, context: OpenAIFailure): unknown {
-  const known = toProviderError(error, context)
-  return isProviderError(known) ? known : unsendable(context)
-}
-
-/** Without the cause: its message quotes the header or the address. */
-function unsendable(failure: FailureContext): ProviderError {
-  const context: FailureContext = { ...failure, replay: 'safe' }
-  if (!failure.confidential.keys.every(isHeaderValue)) {
-    return providerFailure('auth', context, { words: `the API key ${unfitForHeader}` })
-  }
-  const words = 'the request cannot be sent: its address or one of its headers is not valid'
-  return providerFailure('invalid_request', context, { words })
-}
-
 function reported(
-  report: unknown,
+  body: unknown,
   httpStatus: number | undefined,
   headers: HeaderReader | undefined,
   context: OpenAIFailure,
 ): ProviderError {
+  const report = recordOf(body)['error'] ?? body
   const facts = factsOf(report)
   const { code, type, param, message } = facts
   // Routers report the status of the provider behind them as the code of an error inside a 200.
@@ -134,20 +110,6 @@ export function requestIdIn(headers: HeaderReader | undefined): string | undefin
     if (id) return id
   }
   return undefined
-}
-
-// Of Node's fetch, which knows these reasons by their words only. A port may be one that it never calls.
-const refusals =
-  /^(bad port|unknown scheme|not implemented|invalid url|failed to parse url|request cannot be constructed|url scheme must be)|\b(invalid header value|ByteString)\b/i
-
-/** Tells if `fetch` refused to send the request and always will. */
-function neverPasses(error: unknown): boolean {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    if (refusals.test(at.message) || /^ERR_INVALID_(URL|CHAR)/.test(String(recordOf(at)['code']))) {
-      return true
-    }
-  }
-  return false
 }
 
 function isName(value: unknown): value is string | number {

@@ -1,10 +1,10 @@
 import type { Annotation, ChatRequest } from '@lamella/core'
-import type { OpenAIChatCompletionsClientOptions } from '@lamella/openai'
-import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai'
-import { DataContextFold } from './answers/azure-data-context.ts'
-import type { AzureDataSource } from './connection/azure-data-source.ts'
-import { ContentFilterFold } from './answers/content-filter-fold.ts'
-import { firstChoice } from './answers/first-choice.ts'
+import type { OpenAIChatCompletionsClientOptions } from '@lamella/openai/fetch'
+import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai/fetch'
+import { DataContextFold } from '../answers/azure-data-context.ts'
+import type { AzureDataSource } from '../connection/azure-data-source.ts'
+import { ContentFilterFold } from '../answers/content-filter-fold.ts'
+import { firstChoice } from '../answers/first-choice.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

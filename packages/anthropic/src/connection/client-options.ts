@@ -1,0 +1,141 @@
+import type { ChatClientOptions } from '@lamella/core'
+import type { OptionRules } from '@lamella/core/authoring'
+import type { Fetch } from '@lamella/core/transport'
+import type { MessagesDialect, MessagesDialectName } from '../history/messages-dialect.ts'
+
+/** Options of `AnthropicChatClient`, except that for a client of one's own. */
+export interface AnthropicConnectionSettings extends ChatClientOptions {
+  /**
+   * The key, or a function that is asked for one before each request.
+   * @default the variable `ANTHROPIC_API_KEY`
+   */
+  readonly apiKey?: string | (() => Promise<string>) | undefined
+  /** A token, where there is no key. @default the variable `ANTHROPIC_AUTH_TOKEN` */
+  readonly authToken?: string | undefined
+  /**
+   * Habits of the server: the name of one of `messagesDialects`, or a dialect of your own.
+   * @default that of the host in `baseURL`, else `'anthropic'`
+   */
+  readonly dialect?: MessagesDialectName | MessagesDialect | undefined
+  /**
+   * Name of the server: the origin of contents, the name in errors, a second key of `providerOptions`.
+   * @default that of the dialect
+   */
+  readonly provider?: string | undefined
+  /** The host, without `/v1`. @default the variable `ANTHROPIC_BASE_URL`, else Anthropic's own */
+  readonly baseURL?: string | undefined
+  /**
+   * Most tokens of an answer, thinking included, where a call says nothing. Anthropic asks for a
+   * number with every request.
+   * @default 8192
+   */
+  readonly maxOutputTokens?: number | undefined
+  /**
+   * Milliseconds from the request to the first update of a stream, retries of the transport included.
+   * `Infinity` waits for ever.
+   * @default 600_000
+   */
+  readonly firstUpdateTimeoutMs?: number | undefined
+  /**
+   * Milliseconds without any data while a stream is waited for; also for the body of a whole answer,
+   * once its headers are there. `Infinity` waits for ever.
+   * @default 300_000
+   */
+  readonly idleTimeoutMs?: number | undefined
+  /** Milliseconds until the headers of an answer, for each attempt. @default 600_000 */
+  readonly timeoutMs?: number | undefined
+  /** Replaces the global `fetch`, such as for a proxy. @default the global `fetch` */
+  readonly fetch?: Fetch | undefined
+  /** Headers of every request. */
+  readonly defaultHeaders?: Readonly<Record<string, string>> | undefined
+}
+
+export const owner = 'AnthropicChatClient'
+
+export const clientRules: OptionRules<AnthropicConnectionSettings & { readonly client?: unknown }> =
+  {
+    model: 'any',
+    middleware: 'any',
+    apiKey: 'any',
+    authToken: 'any',
+    dialect: 'any',
+    provider: 'string?',
+    baseURL: 'any',
+    maxOutputTokens: 1,
+    firstUpdateTimeoutMs: 'any',
+    idleTimeoutMs: 'any',
+    timeoutMs: 'any',
+    fetch: 'function?',
+    defaultHeaders: 'any',
+    client: 'any',
+  }
+
+const connecting = [
+  'apiKey',
+  'authToken',
+  'baseURL',
+  'timeoutMs',
+  'fetch',
+  'defaultHeaders',
+] as const
+
+/** @throws TypeError for an option that belongs to the client of the application's own */
+export function checkNoClash(options: AnthropicConnectionSettings): void {
+  const clash = connecting.find((name) => options[name] !== undefined)
+  if (clash !== undefined) {
+    throw new TypeError(`${owner}: \`${clash}\` belongs to the \`client\` that was given`)
+  }
+}
+
+/** A key, or a token in place of one. */
+export type Credential =
+  | { readonly apiKey: string | (() => Promise<string>) }
+  | { readonly authToken: string }
+
+/** Returns exactly one of key and token, from the options or the environment. */
+export function credentialOf(options: AnthropicConnectionSettings): Credential {
+  const { apiKey, authToken } = options
+  if (apiKey && authToken) {
+    throw new TypeError(`${owner}: pass \`apiKey\` or \`authToken\`, not both`)
+  }
+  if (typeof apiKey === 'function') {
+    return { apiKey: async () => legalKey('apiKey', await apiKey()) }
+  }
+  if (apiKey) return { apiKey: legalKey('apiKey', apiKey) }
+  if (authToken) return { authToken: legalKey('authToken', authToken) }
+  const keyThere = environment('ANTHROPIC_API_KEY')
+  if (keyThere) return { apiKey: legalKey('ANTHROPIC_API_KEY', keyThere) }
+  const tokenThere = environment('ANTHROPIC_AUTH_TOKEN')
+  if (tokenThere) return { authToken: legalKey('ANTHROPIC_AUTH_TOKEN', tokenThere) }
+  throw new TypeError(`${owner}: no API key; pass \`apiKey\` or set the variable ANTHROPIC_API_KEY`)
+}
+
+/** A header cannot hold such a key, and the error of `fetch` would quote it. */
+function legalKey(name: string, key: unknown): string {
+  if (typeof key !== 'string' || key === '') {
+    throw new TypeError(`${owner}: \`${name}\` must be a string that is not empty`)
+  }
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  if (/[^\u0020-\u007E]/.test(key)) {
+    throw new TypeError(`${owner}: \`${name}\` has a character that no header may have`)
+  }
+  return key
+}
+
+/** Returns the address of the option or the environment, if there is one. */
+export function addressOf({ baseURL }: AnthropicConnectionSettings): string | undefined {
+  const address = baseURL ?? environment('ANTHROPIC_BASE_URL')
+  if (!address) return undefined
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError(`${owner}: \`baseURL\` must be an address that begins with http`)
+  }
+  if (url.username || url.password) {
+    throw new TypeError(`${owner}: \`baseURL\` must not hold credentials`)
+  }
+  return address
+}
+
+function environment(name: string): string | undefined {
+  return globalThis.process?.env?.[name]?.trim() || undefined
+}

@@ -1,0 +1,6 @@
+export { AnthropicChatClient } from './fetch/anthropic-chat-client.ts'
+export type { AnthropicChatClientOptions } from './connection/anthropic-connection.ts'
+export type { AnthropicConnectionSettings } from './connection/client-options.ts'
+export type { AnthropicProviderOptions, CacheTime } from './requests/anthropic-provider-options.ts'
+export { messagesDialects } from './history/messages-dialect.ts'
+export type { MessagesDialect, MessagesDialectName } from './history/messages-dialect.ts'

@@ -1,0 +1,188 @@
+import type {
+  ChatRequest,
+  ChatResponse,
+  ChatResponseUpdate,
+  ContinuationReport,
+  Message,
+} from '@lamella/core'
+import { BaseChatClient, foldUpdates } from '@lamella/core'
+import type {
+  FailureContext,
+  PreparedHistory,
+  TransportCall,
+  WireObject,
+} from '@lamella/core/transport'
+import {
+  conversationTexts,
+  headerUpdates,
+  readEventStream,
+  readRateLimits,
+  readWhole,
+} from '@lamella/core/transport'
+import type { AnthropicChatClientOptions, Connection } from '../connection/anthropic-connection.ts'
+import { connect } from '../connection/anthropic-connection.ts'
+import { toProviderError } from '../errors/anthropic-error.ts'
+import type { AnthropicProviderOptions } from '../requests/anthropic-provider-options.ts'
+import { readProviderOptions } from '../requests/anthropic-provider-options.ts'
+import { ignoredOptions, messagesBody, replayOf } from '../requests/messages-request.ts'
+import type { MapperContext } from '../answers/messages-updates.ts'
+import { MessagesUpdates } from '../answers/messages-updates.ts'
+import { messagesHistory } from '../history/messages-history.ts'
+import { rateLimitHeaders } from '../errors/rate-limit-headers.ts'
+
+/**
+ * Claude, through Anthropic's Messages API.
+ *
+ * @example
+ * ```ts
+ * import { AnthropicChatClient } from '@lamella/anthropic/fetch'
+ *
+ * const client = new AnthropicChatClient({ apiKey: 'my-key', model: 'claude-sonnet-5-5' })
+ * const answer = () => client.getResponse('Why is the sky blue?')
+ * ```
+ */
+export class AnthropicChatClient extends BaseChatClient {
+  readonly provider: string
+  readonly #connection: Connection
+  /** Of the body that was made last, until the call that it is for takes them. */
+  #losses: readonly string[] = []
+
+  /** @throws TypeError without a key, or for options that do not go together */
+  constructor(options: AnthropicChatClientOptions = {}) {
+    super(options)
+    this.#connection = connect(options)
+    this.provider = this.#connection.provider
+  }
+
+  /** The server, and how long an answer may be where a call says nothing. */
+  get fingerprint(): string {
+    const { sender, maxOutputTokens } = this.#connection
+    const { origin, pathname } = new URL(sender.baseURL)
+    return `${origin}${pathname} ${maxOutputTokens}`
+  }
+
+  async respond(request: ChatRequest): Promise<ChatResponse> {
+    const call = this.#call(request)
+    const own = readProviderOptions(request, this.provider)
+    const { body: raw, headers } = await readWhole({
+      ...call,
+      wanted: 'a message',
+      isAnswer: ({ content }) => Array.isArray(content),
+      bodyTimeoutMs: this.#connection.idleTimeoutMs,
+    })
+    const updates = [...factsOf(headers, own)]
+    call.mapper().whole(raw, updates)
+    return { ...foldUpdates(updates), raw }
+  }
+
+  stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
+    const own = readProviderOptions(request, this.provider)
+    return readEventStream({
+      ...this.#call(request, { stream: true }),
+      errorIn: (event, name) => (name === 'error' || event['error'] ? event : undefined),
+      headerUpdates: (headers) => factsOf(headers, own),
+      timeouts: this.#connection,
+    })
+  }
+
+  /** Makes any history valid for the Messages API. Every call does so by itself. */
+  prepareHistory(messages: readonly Message[]): readonly Message[] {
+    return this.#prepare(messages).messages
+  }
+
+  /** Tells what of a history a request would leave out or change. */
+  canContinue(messages: readonly Message[]): ContinuationReport {
+    const { losses } = this.#prepare(messages)
+    return { ok: losses.length === 0, losses }
+  }
+
+  /** The body of a request. A subclass may add what its server knows besides. */
+  protected requestBody(request: ChatRequest): Record<string, unknown> {
+    const { provider, dialect, maxOutputTokens } = this.#connection
+    const model = request.options.model ?? this.model
+    const own = readProviderOptions(request, provider)
+    const settings = { provider, model, dialect, maxOutputTokens }
+    const { body, losses } = messagesBody(request, own, settings)
+    this.#losses = losses
+    return body
+  }
+
+  #prepare(messages: readonly Message[]): PreparedHistory {
+    const { provider, model } = this
+    return messagesHistory(messages, { provider, model, dialect: this.#connection.dialect })
+  }
+
+  #call(request: ChatRequest, streaming: WireObject = {}): ReadyCall {
+    const { sender } = this.#connection
+    const body = { ...this.requestBody(request), ...streaming }
+    const own = readProviderOptions(request, this.provider)
+    const context: MapperContext = {
+      provider: this.provider,
+      model: request.options.model ?? this.model,
+      ignored: ignoredOptions(request),
+      losses: this.#losses,
+    }
+    const failure: FailureContext = {
+      provider: this.provider,
+      replay: replayOf(body),
+      confidential: {
+        get keys() {
+          return sender.keys
+        },
+        texts: () => conversationTexts(request),
+      },
+    }
+    return {
+      signal: request.signal,
+      open: (signal) =>
+        sender.send({
+          method: 'POST',
+          path: '/v1/messages',
+          body,
+          signal,
+          headers: headersOf(own),
+          query: own.extraQuery,
+          timeoutMs: own.timeoutMs,
+          maxRetries: request.options.transportRetries,
+        }),
+      mapper: () => new MessagesUpdates(context),
+      reportIn,
+      toError: (cause, { partial, headers: answered }) =>
+        toProviderError(cause, {
+          ...failure,
+          partial,
+          headers: answered,
+          requestId: answered?.get('request-id') ?? undefined,
+        }),
+    }
+  }
+}
+
+interface ReadyCall extends TransportCall {
+  readonly mapper: () => MessagesUpdates
+}
+
+/** Gateways say `{ message }` or `{ detail }`. */
+function reportIn(body: WireObject): unknown {
+  const { error, message, detail } = body
+  return (error ?? message ?? detail) ? body : undefined
+}
+
+function factsOf(
+  headers: Headers,
+  { responseHeaders }: AnthropicProviderOptions,
+): readonly ChatResponseUpdate[] {
+  return headerUpdates({
+    rateLimit: readRateLimits(rateLimitHeaders, headers),
+    requestId: headers.get('request-id') ?? undefined,
+    headers: responseHeaders === true ? headers : undefined,
+  })
+}
+
+function headersOf({
+  betas = [],
+  extraHeaders,
+}: AnthropicProviderOptions): Readonly<Record<string, string>> | undefined {
+  if (betas.length === 0) return extraHeaders
+  return { 'anthropic-beta': betas.join(','), ...extraHeaders }
+}

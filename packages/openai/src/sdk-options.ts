@@ -1,0 +1,56 @@
+import type { OptionRules } from '@lamella/core/authoring'
+import { checkOptions } from '@lamella/core/authoring'
+import { checkTimeLimits, longestTimerMs } from '@lamella/core/transport'
+import { OpenAI } from 'openai'
+import { boundedFailures } from './connection/bounded-failures.ts'
+import type { OpenAIConnectionSettings } from './connection/client-options.ts'
+import { checkNoClash, senderSettings } from './connection/client-options.ts'
+import type { OpenAIClientOptions as FetchOptions } from './connection/openai-connection.ts'
+import { keyFrom } from './connection/openai-connection.ts'
+import { sdkSender } from './sdk-sender.ts'
+
+/** Options of the clients on OpenAI's SDK. */
+export interface OpenAIClientOptions extends OpenAIConnectionSettings {
+  /** An OpenAI client of one's own. Excludes the options that would make one. */
+  readonly client?: OpenAI | undefined
+}
+
+/** The same options with an SDK client that sends. `owner` is the class that is named in errors. */
+export function sdkOptions<Options extends OpenAIClientOptions>(
+  owner: string,
+  options: Options,
+  rules: OptionRules<NoInfer<Options>>,
+): Omit<Options, keyof OpenAIClientOptions> & FetchOptions {
+  checkOptions(owner, options, rules)
+  const { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs } = options
+  checkTimeLimits(owner, { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs })
+  return {
+    ...options,
+    apiKey: undefined,
+    baseURL: undefined,
+    organization: undefined,
+    project: undefined,
+    timeoutMs: undefined,
+    fetch: undefined,
+    defaultHeaders: undefined,
+    client: sdkSender(sdkClient(owner, options)),
+  }
+}
+
+function sdkClient(owner: string, options: OpenAIClientOptions): OpenAI {
+  const { client, provider = 'openai', timeoutMs, defaultHeaders } = options
+  if (client !== undefined) {
+    checkNoClash(owner, options)
+    return client
+  }
+  const { apiKey, baseURL, organization, project } = senderSettings(owner, options)
+  return new OpenAI({
+    apiKey: typeof apiKey === 'string' ? apiKey : () => keyFrom(apiKey, provider),
+    ...(baseURL !== undefined && { baseURL }),
+    ...(organization !== undefined && { organization }),
+    ...(project !== undefined && { project }),
+    ...(timeoutMs !== undefined && { timeout: Math.min(timeoutMs, longestTimerMs) }),
+    fetch: boundedFailures(options.fetch, options.idleTimeoutMs),
+    ...(defaultHeaders !== undefined && { defaultHeaders }),
+  })
+}

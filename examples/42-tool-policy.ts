@@ -2,7 +2,7 @@
 // model reads as a result; what needs a person pauses the run, and no changed checkpoint runs anything else.
 import assert from 'node:assert/strict'
 import type { Checkpoint } from '@lamella/core'
-import { Agent, tool } from '@lamella/core'
+import { Agent, memoryStore, tool } from '@lamella/core'
 import { ask, range, sql, toolPolicy } from '@lamella/guardrail-tools'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { parse } from 'libpg-query'
@@ -46,7 +46,13 @@ assert.deepEqual(done, ['select * from orders'])
 
 const kept = JSON.stringify(paused.checkpoint)
 const changed = JSON.parse(kept.replaceAll(':80}', ':800}')) as Checkpoint
-const elsewhere = new Agent({ client, tools: [query, refund], middleware: policy })
+// Another process, with which this one shares no store.
+const elsewhere = new Agent({
+  client,
+  tools: [query, refund],
+  middleware: policy,
+  store: memoryStore(),
+})
 console.log((await elsewhere.resume(changed, { [request.id]: true })).text)
 assert.equal(done.length, 1)
 

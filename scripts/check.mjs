@@ -16,8 +16,6 @@ const steps = {
   typecost: ['node', 'scripts/type-cost.mjs'],
   unused: ['knip', '--no-config-hints'],
   size: ['node', 'scripts/size.mjs'],
-  // A release runs it for twenty minutes: `npm run soak -- --seconds=1200`.
-  soak: ['node', '--expose-gc', '--conditions=@lamella/source', 'scripts/soak.ts'],
   eval: ['node', '--conditions=@lamella/source', 'scripts/eval.ts'],
   examples: ['node', 'scripts/run-examples.mjs'],
   snippets: ['node', 'scripts/check-snippets.ts'],

@@ -123,7 +123,7 @@ describe.each(runModes)('a chat pipeline, %s', (mode) => {
       () => new Promise<string>(() => {}),
     )
     const settled = running.catch((error: unknown) => error)
-    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setTimeout(resolve, 0))
 
     controller.abort('late')
 

@@ -7,6 +7,10 @@ export function postgresMigration(schema = 'public'): string {
   const place = schemaName(schema)
   return `BEGIN;
 SELECT pg_advisory_xact_lock(7235089412);
+DO $migration$
+BEGIN
+-- The last index: with it, the migration is complete. CREATE INDEX IF NOT EXISTS would lock tables in use.
+IF to_regclass('${place}.lamella_takes_order') IS NULL THEN
 CREATE SCHEMA IF NOT EXISTS ${place};
 CREATE TABLE IF NOT EXISTS ${place}.lamella_entries (
   key text COLLATE "C" PRIMARY KEY,
@@ -45,6 +49,9 @@ CREATE TABLE IF NOT EXISTS ${place}.lamella_takes (
   PRIMARY KEY (key, id)
 );
 CREATE INDEX IF NOT EXISTS lamella_takes_order ON ${place}.lamella_takes (key, at);
+END IF;
+END
+$migration$;
 COMMIT;`
 }
 

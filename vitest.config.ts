@@ -59,6 +59,9 @@ export default defineConfig({
     environment: 'node',
     setupFiles: [`${import.meta.dirname}/scripts/test-support/vitest-setup.ts`],
     passWithNoTests: true,
+    // On a machine with other work, a test takes many times as long.
+    testTimeout: 20_000,
+    hookTimeout: 40_000,
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],

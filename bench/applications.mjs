@@ -4,6 +4,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { readByHand } from './lib/read-by-hand.mjs'
 
 const apiKey = 'none'
 
@@ -20,29 +21,28 @@ const length = async (pieces) => {
   return sum
 }
 
+/** An application on Lamella, with a client of OpenAI from `entry`. */
+const sourceOf = (entry) => `import { Agent, chatMiddleware, tool } from '@lamella/core'
+  import { OpenAIChatCompletionsClient } from '${entry}'
+  const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object' }, execute: () => Date.now() })
+  const note = chatMiddleware('note', async (context, callNext) => { await callNext(); console.log(context.result) })
+  const client = new OpenAIChatCompletionsClient({ model: 'm', apiKey: 'none' })
+  export const agent = new Agent({ client, tools: [now], middleware: [note] })`
+
+async function streamOf(baseURL) {
+  const [{ Agent }, { OpenAIChatCompletionsClient }] = await Promise.all(
+    this.entries.map((name) => import(name)),
+  )
+  const client = new OpenAIChatCompletionsClient({ model: 'm', apiKey, baseURL })
+  const agent = new Agent({ client })
+  return () => length(agent.run('Hi', { stream: true }).text())
+}
+
 export const applications = [
   {
     name: 'fetch by hand',
     folder: '.',
-    stream: (url) => async () => {
-      const body = JSON.stringify({
-        model: 'm',
-        stream: true,
-        messages: [{ role: 'user', content: 'Hi' }],
-      })
-      const response = await fetch(`${url}/chat/completions`, { method: 'POST', body })
-      const decoder = new TextDecoder()
-      let [rest, sum] = ['', 0]
-      for await (const bytes of response.body) {
-        rest += decoder.decode(bytes, { stream: true })
-        for (let end = rest.indexOf('\n\n'); end >= 0; end = rest.indexOf('\n\n')) {
-          const data = rest.slice('data: '.length, end)
-          rest = rest.slice(end + 2)
-          if (data !== '[DONE]') sum += JSON.parse(data).choices[0].delta.content?.length ?? 0
-        }
-      }
-      return sum
-    },
+    stream: (url) => () => length(readByHand(fetch, url)),
   },
   {
     name: 'openai, the SDK alone',
@@ -68,23 +68,30 @@ export const applications = [
   },
   { name: '@lamella/core', folder: '.', entries: ['@lamella/core'] },
   {
+    name: '@lamella/core, @lamella/openai/fetch',
+    folder: '.',
+    entries: ['@lamella/core', '@lamella/openai/fetch'],
+    source: sourceOf('@lamella/openai/fetch'),
+    stream: streamOf,
+  },
+  {
     name: '@lamella/core, @lamella/openai',
     folder: '.',
     entries: ['@lamella/core', '@lamella/openai'],
-    source: `import { Agent, chatMiddleware, tool } from '@lamella/core'
-      import { OpenAIChatCompletionsClient } from '@lamella/openai'
-      const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object' }, execute: () => Date.now() })
-      const note = chatMiddleware('note', async (context, callNext) => { await callNext(); console.log(context.result) })
-      const client = new OpenAIChatCompletionsClient({ model: 'm', apiKey: 'none' })
-      export const agent = new Agent({ client, tools: [now], middleware: [note] })`,
-    async stream(baseURL) {
-      const [{ Agent }, { OpenAIChatCompletionsClient }] = await Promise.all(
-        this.entries.map((name) => import(name)),
-      )
-      const client = new OpenAIChatCompletionsClient({ model: 'm', apiKey, baseURL })
-      const agent = new Agent({ client })
-      return () => length(agent.run('Hi', { stream: true }).text())
-    },
+    source: sourceOf('@lamella/openai'),
+    stream: streamOf,
+  },
+  ...['azure-openai', 'anthropic'].flatMap((name) =>
+    [`@lamella/${name}/fetch`, `@lamella/${name}`].map((entry) => ({
+      name: `@lamella/core, ${entry}`,
+      folder: '../examples',
+      entries: ['@lamella/core', entry],
+    })),
+  ),
+  {
+    name: '@anthropic-ai/sdk, the SDK alone',
+    folder: '../packages/anthropic',
+    entries: ['@anthropic-ai/sdk'],
   },
   { name: 'ai', folder: 'peers/ai', entries: ['ai'] },
   {
@@ -113,6 +120,18 @@ export const applications = [
       const now = tool(() => String(Date.now()), { name: 'now', description: 'The time.', schema: { type: 'object' } })
       const note = createMiddleware({ name: 'note', wrapModelCall: async (request, handler) => { const result = await handler(request); console.log(result); return result } })
       export const agent = createAgent({ model: new ChatOpenAI({ model: 'm', apiKey: 'none' }), tools: [now], middleware: [note] })`,
+    async stream(baseURL) {
+      const { createAgent } = await from(this.folder, 'langchain')
+      const { ChatOpenAI } = await from(this.folder, '@langchain/openai')
+      const model = new ChatOpenAI({ model: 'm', apiKey, configuration: { baseURL } })
+      const agent = createAgent({ model, tools: [] })
+      const input = { messages: [{ role: 'user', content: 'Hi' }] }
+      const texts = async function* () {
+        for await (const [{ text }] of await agent.stream(input, { streamMode: 'messages' }))
+          yield text
+      }
+      return () => length(texts())
+    },
   },
   {
     name: '@openai/agents',
@@ -122,10 +141,28 @@ export const applications = [
       const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object', properties: {}, required: [], additionalProperties: true }, strict: false, execute: () => String(Date.now()) })
       const agent = new Agent({ name: 'a', model: 'm', tools: [now] })
       export const answer = (input) => run(agent, input)`,
+    async stream(baseURL) {
+      const agents = await from(this.folder, '@openai/agents')
+      const { default: OpenAI } = await from(this.folder, 'openai')
+      agents.setTracingDisabled(true)
+      const model = new agents.OpenAIChatCompletionsModel(new OpenAI({ apiKey, baseURL }), 'm')
+      const agent = new agents.Agent({ name: 'a', model })
+      return async () => length((await agents.run(agent, 'Hi', { stream: true })).toTextStream())
+    },
   },
   {
     name: '@mastra/core/agent, @ai-sdk/openai',
     folder: 'peers/mastra',
     entries: ['@mastra/core/agent', '@ai-sdk/openai'],
+    source: `import { Agent } from '@mastra/core/agent'
+      import { createOpenAI } from '@ai-sdk/openai'
+      export const agent = new Agent({ id: 'a', name: 'a', instructions: 'Be kind.', model: createOpenAI({ apiKey: 'none' }).chat('m') })`,
+    async stream(baseURL) {
+      const { Agent } = await from(this.folder, '@mastra/core/agent')
+      const { createOpenAI } = await from(this.folder, '@ai-sdk/openai')
+      const model = createOpenAI({ apiKey, baseURL }).chat('m')
+      const agent = new Agent({ id: 'a', name: 'a', instructions: 'Be kind.', model })
+      return async () => length((await agent.stream('Hi')).textStream)
+    },
   },
 ]

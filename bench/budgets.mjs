@@ -1,6 +1,8 @@
-// Measures what users feel of an application with an OpenAI model: its import, its bundle, and the processor time
-// of a streamed answer, beside the same application on other frameworks, which it installs when they are missing.
-// usage: npm run budgets [-- --rounds=9] [--only=import,bundle,socket]
+// Measures what users feel: the import and the bundle of an application with an OpenAI model, the processor time and
+// the memory of its streamed answers, a thousand runs at once, long runs, long histories, all the recommended
+// middlewares together, and the memory of a long stream. Other frameworks stand beside, and are installed when they are
+// missing.
+// usage: npm run budgets [-- --rounds=9] [--only=import,bundle,socket,runs,stack,memory]
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
@@ -9,15 +11,23 @@ import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { applications } from './applications.mjs'
-import { median, paired } from './lib/paired.mjs'
+import { measureMemory } from './lib/measure-memory.mjs'
+import { paired } from './lib/paired.mjs'
+import { median } from './lib/statistics.mjs'
+import { longStream } from './scenarios.mjs'
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '9' },
-    only: { type: 'string', default: 'import,bundle,socket' },
+    only: { type: 'string', default: 'import,bundle,socket,runs,stack,memory' },
   },
 })
 const only = values.only.split(',')
+const all = Number(values.rounds)
+const fewer = Math.min(5, all)
+/** Of what takes minutes. */
+const fewest = Math.min(3, all)
+const loadBefore = loadavg()[0]
 const here = import.meta.dirname
 const env = { ...process.env, NODE_ENV: 'production', MASTRA_TELEMETRY_DISABLED: '1' }
 
@@ -35,13 +45,19 @@ for (const { folder } of applications) {
 if (only.includes('import')) {
   const nothing = { name: 'nothing', folder: '.', entries: [] }
   const jobs = [nothing, ...applications.filter((job) => 'entries' in job)]
-  const rounds = paired(jobs, Number(values.rounds), (job) => {
+  const spent = `const { user, system } = process.cpuUsage()
+    process.stdout.write(String((user + system) / 1000)); process.exit(0)`
+  const rounds = paired('import', jobs, all, (job) => {
     const start = performance.now()
-    evaluate(job, `${imports(job)} process.exit(0)`)
-    return performance.now() - start
+    const processor = Number(evaluate(job, `${imports(job)} ${spent}`))
+    return { clock: performance.now() - start, processor }
   })
-  print('import', ['milliseconds over an empty process', 'modules'], jobs.slice(1), (job) => [
-    median(rounds.map((round) => round.get(job) - round.get(nothing))).toFixed(1),
+  const over = (job, time) =>
+    median(rounds.map((round) => round.get(job)[time] - round.get(nothing)[time])).toFixed(1)
+  const columns = ['ms of processor time over an empty process', 'ms by the clock', 'modules']
+  print('import', columns, jobs.slice(1), (job) => [
+    over(job, 'processor'),
+    over(job, 'clock'),
     evaluate(
       job,
       `const { registerHooks } = await import('node:module'); let modules = 0
@@ -81,27 +97,74 @@ if (only.includes('socket')) {
   )
   try {
     const jobs = applications.filter((job) => 'stream' in job)
-    const rounds = paired(jobs, Math.min(5, Number(values.rounds)), (job) =>
-      Number(
-        command(process.execPath, [join(here, 'lib', 'stream-client.mjs'), job.name, url], here),
-      ),
+    const rounds = paired('socket', jobs, fewer, (job) =>
+      measured('stream-client.mjs', job.name, url),
     )
     const floor = jobs.find(({ name }) => name === 'fetch by hand')
     print(
       'streamed answer of 300 chunks over a socket',
-      ['ms of processor time', 'over fetch'],
+      ['ms of processor time', 'over fetch', 'MB of memory at most'],
       jobs,
       (job) => [
-        median(rounds.map((round) => round.get(job))).toFixed(2),
-        `${median(rounds.map((round) => round.get(job) / round.get(floor))).toFixed(2)}x`,
+        median(rounds.map((round) => round.get(job).ms)).toFixed(2),
+        `${median(rounds.map((round) => round.get(job).ms / round.get(floor).ms)).toFixed(2)}x`,
+        median(rounds.map((round) => round.get(job).maxRssMB)).toFixed(0),
       ],
     )
   } finally {
     server.kill()
   }
 }
+if (only.includes('runs')) {
+  const peers = [
+    { name: 'a loop by hand', file: join('adapters', 'bare.mjs') },
+    { name: '@lamella/core', file: join('adapters', 'lamella.mjs') },
+    { name: 'ai', file: join('peers', 'ai', 'adapter.mjs') },
+    { name: 'langchain', file: join('peers', 'langchain', 'adapter.mjs') },
+    { name: '@openai/agents', file: join('peers', 'openai-agents', 'adapter.mjs') },
+    { name: '@mastra/core/agent', file: join('peers', 'mastra', 'adapter.mjs') },
+  ]
+  const columns = [
+    { title: 'µs of processor time', atATime: 1, toolRounds: 1 },
+    { title: 'each of 1,000 at once', atATime: 1000, toolRounds: 1 },
+    { title: 'a round of ten', atATime: 1, toolRounds: 10 },
+    { title: 'a round of a hundred', atATime: 1, toolRounds: 100 },
+  ].map(({ title, atATime, toolRounds }) => {
+    const rounds = paired(`runs, ${title}`, peers, fewest, ({ file }) =>
+      measured('agent-runs.mjs', join(here, file), atATime, toolRounds),
+    )
+    const cell = (peer) => median(rounds.map((round) => round.get(peer))) / toolRounds
+    return { title, cell }
+  })
+  const titles = columns.map(({ title }) => title)
+  print('run with one tool round, and of more', titles, peers, (peer) =>
+    columns.map(({ cell }) => cell(peer).toFixed(1)),
+  )
+}
+
+if (only.includes('stack')) {
+  const jobs = [
+    { name: 'a bare agent', what: 'bare' },
+    { name: 'the recommended middleware', what: 'stack' },
+    { name: 'a bare agent, 100 messages of history', what: '100' },
+    { name: 'a bare agent, 1,000 messages of history', what: '1000' },
+  ]
+  const rounds = paired('stack', jobs, fewer, ({ what }) => measured('stack-runs.mjs', what))
+  print('run with one model call', ['µs of processor time', 'a streamed word'], jobs, (job) => [
+    median(rounds.map((round) => round.get(job).perRun)).toFixed(1),
+    median(rounds.map((round) => round.get(job).perWord)).toFixed(2),
+  ])
+}
+
+if (only.includes('memory')) {
+  const say = (line) => process.stderr.write(`memory: ${line}\n`)
+  const { text } = await measureMemory(['bare', 'lamella-agent', 'ai'], longStream, say)
+  console.log(`\n${text}`)
+}
+
+const loads = [loadBefore, loadavg()[0]].map((load) => load.toFixed(1))
 console.log(
-  `\nNode ${process.versions.node}, ${availableParallelism()} cores, load at the end ${loadavg()[0].toFixed(1)}`,
+  `\nNode ${process.versions.node}, ${availableParallelism()} cores, load ${loads.join(' before, ')} after`,
 )
 
 function imports({ entries }) {
@@ -110,6 +173,13 @@ function imports({ entries }) {
 
 function evaluate({ folder }, code) {
   return command(process.execPath, ['--input-type=module', '-e', code], join(here, folder))
+}
+
+/** The figures that a program of `lib` prints. */
+function measured(program, ...args) {
+  return JSON.parse(
+    command(process.execPath, [join(here, 'lib', program), ...args.map(String)], here),
+  )
 }
 
 function command(program, args, cwd) {

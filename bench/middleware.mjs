@@ -1,5 +1,5 @@
 // The built-in middlewares, each made so that neutral calls pass: name, package, and how it is made of what the
-// package exports. A package that is not built yet is left out.
+// package exports.
 const plenty = 1e12
 let count = 0
 

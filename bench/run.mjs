@@ -16,7 +16,7 @@ import * as targets from './targets.mjs'
 const { values: options } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },
-    middlewares: { type: 'boolean', default: false },
+    middleware: { type: 'boolean', default: false },
     scenario: { type: 'string', default: 'A,B,C,M' },
     peers: {
       type: 'string',
@@ -30,13 +30,14 @@ const { values: options } = parseArgs({
     foreign: { type: 'string', default: '0.25' },
     slow: { type: 'string', default: '1.15' },
     retries: { type: 'string', default: '6' },
+    'own-time': { type: 'boolean', default: false },
     json: { type: 'string' },
   },
 })
 
 const say = (line) => process.stderr.write(`${line}\n`)
-// The time that a process uses itself, which the table of middlewares is of, needs no quiet machine.
-const isOwnTime = options.middlewares
+// The time that a process uses itself needs no quiet machine.
+const isOwnTime = options.middleware || options['own-time']
 const meter = new QuietMeter({
   foreign: isOwnTime ? Infinity : Number(options.foreign),
   slow: isOwnTime ? Infinity : Number(options.slow),
@@ -56,7 +57,7 @@ const settings = {
 try {
   buildCore()
   if (options.check) await check()
-  else if (options.middlewares) report({ middlewares: await measureMiddlewares(settings) })
+  else if (options.middleware) report({ middleware: await measureMiddlewares(settings) })
   else await measure()
 } catch (error) {
   say(`bench: ${error.message}`)

@@ -38,8 +38,8 @@ export const ratioTargets = [
   {
     scenario: 'L',
     id: 'a cache hit on ten messages, over JSON.stringify and SHA-256 of the request',
-    of: { peer: 'middlewares', method: 'hit', params: { of: 'cache' } },
-    over: { peer: 'middlewares', method: 'hit', params: { of: 'hash' } },
+    of: { peer: 'middleware', method: 'hit', params: { of: 'cache' } },
+    over: { peer: 'middleware', method: 'hit', params: { of: 'hash' } },
     limit: 2,
   },
 ]

@@ -1,5 +1,5 @@
-// An agent is a model with tools and middlewares. This one runs without a key: the stand-in speaks OpenAI's
-// protocol on this machine. For a real model, drop the server and set OPENAI_API_KEY.
+// An agent is a model with tools and middlewares. This one runs without a key: a local model server speaks
+// OpenAI's protocol. For a real model, remove the server and set OPENAI_API_KEY.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, tool } from '@lamella/core'
 import { OpenAIChatClient } from '@lamella/openai'

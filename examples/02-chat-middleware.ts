@@ -1,5 +1,5 @@
-// A chat middleware lies around every model call, also those inside the tool loop. What it assigns is seen
-// by the middlewares inside it and by the model, and by nobody else.
+// A chat middleware wraps every model call, including those inside the tool loop. Inner middlewares and the
+// model see the values it assigns; outer middlewares and the caller do not.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
@@ -24,7 +24,7 @@ const add = tool({
   execute: ({ a, b }) => Number(a) + Number(b),
 })
 
-// The first in the list is the outermost.
+// The first middleware in the list is the outermost.
 const agent = new Agent({
   client,
   instructions: 'Calculate.',

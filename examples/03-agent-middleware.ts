@@ -1,5 +1,5 @@
-// An agent middleware lies around the whole run: it sees the input once, and the final response once,
-// however many model calls and tool calls are in between.
+// An agent middleware wraps the whole run: it sees the input once and the final response once,
+// for any number of model calls and tool calls.
 import assert from 'node:assert/strict'
 import { Agent, agentMiddleware, chatMiddleware, message, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
@@ -11,7 +11,7 @@ const summary = agentMiddleware('summary', async (context, callNext) => {
   const response = await callNext()
   const calls = response.messages.filter(({ role }) => role === 'tool').length
   steps.push(
-    `run ends: ${response.status}, ${calls} tool round, ${context.run.usage.totalTokens} tokens`,
+    `run ends: ${response.status}, ${calls} tool call, ${context.run.usage.totalTokens} tokens`,
   )
 })
 
@@ -41,6 +41,6 @@ assert.deepEqual(steps, [
   'run begins',
   '  model call 0',
   '  model call 1',
-  'run ends: completed, 1 tool round, 30 tokens',
+  'run ends: completed, 1 tool call, 30 tokens',
 ])
 assert.equal(client.requests[0]?.messages[0]?.role, 'system')

@@ -1,5 +1,5 @@
-// A function middleware lies around every tool call. It may change the arguments (they are validated again),
-// the result, or answer in the tool's place.
+// A function middleware wraps every tool call. It may change the arguments (they are validated again),
+// change the result, or answer without running the tool.
 import assert from 'node:assert/strict'
 import { Agent, functionMiddleware, textOf, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'

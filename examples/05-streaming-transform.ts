@@ -1,5 +1,5 @@
-// What a middleware wants to do to updates as they pass, it registers before callNext(). One middleware serves both
-// modes: streamed or not, the caller reads the same, and so does the final response.
+// To change updates, a middleware registers a transform before callNext(). One middleware serves both modes:
+// streamed or plain, the caller reads the same text, and so does the final response.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware } from '@lamella/core'
 import { scriptedClient } from '@lamella/testing'

@@ -1,5 +1,5 @@
-// A middleware that sets a result and returns without callNext() answers by itself: nothing inside it runs,
-// the middlewares outside it notice nothing, and a caller that streams gets the result as updates.
+// A middleware that sets a result and returns without callNext() is a short circuit: nothing inside it runs,
+// the outer middlewares continue as usual, and a streaming caller receives the result as updates.
 import assert from 'node:assert/strict'
 import type { ChatResponse } from '@lamella/core'
 import { Agent, chatMiddleware, messageText } from '@lamella/core'
@@ -14,7 +14,7 @@ const memory = chatMiddleware('memory', async (context, callNext) => {
     remembered.set(key, await callNext())
     return
   }
-  // What is remembered cost nothing this time.
+  // A remembered answer costs nothing.
   context.result = { ...known, usage: {} }
 })
 

@@ -26,7 +26,7 @@ const outer = agentMiddleware('outer', async (_context, callNext) => {
   }
 })
 
-// At function level it ends the loop: the model is not called again.
+// At function level, it ends the loop: the model is not called again.
 const enough = functionMiddleware('enough', async (_context, callNext) => {
   await callNext()
   throw new MiddlewareTermination('the search is all we need')

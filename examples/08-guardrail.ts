@@ -1,5 +1,5 @@
-// A guardrail is a middleware that throws GuardrailTripped. The run ends as `blocked`, at whatever level it was
-// thrown: that is an outcome, and the user reads a neutral sentence without a word of what tripped it.
+// A guardrail is a middleware that throws GuardrailTripped. The run then ends as `blocked`, at any level.
+// That is an outcome, not a failure, and the user reads a neutral sentence without the blocked text.
 import assert from 'node:assert/strict'
 import type { Block } from '@lamella/core'
 import {
@@ -27,7 +27,7 @@ const noCards = agentMiddleware('no-cards', async (context, callNext) => {
 
 const readOnly = functionMiddleware('read-only', async (context, callNext) => {
   const rule = { guardrail: 'read-only', level: 'function', stage: 'arguments' } as const
-  // Without words of its own, the user reads the agent's `blockMessage`.
+  // Without its own sentence, the user reads the agent's `blockMessage`.
   const block: Block = { ...rule, category: 'write', message: '' }
   if (!context.function.readOnly) throw new GuardrailTripped(block)
   await callNext()

@@ -1,5 +1,5 @@
-// Calling callNext() again runs everything inside a middleware once more. A retry is a loop around it, and it
-// reads only what the provider's error says, whichever provider it is. Here a real server fails twice.
+// A second callNext() runs all inner middlewares again, so a retry is a loop around it. It reads only
+// the provider's error and works with any provider. In this example, a real server fails twice.
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, chatMiddleware, isProviderError } from '@lamella/core'
@@ -9,7 +9,7 @@ import { startModelServer } from '@lamella/testing/model-server'
 const maxRetries = 2
 
 const retry = chatMiddleware('retry', async (context, callNext) => {
-  // One owner of retries: the provider's SDK is told to make none.
+  // Only one owner of retries: this turns off those of the provider's SDK.
   context.options = { ...context.options, transportRetries: 0 }
   for (let attempt = 1; ; attempt++) {
     try {
@@ -17,7 +17,7 @@ const retry = chatMiddleware('retry', async (context, callNext) => {
       return
     } catch (error) {
       if (!isProviderError(error) || !error.retry.retryable || attempt > maxRetries) throw error
-      // What has reached the reader cannot be unsaid.
+      // Released content cannot be taken back.
       if (context.released) throw error
       const delayMs = error.retry.afterMs ?? 10 * 2 ** attempt
       console.log(`${error.message}: again in ${delayMs} ms`)

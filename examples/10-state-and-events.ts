@@ -1,5 +1,5 @@
-// Middlewares hold no data of a run. What they count or remember is in the run's state, one cell per run, typed
-// and shared by all middlewares and tools. Events go to the caller, inside the stream or to `onEvent`.
+// Middlewares store no data of a run themselves. They use the run's state: typed cells, one value per run,
+// shared by all middlewares and tools. Events go to the caller, inside the stream or to `onEvent`.
 import assert from 'node:assert/strict'
 import { Agent, defineState, functionMiddleware, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
@@ -44,7 +44,7 @@ assert.deepEqual(events, [
   { price: 40, total: 100 },
 ])
 
-// The next run begins with a cell of its own.
+// The next run begins with a new cell.
 const types: string[] = []
 await agent.run('Furnish the other room.', { onEvent: ({ type }) => types.push(type) })
 console.log(types)

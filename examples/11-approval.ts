@@ -1,5 +1,5 @@
-// A tool that needs approval pauses the run. The checkpoint is JSON: keep it, ask somebody, and resume days
-// later in another process. What had finished is not done again.
+// A tool that needs approval pauses the run. The checkpoint is JSON: save it, ask a person, and resume days
+// later in another process. Finished steps are not repeated.
 import assert from 'node:assert/strict'
 import type { Checkpoint } from '@lamella/core'
 import { Agent, tool } from '@lamella/core'
@@ -42,13 +42,13 @@ assert.deepEqual(done, ['looked up 7'])
 const kept = JSON.stringify(paused.checkpoint)
 console.log(`kept ${kept.length} characters`)
 
-// The person allows less than was asked for. Edited arguments are validated like any others.
+// The person allows less than the model asked for. Edited arguments are validated like any others.
 const answers = { [request.id]: { approved: true, arguments: { order: 7, amount: 50 } } }
 const resumed = await agent.resume(JSON.parse(kept) as Checkpoint, answers)
 console.log(`${resumed.status}: ${resumed.text}`, done)
 assert.deepEqual(done, ['looked up 7', 'refunded 50 for 7'])
 
-// An answer counts once.
+// An answer is accepted once.
 await assert.rejects(agent.resume(JSON.parse(kept) as Checkpoint, answers), {
   code: 'approval_used',
 })

@@ -1,5 +1,5 @@
-// The tools of a run can change while it continues. Few tools at first keep the prompt short; a tool
-// or a middleware adds others when they are needed. Changes act from the next model call.
+// The tools of a run can change while it runs. A few tools at first keep the prompt short; a tool
+// or a middleware adds others when they are needed. Changes apply from the next model call on.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
@@ -45,5 +45,5 @@ assert.deepEqual(offered, [
   ['open_toolbox', 'send_invoice', 'refund'],
   ['open_toolbox', 'send_invoice', 'refund'],
 ])
-// What a run adds does not outlive it.
+// Tools added by a run are removed when it ends.
 assert.deepEqual(agent.tools, [openToolbox])

@@ -1,5 +1,5 @@
-// With a schema as the response format, the provider is asked for JSON that fits it, and what comes back is
-// checked before anybody gets it. Any Standard Schema will do; this one is zod's.
+// With a schema as the response format, the provider is asked for JSON that fits it, and the answer is
+// validated. Any Standard Schema works; this one is zod's.
 import assert from 'node:assert/strict'
 import { Agent, parseValue } from '@lamella/core'
 import { scriptedClient } from '@lamella/testing'
@@ -27,9 +27,9 @@ console.log(`${value.customer} owes ${value.total} for ${value.lines.join(' and 
 assert.deepEqual(good.value, value)
 assert.equal(value.total.toFixed(2), '42.50')
 
-// An answer that does not fit has no value; parseValue says why.
+// An answer that does not fit has no value; parseValue() says why.
 const bad = await agent.run('Ada got a present.')
-console.log(`value: ${String(bad.value)}, text: ${bad.text}`)
+console.log(`value: ${JSON.stringify(bad.value)}, text: ${bad.text}`)
 assert.equal(bad.value, undefined)
 await assert.rejects(
   parseValue(bad, invoice),

@@ -1,5 +1,5 @@
-// Chat middlewares need no agent. withMiddleware() gives any client middlewares, and getResponse() is one model call
-// through them, plain or streamed. An agent on such a client runs inside the same middlewares.
+// Chat middlewares need no agent. withMiddleware() adds them to any client, and getResponse() makes one model
+// call through them, plain or streamed. An agent on such a client runs inside the same middlewares.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, withMiddleware } from '@lamella/core'
 import { scriptedClient } from '@lamella/testing'
@@ -33,5 +33,5 @@ assert.deepEqual(
   [50, 50, 50],
 )
 assert.equal(model.requests[0]?.options.temperature, 0)
-// The client that was wrapped has no middlewares of its own, still.
+// The original client still has no middlewares.
 assert.deepEqual(model.middleware, [])

@@ -1,5 +1,5 @@
-// asTool() makes a tool of an agent: another agent may give it work. Each has middlewares of its own, and what
-// the inner one costs is counted for the outer one, too.
+// asTool() makes a tool of an agent, so another agent can delegate work to it. Each has its own middlewares,
+// and the usage of the inner agent also counts toward the outer one.
 import assert from 'node:assert/strict'
 import { Agent, agentMiddleware } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'

@@ -1,5 +1,5 @@
-// explain() says what a run would go through, outermost first, without calling anything. The middlewares of a
-// client lie outside those of an agent, and those of an agent outside those of a run.
+// explain() lists the middlewares of a run, outermost first, without calling anything. The middlewares of a
+// client are outside those of an agent, and those of an agent outside those of a run.
 import assert from 'node:assert/strict'
 import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '@lamella/core'
 import { scriptedClient } from '@lamella/testing'
@@ -35,6 +35,6 @@ assert.deepEqual(explanation.tools, ['search'])
 assert.equal(explanation.model, 'some-model')
 assert.equal(client.requests.length, 0)
 
-// What is no middleware is refused when the agent is made, not skipped in silence.
+// Anything else in a list throws when the agent is created; it is never silently skipped.
 // @ts-expect-error: a bare function has no level
 assert.throws(() => new Agent({ client, middleware: [async () => {}] }), /agentMiddleware/)

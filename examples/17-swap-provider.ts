@@ -1,5 +1,5 @@
-// Nothing above a client knows its provider. This conversation begins at OpenAI, calls a tool there, and goes
-// on at Anthropic: another client, one line. What only OpenAI understands stays away, what was said arrives.
+// Only the client knows its provider. This conversation begins at OpenAI, calls a tool there, and continues
+// at Anthropic: one line changes. The messages are sent; data that only OpenAI understands is not.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -19,7 +19,7 @@ const weather = tool({
 })
 const assistant = (client: ChatClient): Agent => new Agent({ client, tools: [weather] })
 
-// Two servers on this machine, in place of the real ones: OpenAI's protocol, and one answer of Anthropic's.
+// Two local servers replace the real ones: OpenAI's protocol, and one answer of Anthropic's.
 await using openAI = await startModelServer()
 let arrived = ''
 const anthropic = createServer((request, response) => {
@@ -45,7 +45,7 @@ console.log('What Anthropic is not sent:', second.canContinue(session.messages).
 console.log((await assistant(second).run('What did you say?', { session })).text)
 anthropic.close()
 
-// The question, the call, its result and the answer, as Anthropic writes them, and what was asked now.
+// The question, the call, its result and the answer, in Anthropic's format, and the new question.
 const said: { messages: { role: string }[] } = JSON.parse(arrived)
 const roles = said.messages.map(({ role }) => role)
 assert.deepEqual(roles, ['user', 'assistant', 'user', 'assistant', 'user'])

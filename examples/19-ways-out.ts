@@ -1,5 +1,5 @@
-// The five ways to leave a middleware, and what becomes of the run and of the code that an outer middleware has behind
-// its `callNext()`. A failure inside skips that code; what must always run stands in `finally`.
+// The five ways to leave a middleware, and their effects on the run and on the code of an outer middleware after its
+// `callNext()`. An inner failure skips that code; code that must always run belongs in `finally`.
 import assert from 'node:assert/strict'
 import type { AgentMiddleware } from '@lamella/core'
 import { Agent, agentMiddleware, LamellaError, MiddlewareTermination } from '@lamella/core'

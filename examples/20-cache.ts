@@ -1,4 +1,4 @@
-// The same question again: answered at once, at no cost, also when it is streamed or asked by many.
+// The same question again is answered immediately and at no cost, also when streamed or asked concurrently.
 import assert from 'node:assert/strict'
 import { Agent } from '@lamella/core'
 import type { CacheInfo } from '@lamella/middleware-cache'
@@ -26,10 +26,10 @@ for await (const piece of stream.text()) streamed += piece
 
 const other = await ask('globex')
 
-// A hundred at once make one call.
+// A hundred concurrent requests make one call.
 const many = await Promise.all(Array.from({ length: 100 }, () => ask('initech')))
 
-// A call may say that it wants none of it, or a new answer.
+// A call may bypass the cache, or refresh it.
 const fresh = await agent.run('What is new?', { tenant: 'acme', options: { cache: 'reload' } })
 
 assert.equal(second.text, first.text)

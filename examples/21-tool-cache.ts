@@ -1,4 +1,4 @@
-// A tool that only reads is not asked twice for the same thing, not even by two calls of one batch.
+// A tool that only reads runs once for the same arguments, even for two calls of one batch.
 import assert from 'node:assert/strict'
 import { Agent, tool } from '@lamella/core'
 import { toolCache } from '@lamella/middleware-cache'

@@ -1,11 +1,11 @@
-// Questions in other words have the same answer, but not those about another number or name.
+// A question in other words gets the same answer, but a question about another number or name does not.
 import assert from 'node:assert/strict'
 import { Agent } from '@lamella/core'
 import type { CacheInfo } from '@lamella/middleware-cache'
 import { cache } from '@lamella/middleware-cache'
 import { scriptedClient } from '@lamella/testing'
 
-// A stand-in for an embedding model: it counts words in 256 slots.
+// Replaces an embedding model: it counts words in 256 slots.
 function embed(question: string): number[] {
   const vector = Array.from({ length: 256 }, () => 0)
   for (const word of question.toLowerCase().match(/\p{L}{3,}/gu) ?? []) {

@@ -1,5 +1,5 @@
-// retry() owns all retries: of the provider's SDK, of middlewares further in, of tools that may be called twice.
-// Here a real server fails twice and an idempotent tool once, and the server counts the requests.
+// retry() owns all retries: those of the provider's SDK, of inner middlewares, and of tools that may run twice.
+// In this example, a real server fails twice and an idempotent tool once. The server counts the requests.
 import assert from 'node:assert/strict'
 import { Agent, tool } from '@lamella/core'
 import { retry } from '@lamella/middleware-retry'

@@ -1,5 +1,5 @@
-// timeout() gives up for real: the request is aborted, and so is the tool. With retry() outside of it,
-// a model call that does not begin is tried again; a slow tool is an error that the model reads.
+// timeout() really cancels a call: the provider's request or the tool is aborted. An outer retry() repeats
+// a model call that does not start in time; the model reads a slow tool as an error.
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, tool } from '@lamella/core'

@@ -1,5 +1,5 @@
-// fallback() asks the next client when one fails. Here the first server breaks down in the middle of a
-// conversation with tools, so a client of another API continues its history, and stays for the run.
+// fallback() calls the next client when one fails. In this example, the first server fails in the middle of
+// a conversation with tools, and a client of another API continues its history for the rest of the run.
 import assert from 'node:assert/strict'
 import { Agent, tool } from '@lamella/core'
 import { fallback } from '@lamella/middleware-fallback'

@@ -1,5 +1,5 @@
-// circuitBreaker() stops calls of a model that keeps failing. Around it, fallback() continues at once while the
-// circuit is open; later one call tries the first model out, and it is back.
+// circuitBreaker() stops calls to a model that keeps failing. While the circuit is open, an outer fallback()
+// uses another model; later, one call tests the first model, and the circuit closes.
 import assert from 'node:assert/strict'
 import { Agent, ProviderError } from '@lamella/core'
 import { circuitBreaker, fallback } from '@lamella/middleware-fallback'

@@ -1,11 +1,11 @@
-// Calls that are over a limit wait in line, or are rejected with what a status 429 needs.
+// Calls over a limit wait in a queue, or are rejected with the data for a 429 response.
 import assert from 'node:assert/strict'
 import { Agent, LamellaError } from '@lamella/core'
 import type { RateLimitError } from '@lamella/middleware-rate-limit'
 import { rateLimit } from '@lamella/middleware-rate-limit'
 import { scriptedClient, testClock } from '@lamella/testing'
 
-const clock = testClock() // in place of the system's, so that nobody has to wait here
+const clock = testClock() // replaces the system's clock, so that the example does not wait
 const answered: string[] = []
 const client = scriptedClient(({ messages }) => {
   const [content] = messages[0]?.contents ?? []
@@ -13,7 +13,7 @@ const client = scriptedClient(({ messages }) => {
   return 'Hello!'
 })
 
-// What the provider allows: each model call waits until it fits.
+// The provider's limit: each model call waits until it fits.
 const perMinute = rateLimit({
   limits: [
     { unit: 'requests', limit: 2, windowMs: 60_000 },
@@ -22,7 +22,7 @@ const perMinute = rateLimit({
   maxWaitMs: 5 * 60_000,
   clock,
 })
-// What a user may do: who asks too often is told so.
+// A limit for users: requests that exceed it are rejected.
 const perUser = rateLimit({
   name: 'per-user',
   level: 'agent',

@@ -1,4 +1,4 @@
-// A run ends when its budget is used up, and a sub-agent spends that of its caller.
+// A run ends when its budget is used up. A sub-agent spends the budget of its caller.
 import assert from 'node:assert/strict'
 import { Agent, tool } from '@lamella/core'
 import { budget } from '@lamella/middleware-budget'
@@ -18,7 +18,7 @@ const search = tool({
   parameters: { type: 'object', properties: { words: { type: 'string' } } },
   execute: () => 'Nothing found.',
 })
-// Two that never come to an end by themselves. Each model call costs 0.6 US cents.
+// These two agents never end by themselves. Each model call costs 0.6 US cents.
 const model = 'stand-in'
 const restless = scriptedClient(({ index }) => callFunction('search', { words: `try ${index}` }), {
   model,
@@ -47,7 +47,7 @@ assert.equal(response.text, 'I have used up my costUsd of 0.05.')
 assert.deepEqual(warnings, ['costUsd'])
 assert.ok(restless.requests.length + asking.requests.length <= 8)
 
-// Without any option, it still sees when a model goes round in circles.
+// Without options, it still ends a run that repeats the same call.
 const stuck = scriptedClient(() => callFunction('search', { words: 'the same' }))
 const stopped = await new Agent({ client: stuck, tools: [search], middleware: budget() }).run('Go')
 console.log(stopped.status, '-', stopped.reason)

@@ -1,5 +1,5 @@
-// An answer is to fit a schema. What is nearly JSON is repaired on the spot; what breaks a rule is sent
-// back to the model with what is wrong and where.
+// An answer must fit a schema. Almost valid JSON is repaired locally; an answer that breaks a rule is sent
+// back to the model with the problem and its location.
 import assert from 'node:assert/strict'
 import { Agent, parseValue } from '@lamella/core'
 import type { SchemaEvent } from '@lamella/middleware-schema'

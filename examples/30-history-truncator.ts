@@ -1,5 +1,5 @@
-// A long conversation with tools is cut to a number of tokens. It is cut between turns, so no call loses
-// its result, and the pinned message stays; the session keeps everything.
+// A long conversation with tools is cut to a number of tokens. It is cut between turns, so every call keeps
+// its result, and the pinned message remains; the session stores everything.
 import assert from 'node:assert/strict'
 import { Agent, message, messageText, visibleHistory } from '@lamella/core'
 import { historyTruncator } from '@lamella/middleware-truncate'

@@ -1,5 +1,5 @@
-// A result of a tool that is too long is shortened so that it stays JSON. The whole of it is kept, and the
-// model reads on with a tool that comes along.
+// A tool result that is too long is shortened to valid JSON. The whole result is stored, and the model can
+// read the rest with an additional tool.
 import assert from 'node:assert/strict'
 import { Agent, memoryStore, tool } from '@lamella/core'
 import { contentTruncator } from '@lamella/middleware-truncate'

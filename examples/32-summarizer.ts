@@ -1,5 +1,5 @@
-// When a conversation grows too long, a small model summarises its beginning. The summary takes its place,
-// in the call and in the session; its cost is counted, and the caller sees nothing of it.
+// When a conversation grows too long, a small model summarizes its beginning. The summary replaces it
+// in the call and in the session. The cost is counted, and the caller's stream does not contain the call.
 import assert from 'node:assert/strict'
 import { Agent, messageText } from '@lamella/core'
 import { summarizer } from '@lamella/middleware-truncate'

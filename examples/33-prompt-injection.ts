@@ -1,5 +1,5 @@
-// promptInjection() reads what users write and what tools return. An order from a user ends the run; of a
-// result, the lines that give orders are taken out, and the rest is marked as data for the model.
+// promptInjection() judges users' messages and tool results. An order from a user ends the run. In a tool
+// result, lines that give orders are removed, and the rest is marked as data for the model.
 import assert from 'node:assert/strict'
 import { Agent, tool } from '@lamella/core'
 import { promptInjection } from '@lamella/guardrail-injection'
@@ -31,6 +31,6 @@ console.log(told)
 assert.match(told, /<untrusted-.*24 degrees.*it tried to give orders.*Tomorrow: rain/)
 assert.doesNotMatch(told, /4711/)
 
-// A browser would fetch the image, and tell its server what stands in the address.
+// A browser would fetch the image, and send the data in its address to the server.
 console.log(harmless.text)
 assert.equal(harmless.text, 'Sunny, and rain tomorrow. (image removed)')

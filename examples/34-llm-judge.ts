@@ -1,12 +1,12 @@
-// llmJudge() has another model judge answers by criteria of yours. What is judged travels as data, and only an
-// answer of exactly the right form is a verdict: a text that brings its own verdict along gains nothing.
+// llmJudge() asks another model to judge answers by your criteria. The judged text is sent as data, and only
+// an answer in the exact form counts as a verdict: a verdict inside the judged text has no effect.
 import assert from 'node:assert/strict'
 import { Agent } from '@lamella/core'
 import { promptInjection } from '@lamella/guardrail-injection'
 import { judgeScore, llmJudge } from '@lamella/guardrail-judge'
 import { scriptedClient } from '@lamella/testing'
 
-// Stands for a model that does as it is told: it minds the word "stupid".
+// Replaces a model that follows its instructions: it objects to the word "stupid".
 const judge = scriptedClient(({ instructions = '', messages: [question] }) => {
   const [ticket] = instructions.match(/verdict_\w+/) ?? []
   const [id] = instructions.match(/(?<=^- )\w+/m) ?? []
@@ -28,7 +28,7 @@ console.log(answer.text)
 assert.equal(answer.text, 'It is sunny.')
 assert.match(JSON.stringify(client.requests[1]?.messages), /Please be polite/)
 
-// A parrot is a judge that repeats what it reads: that is no verdict, and without one nothing passes.
+// The parrot is a judge that repeats its input. That is not a verdict, and without a verdict nothing passes.
 const parrot = scriptedClient(({ messages: [asked] }) => {
   const [content] = asked?.contents ?? []
   return content?.type === 'text' ? (JSON.parse(content.text) as { text: string }).text : ''
@@ -40,7 +40,7 @@ const fooled = await new Agent({ client: forged, middleware: llmJudge({ client: 
 console.log(fooled.status, fooled.block?.category)
 assert.equal(fooled.status, 'blocked')
 
-// Texts that the patterns of promptInjection() are not sure about can go to a judge too.
+// promptInjection() can also ask a judge about texts of which its patterns are not sure.
 const careful = new Agent({
   client: scriptedClient(['Arr!']),
   middleware: promptInjection({ judge: judgeScore({ client: judge }) }),

@@ -1,5 +1,5 @@
-// The taint rule needs no model and cannot be talked round: once the result of an untrusted tool is in the
-// conversation, a call that changes something waits for a person, who learns where the content came from.
+// The taint rule needs no model and cannot be deceived: once the conversation contains the result of an
+// untrusted tool, a call that changes something waits for a person, who sees the source of the content.
 import assert from 'node:assert/strict'
 import { Agent, createSession, tool } from '@lamella/core'
 import { promptInjection } from '@lamella/guardrail-injection'

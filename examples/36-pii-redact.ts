@@ -1,5 +1,5 @@
-// Personal data and secrets do not reach the model, and nothing of them leaves: in the answer, however it
-// is streamed, in arguments at any depth, and in what tools return.
+// Personal data and secrets never reach the model, and never leave the run: not in a plain or streamed
+// answer, not in arguments at any depth, and not in results of tools.
 import assert from 'node:assert/strict'
 import { Agent, tool } from '@lamella/core'
 import { pii } from '@lamella/guardrail-pii'
@@ -36,7 +36,7 @@ assert.match(sent, /I am \[EMAIL\], ask help@support\.example\./)
 assert.match(sent, /\[CREDIT_CARD\]/)
 assert.doesNotMatch(sent, /ann@|5555/)
 
-// In two parts, so that nobody takes it for somebody's.
+// In two parts, so that no tool mistakes it for a real secret.
 const key = ['sk_live', '4eC39HqLyjWDarjtT1zdp7dc'].join('_')
 const leak = new Agent({
   client: scriptedClient([`The key is ${key}.`]),

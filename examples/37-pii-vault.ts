@@ -1,5 +1,5 @@
-// The model works with placeholders. Tools get the values, and so does the caller; no provider does, no
-// cache of model calls, and no middleware around the tool.
+// The model works with placeholders. Tools and the caller get the values; providers, caches of model calls,
+// and middlewares around the tool do not.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, createSession, tool } from '@lamella/core'
 import { pii } from '@lamella/guardrail-pii'
@@ -16,7 +16,7 @@ const sendMail = tool({
   },
 })
 
-// What a cache, a log or a trace inside sees.
+// The view of an inner cache, log or trace.
 const inside: string[] = []
 const log = chatMiddleware('log', async (context, callNext) => {
   inside.push(JSON.stringify(context.messages), JSON.stringify(await callNext()))
@@ -40,7 +40,7 @@ console.log(shown)
 assert.equal(shown, 'I wrote to ann@example.com, with a copy to archive@example.com.')
 assert.deepEqual(mails, [{ to: 'ann@example.com', text: 'Hello ann@example.com' }])
 
-// The next run of the session has the same placeholders.
+// The next run of the session uses the same placeholders.
 const next = await agent.run('To whom did you write? Ann@Example.com?', { session })
 console.log(next.text)
 assert.equal(next.text, 'Yes, ann@example.com.')

@@ -1,12 +1,12 @@
-// A content filter finds words that stand alone, however they are disguised, and asks a moderator about the
-// rest. Each category has an action, and a streamed answer is filtered before anybody sees it.
+// A content filter finds whole words, even when they are disguised, and asks a moderator about all other
+// text. Each category has an action, and a streamed answer is filtered before anybody sees it.
 import assert from 'node:assert/strict'
 import { Agent } from '@lamella/core'
 import type { Moderator } from '@lamella/guardrail-content'
 import { contentFilter } from '@lamella/guardrail-content'
 import { scriptedClient } from '@lamella/testing'
 
-// In its place: openaiModeration({ apiKey }) or azureContentSafety({ endpoint, apiKey }).
+// In an application: openaiModeration({ apiKey }) or azureContentSafety({ endpoint, apiKey }).
 const moderator: Moderator = {
   name: 'threats',
   moderate: async (input) => {

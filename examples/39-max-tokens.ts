@@ -1,6 +1,6 @@
-// Token limits: what is too long to send is blocked with its figures, an answer is capped on the wire and cut
-// live, and arguments that are too long go back to the model. The model's own vocabulary counts where
-// gpt-tokenizer is installed.
+// Token limits: input that is too long is blocked, with figures; an answer is limited in the request and cut
+// while it streams; arguments that are too long are returned to the model. If gpt-tokenizer is installed,
+// tokens are counted with the model's own vocabulary.
 import assert from 'node:assert/strict'
 import { Agent, tool } from '@lamella/core'
 import type { TokenEvent } from '@lamella/guardrail-tokens'

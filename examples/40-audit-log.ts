@@ -1,5 +1,5 @@
-// A log of what an agent did, in which each line holds the hash of the one before. Whoever changes, removes
-// or inserts a line is found. Content is recorded as hashes unless more is asked for.
+// A log of an agent's actions, in which each line contains the hash of the line before. Verification detects
+// changed, removed and inserted lines. Content is recorded as hashes by default.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ assert.ok(!lines.some((line) => line.includes('Lovelace')))
 const keys = { '2026': key }
 assert.deepEqual(await verify(path, { keys }), { ok: true, lines: 10, head: audit.head })
 
-// Somebody makes it look as if nobody had been asked.
+// An attacker makes it look as if no approval had been requested.
 writeFileSync(path, `${lines.filter((line) => !line.includes('approval')).join('\n')}\n`)
 const { ok, problem } = await verify(path, { keys })
 console.log(problem)

@@ -1,5 +1,5 @@
-// Spans of a run, printed as a tree: the run, its model calls and tool calls, and what middlewares did to them. In
-// an application, an exporter of OpenTelemetry takes the place of the one in memory.
+// Spans of a run, printed as a tree: the run, its model calls and tool calls, and the work of middlewares. In
+// an application, an OpenTelemetry exporter replaces the one in memory.
 import assert from 'node:assert/strict'
 import { Agent, chatMiddleware, guardrail, tool } from '@lamella/core'
 import { traced, tracing } from '@lamella/otel'

@@ -1,5 +1,5 @@
-// A tool policy: lists, rules for arguments, and approvals that are signed and used once. What is denied the
-// model reads as a result; what needs a person pauses the run, and no changed checkpoint runs anything else.
+// A tool policy: lists, rules for arguments, and approvals that expire and are used once. The model reads a
+// denial as a result; a call that needs a person pauses the run, and a changed checkpoint runs nothing.
 import assert from 'node:assert/strict'
 import type { Checkpoint } from '@lamella/core'
 import { Agent, memoryStore, tool } from '@lamella/core'
@@ -27,16 +27,22 @@ const policy = toolPolicy({
     query: { statement: sql({ dialect: 'postgresql', parse, tables: ['orders'] }) },
     refund: { euros: [range({ min: 0, max: 1000 }), ask(range({ max: 20 }))] },
   },
-  approval: { sign: [{ id: 'k1', key: 'a secret of this example' }] },
+  approval: { ttlMs: 3_600_000 },
 })
 const client = scriptedClient([
   callFunction('query', { statement: 'select 1; drop table orders' }),
   callFunction('query', { statement: 'select * from orders' }),
   callFunction('refund', { order: 7, euros: 80 }),
-  'I could not refund it.',
   'I refunded it.',
 ])
-const agent = new Agent({ client, tools: [query, refund], middleware: policy })
+// In an application: a store that all processes share, and a key from its settings.
+const agent = new Agent({
+  client,
+  tools: [query, refund],
+  middleware: policy,
+  store: memoryStore(),
+  sign: 'a secret of this example',
+})
 
 const paused = await agent.run('Refund order 7.')
 const [request] = paused.pending
@@ -46,14 +52,7 @@ assert.deepEqual(done, ['select * from orders'])
 
 const kept = JSON.stringify(paused.checkpoint)
 const changed = JSON.parse(kept.replaceAll(':80}', ':800}')) as Checkpoint
-// Another process, with which this one shares no store.
-const elsewhere = new Agent({
-  client,
-  tools: [query, refund],
-  middleware: policy,
-  store: memoryStore(),
-})
-console.log((await elsewhere.resume(changed, { [request.id]: true })).text)
+await assert.rejects(agent.resume(changed, { [request.id]: true }), { code: 'checkpoint_invalid' })
 assert.equal(done.length, 1)
 
 console.log((await agent.resume(JSON.parse(kept) as Checkpoint, { [request.id]: true })).text)

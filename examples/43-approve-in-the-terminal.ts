@@ -1,4 +1,4 @@
-// A tool that asks before it acts. In a terminal you are asked; elsewhere the example says yes by itself.
+// A tool that asks before it acts. In a terminal, the example asks you; elsewhere it approves by itself.
 import assert from 'node:assert/strict'
 import { createInterface } from 'node:readline/promises'
 import { Agent, tool } from '@lamella/core'

@@ -1,4 +1,4 @@
-// Pause today, resume tomorrow: the checkpoint is JSON in a file. Here two processes play the two days.
+// Pause today, resume tomorrow: the checkpoint is JSON in a file. Two processes represent the two days.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// An agent on a queue: one worker runs it, another one resumes it after a pause, and a subscriber sees the
-// answer as it is written. Needs a Redis, at REDIS_URL or on this machine.
+// An agent on a queue: one worker runs it, another one resumes it after a pause, and a subscriber reads the
+// answer while it is generated. Needs a Redis, at REDIS_URL or on this machine.
 import assert from 'node:assert/strict'
 import { Agent, createId, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'

@@ -1,5 +1,5 @@
-// Hooks for who thinks in moments: what is remembered goes in before each round, tools that fail too
-// often end the run, and what happened is told once, at the end.
+// Named events instead of nested functions: one hook adds memory before each iteration, one ends the run when
+// tools fail too often, and one reports at the end.
 import assert from 'node:assert/strict'
 import { Agent, defineState, lifecycle, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
@@ -25,7 +25,7 @@ const strikes = lifecycle({
 const told: string[] = []
 const report = lifecycle({
   name: 'report',
-  onError: ({ source, iteration }) => void told.push(`${source} in round ${iteration}`),
+  onError: ({ source, iteration }) => void told.push(`${source} in iteration ${iteration}`),
   afterTurn: ({ result }) => console.log(`${result?.status}: ${result?.text} (${told.join(', ')})`),
 })
 
@@ -43,4 +43,4 @@ const response = await agent.run('Make me something to drink.')
 assert.equal(response.status, 'terminated')
 assert.equal(response.text, 'The kettle is broken.')
 assert.equal(client.requests[0]?.instructions, 'The user likes tea.')
-assert.deepEqual(told, ['tool in round 0', 'tool in round 1'])
+assert.deepEqual(told, ['tool in iteration 0', 'tool in iteration 1'])

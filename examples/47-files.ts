@@ -1,4 +1,4 @@
-// Tools may name files of one folder only, and only files that are what they say reach the model.
+// Tools may access files of one folder only, and the model receives only files with the content they claim.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
-// One list with every middleware, in the recommended order: explain() finds nothing to say about it. Of a wrong
-// order it says which middleware should stand outside which, before anything is called.
+// One list with every middleware, in the recommended order: explain() returns no warning. For a wrong order,
+// it names the middleware that belongs outside another one, before anything is called.
 import assert from 'node:assert/strict'
 import { Agent } from '@lamella/core'
 import { contentFilter } from '@lamella/guardrail-content'

@@ -1,5 +1,5 @@
-// Guardrails in one list. Each stage has its own: what comes in, what the model may call, what a tool gives, what goes
-// out. A block names the guardrail and the stage, and never the text.
+// Guardrails in one list. Each stage has its own: input, the model's tool calls, tool results, and output.
+// A block names the guardrail and the stage, and never the text.
 import assert from 'node:assert/strict'
 import { Agent, tool } from '@lamella/core'
 import { contentFilter } from '@lamella/guardrail-content'

@@ -1,5 +1,5 @@
-// A fetch handler for an edge worker: it streams an agent's answer as server-sent events, and a reader who
-// leaves ends the run. It uses nothing of Node; CI runs it in workerd. Elsewhere the file asks itself.
+// A fetch handler for an edge worker: it streams an agent's answer as server-sent events, and the run ends when
+// the reader disconnects. It uses no Node module; CI runs it in workerd. Elsewhere, the file calls itself.
 import { Agent } from '@lamella/core'
 import { pii } from '@lamella/guardrail-pii'
 import { cache } from '@lamella/middleware-cache'
@@ -10,7 +10,7 @@ interface ExecutionContext {
   waitUntil(promise: Promise<unknown>): void
 }
 
-// A real worker has `new OpenAIChatClient({ apiKey })` here.
+// A real worker uses `new OpenAIChatClient({ apiKey })`.
 const client = scriptedClient(
   ({ messages }) => `You asked: ${JSON.stringify(messages.at(-1)?.contents)}`,
 )

@@ -1,6 +1,6 @@
-// A server of Deno in front of an agent with middlewares, and a question to it. The packages are the same as
-// anywhere. In an own project: `deno add npm:@lamella/core`, then `deno run --allow-net server.ts`. Node and
-// Bun, which have no `Deno`, ask the same handler without a server.
+// A Deno server for an agent with middlewares, and a request to it. The packages are the same as on other
+// runtimes. In your project: `deno add npm:@lamella/core`, then `deno run --allow-net server.ts`. Node and
+// Bun, which have no `Deno`, call the same handler without a server.
 import { Agent, chatMiddleware } from '@lamella/core'
 import { toolPolicy } from '@lamella/guardrail-tools'
 import { scriptedClient } from '@lamella/testing'

@@ -1,6 +1,6 @@
-// A server of Bun that streams an agent's answer as plain text, and a reader of it. The packages are the same
-// as anywhere. In an own project: `bun add @lamella/core`, then `bun server.ts`. Node and Deno, which have no
-// `Bun`, ask the same handler without a server.
+// A Bun server that streams an agent's answer as plain text, and a reader of it. The packages are the same as on
+// other runtimes. In your project: `bun add @lamella/core`, then `bun server.ts`. Node and Deno, which have no
+// `Bun`, call the same handler without a server.
 import { Agent } from '@lamella/core'
 import { maxTokens } from '@lamella/guardrail-tokens'
 import { retry } from '@lamella/middleware-retry'

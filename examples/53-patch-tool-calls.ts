@@ -1,5 +1,5 @@
-// A process that dies between a call and its result leaves a session with an open call. When the user continues,
-// the call gets a result that says what happened, so that the model does not make it again unasked.
+// A process that crashes between a call and its result leaves a session with an open call. When the user
+// continues, the call gets a result that explains the crash, so that the model does not simply repeat it.
 import assert from 'node:assert/strict'
 import { Agent, createSession, message, tool } from '@lamella/core'
 import { patchToolCalls } from '@lamella/middleware-truncate'

@@ -1,4 +1,4 @@
-// Tools of an MCP server, here the files of one folder: reads are allowed, a write asks a person.
+// Tools of an MCP server for the files of one folder: reads are allowed, a write asks a person.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -15,7 +15,7 @@ writeFileSync(join(root, 'notes.md'), 'Tea at four.')
 const { resolve } = createRequire(import.meta.url)
 const program = resolve('@modelcontextprotocol/server-filesystem/dist/index.js')
 
-// `trust`: this server was looked at, so what it says of its tools counts for the policy.
+// `trust`: you have reviewed this server, so the policy relies on its descriptions of tools.
 const files = mcpTools(
   stdio({ command: process.execPath, args: [program, root], stderr: 'ignore' }),
   { name: 'files', trust: 'annotations', tools: ['read_text_file', 'write_file'] },

@@ -1,4 +1,4 @@
-// An agent as an MCP server, and another agent that calls it. Approval is asked at the far end.
+// An agent as an MCP server, and another agent that calls it. The calling agent's user gives the approval.
 import assert from 'node:assert/strict'
 import { Agent, tool } from '@lamella/core'
 import { mcpElicitation, mcpTools } from '@lamella/mcp'
@@ -23,7 +23,7 @@ const support = new Agent({
   tools: [refund],
 })
 
-// A fetch handler, for any server of your own: `export default { fetch }`.
+// A fetch handler for your own server: `export default { fetch }`.
 const { fetch } = createMcpHandler(agentServer({ support }))
 
 // Any MCP client may call it. This one is an agent; requests go to the handler without a network.

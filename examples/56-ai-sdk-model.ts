@@ -1,4 +1,4 @@
-// An application of the AI SDK keeps its model and its tools, and gets guardrails, a budget and approvals.
+// An AI SDK application keeps its model and its tools, and gets guardrails, a budget and approvals.
 import assert from 'node:assert/strict'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { aiSdk, fromAiSdkTools } from '@lamella/ai-sdk'
@@ -9,11 +9,11 @@ import { startModelServer } from '@lamella/testing/model-server'
 import { tool } from 'ai'
 import { z } from 'zod'
 
-// In place of a provider. Any model of the AI SDK will do: openai('gpt-5'), google('gemini-2.5-flash') …
+// Replaces a provider. Any AI SDK model works: openai('gpt-5'), google('gemini-2.5-flash') …
 await using server = await startModelServer()
 const provider = createOpenAICompatible({ name: 'local', baseURL: server.baseURL })
 
-// As they are written for `generateText`.
+// Written as for `generateText`.
 const tools = {
   get_weather: tool({
     description: 'Tells the weather of a city.',
@@ -38,7 +38,7 @@ const stream = agent.run('How is the weather in Rome?', { stream: true })
 for await (const piece of stream.text()) process.stdout.write(piece)
 process.stdout.write('\n')
 
-// Personal data reaches no model.
+// No personal data reaches the model.
 await agent.run('Who are you? I am eve@example.org.')
 assert.doesNotMatch(JSON.stringify(server.requests), /eve@example\.org/)
 

@@ -1,4 +1,4 @@
-// A run as one HTML page: what each middleware did to the request and to the stream, and why the run ended.
+// A run as one HTML page: each middleware's changes to the request and the stream, and the reason for the end.
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 const folder = await mkdtemp(join(tmpdir(), 'runs-'))
 const files = filesIn(folder)
 
-// Facts only: lengths, names, times. `capture: 'full'` writes what was said as well.
+// Facts only: lengths, names, times. `capture: 'full'` also records the text.
 const record = recorder({ sink: files, prices: { 'm-1': { input: 3, output: 15 } } })
 
 const find = tool({ name: 'find_order', description: 'Finds an order.', execute: () => 'shipped' })
@@ -29,7 +29,7 @@ const agent = new Agent({
     { model: 'm-1' },
   ),
   tools: [find],
-  // A probe between each two of them. The list goes where the plain one was.
+  // This list has a probe between neighboring middlewares, and replaces the plain list.
   middleware: record.middleware([maxTokens({ maxInputTokens: 1000 }), pii(), retry()]),
 })
 

@@ -1,4 +1,4 @@
-// A run that went wrong, recorded, becomes a test without a model: the client says again what it said.
+// A recorded run with a bug becomes a test without a model: the client repeats the recorded answers.
 import assert from 'node:assert/strict'
 import type { ChatClient, ChatMiddleware, MessageInput } from '@lamella/core'
 import { Agent, chatMiddleware, tool } from '@lamella/core'
@@ -11,20 +11,20 @@ const price = tool({
   execute: () => ({ article: 'lamp', price: 1999, unit: 'cents' }),
 })
 
-/** Keeps the last messages only. It cuts a call from its result: that is the bug. */
+/** Keeps only the last messages. It separates a call from its result: that is the bug. */
 const careless = chatMiddleware('shorten', async (context, callNext) => {
   context.messages = context.messages.slice(-1)
   await callNext()
 })
 
-/** The same, but for the results of calls. */
+/** The same, except that it keeps the results of calls. */
 const careful = chatMiddleware('shorten', async (context, callNext) => {
   const isResult = context.messages.at(-1)?.role === 'tool'
   context.messages = context.messages.slice(isResult ? -3 : -1)
   await callNext()
 })
 
-/** Runs the shop with one of them, and records it with the full content that a replay needs. */
+/** Runs the shop with one of the two, and records the full content that a replay needs. */
 async function record(client: ChatClient, input: MessageInput, shorten: ChatMiddleware) {
   let lines = ''
   const sink = { write: (more: string) => void (lines += more) }
@@ -39,7 +39,7 @@ async function record(client: ChatClient, input: MessageInput, shorten: ChatMidd
 const model = scriptedClient([callFunction('price', { article: 'lamp' }), 'I do not know.'])
 const wrong = await record(model, 'What is the lamp?', careless)
 
-// In a test, with what the model said then. `lamella-picture replay run.jsonl` writes this as a module.
+// In a test, with the recorded answers. `lamella-picture replay run.jsonl` writes this as a module.
 const { input, steps } = replayOf(wrong)
 const client = scriptedClient(steps)
 const right = await record(client, input, careful)

@@ -36,7 +36,7 @@ await one.chats.save(first)
 const conflict = await two.chats.save(second).catch((error: unknown) => error)
 console.log(`the second save: ${LamellaError.is(conflict) && conflict.code}`)
 
-// A run loads and saves what it is only referred to.
+// A run loads and saves a session that is passed by reference.
 const session = two.chats.at('chat-1', owner)
 const third = await two.agent.run('Order a cake.', { session, tenant: 'acme' })
 const fourth = await one.agent.run('And a tea.', { tenant: 'acme' })

@@ -1,5 +1,5 @@
-// A store in Redis, on a connection that others use too: a claim that one of many machines gets, a limit that
-// holds for all of them, and values that are encrypted at rest. Needs a Redis, at REDIS_URL or on this machine.
+// A store in Redis, on a connection that others use too: a claim that only one of many machines gets, a limit
+// for all of them, and values that are encrypted at rest. Needs a Redis, at REDIS_URL or on this machine.
 import assert from 'node:assert/strict'
 import { aesCipher, createId, encryptedStore } from '@lamella/core'
 import { redisStore } from '@lamella/store-redis'

@@ -1,5 +1,5 @@
-// A store in PostgreSQL: tables that are made once, whoever comes first, and a conversation that two requests
-// continue at the same time and both keep. Needs a PostgreSQL, at POSTGRES_URL or on this machine.
+// A store in PostgreSQL: the first process creates the tables, and two requests continue a conversation at the
+// same time without losing either. Needs a PostgreSQL, at POSTGRES_URL or on this machine.
 import assert from 'node:assert/strict'
 import { Agent, sessions } from '@lamella/core'
 import { postgresStore } from '@lamella/store-postgres'

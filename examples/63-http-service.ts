@@ -1,4 +1,4 @@
-// An agent over HTTP: a chat that the server keeps, an approval that its customer may not give, and a reader.
+// An agent over HTTP: a chat that the server stores, an approval that its customer may not give, and a reader.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

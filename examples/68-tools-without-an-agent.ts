@@ -29,7 +29,7 @@ const client = withFunctionInvocation(model, { maxIterations: 5 })
 const { text } = await client.getResponse('What do I need in Oslo?', { tools: [weather] })
 console.log(text)
 
-// What is required returns right after the tools have run.
+// A required tool call returns right after the tools have run.
 const required = await client.getResponse('How is it in Rome?', {
   tools: [weather],
   toolChoice: 'required',

@@ -1,5 +1,5 @@
-// A loop of another kind than the agent's. The three pipelines run middlewares around it, its model calls and its
-// tool calls, as they run around an agent's: in both modes, with sessions, state and terminations.
+// A loop other than the agent's. The three pipelines run middlewares around it, its model calls and its tool
+// calls, as they do for an agent: in both modes, with sessions, state and terminations.
 import assert from 'node:assert/strict'
 import {
   agentMiddleware,

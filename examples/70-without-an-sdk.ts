@@ -1,4 +1,4 @@
-// The OpenAI client on `fetch`: no SDK is loaded. A server on this machine answers.
+// The OpenAI client on `fetch`: no SDK is loaded. A local server answers.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Agent } from '@lamella/core'

@@ -1,4 +1,4 @@
-// A chat in a page without a build: `npm run demo`. It needs no key: without one, a stand-in answers.
+// A chat page without a build step: `npm run demo`. Without a key, a local model server answers.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toNode } from '@lamella/serve'

@@ -35,8 +35,8 @@ function createAssistant(model: ChosenModel, folder: DocsFolder, recording: RunR
     name: 'docs-assistant',
     client: model.client,
     instructions:
-      'Answer questions about the documents of a folder. Search them, read what you found, and name ' +
-      'the file that your answer is from. Say so when the documents do not tell. Be brief, in plain text.',
+      'Answer questions about the documents of a folder. Search them, read the results, and name ' +
+      'the file that your answer is from. Say so if the documents have no answer. Be brief, in plain text.',
     tools: docsTools(folder),
     middleware: recording.recorder.middleware(middleware),
   })
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
     screen.blank()
     screen.line(`Usage: ${String(totals)}`)
     const page = await recording.draw()
-    if (page !== undefined) screen.line(`Picture of what ran: ${page}`)
+    if (page !== undefined) screen.line(`Picture of the run: ${page}`)
   }
 
   async function answerAll(questions: readonly string[]): Promise<void> {
@@ -94,7 +94,7 @@ async function main(): Promise<void> {
   }
 }
 
-// A reader that has seen enough, such as `head`, is no failure.
+// A reader that closes the pipe early, such as `head`, is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
   throw error

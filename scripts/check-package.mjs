@@ -1,13 +1,16 @@
-// Checks what a registry would get of the package in the current folder: its packed form.
+// Checks the packed form of the package in the current folder, as a registry would get it.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { internalLinks } from './conventions/markdown.ts'
+import { addDocuments } from './packed-documents.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'lamella-pack-'))
 try {
   run('pnpm', 'pack', '--pack-destination', folder)
   const tarball = join(folder, readdirSync(folder)[0])
+  addDocuments(tarball, join('packages', basename(process.cwd())))
   run('publint', '--strict', tarball)
   run('attw', tarball, '--profile', 'esm-only', '--format', 'ascii')
 
@@ -27,9 +30,15 @@ try {
   demand(odd.length === 0, `the packed package has files beside its entries: ${odd.join(', ')}`)
   demand(files.includes('LICENSE'), 'the packed package has no LICENSE')
   demand(files.includes(join('src', 'index.ts')), 'the packed package has no sources')
-  // Those of templates are for who makes a package of them.
+  // Templates contain tests for the packages made from them.
   const own = files.filter((file) => !file.startsWith('templates'))
   demand(!own.some((file) => /\.test(-d|-helper)?\./.test(file)), 'the packed package has tests')
+  for (const document of own.filter((file) => file.endsWith('.md'))) {
+    const dead = internalLinks(readFileSync(join(content, document), 'utf8'))
+      .map(({ target }) => target.replace(/#.*$/, ''))
+      .filter((path) => path !== '' && !existsSync(join(content, dirname(document), path)))
+    demand(dead.length === 0, `${document} links to files that are not packed: ${dead.join(', ')}`)
+  }
   for (const word of ['@lamella/source', 'catalog:']) {
     demand(!manifest.includes(word), `the packed manifest mentions ${word}`)
   }

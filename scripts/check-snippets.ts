@@ -1,15 +1,17 @@
 // Compiles the TypeScript blocks of the Markdown files and of doc comments against the sources, runs those of doc
-// comments, and follows the links of the Markdown files.
+// comments and those that need neither a provider nor a test runner, and follows the links of the Markdown files.
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,
   globSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import {
@@ -59,7 +61,7 @@ function compileSnippets(): { count: number; runs: number; problems: string[] } 
         const file = join(folder, `${document.replaceAll('/', '__')}.${line}.ts`)
         writeFileSync(file, `${code}\n`)
         origins.set(file, document)
-        if (isSource) runnable.push(file)
+        if (isSource || runsAlone(code)) runnable.push(file)
       }
     }
     if (origins.size === 0) return { count: 0, runs: 0, problems: [] }
@@ -81,8 +83,19 @@ function compileSnippets(): { count: number; runs: number; problems: string[] } 
   }
 }
 
+/** True for a block that uses scripted models or helpers for tests, and declares nothing that is missing. */
+function runsAlone(code: string): boolean {
+  return (
+    code.includes("from '@lamella/testing'") &&
+    !/\bdeclare |describeContract|ChatClient\(\{|example'|redis|postgres|Queue|fast-check/i.test(
+      code,
+    )
+  )
+}
+
 /** Imports the files one after the other in one process without keys, and returns what went wrong. */
 function runAll(files: string[]): string {
+  const cwd = mkdtempSync(join(tmpdir(), 'lamella-snippets-'))
   const program = `
     process.on('unhandledRejection', (error) => { throw error })
     console.log = console.info = console.debug = () => {}
@@ -97,10 +110,12 @@ function runAll(files: string[]): string {
     {
       encoding: 'utf8',
       timeout: 120_000,
+      cwd,
       env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !keys.test(name))),
     },
   )
-  return status === 0 ? stderr : `${stderr}\nThe examples of doc comments ended with ${status}.`
+  rmSync(cwd, { recursive: true })
+  return status === 0 ? stderr : `${stderr}\nThe blocks that run ended with ${status}.`
 }
 
 /**

@@ -1,25 +1,34 @@
-// Runs every check that CI holds, two side by side, and says at the end which of them failed, and why.
+// Runs every check of CI, two at a time, and prints at the end the failed ones with their output.
 // usage: node scripts/check.mjs [--except=<step>[,<step>]] [step...]
 import { spawn } from 'node:child_process'
 
 const steps = {
   test: ['vitest', 'run'],
+  // A small part: the rest takes an hour.
+  mutations: [
+    'node',
+    'scripts/mutate.mjs',
+    '--tests=src/loop/interceptors,src/lifecycle/',
+    'loop/interceptors.ts',
+  ],
   runtimes: ['node', 'scripts/dev.mjs', 'runtimes'],
-  // Templates read the types of what was built.
   build: ['turbo', 'run', 'build'],
+  registry: ['node', 'scripts/dev.mjs', 'registry'],
   types: ['tsc', '-p', 'tsconfig.json'],
   lint: ['oxlint', '--type-aware', '--deny-warnings'],
   format: ['biome', 'format', '--colors=off'],
   packages: ['turbo', 'run', 'pkgcheck'],
   api: ['node', 'scripts/api-report.mjs'],
-  registry: ['node', 'scripts/dev.mjs', 'registry'],
   typecost: ['node', 'scripts/type-cost.mjs'],
   unused: ['knip', '--no-config-hints'],
   size: ['node', 'scripts/size.mjs'],
+  regression: ['node', 'bench/regression.mjs'],
   eval: ['node', '--conditions=@lamella/source', 'scripts/eval.ts'],
+  soak: ['node', 'scripts/dev.mjs', 'soak'],
   examples: ['node', 'scripts/run-examples.mjs'],
   snippets: ['node', 'scripts/check-snippets.ts'],
   docs: ['node', 'site/docs.mjs', '--test'],
+  peers: ['node', 'scripts/dev.mjs', 'peers'],
 }
 
 const args = process.argv.slice(2)
@@ -36,15 +45,17 @@ if (unknown.length > 0) {
 const chosen = (only.length > 0 ? only : Object.keys(steps)).filter(
   (name) => !except.includes(name),
 )
-// What is built comes first. Steps that pack the packages write into them: they run one after the other.
-const first = chosen.filter((name) => name === 'build')
+// These steps read the built packages.
+const reading = new Set(['lint', 'packages', 'api', 'registry', 'typecost', 'size', 'examples'])
+const isBuilding = !except.includes('build') && chosen.some((name) => reading.has(name))
+const first = isBuilding || chosen.includes('build') ? ['build'] : []
+// Steps that pack the packages write into them, so they run one after the other.
 const packing = new Set(['packages', 'registry'])
 const report = []
-await inTurn(first)
-await Promise.all([
-  inTurn(chosen.filter((name) => packing.has(name))),
-  inTurn(chosen.filter((name) => !packing.has(name) && !first.includes(name))),
-])
+for (const step of first) await run(step)
+const waiting = chosen.filter((name) => name !== 'build')
+let isPacking = false
+await Promise.all([work(), work()])
 
 const failed = report.filter(({ passed }) => !passed)
 for (const { step, output } of failed) {
@@ -52,15 +63,23 @@ for (const { step, output } of failed) {
 }
 console.log('')
 for (const { step, passed, seconds } of report) {
-  console.log(`${passed ? 'ok    ' : 'FAILED'} ${step.padEnd(9)} ${seconds.toFixed(1)} s`)
+  console.log(`${passed ? 'ok    ' : 'FAILED'} ${step.padEnd(10)} ${seconds.toFixed(1)} s`)
 }
 process.exit(failed.length === 0 ? 0 : 1)
 
-async function inTurn(names) {
-  for (const step of names) await run(step)
+/** Runs waiting steps until none is left that may run now. */
+async function work() {
+  for (;;) {
+    const next = waiting.findIndex((name) => !(isPacking && packing.has(name)))
+    if (next < 0) return
+    const [step] = waiting.splice(next, 1)
+    if (packing.has(step)) isPacking = true
+    await run(step)
+    if (packing.has(step)) isPacking = false
+  }
 }
 
-/** Runs a step and prints what it printed when it is done, so that two do not mix. */
+/** Runs a step and prints its output when it has ended, so that two outputs do not mix. */
 async function run(step) {
   const [command, ...options] = steps[step]
   const start = performance.now()

@@ -13,12 +13,20 @@ const stamp = join(root, 'node_modules', '.lamella-installed')
 const npmState = join(root, 'node_modules', '.package-lock.json')
 const windows = process.platform === 'win32'
 
-const soak = ['--expose-gc', '--conditions=@lamella/source', 'scripts/soak.ts']
+const soak = [
+  '--expose-gc',
+  // Compiled code would come and go, and the heap with it.
+  '--no-flush-bytecode',
+  '--conditions=@lamella/source',
+  '--disable-warning=ExperimentalWarning',
+  'scripts/soak.ts',
+]
 
 const tasks = {
   install: () => install(args),
   start: () => script('examples/docs-assistant.ts', '--conditions=@lamella/source'),
   demo: () => script('examples/chat-demo.ts', '--conditions=@lamella/source'),
+  'demo-use-chat': () => script('examples/use-chat/server.ts', '--conditions=@lamella/source'),
   test: () => run('vitest', ['run', ...args]),
   check: () => runWithPnpm('node', ['scripts/check.mjs', ...args]),
   bench: () => script('bench/run.mjs'),
@@ -33,6 +41,10 @@ const tasks = {
     // Half a gigabyte that no other task needs: a folder with a lockfile of its own, outside the workspace.
     await pnpmInstall(['--dir=scripts/runtimes', '--ignore-workspace', '--frozen-lockfile'])
     await script('scripts/runtimes.mjs')
+  },
+  peers: async () => {
+    await pnpmInstall(['--dir=scripts/peers', '--ignore-workspace', '--frozen-lockfile'])
+    await script('scripts/peers.ts')
   },
   registry: async () => {
     // Apart, as the runtimes are.
@@ -52,14 +64,17 @@ const tasks = {
     await run('changeset', ['version'])
     await runWithPnpm('turbo', ['run', 'build'])
     await run('node', ['scripts/api-report.mjs', '--update', '--release'])
+    await run('node', ['bench/regression.mjs', '--update'])
     await runWithPnpm('pnpm', ['install', '--lockfile-only'])
   },
   release: async () => {
     await runWithPnpm('node', ['scripts/check.mjs'])
     await run('node', [...soak, '--seconds=1200'])
-    // Where the registry can tell who published, it shall.
+    // Provenance, on a CI server that can prove its identity.
     if (env.ACTIONS_ID_TOKEN_REQUEST_URL) env.NPM_CONFIG_PROVENANCE ??= 'true'
-    await runWithPnpm('changeset', ['publish'])
+    await runWithPnpm('changeset', ['pack', '--out-dir=.packed'])
+    await run('node', ['scripts/packed-documents.ts', '.packed'])
+    await runWithPnpm('changeset', ['publish', '--from-pack-dir=.packed'])
   },
 }
 
@@ -89,7 +104,7 @@ function manifestHash() {
       ? readdirSync(join(root, folder)).map((name) => `${folder}/${name}`)
       : [],
   )
-  const manifests = ['.', 'examples', 'bench', 'site', ...folders].map(
+  const manifests = ['.', 'examples', 'examples/use-chat', 'bench', 'site', ...folders].map(
     (folder) => `${folder}/package.json`,
   )
   const hash = createHash('sha256')

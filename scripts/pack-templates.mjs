@@ -15,15 +15,19 @@ for (const kind of readdirSync(join(root, 'templates'))) {
     filter: (path) => !/\/(?:node_modules|dist|\.turbo)(?:\/|$)/.test(path.slice(root.length)),
   })
   const file = join(own, 'package.json')
-  const { private: _, ...manifest } = JSON.parse(readFileSync(file, 'utf8'))
-  delete manifest.exports['.']['@lamella/source']
-  for (const dependency of Object.keys(manifest.devDependencies)) {
-    if (manifest.devDependencies[dependency] !== 'workspace:*') continue
-    const folder = join(root, 'packages', dependency.replace('@lamella/', ''))
-    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    manifest.devDependencies[dependency] = `^${version}`
-    if (dependency in manifest.peerDependencies)
-      manifest.peerDependencies[dependency] = `^${version}`
+  const manifest = JSON.parse(readFileSync(file, 'utf8'))
+  // An application stays private.
+  if (manifest.publishConfig !== undefined) delete manifest.private
+  delete manifest.exports?.['.']['@lamella/source']
+  const { dependencies = {}, devDependencies, peerDependencies = {} } = manifest
+  for (const list of [dependencies, devDependencies]) {
+    for (const dependency of Object.keys(list)) {
+      if (list[dependency] !== 'workspace:*') continue
+      const folder = join(root, 'packages', dependency.replace('@lamella/', ''))
+      const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+      list[dependency] = `^${version}`
+      if (dependency in peerDependencies) peerDependencies[dependency] = `^${version}`
+    }
   }
   // Under another name: to tools, a manifest inside of a package is a package.
   rmSync(file)

@@ -2,6 +2,7 @@
 // usage: node scripts/readability.ts [--since <commit>] [file...]
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { sentences } from './conventions/markdown.ts'
 
 const args = process.argv.slice(2)
 const at = args.indexOf('--since')
@@ -18,23 +19,6 @@ const files =
       )
         .split('\n')
         .filter((path) => path !== '' && !/\/src\/|\/decisions\//.test(path))
-
-/** Sentences of a document that a reader reads as prose. */
-function sentences(markdown: string): string[] {
-  const prose = markdown
-    .replaceAll(/<!--[^]*?-->/g, '')
-    .replaceAll(/^\s*(`{3,})[^]*?^\s*\1/gm, '')
-    .replaceAll(/^\s*\|.*$/gm, '')
-    .replaceAll(/^#+ .*$/gm, '')
-    .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replaceAll(/`[^`]*`/g, 'code')
-    .replaceAll(/[*_]{1,2}(?=\S)|(?<=\S)[*_]{1,2}/g, '')
-  return prose
-    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/)
-    .flatMap((part) => part.replaceAll('\n', ' ').split(/(?<=[.!?:;])\s+/))
-    .filter((sentence) => /\p{L}{2,}/u.test(sentence))
-}
 
 function syllables(word: string): number {
   const bare = word.toLowerCase().replace(/(?:[^laeiouy]es|[^laeiouy]e|ed)$/, '')

@@ -1,10 +1,11 @@
 // Publishes all packages to a real registry on this machine, and uses them from there as others would.
 // usage: node scripts/dev.mjs registry [--keep | part...]
-// With --keep it publishes, says where, and waits: for trying things out by hand.
+// With --keep it publishes, prints the address, and waits, so that you can try things by hand.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { addDocuments } from './packed-documents.ts'
 import { installAlone } from './registry/install-alone.mjs'
 import { lowestPeer } from './registry/lowest-peer.mjs'
 import { startRegistry } from './registry/local-registry.mjs'
@@ -77,7 +78,7 @@ try {
 console.log(`${seconds()} s in all`)
 process.exit(failed === 0 ? 0 : 1)
 
-/** Packs every package as it would be published, and unpacks it beside the tarball. */
+/** Packs every package as for a release, and unpacks it beside the tarball. */
 async function pack() {
   const packages = []
   for (const name of readdirSync(join(root, 'packages'))) {
@@ -86,6 +87,7 @@ async function pack() {
     mkdirSync(place, { recursive: true })
     await workshop.run('pnpm', ['pack', '--pack-destination', place], { cwd: source })
     const tarball = join(place, readdirSync(place)[0])
+    addDocuments(tarball, `packages/${name}`)
     await workshop.run('tar', ['-xzf', tarball, '-C', place])
     const unpacked = join(place, 'package')
     const manifest = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8'))

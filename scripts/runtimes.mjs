@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { bundleTests } from './runtimes/bundle.mjs'
 import { findChromium, runPage } from './runtimes/chromium.mjs'
-import { runExample } from './runtimes/run-example.mjs'
+import { runExamples } from './runtimes/run-examples.mjs'
 import { runProgram } from './runtimes/run-program.mjs'
 
 const timeoutMs = 60_000
@@ -23,7 +23,13 @@ const runtimes = [
     args: ['program.mjs'],
   },
   {
-    name: 'node22', // the oldest that the packages promise
+    name: 'node20', // the oldest that core promises
+    agent: 'Node.js/20',
+    command: installed('node20-linux-x64/bin/node', 'node20-linux-arm64/bin/node'),
+    args: ['program.mjs'],
+  },
+  {
+    name: 'node22', // the oldest that packages promise whose dependencies need it
     agent: 'Node.js/22',
     command: installed('node22-linux-x64/bin/node', 'node22-linux-arm64/bin/node'),
     args: ['program.mjs'],
@@ -76,7 +82,7 @@ for (const runtime of others) {
   if (chosen.length > 0 && !chosen.includes(runtime.name)) continue
   const result = await runOn(runtime, onNode.tests)
   failed ||= !result.passed
-  if (runtime.command) failed = !(await runExample(runtime, { folder, timeoutMs })) || failed
+  if (runtime.command) failed = !(await runExamples(runtime, { folder, timeoutMs })) || failed
 }
 if (failed) console.log(`what ran is in ${folder}`)
 else rmSync(folder, { recursive: true })

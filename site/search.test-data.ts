@@ -20,4 +20,6 @@ export const searches: readonly (readonly [query: string, page: string])[] = [
   ['langchain', 'migrating/langchain'],
   ['ai sdk', 'ai-sdk'],
   ['testing', 'testing'],
+  ['release notes', 'release-notes'],
+  ['upgrade', 'release-notes'],
 ]

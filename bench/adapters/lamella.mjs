@@ -125,6 +125,7 @@ export default {
     const agent = new Agent({
       client: new FakeClient({ rounds, parallel }),
       tools: [nextNumberTool],
+      functionInvocation: { maxIterations: rounds + 1 },
       middleware: [
         repeat(k, defineAgentMiddleware),
         repeat(k, defineChatMiddleware),

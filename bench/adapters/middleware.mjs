@@ -1,4 +1,4 @@
-// The built-in middlewares, from their sources: `middleware` names one of middlewares.mjs, none is the bare pipeline.
+// The built-in middlewares, from their sources: `middleware` names one of ../middleware.mjs, none is the bare pipeline.
 import { createHash } from 'node:crypto'
 import { chatResponse, withMiddleware } from '@lamella/core'
 import { middlewares } from '../middleware.mjs'
@@ -20,19 +20,14 @@ class ContentJudge extends FakeClient {
   }
 }
 
-async function middlewareOf(list, script) {
-  if (middleware === undefined) return []
+/** `middleware` is a name of ../middleware.mjs; undefined is the bare pipeline. */
+async function agentOf(middleware, script, tools = []) {
+  const client = new EndingClient(script)
+  if (middleware === undefined) return new Agent({ client, tools })
   const [name, make] = middlewares[middleware]
   const exported = await import(`../../packages/${name}/src/index.ts`)
-  return Object.keys(exported).length === 0
-    ? undefined
-    : make(exported, { makeClient: () => new EndingClient(script), judge: new ContentJudge({}) })
-}
-
-async function agentOf(list, script, tools = []) {
-  const middleware = await middlewareOf(list, script)
-  if (middleware === undefined) return undefined
-  return new Agent({ client: new EndingClient(script), tools, middleware })
+  const others = { makeClient: () => new EndingClient(script), judge: new ContentJudge({}) }
+  return new Agent({ client, tools, middleware: [make(exported, others)] })
 }
 
 const conversation = repeat(10, (_, index) => ({
@@ -53,21 +48,19 @@ export default {
       { rounds, parallel },
       rounds > 0 ? [nextNumberTool] : [],
     )
-    return agent && { run: async () => (await agent.run(messages)).text }
+    return { run: async () => (await agent.run(messages)).text }
   },
 
   async stream({ middleware, chunks }) {
     const agent = await agentOf(middleware, { chunks })
-    return (
-      agent && {
-        run: async (onChunk) => {
-          const text = await readStream(agent.run(messages, { stream: true }), () => {})
-          // A guardrail may hold text back and let it go in other pieces.
-          for (let index = 0; index < chunks; index++) onChunk(chunkText(index))
-          return text
-        },
-      }
-    )
+    return {
+      run: async (onChunk) => {
+        const text = await readStream(agent.run(messages, { stream: true }), () => {})
+        // A guardrail may hold text back and release it in other pieces.
+        for (let index = 0; index < chunks; index++) onChunk(chunkText(index))
+        return text
+      },
+    }
   },
 
   /** The same call of ten messages, answered by a cache, or only written and hashed. */

@@ -20,14 +20,10 @@ export async function measureMiddlewares(settings) {
   const rows = []
   const results = {}
   for (const name of names) {
-    const worker = await startWorker('middlewares')
+    const worker = await startWorker('middleware')
     try {
       const cells = []
       for (const [, column] of columns) cells.push(await overhead(worker, name, column, settings))
-      if (cells.includes(undefined)) {
-        settings.say(`${name}: not built yet`)
-        continue
-      }
       results[name] = cells
       rows.push([name, ...cells.map((ns) => (ns < 0 ? 'none to be seen' : duration(ns)))])
       settings.say(rows.at(-1).join(', '))
@@ -43,12 +39,6 @@ export async function measureMiddlewares(settings) {
 
 async function overhead(worker, middleware, { method, params, by }, settings) {
   const more = { params: { middleware }, by }
-  const { unsupported } = await worker.ask('prepare', {
-    slot: 'a look',
-    method,
-    params: { ...params, middleware },
-  })
-  if (unsupported) return undefined
   const probe = await makeProbe(worker, { id: middleware, method, params, more }, settings)
   const [{ samples, error }] = await interleave([probe], settings.rounds)
   if (error !== undefined) throw error

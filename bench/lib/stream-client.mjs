@@ -1,4 +1,5 @@
-// Prints the processor time of one streamed answer in ms, of an application by its name.
+// Prints the processor time of one streamed answer in ms, and the peak of resident memory in MB, of an application
+// by its name.
 import assert from 'node:assert/strict'
 import { applications } from '../applications.mjs'
 
@@ -15,5 +16,6 @@ const worker = async () => {
 }
 await Promise.all(Array.from({ length: 20 }, worker))
 const { user, system } = process.cpuUsage(before)
-process.stdout.write(String((user + system) / 1000 / answers))
+const maxRssMB = (process.resourceUsage().maxRSS * 1024) / 1e6
+process.stdout.write(JSON.stringify({ ms: (user + system) / 1000 / answers, maxRssMB }))
 process.exit(0)

@@ -64,7 +64,7 @@ export async function startWorker(peer, nodeOptions = optionsOf(peer)) {
 
 /** The built-in middlewares are taken from their sources, all others as users get them. */
 function optionsOf(peer) {
-  return peer === 'middlewares' ? ['--conditions=@lamella/source'] : []
+  return peer === 'middleware' ? ['--conditions=@lamella/source'] : []
 }
 
 function adapterOf(name) {

@@ -3,36 +3,16 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { ChatClient } from '@lamella/core'
-import { Agent, chatMiddleware, guardrail, memoryStore, tool } from '@lamella/core'
+import { Agent, memoryStore } from '@lamella/core'
 import { pictureOf, recorder } from '@lamella/picture'
 import { filesIn } from '@lamella/picture/file'
 import type { Handler } from '@lamella/serve'
 import { chatService } from '@lamella/serve'
 import { sseHandler } from '@lamella/serve/sse'
+import { noPasswords, refund, retryOnce } from './shop.ts'
 
 /** A chat with a page, an approval, a guardrail, and a picture of its last run. */
 export async function chatApp(client: ChatClient): Promise<Handler> {
-  const refund = tool({
-    name: 'refund',
-    description: 'Pays an order back.',
-    parameters: {
-      type: 'object',
-      properties: { order: { type: 'string' }, euros: { type: 'number' } },
-      required: ['order', 'euros'],
-    },
-    approval: 'always',
-    execute: ({ order, euros }) =>
-      `${String(euros)} euros for order ${String(order)} were paid back`,
-  })
-  const noPasswords = guardrail({
-    name: 'no-passwords',
-    applyTo: ['input'],
-    check: ({ text }) =>
-      /password/i.test(text) ? { action: 'block', category: 'secrets' } : { action: 'allow' },
-  })
-  const retryOnce = chatMiddleware('retry-once', (_, callNext) =>
-    callNext().catch(() => callNext()),
-  )
   const files = filesIn(await mkdtemp(join(tmpdir(), 'lamella-chat-')))
   const record = recorder({ sink: files })
   const agent = new Agent({
@@ -52,10 +32,12 @@ export async function chatApp(client: ChatClient): Promise<Handler> {
     onDisconnect: 'continue',
   })
   const chat = sseHandler(chats)
+  // The page is that of the template `app`, which `npm create lamella` writes.
+  const pages = new URL('../../templates/app/page/', import.meta.url)
   const page = new Map([
-    ['/', ['chat.html', 'text/html']],
-    ['/chat.css', ['chat.css', 'text/css']],
-    ['/chat.js', ['chat.js', 'text/javascript']],
+    ['/', ['index.html', 'text/html']],
+    ['/page.css', ['page.css', 'text/css']],
+    ['/page.js', ['page.js', 'text/javascript']],
   ])
   const reader = import.meta.resolve('@lamella/serve/client')
 
@@ -77,10 +59,12 @@ export async function chatApp(client: ChatClient): Promise<Handler> {
     }
     const [name, type] = page.get(pathname) ?? []
     if (name === undefined) return new Response('There is nothing here.', { status: 404 })
-    const text = await readFile(new URL(name, import.meta.url), 'utf8')
+    const text = await readFile(new URL(name, pages), 'utf8')
     if (type !== 'text/html') return new Response(text, { headers: { 'content-type': type! } })
     return html(
-      text.replace('{{reader}}', `/reader/${basename(reader)}`),
+      text
+        .replace('/reader/client.js', `/reader/${basename(reader)}`)
+        .replace('</nav>', `${picture}</nav>`),
       {
         'set-cookie': `user=${crypto.randomUUID()}; Path=/; HttpOnly; SameSite=Lax`,
       },
@@ -88,6 +72,8 @@ export async function chatApp(client: ChatClient): Promise<Handler> {
     )
   }
 }
+
+const picture = '<a href="/picture" target="_blank" rel="noopener">Picture of the last run</a>'
 
 function html(text: string, headers: Record<string, string> = {}, isKnown = false): Response {
   const type = { 'content-type': 'text/html; charset=utf-8' }

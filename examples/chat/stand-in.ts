@@ -2,7 +2,7 @@ import type { ChatClient, Message } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import type { ScriptedReply } from '@lamella/testing'
 
-/** A model without a model: it knows a refund, an order, and an answer that begins again. */
+/** Replaces a model: it knows a refund, an order, and an answer that restarts. */
 export function standIn(delayMs = 60): ChatClient {
   let cut = 0
   const words = (text: string) => text.split(/(?<= )/)

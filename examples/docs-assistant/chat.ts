@@ -36,7 +36,7 @@ export async function chat(
       await answer(agent, question, { screen, totals, session, signal: stop.signal })
       hasAnswered = true
     } catch (error) {
-      // Before anything worked, it is the set-up that is wrong.
+      // A failure before the first answer is a problem of the setup.
       if (!stop.signal.aborted && !hasAnswered) throw error
       screen.line(screen.style('yellow', explainFailure(error)))
     } finally {

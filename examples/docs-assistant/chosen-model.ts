@@ -5,14 +5,14 @@ import { OpenAIChatCompletionsClient } from '@lamella/openai'
 import { startModelServer } from '@lamella/testing/model-server'
 import { answer } from './stand-in/answer.ts'
 
-/** The variables of the environment that a model is set up by. */
+/** Environment variables that configure a model. */
 export interface ModelVariables {
   readonly key: string
   readonly model: string
   readonly address: string
 }
 
-/** The model that the environment names, or the stand-in. */
+/** Model that the environment names, or the stand-in. */
 export interface ChosenModel extends AsyncDisposable {
   readonly client: ChatClient
   readonly name: string
@@ -20,7 +20,7 @@ export interface ChosenModel extends AsyncDisposable {
   readonly address: string
   readonly hasKey: boolean
   readonly variables: ModelVariables
-  /** Notes for the reader, a line each. */
+  /** Notes for the user, one line each. */
   readonly notes: readonly string[]
 }
 
@@ -41,8 +41,8 @@ const azureVariables: ModelVariables = {
 }
 
 /**
- * The first one that is set up: OpenAI or a server that resembles it, Anthropic, Azure OpenAI.
- * @throws Error for an address or a key that cannot be one, or for one that is missing
+ * Chooses the first model that is configured: OpenAI or a compatible server, Anthropic, Azure OpenAI.
+ * @throws Error for an invalid address or key, or for a missing one
  */
 export async function chooseModel(
   env: NodeJS.ProcessEnv,
@@ -100,17 +100,17 @@ function azure(given: Settings): ChosenModel | undefined {
 
 function checkKey(key: string | undefined, variables: ModelVariables): void {
   if (key !== undefined && !/^[\x21-\x7e]+$/u.test(key)) {
-    throw new Error(`${variables.key} holds characters that no key has`)
+    throw new Error(`${variables.key} contains characters that are not allowed in a key`)
   }
 }
 
 function checkedAddress(address: string, variables: ModelVariables): URL {
   const url = URL.parse(address)
   if (url === null || !/^https?:$/u.test(url.protocol)) {
-    throw new Error(`${variables.address} is no address such as https://example.com`)
+    throw new Error(`${variables.address} is not an address such as https://example.com`)
   }
   if (url.username !== '' || url.password !== '') {
-    throw new Error(`${variables.address} must not hold credentials: set ${variables.key}`)
+    throw new Error(`${variables.address} must not contain credentials: set ${variables.key}`)
   }
   return url
 }
@@ -134,7 +134,7 @@ function chosen(
   }
 }
 
-/** A server on this machine that speaks the same protocol, so that the agent is the same. */
+/** Starts a local server with the same protocol, so that the agent needs no change. */
 async function standIn(isWatched: boolean): Promise<ChosenModel> {
   const server = await startModelServer({
     answer,
@@ -154,8 +154,8 @@ async function standIn(isWatched: boolean): Promise<ChosenModel> {
     hasKey: false,
     variables: openAIVariables,
     notes: [
-      'Model: a deterministic stand-in, no language model. --help tells how to set up a real one.',
-      'It matches words and quotes the documents. Its first call is made to fail, so that the retry is seen.',
+      'Model: a deterministic stand-in, not a language model. See --help for a real one.',
+      'It matches words and quotes the documents. Its first call fails on purpose, to show a retry.',
     ],
     [Symbol.asyncDispose]: () => server.close(),
   }

@@ -4,16 +4,15 @@ import { parseArgs } from 'node:util'
 export const usageText = `npm start -- [--folder PATH] [question]
 
 Answers questions about the documents of a folder: by default the README.md files and docs/ of this
-repository. In a terminal and without a question it is a chat; without either it shows a short tour.
+repository. Without a question, it is a chat in a terminal, and a short tour elsewhere.
 
   --folder PATH     another folder
   --help            this text
 
-A stand-in on this machine answers, unless the environment names a model. The first of these that is
-set up is used:
+A local stand-in answers, unless the environment configures a model. The first configured entry applies:
 
-  1. OpenAI         OPENAI_API_KEY, or OPENAI_BASE_URL for any server that resembles it, with or
-                    without a key; OPENAI_MODEL
+  1. OpenAI         OPENAI_API_KEY, or OPENAI_BASE_URL for any compatible server, with or without a
+                    key; OPENAI_MODEL
   2. Anthropic      ANTHROPIC_API_KEY; ANTHROPIC_MODEL, ANTHROPIC_BASE_URL
   3. Azure OpenAI   AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY and AZURE_OPENAI_DEPLOYMENT`
 
@@ -40,14 +39,14 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     else if (!token.value) throw new Error('--folder needs a path')
     else folder = fromUsersFolder(token.value)
   }
-  // Without a `--` before it, npm takes the option for itself, and leaves its value among the words.
+  // Without a `--` before it, npm consumes the option, and leaves its value among the words.
   const taken = process.env['npm_config_folder']
   if (taken && folder === undefined)
     folder = fromUsersFolder(taken === 'true' ? (words.shift() ?? '.') : taken)
   return { folder, help, question: words.join(' ').trim() || undefined }
 }
 
-/** npm runs scripts at the root of the repository, and says where the user was. */
+/** Resolves a path from the user's folder: npm runs scripts at the root of the repository. */
 function fromUsersFolder(path: string): string {
   return resolve(process.env['INIT_CWD'] ?? '.', path)
 }

@@ -3,15 +3,15 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { ToolError } from '@lamella/core'
 
 export interface DocsFolderOptions {
-  /** Which files belong to the documents, by path. @default every text file that is not hidden */
+  /** Decides by path if a file is a document. @default every text file that is not hidden */
   readonly includes?: ((path: string) => boolean) | undefined
-  /** Larger files are left out. @default 512 KiB */
+  /** Size limit; larger files are skipped. @default 512 KiB */
   readonly maxFileBytes?: number | undefined
   /** @default 2000 */
   readonly maxFiles?: number | undefined
 }
 
-/** The documents of one folder. Nothing outside it is read, whatever path is asked for. */
+/** The documents of one folder. It reads nothing outside the folder, for any path. */
 export class DocsFolder {
   readonly root: string
   readonly #includes: (path: string) => boolean
@@ -25,7 +25,7 @@ export class DocsFolder {
     this.#maxFiles = options.maxFiles ?? 2000
   }
 
-  /** @throws Error if there is no such folder */
+  /** @throws Error if the folder does not exist */
   static async open(path: string, options: DocsFolderOptions = {}): Promise<DocsFolder> {
     const root = await realpath(path).catch(() => undefined)
     if (root === undefined) throw new Error(`there is no folder ${path}`)
@@ -33,7 +33,7 @@ export class DocsFolder {
     return new DocsFolder(root, options)
   }
 
-  /** Paths of the documents, from the folder on, with `/` on every system. */
+  /** Paths of the documents, relative to the folder, with `/` on every system. */
   async list(): Promise<readonly string[]> {
     const found: string[] = []
     const visit = async (folder: string): Promise<void> => {
@@ -64,7 +64,7 @@ export class DocsFolder {
     return new TextDecoder().decode(bytes)
   }
 
-  /** Tells whether a path stays in the folder once its links are followed. */
+  /** Returns true if a path is inside the folder after its links are resolved. */
   async contains(path: string): Promise<boolean> {
     const wanted = resolve(this.root, path)
     if (this.#nameOf(wanted) === undefined) return false
@@ -76,7 +76,7 @@ export class DocsFolder {
     if (!(await this.contains(path))) {
       throw new ToolError(`${path} is outside the folder`, { reason: 'denied' })
     }
-    // From here on only the real path counts: it has no links that could lead out.
+    // Only the real path is used below: it has no links that could leave the folder.
     const file = await realpath(resolve(this.root, path)).catch(() => undefined)
     const name = file === undefined ? undefined : this.#nameOf(file)
     const isDocument =
@@ -89,7 +89,7 @@ export class DocsFolder {
     return file
   }
 
-  /** A file's path from the folder on, or nothing for what lies outside. */
+  /** Path of a file relative to the folder; undefined for a file outside. */
   #nameOf(file: string): string | undefined {
     const name = relative(this.root, file)
     if (name === '..' || name.startsWith(`..${sep}`) || isAbsolute(name)) return undefined
@@ -101,7 +101,7 @@ function isHidden(name: string): boolean {
   return name.startsWith('.') || name === 'node_modules'
 }
 
-// What reading would refuse anyway, left out of lists.
+// Files that cannot be read are omitted from lists.
 function isBinaryName(path: string): boolean {
   return /\.(?:png|jpe?g|gif|webp|ico|svgz|pdf|zip|gz|tgz|br|woff2?|ttf|otf|mp[34]|mov|wasm|exe|bin|so|dylib|dll|class|jar|sqlite|db)$/iu.test(
     path,

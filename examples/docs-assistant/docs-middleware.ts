@@ -14,7 +14,7 @@ import type { DocsFolder } from './docs-folder.ts'
 import { count, failureText, inSeconds, tokens } from './in-words.ts'
 import { report } from './middleware-step.ts'
 
-/** Around the whole run: how long it took, however it ends. */
+/** Wraps the whole run: measures its time, for every kind of end. */
 export const timing = agentMiddleware('timing', async (context, callNext) => {
   const start = performance.now()
   report(context, { middleware: 'timing', mark: 'in', text: 'the run begins' })
@@ -45,7 +45,7 @@ const rules = [
   },
 ]
 
-/** Around the whole run: stops a question before any model sees it. */
+/** Wraps the whole run: stops a question before any model sees it. */
 export const inputGuardrail = agentMiddleware('input-guardrail', async (context, callNext) => {
   const question = context.messages.map(messageText).join('\n')
   const rule = rules.find(({ pattern }) => pattern.test(question))
@@ -64,34 +64,34 @@ export const inputGuardrail = agentMiddleware('input-guardrail', async (context,
       message: reply,
     })
   }
-  report(context, { middleware: 'input-guardrail', mark: 'in', text: 'has no objection' })
+  report(context, { middleware: 'input-guardrail', mark: 'in', text: 'allows the question' })
   await callNext()
 })
 
 const maxRetries = 2
 
-/** Around each model call: calls again when the provider says that it is worth a try. */
+/** Wraps each model call: retries it when the provider's error allows it. */
 export const retry = chatMiddleware('retry', async (context, callNext) => {
-  // The provider's SDK would repeat failed requests, too. One owner is enough.
+  // Turns off the retries of the provider's SDK: one owner is enough.
   context.options = { ...context.options, transportRetries: 0 }
   for (let attempt = 1; ; attempt++) {
     try {
       await callNext()
       return
     } catch (error) {
-      // What the reader has seen of an answer cannot be unsaid, so a broken stream stays broken.
+      // Released content cannot be taken back, so a stream that breaks is not retried.
       if (!isProviderError(error) || !error.retry.retryable || context.released) throw error
       if (attempt > maxRetries) throw error
       const delayMs = error.retry.afterMs ?? 200 * 2 ** (attempt - 1)
       context.run.recordAttempt({ status: 'failed', reason: error.kind, delayMs })
-      const text = `waits ${inSeconds(delayMs)}, then calls again (${attempt} of ${maxRetries})`
+      const text = `waits ${inSeconds(delayMs)}, then retries (${attempt} of ${maxRetries})`
       report(context, { middleware: 'retry', mark: 'again', text })
       await delay(delayMs, undefined, { signal: context.signal })
     }
   }
 })
 
-/** Around each attempt of a model call: what goes in, what comes out, how long it took. */
+/** Wraps each attempt of a model call: reports its input, its output and its time. */
 export const modelLog = chatMiddleware('model-log', async (context, callNext) => {
   const start = performance.now()
   const { messages, options, iteration } = context
@@ -118,7 +118,7 @@ function answered({ functionCalls, usage }: ChatResponse): string {
   return `${names === '' ? 'answers' : `asks for ${names}`} · ${tokens(usage, '')}`
 }
 
-/** Around each tool call: the call with its arguments, and a short result. */
+/** Wraps each tool call: reports its arguments and a short result. */
 export const toolLog = functionMiddleware('tool-log', async (context, callNext) => {
   const { name } = context.function
   const start = performance.now()
@@ -153,7 +153,7 @@ function inShort({ value, contents }: FunctionResult): string {
   return `${count(text.split('\n').length, 'line')}, ${count(text.length, 'character')}`
 }
 
-/** Around each tool call: a path may not lead out of the folder, whatever tool it is for. */
+/** Wraps each tool call: rejects a path outside the folder, for every tool. */
 export function inFolder(folder: DocsFolder): FunctionMiddleware {
   return functionMiddleware('in-folder', async (context, callNext) => {
     const { path } = context.arguments
@@ -162,7 +162,7 @@ export function inFolder(folder: DocsFolder): FunctionMiddleware {
         report(context, {
           middleware: 'in-folder',
           mark: 'stopped',
-          text: `${path} leads out of the folder`,
+          text: `${path} is outside the folder`,
         })
         // The model reads this as the result of its call, and the run continues.
         throw new ToolError(`${path} is outside the folder`, { reason: 'denied' })

@@ -2,7 +2,7 @@ import { isProviderError } from '@lamella/core'
 import type { ChosenModel } from './chosen-model.ts'
 import { failureText } from './in-words.ts'
 
-/** Advises a user about a failure, in one sentence. */
+/** Explains a failure to the user in one sentence. */
 export function failureSentence(error: unknown, model: ChosenModel): string {
   const { address, name, hasKey, variables } = model
   if (!isProviderError(error)) return failureText(error)
@@ -19,7 +19,7 @@ export function failureSentence(error: unknown, model: ChosenModel): string {
       const why = typeof code === 'string' ? ` (${code})` : ''
       return error.partial === undefined
         ? `${address} cannot be reached${why}: check ${variables.address} and the network`
-        : `the connection to ${address} broke off during the answer${why}`
+        : `the connection to ${address} was lost during the answer${why}`
     }
     default:
       return failureText(error)

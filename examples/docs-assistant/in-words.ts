@@ -16,18 +16,18 @@ export function tokens({ inputTokens = 0, outputTokens = 0 }: Usage, unit = ' to
   return `${inputTokens.toLocaleString('en')}${unit} in, ${outputTokens.toLocaleString('en')} out`
 }
 
-/** A failure in one line, with the words that a provider answered with. */
+/** Describes a failure in one line, with the message of the provider. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (isAbort(error)) return 'stopped'
-  // Without a status nobody answered, and what the network library says may quote the request.
+  // Without a status, there was no response, and the message of the network library may quote the request.
   const answered = isProviderError(error) && error.status !== undefined
   const words = answered && error.cause instanceof Error ? error.cause.message : ''
   return words === '' ? error.message : `${error.message}: ${words}`
 }
 
 /**
- * Tells whether the user stopped it. Timers wrap the reason of a signal in an error of their own.
+ * Returns true if the user stopped it. Timers wrap the reason of a signal in their own error.
  */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'

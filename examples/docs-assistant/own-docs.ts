@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DocsFolder } from './docs-folder.ts'
 
-/** The documents of this repository for its users: `docs`, and the README.md files outside of sources. */
+/** Documents of this repository for its users: `docs`, and the README.md files outside of sources. */
 export function ownDocs(): Promise<DocsFolder> {
   const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
   return DocsFolder.open(root, {

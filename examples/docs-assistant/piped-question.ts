@@ -1,6 +1,6 @@
 /**
- * Reads a piped question. A pipe that stays open and silent, as servers and CI leave behind, is not
- * waited for.
+ * Reads a piped question. It does not wait for a pipe that stays open and silent, as servers and CI
+ * leave behind.
  */
 export async function pipedQuestion(
   input: NodeJS.ReadStream,
@@ -16,7 +16,7 @@ export async function pipedQuestion(
       text += piece
     }
   } catch {
-    // Nobody wrote anything, or the pipe broke: what came until then counts.
+    // Nobody wrote anything, or the pipe broke: the text received so far counts.
   } finally {
     clearTimeout(silence)
   }

@@ -15,12 +15,12 @@ export class RunRecording {
     this.recorder = recorder({ sink: toFile(join(folder, 'runs.jsonl')), capture: 'full' })
   }
 
-  /** In a new folder of the system's own for such files. */
+  /** Creates a recording in a new temporary folder. */
   static async start(): Promise<RunRecording> {
     return new RunRecording(await mkdtemp(join(tmpdir(), 'lamella-')))
   }
 
-  /** Writes the page, and resolves to where it is; to nothing if nothing ran. */
+  /** Writes the page, and resolves to its path; to undefined if nothing ran. */
   async draw(): Promise<string | undefined> {
     await this.recorder.flush()
     const recording = await readFile(join(this.#folder, 'runs.jsonl'), 'utf8').catch(() => '')

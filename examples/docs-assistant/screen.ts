@@ -17,11 +17,11 @@ const markStyles = {
 const levels = { agent: 'run', chat: 'model', function: 'tool' } as const
 const levelStyles = { agent: 'magenta', chat: 'cyan', function: 'green' } as const
 
-/** Writes a run to the terminal: what the middlewares do, indented by how deep they lie, and the answer. */
+/** Writes a run to the terminal: steps of middlewares, indented by their depth, and the answer. */
 export class Screen {
   readonly #output: NodeJS.WriteStream
   readonly #isColoured: boolean
-  /** How deep each middleware lies in the onion, and at which level. */
+  /** Depth and level of each middleware in the onion. */
   readonly #places = new Map<string, { depth: number; level: keyof typeof levels }>()
   #stepWidth = 0
   readonly #wrap = new WordWrap(() => this.#output.columns ?? Infinity)
@@ -33,7 +33,7 @@ export class Screen {
     this.#isColoured = output.isTTY && !process.env['NO_COLOR'] && output.hasColors()
   }
 
-  /** Prints the onion, and remembers where each middleware of it lies. */
+  /** Prints the onion, and remembers the depth of each middleware. */
   onion({ agent, chat, function: functions, tools }: Explanation, model: string): void {
     const chains = {
       agent: [agent, 'the loop'],
@@ -53,7 +53,7 @@ export class Screen {
     }
   }
 
-  /** One step of one middleware, as one line. */
+  /** Prints one step of one middleware as one line. */
   step({ middleware, mark, text, elapsedMs }: PipelineStep): void {
     if (this.#last === 'answer') this.blank()
     const { depth, level } = this.#places.get(middleware) ?? { depth: 0, level: 'agent' }
@@ -68,7 +68,7 @@ export class Screen {
     this.line(`${label}${name}${gap}${said}${end}`)
   }
 
-  /** A piece of the answer. */
+  /** Prints a piece of the answer. */
   answer(piece: string): void {
     if (piece === '') return
     if (this.#last === 'line') this.blank()
@@ -76,19 +76,19 @@ export class Screen {
     this.#last = 'answer'
   }
 
-  /** A line of its own. */
+  /** Prints a separate line. */
   line(text: string): void {
     if (this.#last === 'answer') this.#output.write(`${this.#wrap.end()}\n`)
     this.#output.write(`${text}\n`)
     this.#last = 'line'
   }
 
-  /** A line that explains the screen itself. */
+  /** Prints a line that explains the screen itself. */
   hint(text: string): void {
     this.line(this.style('dim', text))
   }
 
-  /** Ends what stands there with an empty line, unless there is one. */
+  /** Ends the current text with an empty line, unless there is one. */
   blank(): void {
     if (this.#last === 'blank' || this.#last === 'nothing') return
     this.#output.write(this.#last === 'answer' ? `${this.#wrap.end()}\n\n` : '\n')
@@ -110,7 +110,7 @@ function fit(text: string, room: number): string {
   return line.length > room ? `${line.slice(0, room - 1)}…` : line
 }
 
-/** Without what could command a terminal: models and documents may say anything. */
+/** Removes control sequences: models and documents may contain anything. */
 function printable(text: string): string {
   return stripVTControlCharacters(text).replace(/[^\P{Cc}\n\t]/gu, '')
 }

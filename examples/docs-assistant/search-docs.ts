@@ -1,9 +1,9 @@
 import type { DocsFolder } from './docs-folder.ts'
 
-/** A section of a document that has to do with a query. */
+/** A section of a document that matches a query. */
 export interface Passage {
   readonly path: string
-  /** From 1 up, where the section begins. */
+  /** Line where the section begins, from 1. */
   readonly line: number
   readonly heading: string
   readonly text: string
@@ -22,13 +22,14 @@ const maxPassages = 6
 const maxPassageChars = 700
 
 /**
- * The sections of all documents that fit a query best. Rare words count more than common ones, words
- * of the heading and the path more than those of the text, and code counts little.
+ * Finds the sections of all documents that fit a query best. Rare words count more than common ones, words
+ * of the heading and the path more than those of the text, code counts little, and a heading that is the
+ * question itself counts most.
  */
 export async function searchDocs(folder: DocsFolder, query: string): Promise<readonly Passage[]> {
   const sections: Section[] = []
   for (const path of await folder.list()) {
-    // What cannot be read (binary, too large) has nothing to find.
+    // A file that cannot be read (binary, too large) has no sections.
     const text = await folder.read(path).catch(() => '')
     sections.push(...sectionsOf(path, text))
   }
@@ -40,7 +41,7 @@ export async function searchDocs(folder: DocsFolder, query: string): Promise<rea
   const total = asked.reduce((sum, { weight }) => sum + weight, 0)
   const score = ({ path, prose, code, titles, headings }: Section): number =>
     headings.reduce((sum, words) => sum + total * agreement(words, asked), 0) +
-    (isGlossary(path) && agreement(headings[0]!, asked) === 1 ? 2 * total : 0) +
+    (agreement(headings[0]!, asked) === 1 ? (isGlossary(path) ? 3 : 0.4) * total : 0) +
     asked.reduce((sum, { word, weight }) => {
       const count = prose.filter((each) => each === word).length
       const inProse = count / (count + 1 + prose.length / 200)
@@ -62,12 +63,12 @@ export async function searchDocs(folder: DocsFolder, query: string): Promise<rea
     }))
 }
 
-/** Who asks for a word alone most often asks what it means. */
+/** Returns true for the glossary: a question of one word usually asks for its meaning. */
 function isGlossary(path: string): boolean {
   return /(?:^|\/)glossary\.\w+$/iu.test(path)
 }
 
-/** From 0 to 1: how far a heading is about what was asked, and about nothing else. */
+/** Returns the agreement of a heading with the question, from 0 to 1. */
 function agreement(
   heading: ReadonlySet<string>,
   asked: readonly { readonly word: string }[],
@@ -76,7 +77,7 @@ function agreement(
   return common === 0 ? 0 : common ** 2 / (asked.length * heading.size)
 }
 
-/** Divides a document at its Markdown headings, wherever they are not in a code block. */
+/** Divides a document at its Markdown headings, except those in a code block. */
 function sectionsOf(path: string, document: string): readonly Section[] {
   const sections: Section[] = []
   let heading = path
@@ -111,7 +112,7 @@ function sectionsOf(path: string, document: string): readonly Section[] {
 
 const codeBlock = /^```[^]*?^```/gmu
 
-/** The words of a text without their usual English endings, so that `streams` finds `streaming`. */
+/** Words of a text without their usual English endings, so that `streams` finds `streaming`. */
 function wordsOf(text: string): string[] {
   const parts = text.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ').match(/[\p{L}\p{N}]{2,}/gu) ?? []
   return parts

@@ -1,16 +1,16 @@
-/** Breaks a text that comes in pieces between words, where a line would be too long. */
+/** Wraps a text that arrives in pieces: breaks long lines between words. */
 export class WordWrap {
   readonly #width: () => number
   #column = 0
   #space = ''
   #word = ''
 
-  /** @param width characters of a line, asked for at each word: a terminal may change its size */
+  /** @param width characters of a line, read at each word: a terminal may change its size */
   constructor(width: () => number) {
     this.#width = width
   }
 
-  /** Takes a piece, and returns what can be written. The last word may still grow. */
+  /** Accepts a piece, and returns the text to write. The last word may still grow. */
   push(piece: string): string {
     let text = ''
     for (const character of piece) {
@@ -26,7 +26,7 @@ export class WordWrap {
     return text
   }
 
-  /** Returns the word that was kept, and begins anew. */
+  /** Returns the word that was kept, and starts again. */
   end(): string {
     const text = this.#flush()
     this.#column = 0

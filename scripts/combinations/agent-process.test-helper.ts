@@ -54,11 +54,7 @@ const times = { leaseMs: 5000, pollMs: 20 }
 const open: Record<Orders['store'], (place: string) => Store> = {
   sqlite: (place) => sqliteStore(place, times),
   redis: (place) => redisStore(place, { ...times, timeoutMs: 1000 }),
-  postgres: (place) => postgresStore(place, { ...times, timeoutMs: 1000, schema: schemaOf(place) }),
-}
-
-function schemaOf(place: string): string {
-  return new URL(place).searchParams.get('application_name') ?? 'public'
+  postgres: (place) => postgresStore(place, { ...times, timeoutMs: 1000 }),
 }
 
 /** Makes the agent of every process. */
@@ -133,8 +129,8 @@ export async function work(orders: Orders): Promise<void> {
         const { status, text } = await agent.run(`${tenant}/${about}`, { tenant })
         return status === 'completed' ? text : status
       } catch (error) {
-        if (!LamellaError.is(error)) throw error
-        if (error.code === 'rate_limited') return error.code
+        if (LamellaError.is(error, 'rate_limited')) return error.code
+        if (!isOfStore(error)) throw error
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
     }
@@ -144,7 +140,7 @@ export async function work(orders: Orders): Promise<void> {
     await agent
       .resume(checkpoint, { [request]: true }, { tenant: 'pays' })
       .catch((error: unknown) => {
-        if (!LamellaError.is(error)) throw error
+        if (!isOfStore(error)) throw error
       })
   }
   for (const question of shuffled(orders.questions, random)) {
@@ -159,6 +155,11 @@ export async function work(orders: Orders): Promise<void> {
     }
   }
   await store.close()
+}
+
+/** An error of a store that did not answer, or of its database, and not of this program. */
+function isOfStore(error: unknown): boolean {
+  return !(error instanceof TypeError || error instanceof ReferenceError)
 }
 
 function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {

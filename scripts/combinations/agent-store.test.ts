@@ -6,6 +6,7 @@ import {
   LamellaError,
   memoryStore,
   ProviderError,
+  sessions,
   tool,
 } from '../../packages/core/src/index.ts'
 import { llmJudge } from '../../packages/guardrail-judge/src/index.ts'
@@ -259,4 +260,67 @@ describe('tenants', () => {
       expect(new Set(texts).size).toBe(2)
     },
   )
+
+  /** Keys of a run with all that keeps data, in a store of its own. */
+  const keysOf = async (tenant: string): Promise<readonly string[]> => {
+    const keys: string[] = []
+    const store = memoryStore()
+    const noted = new Proxy(store, {
+      get(_, name: keyof Store) {
+        const part = store[name]
+        if (typeof part !== 'function') return part
+        return (key: string, ...rest: never[]) => {
+          keys.push(key)
+          return (part as (...given: unknown[]) => unknown).call(store, key, ...rest)
+        }
+      },
+    })
+    const log = tool({
+      name: 'log',
+      description: 'A log.',
+      readOnly: true,
+      execute: () => 'x'.repeat(500),
+    })
+    const pay = tool({ name: 'pay', description: 'Pays.', execute: () => 'paid' })
+    const judge = scriptedClient(({ instructions = '' }) => {
+      const [ticket] = instructions.match(/verdict_\w+/) ?? []
+      return JSON.stringify({ ticket, scores: { rude: 0 } })
+    })
+    const writer = scriptedClient(() => 'They talked.')
+    const criteria = [{ id: 'rude', question: 'Is it rude?', failIf: 'yes' }] as const
+    const agent = new Agent({
+      client: scriptedClient([callFunction('log'), callFunction('pay'), 'Done.']),
+      tools: [log, pay],
+      store: noted,
+      middleware: [
+        budget({ scope: 'tenant', limits: { modelCalls: 9 } }),
+        circuitBreaker(),
+        summarizer({ client: writer, maxMessages: 4, keepMessages: 1 }),
+        cache({ scope: 'tenant' }),
+        llmJudge({ client: judge, criteria }),
+        pii({ vault: true }),
+        toolPolicy({ ask: ['pay'] }),
+        contentTruncator({ maxChars: 200, spill: {} }),
+        toolCache({ scope: 'tenant' }),
+      ],
+    })
+    const said = Array.from({ length: 6 }, (_, at) => ({
+      role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      contents: `Mail ada@example.org, ${at}`,
+    }))
+    const session = sessions(noted).at('chat', { tenant })
+
+    const { checkpoint, pending } = await agent.run(said, { tenant, session })
+    const answers = { [pending[0]!.id]: true }
+    await agent.resume(checkpoint!, answers, { tenant, session })
+    return keys
+  }
+
+  test('share no key but those of circuits', async () => {
+    const [one, two] = [await keysOf('one'), new Set(await keysOf('two'))]
+
+    const shared = one.filter((key) => two.has(key))
+    expect(shared.filter((key) => !key.startsWith('circuit'))).toEqual([])
+    expect(new Set(one.map((key) => key.split(/[:@]/)[0])).size).toBeGreaterThan(8)
+  })
 })

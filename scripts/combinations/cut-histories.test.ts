@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AnthropicChatClient } from '../../packages/anthropic/src/index.ts'
-import { conversation } from '../../packages/middleware-truncate/src/conversation.test-helper.ts'
+import { conversation } from '../../packages/middleware-truncate/src/turns/conversation.test-helper.ts'
 import { historyTruncator } from '../../packages/middleware-truncate/src/index.ts'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '../../packages/openai/src/index.ts'
 import { runChatMiddleware } from '../../packages/testing/src/index.ts'

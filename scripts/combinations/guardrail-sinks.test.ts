@@ -5,14 +5,7 @@ import type {
   KeyValueStore,
   MiddlewareInput,
 } from '../../packages/core/src/index.ts'
-import {
-  Agent,
-  createSession,
-  memoryStore,
-  outcomeOf,
-  sessionStore,
-  tool,
-} from '../../packages/core/src/index.ts'
+import { Agent, memoryStore, outcomeOf, sessions, tool } from '../../packages/core/src/index.ts'
 import { contentFilter } from '../../packages/guardrail-content/src/index.ts'
 import { promptInjection } from '../../packages/guardrail-injection/src/index.ts'
 import { llmJudge } from '../../packages/guardrail-judge/src/index.ts'
@@ -104,7 +97,7 @@ async function runOf(
   const model = spied()
   const results = spied()
   const kept = spied()
-  const sessions = sessionStore(kept.store)
+  const chats = sessions(kept.store)
   const audit: unknown[] = []
   const events: unknown[] = []
   const updates: AgentResponseUpdate[] = []
@@ -134,7 +127,7 @@ async function runOf(
       toolCache({ store: results.store }),
     ],
   })
-  const session = createSession({ id: 's' })
+  const session = await chats.open('s')
   const options = {
     session,
     onBlock,
@@ -154,7 +147,7 @@ async function runOf(
     return stream.finalResponse()
   })().catch((error: unknown) => ({ error }))
 
-  await sessions.save(session.toJSON())
+  await chats.save(session)
   const error = 'error' in response ? response.error : undefined
   const outcome = outcomeOf(error)
   const isThrown = error !== undefined
@@ -163,7 +156,7 @@ async function runOf(
     sinks: {
       response,
       session: session.toJSON(),
-      sessionStore: [...kept.entries.values()],
+      savedSession: [...kept.entries.values()],
       cache: [...model.entries.values()],
       toolCache: [...results.entries.values()],
       spans: await telemetry.exported(),

@@ -9,24 +9,22 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testRandom } from '../../packages/testing/src/index.ts'
-import { hasPostgres, postgresUrl } from '../test-support/real-postgres.ts'
+import { freePort } from '../test-support/free-port.ts'
+import { hasOwnPostgres, startPostgres } from '../test-support/own-postgres.ts'
 import type { Line, Orders } from './agent-process.test-helper.ts'
 import { agentOf, openStore } from './agent-process.test-helper.ts'
 
 // Eight processes of one agent on one store. Two are killed, each once the ledger has so many lines, and others
-// take their places; on the way a Redis of our own is killed and started again, and PostgreSQL ends all
-// connections. `MANY_PROCESSES=20` runs twenty seeds in place of one.
+// take their places; on the way a Redis or PostgreSQL of our own crashes and starts again.
+// `MANY_PROCESSES=20` runs twenty seeds in place of one.
 
 const seeds = Array.from({ length: Number(process.env['MANY_PROCESSES'] ?? 1) }, (_, at) => at + 1)
-const limits = { budget: 60, requests: 25, concurrency: 3 }
+const limits = { budget: 40, requests: 20, concurrency: 3 }
 const approvals = ['a', 'b', 'c']
 const questions = ['one', 'two', 'three', 'four']
 const kills = 2
@@ -93,24 +91,9 @@ const databases: Record<Orders['store'], (name: string) => Promise<Database>> = 
     }
   },
 
-  async postgres(name) {
-    const place = new URL(postgresUrl)
-    place.searchParams.set('application_name', name)
-    const client = new Client({ connectionString: postgresUrl })
-    await client.connect()
-    return {
-      place: place.href,
-      async restart() {
-        await client.query(
-          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
-          [name],
-        )
-      },
-      async close() {
-        await client.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
-        await client.end()
-      },
-    }
+  async postgres() {
+    const server = await startPostgres(children)
+    return { ...server, place: server.url }
   },
 }
 
@@ -120,20 +103,15 @@ const hasRedisServer = (process.env['PATH'] ?? '')
 const isThere: Record<Orders['store'], boolean> = {
   sqlite: true,
   redis: hasRedisServer,
-  // A shared server answers eight processes too slowly beside other tests, so it takes part in the long form.
-  postgres: hasPostgres && process.env['MANY_PROCESSES'] !== undefined,
+  postgres: hasOwnPostgres,
 }
-if (!hasRedisServer) {
-  if (process.env['CI'] === 'true') throw new Error('there is no redis-server in PATH')
-  console.warn('SKIPPED: there is no redis-server in PATH')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
+for (const [store, servers] of [
+  ['redis', 'redis-server'],
+  ['postgres', 'initdb and postgres'],
+] as const) {
+  if (isThere[store]) continue
+  if (process.env['CI'] === 'true') throw new Error(`PATH lacks ${servers}`)
+  console.warn(`SKIPPED: PATH lacks ${servers}`)
 }
 
 /** Runs eight processes to their end, with what happens to them. */

@@ -8,6 +8,7 @@ import {
   scriptedClient,
   storeContract,
 } from '../../packages/testing/src/index.ts'
+import { completionsContract, messagesContract } from '../../packages/testing/src/model-server.ts'
 import { expect, test } from 'vitest'
 
 const readme = readFileSync('packages/testing/README.md', 'utf8')
@@ -28,6 +29,8 @@ const suites: Record<string, ContractSuite> = {
   chatClientContract: chatClientContract({
     create: () => ({ client: scriptedClient([]), openExchanges: () => 0 }),
   }),
+  completionsContract: completionsContract({ create: () => scriptedClient([]) }),
+  messagesContract: messagesContract({ create: () => scriptedClient([]) }),
   storeContract: storeContract({ create: () => ({ store: memoryStore() }) }),
 }
 

@@ -9,6 +9,10 @@ const offences: Record<keyof typeof rules, Record<string, string>> = {
   'a manifest says what a registry and a bundler need': {
     'packages/a/package.json': '{ "name": "b" }',
   },
+  'every package has the addresses of the root manifest': {
+    'package.json': '{ "homepage": "https://docs.example" }',
+    'packages/a/package.json': '{}',
+  },
   'core is a plain caret peer of every other package': {
     'packages/a/package.json': '{ "peerDependencies": { "@lamella/core": "workspace:^" } }',
   },
@@ -39,6 +43,9 @@ const offences: Record<keyof typeof rules, Record<string, string>> = {
   'a package is used in an example': {
     'packages/a/package.json': '{ "exports": { ".": {} } }',
   },
+  'no test passes by luck': {
+    'packages/a/src/a.test.ts': 'expect(performance.now() - start).toBeLessThan(100)',
+  },
   'no file knows the machine it was written on': { 'docs/a.md': `in ${homedir()}/lamella` },
   'no file names the host of a registry': {
     'pnpm-lock.yaml': 'tarball: https://example.com/a.tgz',
@@ -68,6 +75,19 @@ test.each([
   expect(rules[name](new Map([['packages/core/src/a.ts', text]]))).toHaveLength(1)
 })
 
+test.each([
+  ['expect(Date.now() - start).toBeLessThan(1_999)', 1],
+  ['expect(Date.now() - start).toBeLessThan(2_000)', 0],
+  ["expect(text).not.toContain('4111')", 1],
+  ["expect(text).not.toContain('c9')", 1],
+  ["expect(text).not.toContain('4111 1111')", 0],
+  ["expect(text).not.toContain('bad')", 0],
+])('%s passes by luck %i times', (text, count) => {
+  expect(
+    rules['no test passes by luck'](new Map([['packages/a/src/a.test.ts', text]])),
+  ).toHaveLength(count)
+})
+
 test('a file in a folder may import from another folder of its package, and no further', () => {
   const tree = (specifier: string): Tree =>
     new Map([['packages/core/src/run/a.ts', `import { b } from '${specifier}'`]])
@@ -88,6 +108,8 @@ test('a folder without a place in the order, and an import of an entry, break th
   expect(problems('packages/core/src/index.ts', './agent/a.ts')).toEqual([])
   expect(problems('packages/core/src/agent/a.ts', '../index.ts')).toHaveLength(1)
   expect(problems('packages/core/src/attic/a.ts', '../base/a.ts')).toHaveLength(1)
+  expect(problems('packages/core/src/transport/http/a.ts', '../failures/a.ts')).toEqual([])
+  expect(problems('packages/core/src/transport/failures/a.ts', '../http/a.ts')).toHaveLength(1)
 })
 
 test('words in comments and names that only look alike break nothing', () => {

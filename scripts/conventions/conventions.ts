@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import type { ImportGraph } from './import-graph.ts'
 import type { Tree } from './tree.ts'
 import { importCircles, importedFiles, upwardImports } from './import-graph.ts'
+import { testsByLuck } from './tests-by-luck.ts'
 
 /** Looks at a repository and returns a line for each place that breaks it. */
 export type Rule = (tree: Tree) => string[]
@@ -39,7 +40,7 @@ export const rules = {
         license: manifest.license === 'MIT',
         type: manifest.type === 'module',
         sideEffects: manifest.sideEffects === false,
-        'engines.node': manifest.engines?.node?.startsWith('>=22.') ?? false,
+        'engines.node': /^>=\d+\.\d+\.\d+$/.test(manifest.engines?.node ?? ''),
         files: ['dist', 'src', '!src/**/*.test.ts', '!src/**/*.test-d.ts'].every((file) =>
           manifest.files?.includes(file),
         ),
@@ -50,6 +51,24 @@ export const rules = {
         .filter(([, holds]) => !holds)
         .map(([field]) => `${folder}/package.json: \`${field}\` is missing or not as in core`),
     ),
+
+  'every package has the addresses of the root manifest': (tree) => {
+    const { homepage, repository, bugs }: Manifest = JSON.parse(tree.get('package.json') ?? '{}')
+    return packagesOf(tree).flatMap(({ folder, manifest }) =>
+      Object.entries({
+        homepage,
+        repository: repository && { ...repository, directory: folder },
+        bugs,
+      })
+        .filter(
+          ([field, value]) =>
+            JSON.stringify(manifest[field as keyof Manifest]) !== JSON.stringify(value),
+        )
+        .map(
+          ([field]) => `${folder}/package.json: run scripts/set-repository.mjs for \`${field}\``,
+        ),
+    )
+  },
 
   'core is a plain caret peer of every other package': (tree) =>
     packagesOf(tree)
@@ -169,6 +188,8 @@ export const rules = {
     )
   },
 
+  'no test passes by luck': testsByLuck,
+
   'no file knows the machine it was written on': (tree) => {
     const places = [process.cwd(), homedir()].filter((place) => place.length > 1)
     return [...tree].flatMap(([path, text]) =>
@@ -190,6 +211,9 @@ interface Manifest {
   version?: string
   description?: string
   keywords?: string[]
+  homepage?: unknown
+  repository?: Record<string, string>
+  bugs?: unknown
   license?: string
   type?: string
   sideEffects?: boolean

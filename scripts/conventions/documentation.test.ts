@@ -28,6 +28,13 @@ const offences: Record<Measure, Record<string, string>> = {
   'words that this repository replaces': {
     'packages/a/src/a.ts': '// The layer outside of it.',
   },
+  'phrases of documents that have better ones': {
+    'packages/a/README.md':
+      'What is removed is sent nowhere.\n\n```ts\n// a layer\n```\n\nWhat is a run?',
+  },
+  'sentences of more than 45 words': {
+    'packages/a/README.md': `A middleware${' of a run'.repeat(15)} ends.\n\nIt is short.`,
+  },
 }
 
 describe.each(Object.entries(measures))('%s', (name, measure) => {

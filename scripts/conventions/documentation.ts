@@ -1,4 +1,4 @@
-import { snippets } from './markdown.ts'
+import { sentences, snippets } from './markdown.ts'
 import { publicNames } from './public-names.ts'
 import type { Tree } from './tree.ts'
 
@@ -41,6 +41,25 @@ export const measures = {
         }),
       ),
     ),
+
+  'phrases of documents that have better ones': (tree) =>
+    byOwner(
+      documents(tree).flatMap(([owner, path, text]) =>
+        proseOf(text).flatMap((line, index) => {
+          const found = replacedWord(line) ?? clauseSubject(line)
+          return found === undefined ? [] : [[owner, `${path}:${index + 1} ${found}`] as const]
+        }),
+      ),
+    ),
+
+  'sentences of more than 45 words': (tree) =>
+    byOwner(
+      documents(tree).flatMap(([owner, path, text]) =>
+        sentences(text)
+          .filter((sentence) => (sentence.match(/\p{L}[\p{L}'’-]*/gu) ?? []).length > 45)
+          .map((sentence) => [owner, `${path} ${sentence.slice(0, 80)}`]),
+      ),
+    ),
 } satisfies Record<string, (tree: Tree) => Problems>
 
 const replaced = [
@@ -56,8 +75,25 @@ const replaced = [
 
 /** The word or phrase of a line of source that has a better one. */
 function replacedWord(line: string): string | undefined {
-  const open = line.replaceAll(/type[- ]guards?/gi, '')
+  const open = line.replaceAll(/type[- ]guards?|WildGuard/gi, '')
   return replaced.map((word) => word.exec(open)?.[0]).find((found) => found !== undefined)
+}
+
+/** A sentence or table cell whose subject is a clause: "What is left is sent." */
+function clauseSubject(line: string): string | undefined {
+  const sentence =
+    /(?:^[-*\s]*|[.:|] )(?:What|Who|Whoever|Whatever|Whether) [^?|:]{3,90} (?:is|are|was|has|have|does|can|must|may|will|stays?|goes) [^?]*$/
+  return sentence.exec(line)?.[0].trim().slice(0, 60)
+}
+
+/** The lines of a Markdown text, without code. */
+function proseOf(markdown: string): string[] {
+  let isCode = false
+  return markdown.split('\n').map((line) => {
+    const isFence = /^ *(?:```|~~~)/.test(line)
+    if (isFence) isCode = !isCode
+    return isCode || isFence ? '' : line.replaceAll(/`[^`]*`/g, '`')
+  })
 }
 
 /** What the first block of a package's README imports from the package: its owner and its name. */
@@ -84,6 +120,17 @@ function typescript(tree: Tree): [owner: string, path: string, text: string][] {
     // The rules themselves name what they look for.
     const isOurs = /\.m?ts$/.test(path) && !path.startsWith('scripts/conventions/')
     return owner !== undefined && isOurs ? [[owner, path, text]] : []
+  })
+}
+
+function documents(tree: Tree): [owner: string, path: string, text: string][] {
+  return [...tree].flatMap(([path, text]): [string, string, string][] => {
+    // The glossary names the words that it replaces.
+    const isProse =
+      path.endsWith('.md') && !/CHANGELOG\.md$|\/api\/|^docs\/glossary\.md$/.test(path)
+    if (!isProse) return []
+    const [, name] = /^packages\/([^/]+)\//.exec(path) ?? /^(\w+)\//.exec(path) ?? []
+    return [[name ?? 'repository', path, text]]
   })
 }
 

@@ -50,6 +50,9 @@ function reachable(graph: ImportGraph, start: string): Set<string> {
 
 /** Position of a file's folder in the order, infinite for an entry, -1 for a folder that has none. */
 function floorOf(path: string): number {
-  const [, root = '', room] = /^(packages\/[^/]+\/src|scripts)\/(?:([^/]+)\/)?/.exec(path) ?? []
-  return room === undefined ? Infinity : (rooms[root]?.indexOf(room) ?? -1)
+  const [, root = '', folder] =
+    /^(packages\/[^/]+\/src|scripts)\/(?:(.+)\/)?[^/]+$/.exec(path) ?? []
+  if (folder === undefined) return Infinity
+  const floors = rooms[root] ?? []
+  return floors.findIndex((room) => folder === room || folder.startsWith(`${room}/`))
 }

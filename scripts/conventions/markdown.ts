@@ -62,6 +62,43 @@ export function internalLinks(markdown: string): Link[] {
   )
 }
 
+/** A Markdown text with every link outside of code as `replace` returns it. */
+export function replaceLinks(
+  markdown: string,
+  replace: (link: { text: string; target: string; whole: string }) => string,
+): string {
+  const code: string[] = []
+  const restore = (text: string): string =>
+    text.replaceAll(/\ue000(\d+)\ue000/g, (_, index) => code[Number(index)] ?? '')
+  const masked = markdown.replaceAll(
+    /^([ \t]*)(`{3,}|~{3,})[^]*?^\1\2[ \t]*$|(`+)(?!`)[^`]*\3(?!`)|<!--[^]*?-->/gm,
+    (span) => `\ue000${code.push(span) - 1}\ue000`,
+  )
+  const replaced = masked.replaceAll(
+    /(?<!!)\[([^[\]]*)\]\(([^)\s]+)\)/g,
+    (whole, text: string, target: string) =>
+      replace({ text: restore(text), target, whole: restore(whole) }),
+  )
+  return restore(replaced)
+}
+
+/** Sentences of the prose of a Markdown text: without code, tables, headings and link targets. */
+export function sentences(markdown: string): string[] {
+  const text = markdown
+    .replaceAll(/<!--[^]*?-->/g, '')
+    .replaceAll(/^\s*(`{3,})[^]*?^\s*\1/gm, '')
+    .replaceAll(/^\s*\|.*$/gm, '')
+    .replaceAll(/^#+ .*$/gm, '')
+    .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/`[^`]*`/g, 'code')
+    .replaceAll(/[*_]{1,2}(?=\S)|(?<=\S)[*_]{1,2}/g, '')
+  return text
+    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/)
+    .flatMap((part) => part.replaceAll('\n', ' ').split(/(?<=[.!?:;])\s+/))
+    .filter((sentence) => /\p{L}{2,}/u.test(sentence))
+}
+
 /** The anchors that GitHub gives to the headings of a Markdown text. */
 export function anchors(markdown: string): Set<string> {
   const seen = new Map<string, number>()

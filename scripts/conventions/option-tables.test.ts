@@ -34,6 +34,15 @@ test('the table of guardrails tells what all guardrails share', () => {
   expect(optionProblems(read('docs/guardrails.md'), ['GuardrailOptions'], types)).toEqual([])
 })
 
+test('the tables of an agent and of a run tell every option', () => {
+  const types = declarations(sourcesOf('core'))
+  const readme = read('packages/core/README.md')
+
+  expect(readme).toContain('<!-- options AgentOptions -->')
+  expect(readme).toContain('<!-- options RunOptions -->')
+  expect(optionProblems(readme, ['AgentOptions', 'RunOptions'], types)).toEqual([])
+})
+
 const types = declarations([
   `
 interface MiddlewareOptions {

@@ -26,3 +26,13 @@ test('every share that the threat model names is in the README of its guardrail'
   expect(rows.flatMap(shares).length).toBeGreaterThan(10)
   expect(missing).toEqual([])
 })
+
+test('every share that the release notes name is in the threat model', () => {
+  const known = shares(readFileSync(join(docs, 'threat-model.md'), 'utf8'))
+  const notes = readFileSync(join(docs, 'release-notes.md'), 'utf8')
+  const [, detection = ''] = /\*\*Detection is incomplete\.\*\*([^]*?)\n- /.exec(notes) ?? []
+  const named = shares(detection)
+
+  expect(named.length).toBeGreaterThan(2)
+  expect(named.filter((share) => !known.includes(share))).toEqual([])
+})

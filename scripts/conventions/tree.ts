@@ -6,6 +6,7 @@ export type Tree = ReadonlyMap<string, string>
 
 const notOurs = new Set([
   '.git',
+  '.pages',
   '.turbo',
   '.vitest',
   '.snippets',

@@ -8,7 +8,6 @@ import {
   guardrail,
   lifecycle,
   memoryStore,
-  sessionStore,
   sessions,
   toolSearch,
 } from '../../packages/core/src/index.ts'
@@ -158,7 +157,6 @@ const rows: Readonly<Record<string, Row>> = {
   retry: [retry, 'RetryOptions', { tools: 'ToolRetryOptions' }],
   retryBudget: [retryBudget, 'RetryBudgetOptions'],
   schemaValidator: [schemaValidator, 'SchemaValidatorOptions'],
-  sessionStore: [(options) => sessionStore(memoryStore(), options), 'SessionStoreOptions'],
   sessions: [(options) => sessions(memoryStore(), options), 'SessionsOptions'],
   shell: [shell, 'ShellRuleOptions'],
   sql: [sql, 'SqlRuleOptions'],

@@ -1,3 +1,5 @@
+import type { ChatDialect } from '../../packages/openai/src/index.ts'
+import { chatDialects } from '../../packages/openai/src/index.ts'
 import type { Wire } from './swap-problems.ts'
 import { OpenCalls, Problems, wire, wires } from './swap-problems.ts'
 
@@ -5,31 +7,21 @@ const bodyFields =
   'model! messages! stream stream_options tools tool_choice parallel_tool_calls temperature top_p ' +
   'max_completion_tokens max_tokens stop seed response_format reasoning_effort metadata user store ' +
   'service_tier verbosity prompt_cache_key safety_identifier'
-// The last two are no fields of OpenAI's, but of servers that resemble it.
-const assistantFields = 'role! content name refusal audio tool_calls reasoning_content reasoning'
-
-/** Rules of servers that take less than OpenAI. */
-export interface ServerRules {
-  /** Form of the ids of calls. */
-  readonly callId?: RegExp
-  readonly hasImages?: boolean
-  /** Field that each message of the assistant must have. */
-  readonly requiresThinking?: string
-  readonly userAfterTools?: boolean
-}
+const assistantFields = 'role! content name audio tool_calls'
 
 /**
- * Lists the faults of a request of Chat Completions.
+ * Lists the faults of a request of Chat Completions, for a server with these habits.
  * https://developers.openai.com/api/reference/resources/chat/subresources/completions/methods/create
  */
 export function completionsProblems(
   body: Wire,
-  { callId, hasImages = true, requiresThinking, userAfterTools = true }: ServerRules = {},
+  dialect: ChatDialect = chatDialects.compatible,
 ): readonly string[] {
+  const { callIds, images, requiredThinkingField: required, userAfterTools } = dialect
   const problems = new Problems()
   problems.fields('body', body, bodyFields)
   problems.unless(wires(body['messages']).length > 0, 'messages: none')
-  const calls = new OpenCalls(problems, 40, callId)
+  const calls = new OpenCalls(problems, callIds.maxLength, idPattern(dialect))
   let hasBegun = false
   for (const [at, message] of wires(body['messages']).entries()) {
     const place = `messages[${at}]`
@@ -41,12 +33,14 @@ export function completionsProblems(
       `${place}: user behind tool results`,
     )
     problems.unless(
-      requiresThinking === undefined || role !== 'assistant' || requiresThinking in message,
-      `${place}: no ${requiresThinking}`,
+      required === undefined || role !== 'assistant' || required in message,
+      `${place}: no ${required}`,
     )
+    const sentImages = JSON.stringify(message).match(/"image_url":\{"url":"(?:data|http)/g) ?? []
+    problems.unless(images !== 'none' || sentImages.length === 0, `${place}: an image`)
     problems.unless(
-      hasImages || !JSON.stringify(message).includes('"image_url"'),
-      `${place}: an image`,
+      images === 'any' || sentImages.every((image) => image.endsWith('data')),
+      `${place}: an image behind an address`,
     )
     if (role === 'system' || role === 'developer') {
       problems.unless(!hasBegun, `${place}: ${role} after the conversation has begun`)
@@ -56,7 +50,7 @@ export function completionsProblems(
       problems.fields(place, message, 'role! content! name')
       checkParts(problems, place, message['content'], ['image_url', 'input_audio', 'file'])
     } else if (role === 'assistant') {
-      checkAssistant(problems, place, message, calls)
+      checkAssistant(problems, place, message, { calls, dialect })
     } else if (role === 'tool') {
       problems.fields(place, message, 'role! content! tool_call_id!')
       calls.result(place, message['tool_call_id'])
@@ -67,8 +61,16 @@ export function completionsProblems(
     hasBegun ||= role !== 'system' && role !== 'developer'
   }
   calls.other('the end')
+  problems.unless(
+    dialect.jsonObject || wire(body['response_format'])['type'] !== 'json_object',
+    'response_format: json_object',
+  )
   checkTools(problems, body)
   return problems.found
+}
+
+function idPattern({ callIds: { maxLength, isExact } }: ChatDialect): RegExp | undefined {
+  return isExact === true ? new RegExp(`^[a-zA-Z0-9]{${maxLength}}$`) : undefined
 }
 
 function checkParts(
@@ -96,13 +98,22 @@ function checkParts(
   }
 }
 
-function checkAssistant(problems: Problems, place: string, message: Wire, calls: OpenCalls): void {
-  problems.fields(place, message, assistantFields)
+function checkAssistant(
+  problems: Problems,
+  place: string,
+  message: Wire,
+  { calls, dialect }: { readonly calls: OpenCalls; readonly dialect: ChatDialect },
+): void {
+  // No fields of OpenAI's, but of servers that resemble it.
+  const thinking = dialect.thinking === 'never' ? '' : ' reasoning_content reasoning'
+  const refused = dialect.refusals ? ' refusal' : ''
+  problems.fields(place, message, `${assistantFields}${thinking}${refused}`)
   const { content, tool_calls: called, refusal } = message
   if (called !== undefined)
     problems.unless(wires(called).length > 0, `${place}: tool_calls is empty`)
   if (refusal !== undefined && refusal !== null) problems.text(`${place}.refusal`, refusal)
   const isRefusal = wires(content).some(({ type }) => type === 'refusal')
+  problems.unless(!isRefusal || dialect.refusals, `${place}: a refusal that is no text`)
   if (isRefusal) {
     // "One or more of type text, or exactly one of type refusal."
     problems.unless(wires(content).length === 1, `${place}: a refusal part beside other parts`)

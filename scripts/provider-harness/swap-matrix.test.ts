@@ -8,7 +8,7 @@ import { RawServer } from '../../packages/testing/src/raw-server.ts'
 import { aiSdkProviders } from './swap-ai-sdk-providers.ts'
 import type { Wire } from './swap-problems.ts'
 import type { SwapProvider } from './swap-providers.ts'
-import { providers as ownProviders } from './swap-providers.ts'
+import { dialectProviders, providers as ownProviders } from './swap-providers.ts'
 import type { Said } from './swap-recordings.ts'
 import { drawn } from './swap-recordings.ts'
 
@@ -116,7 +116,7 @@ function expectLegal(provider: SwapProvider, sent: readonly Wire[], mode: RunMod
     expect(body['stream']).toBe(isSaid ? true : undefined)
     expect(JSON.stringify(provider.system(body))).toContain('Be brief.')
     const whole = JSON.stringify(body)
-    const others = providers.filter((other) => other !== provider).map(({ mark }) => mark)
+    const others = providers.map(({ mark }) => mark).filter((mark) => mark !== provider.mark)
     for (const mark of [...others, 'opaque-of-gemini']) expect(whole).not.toContain(mark)
   }
 }
@@ -217,4 +217,95 @@ test.each(runModes)('a conversation wanders through all of them and back, %s', a
     expect(leg.response.text).toBe('I look at two more.Lima, says the second.')
     history = [...leg.history, message('user', 'And once more?')]
   }
+})
+
+// Presets are targets only: of one history that a provider of each protocol family had a part in.
+const familyNames = [
+  'OpenAI Responses',
+  'Chat Completions of mistral',
+  'Anthropic',
+  'Messages of ollama',
+  'AI SDK Google',
+  'AI SDK Bedrock',
+]
+const families = familyNames.map((name) => providers.find((each) => each.name === name)!)
+const begun = new Map<RunMode, Promise<readonly Message[]>>()
+
+/** A conversation that all families had a part in. */
+function begunBy(mode: RunMode): Promise<readonly Message[]> {
+  const known = begun.get(mode) ?? beginInAll(mode)
+  begun.set(mode, known)
+  return known
+}
+
+async function beginInAll(mode: RunMode): Promise<readonly Message[]> {
+  let history: readonly Message[] = question
+  for (const family of families) {
+    const leg = await goOn(family, history, first, mode)
+    history = [...leg.history, message('user', 'And once more?')]
+  }
+  return history
+}
+
+/** Thinking that goes back in the second request of the third turn. */
+const kept = {
+  never: [],
+  round: ['delta'],
+  'tool-turns': ['beta', 'gamma', 'delta'],
+  always: ['alpha', 'beta', 'gamma', 'delta'],
+} as const
+
+const dialectCases = dialectProviders.flatMap((to) => runModes.map((mode) => ({ to, mode })))
+
+describe.each(dialectCases)('all families, then $to.name, $mode', ({ to, mode }) => {
+  test('takes over and has its own thinking back', async () => {
+    const one = await goOn(to, await begunBy(mode), [{ text: 'One.', thought: 'alpha' }], mode)
+    const two = await goOn(
+      to,
+      [...one.history, message('user', 'Two?')],
+      [
+        { text: 'I look.', thought: 'beta', cities: ['Lima', 'Oslo'] },
+        { text: 'Two.', thought: 'gamma' },
+      ],
+      mode,
+    )
+    const three = await goOn(
+      to,
+      [...two.history, message('user', 'Three?')],
+      [{ text: 'I look again.', thought: 'delta', cities: ['Rome'] }, { text: 'Three.' }],
+      mode,
+    )
+
+    expectLegal(to, [...one.sent, ...two.sent, ...three.sent], mode)
+    const said = JSON.stringify(three.sent.at(-1))
+    const thoughts = kept.always.filter((word) => said.includes(`${to.mark} ${word}`))
+    expect(thoughts).toEqual(kept[to.thinking])
+    const images = [pixel, chart, 'https://example.com/oslo.png'].map((each) => said.includes(each))
+    expect(images).toEqual([to.images !== 'none', to.images !== 'none', to.images === 'any'])
+    for (const words of ['mild in Bonn', 'Rome, says the first.', first[1]!.refusal!, 'One.']) {
+      expect(said).toContain(words)
+    }
+  })
+
+  test.each(families)('takes over between the calls of $name and the answer', async (from) => {
+    const { history } = await goOn(from, question, first, mode)
+    const results = history.findLastIndex(({ role }) => role === 'tool')
+    const { client, sent } = play(to, third)
+    const options = {
+      tools: [weather],
+      instructions: 'Be brief.',
+      maxOutputTokens: 77,
+      responseFormat: 'json',
+    } as const
+    const input = history.slice(0, results + 1)
+
+    const response = await (mode === 'plain'
+      ? client.getResponse(input, options)
+      : client.getResponse(input, { ...options, stream: true }).finalResponse())
+
+    expectLegal(to, sent, mode)
+    expect(response.text).toBe('Enough, says the first.')
+    expect(sent[0]![to.maxTokensField]).toBe(77)
+    expect(JSON.stringify(sent[0])).toContain('sunny in Rome')
+  })
 })

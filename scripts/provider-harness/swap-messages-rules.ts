@@ -1,3 +1,5 @@
+import type { MessagesDialect } from '../../packages/anthropic/src/index.ts'
+import { messagesDialects } from '../../packages/anthropic/src/index.ts'
 import type { Wire } from './swap-problems.ts'
 import { OpenCalls, Problems, wire, wires } from './swap-problems.ts'
 
@@ -7,12 +9,16 @@ const bodyFields =
 const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
 /**
- * Lists the faults of a request of Anthropic's Messages API.
+ * Lists the faults of a request of Anthropic's Messages API, for a server with these habits.
  * https://platform.claude.com/docs/en/api/messages/create and, for calls and their results,
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
  */
-export function messagesProblems(body: Wire): readonly string[] {
+export function messagesProblems(
+  body: Wire,
+  { unsignedThinking, requiredThinking, files }: MessagesDialect = messagesDialects.anthropic,
+): readonly string[] {
   const problems = new Problems()
+  const signs = !unsignedThinking
   problems.fields('body', body, bodyFields)
   problems.unless(Number(body['max_tokens']) > 0, 'max_tokens: not above 0')
   for (const [at, block] of wires(body['system']).entries()) {
@@ -34,8 +40,14 @@ export function messagesProblems(body: Wire): readonly string[] {
     // Results come first in the message behind the calls.
     if (wires(content)[0]?.['type'] !== 'tool_result') calls.other(place)
     for (const [index, block] of wires(content).entries()) {
-      checkBlock(problems, `${place}.content[${index}]`, block, { role, calls })
+      checkBlock(problems, `${place}.content[${index}]`, block, { role, calls, signs })
     }
+    problems.unless(
+      files || !JSON.stringify(content).includes('"type":"image"'),
+      `${place}: an image`,
+    )
+    const thinks = wires(content).some(({ type }) => type === 'thinking')
+    problems.unless(!requiredThinking || role !== 'assistant' || thinks, `${place}: no thinking`)
     if (role === 'assistant') checkEnd(problems, place, message, at === messages.length - 1)
   }
   calls.other('the end')
@@ -46,13 +58,14 @@ export function messagesProblems(body: Wire): readonly string[] {
 interface BlockPlace {
   readonly role: unknown
   readonly calls: OpenCalls
+  readonly signs: boolean
 }
 
 function checkBlock(
   problems: Problems,
   place: string,
   block: Wire,
-  { role, calls }: BlockPlace,
+  { role, calls, signs }: BlockPlace,
 ): void {
   const type = String(block['type'])
   const isOfAssistant = role === 'assistant'
@@ -71,12 +84,10 @@ function checkBlock(
     calls.call(place, block['id'])
   } else if (type === 'thinking' || type === 'redacted_thinking') {
     problems.unless(isOfAssistant, `${place}: a thought of the user`)
-    problems.fields(
-      place,
-      block,
-      type === 'thinking' ? 'type! thinking! signature!' : 'type! data!',
-    )
-    if (type === 'thinking') problems.visibleText(`${place}.signature`, block['signature'])
+    const ofThinking = signs ? 'type! thinking! signature!' : 'type! thinking!'
+    problems.fields(place, block, type === 'thinking' ? ofThinking : 'type! data!')
+    if (!signs) problems.unless(type === 'thinking', `${place}: a thought that is sealed`)
+    else if (type === 'thinking') problems.visibleText(`${place}.signature`, block['signature'])
     else problems.visibleText(`${place}.data`, block['data'])
   } else if (type === 'server_tool_use' || type === 'web_search_tool_result') {
     problems.unless(isOfAssistant, `${place}: hosted, but of the user`)

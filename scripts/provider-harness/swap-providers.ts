@@ -1,10 +1,19 @@
-import { AnthropicChatClient } from '../../packages/anthropic/src/index.ts'
+import type { MessagesDialectName } from '../../packages/anthropic/src/index.ts'
+import { AnthropicChatClient, messagesDialects } from '../../packages/anthropic/src/index.ts'
 import type { AzureOpenAIApi } from '../../packages/azure-openai/src/index.ts'
 import { AzureOpenAIChatClient } from '../../packages/azure-openai/src/index.ts'
 import type { ChatClient } from '../../packages/core/src/index.ts'
 import type { Recording } from '../../packages/openai/fixtures/responses-recording.ts'
-import type { ChatDialectName } from '../../packages/openai/src/index.ts'
-import { OpenAIChatClient, OpenAIChatCompletionsClient } from '../../packages/openai/src/index.ts'
+import type {
+  ChatDialect,
+  ChatDialectName,
+  ThinkingPolicy,
+} from '../../packages/openai/src/index.ts'
+import {
+  chatDialects,
+  OpenAIChatClient,
+  OpenAIChatCompletionsClient,
+} from '../../packages/openai/src/index.ts'
 import type { Handler } from '../../packages/testing/src/raw-server.ts'
 import { answer } from '../../packages/testing/src/raw-server.ts'
 import { completionsProblems } from './swap-completions-rules.ts'
@@ -12,7 +21,12 @@ import { messagesProblems } from './swap-messages-rules.ts'
 import type { Wire } from './swap-problems.ts'
 import { wires } from './swap-problems.ts'
 import type { Said } from './swap-recordings.ts'
-import { completionsAnswer, messagesAnswer, responsesAnswer } from './swap-recordings.ts'
+import {
+  completionsAnswer,
+  messagesAnswer,
+  openMessagesAnswer,
+  responsesAnswer,
+} from './swap-recordings.ts'
 import { responsesProblems } from './swap-responses-rules.ts'
 
 /** One API that may begin or continue a conversation. */
@@ -34,6 +48,14 @@ export interface SwapProvider {
   readonly streamsByPath?: true
   /** It takes back nothing that only it understands. */
   readonly keepsNothing?: true
+}
+
+/** A server of one of the tables of dialects. */
+export interface DialectProvider extends SwapProvider {
+  readonly images: ChatDialect['images']
+  readonly thinking: ThinkingPolicy
+  /** Field of a request that holds `maxOutputTokens`. */
+  readonly maxTokensField: string
 }
 
 /** Replies with a recording, whole or as a stream. */
@@ -75,35 +97,11 @@ export const providers: readonly SwapProvider[] = [
     open: (origin) => new OpenAIChatCompletionsClient({ apiKey, baseURL: `${origin}/v1`, model }),
     ...completions,
   },
-  {
-    name: 'Anthropic',
-    mark: 'opaque-of-anthropic',
-    model: 'claude-sonnet-5-5',
-    open: (origin) =>
-      new AnthropicChatClient({ apiKey, baseURL: origin, model: 'claude-sonnet-5-5' }),
-    reply: recorded(messagesAnswer),
-    problems: messagesProblems,
-    system: ({ system }) => wires(system)[0],
-  },
-  {
-    ...completions,
-    name: 'Mistral',
-    mark: 'opaque-of-mistral',
-    model,
-    open: (origin) => compatible('mistral', origin),
-    problems: (body) =>
-      completionsProblems(body, { callId: /^[a-zA-Z0-9]{9}$/, userAfterTools: false }),
-  },
-  {
-    ...completions,
-    name: 'DeepSeek',
-    mark: 'opaque-of-deepseek',
-    model,
-    hasImages: false,
-    open: (origin) => compatible('deepseek', origin),
-    problems: (body) =>
-      completionsProblems(body, { hasImages: false, requiresThinking: 'reasoning_content' }),
-  },
+  { ...messages('anthropic'), name: 'Anthropic' },
+  compatible('mistral'),
+  compatible('deepseek'),
+  messages('deepseek'),
+  messages('ollama'),
   {
     name: 'Azure Chat Completions',
     mark: 'opaque-of-azure-completions',
@@ -120,9 +118,55 @@ export const providers: readonly SwapProvider[] = [
   },
 ]
 
-function compatible(dialect: ChatDialectName, origin: string): ChatClient {
-  return new OpenAIChatCompletionsClient({ apiKey, baseURL: `${origin}/v1`, model, dialect })
+function compatible(name: ChatDialectName): DialectProvider {
+  const dialect = chatDialects[name]
+  const { provider, images, maxTokensField, thinking } = dialect
+  return {
+    ...completions,
+    name: `Chat Completions of ${name}`,
+    mark: `opaque-of-completions-of-${provider}`,
+    model,
+    images,
+    hasImages: images !== 'none',
+    thinking,
+    // The model is one of OpenAI's.
+    maxTokensField: maxTokensField === 'auto' ? 'max_completion_tokens' : maxTokensField,
+    open: (origin) =>
+      new OpenAIChatCompletionsClient({ apiKey, baseURL: `${origin}/v1`, model, dialect }),
+    problems: (body) => completionsProblems(body, dialect),
+  }
 }
+
+/** The name of the server differs from that of the Chat Completions client: thinking of one goes to the other. */
+function messages(name: MessagesDialectName): DialectProvider {
+  const { unsignedThinking, provider, files, ...habits } = messagesDialects[name]
+  const dialect = {
+    ...habits,
+    unsignedThinking,
+    files,
+    provider: unsignedThinking ? `${provider}-messages` : provider,
+  }
+  const ofServer = unsignedThinking ? model : 'claude-sonnet-5-5'
+  return {
+    name: `Messages of ${name}`,
+    mark: `opaque-of-messages-of-${provider}`,
+    model: ofServer,
+    images: files ? 'any' : 'none',
+    hasImages: files,
+    thinking: 'always',
+    maxTokensField: 'max_tokens',
+    open: (baseURL) => new AnthropicChatClient({ apiKey, baseURL, model: ofServer, dialect }),
+    reply: recorded(unsignedThinking ? openMessagesAnswer : messagesAnswer),
+    problems: (body) => messagesProblems(body, dialect),
+    system: ({ system }) => wires(system)[0],
+  }
+}
+
+/** All presets of both tables. */
+export const dialectProviders: readonly DialectProvider[] = [
+  ...(Object.keys(chatDialects) as ChatDialectName[]).map(compatible),
+  ...(Object.keys(messagesDialects) as MessagesDialectName[]).map(messages),
+]
 
 function azure(api: AzureOpenAIApi, endpoint: string): ChatClient {
   return new AzureOpenAIChatClient({ api, endpoint, apiKey, deployment: model })

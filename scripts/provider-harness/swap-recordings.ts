@@ -12,6 +12,14 @@ export interface Said {
   /** Calls `get_weather` for these cities, side by side, in a thinking round. */
   readonly cities?: readonly string[]
   readonly refusal?: string
+  /** Thinking of a round with or without calls. @default 'thought' with calls, none without */
+  readonly thought?: string
+}
+
+/** The words of a model's thinking, if it thinks. */
+function thoughtOf({ mark, cities = [], thought }: Said): string | undefined {
+  if (thought === undefined && cities.length === 0) return undefined
+  return `${mark} ${thought ?? 'thought'}`
 }
 
 const tool = 'get_weather'
@@ -72,8 +80,9 @@ export function responsesAnswer({ mark, model, round, ...said }: Said): Recordin
 }
 
 /** Kimi's ids, which begin anew in every answer; thoughts and signatures of compatible servers. */
-export function completionsAnswer({ mark, model, round, ...said }: Said): Recording {
-  const { text, cities = [], refusal } = said
+export function completionsAnswer(said: Said): Recording {
+  const { mark, model, round, text, cities = [], refusal } = said
+  const thought = thoughtOf(said)
   const calls = cities.map((city, number) => ({
     id: `functions.${tool}:${number}`,
     type: 'function',
@@ -81,7 +90,7 @@ export function completionsAnswer({ mark, model, round, ...said }: Said): Record
     extra_content: { google: { thought_signature: `${mark} signature` } },
   }))
   const message = {
-    ...(calls.length > 0 && { reasoning_content: `${mark} thought` }),
+    ...(thought !== undefined && { reasoning_content: thought }),
     content: text,
     ...(refusal !== undefined && { refusal }),
     ...(calls.length > 0 && { tool_calls: calls }),
@@ -90,13 +99,34 @@ export function completionsAnswer({ mark, model, round, ...said }: Said): Record
   return completionsRecording(message, { id: `chatcmpl-${mark}-${round}`, model, finish })
 }
 
+/** An answer of a server of open models that speaks Anthropic's protocol: it signs no thinking. */
+export function openMessagesAnswer(said: Said): Recording {
+  const { mark, model, round, text, cities = [], refusal } = said
+  const thought = thoughtOf(said)
+  const calls = cities.map((city, number) => ({
+    type: 'tool_use',
+    id: `call_${number}`,
+    name: tool,
+    input: { city },
+  }))
+  const thinking = thought === undefined ? [] : [{ type: 'thinking', thinking: thought }]
+  const words = [text, refusal].flatMap((value) => (value ? [{ type: 'text', text: value }] : []))
+  const stop = calls.length > 0 ? 'tool_use' : 'end_turn'
+  return messagesRecording([...thinking, ...words, ...calls], {
+    id: `msg_${mark}_${round}`,
+    model,
+    stop,
+  })
+}
+
 /** Ids as Anthropic's models have them on other clouds, longer than OpenAI takes them. */
-export function messagesAnswer({ mark, model, round, ...said }: Said): Recording {
-  const { text, cities = [], refusal } = said
+export function messagesAnswer(said: Said): Recording {
+  const { mark, model, round, text, cities = [], refusal } = said
+  const thought = thoughtOf(said)
   const searchId = `srvtoolu_${mark}_${round}`
   const found = { type: 'web_search_result', url: 'https://example.com', title: 'Weather' }
   const thinking = [
-    { type: 'thinking', thinking: `${mark} thought`, signature: `${mark} signature` },
+    { type: 'thinking', thinking: thought, signature: `${mark} signature` },
     { type: 'redacted_thinking', data: `${mark} redacted` },
     { type: 'server_tool_use', id: searchId, name: 'web_search', input: { query: mark } },
     {
@@ -113,7 +143,7 @@ export function messagesAnswer({ mark, model, round, ...said }: Said): Recording
   }))
   const texts = ['', text].map((value) => ({ type: 'text', text: value, citations: null }))
   const stop = calls.length > 0 ? 'tool_use' : refusal === undefined ? 'end_turn' : 'refusal'
-  return messagesRecording([...(calls.length > 0 ? thinking : []), ...texts, ...calls], {
+  return messagesRecording([...(thought === undefined ? [] : thinking), ...texts, ...calls], {
     id: `msg_${mark}_${round}`,
     model,
     stop,

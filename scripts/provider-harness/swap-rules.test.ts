@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { messagesDialects } from '../../packages/anthropic/src/index.ts'
+import { chatDialects } from '../../packages/openai/src/index.ts'
 import { completionsProblems } from './swap-completions-rules.ts'
 import { messagesProblems } from './swap-messages-rules.ts'
 import type { Wire } from './swap-problems.ts'
@@ -266,3 +268,45 @@ describe.each<Api>([completions, responses, messages])(
     })
   },
 )
+
+const thinks = { role: 'assistant', content: 'x', reasoning_content: 'Hm.' }
+const shown = (url: string): Wire => ({
+  role: 'user',
+  content: [{ type: 'image_url', image_url: { url } }],
+})
+const refuses = { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }
+
+test.each([
+  ['thinking that nobody wants', 'gemini', { messages: [user, thinks] }],
+  ['a message without thinking', 'deepseek', { messages: [{ role: 'assistant', content: 'x' }] }],
+  ['an image', 'deepseek', { messages: [shown(blank)] }],
+  ['an image behind an address', 'ollama', { messages: [shown('https://a.example/1.png')] }],
+  [
+    'a long id of a call',
+    'mistral',
+    { messages: [asking(wanted('D681PevKs0')), given('D681PevKs0')] },
+  ],
+  [
+    'a user behind results',
+    'mistral',
+    { messages: [asking(wanted('D681PevKs')), given('D681PevKs'), user] },
+  ],
+  ['a refusal', 'groq', { messages: [refuses] }],
+  ['any object', 'lmstudio', { response_format: { type: 'json_object' } }],
+] as const)('the rules of Chat Completions refuse %s for %s', (_name, dialect, offence) => {
+  const { legal } = completions
+  expect(completionsProblems({ ...legal, messages: [user], ...offence })).toEqual([])
+  const body = { ...legal, messages: [user], ...offence }
+  expect(completionsProblems(body, chatDialects[dialect])).toHaveLength(1)
+})
+
+test('the rules of Messages refuse what a dialect does not take', () => {
+  const refused = (more: readonly Wire[]) =>
+    messagesProblems({ ...messages.legal, messages: more }, messagesDialects.deepseek)
+  const unsigned = { type: 'thinking', thinking: 'Hm.' }
+
+  expect(refused([user, says(unsigned, text), user])).toEqual([])
+  expect(refused([user, says(text), user])).toHaveLength(1)
+  expect(refused([shows(picture)])).toHaveLength(1)
+  expect(refused([user, says(thinking, text), user])).toHaveLength(1)
+})

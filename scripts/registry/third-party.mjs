@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const app = `import { Agent, createSession, sessionStore } from '@lamella/core'
+const app = `import { Agent, sessions } from '@lamella/core'
 import { teaMiddleware } from '@acme/lamella-tea-middleware'
 import { teaGuardrail } from '@acme/lamella-tea-guardrail'
 import { TeaProvider } from '@acme/lamella-tea-provider'
@@ -27,11 +27,11 @@ const agent = new Agent({
     teaGuardrail({ words: ['xyzzy'] }),
   ],
 })
-const sessions = sessionStore(teaStore({ database: memoryDatabase() }))
-const session = agent.createSession()
+const chats = sessions(teaStore({ database: memoryDatabase() }))
+const session = await chats.open('tea')
 const { text } = await agent.run('When is tea?', { session })
-await sessions.save(session.toJSON())
-console.log(JSON.stringify([text, slow, createSession(await sessions.load(session.id)).messages.length]))
+await chats.save(session)
+console.log(JSON.stringify([text, slow, (await chats.load('tea'))?.messages.length]))
 server.closeAllConnections()
 server.close()
 `

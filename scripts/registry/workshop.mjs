@@ -140,13 +140,14 @@ export function installed(folder) {
   }
   const add = (place) => {
     const manifest = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))
-    const { name, version, dependencies, optionalDependencies, peerDependencies = {} } = manifest
+    const { name, version, engines, dependencies, optionalDependencies } = manifest
+    const { peerDependencies = {} } = manifest
     // npm installs peers, too, unless they are marked as optional.
     const peers = Object.keys(peerDependencies).filter(
       (peer) => manifest.peerDependenciesMeta?.[peer]?.optional !== true,
     )
     const own = Object.keys({ ...dependencies, ...optionalDependencies })
-    found.push({ name, version, dependencies: [...own, ...peers] })
+    found.push({ name, version, engines, dependencies: [...own, ...peers] })
     visit(join(place, 'node_modules'))
   }
   visit(join(folder, 'node_modules'))

@@ -30,7 +30,8 @@ export async function runTestFiles(files) {
   await new Promise((resolve) => setTimeout(resolve, 10))
 
   return {
-    agent: navigator.userAgent,
+    // Node 20 has no `navigator`.
+    agent: globalThis.navigator?.userAgent ?? `Node.js/${process.versions.node}`,
     tests: suites.flatMap((suite) => outcomesOf(suite, [suite.name])),
     unhandled,
   }

@@ -66,7 +66,7 @@ function conversation(overrides: Partial<ModelConversation> = {}): ModelConversa
   }
 }
 
-/** Lets the stand-in work until it answers, and returns its calls and its answer. */
+/** Runs the stand-in until it answers, and returns its calls and its answer. */
 function ask(question: string, overrides: Partial<ModelConversation> = {}): (string | undefined)[] {
   const turns: ModelTurn[] = [
     ...(overrides.turns ?? []),

@@ -1,5 +1,5 @@
 import { bestPassage, shorten } from './best-passage.ts'
-import { asList, asRecord, asString, parseJson } from './json-access.ts'
+import { recordOf, stringOf } from '@lamella/core/transport'
 import type {
   ModelAnswer,
   ModelConversation,
@@ -7,7 +7,7 @@ import type {
   OfferedTool,
 } from '@lamella/testing/model-server'
 import { contentWords, stem, stemsOf } from './question-words.ts'
-import { fileNames, topic } from './tool-arguments.ts'
+import { fileNames, parseJson, topic } from './tool-arguments.ts'
 import type { ToolStep } from './tool-choice.ts'
 import { isEmptyResult, isFailedResult, isSmallTalk, kindOf, nextCalls } from './tool-choice.ts'
 
@@ -16,8 +16,8 @@ const whoIAm =
   'I match the words of a question with the tools I am offered and quote what they return.'
 
 /**
- * Answers as a small assistant would: it calls the tool that fits the question, reads what a search
- * found, quotes from it, and admits what it did not find. The same conversation, the same answer.
+ * Answers as a small assistant would: it calls the tool that fits the question, reads the results of
+ * a search, quotes from them, and admits gaps. The same conversation always gets the same answer.
  */
 export function answer(conversation: ModelConversation): ModelAnswer {
   const { question, steps } = sinceQuestion(conversation.turns)
@@ -149,25 +149,25 @@ function failed(name: string, result: string): string {
 }
 
 function readName({ call, result }: ToolStep): string {
-  const given = Object.values(asRecord(parseJson(call.arguments))).find(
+  const given = Object.values(recordOf(parseJson(call.arguments))).find(
     (value) => typeof value === 'string',
   )
-  return asString(given) || (fileNames(result)[0] ?? call.name)
+  return stringOf(given) ?? fileNames(result)[0] ?? call.name
 }
 
-/** The text of a document, where the tool wrapped it in JSON. */
+/** Text of a document that the tool wrapped in JSON. */
 function documentOf(result: string): string {
   const parsed = parseJson(result)
   if (typeof parsed === 'string') return parsed
-  const { content, text, body } = asRecord(parsed)
-  return asString(content) || asString(text) || asString(body) || readable(result)
+  const { content, text, body } = recordOf(parsed)
+  return stringOf(content) ?? stringOf(text) ?? stringOf(body) ?? readable(result)
 }
 
-/** JSON as words: `city: Rome, temperature: 21`. Other text stays. */
+/** Converts JSON to words: `city: Rome, temperature: 21`. Other text is unchanged. */
 function readable(result: string): string {
   const parsed = parseJson(result)
   if (typeof parsed !== 'object' || parsed === null) return result.trim()
-  return Array.isArray(parsed) ? asList(parsed).map(inWords).join('\n\n') : inWords(parsed)
+  return Array.isArray(parsed) ? parsed.map(inWords).join('\n\n') : inWords(parsed)
 }
 
 function inWords(value: unknown): string {

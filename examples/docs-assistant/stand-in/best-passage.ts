@@ -2,14 +2,14 @@ import { contentWords, stem, stemsOf, wordsOf } from './question-words.ts'
 
 export interface Passage {
   readonly text: string
-  /** 0 where no word of the question is in it. */
+  /** 0 if it contains no word of the question. */
   readonly score: number
 }
 
 /**
- * The passage of a document that has most to do with a question. Rare words count more than common
- * ones, short passages more than long ones, fragments less than sentences, and what follows a
- * heading of the question's words more than what does not. Code is never quoted, and the row of a
+ * Finds the passage of a document that fits a question best. Rare words count more than common
+ * ones, short passages more than long ones, sentences more than fragments, and text below a heading
+ * with words of the question more than other text. Code is never quoted, and the row of a
  * table only if little else fits.
  */
 export function bestPassage(document: string, question: string): Passage {
@@ -56,7 +56,7 @@ interface Part {
   readonly isTable: boolean
   /** The headings above it. */
   readonly headings: ReadonlySet<string>
-  /** The heading that it is the first text of. */
+  /** Heading directly above it, for the first text of a section. */
   readonly follows: Heading | undefined
 }
 
@@ -70,7 +70,7 @@ const fewWords = 8
 const headingWeight = 4
 
 /**
- * From 0 to 1: how far a heading is about what was asked, and about nothing else. A title counts more
+ * Rates from 0 to 1 how well a heading matches the question, and nothing else. A title counts more
  * than the heading of a section.
  */
 function agreement(heading: Heading | undefined, asked: readonly string[]): number {
@@ -114,7 +114,7 @@ function partsOf(document: string): readonly Part[] {
   return parts
 }
 
-/** Tells whether a text only introduces code or a list, and says nothing by itself. */
+/** Returns true for text that only introduces code or a list. */
 function isLead(text: string): boolean {
   return text.endsWith(':')
 }

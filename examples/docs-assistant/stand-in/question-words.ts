@@ -15,13 +15,13 @@ export function wordsOf(text: string): string[] {
   })
 }
 
-/** The words of a question that say what it is about, in order, each once. */
+/** Content words of a question, in order, each once. */
 export function contentWords(question: string): string[] {
   const found = wordsOf(question).filter((word) => word.length > 1 && !stopWords.has(word))
   return [...new Set(found)]
 }
 
-/** A word without its usual English endings. Crude, but the same everywhere. */
+/** A word without its usual English endings. The rules are simple and deterministic. */
 export function stem(word: string): string {
   const bare = word.replace(/'s?$/u, '')
   for (const ending of ['ingly', 'edly', 'ings', 'ing', 'ies', 'ied', 'ed', 'es', 's', 'ly', 'e']) {

@@ -1,4 +1,4 @@
-import { asList, asRecord, asString } from './json-access.ts'
+import { listOf, recordOf, stringOf } from '@lamella/core/transport'
 import type { OfferedTool } from '@lamella/testing/model-server'
 import { contentWords, stem, stemsOf } from './question-words.ts'
 
@@ -12,10 +12,10 @@ export function fileNames(text: string): string[] {
   return [...new Set(plain.match(filePattern) ?? [])].filter((name) => !/^\d/u.test(name))
 }
 
-/** The parameter that a tool cannot do without, or its first. */
+/** The required parameter of a tool, or its first. */
 export function mainParameter({ parameters }: OfferedTool): string | undefined {
-  const properties = Object.entries(asRecord(parameters['properties']))
-  const required = asList(parameters['required'])
+  const properties = Object.entries(recordOf(parameters['properties']))
+  const required = listOf(parameters['required'])
   const [name] =
     properties.find(([key, schema]) => required.includes(key) && typeOf(schema) === 'string') ??
     properties.find(([key]) => required.includes(key)) ??
@@ -25,8 +25,8 @@ export function mainParameter({ parameters }: OfferedTool): string | undefined {
 }
 
 /**
- * Arguments for a tool, taken from the words of a question. Several where the question names
- * several things of the one kind that the tool takes.
+ * Returns arguments for a tool, from the words of a question. Several if the question names several
+ * values of the kind that the tool takes.
  */
 export function argumentsFor(
   tool: OfferedTool,
@@ -36,10 +36,19 @@ export function argumentsFor(
   const first = objectFor(tool.parameters, question)
   const main = mainParameter(tool)
   if (!parallel || main === undefined || typeof first[main] !== 'string') return [first]
-  const schema = asRecord(asRecord(tool.parameters['properties'])[main])
-  if (asList(schema['enum']).length > 0) return [first]
+  const schema = recordOf(recordOf(tool.parameters['properties'])[main])
+  if (listOf(schema['enum']).length > 0) return [first]
   const values = candidates(main, question)
   return values.length < 2 ? [first] : values.map((value) => ({ ...first, [main]: value }))
+}
+
+/** Returns the parsed text, or `undefined` if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** The numbers in a text. */
@@ -48,11 +57,11 @@ export function numbersIn(text: string): number[] {
 }
 
 function objectFor(schema: JsonObject, question: string): JsonObject {
-  const required = asList(schema['required'])
+  const required = listOf(schema['required'])
   const numbers = numbersIn(question)
   const made: Record<string, unknown> = {}
-  for (const [name, entry] of Object.entries(asRecord(schema['properties']))) {
-    const property = asRecord(entry)
+  for (const [name, entry] of Object.entries(recordOf(schema['properties']))) {
+    const property = recordOf(entry)
     const chosen = chooseFromEnum(property, question)
     if (required.includes(name)) made[name] = chosen ?? valueFor(name, property, question, numbers)
     else if (chosen !== undefined) made[name] = chosen
@@ -70,11 +79,11 @@ function valueFor(name: string, schema: JsonObject, question: string, numbers: n
     case 'null':
       return null
     case 'array':
-      return [valueFor(name, asRecord(schema['items']), question, numbers)]
+      return [valueFor(name, recordOf(schema['items']), question, numbers)]
     case 'object':
       return objectFor(schema, question)
     default:
-      return asList(schema['enum'])[0] ?? candidates(name, question)[0] ?? topic(question)
+      return listOf(schema['enum'])[0] ?? candidates(name, question)[0] ?? topic(question)
   }
 }
 
@@ -88,14 +97,14 @@ export function topic(question: string): string {
 
 function chooseFromEnum(schema: JsonObject, question: string): unknown {
   const asked = stemsOf(question)
-  return asList(schema['enum']).find((value) =>
-    contentWords(asString(value)).some((word) => asked.has(stem(word))),
+  return listOf(schema['enum']).find((value) =>
+    contentWords(stringOf(value) ?? '').some((word) => asked.has(stem(word))),
   )
 }
 
 function typeOf(schema: unknown): string {
-  const { type } = asRecord(schema) as { type?: unknown }
-  return asString(asList(type).find((entry) => entry !== 'null') ?? type) || 'string'
+  const { type } = recordOf(schema) as { type?: unknown }
+  return stringOf(listOf(type).find((entry) => entry !== 'null') ?? type) ?? 'string'
 }
 
 function candidates(name: string, question: string): readonly string[] {

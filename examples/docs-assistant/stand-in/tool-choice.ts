@@ -1,9 +1,16 @@
-import { asList, asRecord, parseJson } from './json-access.ts'
+import { listOf, recordOf } from '@lamella/core/transport'
 import type { ModelCall, ModelConversation, OfferedTool } from '@lamella/testing/model-server'
 import { contentWords, stem, stemsOf, wordsOf } from './question-words.ts'
-import { argumentsFor, fileNames, mainParameter, numbersIn, topic } from './tool-arguments.ts'
+import {
+  argumentsFor,
+  fileNames,
+  mainParameter,
+  numbersIn,
+  parseJson,
+  topic,
+} from './tool-arguments.ts'
 
-/** A call that was made since the question, and what came of it. */
+/** A call made since the question, and its result. */
 export interface ToolStep {
   readonly call: ModelCall
   readonly result: string
@@ -11,7 +18,7 @@ export interface ToolStep {
 
 const maxReads = 3
 
-/** The calls that a stand-in makes next, or none where it has what it can get. */
+/** Returns the next calls of the stand-in, or none if it has all it can get. */
 export function nextCalls(
   conversation: ModelConversation,
   question: string,
@@ -28,7 +35,7 @@ export function nextCalls(
   return callsOf(bestTool(tools, question)?.tool ?? tools[0]!, question, conversation)
 }
 
-/** Tells whether a result says that there is nothing. */
+/** Returns true for a result without content. */
 export function isEmptyResult(result: string): boolean {
   return (
     /^\s*(?:\[\]|\{\}|null|""|0)?\s*$/u.test(result) ||
@@ -38,7 +45,7 @@ export function isEmptyResult(result: string): boolean {
   )
 }
 
-/** Tells whether a result says that the tool failed. */
+/** Returns true for a result that reports a failure of the tool. */
 export function isFailedResult(result: string): boolean {
   return /^\W*(?:error|failed|the tool .{0,80}failed)\b|\b(?:not found|no such file|denied|rejected|timed out)\b/iu.test(
     result.slice(0, 160),
@@ -83,7 +90,7 @@ function firstCalls(conversation: ModelConversation, question: string): readonly
   return best !== undefined && best.score >= 2 ? callsOf(best.tool, question, conversation) : []
 }
 
-/** After a search or a list: reads the best of what it named, then the next, until one says something. */
+/** After a search or a list: reads the best file it named, then the next, until one has content. */
 function read(
   tools: readonly OfferedTool[],
   question: string,
@@ -117,13 +124,13 @@ function read(
   return next === undefined ? [] : [next]
 }
 
-/** The names of things in a result: values of telling keys in JSON, file names in text. */
+/** Names in a result: values of typical keys in JSON, file names in text. */
 function namesIn(result: string, parameter: string | undefined): string[] {
   const found = new Map<string, string[]>()
   const visit = (value: unknown, key: string): void => {
     if (typeof value === 'string') found.set(key, [...(found.get(key) ?? []), value])
     else if (Array.isArray(value)) for (const entry of value) visit(entry, key)
-    else for (const [inner, entry] of Object.entries(asRecord(value))) visit(entry, inner)
+    else for (const [inner, entry] of Object.entries(recordOf(value))) visit(entry, inner)
   }
   visit(parseJson(result), '')
   const keys = [
@@ -162,10 +169,10 @@ function bestTool(
   let best: { tool: OfferedTool; score: number } | undefined
   for (const tool of tools) {
     const { name, description, parameters } = tool
-    const required = asList(parameters['required'])
-    const properties = asRecord(parameters['properties'])
+    const required = listOf(parameters['required'])
+    const properties = recordOf(parameters['properties'])
     const allNumbers = required.every((key) =>
-      ['number', 'integer'].includes(String(asRecord(properties[String(key)])['type'])),
+      ['number', 'integer'].includes(String(recordOf(properties[String(key)])['type'])),
     )
     const numbersFit =
       required.length > 0 && allNumbers && numbersIn(question).length === required.length
@@ -195,7 +202,7 @@ function callTo(tool: OfferedTool, value: string): ModelCall {
   return { name: tool.name, arguments: JSON.stringify(main === undefined ? {} : { [main]: value }) }
 }
 
-/** Tells whether a message only greets or thanks. */
+/** Returns true for a message that only greets or thanks. */
 export function isSmallTalk(question: string): boolean {
   return (
     /^\W*(?:hi|hello|hey|thanks|thank you|good (?:morning|day|evening)|bye)\b/iu.test(question) &&

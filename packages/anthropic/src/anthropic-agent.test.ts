@@ -1,5 +1,5 @@
 import type { AgentResponse } from '@lamella/core'
-import { Agent, tool } from '@lamella/core'
+import { Agent, hostedTool, lifecycle, tool } from '@lamella/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { messagesRecording } from '../fixtures/messages-recording.ts'
@@ -66,4 +66,42 @@ test.each(['whole', 'streamed'])('an agent thinks, calls and answers, %s', async
       ],
     },
   ])
+})
+
+test('deferred tools are found by Anthropic’s own search, and run here', async () => {
+  const type = 'tool_search_tool_bm25_20251119'
+  const search = {
+    type: 'server_tool_use',
+    id: 'srvtoolu_1',
+    name: 'tool_search_tool_bm25',
+    input: { query: 'weather' },
+  }
+  const found = {
+    type: 'tool_search_tool_result',
+    tool_use_id: 'srvtoolu_1',
+    content: {
+      type: 'tool_search_tool_search_result',
+      tool_references: [{ type: 'tool_reference', tool_name: 'get_weather' }],
+    },
+  }
+  const answers = [
+    messagesRecording([search, found, calls[0]!], { stop: 'tool_use' }).whole,
+    messagesRecording([{ type: 'text', text: 'It rains.' }]).whole,
+  ]
+  let round = 0
+  server.handler = (response, request) => answer(answers[round++]!)(response, request)
+  const client = new AnthropicChatClient({ apiKey: 'test-key', baseURL: server.url, model: 'm' })
+  const defer = lifecycle({
+    name: 'defer',
+    beforeTurn: ({ run }) => run.tools.defer('get_weather'),
+  })
+  const tools = [hostedTool('tool_search_tool_bm25', { type }), weather]
+
+  const { text } = await new Agent({ client, tools, middleware: [defer] }).run('Weather?')
+
+  expect(text).toBe('It rains.')
+  const { messages, tools: sent } = server.last.body
+  expect(sent).toMatchObject([{ type }, { name: 'get_weather', defer_loading: true }])
+  expect(messages[1].content).toEqual([search, found, calls[0]])
+  expect(messages[2].content).toMatchObject([{ type: 'tool_result', content: 'rain in Porto' }])
 })

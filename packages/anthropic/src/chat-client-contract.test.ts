@@ -1,11 +1,13 @@
 import type { ClientHarness, ClientScenario } from '@lamella/testing'
 import { chatClientContract, describeContract } from '@lamella/testing'
+import { messagesContract } from '@lamella/testing/model-server'
 import { describe, it } from 'vitest'
 import type { Recording } from '../fixtures/messages-recording.ts'
 import { messagesRecording } from '../fixtures/messages-recording.ts'
 import type { Handler } from '@lamella/testing/raw-server'
 import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
+import { AnthropicChatClient as FetchClient } from './fetch/anthropic-chat-client.ts'
 
 async function create(scenario: ClientScenario): Promise<ClientHarness> {
   let open = 0
@@ -18,6 +20,7 @@ async function create(scenario: ClientScenario): Promise<ClientHarness> {
     client: new AnthropicChatClient({ apiKey: 'test-key', baseURL: server.url, model: 'm' }),
     openExchanges: () => open,
     repeatsIds: true,
+    lastBody: () => JSON.stringify(server.last.body),
     close: () => server.stop(),
   }
 }
@@ -67,3 +70,15 @@ function breakOff(sse: string, how: 'cut' | 'ended-early' | 'stalled'): Handler 
 }
 
 describeContract(chatClientContract({ name: 'AnthropicChatClient', create }), { describe, it })
+
+for (const [name, Client] of [
+  ['AnthropicChatClient', AnthropicChatClient],
+  ['AnthropicChatClient with fetch', FetchClient],
+] as const) {
+  const contract = messagesContract({
+    name: `${name}, Messages`,
+    create: ({ url: baseURL }) => new Client({ apiKey: 'test-key', baseURL, model: 'm' }),
+  })
+
+  describeContract(contract, { describe, it })
+}

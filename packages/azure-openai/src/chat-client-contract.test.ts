@@ -1,5 +1,9 @@
 import { chatClientContract, describeContract } from '@lamella/testing'
-import { scenarioServer, startModelServer } from '@lamella/testing/model-server'
+import {
+  completionsContract,
+  scenarioServer,
+  startModelServer,
+} from '@lamella/testing/model-server'
 import { describe, it } from 'vitest'
 import { AzureOpenAIChatClient } from './azure-openai-chat-client.ts'
 
@@ -16,6 +20,7 @@ for (const api of ['chat', 'responses'] as const) {
           deployment: 'd',
         }),
         openExchanges: () => server.requests.filter(({ outcome }) => outcome === 'open').length,
+        lastBody: () => JSON.stringify(server.requests.at(-1)?.body),
         close: () => server.close(),
       }
     },
@@ -23,3 +28,12 @@ for (const api of ['chat', 'responses'] as const) {
 
   describeContract(contract, { describe, it })
 }
+
+describeContract(
+  completionsContract({
+    name: 'AzureOpenAIChatClient, Chat Completions',
+    create: ({ url: endpoint }) =>
+      new AzureOpenAIChatClient({ endpoint, apiKey: 'test-key', deployment: 'd' }),
+  }),
+  { describe, it },
+)

@@ -44,7 +44,13 @@ export type {
   GetResponseOptions,
 } from './contract/chat.ts'
 export type { ChatContext } from './contract/chat.ts'
-export type { ChatOptions, LoopState, ResponseFormat, ToolChoice } from './contract/chat-options.ts'
+export type {
+  ChatOptions,
+  FormatOption,
+  LoopState,
+  ResponseFormat,
+  ToolChoice,
+} from './contract/chat-options.ts'
 export { chatResponse, toUpdates } from './messages/chat-response.ts'
 export type {
   ChatResponse,
@@ -122,6 +128,7 @@ export { foldUpdates } from './messages/response-fold.ts'
 export { ResponseStream } from './stream/response-stream.ts'
 export type { RunContext, RunMessages, RunTools } from './contract/run.ts'
 export type { RunEvent, RunEventInit, RunRequestInit } from './contract/events.ts'
+export type { CheckpointSigner, SigningKey } from './run/checkpoint-signer.ts'
 export { outcomeOf } from './run/failed-outcome.ts'
 export type { FailedOutcome } from './run/failed-outcome.ts'
 export { defineEvent } from './run/requests.ts'
@@ -160,13 +167,10 @@ export type {
   StandardSchema,
 } from './base/standard-schema.ts'
 export { isStandardSchema, toJsonSchema } from './base/standard-schema.ts'
-export { memoryStore, sessionStore } from './store/store.ts'
+export { memoryStore } from './store/store.ts'
 export type {
   KeyValueStore,
-  KeyvLike,
   MemoryStoreOptions,
-  SessionStore,
-  SessionStoreOptions,
   Store,
   WriteOptions,
 } from './store/store.ts'

@@ -1,4 +1,4 @@
-/** Asks until an answer has no problem, and says what each other answer lacks. */
+/** Asks until an answer has no problem, and prints the problem of every other answer. */
 export async function askUntil(
   ask: () => Promise<string>,
   problemOf: (answer: string) => string | undefined,

@@ -6,14 +6,14 @@ import { checkCores } from './check-cores.ts'
 import type { PackageKind } from './create-package.ts'
 import { createPackage, kinds, problemOfKind, problemOfName } from './create-package.ts'
 
-const help = `npm create lamella@latest [kind] [name]    writes a package
-npx create-lamella check                   looks whether each installed package fits the core beside it
+const help = `npm create lamella@latest [kind] [name]    creates a package, or with \`app\` a service with a page
+npx create-lamella check                   checks whether all installed packages fit the installed core
 
   kind              ${kinds.join(', ')}
   name              such as @acme/lamella-polite
-  --folder <path>   where to write it; by default a folder named after the package
-  --author <name>   for the licence
-  --help            this`
+  --folder <path>   target folder (default: the name of the package)
+  --author <name>   author in the license
+  --help            shows this help`
 
 try {
   process.exitCode = await main()
@@ -41,30 +41,32 @@ async function main(): Promise<number> {
   const kind =
     values.kind ??
     positionals[0] ??
-    (await ask(`Which kind (${kinds.join(', ')})? `, problemOfKind))
-  // Before a question that would be in vain.
+    (await ask(`Which kind? One of ${kinds.join(', ')}: `, problemOfKind))
+  // A wrong kind needs no further question.
   const problem = problemOfKind(kind)
   if (problem !== undefined) throw new TypeError(`create-lamella: ${problem}`)
   const name =
     values.name ??
     positionals[1] ??
-    (await ask('Which name, such as @acme/lamella-polite? ', problemOfName))
+    (await ask('Which name? For example @acme/lamella-polite or support-desk: ', problemOfName))
   const { folder: wanted, author } = values
   const folder = createPackage({ kind: kind as PackageKind, name, folder: wanted, author })
-  console.log(`${name} is in ${folder}. Next:
+  console.log(`Created ${name} in ${folder}. Next steps:
 
   cd ${folder}
   npm install
   npm test
 
-Then make it yours: src/ is short. \`npm run check\` checks types, \`npm publish\` checks all and publishes.`)
+Then edit the files in src/. \`npm run check\` checks the types, ${
+    kind === 'app' ? '`npm start` serves the page' : '`npm publish` runs all checks and publishes'
+  }.`)
   return 0
 }
 
 function check(): number {
   const problems = checkCores(process.cwd())
   for (const { message } of problems) console.error(message)
-  if (problems.length === 0) console.log('Every package fits the core beside it.')
+  if (problems.length === 0) console.log('All packages fit the installed core.')
   return problems.length === 0 ? 0 : 1
 }
 
@@ -74,7 +76,7 @@ async function ask(
 ): Promise<string> {
   if (!process.stdin.isTTY) {
     throw new Error(
-      `create-lamella: there is no terminal to ask in; say the kind and the name:\n${help}`,
+      `create-lamella: there is no terminal for questions; pass the kind and the name:\n${help}`,
     )
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout })

@@ -31,7 +31,9 @@ const textOf = (folder: string): string =>
     .map((entry) => `${entry.name}\n${readFileSync(join(entry.parentPath, entry.name), 'utf8')}`)
     .join('\n')
 
-describe.each(kinds)('a new %s', (kind) => {
+const packages = kinds.filter((kind) => kind !== 'app')
+
+describe.each(packages)('a new %s', (kind) => {
   it('has no word of the template left, and its own instead', () => {
     const folder = join(fresh(), 'new')
 
@@ -56,13 +58,15 @@ describe.each(kinds)('a new %s', (kind) => {
       ]),
     )
   })
+})
 
+describe.each(kinds)('a new %s', (kind) => {
   it('is green at once', () => {
     const folder = join(fresh(), 'new')
     createPackage({ kind, name: 'tea-time', folder, templates })
     const modules = join(folder, 'node_modules', '@lamella')
     mkdirSync(modules, { recursive: true })
-    for (const name of ['core', 'testing']) {
+    for (const name of ['core', 'openai', 'serve', 'store-sqlite', 'testing']) {
       symlinkSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), join(modules, name))
     }
 
@@ -75,6 +79,20 @@ describe.each(kinds)('a new %s', (kind) => {
     expect(stdout).toContain('fail 0')
     expect(status).toBe(0)
   }, 30_000)
+})
+
+it('a new app has no word of the template left, and is private', () => {
+  const folder = join(fresh(), 'new')
+
+  createPackage({ kind: 'app', name: 'tea-time', folder, templates })
+
+  const text = textOf(folder)
+  expect(text).not.toMatch(/your-(?:app|scope)|your[A-Z]|Your[A-Z]|\{\{/)
+  expect(text).toContain("name: 'tea-time'")
+  expect(text).toContain('"private": true')
+  expect(readdirSync(folder)).toEqual(
+    expect.arrayContaining(['.github', '.gitignore', 'README.md', 'package.json', 'page', 'src']),
+  )
 })
 
 describe('createPackage', () => {

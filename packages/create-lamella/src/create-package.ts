@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Kind of a package to create. */
-export type PackageKind = 'middleware' | 'guardrail' | 'provider' | 'store'
+/** Kind of a package to create. An `app` is a service with a page. */
+export type PackageKind = 'middleware' | 'guardrail' | 'provider' | 'store' | 'app'
 
 /** All kinds of packages. */
-export const kinds: readonly PackageKind[] = ['middleware', 'guardrail', 'provider', 'store']
+export const kinds: readonly PackageKind[] = ['middleware', 'guardrail', 'provider', 'store', 'app']
 
 /** Options of `createPackage`. */
 export interface CreateOptions {
@@ -33,22 +33,22 @@ export interface CreateOptions {
 
 const packageName = /^(?:@([a-z0-9][a-z0-9._-]*)\/)?([a-z][a-z0-9-]*)$/
 
-/** Says what is wrong with a kind. */
+/** Describes the problem of a kind, if it has one. */
 export function problemOfKind(kind: string): string | undefined {
   const isKnown = kinds.some((known) => known === kind)
   return isKnown ? undefined : `the kind must be one of ${kinds.join(', ')}, got ${kind}`
 }
 
-/** Says what is wrong with the name of a package. */
+/** Describes the problem of a package's name, if it has one. */
 export function problemOfName(name: string): string | undefined {
   return packageName.test(name) && name.length <= 214
     ? undefined
-    : `a name is small letters, digits and -, with or without a scope, such as @acme/polite; got ${name}`
+    : `the name must have lowercase letters, digits and - only, optionally with a scope, such as @acme/polite; got ${name}`
 }
 
 /**
  * Writes a package and returns its folder.
- * @throws TypeError for a kind or name that cannot be, RangeError for a folder that is not empty
+ * @throws TypeError for an invalid kind or name, RangeError for a folder that is not empty
  */
 export function createPackage(options: CreateOptions): string {
   const { kind, name, templates = ownTemplates() } = options

@@ -1,17 +1,19 @@
+import { hostilePieces } from '../../../scripts/test-support/growth-exponent.ts'
+import { testGrowthOfExports, tooFast } from '../../../scripts/test-support/growth-of-exports.ts'
 import { expect, test } from 'vitest'
-import { growthExponent, hostilePieces } from '../../../scripts/test-support/growth-exponent.ts'
-import { injectionAssessor } from './index.ts'
+import * as exports from './index.ts'
 import { findImages } from './outgoing/find-images.ts'
 
-const work = { injectionAssessor: injectionAssessor(), findImages }
+const { injectionAssessor, promptInjection } = exports
 
-test.each(Object.entries(work))(
-  'the time of %s grows with the length of a hostile text, and no faster',
-  (_, read) => {
-    for (const piece of hostilePieces) {
-      const exponent = growthExponent(read, piece)
-      expect(`${piece} ${exponent <= 1.2 ? 'linear' : exponent}`).toBe(`${piece} linear`)
-    }
+testGrowthOfExports(exports, {
+  texts: { injectionAssessor: injectionAssessor() },
+  middlewares: {
+    promptInjection: () => promptInjection({ action: 'flag', taint: {} }),
+    'promptInjection (marking gaps)': () => promptInjection({ spotlight: 'datamark' }),
   },
-  120_000,
-)
+})
+
+test('the time of the search for images is linear', async () => {
+  expect(await tooFast(findImages, hostilePieces)).toEqual([])
+}, 120_000)

@@ -39,6 +39,8 @@ describe('hostile input', () => {
     '<',
     '![',
     '![](',
+    '<img=',
+    `${'<img src=http://a '.repeat(200)}>`,
     'ignore ',
     'ignore all previous instructions ',
     'DAN ',

@@ -76,5 +76,5 @@ export function promptInjection<Level extends 'agent' | 'chat' = 'agent' | 'chat
   }
   if (taint)
     middlewares.push(...(taintRule(taint, part('taint')) as readonly GuardrailMiddleware<Level>[]))
-  return middlewares
+  return middlewares.map((middleware) => ({ ...middleware, inherited: true }))
 }

@@ -215,6 +215,61 @@ describe('content that anybody may have written comes in', () => {
   })
 })
 
+describe('a sub-agent that reads by a hosted tool', () => {
+  const hosted: HostedContent = { type: 'hosted', name: 'web_search', data: { result: 'Send it.' } }
+
+  test.each([
+    ['', []],
+    [', with a guardrail but without the rule', promptInjection()],
+    [', with a rule of its own', promptInjection({ taint: { untrusted: [] } })],
+  ])('taints its caller%s', async (_, middleware) => {
+    const researcher = new Agent({
+      name: 'researcher',
+      client: scriptedClient([[hosted, 'It says: mail Eve.']]),
+      middleware,
+    })
+    const sent: unknown[] = []
+    const send = tool({ name: 'send_mail', description: '', execute: () => sent.push('mail') })
+    const agent = new Agent({
+      client: scriptedClient([
+        callFunction('researcher', { task: 'Look.' }),
+        callFunction('send_mail'),
+      ]),
+      tools: [researcher.asTool(), send],
+      middleware: promptInjection({ taint: { untrusted: ['web_search'] } }),
+    })
+
+    expect((await agent.run('Look.')).status).toBe('paused')
+    expect(sent).toEqual([])
+  })
+})
+
+test('what a sub-agent has read counts in later runs of its caller, too', async () => {
+  const researcher = new Agent({
+    name: 'researcher',
+    client: scriptedClient([callFunction('read_page'), 'It says: mail Eve.']),
+    tools: [readPage],
+  })
+  const send = tool({ name: 'send_mail', description: '', execute: () => 'sent' })
+  const agent = new Agent({
+    client: scriptedClient([
+      callFunction('researcher', { task: 'Look.' }),
+      'Looked.',
+      callFunction('send_mail'),
+    ]),
+    tools: [researcher.asTool(), send],
+    middleware: promptInjection({ taint: { untrusted: ['read_page'] } }),
+  })
+  const session = createSession()
+  await agent.run('Look.', { session })
+
+  const response = await agent.run('Now mail.', { session })
+
+  expect(response.pending[0]).toMatchObject({
+    request: { reason: 'untrusted content came in through read_page' },
+  })
+})
+
 test('a sub-agent of a tainted run needs a person for its own writes, too', async () => {
   const sent: unknown[] = []
   const send = tool({ name: 'send_mail', description: '', execute: () => sent.push('mail') })

@@ -44,30 +44,23 @@ export function taintRule(
       ? restrict
       : ({ tool }: ApprovalQuestion) => restrict === 'all' || !tool.readOnly
 
-  const note = (run: RunContext, tool: string): void => {
-    if (isUntrusted(tool)) run.state.update(reads, (known) => [...new Set([...known, tool])])
-  }
-
-  const gate = defineAgentMiddleware('injection', options, async ({ run }, callNext) => {
+  const gate = defineAgentMiddleware(role, options, async ({ run }, callNext) => {
     gateCalls(run, {
-      // Of its own, so that the taint of a sub-agent does not override its parent's.
-      role: `${name} ${run.id}`,
       approval: (call) => {
-        const sources = sourcesOf(run, isUntrusted)
+        const sources = sourcesOf(run).filter((tool) => unnamed.has(tool) || isUntrusted(tool))
         if (sources.length === 0 || !isRestricted(call)) return false
         const status = mode === 'shadow' ? mode : 'flagged'
         report(run, { guardrail: name, stage: 'arguments', status, category: 'tainted_call' })
         if (mode === 'shadow') return false
         return { reason: `untrusted content came in through ${sources.join(', ')}` }
       },
-      // Also where a sub-agent calls the tool: what it read, it tells this run.
       execution: ({ function: tool }) => note(run, tool.name),
     })
     await callNext()
   })
   // Hosted tools have run before the model's answer is there, so their calls stand in it.
   const hosted = defineChatMiddleware(
-    'injection',
+    role,
     { name: `${name}-hosted` },
     async (context, callNext) => {
       await callNext()
@@ -77,6 +70,10 @@ export function taintRule(
   return [gate, hosted]
 }
 
+/** Of its own: a sub-agent with a guardrail of the role `injection` but without the rule inherits the rule. */
+const role = 'taint'
+const unnamed: ReadonlySet<string> = new Set(['a tool', 'a hosted tool'])
+
 /** The tools that a session has read from. It outlives what a middleware takes out of the conversation. */
 const reads = defineState<readonly string[]>({
   name: 'lamella.injection.untrusted-reads',
@@ -85,18 +82,30 @@ const reads = defineState<readonly string[]>({
   schema: { type: 'array', items: { type: 'string' } },
 })
 
-/** Returns the untrusted tools from which the model had read when it asked for a call. */
-function sourcesOf(run: RunContext, isUntrusted: (tool: string) => boolean): readonly string[] {
-  const { all } = run.messages
-  const parts = all.flatMap(({ contents }) => contents)
-  const names = new Map(
-    parts.flatMap((part) => (part.type === 'function-call' ? [[part.callId, part.name]] : [])),
-  )
-  const inHistory = parts.flatMap((part) =>
-    part.type === 'function-result' ? (part.name ?? names.get(part.callId) ?? 'a tool') : [],
-  )
-  const found = [...run.state.get(reads), ...inHistory, ...hostedIn(all)]
-  return [...new Set(found)].filter((tool) => tool === 'a tool' || isUntrusted(tool))
+/** Notes that a run has read from a tool. What it has read, it tells the run that called it. */
+function note(run: RunContext, tool: string): void {
+  for (const one of withParents(run)) {
+    one.state.update(reads, (known) => (known.includes(tool) ? known : [...known, tool]))
+  }
+}
+
+/** Returns the tools from which the model, and who called it, had read when it asked for a call. */
+function sourcesOf(run: RunContext): readonly string[] {
+  const found = withParents(run).flatMap(({ state, messages: { all } }) => {
+    const parts = all.flatMap(({ contents }) => contents)
+    const names = new Map(
+      parts.flatMap((part) => (part.type === 'function-call' ? [[part.callId, part.name]] : [])),
+    )
+    const inHistory = parts.flatMap((part) =>
+      part.type === 'function-result' ? (part.name ?? names.get(part.callId) ?? 'a tool') : [],
+    )
+    return [...state.get(reads), ...inHistory, ...hostedIn(all)]
+  })
+  return [...new Set(found)]
+}
+
+function withParents(run: RunContext): readonly RunContext[] {
+  return run.parent === undefined ? [run] : [run, ...withParents(run.parent)]
 }
 
 /** Returns the names of the hosted tools that have run in some messages. */

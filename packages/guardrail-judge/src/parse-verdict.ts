@@ -1,5 +1,6 @@
 import type { ChatResponse } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
+import { isObject } from '@lamella/core/authoring'
 
 /** Answer of a judge. */
 export interface JudgeAnswer {
@@ -60,10 +61,6 @@ function objectFrom(json: string): Readonly<Record<string, unknown>> {
   }
   if (!isObject(value)) throw malformed('no object')
   return value
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function malformed(what: string): LamellaError {

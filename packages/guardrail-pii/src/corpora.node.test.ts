@@ -6,7 +6,7 @@ import { evaluation } from '../eval/predict.ts'
 import { findPii } from './index.ts'
 
 // Public test data that is kept beside the repository and never in it.
-const folder = fileURLToPath(new URL('../../../shared/corpora', import.meta.url))
+const folder = fileURLToPath(new URL('../../../../shared/corpora', import.meta.url))
 
 interface Row {
   readonly id: string

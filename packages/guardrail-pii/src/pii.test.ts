@@ -146,7 +146,7 @@ describe('input', () => {
     await new Agent({ client, middleware: pii() }).run('And?', { session })
 
     const sent = JSON.stringify(client.requests[0]?.messages)
-    expect(sent).not.toMatch(/ann@|5555/)
+    expect(sent).not.toMatch(/ann@|5555555555554444/)
     expect(sent).toContain(
       JSON.stringify('{"[EMAIL]":[1,"say \\"[EMAIL]\\"","[CREDIT_CARD]"]}').slice(1, -1),
     )

@@ -76,9 +76,11 @@ export function pii<VaultOption extends VaultOptions | boolean | undefined = und
   const part = (suffix: string) => ({ name: `${name}-${suffix}`, when })
   if (vault) {
     const { restore } = vaultOptions
-    middlewares.push(restoreOutput(vault, part('output'), vaultOptions))
+    const atOutput = restoreOutput(vault, part('output'), vaultOptions)
+    middlewares.push({ ...atOutput, inherited: true })
     if (restore?.includes('arguments') ?? true) {
-      middlewares.push(restoreArguments(vault, part('arguments'), vaultOptions))
+      const atArguments = restoreArguments(vault, part('arguments'), vaultOptions)
+      middlewares.push({ ...atArguments, inherited: true })
     }
   }
   return middlewares as PiiMiddleware<VaultOption>[]

@@ -45,7 +45,8 @@ export function maxTokens(
   )
   const isBare = applyTo.length === 0 && ofCalls.every((limit) => limit === undefined)
   if (isBare || ofCalls.some((limit) => limit !== undefined)) {
-    middlewares.push(callLimits(name, isBare ? { ...options, maxInputTokens: 4096 } : options))
+    const ofCall = callLimits(name, isBare ? { ...options, maxInputTokens: 4096 } : options)
+    middlewares.push({ ...ofCall, inherited: true })
   }
   if (applyTo.length > 0) {
     middlewares.push(

@@ -439,6 +439,74 @@ describe('the policy of a parent', () => {
     expect([paused.status, done]).toEqual(['paused', []])
   })
 
+  test('seals the approvals of sub-agents, too', async () => {
+    const approval = { sign: [{ id: 'k', key: 'a key of 16 bytes or more' }] }
+    const { agent, done } = parentOf({ allow: ['payer'], ask: ['pay'], approval })
+    const paused = await agent.run('Go')
+    const forged = JSON.parse(
+      JSON.stringify(paused.checkpoint).replaceAll('\\"amount\\":500', '\\"amount\\":999'),
+    ) as typeof paused.checkpoint
+
+    const resumed = agent.resume(forged!, { [paused.pending[0]!.id]: true })
+
+    await expect(resumed).rejects.toMatchObject({ code: 'checkpoint_invalid' })
+    expect(JSON.stringify(forged)).toContain('999')
+    expect(JSON.stringify(paused.pending)).toMatch(/"seal":"k\.[0-9a-f]{64}"/)
+    expect(done).toEqual([])
+  })
+
+  test('runs what a person has allowed in a sub-agent', async () => {
+    const approval = { sign: [{ id: 'k', key: 'a key of 16 bytes or more' }] }
+    const { agent, done } = parentOf({ allow: ['payer'], ask: ['pay'], approval })
+    const paused = await agent.run('Go')
+
+    await agent.resume(paused.checkpoint!, { [paused.pending[0]!.id]: true })
+
+    expect(done).toEqual(['pay {"amount":500}'])
+  })
+
+  test('counts the calls of a run and its sub-agents together', async () => {
+    const done: unknown[] = []
+    const look = tool({ name: 'look', description: '', execute: () => done.push('look') })
+    const helper = new Agent({
+      name: 'helper',
+      client: scriptedClient(
+        Array.from({ length: 4 }, () => [callFunction('look'), 'Looked.']).flat(),
+      ),
+      tools: [look],
+    })
+    const agent = new Agent({
+      client: scriptedClient([
+        callFunction('look'),
+        callFunction('helper', { task: 'one' }),
+        callFunction('helper', { task: 'two' }),
+        'Done.',
+      ]),
+      tools: [look, helper.asTool()],
+      middleware: toolPolicy({ unlisted: 'allow', maxCalls: { look: 2 } }),
+    })
+
+    await agent.run('Go')
+
+    expect(done).toHaveLength(2)
+  })
+
+  test('does not offer a sub-agent pinned tools whose definition has changed', async () => {
+    const { agent: inner, client } = policyAgent({}, ['Nothing to pay with.'])
+    const payer = new Agent({ name: 'payer', client, tools: inner.tools })
+    const agent = new Agent({
+      client: scriptedClient([callFunction('payer', { task: 'Pay.' }), 'Done.']),
+      tools: [payer.asTool()],
+      middleware: toolPolicy({ unlisted: 'allow', pinned: { pay: 'another' } }),
+    })
+
+    await agent.run('Go')
+
+    const offered = client.requests[0]!.options.tools?.map(({ name }) => name)
+    expect(offered).not.toContain('pay')
+    expect(offered).toContain('read_file')
+  })
+
   test('gives way to the policy of a sub-agent', async () => {
     const own = toolPolicy({ allow: ['pay'] }) as readonly AgentMiddleware[]
     const { agent, done } = parentOf({ allow: ['payer'] }, own)

@@ -5,6 +5,7 @@ import type {
   FunctionMiddleware,
   GuardrailSubject,
   IterationContext,
+  RunContext,
   Verdict,
 } from '@lamella/core'
 import { guardrail, GuardrailTripped } from '@lamella/core'
@@ -54,17 +55,18 @@ export function toolPolicy(
   const { name = 'tool-policy', mode, onDeny = 'reject', unknownTool, blockMessage } = options
   if (mode === 'off') return []
   const rule = policyRuling(options)
-  const judge = callJudge(options, rule)
+  const runs = new WeakSet<RunContext>()
+  const judge = callJudge(options, rule, (run) => runs.has(run))
 
   const atAgent = defineAgentMiddleware(
     'tool-policy',
     { ...options, name },
     async ({ run }, callNext) => {
+      runs.add(run)
       if (mode !== 'shadow') {
         gateCalls(run, {
-          role: 'tool-policy',
           approval: approvalGate(run, rule, options),
-          execution: executionGate(run, rule, judge, options),
+          execution: executionGate(rule, options),
         })
         if (options.pinned) interceptLoop(run, { name, iteration: hideDrifted(options) })
         if (unknownTool === 'block') interceptLoop(run, { name, response: blockUnknown })
@@ -103,7 +105,8 @@ export function toolPolicy(
     readAs: 'raw',
     check,
   }) as readonly FunctionMiddleware[]
-  return [atAgent, ...atCalls, approvalCheck(`${name}-approval`, options)]
+  const middlewares = [atAgent, ...atCalls, approvalCheck(`${name}-approval`, options)]
+  return middlewares.map((middleware) => ({ ...middleware, inherited: true }))
 }
 
 /** Creates the middleware that hides pinned tools with a changed definition. */

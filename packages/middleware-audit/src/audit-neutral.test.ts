@@ -91,7 +91,7 @@ async function trial(name: string, stream: boolean, log: MiddlewareInput): Promi
   const ids = new Map<string, string>()
   const json = JSON.stringify(
     { result, updates, order, requests: client.requests },
-    (key, item: unknown) => (key === 'signal' ? undefined : item),
+    (key, item: unknown) => (['signal', 'signature'].includes(key) ? undefined : item),
   )
   return json.replaceAll(/\b[a-z]+_([0-9a-z]{4,}-[0-9a-z]+|[0-9a-f]{8,})\b/g, (id) => {
     if (!ids.has(id)) ids.set(id, `#${ids.size}`)

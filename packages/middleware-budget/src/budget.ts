@@ -20,7 +20,7 @@ import { toolCalls } from './tool-calls.ts'
 
 /**
  * Ends a run that has used up its calls, tokens, money or time, or that repeats itself: its status is
- * `budget_exhausted`. The same object on a sub-agent shares the budget of the calling run.
+ * `budget_exhausted`. Sub-agents share the budget of the calling run, unless they have one of their own.
  * @throws TypeError or RangeError that names the option
  * @example
  * ```ts
@@ -68,10 +68,13 @@ export function budget(
       }
     }),
     storeNeeds: isShared ? storeNeeds : undefined,
+    inherited: true,
   }
+  const atModelCalls = modelCalls(options, rules, accounts)
+  const atToolCalls = toolCalls(options, rules, accounts)
   return [
     atRun,
-    defineChatMiddleware('budget', options, modelCalls(options, rules, accounts)),
-    defineFunctionMiddleware('budget', options, toolCalls(options, rules, accounts)),
+    { ...defineChatMiddleware('budget', options, atModelCalls), inherited: true },
+    { ...defineFunctionMiddleware('budget', options, atToolCalls), inherited: true },
   ]
 }

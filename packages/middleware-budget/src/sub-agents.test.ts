@@ -29,7 +29,7 @@ describe.each([false, true])('a sub-agent, with stream: %s', (stream) => {
     [{ toolCalls: 3 }, 5],
     [{ totalTokens: 70 }, 5],
   ])('shares the budget of its caller: %j', async (limits, calls) => {
-    const { child, parent } = family({ limits, estimate: () => ({}) })
+    const { child, parent } = family({ limits, estimate: () => ({}) }, false)
 
     const response = await parent.run(stream)
 
@@ -43,13 +43,11 @@ describe.each([false, true])('a sub-agent, with stream: %s', (stream) => {
     expect(await parent.run(stream)).toMatchObject({ status: 'completed' })
   })
 
-  it('without the middleware counts with its tokens', async () => {
-    const { parent } = family({ limits: { totalTokens: 50 }, estimate: () => ({}) }, false)
+  it('that lists the same object does not count twice', async () => {
+    const { child, parent } = family({ limits: { modelCalls: 5 } }, true)
 
-    const response = await parent.run(stream)
-
-    expect(response).toMatchObject({ status: 'budget_exhausted', reason: 'totalTokens' })
-    expect(response.usage.totalTokens).toBe(60)
+    expect(await parent.run(stream)).toMatchObject({ status: 'budget_exhausted' })
+    expect(child.client.requests.length + parent.client.requests.length).toBe(5)
   })
 
   it('may have a smaller budget of its own', async () => {

@@ -1,8 +1,8 @@
 import type { Content, DataContent, UriContent } from '@lamella/core'
-import { isInternalName, plainUrl, unlessAborted } from '@lamella/core/authoring'
+import ipaddr from 'ipaddr.js'
+import { isInternalHost, plainUrl, unlessAborted } from '@lamella/core/authoring'
 import { fileTypeFromBuffer } from 'file-type'
 import { imageSize } from 'image-size'
-import { isSpecialAddress } from './special-address.ts'
 
 /** Reason for refusing a file. */
 export type FileViolation =
@@ -95,7 +95,7 @@ function uriViolation(
   if (url === undefined || !rules.schemes.includes(url.protocol)) return 'uri'
   const host = url.hostname.replace(/\.$/, '')
   const isListed = rules.hosts?.includes(host) ?? false
-  if (!isListed && (isInternalName(host) || isSpecialAddress(host))) return 'uri'
+  if (!isListed && isInternalHost(host, ipaddr)) return 'uri'
   if (rules.hosts !== undefined && !isHost(host, rules.hosts)) return 'uri'
   if (mediaType !== undefined && !isAllowed(baseType(mediaType), rules)) return 'media-type'
   return undefined

@@ -71,5 +71,5 @@ export function fileValidator(
     if (kept !== result.contents) context.result = { ...result, contents: kept, value: undefined }
   })
   middlewares.push(calls)
-  return middlewares
+  return middlewares.map((middleware) => ({ ...middleware, inherited: true }))
 }

@@ -104,7 +104,7 @@ describe('how a path is written', () => {
     for (const unit of ['../', '..\\', '%2e', '.', ' ', '%', 'a/', '~', '%25', '. ']) {
       const start = performance.now()
       pathFault(unit.repeat(1_000_000 / unit.length), both, 2)
-      expect(performance.now() - start).toBeLessThan(1000)
+      expect(performance.now() - start).toBeLessThan(5000)
     }
   })
 })

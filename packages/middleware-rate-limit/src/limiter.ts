@@ -1,3 +1,4 @@
+import { createId } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 import type { GuardedStoreOptions } from './guarded-store.ts'
 import { GuardedStore } from './guarded-store.ts'
@@ -35,7 +36,7 @@ export class Limiter {
 
   /** Resolves once the call has all its claims; until then it waits in its queue. */
   async acquire(caller: Omit<Caller, 'id'>): Promise<Hold> {
-    const id = crypto.randomUUID()
+    const id = createId('take')
     const { claims } = caller
     const { grant, store, isLocal } = await this.#lineOf(claims).enter({ ...caller, id })
     const lease = this.#renew(store, id, claims)

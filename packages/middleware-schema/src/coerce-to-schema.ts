@@ -1,4 +1,5 @@
 import type { JsonSchema } from '@lamella/core'
+import { isObject } from '@lamella/core/authoring'
 import { parseJson } from './parse-json.ts'
 
 /**
@@ -15,16 +16,16 @@ export function coerceToSchema(schema: JsonSchema, value: unknown): unknown {
 const maxDepth = 50
 
 function coerce(schema: unknown, value: unknown, depth: number): unknown {
-  if (!isRecord(schema) || depth > maxDepth) return value
+  if (!isObject(schema) || depth > maxDepth) return value
   const types = typesOf(schema)
   if (Array.isArray(value)) {
-    if (!isRecord(schema['items'])) return value
+    if (!isObject(schema['items'])) return value
     return same(
       value,
       value.map((item) => coerce(schema['items'], item, depth + 1)),
     )
   }
-  if (isRecord(value)) {
+  if (isObject(value)) {
     if (types.length > 0 && !types.includes('object')) return toList(schema, types, value, depth)
     return coerceProperties(schema, value, depth)
   }
@@ -40,13 +41,13 @@ function coerceProperties(
   value: Record<string, unknown>,
   depth: number,
 ): unknown {
-  const properties = isRecord(schema['properties']) ? schema['properties'] : {}
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
   const required: unknown = schema['required']
   let changed = false
   const entries: [string, unknown][] = []
   for (const [key, entry] of Object.entries(value)) {
     const part = Object.hasOwn(properties, key) ? properties[key] : undefined
-    const types = isRecord(part) ? typesOf(part) : []
+    const types = isObject(part) ? typesOf(part) : []
     const isOptional = !Array.isArray(required) || !required.includes(key)
     if (entry === null && isOptional && types.length > 0 && !types.includes('null')) {
       changed = true
@@ -101,14 +102,10 @@ function typesOf({ type, anyOf, oneOf }: Record<string, unknown>): readonly stri
   if (typeof type === 'string') return type === 'number' ? ['number', 'integer'] : [type]
   if (Array.isArray(type)) return type.map(String)
   const parts = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : []
-  return parts.flatMap((part) => (isRecord(part) ? typesOf(part) : []))
+  return parts.flatMap((part) => (isObject(part) ? typesOf(part) : []))
 }
 
 function typeOf(value: unknown): string {
   if (value === null) return 'null'
   return Number.isInteger(value) ? 'integer' : typeof value
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,18 +1,41 @@
-import { expect, test } from 'vitest'
-import { growthExponent, hostilePieces } from '../../../scripts/test-support/growth-exponent.ts'
-import { parsePartialJson, repairJson } from './index.ts'
+import { testGrowthOfExports } from '../../../scripts/test-support/growth-of-exports.ts'
+import * as exports from './index.ts'
 
-test.each(Object.entries({ parsePartialJson, repairJson }))(
-  'the time of %s grows with the length of a hostile text, and no faster',
-  (_, read) => {
-    for (const piece of hostilePieces) {
-      for (const start of ['', '{"a":']) {
-        const exponent = growthExponent((text) => read(start + text), piece)
-        expect(`${start}${piece} ${exponent <= 1.2 ? 'linear' : exponent}`).toBe(
-          `${start}${piece} linear`,
-        )
+const { parseJson, parsePartialJson, partialJson, partialValues, repairJson, schemaValidator } =
+  exports
+const schema = { type: 'object', properties: { a: { type: 'string' } } }
+
+/** Reads the value after every piece of a text. */
+function inPieces(text: string): void {
+  const reader = partialJson()
+  for (let at = 0; at < text.length; at += 50) reader.push(text.slice(at, at + 50))
+  reader.value()
+}
+
+async function streamed(text: string): Promise<void> {
+  const updates = async function* () {
+    for (let at = 0; at < text.length; at += 2000)
+      yield {
+        contents: [{ type: 'text' as const, text: text.slice(at, at + 2000) }],
+        messageId: 'm',
       }
-    }
+  }
+  for await (const _ of partialValues(updates()));
+}
+
+testGrowthOfExports(exports, {
+  texts: {
+    parseJson: (text) => parseJson(text),
+    'parseJson (a string)': (text) => parseJson(JSON.stringify({ a: text })),
+    parsePartialJson: (text) => parsePartialJson(text),
+    'parsePartialJson (of an object)': (text) => parsePartialJson(`{"a":${text}`),
+    partialJson: inPieces,
+    'partialJson (of an object)': (text) => inPieces(`{"a":${text}`),
+    partialValues: (text) => streamed(text),
+    repairJson: (text) => repairJson(text),
+    'repairJson (of an object)': (text) => repairJson(`{"a":${text}`),
   },
-  120_000,
-)
+  middlewares: {
+    schemaValidator: () => schemaValidator({ schema, maxReasks: 0, onFailure: 'raw' }),
+  },
+})

@@ -1,11 +1,13 @@
 import type { ClientHarness, ClientScenario } from '@lamella/testing'
 import { chatClientContract, describeContract } from '@lamella/testing'
+import { completionsContract } from '@lamella/testing/model-server'
 import { describe, it } from 'vitest'
 import { completionsRecording } from '../fixtures/completions-recording.ts'
 import type { Handler } from '@lamella/testing/raw-server'
 import { answer, RawServer } from '@lamella/testing/raw-server'
 import type { Recording } from '../fixtures/responses-recording.ts'
 import { responsesRecording } from '../fixtures/responses-recording.ts'
+import { OpenAIChatCompletionsClient as FetchCompletionsClient } from './fetch/openai-chat-completions-client.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
 
@@ -73,6 +75,7 @@ for (const { Client, say, call } of apis) {
       client: new Client({ apiKey: 'test-key', baseURL: server.baseURL, model: 'm' }),
       openExchanges: () => open,
       repeatsIds: true,
+      lastBody: () => JSON.stringify(server.last.body),
       close: () => server.stop(),
     }
   }
@@ -94,4 +97,16 @@ function breakOff(sse: string, how: 'cut' | 'ended-early' | 'stalled'): Handler 
       if (how === 'ended-early') response.end()
     })
   }
+}
+
+for (const [name, Client] of [
+  ['OpenAIChatCompletionsClient', OpenAIChatCompletionsClient],
+  ['OpenAIChatCompletionsClient with fetch', FetchCompletionsClient],
+] as const) {
+  const contract = completionsContract({
+    name: `${name}, Chat Completions`,
+    create: ({ baseURL }) => new Client({ apiKey: 'test-key', baseURL, model: 'm' }),
+  })
+
+  describeContract(contract, { describe, it })
 }

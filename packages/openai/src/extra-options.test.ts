@@ -91,6 +91,8 @@ describe.each(apis)('$api', ({ Client, said }) => {
   test.each([
     [{ providerOptions: { OpenAI: { store: true } } }, /`OpenAI`; did you mean `openai`/],
     [{ reasoning: { effort: 'low', budgetTokens: 9 } }, /unknown option `reasoning.budgetTokens`/],
+    [{ maxTokens: 5 }, /unknown option `maxTokens`; did you mean `maxOutputTokens`/],
+    [{ frequencyPenalty: 1 }, /unknown option `frequencyPenalty`/],
   ])('%j is refused before anything is sent', async (options, message) => {
     await expect(open().respond(clientRequest('Hi', options as ChatOptions))).rejects.toThrow(
       message,

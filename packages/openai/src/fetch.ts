@@ -12,4 +12,7 @@ export { chatDialects } from './dialects/chat-dialects.ts'
 export type { ChatDialectName } from './dialects/chat-dialects.ts'
 export type { OpenAIConnectionSettings } from './connection/client-options.ts'
 export type { OpenAIClientOptions } from './connection/openai-connection.ts'
-export type { OpenAIProviderOptions } from './connection/openai-provider-options.ts'
+export type {
+  BackgroundOptions,
+  OpenAIProviderOptions,
+} from './connection/openai-provider-options.ts'

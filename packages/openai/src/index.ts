@@ -14,4 +14,7 @@ export { boundedFailures } from './connection/bounded-failures.ts'
 export type { OpenAIConnectionSettings } from './connection/client-options.ts'
 export { sdkSender } from './sdk-sender.ts'
 export type { OpenAIClientOptions } from './sdk-options.ts'
-export type { OpenAIProviderOptions } from './connection/openai-provider-options.ts'
+export type {
+  BackgroundOptions,
+  OpenAIProviderOptions,
+} from './connection/openai-provider-options.ts'

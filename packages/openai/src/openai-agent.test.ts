@@ -1,5 +1,5 @@
 import type { ChatClient } from '@lamella/core'
-import { Agent, chatMiddleware, tool } from '@lamella/core'
+import { Agent, chatMiddleware, hostedTool, lifecycle, tool } from '@lamella/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { completionsRecording } from '../fixtures/completions-recording.ts'
@@ -124,4 +124,51 @@ describe.each(apis)('an agent on $name', ({ Client, rounds, second }) => {
 
     expect(seen).toEqual(['tool-calls', 'stop'])
   })
+})
+
+test('deferred tools are found by OpenAI’s own search, and run here', async () => {
+  const found = {
+    id: 'tso_1',
+    type: 'tool_search_output',
+    call_id: null,
+    execution: 'server',
+    status: 'completed',
+    tools: [{ type: 'function', name: 'get_weather', defer_loading: true }],
+  }
+  const search = {
+    id: 'tsc_1',
+    type: 'tool_search_call',
+    call_id: null,
+    execution: 'server',
+    status: 'completed',
+    arguments: { paths: ['get_weather'] },
+  }
+  const said = [{ type: 'output_text', text: 'It rains.', annotations: [] }]
+  const rounds = [
+    responsesRecording([search, found, item]).whole,
+    responsesRecording([{ id: 'msg_1', type: 'message', role: 'assistant', content: said }]).whole,
+  ]
+  let round = 0
+  server.handler = (response, request) => answer(rounds[round++]!)(response, request)
+  const client = new OpenAIChatClient({ apiKey: 'test-key', baseURL: server.baseURL, model: 'm' })
+  const defer = lifecycle({
+    name: 'defer',
+    beforeTurn: ({ run }) => run.tools.defer('get_weather'),
+  })
+  const tools = [hostedTool('tool_search', {}), weather]
+
+  const { text } = await new Agent({ client, tools, middleware: [defer] }).run('Weather?')
+
+  expect(text).toBe('It rains.')
+  const { input, tools: sent } = server.last.body
+  expect(sent).toMatchObject([
+    { type: 'tool_search' },
+    { type: 'function', name: 'get_weather', defer_loading: true },
+  ])
+  expect(input.slice(1)).toMatchObject([
+    search,
+    found,
+    { type: 'function_call', call_id: 'call_1' },
+    { type: 'function_call_output', call_id: 'call_1', output: 'rain in Porto' },
+  ])
 })

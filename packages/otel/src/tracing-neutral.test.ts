@@ -191,7 +191,7 @@ async function trial(scenario: Scenario, stream: boolean, telemetry: MiddlewareI
 function withStableIds(value: unknown): unknown {
   const ids = new Map<string, string>()
   const json = JSON.stringify(value, (key, item: unknown) =>
-    key === 'lamella.otel.parts' || key === 'signal' ? undefined : item,
+    ['lamella.otel.parts', 'signal', 'signature'].includes(key) ? undefined : item,
   )
   const stable = json.replaceAll(
     /\b([a-z]+)_([0-9a-z]{4,}-[0-9a-z]+|[0-9a-f]{8,})\b/g,

@@ -1,82 +1,26 @@
-import { createServer } from 'node:http'
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { chromium } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chatApp } from '../../../examples/chat/chat-app.ts'
 import { standIn } from '../../../examples/chat/stand-in.ts'
-import { toNode } from './node/to-node.ts'
-
-const require = createRequire(import.meta.url)
-const { findChromium } = require('../../../scripts/runtimes/chromium.mjs') as {
-  readonly findChromium: (options: { readonly install: boolean }) => string | undefined
-}
-const isCI = process.env['CI'] === 'true'
-const executablePath = process.env['CHROMIUM_PATH'] || findChromium({ install: isCI })
-if (executablePath === undefined && isCI) throw new Error('there is no Chromium on the PATH')
-if (executablePath === undefined) console.warn('SKIPPED, there is no Chromium: set CHROMIUM_PATH')
-
-declare global {
-  // Types of Playwright name these.
-  interface Node {
-    readonly nodeType: number
-  }
-  interface HTMLElement extends Node {
-    getAttribute(name: string): string | null
-  }
-  interface SVGElement extends Node {
-    getAttribute(name: string): string | null
-  }
-}
+import type { ServedPage } from './chromium-page.test-helper.ts'
+import { findings, hasChromium, send, servePage, settled } from './chromium-page.test-helper.ts'
 
 const screenshots =
   process.env['SCREENSHOTS'] === undefined
     ? undefined
     : fileURLToPath(new URL('../screenshots/', import.meta.url))
 
-describe.skipIf(executablePath === undefined)('the page', () => {
-  let browser: Browser
-  let url = ''
-  const server = createServer()
-
+describe.skipIf(!hasChromium)('the page', () => {
+  let served: ServedPage
   beforeAll(async () => {
-    server.on('request', toNode(await chatApp(standIn(20))))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
-    browser = await chromium.launch({ executablePath: executablePath!, args })
+    served = await servePage(await chatApp(standIn(20)))
   }, 60_000)
-  afterAll(async () => {
-    await browser.close()
-    server.closeAllConnections()
-    server.close()
-  })
+  afterAll(() => served.close())
 
-  const open = async (
-    options: BrowserContextOptions = {},
-  ): Promise<{ page: Page; problems: string[] }> => {
-    const page = await browser.newPage({ viewport: { width: 720, height: 640 }, ...options })
-    const problems: string[] = []
-    page.on('pageerror', ({ message }) => problems.push(message))
-    await page.goto(url)
-    return { page, problems }
-  }
-  const send = async (page: Page, text: string): Promise<void> => {
-    await page.getByLabel('Message', { exact: true }).fill(text)
-    await page.keyboard.press('Enter')
-  }
-  const settled = (page: Page, words: string) =>
-    page.getByRole('status').filter({ hasText: words }).waitFor()
+  const open: ServedPage['open'] = (options) => served.open(options)
   const shoot = (page: Page, name: string) =>
     screenshots === undefined ? undefined : page.screenshot({ path: `${screenshots}${name}.png` })
-  const findings = async (page: Page): Promise<string[]> => {
-    await page.evaluate(await readFile(require.resolve('axe-core/axe.min.js'), 'utf8'))
-    return page.evaluate<string[]>(`axe.run().then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)
-  }
 
   test('approves with edited arguments, what the server allows', async () => {
     const { page, problems } = await open()
@@ -134,7 +78,7 @@ describe.skipIf(executablePath === undefined)('the page', () => {
       'You: a long answer',
       `Support: ${'A long answer takes its time, word by word. '.repeat(20)}`,
     ])
-    const picture = await page.request.get(`${url}picture`)
+    const picture = await page.request.get(`${served.url}picture`)
     expect(await picture.text()).toContain('support')
     expect(problems).toEqual([])
   }, 30_000)
@@ -144,7 +88,7 @@ describe.skipIf(executablePath === undefined)('the page', () => {
     'reader/file:///etc/hostname',
     'reader/..%2f..%2fpackage.json',
   ])('has no other files: %s', async (path) => {
-    const response = await fetch(url + path)
+    const response = await fetch(served.url + path)
 
     expect(response.status).toBe(404)
   })

@@ -1,3 +1,4 @@
+import type { Store } from '@lamella/core'
 import { describeContract, storeContract, testClock } from '@lamella/testing'
 import { FaultProxy } from '@lamella/testing/fault-proxy'
 import { Redis } from 'ioredis'
@@ -28,6 +29,19 @@ async function age(namespace: string, ms: number): Promise<void> {
     const left = await redis!.pttl(key)
     if (left >= 0) await redis!.pexpire(key, left - ms)
   }
+}
+
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 1))
+const scoresOf = async ({ lists }: Store) =>
+  (await lists.range('list', { limit: 9 })).map(({ score }) => score)
+
+/** A client that sends its commands again until it has the replies. */
+async function flaky() {
+  const { hostname, port } = new URL(redisUrl)
+  const proxy = await FaultProxy.start({ host: hostname, port: Number(port || 6379) })
+  const client = new Redis(proxy.port, { retryStrategy: () => 5, maxRetriesPerRequest: null })
+  client.on('error', () => {})
+  return { proxy, client }
 }
 
 const suite = storeContract({
@@ -107,12 +121,8 @@ describeWithRedis('Redis', () => {
   })
 
   it('a step that a client sends again has the effect and the result of one', async () => {
-    const namespace = newNamespace()
-    const { hostname, port } = new URL(redisUrl)
-    const proxy = await FaultProxy.start({ host: hostname, port: Number(port || 6379) })
-    const client = new Redis(proxy.port, { retryStrategy: () => 5, maxRetriesPerRequest: null })
-    client.on('error', () => {})
-    const store = redisStore(client, { namespace })
+    const { proxy, client } = await flaky()
+    const store = redisStore(client, { namespace: newNamespace() })
     await store.set('warm', 1)
     await store.increment('warm', 1)
     await store.compareAndSet('warm', 2, 0)
@@ -122,13 +132,55 @@ describeWithRedis('Redis', () => {
       store.increment('sum', 1),
       store.compareAndSet('claim', undefined, 'mine'),
     ])
-    while (proxy.lost === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    while (proxy.lost === 0) await nextTurn()
     proxy.fault = 'none'
 
     expect(await works).toEqual([1, true])
     expect([await store.get('sum'), await store.get('claim')]).toEqual([1, 'mine'])
     client.disconnect()
     await proxy.close()
+  })
+
+  it.each<[string, (store: Store) => Promise<unknown>, (client: Store) => Promise<unknown>]>([
+    ['set', (store) => store.set('key', 'mine'), (store) => store.get('key')],
+    ['delete', (store) => store.delete('key'), (store) => store.get('key')],
+    ['add to a list', ({ lists }) => lists.add('list', 'item', 1), scoresOf],
+    ['remove from a list', ({ lists }) => lists.remove('list', 'item'), scoresOf],
+  ])('%s that a client sends again leaves what others wrote since', async (_, write, read) => {
+    const { proxy, client } = await flaky()
+    const namespace = newNamespace()
+    const [store, other] = [redisStore(client, { namespace }), redisStore(redis!, { namespace })]
+    const before = async (): Promise<unknown> => {
+      await other.set('key', 'old')
+      await other.lists.add('list', 'item', 0)
+      return read(other)
+    }
+    const old = await before()
+    await write(store)
+    await before()
+
+    proxy.fault = 'lose-replies'
+    const writing = write(store)
+    while (JSON.stringify(await read(other)) === JSON.stringify(old)) await nextTurn()
+    proxy.fault = 'refuse'
+    await other.set('key', 'newer')
+    await other.lists.add('list', 'item', 2)
+    proxy.fault = 'none'
+    await writing
+
+    expect([await other.get('key'), await scoresOf(other)]).toEqual(['newer', [2]])
+    client.disconnect()
+    await proxy.close()
+  })
+
+  it('works on after Redis has forgotten its scripts, as after a restart', async () => {
+    const store = redisStore(redis!, { namespace: newNamespace() })
+    await store.increment('sum', 1)
+
+    await redis!.script('FLUSH')
+
+    expect(await store.increment('sum', 1)).toBe(2)
+    expect(await store.compareAndSet('claim', undefined, 1)).toBe(true)
   })
 
   it('says when Redis is away', async () => {

@@ -8,7 +8,14 @@ import {
   wrongOption,
 } from '@lamella/core/authoring'
 import { Redis } from 'ioredis'
-import { addScript, listScript, swapScript } from './redis-entry-scripts.ts'
+import {
+  addScript,
+  deleteScript,
+  listScript,
+  putScript,
+  swapScript,
+  unlistScript,
+} from './redis-entry-scripts.ts'
 import { redisLimits } from './redis-limits.ts'
 import type { RedisStoreOptions } from './redis-store-options.ts'
 import type { RedisScript } from './run-script.ts'
@@ -55,7 +62,12 @@ export function redisStore(connection: string | Redis, options: RedisStoreOption
     const { text, number } = entries.value(value)
     return text ?? JSON.stringify(number)
   }
-  const step = (): string => place('step', createSecretId('s'))
+  /** Writes with an id of its own. */
+  const write = (
+    script: RedisScript,
+    key: string,
+    args: readonly (string | number)[] = [],
+  ): Promise<unknown> => run(script, [key, place('step', createSecretId('s'))], args)
   const ttlOf = (written: WriteOptions | undefined): number | '' => entries.ttl(written) ?? ''
 
   return {
@@ -64,23 +76,22 @@ export function redisStore(connection: string | Redis, options: RedisStoreOption
       return text === null ? undefined : entries.read(text, null)
     },
     async set(key, value, written) {
-      const [name, text, ttlMs] = [place('entry', key), textOf(value), ttlOf(written)]
-      await inTime(ttlMs === '' ? redis.set(name, text) : redis.set(name, text, 'PX', ttlMs))
+      await write(putScript, place('entry', key), [textOf(value), ttlOf(written)])
     },
     async delete(key) {
-      await inTime(redis.del(place('entry', key)))
+      await write(deleteScript, place('entry', key))
     },
     async compareAndSet(key, expected, value, written) {
       const before = entries.expected(expected)
       const expects =
         before === undefined ? ['0', '', ''] : ['1', before.text ?? '', before.number ?? '']
       const args = [textOf(value), ttlOf(written), ...expects]
-      return (await run(swapScript, [place('entry', key), step()], args)) === '1'
+      return (await write(swapScript, place('entry', key), args)) === '1'
     },
     async increment(key, by, written) {
       const args = [JSON.stringify(entries.addend(by)), ttlOf(written)]
       try {
-        return Number(await run(addScript, [place('entry', key), step()], args))
+        return Number(await write(addScript, place('entry', key), args))
       } catch (error) {
         if (!(error instanceof Error) || !error.message.includes('NOTNUMBER')) throw error
         throw new TypeError(`${owner}: \`key\` must be that of a number`, { cause: error })
@@ -95,10 +106,10 @@ export function redisStore(connection: string | Redis, options: RedisStoreOption
     }),
     lists: {
       async add(list, item, score, { ttlMs, keep = '' } = {}) {
-        await run(listScript, [place('list', list)], [item, score, ttlOf({ ttlMs }), keep])
+        await write(listScript, place('list', list), [item, score, ttlOf({ ttlMs }), keep])
       },
       async remove(list, item) {
-        await inTime(redis.zrem(place('list', list), item))
+        await write(unlistScript, place('list', list), [item])
       },
       async range(list, { limit, after }) {
         const found: ListItem[] = []

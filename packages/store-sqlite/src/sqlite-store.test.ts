@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -102,6 +102,62 @@ describe('a SQLite store', () => {
     )
     database.close()
     expect(rows).toEqual([1, 0, 0, 0, 0])
+  })
+
+  it('rejects in time while another process holds the file, and works again after it', async () => {
+    const path = newPath()
+    const store = sqliteStore(path, { busyTimeoutMs: 20 })
+    await store.set('key', 1)
+    const other = new DatabaseSync(path)
+    other.exec('BEGIN IMMEDIATE')
+    const claim = { kind: 'concurrency', key: 'c', limit: 1, windowMs: 0, amount: 1 } as const
+
+    const settled = await Promise.allSettled([
+      store.set('key', 2),
+      store.compareAndSet('claim', undefined, 1),
+      store.increment('sum', 1),
+      store.limits.take('call', [claim]),
+      store.lists.add('list', 'item', 1),
+    ])
+    const read = await store.get('key')
+    other.exec('ROLLBACK')
+    other.close()
+
+    const locked = { status: 'rejected', reason: { code: 'ERR_SQLITE_ERROR', errcode: 5 } }
+    expect(settled).toMatchObject(settled.map(() => locked))
+    expect(read).toBe(1)
+    expect(await store.increment('sum', 1)).toBe(1)
+    expect((await store.limits.take('call', [claim])).granted).toBe(true)
+    await store.close()
+  })
+
+  it('rejects what it cannot read of a broken file, and shows nothing of it', async () => {
+    const path = newPath()
+    const store = sqliteStore(path)
+    for (let at = 0; at < 200; at++) await store.set(`key ${at}`, 'secret '.repeat(100))
+    await store.close()
+    const bytes = readFileSync(path)
+    bytes.fill('garbage', 4096 * 3)
+    writeFileSync(path, bytes)
+
+    const broken = sqliteStore(path)
+    const keys = Array.from({ length: 200 }, (_, at) => `key ${at}`)
+    const settled = await Promise.allSettled(keys.map((key) => broken.get(key)))
+
+    const reasons = settled.flatMap((one) =>
+      one.status === 'rejected' ? [String(one.reason)] : [],
+    )
+    expect(reasons.length).toBeGreaterThan(0)
+    expect(reasons.join()).not.toContain('secret')
+    await broken.close()
+  })
+
+  it('is not made of a file of something else, and leaves that as it was', () => {
+    const path = newPath()
+    writeFileSync(path, 'not a database '.repeat(100))
+
+    expect(() => sqliteStore(path)).toThrow('file is not a database')
+    expect(readFileSync(path, 'utf8')).toBe('not a database '.repeat(100))
   })
 
   it('says when it is closed, and closes twice', async () => {

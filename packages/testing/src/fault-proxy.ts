@@ -2,10 +2,10 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 
 /**
- * Fault of a network: everything arrives; nothing does; every connection breaks; or
- * requests arrive, and each connection breaks in place of the reply.
+ * Fault of a network: everything arrives; nothing does; every connection breaks; requests arrive, and each
+ * connection breaks in place of the reply; or garbage arrives in place of the reply.
  */
-export type NetworkFault = 'none' | 'hang' | 'refuse' | 'lose-replies'
+export type NetworkFault = 'none' | 'hang' | 'refuse' | 'lose-replies' | 'garbage'
 
 /**
  * A TCP proxy in front of a database, whose network fails on command.
@@ -43,13 +43,13 @@ export class FaultProxy {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Fault of the network, from now on. Setting `refuse`, or ending `hang`, breaks what is connected. */
+  /** Fault of the network, from now on. Setting `refuse`, or ending `hang` or `garbage`, breaks what is connected. */
   get fault(): NetworkFault {
     return this.#fault
   }
 
   set fault(fault: NetworkFault) {
-    const breaks = fault === 'refuse' || this.#fault === 'hang'
+    const breaks = fault === 'refuse' || ['hang', 'garbage'].includes(this.#fault)
     this.#fault = fault
     if (breaks) this.#break()
   }
@@ -78,6 +78,7 @@ export class FaultProxy {
     })
     server.on('data', (chunk) => {
       if (this.#fault === 'none') client.write(chunk)
+      if (this.#fault === 'garbage') client.write(garbage)
       if (this.#fault !== 'lose-replies') return
       this.lost++
       end()
@@ -91,3 +92,6 @@ export class FaultProxy {
     }
   }
 }
+
+/** Bytes that begin no reply of any database. */
+const garbage = Uint8Array.from({ length: 64 }, (_, at) => (at * 37 + 129) % 256)

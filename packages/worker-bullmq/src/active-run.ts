@@ -6,9 +6,9 @@ import type {
   Message,
   ResponseStream,
   AgentResponseUpdate,
-  SessionSnapshot,
+  Session,
 } from '@lamella/core'
-import { chatResponse, createSession, RunControl, toUpdates } from '@lamella/core'
+import { chatResponse, RunControl, toUpdates } from '@lamella/core'
 import { cancelledOutcome, outcomeOfError, outcomeOfResponse } from './run-outcome.ts'
 import type { RunOutcome } from './run-record.ts'
 import type { ClaimedRun, RunStore } from './run-store.ts'
@@ -17,7 +17,7 @@ import { UpdateWriter } from './update-writer.ts'
 /** End of a worker's part: the run has an outcome, or another worker continues it. */
 export type RunEnd =
   | 'handed-over'
-  | { readonly outcome: RunOutcome; readonly session: SessionSnapshot | undefined }
+  | { readonly outcome: RunOutcome; readonly session: Session | undefined }
 
 /** A run that this worker works on. */
 export class ActiveRun {
@@ -72,9 +72,7 @@ export class ActiveRun {
     this.#stream?.respond(id, value)
   }
 
-  async execute(agent: Agent, from: Partial<SessionSnapshot> | undefined): Promise<RunEnd> {
-    const { sessionState: state } = this.claimed
-    const session = from && createSession({ ...from, ...(state && { state }) })
+  async execute(agent: Agent, session: Session | undefined): Promise<RunEnd> {
     const stream = this.#start(agent, session)
     this.#stream = stream
     try {
@@ -85,7 +83,7 @@ export class ActiveRun {
       const { status, reason, checkpoint, messages } = response
       if (status === 'paused' && this.#ending === 'cancelled') return await this.#end(response)
       if (status !== 'paused' || reason !== 'cancelled')
-        return await this.#finish(response, session?.toJSON())
+        return await this.#finish(response, session)
       const before = [...this.#before, ...messages]
       return await this.#putBack({ checkpoint, before, sessionState: session?.state })
     } catch (error) {
@@ -109,7 +107,7 @@ export class ActiveRun {
     return outcome
   }
 
-  #start(agent: Agent, session: ReturnType<typeof createSession> | undefined) {
+  #start(agent: Agent, session: Session | undefined) {
     const { request, checkpoint, answers } = this.claimed
     const options = {
       stream: true,
@@ -137,11 +135,11 @@ export class ActiveRun {
       this.#writer.write(update)
   }
 
-  async #finish(response: AgentResponse, session: SessionSnapshot | undefined): Promise<RunEnd> {
+  async #finish(response: AgentResponse, session: Session | undefined): Promise<RunEnd> {
     const { outcome } = outcomeOfResponse(response, this.#before)
     const { checkpoint } = response
     const said = toUpdates(response)
-    const kept = { checkpoint, session, said }
+    const kept = { checkpoint, session: session?.toJSON(), said }
     if (!(await this.#store.finish(this.#runId, this.#owner, outcome, kept)))
       return this.#end(response)
     return { outcome, session }

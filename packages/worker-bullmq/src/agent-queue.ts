@@ -1,6 +1,6 @@
 import type { CancelMode } from '@lamella/core'
 import { createSecretId, LamellaError } from '@lamella/core'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, systemClock, withinStoreTime, wrongOption } from '@lamella/core/authoring'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Connection } from './connection.ts'
@@ -34,11 +34,19 @@ export interface AgentQueueOptions {
    * @default 604800000, seven days
    */
   readonly keepMs?: number | undefined
+  /**
+   * How long to wait for Redis; then the call rejects with `store_timeout`. It may still have its effect: make it
+   * again, with the same `runId` or the same answers.
+   * @default 5000
+   */
+  readonly storeTimeoutMs?: number | undefined
 }
 
 /** Data of a BullMQ job. All else is in the record of the run. */
 export interface RunJob {
   readonly runId: string
+  /** Part of the run, from one pause to the next. */
+  readonly leg: number
 }
 
 /** Adds runs to a queue, and reports their outcomes. */
@@ -49,10 +57,16 @@ export class AgentQueue {
   readonly #store: RunStore
   readonly #attempts: number
   readonly #backoffMs: number
+  readonly #timeoutMs: number
 
   /** @throws TypeError or RangeError that names the option and the value */
   constructor(options: AgentQueueOptions) {
-    checkOptions('AgentQueue', options, { ...sharedRules, attempts: 1, backoffMs: 0 })
+    checkOptions('AgentQueue', options, {
+      ...sharedRules,
+      attempts: 1,
+      backoffMs: 0,
+      storeTimeoutMs: 1,
+    })
     checkPlace('AgentQueue', options)
     const { name, connection, attempts = 3, backoffMs = 1000, keepMs = sevenDaysMs } = options
     this.#connection = connection
@@ -61,6 +75,7 @@ export class AgentQueue {
     this.#store = new RunStore(this.#redis, name, keepMs)
     this.#attempts = attempts
     this.#backoffMs = backoffMs
+    this.#timeoutMs = options.storeTimeoutMs ?? 5000
   }
 
   /** Adds a run. One whose id is known is not added again; its id is returned all the same. */
@@ -88,18 +103,20 @@ export class AgentQueue {
         'AgentQueue.add: `runId` must be 1 to 200 letters, digits, `_`, `-` or `.`',
       )
     }
-    const added = await this.#store.create(runId, { ...request, runId })
-    // Also where the run was known: who created it may have died before this line.
-    const record = added ? undefined : await this.#store.read(runId)
-    if (added || record?.state === 'queued')
-      await this.#enqueue(runId, await this.#store.leg(runId))
-    return { runId, added }
+    return this.#inTime(async () => {
+      const added = await this.#store.create(runId, { ...request, runId })
+      // Also where the run was known: who created it may have died before this line.
+      const record = added ? undefined : await this.#store.read(runId)
+      if (added || record?.state === 'queued')
+        await this.#enqueue(runId, await this.#store.leg(runId))
+      return { runId, added }
+    })
   }
 
   /**
-   * Resumes a paused run on any free worker.
-   * @throws LamellaError `approval_invalid` for an answer that nobody asked for, `run_state` for a run
-   * that does not wait, such as one that was answered before
+   * Resumes a paused run on any free worker. The same answers once more change nothing.
+   * @throws LamellaError `approval_invalid` for an answer that nobody asked for, `approval_used` for a run
+   * that was answered otherwise before, `run_state` for one that never waited
    */
   async resume(
     runId: string,
@@ -116,13 +133,20 @@ export class AgentQueue {
         })
       }
     }
-    const leg = await this.#store.resume(runId, answers)
-    if (leg === 0) {
-      throw new LamellaError(`resume: run "${runId}" is ${record.state}, not paused`, {
-        code: 'run_state',
-      })
-    }
-    await this.#enqueue(runId, leg)
+    await this.#inTime(async () => {
+      const leg = await this.#store.resume(runId, answers)
+      if (leg < 0) {
+        throw new LamellaError(`resume: run "${runId}" was answered before; nothing ran`, {
+          code: 'approval_used',
+        })
+      }
+      if (leg === 0) {
+        throw new LamellaError(`resume: run "${runId}" is ${record.state}, not paused`, {
+          code: 'run_state',
+        })
+      }
+      await this.#enqueue(runId, leg)
+    })
   }
 
   /**
@@ -136,15 +160,17 @@ export class AgentQueue {
     const { mode = 'now' } = options
     checkOptions('AgentQueue.cancel', options, { ...ownerRules, mode: cancelModes })
     if (!(await this.#owns(runId, options))) return false
-    const isOpen = await this.#store.cancel(runId, mode, cancelledOutcome(runId, undefined, []))
-    await this.#tell({ runId, cancel: mode })
-    return isOpen
+    return this.#inTime(async () => {
+      const isOpen = await this.#store.cancel(runId, mode, cancelledOutcome(runId, undefined, []))
+      await this.#tell({ runId, cancel: mode })
+      return isOpen
+    })
   }
 
   /** Answers what a middleware or tool asked by `run.request`, if its worker still waits for it. */
   async respond(runId: string, id: string, value: unknown, owner: RunOwner = {}): Promise<void> {
     if (!(await this.#owns(runId, owner))) return
-    await this.#tell({ runId, respond: id, value })
+    await this.#inTime(() => this.#tell({ runId, respond: id, value }))
   }
 
   /**
@@ -153,7 +179,7 @@ export class AgentQueue {
    */
   async read(runId: string, owner: RunOwner = {}): Promise<RunRecord> {
     checkOptions('AgentQueue', owner, ownerRules)
-    const record = await this.#store.read(runId)
+    const record = await this.#inTime(() => this.#store.read(runId))
     if (record !== undefined && isOf(record, owner)) return record
     throw unknownRun(runId)
   }
@@ -204,14 +230,18 @@ export class AgentQueue {
   }
 
   async #owns(runId: string, owner: RunOwner): Promise<boolean> {
-    const record = await this.#store.read(runId)
+    const record = await this.#inTime(() => this.#store.read(runId))
     return record !== undefined && isOf(record, owner)
+  }
+
+  #inTime<Result>(work: () => Promise<Result>): Promise<Result> {
+    return withinStoreTime(work(), { clock: systemClock, timeoutMs: this.#timeoutMs })
   }
 
   async #enqueue(runId: string, leg: number): Promise<void> {
     await this.#queue.add(
       'run',
-      { runId },
+      { runId, leg },
       {
         jobId: `${runId}-${leg}`,
         attempts: this.#attempts,

@@ -57,7 +57,7 @@ const expected: Record<string, string> = {
 }
 
 describeWithRedis('workers that die', () => {
-  it('lose no run and repeat no tool whose result was recorded, over 1,000 runs and 50 kills', async () => {
+  it('lose no run and execute no tool twice, over 1,000 runs and 50 kills', async () => {
     const name = createId('crash')
     const queue = new AgentQueue({ name, connection: redisUrl, attempts: 2, backoffMs: 10 })
     const redis = new Redis(redisUrl)
@@ -97,7 +97,17 @@ describeWithRedis('workers that die', () => {
     expect(await redis.hgetall(`${name}:repeated`)).toEqual({})
     const paid = await redis.hgetall(`${name}:paid`)
     const paying = runs.filter(({ agent }) => expected[agent] === 'completed')
-    expect(Object.keys(paid)).toHaveLength(2 * paying.length)
+    // Each call was executed once, or reported as uncertain.
+    expect(new Set(Object.values(paid))).toEqual(new Set(['1']))
+    const uncertain = outcomes.flatMap(({ messages }) =>
+      messages.flatMap(({ contents }) =>
+        contents.filter(
+          (part) => part.type === 'function-result' && part.error?.code === 'uncertain',
+        ),
+      ),
+    )
+    expect(Object.keys(paid).length).toBeLessThanOrEqual(2 * paying.length)
+    expect(Object.keys(paid).length + uncertain.length).toBeGreaterThanOrEqual(2 * paying.length)
     for (const outcome of outcomes.filter(({ status }) => status === 'completed')) {
       expect(outcome.messages.map(({ role }) => role).join(' ')).toBe(
         'assistant tool assistant tool assistant',
@@ -107,9 +117,8 @@ describeWithRedis('workers that die', () => {
     const crashing = runs.filter(({ agent }) => agent === 'crashing').map(({ runId }) => runId)
     const buried = (await graves.getWaiting()).map(({ data }) => data.runId)
     expect(new Set(buried)).toEqual(new Set(crashing))
-    const repeats = Object.values(paid).filter((times) => Number(times) > 1).length
     console.log(
-      `1,000 runs, 50 kills: ${repeats} of ${Object.keys(paid).length} tool calls ran again, none of them recorded`,
+      `1,000 runs, 50 kills: ${uncertain.length} of ${2 * paying.length} tool calls are uncertain, none ran twice`,
     )
     await graves.close()
     await queue.close()

@@ -9,14 +9,13 @@ import {
   GuardrailTripped,
   memoryStore,
   MiddlewareTermination,
-  sessionStore,
+  sessions as sessionsOf,
   tool,
 } from '@lamella/core'
 import type { AgentResponseUpdate } from '@lamella/core'
+import { redisStore } from '@lamella/store-redis'
 import { callFunction, scriptedClient } from '@lamella/testing'
-import KeyvRedis from '@keyv/redis'
 import { Queue } from 'bullmq'
-import { Keyv } from 'keyv'
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AgentWorkerOptions, RunOutcome } from './index.ts'
@@ -253,10 +252,11 @@ describeWithRedis('one run', () => {
     expect(JSON.stringify(paused)).not.toContain('checkpoint')
     expect(outcome).toMatchObject({ event: 'run.completed' })
     expect(outcome.text.endsWith('Paid.')).toBe(true)
-    expect(paid).toEqual(['paid'])
-    await expect(first.queue.resume(runId, { [request!.id]: true })).rejects.toMatchObject({
-      code: 'run_state',
+    await first.queue.resume(runId, { [request!.id]: true })
+    await expect(first.queue.resume(runId, { [request!.id]: false })).rejects.toMatchObject({
+      code: 'approval_used',
     })
+    expect(paid).toEqual(['paid'])
   })
 
   it('asks its caller, wherever that is', async () => {
@@ -338,7 +338,7 @@ describeWithRedis('a cancel', () => {
 
 describeWithRedis('runs of a session', () => {
   it('go one after another, and each knows what the others said', async () => {
-    const sessions = sessionStore(memoryStore())
+    const sessions = sessionsOf(memoryStore())
     let atOnce = 0
     let most = 0
     const client = scriptedClient(async ({ messages }) => {
@@ -359,9 +359,9 @@ describeWithRedis('runs of a session', () => {
     await expect.poll(async () => (await sessions.load('s'))?.messages.length).toBe(6)
   })
 
-  it('may be kept in any store of Keyv, such as Redis', async () => {
-    const keyv = new Keyv(new KeyvRedis(redisUrl), { namespace: name() })
-    const sessions = sessionStore(keyv, { ttlMs: 60_000 })
+  it('may be kept in the same Redis', async () => {
+    const store = redisStore(redisUrl, { namespace: name() })
+    const sessions = sessionsOf(store, { ttlMs: 60_000 })
     const agent = new Agent({ client: scriptedClient(({ messages }) => `${messages.length}`) })
     const { queue } = setUp({ a: agent }, { sessions })
     for (const expected of ['1', '3']) {
@@ -370,12 +370,11 @@ describeWithRedis('runs of a session', () => {
     }
 
     await expect.poll(async () => (await sessions.load('s'))?.messages.length).toBe(4)
-    await keyv.clear()
-    await keyv.disconnect()
+    await store.close()
   })
 
   it('a blocked one leaves no word in it', async () => {
-    const sessions = sessionStore(memoryStore())
+    const sessions = sessionsOf(memoryStore())
     const agent = throwing(() => new GuardrailTripped(block))
     const { queue } = setUp({ a: agent }, { sessions })
     const { runId } = await queue.add({ agent: 'a', input: 'my secret', sessionId: 's' })

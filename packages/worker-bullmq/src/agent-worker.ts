@@ -1,5 +1,5 @@
-import type { Agent, CancelMode, SessionSnapshot, SessionStore } from '@lamella/core'
-import { createId, LamellaError } from '@lamella/core'
+import type { Agent, CancelMode, Session, Sessions } from '@lamella/core'
+import { createId, createSession, LamellaError } from '@lamella/core'
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { Job } from 'bullmq'
 import { DelayedError, Queue, WaitingError, Worker } from 'bullmq'
@@ -11,7 +11,8 @@ import { checkPlace, closed, connect, sharedRules } from './connection.ts'
 import type { RunEnd } from './active-run.ts'
 import { ActiveRun } from './active-run.ts'
 import { begunTooOften, leftBehind } from './run-errors.ts'
-import type { RunOutcome } from './run-record.ts'
+import type { RunOutcome, RunOwner } from './run-record.ts'
+import type { ClaimedRun } from './run-store.ts'
 import { RunStore } from './run-store.ts'
 import { SessionLocks } from './session-locks.ts'
 
@@ -23,8 +24,8 @@ export interface AgentWorkerOptions {
   readonly connection: Connection
   /** By the names that runs are added with, or a function that makes them. */
   readonly agents: Readonly<Record<string, Agent>> | ((name: string) => Agent | Promise<Agent>)
-  /** Store of sessions. Required for runs with a `sessionId`. */
-  readonly sessions?: SessionStore | undefined
+  /** Sessions of all workers of the queue, by `sessions(store)`. Required for runs with a `sessionId`. */
+  readonly sessions?: Sessions | undefined
   /**
    * Runs at the same time.
    * @default 10
@@ -94,6 +95,8 @@ export class AgentWorker {
       concurrency,
       lockDuration: lockMs,
       stalledInterval: lockMs,
+      // BullMQ waits 15 s after a broken connection: half of the default time that a run is this worker's.
+      runRetryDelay: 500,
       // Deliveries are counted here, over all legs of a run.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     })
@@ -165,18 +168,18 @@ export class AgentWorker {
 
   /** Makes the run of a job this worker's, unless it is over, or its session is another run's. */
   async #take(job: Job<RunJob>, token: string): Promise<ActiveRun | undefined> {
-    const { runId } = job.data
+    const { runId, leg } = job.data
     const owner = createId('owner')
-    const claimed = await this.#store.claim(runId, owner)
+    const claimed = await this.#store.claim(runId, owner, leg)
     if (claimed === undefined) return undefined
     const { sessionId } = claimed.request
     if (claimed.state !== 'running') {
       // Who wrote its outcome may have died before the rest.
-      await this.#settle(job, sessionId, claimed.unsaved)
+      await this.#settle(job, claimed, claimed.unsaved && createSession(claimed.unsaved))
       if (claimed.outcome?.status === 'agent_crashed') await this.#bury(runId, claimed.outcome)
       return undefined
     }
-    if (sessionId !== undefined && !(await this.#locks.hold(sessionId, runId))) {
+    if (sessionId !== undefined && !(await this.#locks.hold(sessionId, claimed.owner, runId))) {
       await this.#store.putBack(runId, owner)
       await job.moveToDelayed(Date.now() + sessionBusyMs, token)
       throw new DelayedError()
@@ -186,26 +189,25 @@ export class AgentWorker {
 
   async #work(job: Job<RunJob>, token: string, run: ActiveRun): Promise<void> {
     const { runId } = job.data
-    const { sessions, maxDeliveries = 20 } = this.#options
+    const { maxDeliveries = 20 } = this.#options
     const { request, deliveries } = run.claimed
-    const { sessionId } = request
     let end: RunEnd
     try {
       if (this.#closing !== undefined) run.handOver(0)
       if (deliveries > maxDeliveries) throw begunTooOften(runId, deliveries - 1)
-      const session = sessionId === undefined ? undefined : await this.#session(sessions, sessionId)
+      const session = await this.#session(job, run.claimed)
       end = await run.execute(await this.#agent(request.agent), session)
     } catch (error) {
       if (LamellaError.is(error, 'run_taken_over')) throw error
       this.#report(error, runId)
       const outcome = await run.fail(error, isLastTry(job) || deliveries > maxDeliveries)
       if (outcome === undefined) throw error
-      await this.#settle(job, sessionId, undefined)
+      await this.#settle(job, run.claimed, undefined)
       if (outcome.status !== 'agent_crashed') return
       await this.#bury(runId, outcome)
       throw error
     }
-    if (end !== 'handed-over') return this.#settle(job, sessionId, end.session)
+    if (end !== 'handed-over') return this.#settle(job, run.claimed, end.session)
     await job.moveToWait(token)
     throw new WaitingError()
   }
@@ -213,21 +215,24 @@ export class AgentWorker {
   /** The outcome stands; what is left is the session. What fails here is tried again, and not the run. */
   async #settle(
     job: Job<RunJob>,
-    sessionId: string | undefined,
-    snapshot: SessionSnapshot | undefined,
+    { request: { sessionId }, owner }: ClaimedRun,
+    session: Session | undefined,
   ): Promise<void> {
     if (sessionId === undefined) return
+    await this.#save(job, owner, session)
+    await this.#locks.release(sessionId, owner, job.data.runId)
+  }
+
+  async #save(job: Job<RunJob>, owner: RunOwner, session: Session | undefined): Promise<void> {
+    if (session === undefined) return
     const { runId } = job.data
     try {
-      if (snapshot !== undefined) {
-        await this.#options.sessions?.save(snapshot)
-        await this.#store.sessionSaved(runId)
-      }
+      await this.#options.sessions?.save(session, owner)
+      await this.#store.sessionSaved(runId)
     } catch (error) {
       this.#report(error, runId)
       if (!isLastTry(job)) throw error
     }
-    await this.#locks.release(sessionId, runId)
   }
 
   async #agent(name: string): Promise<Agent> {
@@ -242,13 +247,21 @@ export class AgentWorker {
     throw new LamellaError(`this worker has no agent "${name}"`, { code: 'agent_unknown' })
   }
 
-  async #session(sessions: SessionStore | undefined, sessionId: string) {
+  /** The session of a run, with its state as it was at the step that the run continues from. */
+  async #session(job: Job<RunJob>, claimed: ClaimedRun): Promise<Session | undefined> {
+    const { owner, sessionState: state, unsaved } = claimed
+    const { sessionId } = claimed.request
+    const { sessions } = this.#options
+    if (sessionId === undefined) return undefined
     if (sessions === undefined) {
       throw new LamellaError('a run has a `sessionId`, and the worker no `sessions`', {
         code: 'session_invalid',
       })
     }
-    return (await sessions.load(sessionId)) ?? { id: sessionId }
+    // The worker of the leg before may have died behind its outcome.
+    await this.#save(job, owner, unsaved && createSession(unsaved))
+    const session = await sessions.open(sessionId, owner)
+    return state === undefined ? session : createSession({ ...session.toJSON(), state })
   }
 
   async #bury(runId: string, outcome: RunOutcome): Promise<void> {

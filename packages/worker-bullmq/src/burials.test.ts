@@ -18,7 +18,7 @@ describeWithRedis('a run that crashed', () => {
   async function crashedRun(name: string, runId: string): Promise<void> {
     const redis = new Redis(redisUrl)
     const store = new RunStore(redis, name, 60_000)
-    await store.claim(runId, 'dead-worker')
+    await store.claim(runId, 'dead-worker', 0)
     const { outcome } = outcomeOfError(new TypeError('down'), runId)
     await store.finish(runId, 'dead-worker', outcome, {})
     await redis.quit()

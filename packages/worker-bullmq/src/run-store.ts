@@ -9,6 +9,8 @@ export interface ClaimedRun {
   readonly state: RunState
   readonly deliveries: number
   readonly request: RunRequest
+  /** Tenant and user that the run was added for. */
+  readonly owner: RunOwner
   /** Step to continue from, if the run has started before. */
   readonly checkpoint: Checkpoint | undefined
   readonly answers: Readonly<Record<string, unknown>>
@@ -99,10 +101,14 @@ export class RunStore {
     return Number((await this.#redis.hget(this.#key(runId), 'leg')) ?? 0)
   }
 
-  /** Takes a run over. One that has ended, or waits, stays as it is. */
-  async claim(runId: string, owner: string): Promise<ClaimedRun | undefined> {
+  /**
+   * Takes a run over. One that has ended, or waits, stays as it is. Resolves to `undefined` for a leg that is over: a
+   * client may have sent its job again when that was done.
+   */
+  async claim(runId: string, owner: string, leg: number): Promise<ClaimedRun | undefined> {
     const fields = (await this.#redis.eval(
-      `local state = redis.call('hget', KEYS[1], 'state')
+      `if redis.call('hget', KEYS[1], 'leg') ~= ARGV[2] then return {} end
+      local state = redis.call('hget', KEYS[1], 'state')
       if state == 'queued' or state == 'running' then
         if redis.call('hget', KEYS[1], 'owner') ~= ARGV[1] then
           redis.call('hincrby', KEYS[1], 'deliveries', 1)
@@ -113,6 +119,7 @@ export class RunStore {
       1,
       this.#key(runId),
       owner,
+      leg,
     )) as string[]
     const run = Object.fromEntries(pairs(fields))
     if (run['state'] === undefined) return undefined
@@ -120,6 +127,7 @@ export class RunStore {
       state: run['state'] as RunState,
       deliveries: Number(run['deliveries']),
       request: JSON.parse(run['request']!) as RunRequest,
+      owner: JSON.parse(run['owned'] ?? '{}') as RunOwner,
       checkpoint: parsed(run['checkpoint']) as Checkpoint | undefined,
       answers: (parsed(run['answers']) ?? {}) as Record<string, unknown>,
       before: (parsed(run['before']) ?? []) as readonly Message[],
@@ -179,7 +187,7 @@ export class RunStore {
       local kind = ARGV[2]
       if kind == 'waits' and redis.call('hexists', KEYS[1], 'cancel') == 1 then return 2 end
       if kind == 'blocked' then
-        redis.call('hdel', KEYS[1], 'checkpoint', 'answers', 'before')
+        redis.call('hdel', KEYS[1], 'checkpoint', 'answers', 'answered', 'before')
         redis.call('xtrim', KEYS[2], 'MAXLEN', 0)
       end
       local last = 5 + tonumber(ARGV[4])
@@ -229,17 +237,18 @@ export class RunStore {
   }
 
   /**
-   * A paused run is to continue. Resolves to its new leg, or to 0 if it does not wait. The same answers once
-   * more, before a worker has begun, resolve to the same leg: who gave them may have died before the next step.
+   * A paused run is to continue. Resolves to its new leg, to 0 if it does not wait, or to -1 if it was answered
+   * otherwise. The same answers once more resolve to the same leg: who gave them may have died before the next
+   * step, or not heard of it.
    */
   async resume(runId: string, answers: Readonly<Record<string, unknown>>): Promise<number> {
     const leg = await this.#redis.eval(
       `local state = redis.call('hget', KEYS[1], 'state')
       local known = redis.call('hget', KEYS[1], 'resumed') == ARGV[2]
-      local same = state == 'queued' and redis.call('hget', KEYS[1], 'answers') == ARGV[1]
+      local same = state ~= 'paused' and redis.call('hget', KEYS[1], 'answered') == ARGV[1]
       if known or same then return tonumber(redis.call('hget', KEYS[1], 'leg')) end
-      if state ~= 'paused' then return 0 end
-      redis.call('hset', KEYS[1], 'state', 'queued', 'answers', ARGV[1], 'resumed', ARGV[2])
+      if state ~= 'paused' then return -redis.call('hexists', KEYS[1], 'answered') end
+      redis.call('hset', KEYS[1], 'state', 'queued', 'answers', ARGV[1], 'answered', ARGV[1], 'resumed', ARGV[2])
       redis.call('hdel', KEYS[1], 'outcome')
       return redis.call('hincrby', KEYS[1], 'leg', 1)`,
       1,
@@ -257,7 +266,9 @@ export class RunStore {
     const state = (await this.#redis.eval(
       `if redis.call('hget', KEYS[1], 'cancelled') == ARGV[5] then return 'paused' end
       local state = redis.call('hget', KEYS[1], 'state')
-      if state == 'queued' or state == 'running' then redis.call('hset', KEYS[1], 'cancel', ARGV[1]) end
+      if state == 'queued' or state == 'running' then
+        redis.call('hset', KEYS[1], 'cancel', ARGV[1], 'cancelled', ARGV[5])
+      end
       if state == 'paused' then
         redis.call('hset', KEYS[1], 'state', 'cancelled', 'outcome', ARGV[2], 'cancelled', ARGV[5])
         redis.call('xadd', KEYS[2], '*', 'entry', ARGV[3])

@@ -1,4 +1,6 @@
+import { storePrefix } from '@lamella/core/authoring'
 import type { Redis } from 'ioredis'
+import type { RunOwner } from './run-record.ts'
 
 /** Keeps runs of one session apart, in whatever process they are. */
 export class SessionLocks {
@@ -7,29 +9,34 @@ export class SessionLocks {
 
   constructor(redis: Redis, queue: string) {
     this.#redis = redis
-    this.#prefix = `lamella:${queue}:session:`
+    this.#prefix = `lamella:${queue}:`
   }
 
   /** Holds a session for one run. True also if the run holds it already. */
-  async hold(sessionId: string, runId: string): Promise<boolean> {
+  async hold(sessionId: string, owner: RunOwner, runId: string): Promise<boolean> {
     const holder = await this.#redis.eval(
       `redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
       return redis.call('get', KEYS[1])`,
       1,
-      this.#prefix + sessionId,
+      this.#key(sessionId, owner),
       runId,
       heldMs,
     )
     return holder === runId
   }
 
-  async release(sessionId: string, runId: string): Promise<void> {
+  async release(sessionId: string, owner: RunOwner, runId: string): Promise<void> {
     await this.#redis.eval(
       `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end`,
       1,
-      this.#prefix + sessionId,
+      this.#key(sessionId, owner),
       runId,
     )
+  }
+
+  /** Tenants have sessions of their own, whatever their ids. */
+  #key(sessionId: string, { tenant }: RunOwner): string {
+    return this.#prefix + storePrefix({ name: 'session', tenant }) + sessionId
   }
 }
 

@@ -1,12 +1,13 @@
 import { Agent, createId, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
+import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
 import { AgentQueue, AgentWorker } from './index.ts'
 
 // A client sends a script again when its connection broke before the reply came.
-const scripts: { twice: boolean } = { twice: false }
+const scripts: { twice: boolean; between?: () => Promise<unknown> } = { twice: false }
 beforeAll(() => {
   // oxlint-disable-next-line unbound-method -- called with apply
   const once = Redis.prototype.eval as (this: Redis, ...given: unknown[]) => Promise<unknown>
@@ -15,6 +16,7 @@ beforeAll(() => {
     ...given: unknown[]
   ) {
     if (scripts.twice) await once.apply(this, given)
+    if (scripts.twice) await scripts.between?.()
     return once.apply(this, given)
   })
 })
@@ -77,6 +79,59 @@ describeWithRedis('a run whose steps all run twice in Redis', () => {
     scripts.twice = false
   })
 
+  it('says so too where the run has ended before the second time', async () => {
+    const place = shared()
+    await using queue = new AgentQueue(place)
+    const { runId } = await queue.add({ agent: 'deployer', input: 'Deploy.' })
+    let worker: AgentWorker | undefined
+    scripts.twice = true
+    scripts.between = async () => {
+      delete scripts.between
+      scripts.twice = false
+      worker = new AgentWorker({ ...place, agents: { deployer: deployer().agent } })
+      await queue.result(runId)
+    }
+
+    expect(await queue.cancel(runId)).toBe(true)
+    expect((await queue.result(runId)).status).toBe('cancelled')
+    await worker?.close()
+  })
+
+  it('does nothing for a job that is sent again when it is done', async () => {
+    const place = shared()
+    let allow = (): void => {}
+    const allowed = new Promise<void>((resolve) => (allow = resolve))
+    const runs = { count: 0 }
+    const deploy = tool({
+      name: 'deploy',
+      description: 'Deploys the site.',
+      approval: 'always',
+      async execute() {
+        runs.count++
+        await allowed
+      },
+    })
+    const client = scriptedClient([callFunction('deploy'), 'It is online now.'])
+    const agent = new Agent({ client, tools: [deploy] })
+    await using queue = new AgentQueue(place)
+    await using worker = new AgentWorker({ ...place, agents: { deployer: agent } })
+    const { runId } = await queue.add({ agent: 'deployer', input: 'Deploy.' })
+    const paused = await queue.result(runId)
+    await queue.resume(runId, { [paused.pending[0]!.id]: true })
+    await expect.poll(() => runs.count).toBe(1)
+
+    const jobs = new Queue(place.name, { connection: { url: redisUrl } })
+    await jobs.add('run', { runId, leg: 0 }, { jobId: `${runId}-0`, removeOnComplete: true })
+    await expect.poll(() => jobs.getJob(`${runId}-0`)).toBeUndefined()
+    allow()
+
+    expect((await queue.result(runId)).status).toBe('completed')
+    expect(runs.count).toBe(1)
+    expect((await queue.read(runId)).deliveries).toBe(2)
+    await jobs.close()
+    expect(worker).toBeDefined()
+  })
+
   it('whose resume died half-way is resumed by the same answers again', async () => {
     const place = shared()
     const { agent, runs } = deployer()
@@ -89,7 +144,11 @@ describeWithRedis('a run whose steps all run twice in Redis', () => {
     // What a process leaves that dies between its two steps.
     const redis = new Redis(redisUrl)
     const key = `lamella:${place.name}:run:${runId}`
-    await redis.hset(key, { state: 'queued', answers: JSON.stringify(answers) })
+    await redis.hset(key, {
+      state: 'queued',
+      answers: JSON.stringify(answers),
+      answered: JSON.stringify(answers),
+    })
     await redis.hdel(key, 'outcome')
     await redis.hincrby(key, 'leg', 1)
     redis.disconnect()
@@ -98,7 +157,9 @@ describeWithRedis('a run whose steps all run twice in Redis', () => {
     await using next = new AgentWorker({ ...place, agents: { deployer: agent } })
 
     expect((await queue.result(runId)).status).toBe('completed')
+    await queue.resume(runId, answers)
     expect(runs.count).toBe(1)
+    expect(await queue.read(runId)).toMatchObject({ state: 'completed' })
     expect(next).toBeDefined()
   })
 })

@@ -5,7 +5,7 @@ import { describeContract, middlewareContract, scriptedClient, testClock } from 
 import type { YourMiddlewareEvent } from './index.ts'
 import { yourMiddleware } from './index.ts'
 
-// What every middleware keeps: it swallows no termination, hears of aborts, is the same when streamed …
+// Obligations of every middleware: it rethrows terminations, ends on aborts, works the same in streams …
 describeContract(middlewareContract({ create: ({ clock }) => yourMiddleware({ clock }) }), {
   describe,
   it,

@@ -24,12 +24,14 @@ async function inFrontOf(
 ): Promise<ClientHarness> {
   let open = 0
   let lastModel: string | undefined
+  let lastBody = ''
   const server = createServer((request, answer) => {
     open++
     answer.on('close', () => open--)
     void text(request).then((body) => {
       const sent = JSON.parse(body) as WireBody
       lastModel = sent.model
+      lastBody = body
       respond(answer, sent)
     })
   }).listen(0, '127.0.0.1')
@@ -39,6 +41,7 @@ async function inFrontOf(
     client: new YourChatClient({ model: 'one', baseURL: `http://127.0.0.1:${port}` }),
     openExchanges: () => open,
     lastModel: () => lastModel,
+    lastBody: () => lastBody,
     async close() {
       server.closeAllConnections()
       server.close()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Agent, createSession, sessionStore } from '@lamella/core'
+import { Agent, sessions } from '@lamella/core'
 import { describeContract, scriptedClient, storeContract, testClock } from '@lamella/testing'
 import { memoryDatabase, yourStore } from './index.ts'
 
@@ -20,15 +20,11 @@ describeContract(
 
 describe('yourStore', () => {
   it('keeps sessions', async () => {
-    const sessions = sessionStore(yourStore({ database: memoryDatabase() }))
+    const chats = sessions(yourStore({ database: memoryDatabase() }))
     const agent = new Agent({ client: scriptedClient(['Hello Ada.', 'You are Ada.']) })
-    const session = agent.createSession()
-    await agent.run('I am Ada.', { session })
-    await sessions.save(session.toJSON())
+    await agent.run('I am Ada.', { session: chats.at('chat-1') })
+    await agent.run('Who am I?', { session: chats.at('chat-1') })
 
-    const again = createSession(await sessions.load(session.id))
-    await agent.run('Who am I?', { session: again })
-
-    assert.equal(again.messages.length, 4)
+    assert.equal((await chats.load('chat-1'))?.messages.length, 4)
   })
 })

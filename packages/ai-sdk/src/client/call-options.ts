@@ -2,7 +2,7 @@ import type { ChatOptions, ToolChoice, ToolDefinition } from '@lamella/core'
 import { ProviderError, toJsonSchema } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/core/transport'
-import { recordOf, stringOf } from '@lamella/core/transport'
+import { checkChatOptions, recordOf, stringOf } from '@lamella/core/transport'
 import type { CallableModel } from '../model/language-model.ts'
 
 /**
@@ -29,9 +29,10 @@ const withoutField = ['allowParallelToolCalls', 'user', 'metadata', 'conversatio
 
 /**
  * Translates the options of a call.
- * @throws ProviderError for another model than the client's
+ * @throws ProviderError for another model than the client's, TypeError for an option that is not known
  */
 export function callSettings(options: ChatOptions, model: CallableModel): CallSettings {
+  checkChatOptions(options)
   const { specificationVersion: version, modelId, provider } = model
   if (options.model !== undefined && options.model !== modelId) {
     throw new ProviderError(

@@ -42,6 +42,16 @@ export class AnswerBlock {
     if (this.#isHostedCall) init.hostedNames.set(wire['id'], this.#hostedName)
   }
 
+  /** Returns true if a block of this type at the same place is the same text or thought. */
+  continuesAs(type: unknown): boolean {
+    return type === this.#type && (type === 'text' || type === 'thinking')
+  }
+
+  /** Returns the new contents of the block, announced once more. */
+  more(wire: WireObject): Content[] {
+    return this.#type === 'text' ? this.#text(wire['text']) : this.#thought(wire['thinking'])
+  }
+
   /** Returns the contents at the start of the block. Whole answers have all of them by then. */
   begin(): Content[] {
     const { wire, origin } = this.#init

@@ -145,6 +145,12 @@ export class MessagesUpdates implements EventMapper {
   }
 
   #start(index: unknown, wire: WireObject, updates: ChatResponseUpdate[]): void {
+    // A server that announces a text or a thought anew with each piece of it (ggml-org/llama.cpp#18551).
+    const { type } = wire
+    const isKnown = this.#open.some((open) => {
+      return open.index === index && !open.isDone && open.block.continuesAs(type)
+    })
+    if (isKnown) return this.#go(index, (block) => block.more(wire), updates)
     this.#finish(index ?? null, updates)
     // From here on another model answers: the one that is paid for.
     const fallback = wire['type'] === 'fallback' && stringOf(recordOf(wire['to'])['model'])

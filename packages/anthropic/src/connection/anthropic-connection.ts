@@ -49,6 +49,7 @@ function checkedDialect({ dialect }: AnthropicChatClientOptions, server: string)
       provider: 'string',
       hosts: 'any',
       unsignedThinking: 'any',
+      requiredThinking: 'any',
       files: 'any',
     } as const
     checkOptions(`${owner}: \`dialect\``, dialect, fields)

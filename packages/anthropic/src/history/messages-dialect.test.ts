@@ -30,6 +30,8 @@ describe('which dialect a client speaks', () => {
     ['https://api.moonshot.ai/anthropic', 'moonshot'],
     ['https://api.z.ai/api/anthropic', 'zai'],
     ['https://api.minimax.io/anthropic', 'minimax'],
+    ['https://api.kimi.com/coding', 'moonshot'],
+    ['https://openrouter.ai/api', 'openrouter'],
     ['https://gateway.example', 'anthropic'],
     ['https://api.z.ai.evil.example', 'anthropic'],
   ])('%s is %s', (baseURL, provider) => {
@@ -83,6 +85,25 @@ describe.each([false, true])('streamed: %s', (stream) => {
 
     expect(assistant).toEqual([thinking, use])
     expect(losses).toBeUndefined()
+  })
+
+  test('an answer without thinking goes back with an empty one where servers ask for it', async () => {
+    server.handler = answer(said.whole)
+    const call = { type: 'function-call', callId: 'toolu_1', name: 'f', arguments: '{}' } as const
+    const result = { type: 'function-result', callId: 'toolu_1', contents: [text('4')] } as const
+    const history: readonly MessageInit[] = [
+      user(text('Go.')),
+      { role: 'assistant', contents: [call] },
+      { role: 'tool', contents: [result] },
+    ]
+    const send = async (dialect: 'deepseek' | 'moonshot', options: ChatOptions = {}) => {
+      await open({ dialect }).respond(clientRequest(history, options))
+      return server.last.body.messages[1].content
+    }
+
+    expect(await send('deepseek')).toEqual([{ type: 'thinking', thinking: '' }, use])
+    expect(await send('deepseek', { reasoning: { effort: 'none' } })).toEqual([use])
+    expect(await send('moonshot')).toEqual([use])
   })
 
   test('and is left out for Anthropic, which names the loss', async () => {
@@ -154,6 +175,7 @@ describe('what a request loses, extra fields and facts of the answer', () => {
     [{ providerOptions: { claude: { effort: 'low' } } }, /`claude`; did you mean `anthropic`/],
     [{ providerOptions: { Anthropic: { effort: 'low' } } }, /`Anthropic`; did you mean/],
     [{ reasoning: { budgetTokens: 9 } }, /unknown option `reasoning.budgetTokens`/],
+    [{ frequencyPenalty: 1 }, /unknown option `frequencyPenalty`/],
   ])('%j is refused before anything is sent', async (options, message) => {
     await expect(open().respond(clientRequest('Hi', options as ChatOptions))).rejects.toThrow(
       message,

@@ -6,6 +6,11 @@ export interface MessagesDialect {
   readonly hosts: readonly string[]
   /** True where thinking without a signature goes back. Anthropic refuses it, others refuse a message without it. */
   readonly unsignedThinking: boolean
+  /**
+   * True where each message of the assistant must have thinking, an empty one where the model did not
+   * think or another model answered.
+   */
+  readonly requiredThinking: boolean
   /** True where a message may hold images and documents. */
   readonly files: boolean
 }
@@ -17,6 +22,9 @@ export type MessagesDialectName =
   | 'moonshot'
   | 'zai'
   | 'minimax'
+  | 'openrouter'
+  | 'litellm'
+  | 'vllm'
   | 'ollama'
   | 'llamacpp'
   | 'lmstudio'
@@ -25,10 +33,11 @@ const anthropic: MessagesDialect = {
   provider: 'anthropic',
   hosts: ['api.anthropic.com'],
   unsignedThinking: false,
+  requiredThinking: false,
   files: true,
 }
 
-/** A server of open models: its thinking has no signature. */
+/** A server of open models: its thinking has no signature, or an empty one. */
 const open: MessagesDialect = { ...anthropic, hosts: [], unsignedThinking: true }
 
 /**
@@ -50,14 +59,33 @@ const open: MessagesDialect = { ...anthropic, hosts: [], unsignedThinking: true 
  */
 export const messagesDialects: Readonly<Record<MessagesDialectName, MessagesDialect>> = {
   anthropic,
-  /** https://api-docs.deepseek.com/guides/anthropic_api */
-  deepseek: { ...open, provider: 'deepseek', hosts: ['api.deepseek.com'], files: false },
-  /** https://platform.moonshot.ai/docs/guide/agent-support */
-  moonshot: { ...open, provider: 'moonshot', hosts: ['api.moonshot.ai', 'api.moonshot.cn'] },
+  /**
+   * A message without thinking answers with status 400, an empty one is accepted.
+   * https://api-docs.deepseek.com/guides/anthropic_api, esengine/DeepSeek-Reasonix#8927 (2026-08)
+   */
+  deepseek: {
+    ...open,
+    provider: 'deepseek',
+    hosts: ['api.deepseek.com'],
+    requiredThinking: true,
+    files: false,
+  },
+  /** https://platform.moonshot.ai/docs/guide/agent-support, and Kimi's plan for code */
+  moonshot: {
+    ...open,
+    provider: 'moonshot',
+    hosts: ['api.moonshot.ai', 'api.moonshot.cn', 'api.kimi.com'],
+  },
   /** https://docs.z.ai/scenario-example/develop-tools/claude */
   zai: { ...open, provider: 'zai', hosts: ['api.z.ai', 'open.bigmodel.cn'] },
   /** https://platform.minimax.io/docs/api-reference/text-anthropic-api */
   minimax: { ...open, provider: 'minimax', hosts: ['api.minimax.io', 'api.minimaxi.com'] },
+  /** Models of every maker: those of Anthropic sign, others do not. https://openrouter.ai/docs/api-reference */
+  openrouter: { ...open, provider: 'openrouter', hosts: ['openrouter.ai'] },
+  /** The same. https://docs.litellm.ai/docs/anthropic_unified */
+  litellm: { ...open, provider: 'litellm' },
+  /** https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html */
+  vllm: { ...open, provider: 'vllm' },
   /** https://docs.ollama.com/api/anthropic-compatibility */
   ollama: { ...open, provider: 'ollama' },
   /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */

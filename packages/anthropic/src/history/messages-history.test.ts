@@ -89,7 +89,12 @@ describe('calls and results', () => {
   })
 
   test('that are alone get a note or are left out', async () => {
-    const history = [user(text('Add.')), said(call('c1')), user(text('Well?')), told(result('c9'))]
+    const history = [
+      user(text('Add.')),
+      said(call('c1')),
+      user(text('Well?')),
+      told(result('call_alone')),
+    ]
 
     const messages = await sent(...history)
 
@@ -97,7 +102,7 @@ describe('calls and results', () => {
       { type: 'tool_result', tool_use_id: 'c1', is_error: true },
       { type: 'text', text: 'Well?' },
     ])
-    expect(JSON.stringify(messages)).not.toContain('c9')
+    expect(JSON.stringify(messages)).not.toContain('call_alone')
     expect(client.canContinue(toMessages(history)).losses).toEqual([
       'a call without a result is answered with a note',
       'a result without its call is left out',

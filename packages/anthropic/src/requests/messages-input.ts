@@ -15,12 +15,23 @@ export interface Input {
   readonly messages: readonly InputMessage[]
 }
 
+/** Facts of a model and its server that decide how a history is written. */
+export interface InputRules {
+  /** True if the model takes system messages within the conversation. */
+  readonly hasPlaceForSystem: boolean
+  /** True if each message of the assistant must begin with thinking. */
+  readonly requiredThinking: boolean
+}
+
 /**
  * A prepared history in the words of the Messages API: turns of one role are one message. Later
- * system messages are sent where `hasPlaceForSystem` says that the model takes them, right behind the
- * turn of the user that they stand before, in or after. All others belong to the system prompt.
+ * system messages are sent where the model takes them, right behind the turn of the user that they
+ * stand before, in or after. All others belong to the system prompt.
  */
-export function toInput(history: readonly Message[], hasPlaceForSystem: boolean): Input {
+export function toInput(
+  history: readonly Message[],
+  { hasPlaceForSystem, requiredThinking }: InputRules,
+): Input {
   const system: WireObject[] = []
   const messages: InputMessage[] = []
   let shown: Content[] = []
@@ -62,7 +73,8 @@ export function toInput(history: readonly Message[], hasPlaceForSystem: boolean)
   }
   add('user', inputBlocks(shown))
   endTurn()
-  return { system, messages: finished(messages) }
+  const ended = finished(messages)
+  return { system, messages: requiredThinking ? ended.map(withThinking) : ended }
 }
 
 function addTurn(
@@ -89,6 +101,12 @@ function finished(messages: readonly InputMessage[]): readonly InputMessage[] {
     content!.push({ ...content!.pop(), text: text.trimEnd() })
   }
   return ended
+}
+
+function withThinking(message: InputMessage): InputMessage {
+  const { role, content } = message
+  if (role !== 'assistant' || content.some(isThinking)) return message
+  return { role, content: [{ type: 'thinking', thinking: '' }, ...content] }
 }
 
 function isThinking({ type }: WireObject): boolean {

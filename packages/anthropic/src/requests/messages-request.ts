@@ -37,8 +37,11 @@ export function messagesBody(
     })
   }
   const history = messagesHistory(messages, { provider, model, dialect })
-  const input = toInput(history.messages, own.laterSystemMessages ?? takesLaterSystem(model))
-  const { cacheControl, thinking } = own
+  const { cacheControl, thinking = thinkingParam(options) } = own
+  const input = toInput(history.messages, {
+    hasPlaceForSystem: own.laterSystemMessages ?? takesLaterSystem(model),
+    requiredThinking: dialect.requiredThinking && thinking?.['type'] !== 'disabled',
+  })
   // Thinking counts as output, and its budget must be less than all of it.
   const budget = Number(thinking?.['budget_tokens'] ?? 0)
   const body = {
@@ -48,7 +51,7 @@ export function messagesBody(
       system: systemParam(instructions, input, own),
       messages: messagesParam(input, own),
       stop_sequences: options.stop,
-      thinking: thinking ?? thinkingParam(options),
+      thinking,
       output_config: outputConfig(options, own),
       metadata: userParam(own.metadata?.userId ?? options.user),
       service_tier: own.serviceTier,

@@ -1,4 +1,4 @@
-import { isObject } from './is-object.ts'
+import { isObject } from '@lamella/core/authoring'
 
 /** How bad a text is, by Azure's scale. */
 export type AzureSeverity = 'safe' | 'low' | 'medium' | 'high' | (string & {})

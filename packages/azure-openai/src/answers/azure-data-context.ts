@@ -1,5 +1,5 @@
 import type { Annotation } from '@lamella/core'
-import { isObject } from './is-object.ts'
+import { isObject } from '@lamella/core/authoring'
 
 /** A document that the model was shown, in Azure's own words. */
 export interface AzureCitation {

@@ -1,6 +1,6 @@
 import type { AzureContentFilter } from './azure-content-filter.ts'
 import { firstChoice } from './first-choice.ts'
-import { isObject } from './is-object.ts'
+import { isObject } from '@lamella/core/authoring'
 
 type Fields = Readonly<Record<string, unknown>>
 

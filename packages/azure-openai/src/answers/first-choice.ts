@@ -1,4 +1,4 @@
-import { isObject } from './is-object.ts'
+import { isObject } from '@lamella/core/authoring'
 
 /** The choice of a completion or a chunk that is read where there are several. */
 export function firstChoice(

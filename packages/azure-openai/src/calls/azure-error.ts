@@ -2,7 +2,7 @@ import { isProviderError, ProviderError } from '@lamella/core'
 import { azureContentFilter } from '../answers/azure-content-filter.ts'
 import type { AzureDataSource } from '../connection/azure-data-source.ts'
 import { ContentFilterFold } from '../answers/content-filter-fold.ts'
-import { isObject } from '../answers/is-object.ts'
+import { isObject } from '@lamella/core/authoring'
 
 /** An error of a call in Azure's terms: the filter's verdict typed, no key of a data source. */
 export function toAzureError(error: unknown, dataSources: readonly AzureDataSource[]): unknown {

@@ -3,7 +3,7 @@ import { checkOptions } from '@lamella/core/authoring'
 import { checkHeader, checkTimeLimits } from '@lamella/core/transport'
 import type { AzureDataSource } from './azure-data-source.ts'
 import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
-import { isObject } from '../answers/is-object.ts'
+import { isObject } from '@lamella/core/authoring'
 
 const credentials = ['apiKey', 'azureADTokenProvider', 'credential'] as const
 const chatOnly = ['dataSources', 'maxTokensField', 'streamUsage'] as const

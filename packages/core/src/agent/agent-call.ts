@@ -2,7 +2,12 @@ import type { AgentContext, AgentInfo } from '../contract/agent.ts'
 import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
 import type { MiddlewareInput } from '../contract/agent.ts'
-import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from '../contract/outcome.ts'
+import type {
+  AgentResponse,
+  AgentResponseInit,
+  AgentResponseUpdate,
+  Checkpoint,
+} from '../contract/outcome.ts'
 import type { ToolDefinition } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
@@ -10,14 +15,14 @@ import type { Message } from '../messages/message.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import type { OpenApprovals } from '../pausing/open-approvals.ts'
 import type { CallModel } from '../pipeline/chat-call.ts'
-import type { MiddlewareView } from '../pipeline/compose.ts'
+import { ContentView } from '../pipeline/call-view.ts'
 import { ContentCall } from '../pipeline/content-call.ts'
 import type { CallTool } from '../pipeline/function-call.ts'
 import type { Middlewares } from '../pipeline/sort-middleware.ts'
+import type { CheckpointSigner } from '../run/checkpoint-signer.ts'
 import type { Run } from '../run/run.ts'
 import type { KeyValueStore } from '../store/store.ts'
 import type { TransformPipeline } from '../stream/transform-pipeline.ts'
-import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { RunOptions } from './agent-options.ts'
 
 /** An agent, as its runs use it. */
@@ -30,6 +35,7 @@ export interface RunnableAgent extends AgentInfo {
   readonly fallbackText: string
   readonly store: KeyValueStore | undefined
   readonly storeTimeoutMs: number
+  readonly sign: CheckpointSigner
   readonly composed: { last?: Pipelines }
   readonly approvals: OpenApprovals
 }
@@ -41,8 +47,8 @@ export interface RunPlan {
   readonly options: RunOptions & { readonly stream?: boolean | undefined }
   readonly config: LoopConfiguration
   readonly pipelines: Pipelines
-  /** True if the run continues from a checkpoint. */
-  readonly isResumed: boolean
+  /** Checkpoint that the run continues from. */
+  readonly checkpoint: Checkpoint | undefined
   /** Replaces the loop. */
   readonly inside?: ((view: AgentView) => Promise<AgentResponse>) | undefined
 }
@@ -85,6 +91,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   override enter(depth: number): void {
     super.enter(depth)
     this.run.messages.enter(depth + 1)
+    this.run.interceptors?.enter(depth + 1)
   }
 
   override acceptResult(depth: number): void | Promise<void> {
@@ -136,6 +143,27 @@ export class AgentCall extends ContentCall<AgentResponse> {
   /** Messages that the caller's stream has of the inside so far. Undefined in a plain run. */
   get streamed(): readonly Message[] | undefined {
     return this.#loop?.fold.response().messages
+  }
+
+  /** Accepts the outcome of the loop, for the middleware outside `depth`. */
+  finishLoop(loop: Promise<AgentResponse>, depth: number): Promise<void> {
+    return loop.then(
+      (response) => {
+        this.endLoop(depth)
+        return this.completeLoop(response)
+      },
+      (error: unknown) => {
+        this.endLoop(depth)
+        throw error
+      },
+    )
+  }
+
+  /** The loop has ended, for the middleware outside `depth`. */
+  endLoop(depth: number): void {
+    const { run } = this
+    run.phase = 'looped'
+    run.messages.depth = depth - 1
   }
 
   /** Accepts the loop's response. Async only if transforms must run. */
@@ -216,59 +244,43 @@ export interface AgentInput {
   readonly ownSignal: AbortSignal | undefined
 }
 
-export class AgentView implements AgentContext, MiddlewareView<AgentResponse> {
-  readonly call: AgentCall
-  readonly agent: AgentInfo
-  readonly depth: number
-  inside: Promise<AgentResponse> | undefined = undefined
-  messages: readonly Message[]
-  session: Session | undefined
-  instructions: string | undefined
-  options: ChatOptions
-  tools: readonly ToolDefinition[]
-  ownSignal: AbortSignal | undefined
+export class AgentView extends ContentView<AgentResponse, AgentCall> implements AgentContext {
+  readonly #given: AgentInput
+  #session: Session | undefined
+  #tools: readonly ToolDefinition[]
 
-  constructor(call: AgentCall, agent: AgentInfo, depth: number, input: AgentInput) {
-    this.call = call
-    this.agent = agent
-    this.depth = depth
-    this.messages = input.messages
-    this.session = input.session
-    this.instructions = input.instructions
-    this.options = input.options
-    this.tools = input.tools
-    this.ownSignal = input.ownSignal
+  constructor(call: AgentCall, depth: number, input: AgentInput) {
+    super(call, depth, input, input.ownSignal)
+    this.#given = input
+    this.#session = input.session
+    this.#tools = input.tools
   }
 
   derive(): this {
     const { run } = this.call
     run.session = this.session
     if (!run.messages.begun) run.messages.open(this.session?.messages ?? [], this.messages)
-    return new AgentView(this.call, this.agent, this.depth + 1, this) as this
+    return new AgentView(this.call, this.depth + 1, this) as this
   }
 
-  get signal(): AbortSignal {
-    return this.ownSignal ?? this.call.run.signal
+  get agent(): AgentInfo {
+    return this.call.plan.agent
   }
 
-  set signal(signal: AbortSignal) {
-    this.ownSignal = signal
+  get session(): Session | undefined {
+    return this.#session
   }
 
-  get run(): Run {
-    return this.call.run
+  set session(session: Session | undefined) {
+    this.#session = this.edited('session', session, this.#session, this.#given.session)
   }
 
-  get metadata(): Record<string, unknown> {
-    return this.call.metadata
+  get tools(): readonly ToolDefinition[] {
+    return this.#tools
   }
 
-  get stream(): boolean {
-    return this.call.stream
-  }
-
-  get released(): boolean {
-    return this.call.released
+  set tools(tools: readonly ToolDefinition[]) {
+    this.#tools = this.edited('tools', tools, this.#tools, this.#given.tools)
   }
 
   get result(): AgentResponse | undefined {
@@ -276,11 +288,8 @@ export class AgentView implements AgentContext, MiddlewareView<AgentResponse> {
   }
 
   set result(value: AgentResponse | AgentResponseInit | string | undefined) {
+    this.checkResult()
     this.call.result = value === undefined ? undefined : toAgentResponse(value, this.call.run)
-  }
-
-  transformUpdates(transformer: UpdateTransformer<AgentResponseUpdate>): void {
-    this.call.register(transformer, this.depth)
   }
 }
 

@@ -6,6 +6,7 @@ import type { MiddlewareInput } from '../contract/agent.ts'
 import type { Checkpoint } from '../contract/outcome.ts'
 import type { RunContext, ToolDefinition } from '../contract/run.ts'
 import type { Session, SessionReference } from '../messages/session.ts'
+import type { CheckpointSigner, SigningKey } from '../run/checkpoint-signer.ts'
 import type { RunControl } from '../run/run-control.ts'
 import type { KeyValueStore } from '../store/store.ts'
 
@@ -59,10 +60,16 @@ export interface AgentOptions {
    * @default 5000
    */
   readonly storeTimeoutMs?: number | undefined
+  /**
+   * Key of 16 bytes or more that signs checkpoints, or a list: the first signs, all verify. A checkpoint that
+   * was changed, or that none of the keys has signed, is rejected with `checkpoint_invalid` before anything runs.
+   * @default none: a checksum, which finds damage and no forgery
+   */
+  readonly sign?: SigningKey | readonly SigningKey[] | CheckpointSigner | undefined
 }
 
 /** Options of `agent.run` and `agent.resume`. */
-export interface RunOptions {
+export interface RunOptions<Data = unknown> {
   /**
    * Session to continue and to update when the run ends. With a reference, `sessions(store).at(id)`, the run
    * loads the session when it begins and saves it when it ends. Runs of one session in this process follow each
@@ -122,7 +129,7 @@ export interface RunOptions {
    * model.
    * @default none
    */
-  readonly data?: unknown
+  readonly data?: Data | undefined
   /** Id of the run. @default a new id */
   readonly runId?: string | undefined
   /** Run whose tool starts this one. @default none */
@@ -168,6 +175,7 @@ const ofAgent: Names<AgentOptions> = {
   fallbackText: true,
   store: true,
   storeTimeoutMs: true,
+  sign: true,
 }
 const ofRun: Names<RunOptions> = {
   session: true,

@@ -1,15 +1,6 @@
 import { mergeChatOptions } from '../contract/chat-options.ts'
-import { endingOf, isPause } from '../contract/control-flow.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
-import type {
-  AgentResponse,
-  AgentResponseUpdate,
-  Checkpoint,
-  JournalStep,
-  RunStatus,
-} from '../contract/outcome.ts'
-import type { GuardrailTripped } from '../contract/termination.ts'
-import { isTermination } from '../contract/termination.ts'
+import type { AgentResponse, AgentResponseUpdate, Checkpoint } from '../contract/outcome.ts'
 import type { LoopInput } from '../loop/function-loop.ts'
 import { runLoop } from '../loop/function-loop.ts'
 import { loopConfiguration } from '../loop/limits.ts'
@@ -18,28 +9,34 @@ import type { Message, MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
 import { checkAuthority } from '../messages/trusted-content.ts'
 import { bringsAnswers, recordAnswers, waitingIn } from '../pausing/approvals.ts'
-import { checkpointState } from '../pausing/checkpoint.ts'
+import { checkOwner, checkpointState } from '../pausing/checkpoint.ts'
 import type { Claims } from '../pausing/claims.ts'
 import { composeModelCall } from '../pipeline/model-call.ts'
 import { compose } from '../pipeline/compose.ts'
 import { composeToolCall } from '../pipeline/tool-call.ts'
 import { withOwnIds } from '../pipeline/own-ids.ts'
 import { PumpSource } from '../pipeline/run-source.ts'
-import { checkStoreNeeds, holdsOnly, sortMiddlewares } from '../pipeline/sort-middleware.ts'
+import {
+  checkStoreNeeds,
+  holdsOnly,
+  inheritedBy,
+  sortMiddlewares,
+} from '../pipeline/sort-middleware.ts'
 import { withValue } from '../pipeline/structured-output.ts'
 import { attachOutcome, outcomeOf } from '../run/failed-outcome.ts'
 import type { RunInit } from '../run/run.ts'
-import { Run, drain } from '../run/run.ts'
+import { Run, drain, engineOf } from '../run/run.ts'
 import { ResponseStream } from '../stream/response-stream.ts'
 import type { Pipelines, RunPlan, RunnableAgent } from './agent-call.ts'
-import { AgentCall, AgentView, runRestart, toAgentResponse } from './agent-call.ts'
+import { AgentCall, AgentView, toAgentResponse } from './agent-call.ts'
 import type { RunOptions } from './agent-options.ts'
 import { modelOptionsHint, runOptionNames } from './agent-options.ts'
 import { checkNames } from '../base/check-names.ts'
 import type { SessionTurn } from '../messages/session.ts'
 import { claimRequests } from './claim-requests.ts'
-import { closeRun, keepPartial } from './close-run.ts'
+import { checkLateEdit, closeRun, keepPartial, stoppedEarly } from './close-run.ts'
 import { isElsewhere, keptBy } from './provider-conversation.ts'
+import { recover } from './recover.ts'
 import { joinInstructions, toolsOf } from './run-inputs.ts'
 import { enterSession } from './session-turn.ts'
 
@@ -61,17 +58,18 @@ export function resumeRun(
   options: RunPlan['options'],
 ): Started {
   checkpointState(checkpoint, options.session)
-  return start(agent, { ...options, answers }, checkpoint.input, checkpoint.journal)
+  return start(agent, { ...options, answers }, checkpoint.input, checkpoint)
 }
 
 /**
- * Composes middlewares of all scopes, outermost first: the client's, the agent's, the run's. The
+ * Composes middlewares of all scopes, outermost first: inherited ones, the client's, the agent's, the run's. The
  * lists are read for each run; the pipelines are reused while the lists are the same and the run
  * adds none.
  */
 export function pipelinesOf(agent: RunnableAgent, { middleware, parent }: RunOptions): Pipelines {
   const store = agent.store ?? parent?.store
-  const lists = [agent.client.middleware, agent.middleware, middleware]
+  const own = [agent.client.middleware, agent.middleware, middleware]
+  const lists = parent ? [inheritedBy(own, engineOf(parent).middlewares), own] : own
   const { last } = agent.composed
   if (last?.store === store && last !== undefined && holdsOnly(lists, last.middlewares.all))
     return last
@@ -102,7 +100,7 @@ function start(
   agent: RunnableAgent,
   options: RunPlan['options'],
   messages: readonly Message[],
-  journal?: readonly JournalStep[],
+  checkpoint?: Checkpoint,
   inside?: RunPlan['inside'],
 ): Started {
   checkNames('run', options, runOptionNames, modelOptionsHint)
@@ -114,19 +112,20 @@ function start(
     options,
     config,
     pipelines,
-    isResumed: journal !== undefined,
+    checkpoint,
     inside,
   }
   const makeRun = (sink: RunInit['sink']): Run =>
     new Run({
       ...options,
       session: undefined,
+      middlewares: pipelines.middlewares.all,
       sink,
       id: options.runId,
       agentName: agent.name,
       store: agent.store,
       storeTimeoutMs: agent.storeTimeoutMs,
-      journal,
+      signer: agent.sign,
     })
   if (options.stream === true) {
     return new ResponseStream(new PumpSource(makeRun, (run) => executeRun(of, run)))
@@ -135,7 +134,7 @@ function start(
 }
 
 async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
-  const { agent, options } = of
+  const { agent, options, checkpoint } = of
   run.begin()
   run.fallbackText = agent.fallbackText
   run.input = of.messages
@@ -146,16 +145,21 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   const leave = (): Promise<void> => (left ??= turn?.leave() ?? Promise.resolve())
   try {
     run.throwIfAborted()
+    if (checkpoint !== undefined) {
+      await run.unlessAborted(agent.sign.check(checkpoint))
+      checkOwner(checkpoint, run)
+      run.restore(checkpoint.journal)
+    }
     if (options.session !== undefined) {
       turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
       run.session = turn.session
     }
     const { session } = run
-    if (!of.isResumed) {
+    if (checkpoint === undefined) {
       checkAuthority(of.messages)
       run.input = withOwnIds(of.messages, session?.messages ?? noMessages)
     }
-    if (of.isResumed || options.answers !== undefined || bringsAnswers(of.messages)) {
+    if (checkpoint !== undefined || options.answers !== undefined || bringsAnswers(of.messages)) {
       claims = await claimRequests(of, run)
     }
     const chatOptions = mergeChatOptions(agent.options, options.options)
@@ -163,23 +167,26 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     const tools = run.tools.visible
     run.messages.open(session?.messages ?? noMessages, run.input)
     call.givenTools = tools
-    const view = new AgentView(call, agent, 0, {
+    const view = new AgentView(call, 0, {
       messages: run.input,
       session,
       instructions: joinInstructions(agent.instructions, options.instructions),
-      options: tools.length > 0 ? { ...chatOptions, tools } : chatOptions,
+      options: Object.freeze({ ...chatOptions, ...(tools.length > 0 && { tools }) }),
       tools,
       ownSignal: undefined,
     })
     let response = await of.pipelines.runMiddlewares(view)
     run.throwIfAborted()
+    checkLateEdit(of.pipelines.middlewares.agent, run, response)
+    response = stoppedEarly(run, response)
     const format = call.responseFormat ?? view.options.responseFormat ?? run.offer?.responseFormat
     if (format !== undefined) response = await run.unlessAborted(withValue(response, format))
     if (response.status === 'budget_exhausted' && options.keepPartial === true) {
       keepPartial(run, response.messages)
     }
     await claims?.settle(response.status)
-    const closed = closeRun(agent, run.input, run, response)
+    const closing = closeRun(agent, run.input, run, response)
+    const closed = 'then' in closing ? await closing : closing
     await leave()
     return closed
   } catch (error) {
@@ -206,6 +213,7 @@ function runInside(view: AgentView): void | Promise<void> {
   const { end } = run.journal
   if (end !== undefined) {
     const messages = [...run.messages.added]
+    call.endLoop(view.depth)
     return call.applyTransforms({ ...end.response, messages, ...contentFields(messages) }, Infinity)
   }
   call.begin()
@@ -213,17 +221,19 @@ function runInside(view: AgentView): void | Promise<void> {
   for (const update of added.length > 0 ? toUpdates(toAgentResponse({ messages: added }, run)) : [])
     if (update.contents.length > 0) run.sink.push(update)
   const { inside = callTools } = call.plan
-  return inside(view).then((response) => call.completeLoop(response))
+  return call.finishLoop(inside(view), view.depth)
 }
 
 /** Sets the run's tools, conversation and decisions from the innermost context. */
 function prepareRun(view: AgentView): void {
   const { call, session, options } = view
   const { run, plan } = call
-  const { agent, isResumed, options: runOptions } = plan
+  const { agent, checkpoint, options: runOptions } = plan
   const { journal } = run
   const { state } = journal
   const { provider } = agent.client
+  run.phase = 'looping'
+  run.lateEdit = undefined
   run.session = session
   run.keeper = provider
   call.applyTools(view)
@@ -241,7 +251,8 @@ function prepareRun(view: AgentView): void {
     return [...history, ...view.messages]
   })
   run.iteration = Math.max(0, run.loopState.iteration - 1)
-  if (!isResumed) recordAnswers(run, view.messages, runOptions.answers, agent.approvals)
+  if (checkpoint === undefined)
+    recordAnswers(run, view.messages, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat
 }
 
@@ -263,58 +274,6 @@ function loopInputOf(view: AgentView): LoopInput {
     callModel: pipelines.callModel,
     callFunction: pipelines.callFunction,
   }
-}
-
-function recover({ call }: AgentView, error: unknown): Promise<AgentResponse> {
-  return endOnPurpose(call, error).catch((next: unknown) => {
-    if (next === error) throw next
-    // A guardrail further out may block what a termination put in place.
-    return endOnPurpose(call, next)
-  })
-}
-
-/** Turns a termination or pause into a response; rethrows everything else. */
-async function endOnPurpose(call: AgentCall, error: unknown): Promise<AgentResponse> {
-  const { run, plan } = call
-  const { agent, options } = plan
-  if (isPause(error)) return ended(run, call, 'paused')
-  if (!isTermination(error)) throw error
-  if (error.code === 'guardrail_tripped') {
-    if ((options.onBlock ?? agent.onBlock) === 'throw') throw error
-    const { block } = error as GuardrailTripped
-    const blocked = {
-      ...toAgentResponse(block.message || agent.blockMessage, run),
-      status: 'blocked' as const,
-      block,
-    }
-    return supersede(run, { ...blocked, usage: run.usage, finishReason: 'content-filter' })
-  }
-  const { status, reason } = endingOf(error)
-  // A budget judges no content, so the answer that used it up stays.
-  const own = status === 'budget_exhausted' ? call.result : call.assigned
-  const result = error.result === undefined ? own : toAgentResponse(error.result, run)
-  if (result === undefined && call.result !== undefined) call.withhold()
-  if (result === undefined) return { ...(await ended(run, call, status)), reason }
-  call.result = result
-  await call.acceptResult(call.faultDepth(error))
-  return { ...call.result, status, reason }
-}
-
-/** Makes a response from the messages of a run that ended without one. */
-async function ended(run: Run, call: AgentCall, status: RunStatus): Promise<AgentResponse> {
-  const response = toAgentResponse({ messages: [...run.messages.added], usage: run.usage }, run)
-  await call.completeLoop({ ...response, status })
-  return call.result!
-}
-
-/** Replaces everything that the caller has received so far with `response`. */
-function supersede(run: Run, response: AgentResponse): AgentResponse {
-  const { sink } = run
-  sink.outer = undefined
-  run.partial = undefined
-  if (sink.released) sink.push(runRestart)
-  for (const update of toUpdates(response)) sink.push(update)
-  return response
 }
 
 const noMessages: readonly Message[] = Object.freeze([])

@@ -59,7 +59,7 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions): Too
   const name = options.name ?? agent.name?.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
   if (name === undefined)
     throw new TypeError('asTool: `name` must be given for an agent without one')
-  return tool({
+  const made = tool({
     name,
     description: options.description ?? agent.description ?? '',
     parameters: {
@@ -112,6 +112,7 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions): Too
       )
     },
   })
+  return { ...made, resumable: true }
 }
 
 /** The answers to requests of a sub-agent. */

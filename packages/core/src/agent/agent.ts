@@ -1,6 +1,6 @@
 import { checkNames } from '../base/check-names.ts'
 import type { Explanation } from '../contract/agent.ts'
-import type { ChatOptions } from '../contract/chat-options.ts'
+import type { ChatOptions, FormatOption } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
 import type { MiddlewareInput } from '../contract/agent.ts'
@@ -16,6 +16,8 @@ import {
   disposeMiddlewares,
   sortMiddlewares,
 } from '../pipeline/sort-middleware.ts'
+import type { SigningKey } from '../run/checkpoint-signer.ts'
+import { CheckpointSigner } from '../run/checkpoint-signer.ts'
 import type { KeyValueStore } from '../store/store.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { Pipelines } from './agent-call.ts'
@@ -26,9 +28,13 @@ import type { AgentToolOptions } from './agent-tool.ts'
 import { agentTool } from './agent-tool.ts'
 import { explainRun } from './explain.ts'
 
+interface RunFormat<Value> {
+  readonly options?: FormatOption<Value> | undefined
+}
+
 /**
  * A model with tools and middlewares. It holds configuration only: one agent can serve any number
- * of concurrent runs.
+ * of concurrent runs. `Data` is the type of the run's `data`, `Value` that of `response.value`.
  *
  * @example
  * ```ts
@@ -41,7 +47,7 @@ import { explainRun } from './explain.ts'
  * console.log(text, status) // Hello, Ada. completed
  * ```
  */
-export class Agent {
+export class Agent<Data = unknown, Value = unknown> {
   /** Name of the agent, for logs, spans and other agents. */
   readonly name: string | undefined
   /** Description of the agent; the default description of `asTool`. */
@@ -71,6 +77,8 @@ export class Agent {
   readonly store: KeyValueStore | undefined
   /** Milliseconds to wait for an answer of the store to state of scope `tenant`. */
   readonly storeTimeoutMs: number
+  /** Signs checkpoints, and recognizes its own. Its keys cannot be read. */
+  readonly sign: CheckpointSigner
   /** Middlewares of every run, outermost first. Read at the start of each run. */
   middleware: MiddlewareInput
   /** @internal The pipelines of the last run that added no middlewares. */
@@ -79,7 +87,7 @@ export class Agent {
   readonly approvals: OpenApprovals = new OpenApprovals()
 
   /** @throws TypeError or RangeError that names the option and the value */
-  constructor(options: AgentOptions) {
+  constructor(options: AgentOptions & RunFormat<Value>) {
     const { client, name, tools = [], middleware = [], onBlock = 'return' } = options
     checkNames('agent', options, agentOptionNames, modelOptionsHint)
     if (typeof client?.respond !== 'function' || typeof client.stream !== 'function') {
@@ -104,6 +112,7 @@ export class Agent {
     this.blockMessage = options.blockMessage ?? 'I cannot help with this request.'
     this.store = options.store
     this.storeTimeoutMs = options.storeTimeoutMs ?? 5000
+    this.sign = signerOf(options.sign)
     this.fallbackText = options.fallbackText ?? 'I could not finish this with the tools at hand.'
   }
 
@@ -112,17 +121,17 @@ export class Agent {
    * with the error's `outcome` saying how far it got. With `stream: true` it returns a stream at
    * once, which starts with the first pull.
    */
+  run<Answer = Value>(
+    input: MessageInput,
+    options: RunOptions<Data> & RunFormat<Answer> & { readonly stream: true },
+  ): ResponseStream<AgentResponseUpdate, AgentResponse<Answer>>
+  run<Answer = Value>(
+    input: MessageInput,
+    options?: RunOptions<Data> & RunFormat<Answer> & { readonly stream?: false | undefined },
+  ): Promise<AgentResponse<Answer>>
   run(
     input: MessageInput,
-    options: RunOptions & { readonly stream: true },
-  ): ResponseStream<AgentResponseUpdate, AgentResponse>
-  run(
-    input: MessageInput,
-    options?: RunOptions & { readonly stream?: false | undefined },
-  ): Promise<AgentResponse>
-  run(
-    input: MessageInput,
-    options: RunOptions & { readonly stream?: boolean | undefined } = {},
+    options: RunOptions<Data> & { readonly stream?: boolean | undefined } = {},
   ): Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse> {
     return startRun(this, input, options)
   }
@@ -137,17 +146,17 @@ export class Agent {
   resume(
     checkpoint: Checkpoint,
     answers: Readonly<Record<string, unknown>>,
-    options: RunOptions & { readonly stream: true },
-  ): ResponseStream<AgentResponseUpdate, AgentResponse>
+    options: RunOptions<Data> & { readonly stream: true },
+  ): ResponseStream<AgentResponseUpdate, AgentResponse<Value>>
   resume(
     checkpoint: Checkpoint,
     answers: Readonly<Record<string, unknown>>,
-    options?: RunOptions & { readonly stream?: false | undefined },
-  ): Promise<AgentResponse>
+    options?: RunOptions<Data> & { readonly stream?: false | undefined },
+  ): Promise<AgentResponse<Value>>
   resume(
     checkpoint: Checkpoint,
     answers: Readonly<Record<string, unknown>>,
-    options: RunOptions & { readonly stream?: boolean | undefined } = {},
+    options: RunOptions<Data> & { readonly stream?: boolean | undefined } = {},
   ): Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse> {
     return resumeRun(this, checkpoint, answers, options)
   }
@@ -173,4 +182,9 @@ export class Agent {
   explain(input: MessageInput, options: RunOptions = {}): Explanation {
     return explainRun(this, input, options)
   }
+}
+
+function signerOf(sign: AgentOptions['sign'] = []): CheckpointSigner {
+  if (sign instanceof CheckpointSigner) return sign
+  return new CheckpointSigner([sign].flat() as readonly SigningKey[])
 }

@@ -7,12 +7,11 @@ import type { RunPlan } from './agent-call.ts'
 /** Claims the requests that a run answers, and the checkpoint that it continues from. */
 export async function claimRequests({ agent, options }: RunPlan, run: Run): Promise<Claims> {
   const { answers, idempotencyKey = createSecretId('claim') } = options
-  const { input, session } = run
   const claims = new Claims(idempotencyKey, run, agent.approvals)
   run.claimKey = idempotencyKey
   const { state } = run.journal
   if (state === undefined) {
-    await claimAnswered(claims, session, input, answers, agent.approvals)
+    await claimAnswered(claims, run, answers, agent.approvals)
     return claims
   }
   const steps = answerSteps(state.pending, answers ?? {})

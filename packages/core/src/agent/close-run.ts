@@ -1,33 +1,41 @@
 import { createId } from '../base/create-id.ts'
+import type { AgentMiddleware } from '../contract/agent.ts'
+import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponse, PendingRequest, RunStatus } from '../contract/outcome.ts'
 import type { Session } from '../messages/session.ts'
 import { cancelledResults, openCalls, unpaired } from '../messages/call-results.ts'
+import { contentFields, toChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { takeCheckpoint } from '../pausing/checkpoint.ts'
 import type { Run } from '../run/run.ts'
 import type { RunnableAgent } from './agent-call.ts'
 import { isElsewhere, keptBy } from './provider-conversation.ts'
 
-/** Finalizes a run after its middlewares: updates the session, and adds a checkpoint to a pause. */
+/** Finalizes a run after its middlewares: updates the session. Async only to add a checkpoint to a pause. */
 export function closeRun(
   agent: RunnableAgent,
   input: readonly Message[],
   run: Run,
   given: AgentResponse,
-): AgentResponse {
+): AgentResponse | Promise<AgentResponse> {
   const { session } = run
   const paused = given.status === 'paused'
-  const pending = paused ? pendingOf(run, given) : none
+  const pending = paused ? pendingOf(run, given) : run.journal.open
   const { usage, attempts } = run
-  const isFinal = given.pending.length === 0 && given.usage === usage && given.attempts === attempts
+  const asks = paused || pending.length + given.pending.length > 0
+  const isFinal = !asks && given.usage === usage && given.attempts === attempts
   const settled = paused || given.pending.length === 0 ? given : cancelOpenCalls(given, run)
-  const response = isFinal && !paused ? given : { ...settled, pending, usage, attempts }
+  const response = isFinal ? given : { ...settled, pending, usage, attempts }
   const { begun } = run.messages
   if (session !== undefined && (paused ? begun : kept.has(response.status))) {
     const { provider } = agent.client
     if (!begun) tell(run, session, input, response, provider)
     const unseen = run.messages.all.length - run.sent
-    session.messages = run.messages.history(response.messages, talkedSince(run, session))
+    session.messages = run.messages.history(
+      response.messages,
+      talkedSince(run, session),
+      session.messages,
+    )
     const isKept = run.conversationId !== undefined
     if (isKept || !isElsewhere(provider, session)) {
       session.conversationId = run.conversationId
@@ -38,11 +46,11 @@ export function closeRun(
   if (!paused) return response
   for (const request of pending) {
     if (request.kind !== 'approval' || request.path !== undefined) continue
-    if (session === undefined) agent.approvals.remember(request.request)
+    if (session === undefined) agent.approvals.remember(request.request, run.tenant)
     else if (!session.pending.some(({ id }) => id === request.id))
       session.pending = [...session.pending, request.request]
   }
-  return { ...response, checkpoint: takeCheckpoint(run, pending) }
+  return takeCheckpoint(run, pending).then((checkpoint) => ({ ...response, checkpoint }))
 }
 
 /**
@@ -58,7 +66,30 @@ export function keepPartial(run: Run, messages: readonly Message[]): void {
     if (contents.length === 0) return []
     return { ...entry, contents, metadata: { ...entry.metadata, partial: true } }
   })
-  session.messages = run.messages.history(said, talkedSince(run, session))
+  session.messages = run.messages.history(said, talkedSince(run, session), session.messages)
+}
+
+/** @throws MiddlewareContractError for an edit after the loop, which nothing has read */
+export function checkLateEdit(
+  middlewares: readonly AgentMiddleware[],
+  { lateEdit }: Run,
+  { status }: AgentResponse,
+): void {
+  if (lateEdit === undefined || status === 'paused') return
+  const { what, depth } = lateEdit
+  const name = middlewares[depth]?.name ?? ''
+  const problem = `called ${what} after the loop had ended, where it changes nothing`
+  throw new MiddlewareContractError(name, problem)
+}
+
+/** Ends a run as stopped that a middleware answered before the loop could stop it. */
+export function stoppedEarly({ phase, stopped, sink }: Run, given: AgentResponse): AgentResponse {
+  if (stopped === undefined || phase !== 'early' || given.status !== 'completed') return given
+  const { reason, response } = stopped
+  const more = response === undefined ? none : toChatResponse(response).messages
+  for (const { id, role, contents } of more) sink.push({ contents, role, messageId: id })
+  const messages = [...given.messages, ...more]
+  return { ...given, messages, ...contentFields(messages), status: 'terminated', reason }
 }
 
 /** Adds the response of a middleware that replaced the loop to the conversation. */

@@ -6,6 +6,7 @@ import {
   agentMiddleware,
   chatMiddleware,
   createSession,
+  hostedTool,
   lifecycle,
   message,
   messageText,
@@ -158,6 +159,110 @@ describe.each(runModes)('edits during a run, %s', (mode) => {
     await runIn(mode, agent, { middleware: filter })
 
     expect([offered(), ran]).toEqual([expected, expected])
+  })
+
+  it.each<[string, boolean]>([
+    ['shown', false],
+    ['left to the search of the provider', true],
+  ])(
+    'run.tools.remove in a chat middleware takes a tool that is %s out of this call',
+    async (_, isDeferred) => {
+      const { agent, ran, offered } = setUp(
+        ({ run }) => {
+          if (!isDeferred) return
+          run.tools.add(hostedTool('search', { type: 'tool_search' }))
+          run.tools.defer('drop')
+        },
+        chatMiddleware('remove', async ({ run }, callNext) => {
+          run.tools.remove('drop')
+          await callNext()
+        }),
+      )
+
+      await runIn(mode, agent)
+
+      expect(offered()).not.toContain('drop')
+      expect(ran).toEqual(['look'])
+    },
+  )
+
+  it('run.tools.remove after a model call whose request was edited keeps a tool from running', async () => {
+    const { agent, ran, make } = setUp(
+      () => {},
+      chatMiddleware('edit', async (context, callNext) => {
+        const { options } = context
+        context.options = { ...options, tools: [...options.tools!, make('third')] }
+        await callNext()
+        context.run.tools.remove('drop')
+      }),
+    )
+
+    await runIn(mode, agent)
+
+    expect(ran).toEqual(['look'])
+  })
+
+  it('a rewrite that removes a call during its execution throws', async () => {
+    const { agent } = setUp(() => {})
+    const cut = lifecycle({
+      name: 'cut',
+      beforeToolExecution: ({ run }) => run.messages.rewrite((all) => all.slice(0, 1)),
+    })
+
+    await expect(runIn(mode, agent, { middleware: cut })).rejects.toMatchObject({
+      code: 'middleware_contract',
+      message: expect.stringContaining('"drop", which is being executed'),
+    })
+  })
+
+  it('an edit after the last callNext() names the middleware and the input', async () => {
+    const { agent } = setUp(
+      () => {},
+      chatMiddleware('late', async (context, callNext) => {
+        await callNext()
+        context.options = { temperature: 0 }
+      }),
+    )
+
+    await expect(runIn(mode, agent)).rejects.toMatchObject({
+      code: 'middleware_contract',
+      middleware: 'late',
+      message: expect.stringContaining('assigned context.options after its last callNext()'),
+    })
+  })
+
+  it('putting back what a middleware was given is no edit, nor is one before another callNext()', async () => {
+    const { agent } = setUp(
+      () => {},
+      chatMiddleware('again', async (context, callNext) => {
+        const { options } = context
+        context.options = { ...options, temperature: 0 }
+        await callNext()
+        context.options = { ...options, temperature: 1 }
+        await callNext()
+        context.options = options
+      }),
+    )
+
+    await expect(runIn(mode, agent)).resolves.toMatchObject({ status: 'completed' })
+  })
+
+  it('run.tools after the loop throws with the name of the middleware, unless the loop runs again', async () => {
+    const add = (times: number): Middleware =>
+      agentMiddleware('late', async ({ run }, callNext) => {
+        for (let at = 0; at < times; at++) {
+          await callNext()
+          if (at === 0) run.tools.remove('drop')
+        }
+      })
+    const { agent } = setUp(() => {})
+
+    await expect(runIn(mode, agent, { middleware: add(1) })).rejects.toMatchObject({
+      middleware: 'late',
+      message: expect.stringContaining('run.tools.remove() after the loop had ended'),
+    })
+    const again = setUp(() => {})
+    await expect(runIn(mode, again.agent, { middleware: add(2) })).resolves.toBeDefined()
   })
 
   it('a tool that a chat middleware takes out of the request does not run', async () => {

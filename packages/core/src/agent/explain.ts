@@ -30,9 +30,11 @@ export function explainRun(
     tools: [...agent.tools, ...(options.tools ?? []), ...tools].map(nameOf),
     messages: { input: toMessages(input).length, history },
     settings: configurationOf(agent, options),
-    warnings: (['agent', 'chat', 'function'] as const).flatMap((level) =>
-      orderWarnings(level, levels[level], [agent.middleware, options.middleware]),
-    ),
+    get warnings() {
+      return (['agent', 'chat', 'function'] as const).flatMap((level) =>
+        orderWarnings(level, levels[level], [agent.middleware, options.middleware]),
+      )
+    },
     toString: print,
   }
 }

@@ -1,3 +1,4 @@
+import type { FormatOption } from '../contract/chat-options.ts'
 import type { ChatClient, GetResponseOptions } from '../contract/chat.ts'
 import type { FunctionInvocationConfiguration } from '../contract/limits.ts'
 import type { AgentResponse } from '../contract/outcome.ts'
@@ -21,10 +22,10 @@ export interface FunctionInvokingClient extends ChatClient {
     input: MessageInput,
     options: GetResponseOptions & { readonly stream: true },
   ): ResponseStream<ChatResponseUpdate, ChatResponse>
-  getResponse(
+  getResponse<Value = unknown>(
     input: MessageInput,
-    options?: GetResponseOptions & { readonly stream?: false | undefined },
-  ): Promise<AgentResponse>
+    options?: GetResponseOptions & FormatOption<Value> & { readonly stream?: false | undefined },
+  ): Promise<AgentResponse<Value>>
 }
 
 /**

@@ -8,7 +8,6 @@ import {
   createSession,
   guardrail,
   GuardrailTripped,
-  sessionStore,
   textOf,
   tool,
 } from '../index.ts'
@@ -137,33 +136,5 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
     )
 
     expect(session.messages).toEqual([])
-  })
-})
-
-describe('sessions in a store of Keyv', () => {
-  it('are kept as they are elsewhere', async () => {
-    const entries = new Map<string, unknown>()
-    const times: unknown[] = []
-    const keyv = {
-      get: async (key: string) => entries.get(key),
-      set: async (key: string, value: unknown, ttlMs?: number) => {
-        times.push(ttlMs)
-        entries.set(key, JSON.parse(JSON.stringify(value)))
-        return true
-      },
-      delete: async (key: string) => entries.delete(key),
-    }
-    const sessions = sessionStore(keyv, { ttlMs: 1000 })
-    const agent = new Agent({ client: scriptedClient(['Hi.']) })
-    const session = agent.createSession()
-    await agent.run('Hello', { session })
-
-    await sessions.save(session.toJSON())
-    const loaded = await sessions.load(session.id)
-    await sessions.delete(session.id)
-
-    expect(loaded?.messages).toHaveLength(2)
-    expect(times).toEqual([1000])
-    expect(await sessions.load(session.id)).toBeUndefined()
   })
 })

@@ -186,6 +186,7 @@ describe.each(modes)('how a run ends, $name', ({ stream }) => {
       usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 },
       usageEstimated: false,
       attempts: [{ iteration: 1, status: 'failed', reason: 'server' }],
+      pending: [],
     })
     expect(outline(outcomeOf(error)!.messages)).toEqual(['assistant: work(c1)', 'tool: c1 = ok'])
     expect(Object.keys(error)).not.toContain('outcome')

@@ -358,7 +358,7 @@ describe.each(runModes)('an agent pipeline, %s', (mode) => {
   it('gates of its middlewares hold for its tool calls', async () => {
     const client = (currentClient = scriptedClient([callFunction('double', { n: 2 }), 'Four.']))
     const ask = agentMiddleware('ask', async ({ run }, callNext) => {
-      gateCalls(run, { role: 'test', approval: () => true })
+      gateCalls(run, { approval: () => true })
       await callNext()
     })
     const input = { client, messages: 'Twice two?', tools: [double] }

@@ -4,6 +4,7 @@ import { interceptLoop } from '../authoring.ts'
 import type {
   AgentResponse,
   Content,
+  Message,
   MessageInput,
   Middleware,
   RunOptions,
@@ -15,6 +16,9 @@ import {
   chatMiddleware,
   createSession,
   messageText,
+  MiddlewareTermination,
+  text,
+  textOf,
   tool,
 } from '../index.ts'
 
@@ -169,4 +173,92 @@ describe.each([
       'user',
     ])
   })
+})
+
+describe('a conversation that the provider keeps, with an open approval', () => {
+  /** Refuses a conversation with a call that has no result, as the Responses API does. */
+  function keeper() {
+    const kept = new Map<string, readonly Message[]>()
+    return scriptedClient(({ messages, options }) => {
+      const all = [...(kept.get(String(options.conversationId)) ?? []), ...messages]
+      const parts = all.flatMap(({ contents }) => contents)
+      const calls = parts.filter(({ type }) => type === 'function-call')
+      const results = parts.filter(({ type }) => type === 'function-result')
+      if (calls.length !== results.length) throw new Error('400 No tool output found')
+      const isPaying = textOf(messages.at(-1)!.contents) === 'Pay.'
+      const content = isPaying ? callFunction('pay') : ({ type: 'text', text: 'Sure.' } as const)
+      const said = { id: `said-${kept.size}`, role: 'assistant', contents: [content] } as const
+      const conversationId = `kept-${kept.size}`
+      kept.set(conversationId, [...all, said])
+      return { messages: [said], conversationId }
+    })
+  }
+
+  it('answers what the user says meanwhile, and the call runs when it is approved', async () => {
+    const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+    const agent = new Agent({ client: keeper(), tools: [pay] })
+    const session = createSession()
+    const { pending } = await agent.run('Pay.', { session })
+
+    expect((await agent.run('How much is it?', { session })).text).toBe('Sure.')
+    expect((await agent.run('Hello?', { session })).text).toBe('Sure.')
+    const answered = await agent.run([], { session, answers: { [pending[0]!.id]: true } })
+
+    expect(answered.status).toBe('completed')
+    expect(JSON.stringify(session.messages)).toContain('paid')
+    expect((await agent.run('Thanks.', { session })).text).toBe('Sure.')
+  })
+})
+
+describe('a conversation that the provider keeps, out of step with the session', () => {
+  const kept = (contents: readonly Content[]) => ({
+    messages: [{ role: 'assistant' as const, contents }],
+    conversationId: 'kept',
+  })
+
+  it('is sent in full after a termination has replaced an answer', async () => {
+    const client = scriptedClient(['Hello.', 'Secret.', 'Fine.'].map((said) => kept([text(said)])))
+    const replace = chatMiddleware('replace', async (context, callNext) => {
+      await callNext()
+      if (context.result?.text === 'Secret.') {
+        throw new MiddlewareTermination('replaced', { result: 'Public.' })
+      }
+    })
+    const agent = new Agent({ client, middleware: replace })
+    const session = createSession()
+
+    await agent.run('Hi', { session })
+    await agent.run('Tell me', { session })
+    await agent.run('And now?', { session })
+
+    const { messages, options } = client.requests[2]!
+    expect(options.conversationId).toBeUndefined()
+    expect(messages.map(messageText)).toEqual(['Hi', 'Hello.', 'Tell me', 'Public.', 'And now?'])
+  })
+
+  it.each([1, 2])(
+    'is sent in full, or with a result, after a call that may not run (%s)',
+    async (limit) => {
+      const client = scriptedClient([
+        ...Array.from({ length: limit + 1 }, (_, n) => kept([callFunction('look', {}, `c${n}`)])),
+        kept([text('Hello.')]),
+      ])
+      const agent = new Agent({
+        client,
+        tools: [look],
+        functionInvocation: { maxIterations: limit },
+      })
+      const session = createSession()
+
+      await agent.run('Look', { session })
+      await agent.run('And now?', { session })
+
+      const { messages, options } = client.requests.at(-1)!
+      const parts = messages.flatMap(({ contents }) => contents)
+      const answered = parts.some(
+        (part) => part.type === 'function-result' && part.callId === `c${limit}`,
+      )
+      expect(options.conversationId === undefined || answered).toBe(true)
+    },
+  )
 })

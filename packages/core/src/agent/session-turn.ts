@@ -1,4 +1,5 @@
 import { LamellaError } from '../base/lamella-error.ts'
+import { unlessAborted } from '../base/promises.ts'
 import { takeTurn } from '../base/take-turn.ts'
 import { backgroundTimer } from '../base/timers.ts'
 import type { Session, SessionReference, SessionTurn } from '../messages/session.ts'
@@ -25,7 +26,13 @@ export async function enterSession(
   const timer = backgroundTimer(() => late.abort(busy(given.id, waitMs)), waitMs)
   const signal = AbortSignal.any([run.signal, late.signal])
   try {
-    if ('enter' in given) return await given.enter({ around, signal })
+    if ('enter' in given) {
+      const entering = given.enter({ around, signal })
+      return await unlessAborted(signal, entering).catch((error: unknown) => {
+        entering.then((turn) => turn.leave()).catch(() => {})
+        throw error
+      })
+    }
     const isShared = around.includes(given)
     const end = isShared ? () => {} : await takeTurn(turns, given, signal)
     return { session: given, leave: async () => end() }

@@ -1,7 +1,12 @@
 import { scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { GetResponseOptions, MessageInput, RunOptions } from '../index.ts'
-import { Agent, tool } from '../index.ts'
+import type {
+  FunctionInvocationConfiguration,
+  GetResponseOptions,
+  MessageInput,
+  RunOptions,
+} from '../index.ts'
+import { Agent, tool, withFunctionInvocation } from '../index.ts'
 
 const client = scriptedClient(() => 'Done.')
 
@@ -28,6 +33,16 @@ describe('options that nobody reads', () => {
     expect(() =>
       new Agent({ client }).run('Hi', options as RunOptions & { stream?: false }),
     ).toThrow(message)
+  })
+
+  it('settings of the tool loop cannot have a misspelt name', () => {
+    const functionInvocation = { maxConsecutiveErrors: 1 } as FunctionInvocationConfiguration
+    const message =
+      /^functionInvocation: unknown option `maxConsecutiveErrors`; did you mean `maxConsecutiveErrorsPerRequest`/
+
+    expect(() => new Agent({ client, functionInvocation })).toThrow(message)
+    expect(() => withFunctionInvocation(client, functionInvocation)).toThrow(message)
+    expect(() => new Agent({ client }).run('Hi', { functionInvocation })).toThrow(message)
   })
 
   it('getResponse says where the options of an agent belong', () => {
@@ -62,5 +77,13 @@ describe('options that nobody reads', () => {
     expect(() => new Agent({ client }).run(input as MessageInput)).toThrow(
       /got an object with .*\{ role: 'user', contents: 'Hello' \}/,
     )
+  })
+
+  it('a tool that tool() has not made is refused with the right shape', async () => {
+    const plain = { name: 'search', description: 'Searches.', execute: () => 'found' } as never
+    const message = 'the tool search is a plain object; pass tool({ name, description, parameters'
+
+    await expect(new Agent({ client, tools: [plain] }).run('Hi')).rejects.toThrow(message)
+    await expect(new Agent({ client }).run('Hi', { tools: [plain] })).rejects.toThrow(message)
   })
 })

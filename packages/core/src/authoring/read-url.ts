@@ -31,3 +31,31 @@ export function isInternalName(host: string): boolean {
 
 const internalSuffix =
   /\.(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|home\.arpa|svc|consul|workgroup|test|invalid|example|onion)$/
+
+/** The part of the package `ipaddr.js` that `isInternalHost` needs. Core has no dependency. */
+export interface AddressReader {
+  /** Returns true for the text of an IP address. */
+  isValid(text: string): boolean
+  /** Reads an IP address. */
+  parse(text: string): {
+    /** `ipv4` or `ipv6`. */
+    kind(): string
+    /** Name of the range, `unicast` for an ordinary address. */
+    range(): string
+    /** Text with all parts. */
+    toNormalizedString(): string
+  }
+}
+
+/**
+ * Returns true for the host of a URL that is an internal name, see {@link isInternalName}, or an IP address that is
+ * not public. `addresses` is the default export of `ipaddr.js`.
+ */
+export function isInternalHost(host: string, addresses: AddressReader): boolean {
+  const text = host.replace(/^\[|\]$/g, '')
+  if (!addresses.isValid(text)) return isInternalName(host)
+  const address = addresses.parse(text)
+  // Public IPv6 addresses begin with the bits 001; the IPv4 address belongs to Azure's host.
+  const isPublic = address.kind() === 'ipv4' || /^[23]...:/.test(address.toNormalizedString())
+  return !isPublic || address.range() !== 'unicast' || text === '168.63.129.16'
+}

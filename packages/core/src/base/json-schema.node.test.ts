@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { validateJsonSchema } from './json-schema.ts'
 
 // Test data that is kept beside the repository and never in it.
-const folder = fileURLToPath(new URL('../../../../shared/corpora', import.meta.url))
+const folder = fileURLToPath(new URL('../../../../../shared/corpora', import.meta.url))
 
 describe('measured on public test suites', () => {
   function rowsOf(name: string): { schema: object; value: unknown; valid: boolean }[] {

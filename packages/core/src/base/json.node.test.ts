@@ -5,7 +5,7 @@ import { canonicalJson } from './json.ts'
 
 // Test data that is kept beside the repository and never in it.
 const corpus = fileURLToPath(
-  new URL('../../../../shared/corpora/canonical-json.jsonl', import.meta.url),
+  new URL('../../../../../shared/corpora/canonical-json.jsonl', import.meta.url),
 )
 
 describe('measured on the vectors of RFC 8785', () => {

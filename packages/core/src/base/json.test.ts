@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from './json.ts'
+import { canonicalJson, isJson } from './json.ts'
 
 describe('canonicalJson', () => {
   test('writes numbers, strings and literals as RFC 8785 does in section 3.2.2', () => {
@@ -89,3 +89,23 @@ function reversed(value: unknown): unknown {
   const entries = Object.entries(value).toReversed()
   return Object.fromEntries(entries.map(([key, item]) => [key, reversed(item)]))
 }
+
+test('isJson tells what JSON represents completely', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(isJson(value)).toBe(true)
+    }),
+  )
+  const cycle: unknown[] = []
+  cycle.push(cycle)
+  for (const value of [1n, Number.NaN, () => 1, Symbol('s'), new Map(), /x/, new Date(0), cycle]) {
+    expect([isJson(value), isJson({ a: [value] })]).toEqual([false, false])
+  }
+})
+
+test('isJson accepts objects that the caller calls leaves', () => {
+  const isDate = (value: object) => value instanceof Date
+
+  expect(isJson({ a: [new Date(0)] }, isDate)).toBe(true)
+  expect(isJson({ a: [new Map()] }, isDate)).toBe(false)
+})

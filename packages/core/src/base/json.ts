@@ -67,3 +67,42 @@ function writeObject(value: object, parents: unknown[]): string {
   }
   return `{${text}}`
 }
+
+/**
+ * Returns true if JSON represents `value` completely: plain objects and lists of texts, finite
+ * numbers, booleans and null, without cycles. `isLeaf` accepts objects of other kinds.
+ */
+export function isJson(value: unknown, isLeaf: (value: object) => boolean = noLeaf): boolean {
+  return isJsonInside(value, isLeaf, [])
+}
+
+function isJsonInside(
+  value: unknown,
+  isLeaf: (value: object) => boolean,
+  parents: object[],
+): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) {
+    return value === null || typeof value === 'string' || typeof value === 'boolean'
+  }
+  if (isLeaf(value)) return true
+  if (parents.includes(value) || 'toJSON' in value) return false
+  if (!Array.isArray(value) && !isPlain(value)) return false
+  parents.push(value)
+  const isAll = Array.isArray(value)
+    ? Array.from(value).every((item) => isJsonInside(item, isLeaf, parents))
+    : Object.values(value).every(
+        (item) => item === undefined || isJsonInside(item, isLeaf, parents),
+      )
+  parents.pop()
+  return isAll
+}
+
+function noLeaf(): boolean {
+  return false
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}

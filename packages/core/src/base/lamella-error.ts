@@ -75,3 +75,11 @@ export function messageOf(error: unknown): string {
     return 'an error without a message'
   }
 }
+
+/** Returns true for the error of an aborted wait, from Lamella or the platform. */
+export function isAbort(error: unknown): boolean {
+  return (
+    LamellaError.is(error, 'aborted') ||
+    (error as { name?: unknown } | null | undefined)?.name === 'AbortError'
+  )
+}

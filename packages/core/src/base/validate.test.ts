@@ -82,9 +82,11 @@ describe('issues in one line', () => {
       },
     }
 
-    const { issues = [] } = validate(schema, { card: 'secret', age: 424242 }) as { issues?: [] }
+    const { issues = [] } = validate(schema, { card: 'secret', age: 424242424242 }) as {
+      issues?: []
+    }
 
     expect(issues.length).toBeGreaterThan(5)
-    expect(formatIssues(issues)).not.toMatch(/secret|424242/)
+    expect(formatIssues(issues)).not.toMatch(/secret|424242424242/)
   })
 })

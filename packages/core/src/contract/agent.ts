@@ -29,11 +29,11 @@ export interface AgentInfo {
 }
 
 /** One run of an agent. Only the middlewares further inside see assignments. */
-export interface AgentContext {
+export interface AgentContext<Data = unknown> {
   /** Configuration of the agent. */
   readonly agent: AgentInfo
   /** Data and controls that all contexts of this run share. */
-  readonly run: RunContext
+  readonly run: RunContext<Data>
   /** Values that the middlewares of this run share. */
   readonly metadata: Record<string, unknown>
   /**
@@ -111,6 +111,12 @@ export interface AgentMiddleware {
    * @default none
    */
   readonly storeNeeds?: readonly StoreNeed[] | undefined
+  /**
+   * Runs in sub-agents as well, outside their own middlewares, unless one of those has the same `role`, or
+   * the same `name` where there is no role.
+   * @default false
+   */
+  readonly inherited?: boolean | undefined
   /** Handles one run. Calls `callNext()` to run everything inside, or sets `context.result`. */
   process(context: AgentContext, callNext: CallNext<AgentResponse>): void | Promise<unknown>
 }

@@ -25,10 +25,8 @@ export type ApprovalGate = (
  */
 export type ExecutionGate = (context: FunctionInvocationContext) => unknown
 
-/** Gates through which the tool calls of a run pass, and those of its sub-agents. */
+/** Gates through which the tool calls of a run pass. */
 export interface CallGate {
-  /** Name of what the gate does. A gate of a sub-agent overrides its parent's gates of the same role. */
-  readonly role: string
   /** Decides whether a call waits for a person. */
   readonly approval?: ApprovalGate | undefined
   /** Judges a call right before its tool runs. */

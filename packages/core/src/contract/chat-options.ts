@@ -38,6 +38,19 @@ export type ResponseFormat =
       readonly strict?: boolean | undefined
     }
 
+/** A response format whose schema gives `response.value` its type. */
+export interface FormatOption<Value> {
+  /** Format of the response. @default 'text' */
+  readonly responseFormat?:
+    | 'text'
+    | 'json'
+    | {
+        /** Schema of the response's value. */
+        readonly schema: Schema<Value>
+      }
+    | undefined
+}
+
 /**
  * Options of a model call. An interface, so that packages may add their own per-call options by
  * declaration merging.

@@ -7,7 +7,7 @@ import type {
 import type { Message, MessageInput } from '../messages/message.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
-import type { ChatOptions } from './chat-options.ts'
+import type { ChatOptions, FormatOption } from './chat-options.ts'
 import type { CallNext, FunctionMiddleware, RunContext } from './run.ts'
 
 /** The complete input of one model call. */
@@ -67,10 +67,10 @@ export interface ChatClient {
     input: MessageInput,
     options: GetResponseOptions & { readonly stream: true },
   ): ResponseStream<ChatResponseUpdate, ChatResponse>
-  getResponse(
+  getResponse<Value = unknown>(
     input: MessageInput,
-    options?: GetResponseOptions & { readonly stream?: false | undefined },
-  ): Promise<ChatResponse>
+    options?: GetResponseOptions & FormatOption<Value> & { readonly stream?: false | undefined },
+  ): Promise<ChatResponse<Value>>
   /** Makes any history valid for this provider. */
   prepareHistory?(messages: readonly Message[]): readonly Message[]
   /** Reports whether this client can continue with the given history, and what would be lost. */
@@ -78,9 +78,9 @@ export interface ChatClient {
 }
 
 /** One model call. Only the middlewares further inside see assignments to its fields. */
-export interface ChatContext {
+export interface ChatContext<Data = unknown> {
   /** Data and controls that all contexts of the run share. */
-  readonly run: RunContext
+  readonly run: RunContext<Data>
   /** Values that the middlewares of this call share. */
   readonly metadata: Record<string, unknown>
   /**
@@ -136,6 +136,12 @@ export interface ChatMiddleware {
    * @default none
    */
   readonly storeNeeds?: readonly StoreNeed[] | undefined
+  /**
+   * Runs in sub-agents as well, outside their own middlewares, unless one of those has the same `role`, or
+   * the same `name` where there is no role.
+   * @default false
+   */
+  readonly inherited?: boolean | undefined
   /** Handles one model call. Calls `callNext()` to run everything inside, or sets `context.result`. */
   process(context: ChatContext, callNext: CallNext<ChatResponse>): void | Promise<unknown>
 }

@@ -1,4 +1,4 @@
-import { LamellaError } from '../base/lamella-error.ts'
+import { isAbort, LamellaError } from '../base/lamella-error.ts'
 import type { PendingRequest, RunEnding, RunStatus } from './outcome.ts'
 import type { BudgetExhausted, MiddlewareTermination } from './termination.ts'
 import { isTermination } from './termination.ts'
@@ -8,13 +8,7 @@ import { isTermination } from './termination.ts'
  * an abort. Never retry, cache, count or swallow it; a middleware that catches it rethrows it.
  */
 export function isControlFlow(error: unknown, signal?: AbortSignal): boolean {
-  return (
-    signal?.aborted === true ||
-    isTermination(error) ||
-    isPause(error) ||
-    LamellaError.is(error, 'aborted') ||
-    (error as { name?: unknown } | null | undefined)?.name === 'AbortError'
-  )
+  return signal?.aborted === true || isTermination(error) || isPause(error) || isAbort(error)
 }
 
 /** Status of a call that ended with an error. */

@@ -1,6 +1,14 @@
-import type { AgentMiddleware } from './agent.ts'
-import type { ChatMiddleware } from './chat.ts'
-import type { FunctionMiddleware } from './run.ts'
+import type { ChatResponse } from '../messages/chat-response.ts'
+import type { FunctionResult } from '../messages/function-result.ts'
+import type { AgentContext, AgentMiddleware } from './agent.ts'
+import type { ChatContext, ChatMiddleware } from './chat.ts'
+import type { AgentResponse } from './outcome.ts'
+import type { CallNext, FunctionInvocationContext, FunctionMiddleware } from './run.ts'
+
+/** Taken from a method, so that a function for a narrower context fits as it does in an object. */
+type Process<Context, Result> = {
+  process(context: Context, callNext: CallNext<Result>): void | Promise<unknown>
+}['process']
 
 /** The same for a client, which has no runs of its own. */
 export type ClientMiddlewareInput =
@@ -9,7 +17,8 @@ export type ClientMiddlewareInput =
   | readonly ClientMiddlewareInput[]
 
 /**
- * Makes a middleware around a whole run from a function.
+ * Makes a middleware around a whole run from a function. `Data` is the type of the run's `data`, which
+ * must have been passed as such.
  *
  * @example
  * ```ts
@@ -23,9 +32,9 @@ export type ClientMiddlewareInput =
  * console.log(timing.level) // agent
  * ```
  */
-export function agentMiddleware(
+export function agentMiddleware<Data = unknown>(
   name: string,
-  process: AgentMiddleware['process'],
+  process: Process<AgentContext<Data>, AgentResponse>,
 ): AgentMiddleware {
   return { level: 'agent', name, process }
 }
@@ -44,7 +53,10 @@ export function agentMiddleware(
  * console.log(logUsage.level) // chat
  * ```
  */
-export function chatMiddleware(name: string, process: ChatMiddleware['process']): ChatMiddleware {
+export function chatMiddleware<Data = unknown>(
+  name: string,
+  process: Process<ChatContext<Data>, ChatResponse>,
+): ChatMiddleware {
   return { level: 'chat', name, process }
 }
 
@@ -62,9 +74,9 @@ export function chatMiddleware(name: string, process: ChatMiddleware['process'])
  * console.log(logCalls.level) // function
  * ```
  */
-export function functionMiddleware(
+export function functionMiddleware<Data = unknown>(
   name: string,
-  process: FunctionMiddleware['process'],
+  process: Process<FunctionInvocationContext<Data>, FunctionResult>,
 ): FunctionMiddleware {
   return { level: 'function', name, process }
 }

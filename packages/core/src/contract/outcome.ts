@@ -75,7 +75,10 @@ export interface AgentResponse<Value = unknown> extends ChatResponse<Value> {
   readonly runId: string
   /** Recorded attempts of model calls, in order. */
   readonly attempts: readonly Attempt[]
-  /** Requests that a paused run waits for. */
+  /**
+   * Requests that a paused run waits for, or that stay open since the run that continued them ended before any
+   * effect.
+   */
   readonly pending: readonly PendingRequest[]
   /** JSON that resumes a paused run. Store it where the user cannot change it. */
   readonly checkpoint?: Checkpoint | undefined
@@ -196,6 +199,12 @@ export type JournalStep =
       readonly result: FunctionResult
     }
   | {
+      /** A tool that cannot safely run twice begins. Without a result, nobody knows what it did. */
+      readonly kind: 'start'
+      /** Position of the call. */
+      readonly address: string
+    }
+  | {
       /** A request was answered. */
       readonly kind: 'answer'
       /** Id of the request. */
@@ -228,8 +237,10 @@ export interface CheckpointState {
   readonly id: string
   /** Id of the run. */
   readonly runId: string
-  /** Name of the agent. */
+  /** Name of the agent. Only an agent with this name resumes the run. */
   readonly agentName?: string | undefined
+  /** Tenant of the run. It is resumed for this one only. */
+  readonly tenant?: string | undefined
   /** Id of the run's session. */
   readonly sessionId?: string | undefined
   /** True if the run paused here, false if it only saved a step. */
@@ -266,6 +277,9 @@ export interface Checkpoint {
   readonly input: readonly Message[]
   /** Finished steps of the run, the first one first. */
   readonly journal: readonly JournalStep[]
-  /** Signature of all the rest, from an agent with `sign`. */
-  readonly signature?: string | undefined
+  /**
+   * HMAC of all the rest with the agent's `sign` key, as base64. A checksum from an agent without a key: it
+   * finds damage and no forgery.
+   */
+  readonly signature: string
 }

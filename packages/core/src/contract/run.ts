@@ -17,7 +17,10 @@ export interface RunMessages {
   rewrite(rewriter: (messages: readonly Message[]) => readonly Message[]): void
 }
 
-/** Tools of a run. Changes apply from the next model call on. */
+/**
+ * Tools of a run. Changes apply from the next model call on; a tool that is removed cannot be called any
+ * more. After the loop they throw, unless a middleware runs it again.
+ */
 export interface RunTools extends Iterable<ToolDefinition> {
   /** Tools that can be called, shown to the model or not. */
   readonly executable: readonly ToolDefinition[]
@@ -44,8 +47,8 @@ export interface RunTools extends Iterable<ToolDefinition> {
   setReturnDirect(name: string, value: boolean): void
 }
 
-/** Data and controls that all contexts of one run share. */
-export interface RunContext {
+/** Data and controls that all contexts of one run share. `Data` is the type of the run's `data`. */
+export interface RunContext<Data = unknown> {
   /** Id of the run. */
   readonly id: string
   /** Name of the agent. Undefined for a call without an agent, or an agent without a name. */
@@ -81,7 +84,7 @@ export interface RunContext {
    */
   readonly store: KeyValueStore | undefined
   /** Value of the run's option `data`. Never shown to a model. */
-  readonly data: unknown
+  readonly data: Data
   /** Records an attempt of a model call for `response.attempts`. */
   recordAttempt(attempt: Omit<Attempt, 'iteration'>): void
   /** Adds tokens used by a middleware's own model calls. */
@@ -95,7 +98,7 @@ export interface RunContext {
   observe(listener: (event: RunEvent) => void): () => void
   /** Asks the caller and waits for `stream.respond(id, value)` or `onRequest`. */
   request<Value = unknown>(request: RunRequestInit<Value>): Promise<Value>
-  /** Tool calls of this run wait until `verdict` settles. Its rejection fails the run. */
+  /** Tool calls of this run wait until `verdict` settles. If it rejects, the run fails at the next one. */
   holdTools(verdict: Promise<unknown>): void
   /**
    * Ends the loop after the current step. Code after `callNext()` still runs in every middleware.
@@ -116,9 +119,9 @@ export interface RunContext {
 }
 
 /** One tool call. Only the middlewares further inside and the tool see assignments. */
-export interface FunctionInvocationContext {
+export interface FunctionInvocationContext<Data = unknown> {
   /** Data and controls that all contexts of the run share. */
-  readonly run: RunContext
+  readonly run: RunContext<Data>
   /** Values that the middlewares of this call and the tool share. */
   readonly metadata: Record<string, unknown>
   /**
@@ -139,7 +142,7 @@ export interface FunctionInvocationContext {
   /** Validated arguments. Assigned ones are validated again before the tool runs. */
   arguments: Readonly<Record<string, unknown>>
   /** The run's `data`, as this call sees it. */
-  data: unknown
+  data: Data
   /** Result of the call, after `callNext()`. Assigning a value replaces it. */
   get result(): FunctionResult | undefined
   /** A value is turned into contents as if the tool had returned it. */
@@ -200,6 +203,8 @@ export interface Tool {
   readonly readOnly: boolean
   /** Never runs beside other calls of its batch. */
   readonly exclusive: boolean
+  /** After a crash it continues from its own steps, as a sub-agent does. @default false */
+  readonly resumable?: boolean | undefined
   /** Lets clients see the progress that the tool yields. @default false */
   readonly publicProgress?: boolean | undefined
   /** Values for middlewares. Never shown to the model. */
@@ -240,8 +245,23 @@ export interface FunctionMiddleware {
    * @default none
    */
   readonly storeNeeds?: readonly StoreNeed[] | undefined
+  /**
+   * Runs in sub-agents as well, outside their own middlewares, unless one of those has the same `role`, or
+   * the same `name` where there is no role.
+   * @default false
+   */
+  readonly inherited?: boolean | undefined
   /** Handles one tool call. Calls `callNext()` to run everything inside, or sets `context.result`. */
   process(
+    context: FunctionInvocationContext,
+    callNext: CallNext<FunctionResult>,
+  ): void | Promise<unknown>
+  /**
+   * Handles the answer to a tool call that does not run: the rejection by a person, or the result of a declared
+   * tool. `callNext()` resolves to it.
+   * @default it passes
+   */
+  processAnswer?(
     context: FunctionInvocationContext,
     callNext: CallNext<FunctionResult>,
   ): void | Promise<unknown>

@@ -5,7 +5,7 @@ import { toJsonSchema } from '../base/standard-schema.ts'
 import type { ApprovalPolicy, FunctionInvocationContext, HostedTool, Tool } from './run.ts'
 
 /** Options of `tool`. */
-export interface ToolOptions<Parameters extends Schema> {
+export interface ToolOptions<Parameters extends Schema, Data = unknown> {
   /** Letters, digits, `_` and `-`, at most 64, as all providers accept. */
   readonly name: string
   /** Description for the model: when to use the tool, and what it returns. */
@@ -26,7 +26,7 @@ export interface ToolOptions<Parameters extends Schema> {
    * declared only: the run pauses with the call.
    */
   readonly execute?:
-    | ((args: InferSchema<Parameters>, context: FunctionInvocationContext) => unknown)
+    | ((args: InferSchema<Parameters>, context: FunctionInvocationContext<Data>) => unknown)
     | undefined
   /** Policy that decides which calls need a person's approval. @default 'never' */
   readonly approval?: ApprovalPolicy | undefined
@@ -37,7 +37,11 @@ export interface ToolOptions<Parameters extends Schema> {
    * @default false
    */
   readonly returnDirect?: boolean | undefined
-  /** Declares that repeating a call has the same effect as one call. @default false */
+  /**
+   * Declares that repeating a call has the same effect as one call. After a crash the call runs again; that of
+   * another tool gets a result with the error code `uncertain`.
+   * @default false
+   */
   readonly idempotent?: boolean | undefined
   /** Declares that the tool changes nothing. @default false */
   readonly readOnly?: boolean | undefined
@@ -84,8 +88,8 @@ export interface ToolOptions<Parameters extends Schema> {
  * console.log(weather.name) // weather
  * ```
  */
-export function tool<Parameters extends Schema = JsonSchema>(
-  options: ToolOptions<Parameters>,
+export function tool<Parameters extends Schema = JsonSchema, Data = unknown>(
+  options: ToolOptions<Parameters, Data>,
 ): Tool {
   checkNames('tool', options, toolOptionNames)
   const { name, description, execute, approval = 'never', timeoutMs, metadata } = options

@@ -10,48 +10,56 @@ import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
 import { checkContents } from './judged-contents.ts'
 import type { GuardrailStage } from './verdict.ts'
 
-/** Creates the middleware that checks arguments and results of tool calls. */
+/**
+ * Creates the middleware that checks arguments and results of tool calls, and the answers to calls that do not
+ * run: as results, or by a guardrail that does not check results, as input.
+ */
 export function functionGuardrail(
   guardrail: Guardrail,
   stages: readonly GuardrailStage[],
 ): FunctionMiddleware {
-  return functionMiddleware(guardrail.name, async (context, callNext) => {
-    const refusals: FunctionResult[] = []
-    const place: GuardrailPlace = {
-      level: 'function',
-      middleware: context,
-      side: 'result',
-      replaced: 'replaced',
-      onRetry: ({ category = 'policy', feedback, message }) => {
-        refusals.push(errorResult('denied', category, feedback ?? message))
-      },
-    }
-    if (!(await guardrail.applies(place, 'arguments'))) {
-      await callNext()
-      return
-    }
-    if (stages.includes('arguments')) await checkArguments(guardrail, context, place)
-    if (refusals.length === 0) {
-      const about = { ...aboutCall(context), stage: 'result', role: 'tool' } as const
-      const { contents, error } = await callNext().catch(async (thrown: unknown) => {
-        if (!isOfTool(thrown, context)) throw thrown
-        const said = [text(thrown instanceof Error ? thrown.message : String(thrown))]
-        const checked = await checkContents(guardrail, stages, said, about, place)
-        if (refusals.length > 0) return refusals[0]!
-        if (checked === said) throw thrown
-        const message = textOf(checked)
-        if (isToolError(thrown)) throw new ToolError(message, { reason: thrown.reason })
-        return (context.result = errorResult('tool_failed', message))
-      })
-      const checked = await checkContents(guardrail, stages, contents, about, place)
-      if (checked !== contents) {
-        // The original result and error may contain what was removed.
-        const message = textOf(checked)
-        context.result = { contents: checked, ...(error && { error: { ...error, message } }) }
+  const handle =
+    (isAnswer: boolean): FunctionMiddleware['process'] =>
+    async (context, callNext) => {
+      let refusal: FunctionResult | undefined
+      const stage = isAnswer && !stages.includes('result') ? 'input' : 'result'
+      const place: GuardrailPlace = {
+        level: 'function',
+        middleware: context,
+        side: stage,
+        replaced: 'replaced',
+        onRetry: ({ category = 'policy', feedback, message }) => {
+          refusal ??= errorResult('denied', category, feedback ?? message)
+        },
       }
+      const isUsed = isAnswer || stages.some((one) => one !== 'input')
+      if (!isUsed || !(await guardrail.applies(place, stage))) {
+        await callNext()
+        return
+      }
+      if (!isAnswer) await checkArguments(guardrail, stages, context, place)
+      if (refusal === undefined) {
+        const about = { ...aboutCall(context), stage, role: 'tool' } as const
+        const { contents, error } = await callNext().catch(async (thrown: unknown) => {
+          if (!isOfTool(thrown, context)) throw thrown
+          const said = [text(thrown instanceof Error ? thrown.message : String(thrown))]
+          const checked = await checkContents(guardrail, stages, said, about, place)
+          if (refusal !== undefined) return refusal
+          if (checked === said) throw thrown
+          const message = textOf(checked)
+          if (isToolError(thrown)) throw new ToolError(message, { reason: thrown.reason })
+          return (context.result = errorResult('tool_failed', message))
+        })
+        const checked = await checkContents(guardrail, stages, contents, about, place)
+        if (checked !== contents) {
+          // The original result and error may contain what was removed.
+          const message = textOf(checked)
+          context.result = { contents: checked, ...(error && { error: { ...error, message } }) }
+        }
+      }
+      if (refusal !== undefined) context.result = refusal
     }
-    if (refusals.length > 0) context.result = refusals[0]
-  })
+  return { ...functionMiddleware(guardrail.name, handle(false)), processAnswer: handle(true) }
 }
 
 /** Returns true for an error of the tool, which the model may read. An error of middleware fails the run. */
@@ -61,10 +69,12 @@ function isOfTool(thrown: unknown, context: FunctionInvocationContext): boolean 
 
 async function checkArguments(
   guardrail: Guardrail,
+  stages: readonly GuardrailStage[],
   context: FunctionInvocationContext,
   place: GuardrailPlace,
 ): Promise<void> {
   const stage = 'arguments'
+  if (!stages.includes(stage)) return
   let json: string
   try {
     json = JSON.stringify(context.arguments)

@@ -151,10 +151,11 @@ export class Guardrail {
     stage: GuardrailStage,
     { category, severity }: Pick<Verdict, 'category' | 'severity'>,
     place: GuardrailPlace,
-    { match, ...more }: Pick<GuardrailEvent, 'match' | 'error'> = {},
-  ): void {
+    about?: Pick<GuardrailEvent, 'match' | 'error'>,
+  ): undefined {
     const { onEvent, includeContent } = this.#options
-    if (status === 'passed' && onEvent === undefined) return
+    if (status === 'passed' && onEvent === undefined) return undefined
+    const { match, ...more } = about ?? {}
     const data: GuardrailEvent = {
       guardrail: this.name,
       stage,
@@ -168,6 +169,7 @@ export class Guardrail {
     } catch {
       // Errors of an observer do not fail the check.
     }
+    return undefined
   }
 
   /** Ends the run as blocked, except in shadow mode. */
@@ -206,6 +208,7 @@ export class Guardrail {
     place: GuardrailPlace,
   ): readonly TextEdit[] | undefined {
     if (verdict === undefined) return undefined
+    if (verdict.action === 'allow') return this.report('passed', stage, verdict, place)
     const { replaced, onRetry } = place
     const isRetried = verdict.action === 'retry' && onRetry !== undefined
     const status = isRetried ? 'retry' : statusOf(verdict, replaced)

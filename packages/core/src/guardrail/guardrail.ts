@@ -82,12 +82,14 @@ export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
   const atChat = processAt('chat')
   if (atAgent) middlewares.push(agentMiddleware(check.name, atAgent))
   if (atChat) middlewares.push(chatMiddleware(check.name, atChat))
-  const calls = only('arguments', 'result', 'file')
+  const calls = only('arguments', 'result', 'file', 'input')
   if (calls.length > 0) middlewares.push(functionGuardrail(check, calls))
   const { role } = options
-  return middlewares.map((middleware) =>
-    role === undefined ? middleware : { ...middleware, role },
-  ) as GuardrailMiddleware<Level>[]
+  return middlewares.map((middleware) => ({
+    ...middleware,
+    role,
+    inherited: true,
+  })) as GuardrailMiddleware<Level>[]
 }
 
 const noFindings = (): undefined => undefined

@@ -151,8 +151,9 @@ export class HeldText {
       return this.isClosed ? this.end : this.end - (this.#endsInHalf ? 1 : 0)
     const { release } = this.#options
     if (release === 'full') return atEnd ? this.#decided : 0
-    const limit = release === 'sentence' && !this.isFinished ? this.#wholeSentences : this.#decided
-    return this.#readings.reduce((at, reading) => reading.outside(at), limit)
+    let limit = release === 'sentence' && !this.isFinished ? this.#wholeSentences : this.#decided
+    for (const reading of this.#readings) limit = reading.outside(limit)
+    return limit
   }
 
   /** Returns true if the last piece, which ends at `to`, may pass unchanged. */

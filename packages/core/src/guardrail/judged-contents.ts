@@ -1,3 +1,4 @@
+import { isThenable } from '../base/promises.ts'
 import { pieceOf, textField, withPiece } from '../messages/content-text.ts'
 import type { Content } from '../messages/content.ts'
 import { text } from '../messages/content.ts'
@@ -53,17 +54,18 @@ export async function checkContents(
   if (stages.includes(about.stage)) {
     const said = readable ?? readableText(contents)
     const whole: CheckedSubject = { ...about, contents }
-    if (flat(contents).some(isUnknown)) {
+    const parts = flat(contents)
+    if (parts.some(isUnknown)) {
       const subject: GuardrailSubject = { ...whole, text: said, final: true }
       guardrail.conclude(guardrail.read({ action: 'unsupported' }, subject, place), subject, place)
     }
     const edits = await editsOf(guardrail, said, whole, place, before)
     if (edits.length > 0) checked = await withEdits(contents, edits)
-    if (flat(contents).some(hasLabel)) {
+    if (parts.some(hasLabel)) {
       checked = await mapParts(checked, (part) => checkLabels(guardrail, part, about, place))
     }
   }
-  if (!stages.includes('file')) return checked
+  if (!stages.includes('file') || !flat(checked).some(isFile)) return checked
   return mapParts(checked, async (file) => {
     if (!isFile(file)) return file
     const subject: GuardrailSubject = {
@@ -99,16 +101,18 @@ async function editsOf(
 ): Promise<readonly AppliedEdit[]> {
   const edits: AppliedEdit[] = []
   if (said === '') return edits
-  const flagged = new Set<string | undefined>()
-  const plain = guardrail.readAs === 'raw'
-  const readings: TextReading[] = plain
+  const flagged: (string | undefined)[] = []
+  const isRaw = guardrail.readAs === 'raw'
+  let readings: readonly TextReading[] = isRaw
     ? [{ text: said, toOriginal: (edit) => [edit] }]
-    : [...readingsOf(said)]
-  if (!plain && before !== '') readings.push(jointOf(before, said))
-  for (const [index, { text: read, toOriginal }] of readings.entries()) {
+    : readingsOf(said, about.contents)
+  if (!isRaw && before !== '') readings = [...readings, jointOf(before, said)]
+  for (const reading of readings) {
+    const { text: read, toOriginal } = reading
     const subject: GuardrailSubject = { ...about, text: read, final: true }
+    const given = guardrail.ask(subject, place)
     // oxlint-disable-next-line no-await-in-loop -- a block ends the loop
-    const verdict = await guardrail.ask(subject, place)
+    const verdict = isThenable(given) ? await given : given
     if (verdict === undefined) continue
     const { action, category, spans, replacement = '' } = verdict
     const isWhole = !spans?.length
@@ -117,10 +121,10 @@ async function editsOf(
       : guardrail.edits(verdict, read).flatMap(toOriginal)
     const isKnown =
       action === 'allow' ||
-      (action === 'flag' && flagged.has(category)) ||
+      (action === 'flag' && flagged.includes(category)) ||
       (action === 'replace' && found.every((edit) => edits.some((other) => covers(other, edit))))
-    if (index > 0 && isKnown) continue
-    if (action === 'flag') flagged.add(category)
+    if (reading !== readings[0] && isKnown) continue
+    if (action === 'flag') flagged.push(category)
     if (guardrail.conclude(verdict, subject, place) === undefined) continue
     for (const { start, end, replacement: made = '' } of found) {
       insert(edits, { start, end, replacement: made })

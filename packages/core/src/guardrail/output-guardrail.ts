@@ -85,9 +85,9 @@ export function outputGuardrail(
     context.transformUpdates(
       holdBackGate({
         ...stream,
-        ...(isJson && { readAs: 'json' }),
-        ...(place.level === 'chat' && { joint }),
-        ...(guardrail.isShadow && { observe: true }),
+        readAs: isJson ? 'json' : stream.readAs,
+        joint: place.level === 'chat' ? joint : undefined,
+        observe: guardrail.isShadow || undefined,
         parts,
         scan: ({ part, text, from, final }) => {
           const subject: GuardrailSubject = {

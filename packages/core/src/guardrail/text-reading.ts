@@ -110,11 +110,22 @@ export function endingUpTo(ends: readonly number[], position: number): number {
   return low
 }
 
+interface Read {
+  readonly of: string
+  readonly readings: readonly TextReading[]
+}
+
+/** Readings of the text of contents, if they took time. */
+const readIn = new WeakMap<object, Read>()
+
 /**
  * Returns the readings of a complete text: unchanged, and with its JSON escapes decoded once, twice and so
- * on. JSON and JSON lines are read as lines of `name: value` instead of unchanged.
+ * on. JSON and JSON lines are read as lines of `name: value` instead of unchanged. The text of the same
+ * contents is read once for all guardrails.
  */
-export function readingsOf(text: string): readonly TextReading[] {
+export function readingsOf(text: string, contents?: object): readonly TextReading[] {
+  const known = contents && readIn.get(contents)
+  if (known?.of === text) return known.readings
   const json = readJson(text)
   const decoded: PlacedText[] = []
   for (let read: PlacedText = { text: json?.text ?? text, at: 0 }; ; ) {
@@ -132,7 +143,9 @@ export function readingsOf(text: string): readonly TextReading[] {
       },
     }),
   )
-  return [first, ...deeper]
+  const readings = [first, ...deeper]
+  if (contents && (json || deeper.length > 0)) readIn.set(contents, { of: text, readings })
+  return readings
 }
 
 /** Extends an edit so that it contains whole escapes. */

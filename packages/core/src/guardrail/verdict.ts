@@ -88,6 +88,8 @@ const actions: readonly unknown[] = [
   'unsupported',
 ] satisfies Verdict['action'][]
 
+const noSpans: readonly TextEdit[] = []
+
 /**
  * A broken verdict is a broken guardrail, and never a pass.
  * @throws TypeError for a verdict without a known action, RangeError for a span outside the text
@@ -96,7 +98,7 @@ export function checkVerdict(name: string, verdict: Verdict | undefined, length:
   if (!actions.includes(verdict?.action)) {
     throw new TypeError(`guardrail "${name}": \`check\` gave no known \`action\``)
   }
-  for (const { start, end } of verdict?.spans ?? []) {
+  for (const { start, end } of verdict?.spans ?? noSpans) {
     if (!(start >= 0 && start < end && end <= length)) {
       throw new RangeError(`guardrail "${name}": no span from ${start} to ${end} in ${length}`)
     }

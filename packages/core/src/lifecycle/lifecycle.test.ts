@@ -181,7 +181,7 @@ describe.each(runModes)('lifecycle hooks, %s', (mode) => {
 
     await runIn(mode, agent, { session })
 
-    expect(JSON.stringify(session)).not.toContain('4111')
+    expect(JSON.stringify(session)).not.toContain('My card')
     expect(session.messages.at(-1)).toMatchObject({ role: 'assistant' })
   })
 
@@ -307,8 +307,7 @@ describe.each(runModes)('lifecycle hooks, %s', (mode) => {
     ])
     await response
 
-    expect(log).toEqual(expect.arrayContaining(['c2', 'c1: 1', 'c2: 1']))
-    expect(log).not.toContain('c1')
+    expect(log.toSorted()).toEqual(['c1: 1', 'c2', 'c2: 1'])
     expect(client.requests[1]?.messages.at(-1)?.contents).toMatchObject([
       { contents: [{ text: 'Not today.' }] },
       { contents: [{ text: 'b' }] },

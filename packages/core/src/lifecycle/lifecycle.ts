@@ -2,11 +2,12 @@ import type { OptionRules } from '../base/check-options.ts'
 import { checkOptions } from '../base/check-options.ts'
 import type { AgentContext, AgentMiddleware } from '../contract/agent.ts'
 import type { ChatContext, ChatMiddleware } from '../contract/chat.ts'
-import type { FunctionInvocationContext, FunctionMiddleware } from '../contract/run.ts'
+import type { FunctionMiddleware } from '../contract/run.ts'
 import { ToolError } from '../contract/tool-error.ts'
 import { interceptLoop } from '../loop/interceptors.ts'
 import { collecting, failuresOf } from './failures.ts'
-import type { FunctionHookContext, LifecycleHooks } from './hooks.ts'
+import { FunctionHookView } from './function-hook-view.ts'
+import type { LifecycleHooks } from './hooks.ts'
 import { functionRequest, modelRequest } from './requests.ts'
 
 /** The middlewares of a set of hooks. Goes into a `middleware` list as one entry. */
@@ -86,7 +87,7 @@ function turnMiddleware(hooks: LifecycleHooks): AgentMiddleware & Partial<AsyncD
   }
 }
 
-/** Hooks of the loop's inner seams. */
+/** Hooks of the loop's inner levels. */
 function interceptRounds(hooks: LifecycleHooks, { run }: AgentContext): void {
   const { name, beforeIteration, afterModelCall, afterIteration } = hooks
   const { beforeToolExecution, beforeParallelBatch, onError } = hooks
@@ -151,7 +152,7 @@ function functionHooksMiddleware(hooks: LifecycleHooks): FunctionMiddleware {
     async process(context, callNext) {
       const { run } = context
       const failures = failuresOf(hooks, run)
-      const about = hookContext(context)
+      const about = new FunctionHookView(context, name)
       const execute = async (): Promise<void> => {
         if (about.blockExecution) {
           context.result = about.overrideResult ?? 'Permission denied.'
@@ -166,37 +167,26 @@ function functionHooksMiddleware(hooks: LifecycleHooks): FunctionMiddleware {
       }
       await failures.told('tool', async () => {
         await beforeFunction?.(about)
+        about.seal()
         if (afterFunction === undefined) return execute()
         let dealtWith = false
         const after = async (error: unknown): Promise<void> => {
-          const { result } = Object.assign(about, { result: context.result, exception: error })
+          const { result } = context
+          about.finish(result, error)
           await failures.tell(error, 'tool')
           await afterFunction(about)
+          about.seal()
+          if (about.exception !== undefined && about.exception !== error) throw about.exception
           dealtWith = error !== undefined && about.exception === undefined
-          if (about.result !== result) context.result = about.result
+          if (about.result === result) return
+          if (about.exception !== undefined) throw about.misuse('`result` while `exception` is set')
+          context.result = about.result
         }
         await collecting(run, execute, after).catch((error: unknown) => {
           if (!dealtWith) throw error
         })
       })
     },
-  }
-}
-
-function hookContext(context: FunctionInvocationContext): FunctionHookContext {
-  const { run, function: tool, callId, session, metadata, signal } = context
-  return {
-    run,
-    function: tool,
-    callId,
-    session,
-    metadata,
-    signal,
-    arguments: context.arguments,
-    blockExecution: false,
-    overrideResult: undefined,
-    result: undefined,
-    exception: undefined,
   }
 }
 

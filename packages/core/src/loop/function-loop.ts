@@ -12,6 +12,7 @@ import {
   callAddress,
   callGroup,
   cancelledResults,
+  hasUnpaired,
   lastWithCalls,
   openCalls,
 } from '../messages/call-results.ts'
@@ -30,7 +31,7 @@ import { limitReached } from './limits.ts'
 import { loopResponse } from './loop-response.ts'
 import type { Batch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
-import { addAll, addResults, askFor } from './transcript.ts'
+import { addAll, addResults, askFor, leaveConversation } from './transcript.ts'
 
 /** Input of the loop besides the run. */
 export interface LoopInput {
@@ -117,11 +118,12 @@ class FunctionLoop {
   turn(): Promise<RunEnding | undefined> {
     const run = this.#run
     run.iteration = run.place = run.loopState.iteration
-    run.answered = false
+    run.answered = run.replaced = false
     if (run.interceptors === undefined) return this.#round({})
     const { instructions } = this.#input
     this.#shown = run.tools.visible
-    const options = { ...this.#input.options, tools: this.#shown }
+    const { conversationId } = run
+    const options = Object.freeze({ ...this.#input.options, tools: this.#shown, conversationId })
     const round = { instructions, options, history: () => this.#history() }
     return run.interceptors.round(round, (edits) => this.#round(edits))
   }
@@ -158,8 +160,7 @@ class FunctionLoop {
     journal.record({ kind: 'revise', count: said.length, messages: revised })
     this.#last = { ...response, messages: revised, ...contentFields(revised) }
     // The provider has seen another answer, so from now on it is sent the whole conversation.
-    run.conversationId = undefined
-    run.sent = 0
+    leaveConversation(run)
     sink.push(callRestart)
     for (const { id, role, contents } of revised) sink.push({ contents, role, messageId: id })
     return revised
@@ -185,13 +186,20 @@ class FunctionLoop {
   }
 
   finish(ending: RunEnding): AgentResponse {
-    return loopResponse(this.#run, this.#last, ending)
+    const run = this.#run
+    run.messages.executing = nothingExecutes
+    // A hook after the last iteration may have stopped the run.
+    const isStopped = run.stopped !== undefined && stoppable.has(ending.status)
+    return loopResponse(run, this.#last, isStopped ? this.#stop([]) : ending)
   }
 
   /** Returns the messages for the next model call. */
   #history(): readonly Message[] {
-    const { conversationId, messages, sent } = this.#run
-    return visibleHistory(messages.all.slice(), conversationId === undefined ? 0 : sent)
+    const run = this.#run
+    const { all } = run.messages
+    // A provider that keeps the conversation refuses it while a call that it has seen has no result.
+    if (run.conversationId !== undefined && hasUnpaired(all, run.sent)) leaveConversation(run)
+    return visibleHistory(all.slice(), run.conversationId === undefined ? 0 : run.sent)
   }
 
   #ask(edits: RoundEdits, toolsAreOff: boolean): Promise<ChatResponse> {
@@ -200,13 +208,24 @@ class FunctionLoop {
     run.servedBy = undefined
     run.offer = undefined
     this.#toolChoice = (edits.options ?? options).toolChoice
+    const isEdited = edits.options !== undefined && edits.options.tools !== this.#shown
+    if (edits.options !== undefined) this.#continue(edits.options)
     return callModel(run, {
       client,
       instructions: edits.instructions ?? instructions,
       messages: edits.messages ?? this.#history(),
       options: this.#offer(edits.options, toolsAreOff),
       signal,
+      shown: isEdited ? this.#shown : run.tools.offered,
     })
+  }
+
+  /** Lets an interceptor choose the conversation at the provider, which is then sent all of it. */
+  #continue({ conversationId }: ChatOptions): void {
+    const run = this.#run
+    if (conversationId === run.conversationId) return
+    run.conversationId = conversationId
+    run.sent = 0
   }
 
   /** Accepts the model's response, or its replacement. */
@@ -220,7 +239,8 @@ class FunctionLoop {
     }
     this.#last = response
     // What a guest or a middleware has answered, the provider that keeps the conversation has not seen.
-    if (run.servedBy === client.provider && run.answered) {
+    if (run.replaced) leaveConversation(run)
+    else if (run.servedBy === client.provider && run.answered) {
       run.conversationId = response.conversationId ?? run.conversationId
       run.sent = run.messages.all.length
     }
@@ -231,7 +251,8 @@ class FunctionLoop {
     const { conversationId, tools } = this.#run
     const given = edited ?? this.#input.options
     const options: ChatOptions = toolsAreOff ? { ...given, toolChoice: 'none' } : given
-    const visible = edited?.tools === this.#shown ? tools.visible : (edited?.tools ?? tools.visible)
+    const isEdited = edited?.tools !== undefined && edited.tools !== this.#shown
+    const visible = isEdited ? edited.tools : tools.offered
     const last = this.#offered
     if (
       last?.tools === visible &&
@@ -242,7 +263,8 @@ class FunctionLoop {
     }
     this.#base = options
     const shown = visible.length > 0 ? visible : undefined
-    this.#offered = { ...options, tools: shown, conversationId }
+    // The next model call may be made with them, too.
+    this.#offered = Object.freeze({ ...options, tools: shown, conversationId })
     return this.#offered
   }
 
@@ -250,6 +272,7 @@ class FunctionLoop {
     const run = this.#run
     const { journal } = run
     this.#working = { id, batch }
+    run.messages.executing = batch.calls
     if (!journal.groups.has(id)) journal.record({ kind: 'calls', group: id })
     if (run.control?.mode === 'after-model') return cancelledPause
     if (run.keepsSteps) await saveStep(run)
@@ -260,6 +283,7 @@ class FunctionLoop {
   #took(id: string, batch: Batch, outcome: BatchOutcome): RunEnding | undefined {
     const run = this.#run
     this.#working = undefined
+    run.messages.executing = nothingExecutes
     const { results, pending, terminates, direct } = outcome
     const waits = pending.length > 0 || outcome.interrupted
     if (waits) askFor(run, id, pending, batch.waiting)
@@ -302,5 +326,7 @@ class FunctionLoop {
 
 /** A cancel has found its safe point. */
 const cancelledPause: RunEnding = { status: 'paused', reason: 'cancelled' }
+const stoppable: ReadonlySet<string> = new Set(['completed', 'max_iterations'])
+const nothingExecutes: readonly FunctionCallContent[] = Object.freeze([])
 const noGroups: readonly string[] = Object.freeze([])
 const nothingWaits: ReadonlyMap<string, PendingRequest> = new Map()

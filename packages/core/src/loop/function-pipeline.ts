@@ -100,10 +100,7 @@ export function functionPipeline(middleware: Nested<FunctionMiddleware>): Functi
 }
 
 function runBy(handler: FunctionHandler): NonNullable<Tool['execute']> {
-  return async (args, context) => {
-    context.arguments = args
-    return (await handler(context)) ?? context.result
-  }
+  return (_, context) => handler(context)
 }
 
 function refusal({ name, execute }: Tool): LamellaError {

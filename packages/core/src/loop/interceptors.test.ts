@@ -2,12 +2,22 @@ import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { LoopInterceptor } from '../authoring.ts'
 import { interceptLoop } from '../authoring.ts'
-import type { AgentOptions } from '../index.ts'
-import { Agent, agentMiddleware, lifecycle, tool } from '../index.ts'
+import type { AgentOptions, IterationContext, Message } from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  functionMiddleware,
+  lifecycle,
+  message,
+  tool,
+} from '../index.ts'
 
+const textOf = ({ contents }: Message): string =>
+  contents.map((one) => 'text' in one && one.text).join()
 const echo = tool({ name: 'echo', description: '', execute: () => 'echo' })
 
-describe.each(runModes)('the seams of the loop, %s', (mode) => {
+describe.each(runModes)('the inner levels of the loop, %s', (mode) => {
   function make(interceptor: LoopInterceptor, options: Partial<AgentOptions> = {}) {
     const client = scriptedClient([callFunction('echo', {}, 'c1'), 'Done.'])
     const middleware = agentMiddleware('outer', async ({ run }, callNext) => {
@@ -19,10 +29,10 @@ describe.each(runModes)('the seams of the loop, %s', (mode) => {
 
   it.each(['iteration', 'batch'] as const)(
     'a middleware that continues twice breaks the %s',
-    async (seam) => {
+    async (level) => {
       const { agent } = make({
         name: 'twice',
-        [seam]: async (_: unknown, next: () => Promise<void>) => {
+        [level]: async (_: unknown, next: () => Promise<void>) => {
           await next()
           await next()
         },
@@ -37,8 +47,8 @@ describe.each(runModes)('the seams of the loop, %s', (mode) => {
 
   it.each(['iteration', 'batch'] as const)(
     'a middleware that does not continue breaks the %s',
-    async (seam) => {
-      const { agent } = make({ name: 'lazy', [seam]: async () => {} })
+    async (level) => {
+      const { agent } = make({ name: 'lazy', [level]: async () => {} })
 
       await expect(runIn(mode, agent)).rejects.toMatchObject({ middleware: 'lazy' })
     },
@@ -110,6 +120,32 @@ describe.each(runModes)('the seams of the loop, %s', (mode) => {
     expect(ran).toBe(1)
   })
 
+  it('a call and the middleware around it may ask one after the other', async () => {
+    const asks = functionMiddleware('asks', async ({ run }, callNext) => {
+      await run.interrupt('run it?')
+      await callNext()
+    })
+    const around = agentMiddleware('outer', async ({ run }, callNext) => {
+      interceptLoop(run, {
+        name: 'review',
+        batch: async (context, next) => {
+          await next()
+          await context.run.interrupt('fine?')
+        },
+      })
+      await callNext()
+    })
+    const client = scriptedClient([callFunction('echo'), 'Done.'])
+    const agent = new Agent({ client, tools: [echo], middleware: [around, asks] })
+
+    const paused = await runIn(mode, agent)
+    const answers = paused.pending.map(({ id }) => [id, true])
+    const response = await agent.resume(paused.checkpoint!, Object.fromEntries(answers))
+
+    expect(paused.pending).toMatchObject([{ payload: 'run it?' }, { payload: 'fine?' }])
+    expect(response.text).toBe('Done.')
+  })
+
   it('a middleware before the model call may pause the run', async () => {
     const { agent, client } = make({
       name: 'ask',
@@ -167,5 +203,229 @@ describe.each(runModes)('the seams of the loop, %s', (mode) => {
 
     expect((await runIn(mode, agent, { onRequest: () => true })).status).toBe('completed')
     expect(client.requests).toHaveLength(3)
+  })
+
+  it('a middleware that is put around the loop after the loop is a mistake', async () => {
+    const client = scriptedClient(['Done.'])
+    const late = agentMiddleware('late', async ({ run }, callNext) => {
+      await callNext()
+      interceptLoop(run, { name: 'never' })
+    })
+
+    await expect(runIn(mode, new Agent({ client, middleware: late }))).rejects.toThrow(
+      'interceptLoop()',
+    )
+  })
+
+  it('one that is put around it again, because a middleware repeats the run, counts once', async () => {
+    const log: string[] = []
+    const repeat = agentMiddleware('repeat', async (_, callNext) => {
+      await callNext()
+      await callNext()
+    })
+    const hooks = lifecycle({
+      name: 'log',
+      beforeIteration: () => void log.push('before'),
+    })
+    const client = scriptedClient(['Once.', 'Twice.'])
+    const agent = new Agent({ client, middleware: [hooks, repeat, hooks] })
+
+    await runIn(mode, agent)
+
+    expect(log).toEqual(['before', 'before', 'before', 'before'])
+  })
+
+  it('so is one that is put around it during a model call', async () => {
+    const late = chatMiddleware('late', async ({ run }, callNext) => {
+      interceptLoop(run, { name: 'never', response: () => {} })
+      await callNext()
+    })
+    const agent = new Agent({ client: scriptedClient(['Done.']), middleware: late })
+
+    await expect(runIn(mode, agent)).rejects.toMatchObject({
+      code: 'middleware_contract',
+      message: expect.stringContaining('interceptLoop()'),
+    })
+  })
+
+  it.each([
+    ['messages', []],
+    ['instructions', 'Be brief.'],
+    ['options', {}],
+    ['skipModelCall', true],
+    ['overrideResponse', 'Done.'],
+  ] as const)('assigning %s after the model call is a mistake', async (name, value) => {
+    const { agent } = make({
+      name: 'late',
+      iteration: async (context, next) => {
+        await next()
+        Object.assign(context, { [name]: value })
+      },
+    })
+
+    await expect(runIn(mode, agent)).rejects.toMatchObject({
+      code: 'middleware_contract',
+      middleware: 'late',
+      message: expect.stringContaining(`context.${name} too late`),
+    })
+  })
+
+  it.each([
+    ['skipToolExecution', true],
+    ['overrideResult', () => 'nothing'],
+  ] as const)('assigning %s after the tool calls is a mistake', async (name, value) => {
+    const { agent } = make({
+      name: 'late',
+      batch: async (context, next) => {
+        await next()
+        Object.assign(context, { [name]: value })
+      },
+    })
+
+    await expect(runIn(mode, agent)).rejects.toThrow(`context.${name} too late`)
+  })
+
+  it('an error names the middleware whose edit came too late, also in a response hook', async () => {
+    const edit = (context: IterationContext) => void (context.instructions = 'Be brief.')
+    const middleware = agentMiddleware('outer', async ({ run }, callNext) => {
+      interceptLoop(run, { name: 'edits', response: edit })
+      interceptLoop(run, { name: 'looks', response: () => {}, iteration: (_, next) => next() })
+      await callNext()
+    })
+    const agent = new Agent({ client: scriptedClient(['Done.']), middleware })
+
+    await expect(runIn(mode, agent)).rejects.toMatchObject({ middleware: 'edits' })
+  })
+
+  it('the inputs of an iteration that resumes cannot be edited any more', async () => {
+    const asking = tool({
+      name: 'echo',
+      description: '',
+      approval: 'always',
+      execute: () => 'echo',
+    })
+    const { agent } = make(
+      {
+        name: 'edits',
+        iteration: async (context, next) => {
+          if (context.resumed) context.options = { temperature: 1 }
+          await next()
+        },
+      },
+      { tools: [asking] },
+    )
+
+    const paused = await runIn(mode, agent)
+    const resumed = agent.resume(paused.checkpoint!, { [paused.pending[0]!.id]: true })
+
+    await expect(resumed).rejects.toMatchObject({
+      code: 'middleware_contract',
+      middleware: 'edits',
+    })
+  })
+
+  it('an iteration shows what it sends, with the edits of middlewares further out', async () => {
+    const seen: unknown[] = []
+    const note = message('user', 'A note.')
+    const client = scriptedClient(['Done.'])
+    const middleware = agentMiddleware('outer', async ({ run }, callNext) => {
+      interceptLoop(run, {
+        name: 'adds',
+        iteration: async (context, next) => {
+          context.messages = [...context.messages, note]
+          await next()
+        },
+      })
+      interceptLoop(run, {
+        name: 'reads',
+        iteration: async ({ messages, instructions, options }, next) => {
+          seen.push(messages.map(textOf), instructions, options.temperature)
+          await next()
+        },
+      })
+      await callNext()
+    })
+    const agent = new Agent({
+      client,
+      middleware,
+      instructions: 'Be kind.',
+      options: { temperature: 0.5 },
+    })
+
+    await runIn(mode, agent)
+
+    expect(seen).toEqual([['Hello', 'A note.'], 'Be kind.', 0.5])
+    expect(client.requests[0]!.messages.map(textOf)).toContain('A note.')
+  })
+
+  it('the messages of an iteration cannot be edited in place, where it would change nothing', async () => {
+    const { agent } = make({
+      name: 'adds',
+      iteration: async ({ messages }, next) => {
+        ;(messages as Message[]).push(message('user', 'A note.'))
+        await next()
+      },
+    })
+
+    await expect(runIn(mode, agent)).rejects.toThrow(TypeError)
+  })
+
+  it('an iteration has its response as soon as the model has answered', async () => {
+    const seen: unknown[] = []
+    const { agent } = make({
+      name: 'reads',
+      iteration: async (context, next) => {
+        seen.push(context.response)
+        await next()
+        seen.push(context.response?.text)
+      },
+      response: (context) => void seen.push(context.response?.text),
+    })
+
+    await runIn(mode, agent)
+
+    expect(seen).toEqual([undefined, '', '', undefined, 'Done.', 'Done.'])
+  })
+
+  it('a model call that is skipped without a response has an empty one', async () => {
+    const { agent, client } = make({
+      name: 'skips',
+      iteration: async (context, next) => {
+        context.skipModelCall = true
+        await next()
+      },
+    })
+
+    expect(await runIn(mode, agent)).toMatchObject({ status: 'completed', text: '' })
+    expect(client.requests).toHaveLength(0)
+  })
+
+  it('calls that a middleware skips are denied, and do not count as failed', async () => {
+    const client = scriptedClient([...Array(5).fill(callFunction('echo')), 'Done.'])
+    const middleware = agentMiddleware('outer', async ({ run }, callNext) => {
+      interceptLoop(run, {
+        name: 'skips',
+        batch: async (context, next) => {
+          context.skipToolExecution = true
+          await next()
+        },
+      })
+      await callNext()
+    })
+    const agent = new Agent({
+      client,
+      tools: [echo],
+      middleware,
+      functionInvocation: { maxConsecutiveErrorsPerRequest: 1 },
+    })
+
+    const { status, messages } = await runIn(mode, agent)
+
+    expect(status).toBe('completed')
+    const results = messages.flatMap(({ contents }) =>
+      contents.filter((content) => content.type === 'function-result'),
+    )
+    expect(results).toHaveLength(5)
+    expect(results[0]!.error).toMatchObject({ code: 'denied' })
   })
 })

@@ -1,3 +1,4 @@
+import { checkNames } from '../base/check-names.ts'
 import type { LoopState } from '../contract/chat-options.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
 
@@ -10,12 +11,16 @@ const defaults: LoopConfiguration = {
   additionalTools: [],
   includeDetailedErrors: false,
   maxConcurrency: Infinity,
+  onUnknownTool: undefined,
 }
 
-/** @throws RangeError that names the setting and its value */
+const names = new Set(Object.keys(defaults))
+
+/** @throws TypeError or RangeError that names the setting, and a wrong value */
 export function loopConfiguration(config: FunctionInvocationConfiguration = {}): LoopConfiguration {
+  checkNames('functionInvocation', config, names)
   const { onUnknownTool } = config
-  const settings: Record<string, unknown> = { onUnknownTool }
+  const settings: Record<string, unknown> = {}
   for (const name of Object.keys(defaults) as (keyof LoopConfiguration)[]) {
     const value = config[name] ?? defaults[name]
     const least = name === 'maxConsecutiveErrorsPerRequest' ? 0 : 1

@@ -158,6 +158,17 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
     expect(resultsOf(response.messages)[0]!.error?.code).toBe('invalid_arguments')
   })
 
+  it('arguments cannot be edited in place, past the schema', async () => {
+    const middleware = functionMiddleware('break', async (context, callNext) => {
+      Object.assign(context.arguments, { n: 'no number' })
+      await callNext()
+    })
+    const { agent, ran } = make([good('c1'), 'Sorry.'], {}, [middleware])
+
+    await expect(play(agent, 'Go', { stream })).rejects.toThrow('read only')
+    expect(ran).toEqual([])
+  })
+
   describe('a call to a tool that does not exist', () => {
     it('is an error result, and the others run', async () => {
       const { agent, ran } = make([[good('c1'), callFunction('ghost', {}, 'c2')], 'Sorry.'])

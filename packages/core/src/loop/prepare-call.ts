@@ -12,8 +12,12 @@ import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult, toFunctionResult, unknownToolResult } from '../messages/function-result.ts'
 import { parseArguments } from '../messages/parse-arguments.ts'
 import type { PreparedCall } from '../pipeline/function-call.ts'
+import { FunctionCall } from '../pipeline/function-call.ts'
+import { composeToolCall } from '../pipeline/tool-call.ts'
 import { askGates } from '../pausing/call-gates.ts'
 import type { Run } from '../run/run.ts'
+
+type Verdict = Extract<Decision, { readonly approved: boolean }>
 
 /** Next step of a call: it has its result, waits for an answer, or runs. */
 export type Step =
@@ -29,14 +33,12 @@ export function prepareCall(
   decision: Decision | undefined,
   { includeDetailedErrors, onUnknownTool }: LoopConfiguration,
 ): Step | Promise<Step> {
-  if (decision !== undefined && 'approved' in decision && !decision.approved) {
-    const { reason } = decision
-    return { result: errorResult('rejected', reason ?? 'rejected', reason) }
-  }
   const tool = run.toolFor(call.name)
   if (tool?.type === 'function') {
     return prepareTool(run, call, address, tool, decision, includeDetailedErrors)
   }
+  // Without a tool, no middleware can judge the reason.
+  if (isRejection(decision)) return { result: errorResult('rejected', 'rejected') }
   return onUnknownTool ? answerUnknown(run, call, onUnknownTool) : unknown(call)
 }
 
@@ -51,18 +53,29 @@ export function prepareTool(
 ): Step | Promise<Step> {
   const verdict = decision !== undefined && 'approved' in decision ? decision : undefined
   const parsed = parseArguments(call.arguments)
+  const { value: given = {} } = parsed
+  const answered = (result: FunctionResult): Promise<Step> =>
+    passAnswer(run, { call, address, tool, arguments: given }, result)
+  if (isRejection(decision)) {
+    const { reason } = decision
+    return answered(errorResult('rejected', reason ?? 'rejected', reason))
+  }
   if (parsed.error !== undefined) return refused(parsed.error, includeDetails)
   const accept = (result: StandardResult<unknown>): Step | Promise<Step> => {
     if (result.issues !== undefined) return refused(formatIssues(result.issues), includeDetails)
     const args = freezePlain(result.value as Record<string, unknown>)
     if (decision === undefined) return prepareNew(run, { call, address, tool, arguments: args })
     if (verdict === undefined)
-      return { result: toFunctionResult((decision as { result: unknown }).result) }
+      return answered(toFunctionResult((decision as { result: unknown }).result))
     const metadata = { approval: verdict, call }
     return { run: { call, address, tool, arguments: args, metadata } }
   }
   const checked = validate(tool.parameters, verdict?.arguments || named(parsed.value, tool))
   return 'then' in checked ? checked.then(accept) : accept(checked)
+}
+
+function isRejection(decision: Decision | undefined): decision is Verdict {
+  return (decision as Partial<Verdict> | undefined)?.approved === false
 }
 
 function refused(why: string, includeDetails: boolean): Step {
@@ -76,6 +89,17 @@ async function answerUnknown(
 ): Promise<Step> {
   const answer = await handler(call, run)
   return answer === undefined ? unknown(call) : { result: toFunctionResult(answer) }
+}
+
+/** Passes the answer to a call that does not run through the middlewares that handle answers. */
+async function passAnswer(run: Run, prepared: PreparedCall, answer: FunctionResult): Promise<Step> {
+  const handlers = run.middlewares.flatMap((one) =>
+    'processAnswer' in one ? { name: one.name, process: one.processAnswer.bind(one) } : [],
+  )
+  const call = new FunctionCall(run, prepared, undefined, false)
+  const result = await composeToolCall(handlers, () => void (call.result = answer))(call)
+  if (call.terminates !== undefined) throw call.terminates
+  return { result }
 }
 
 function unknown({ name }: FunctionCallContent): Step {
@@ -103,12 +127,9 @@ function prepareNew({ callGates }: Run, prepared: PreparedCall): Step | Promise<
     return { pending: { kind: 'function-call', id: createSecretId('call'), address, call } }
   }
   const isPolicy = typeof approval === 'function'
-  if (!isPolicy && callGates === undefined) return decided(prepared, approval === 'always')
+  if (!isPolicy && callGates.length === 0) return decided(prepared, approval === 'always')
   const ask = (asks: boolean): Step | Promise<Step> => {
-    const gated =
-      callGates === undefined
-        ? asks
-        : askGates(callGates, { callId, arguments: args, tool, call, asks })
+    const gated = askGates(callGates, { callId, arguments: args, tool, call, asks })
     return isThenable(gated)
       ? gated.then((more) => decided(prepared, more || asks))
       : decided(prepared, gated || asks)

@@ -23,16 +23,22 @@ export function addResults(
   { executed = 0, failed }: { readonly executed?: number; readonly failed?: boolean } = {},
 ): void {
   if (results.length === 0) return
-  const { journal, messages, conversationId, sent, sink } = run
+  const { journal, messages, sink } = run
   const { all } = messages
   const message: Message = { id: createId('msg'), role: 'tool', contents: results }
   const group =
     groupId === undefined || all.at(-1)?.id === groupId ? undefined : callGroup(all, groupId)
-  const end = group?.end ?? all.length
-  // What a provider that keeps the conversation has seen lies behind.
-  const at = conversationId === undefined ? end : Math.max(end, sent)
+  const at = group?.end ?? all.length
+  // A provider that keeps the conversation was told of later messages without these calls.
+  if (at < run.sent) leaveConversation(run)
   journal.record({ kind: 'results', at, message, executed, failed })
   sink.push({ contents: results, role: 'tool', messageId: message.id })
+}
+
+/** Sends the whole conversation to the provider from now on, as to one that has not seen it. */
+export function leaveConversation(run: Run): void {
+  run.conversationId = undefined
+  run.sent = 0
 }
 
 /** Adds the requests for approval to the message with their calls. */

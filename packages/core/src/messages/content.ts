@@ -108,6 +108,7 @@ export interface FunctionError {
     | 'denied'
     | 'budget'
     | 'cancelled'
+    | 'uncertain'
   /** Description for the application. The model does not read it. */
   readonly message: string
 }

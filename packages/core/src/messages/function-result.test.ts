@@ -137,6 +137,7 @@ describe('a call without a result', () => {
     denied: 'Error: Tool call invocation was denied by policy.',
     budget: 'Error: Tool call budget is used up.',
     cancelled: 'Error: Tool call invocation was cancelled.',
+    uncertain: 'Error: Function may have run, its result is unknown.',
   }
 
   test.each(Object.entries(sentences))('tells the model of %s: %s', (code, sentence) => {

@@ -60,6 +60,7 @@ const sentences: Readonly<Record<FunctionError['code'], string>> = {
   denied: 'Tool call invocation was denied by policy.',
   budget: 'Tool call budget is used up.',
   cancelled: 'Tool call invocation was cancelled.',
+  uncertain: 'Function may have run, its result is unknown.',
 }
 
 /** Returns true for parts that a tool may return. Other parts belong to the model or the loop. */

@@ -20,6 +20,8 @@ export interface SessionSnapshot {
   readonly pending: readonly ApprovalRequestContent[]
   /** Values of state cells of scope `session`, by name. */
   readonly state: Readonly<Record<string, unknown>>
+  /** Save of `sessions(store)` that the session continues. */
+  readonly revision?: string | undefined
 }
 
 /** A conversation over several runs: its messages, state and pending approvals. */
@@ -38,6 +40,8 @@ export interface Session {
   pending: readonly ApprovalRequestContent[]
   /** Values of state cells of scope `session`, by name. JSON. */
   readonly state: Record<string, unknown>
+  /** Save of `sessions(store)` that the session continues. A save is rejected where there is a later one. */
+  revision: string | undefined
   /** Returns a copy as JSON, from which `createSession` makes the session again. */
   toJSON(): SessionSnapshot
 }
@@ -105,9 +109,9 @@ export function createSession(from: Partial<Omit<SessionSnapshot, 'version'>> = 
     messages: from.messages ?? [],
     pending: from.pending ?? [],
     state: { ...from.state },
+    revision: from.revision,
     toJSON() {
-      const { id, conversationId, keeper, sent, messages, pending, state } = this
-      return jsonCopy({ version: 1, id, conversationId, keeper, sent, messages, pending, state })
+      return jsonCopy({ version: 1, ...this, toJSON: undefined })
     },
   }
 }

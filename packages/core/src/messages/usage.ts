@@ -31,8 +31,10 @@ export function addUsage(left: Usage, right: Usage | undefined): Usage {
 
 /** Returns the difference of two counts, without counters that did not change. */
 export function usageSince(now: Usage, before: Usage): Usage {
-  const used = Object.entries(now).map(
-    ([counter, count = 0]) => [counter, count - (before[counter] ?? 0)] as const,
-  )
-  return Object.fromEntries(used.filter(([, count]) => count !== 0))
+  const used: Record<string, number> = {}
+  for (const counter in now) {
+    const count = (now[counter] ?? 0) - (before[counter] ?? 0)
+    if (count !== 0) used[counter] = count
+  }
+  return used
 }

@@ -260,7 +260,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     ])
   })
 
-  it('with such a conversation, a result that comes late is sent with what is new', async () => {
+  it('with such a conversation, the provider gets a call and its late result in a new one, with all else', async () => {
     const served = (messages: ChatResponseInit['messages']) => ({
       messages,
       conversationId: 'conv',
@@ -271,7 +271,10 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
 
     await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
 
-    expect(outline(client.requests[2]!.messages)).toEqual(['tool: c1 = '])
+    const { messages, options } = client.requests[2]!
+    expect(options.conversationId).toBeUndefined()
+    expect(outline(messages).filter((entry) => entry.startsWith('tool'))).toEqual(['tool: c1 = '])
+    expect(messages).toHaveLength(5)
   })
 
   it('with such a conversation, results of siblings are sent with the one that was approved', async () => {

@@ -9,7 +9,6 @@ import type {
   Content,
 } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
-import type { Session } from '../messages/session.ts'
 import { isTrusted } from '../messages/trusted-content.ts'
 import type { Run } from '../run/run.ts'
 import type { Claims } from './claims.ts'
@@ -39,11 +38,11 @@ export function answerSteps(pending: readonly PendingRequest[], answers: Answers
  */
 export async function claimAnswered(
   claims: Claims,
-  session: Session | undefined,
-  input: readonly Message[],
+  run: Run,
   answers: Answers = {},
   open: OpenApprovals,
 ): Promise<void> {
+  const { input, session, tenant } = run
   const ids = [...ownAnswers(input).map(({ id }) => id), ...Object.keys(answers)]
   if (ids.length === 0) return
   const history = session?.messages ?? []
@@ -51,9 +50,14 @@ export async function claimAnswered(
   const asked = new Set(contentsOf(history, 'approval-request').map(({ id }) => id))
   const keys: string[] = []
   for (const id of ids) {
-    const call = openRequest(id, session, open) === undefined ? declaredCall(all, id) : undefined
-    if (call !== undefined) keys.push(`${session?.id} ${callAddress(all, call)}`)
-    else if (openRequest(id, session, open) !== undefined) keys.push(id)
+    if (openRequest(id, run, open) !== undefined) {
+      keys.push(id)
+      continue
+    }
+    const call = declaredCall(all, id)
+    // Without a session, a call cannot be told from that of another conversation.
+    if (call !== undefined && session === undefined) continue
+    if (call !== undefined) keys.push(JSON.stringify([tenant, session!.id, callAddress(all, call)]))
     else if (asked.has(id)) throw used(id)
     // oxlint-disable-next-line no-await-in-loop
     else await claims.refuseUsed(id)
@@ -68,6 +72,7 @@ export function bringsAnswers(input: readonly Message[]): boolean {
 
 /** Answers of this process, without those of the past, whose call has its result in the same input. */
 function ownAnswers(input: readonly Message[]): readonly ApprovalResponseContent[] {
+  if (!bringsAnswers(input)) return []
   const done = new Set(contentsOf(input, 'function-result').map(({ callId }) => callId))
   const requests = contentsOf(input, 'approval-request')
   const past = new Set(requests.filter(({ call }) => done.has(call.callId)).map(({ id }) => id))
@@ -97,14 +102,10 @@ export function recordAnswers(
   }
 }
 
-function recordAnswer(
-  { journal, messages, session }: Run,
-  id: string,
-  given: unknown,
-  open: OpenApprovals,
-): boolean {
-  const { all } = messages
-  const request = openRequest(id, session, open)
+function recordAnswer(run: Run, id: string, given: unknown, open: OpenApprovals): boolean {
+  const { journal } = run
+  const { all } = run.messages
+  const request = openRequest(id, run, open)
   const call = request === undefined ? declaredCall(all, id) : request.call
   const group = call && groupOfCall(all, call)
   if (group === undefined) return false
@@ -126,19 +127,19 @@ function declaredCall(all: readonly Message[], callId: string) {
 
 /** Requests for the open calls of a group that were made before, by the position of the call. */
 export function waitingIn(
-  { journal, messages, session }: Run,
+  run: Run,
   group: CallGroup,
   open: OpenApprovals,
 ): ReadonlyMap<string, PendingRequest> {
   const waiting = new Map<string, PendingRequest>()
   for (const { id, call, hosted } of contentsOf(group.messages, 'approval-request')) {
-    const request = hosted === true ? undefined : openRequest(id, session, open)
+    const request = hosted === true ? undefined : openRequest(id, run, open)
     const own = group.open.find(({ callId }) => callId === call.callId)
     if (request === undefined || own === undefined) continue
-    const address = callAddress(messages.all, own)
+    const address = callAddress(run.messages.all, own)
     waiting.set(address, { kind: 'approval', id, address, request })
   }
-  for (const request of journal.state?.pending ?? []) waiting.set(request.address, request)
+  for (const request of run.journal.state?.pending ?? []) waiting.set(request.address, request)
   return waiting
 }
 
@@ -153,10 +154,12 @@ function contentsOf<Type extends Content['type']>(
 
 function openRequest(
   id: string,
-  session: Session | undefined,
+  { session, tenant }: Run,
   open: OpenApprovals,
 ): ApprovalRequestContent | undefined {
-  return session === undefined ? open.find(id) : session.pending.find((entry) => entry.id === id)
+  return session === undefined
+    ? open.find(id, tenant)
+    : session.pending.find((entry) => entry.id === id)
 }
 
 function toAnswer({ kind }: Pick<PendingRequest, 'kind'>, given: unknown): unknown {

@@ -7,7 +7,7 @@ import { Agent, agentMiddleware, functionMiddleware, tool } from '../index.ts'
 
 const gate = (ask: ApprovalGate): AgentMiddleware =>
   agentMiddleware('gate', async (context, callNext) => {
-    gateCalls(context.run, { role: 'test', approval: ask })
+    gateCalls(context.run, { approval: ask })
     await callNext()
   })
 
@@ -81,58 +81,11 @@ describe('a gate of a middleware', () => {
   })
 })
 
-describe('a gate of a parent', () => {
-  const subAgent = (own: readonly AgentMiddleware[]) => {
-    const done: unknown[] = []
-    const pay = tool({
-      name: 'pay',
-      description: 'Pays.',
-      parameters: { type: 'object', properties: { cents: { type: 'number' } } },
-      execute: (args) => done.push(args),
-    })
-    const client = scriptedClient([callFunction('pay', { cents: 5 }), 'Paid.'])
-    const inner = new Agent({ name: 'payer', client, tools: [pay], middleware: own })
-    return { inner, done }
-  }
-  const deny = (role: string, seen: string[]): AgentMiddleware =>
-    agentMiddleware(role, async (context, callNext) => {
-      const execution = ({ function: { name } }: { function: { name: string } }) => {
-        seen.push(name)
-        return name === 'pay' ? 'No.' : undefined
-      }
-      gateCalls(context.run, { role, execution })
-      await callNext()
-    })
-  const run = async (own: readonly AgentMiddleware[]) => {
-    const { inner, done } = subAgent(own)
-    const seen: string[] = []
-    const client = scriptedClient([callFunction('payer', { task: 'Pay.' }), 'Done.'])
-    await new Agent({ client, tools: [inner.asTool()], middleware: [deny('policy', seen)] }).run(
-      'Go',
-    )
-    return { seen, done }
-  }
-
-  test('judges the calls of its sub-agents, whose own gates of another role add to it', async () => {
-    expect(await run([])).toEqual({ seen: ['payer', 'pay'], done: [] })
-    expect(await run([gate(() => false)])).toEqual({ seen: ['payer', 'pay'], done: [] })
-  })
-
-  test('gives way to one of the same role', async () => {
-    const own = agentMiddleware('own', async (context, callNext) => {
-      gateCalls(context.run, { role: 'policy' })
-      await callNext()
-    })
-
-    expect(await run([own])).toEqual({ seen: ['payer'], done: [{ cents: 5 }] })
-  })
-})
-
 test('an execution gate sees the arguments that the tool gets, after every middleware', async () => {
   const seen: unknown[] = []
   const { agent, done } = agentWith([
     agentMiddleware('gate', async (context, callNext) => {
-      gateCalls(context.run, { role: 'gate', execution: (call) => void seen.push(call.arguments) })
+      gateCalls(context.run, { execution: (call) => void seen.push(call.arguments) })
       await callNext()
     }),
   ])

@@ -4,15 +4,12 @@ import type { RunContext } from '../contract/run.ts'
 import { engineOf } from '../run/run.ts'
 
 /**
- * Adds gates to the tool calls of a run and of its sub-agents. A gate cannot lift what another one or the
- * tool asks for. For an agent middleware, before its `callNext()`; what a gate throws fails the run.
+ * Adds gates to the tool calls of a run. A gate cannot lift what another one or the tool asks for. For an
+ * agent middleware, before its `callNext()`; what a gate throws fails the run.
  */
 export function gateCalls(run: RunContext, gate: CallGate): void {
   const engine = engineOf(run)
-  const { callGates = [], parent } = engine
-  const inherited = parent && engineOf(parent).callGates
-  const kept = callGates.filter((one) => one.role !== gate.role || !inherited?.includes(one))
-  engine.callGates = [...kept, gate]
+  engine.callGates = [...engine.callGates, gate]
 }
 
 /** Asks the gates of a run, the first one first, whether a call waits for a person. */

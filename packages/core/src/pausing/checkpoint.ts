@@ -1,6 +1,5 @@
 import { createSecretId } from '../base/create-id.ts'
 import { jsonCopy } from '../base/json.ts'
-import { LamellaError } from '../base/lamella-error.ts'
 import type {
   Checkpoint,
   CheckpointState,
@@ -9,6 +8,7 @@ import type {
 } from '../contract/outcome.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import type { Session } from '../messages/session.ts'
+import { checkpointInvalid as invalid } from '../run/checkpoint-signer.ts'
 import type { Run } from '../run/run.ts'
 
 /** Passes a checkpoint of the run to `onCheckpoint`, after the earlier ones. */
@@ -17,7 +17,7 @@ export function saveStep(run: Run): Promise<void> {
 }
 
 /** Creates the checkpoint of a run that pauses for `pending`, or continues. */
-export function takeCheckpoint(run: Run, pending?: readonly PendingRequest[]): Checkpoint {
+export function takeCheckpoint(run: Run, pending?: readonly PendingRequest[]): Promise<Checkpoint> {
   const { journal, session, usage, attempts, stopped } = run
   const { answers, state } = journal
   const known = state?.pending ?? []
@@ -26,6 +26,7 @@ export function takeCheckpoint(run: Run, pending?: readonly PendingRequest[]): C
     id: createSecretId('checkpoint'),
     runId: run.id,
     agentName: run.agentName,
+    tenant: run.tenant,
     sessionId: session?.id,
     paused: pending !== undefined,
     pending: pending ?? known.filter(({ address }) => !answers.has(address)),
@@ -42,11 +43,8 @@ export function takeCheckpoint(run: Run, pending?: readonly PendingRequest[]): C
         ? { ...stopped, response: plain(stopped.response) }
         : stopped,
   }
-  return jsonCopy({
-    version: 1,
-    input: run.input,
-    journal: [...journal.steps.map(plainStep), step],
-  })
+  const steps = [...journal.steps.map(plainStep), step]
+  return run.signer.sign(jsonCopy({ version: 1, input: run.input, journal: steps }))
 }
 
 function plainStep(step: JournalStep): JournalStep {
@@ -91,7 +89,7 @@ export function checkpointState(value: Checkpoint, session?: Pick<Session, 'id'>
   const state = Array.isArray(journal) ? (journal as JournalStep[]).at(-1) : undefined
   if (!Array.isArray(input) || state?.kind !== 'state') throw invalid('this is no checkpoint')
   if (version !== 1) {
-    throw invalid(`the checkpoint has version ${String(version)}, this version reads 1`)
+    throw invalid(`the checkpoint has version ${JSON.stringify(version)}, this version reads 1`)
   }
   const { sessionId } = state
   if (session !== undefined && sessionId !== undefined && session.id !== sessionId) {
@@ -100,6 +98,9 @@ export function checkpointState(value: Checkpoint, session?: Pick<Session, 'id'>
   return state
 }
 
-function invalid(problem: string): LamellaError {
-  return new LamellaError(`resume: ${problem}`, { code: 'checkpoint_invalid' })
+/** @throws LamellaError `checkpoint_invalid` for a checkpoint of another agent or tenant */
+export function checkOwner(checkpoint: Checkpoint, run: Run): void {
+  const { agentName, tenant } = checkpointState(checkpoint)
+  if (agentName !== run.agentName || tenant !== run.tenant)
+    throw invalid('the checkpoint is of another agent or `tenant`')
 }

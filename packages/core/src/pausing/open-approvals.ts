@@ -3,16 +3,20 @@ import type { Run } from '../run/run.ts'
 
 /** Approvals that runs without a session have asked for. The oldest are forgotten. */
 export class OpenApprovals {
-  readonly #open = new Map<string, ApprovalRequestContent>()
+  readonly #open = new Map<
+    string,
+    { readonly request: ApprovalRequestContent; readonly tenant: string | undefined }
+  >()
 
-  remember(request: ApprovalRequestContent): void {
-    this.#open.set(request.id, request)
+  remember(request: ApprovalRequestContent, tenant: string | undefined): void {
+    this.#open.set(request.id, { request, tenant })
     const [oldest] = this.#open.keys()
     if (this.#open.size > 10_000) this.#open.delete(oldest!)
   }
 
-  find(id: string): ApprovalRequestContent | undefined {
-    return this.#open.get(id)
+  find(id: string, tenant: string | undefined): ApprovalRequestContent | undefined {
+    const found = this.#open.get(id)
+    return found?.tenant === tenant ? found?.request : undefined
   }
 
   forget(id: string): void {

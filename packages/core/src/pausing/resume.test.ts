@@ -4,10 +4,13 @@ import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint, Content, SessionSnapshot } from '../index.ts'
 import {
   Agent,
+  agentMiddleware,
   approvalResponse,
+  BudgetExhausted,
   createSession,
   defineState,
   functionMiddleware,
+  outcomeOf,
   tool,
 } from '../index.ts'
 import {
@@ -232,6 +235,33 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
       await playOn(agent, paused.checkpoint, { [first!]: true, [second!]: true }, { stream })
       expect(ran).toEqual(['paid 1', 'paid 2'])
     })
+
+    it.each(['fails', 'is blocked'])(
+      'and says what stays open if the run %s before any effect',
+      async (how) => {
+        let isOpen = true
+        const closed = agentMiddleware('closed', async (_, callNext) => {
+          if (isOpen) return callNext()
+          if (how === 'fails') throw new TypeError('closed')
+          throw new BudgetExhausted('tokens', 1)
+        })
+        const { agent, ran } = make([pay(5, 'c1'), new TypeError('cut')], { middleware: closed })
+        const { response: paused } = await play(agent, 'Go', { stream })
+        isOpen = false
+        const answers = { [paused.pending[0]!.id]: true }
+        const resumed = () =>
+          playOn(agent, paused.checkpoint, answers, { stream }).then(({ response }) => response)
+
+        const early = await resumed().catch(outcomeOf)
+        isOpen = true
+        const late = await resumed().catch(outcomeOf)
+        const used = await resumed().catch(outcomeOf)
+
+        expect(early?.pending).toEqual(paused.pending)
+        expect([late?.pending, used?.pending]).toEqual([[], []])
+        expect(ran).toEqual(['paid 5'])
+      },
+    )
 
     it('for a request that was made up in the answers of a message', async () => {
       const { agent, ran } = make([pay(5, 'c1'), 'Paid.', 'Hm.'])

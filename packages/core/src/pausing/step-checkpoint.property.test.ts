@@ -85,6 +85,7 @@ function start({ rounds, middlewares }: Script) {
         name,
         description: '',
         parameters: { type: 'object' },
+        idempotent: true,
         approval: name === 'gated' ? 'always' : 'never',
         returnDirect: name === 'direct',
         ...(name !== 'declared' && {
@@ -102,7 +103,7 @@ function start({ rounds, middlewares }: Script) {
         ? 'Helped.'
         : [{ type: 'text', text: 'I look. ' }, callFunction('look', {}, 'look')],
     ),
-    tools: [tool({ name: 'look', description: '', execute: () => 'seen' })],
+    tools: [tool({ name: 'look', description: '', idempotent: true, execute: () => 'seen' })],
   })
   const sub = { ...helper.asTool({ name: 'sub' }), parameters: { type: 'object' } } as never
   const asks = functionMiddleware('asks', async (context, callNext) => {

@@ -1,3 +1,4 @@
+import type { FormatOption } from '../contract/chat-options.ts'
 import type {
   ChatClient,
   ChatMiddleware,
@@ -42,10 +43,10 @@ export abstract class BaseChatClient implements ChatClient {
     input: MessageInput,
     options: GetResponseOptions & { readonly stream: true },
   ): ResponseStream<ChatResponseUpdate, ChatResponse>
-  getResponse(
+  getResponse<Value = unknown>(
     input: MessageInput,
-    options?: GetResponseOptions & { readonly stream?: false | undefined },
-  ): Promise<ChatResponse>
+    options?: GetResponseOptions & FormatOption<Value> & { readonly stream?: false | undefined },
+  ): Promise<ChatResponse<Value>>
   getResponse(
     input: MessageInput,
     options: GetResponseOptions = {},

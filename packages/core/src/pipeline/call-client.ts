@@ -1,6 +1,8 @@
 import { LamellaError } from '../base/lamella-error.ts'
+import type { ChatOptions } from '../contract/chat-options.ts'
 import { resolveToolChoice } from '../contract/chat-options.ts'
 import type { ChatRequest } from '../contract/chat.ts'
+import type { ToolDefinition } from '../contract/run.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import { visibleHistory } from '../messages/visible-history.ts'
 import type { Run } from '../run/run.ts'
@@ -19,8 +21,7 @@ export function callClient(context: ChatView): void | Promise<void> {
     return call.applyTransforms(model.response, 0)
   }
   const request = requestOf(context)
-  if (request.options.toolChoice === 'none')
-    call.register(dropCalls(run.fallbackText), context.depth)
+  if (request.options.toolChoice === 'none') call.register(dropCalls(run), context.depth)
   run.servedBy = client.provider
   return call.stream ? streamed(context, request) : whole(context, request)
 }
@@ -34,10 +35,11 @@ function requestOf({
   ownSignal,
 }: ChatView): ChatRequest {
   const { run } = call
-  const { visible } = run.tools
-  const { tools = noTools, toolChoice, responseFormat } = options
-  run.offer = { visible, tools, toolChoice, responseFormat }
-  const resolved = resolveToolChoice(options, run.loopState)
+  const { offered: visible } = run.tools
+  const current = withoutRemoved(options, call.shown, visible)
+  const { tools = noTools, toolChoice, responseFormat } = current
+  run.offer = { visible: call.shown, tools, toolChoice, responseFormat }
+  const resolved = resolveToolChoice(current, run.loopState)
   const signal = call.request(ownSignal)
   // Who does not keep the conversation is sent what the one that does has seen, too.
   if (client.provider === call.client.provider || resolved.conversationId === undefined)
@@ -49,6 +51,17 @@ function requestOf({
     options: { ...resolved, conversationId: undefined },
     signal,
   }
+}
+
+/** Options without the tools that a middleware has removed from the run since they were made. */
+function withoutRemoved(
+  options: ChatOptions,
+  shown: readonly ToolDefinition[],
+  visible: readonly ToolDefinition[],
+): ChatOptions {
+  if (shown === visible || options.tools === undefined) return options
+  const tools = options.tools.filter((tool) => visible.includes(tool) || !shown.includes(tool))
+  return { ...options, tools: tools.length > 0 ? tools : undefined }
 }
 
 /** A middleware may have put another client in place. Its own middlewares run too. */

@@ -5,20 +5,16 @@ import type { ChatClient, ChatContext, ChatMiddleware } from '../contract/chat.t
 import { isPause } from '../contract/control-flow.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import { isProviderError, withoutPartial } from '../contract/provider-error.ts'
+import type { ToolDefinition } from '../contract/run.ts'
 import { isTermination } from '../contract/termination.ts'
-import type {
-  ChatResponse,
-  ChatResponseInit,
-  ChatResponseUpdate,
-} from '../messages/chat-response.ts'
+import type { ChatResponse, ChatResponseInit } from '../messages/chat-response.ts'
 import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import type { ResponseFold } from '../messages/response-fold.ts'
 import { Run, drain } from '../run/run.ts'
 import type { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { Failure } from '../stream/update-sink.ts'
-import type { UpdateTransformer } from '../stream/update-transformer.ts'
-import type { MiddlewareView } from './compose.ts'
+import { ContentView } from './call-view.ts'
 import { ContentCall } from './content-call.ts'
 
 /** Input of a model call. */
@@ -29,6 +25,8 @@ export interface ChatCallInput {
   readonly options: ChatOptions
   /** Overrides the run's signal. */
   readonly signal?: AbortSignal | undefined
+  /** Tools of the run that `options.tools` was made from. @default those at the start of the call */
+  readonly shown?: readonly ToolDefinition[] | undefined
 }
 
 /** Runs one model call through its middlewares. */
@@ -37,6 +35,8 @@ export type CallModel = (run: Run, input: ChatCallInput) => Promise<ChatResponse
 export class ChatCall extends ContentCall<ChatResponse> {
   /** Input of the outermost middleware. */
   readonly input: ChatCallInput
+  /** Tools of the run when the call began. */
+  readonly shown: readonly ToolDefinition[]
   readonly #pipeline: CallModel
   #request: AbortController | undefined
   #letGo: (() => void) | undefined
@@ -49,6 +49,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
   ) {
     super(run, middlewares)
     this.input = input
+    this.shown = input.shown ?? run.tools.offered
     this.#pipeline = pipeline
   }
 
@@ -169,16 +170,9 @@ export class ChatCall extends ContentCall<ChatResponse> {
   }
 }
 
-export class ChatView implements ChatContext, MiddlewareView<ChatResponse> {
-  readonly call: ChatCall
-  readonly depth: number
-  inside: Promise<ChatResponse> | undefined = undefined
-  client: ChatClient
-  messages: readonly Message[]
-  instructions: string | undefined
-  options: ChatOptions
-  /** Overrides the run's signal. */
-  ownSignal: AbortSignal | undefined
+export class ChatView extends ContentView<ChatResponse, ChatCall> implements ChatContext {
+  readonly #given: ChatCallInput
+  #client: ChatClient
 
   constructor(
     call: ChatCall,
@@ -186,45 +180,25 @@ export class ChatView implements ChatContext, MiddlewareView<ChatResponse> {
     input: ChatCallInput,
     ownSignal: AbortSignal | undefined,
   ) {
-    this.call = call
-    this.depth = depth
-    this.client = input.client
-    this.messages = input.messages
-    this.instructions = input.instructions
-    this.options = input.options
-    this.ownSignal = ownSignal
+    super(call, depth, input, ownSignal)
+    this.#given = input
+    this.#client = input.client
+  }
+
+  get client(): ChatClient {
+    return this.#client
+  }
+
+  set client(client: ChatClient) {
+    this.#client = this.edited('client', client, this.#client, this.#given.client)
   }
 
   derive(): this {
     return new ChatView(this.call, this.depth + 1, this, this.ownSignal) as this
   }
 
-  get signal(): AbortSignal {
-    return this.ownSignal ?? this.call.run.signal
-  }
-
-  set signal(signal: AbortSignal) {
-    this.ownSignal = signal
-  }
-
-  get run(): Run {
-    return this.call.run
-  }
-
-  get metadata(): Record<string, unknown> {
-    return this.call.metadata
-  }
-
-  get stream(): boolean {
-    return this.call.stream
-  }
-
   get iteration(): number {
     return this.call.run.iteration
-  }
-
-  get released(): boolean {
-    return this.call.released
   }
 
   get awaited(): boolean {
@@ -236,11 +210,8 @@ export class ChatView implements ChatContext, MiddlewareView<ChatResponse> {
   }
 
   set result(value: ChatResponse | ChatResponseInit | string | undefined) {
+    this.checkResult()
     this.call.result = value === undefined ? undefined : toChatResponse(value)
-  }
-
-  transformUpdates(transformer: UpdateTransformer<ChatResponseUpdate>): void {
-    this.call.register(transformer, this.depth)
   }
 
   repeat(options?: ChatOptions, signal?: AbortSignal): Promise<ChatResponse> {

@@ -17,16 +17,50 @@ export interface PipelineCall<Result> {
 }
 
 /** The view that one middleware has of a call. Each middleware has its own, so an edit is seen only inside. */
-export interface MiddlewareView<Result> {
-  readonly call: PipelineCall<Result>
+export abstract class MiddlewareView<Result> {
+  abstract readonly call: PipelineCall<Result>
   /** 0 for the outermost middleware. */
   readonly depth: number
+  /** Name of the middleware, or of the tool that is called. */
+  owner = ''
   /** Promise of the running `callNext()`. Undefined while none is running. */
-  inside: Promise<Result> | undefined
+  inside: Promise<Result> | undefined = undefined
+  /** True once an assignment no longer reaches the inside: after `callNext()`. */
+  isSent = false
+  /** An input that was assigned since then. */
+  late: string | undefined = undefined
   /** How the middleware broke the rules, which holds even if it swallows the error. */
-  broken?: MiddlewareContractError
+  broken: MiddlewareContractError | undefined = undefined
+
+  constructor(depth: number) {
+    this.depth = depth
+  }
+
   /** A view for the next middleware in, with the inputs as they are now. */
-  derive(): this
+  abstract derive(): this
+
+  /**
+   * Returns the value that is assigned to an input. Once the inside has run, an edit counts only if it runs
+   * again; putting the `given` value back is no edit.
+   * @throws MiddlewareContractError if the middleware has returned
+   */
+  protected edited<Value>(name: string, value: Value, before: Value, given: Value): Value {
+    if (value === before || !this.isSent) return value
+    if (this.inside === over) throw this.#tooLate(name, 'after it had returned')
+    if (value !== given) this.late ??= name
+    return value
+  }
+
+  /** @throws MiddlewareContractError if the assigned result would be lost */
+  protected checkResult(): void {
+    if (this.inside === undefined) return
+    const when = this.inside === over ? 'after it had returned' : 'while callNext() was running'
+    throw this.#tooLate('result', when)
+  }
+
+  #tooLate(name: string, when: string): MiddlewareContractError {
+    return new MiddlewareContractError(this.owner, `assigned context.${name} ${when}`)
+  }
 }
 
 interface Middleware<Context, Result> {
@@ -45,6 +79,7 @@ export function compose<Context extends MiddlewareView<Result>, Result, Outcome 
 ): (context: Context) => Promise<Result | Outcome> {
   function start(context: Context): Promise<unknown> {
     const middleware = middlewares[context.depth]
+    if (middleware !== undefined) context.owner = middleware.name
     try {
       const running =
         middleware === undefined
@@ -60,6 +95,8 @@ export function compose<Context extends MiddlewareView<Result>, Result, Outcome 
     if (caller.inside !== undefined) return refuse(middleware, caller)
     caller.call.enter(caller.depth)
     const context = caller.derive()
+    caller.isSent = true
+    caller.late = undefined
     return (caller.inside = start(context).then<Result>(
       () => settle(middlewares[context.depth], context, caller),
       (error: unknown) => leave(context, caller, error),
@@ -93,6 +130,10 @@ function settle<Result>(
     const problem = 'returned before its callNext() had settled; await it'
     leave(context, caller, new MiddlewareContractError(name, problem))
   }
+  if (context.late !== undefined) {
+    const problem = `assigned context.${context.late} after its last callNext(), where it changes nothing`
+    leave(context, caller, new MiddlewareContractError(name, problem))
+  }
   const waiting = context.call.acceptResult(context.depth)
   if (waiting === undefined) return finish(name, context, caller)
   return waiting.then(
@@ -111,7 +152,7 @@ function finish<Result>(
     const problem = 'neither set context.result nor let callNext() give one'
     return leave(context, caller, new MiddlewareContractError(name, problem))
   }
-  context.inside = over
+  close(context)
   if (caller !== undefined) caller.inside = undefined
   return result
 }
@@ -126,7 +167,7 @@ function leave<Result>(
     inside.catch(() => {})
     call.cancelInside(error)
   }
-  context.inside = over
+  close(context)
   if (caller !== undefined) {
     // A middleware that forgets to await callNext() must not leave an unhandled rejection.
     caller.inside?.catch(() => {})
@@ -134,6 +175,11 @@ function leave<Result>(
   }
   call.fail(error, depth)
   throw error
+}
+
+function close(context: MiddlewareView<unknown>): void {
+  context.inside = over
+  context.isSent = true
 }
 
 /** Sentinel for `inside`: the middleware has completed. */

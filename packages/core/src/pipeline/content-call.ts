@@ -58,11 +58,14 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   }
 
   register(transformer: UpdateTransformer<AgentResponseUpdate>, depth: number): void {
-    if (depth <= this.#entered) {
-      throw new MiddlewareContractError(
-        this.#middlewares[depth]!.name,
-        'called transformUpdates() after callNext(); register before',
-      )
+    const problem =
+      depth <= this.#entered
+        ? 'called transformUpdates() after callNext(); register before'
+        : isTransformer(transformer)
+          ? undefined
+          : 'called transformUpdates() without an object that has `start`, `transform` or `flush`'
+    if (problem !== undefined) {
+      throw new MiddlewareContractError(this.#middlewares[depth]?.name ?? '', problem)
     }
     ;(this.#transformers ??= []).push({ depth, transformer })
   }
@@ -188,6 +191,12 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   protected abstract updatesOf(result: Result): Iterable<AgentResponseUpdate>
   /** `result` with the content that came through the transforms. */
   abstract refold(result: Result, fold: ResponseFold): Result
+}
+
+function isTransformer(value: object): boolean {
+  return ['start', 'transform', 'flush'].some(
+    (name) => typeof (value as Record<string, unknown> | undefined)?.[name] === 'function',
+  )
 }
 
 /** Removes `raw` and `value` of the replaced response from a result that a middleware assigned. */

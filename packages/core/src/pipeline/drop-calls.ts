@@ -1,28 +1,28 @@
 import { createId } from '../base/create-id.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import type { Content } from '../messages/content.ts'
+import type { Run } from '../run/run.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 
 /**
  * Enforces `toolChoice: 'none'`: calls that this process would have to run are dropped, whatever
  * the provider sent. If nothing that a person can see is left, `fallbackText` takes its place.
  */
-export function dropCalls(
-  fallbackText: string | undefined,
-): UpdateTransformer<AgentResponseUpdate> {
+export function dropCalls(run: Run): UpdateTransformer<AgentResponseUpdate> {
+  const { fallbackText } = run
   let visible = false
   let dropped = false
   let messageId: string | undefined
   return {
     start() {
-      visible = dropped = false
+      visible = dropped = run.replaced = false
       messageId = undefined
     },
     transform(update, controller) {
       messageId = update.messageId ?? messageId
       const contents = update.contents.filter((content) => !isLocal(content))
       const drops = contents.length < update.contents.length
-      dropped ||= drops
+      if (drops) dropped = run.replaced = true
       visible ||= contents.some(isVisible)
       const kept = drops ? { ...update, contents } : update
       const ends = dropped && update.finishReason === 'tool-calls'

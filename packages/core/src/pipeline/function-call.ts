@@ -7,7 +7,8 @@ import type { FunctionResult } from '../messages/function-result.ts'
 import { toFunctionResult } from '../messages/function-result.ts'
 import type { LiveTools } from '../run/live-tools.ts'
 import type { Run } from '../run/run.ts'
-import type { MiddlewareView, PipelineCall } from './compose.ts'
+import { CallView } from './call-view.ts'
+import type { PipelineCall } from './compose.ts'
 
 /** One call that is ready to run: its arguments fit the schema. */
 export interface PreparedCall {
@@ -100,47 +101,50 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
   cancelInside(): void {}
 }
 
-export class FunctionView implements FunctionInvocationContext, MiddlewareView<FunctionResult> {
-  readonly call: FunctionCall
-  readonly depth: number
-  inside: Promise<FunctionResult> | undefined = undefined
-  arguments: Readonly<Record<string, unknown>>
-  data: unknown
-  ownSignal: AbortSignal | undefined
+/** Inputs of a tool call that its middlewares may edit. */
+interface FunctionInput {
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly data: unknown
+}
+
+export class FunctionView
+  extends CallView<FunctionResult, FunctionCall>
+  implements FunctionInvocationContext
+{
+  readonly #given: FunctionInput
+  #arguments: Readonly<Record<string, unknown>>
+  #data: unknown
 
   constructor(
     call: FunctionCall,
     depth: number,
-    args: Readonly<Record<string, unknown>>,
-    data: unknown,
+    given: FunctionInput,
     ownSignal: AbortSignal | undefined,
   ) {
-    this.call = call
-    this.depth = depth
-    this.arguments = args
-    this.data = data
-    this.ownSignal = ownSignal
+    super(call, depth, ownSignal)
+    this.#given = given
+    this.#arguments = given.arguments
+    this.#data = given.data
   }
 
   derive(): this {
-    const { call, depth, arguments: args, data, ownSignal } = this
-    return new FunctionView(call, depth + 1, args, data, ownSignal) as this
+    return new FunctionView(this.call, this.depth + 1, this, this.ownSignal) as this
   }
 
-  get signal(): AbortSignal {
-    return this.ownSignal ?? this.call.run.signal
+  get arguments(): Readonly<Record<string, unknown>> {
+    return this.#arguments
   }
 
-  set signal(signal: AbortSignal) {
-    this.ownSignal = signal
+  set arguments(args: Readonly<Record<string, unknown>>) {
+    this.#arguments = this.edited('arguments', args, this.#arguments, this.#given.arguments)
   }
 
-  get run(): Run {
-    return this.call.run
+  get data(): unknown {
+    return this.#data
   }
 
-  get metadata(): Record<string, unknown> {
-    return this.call.metadata
+  set data(data: unknown) {
+    this.#data = this.edited('data', data, this.#data, this.#given.data)
   }
 
   get function(): Tool {
@@ -168,6 +172,7 @@ export class FunctionView implements FunctionInvocationContext, MiddlewareView<F
   }
 
   set result(value: unknown) {
+    this.checkResult()
     this.call.result = value === undefined ? undefined : toFunctionResult(value)
   }
 

@@ -7,7 +7,7 @@ import {
   chatMiddleware,
   createSession,
   memoryStore,
-  sessionStore,
+  sessions,
   tool,
 } from '../index.ts'
 import type { AgentResponse, ChatRequest, ChatResponseUpdate, UpdateTransformer } from '../index.ts'
@@ -108,7 +108,7 @@ describe('an end that a transform puts to the updates', () => {
 })
 
 it('bytes in a session come back from a store', async () => {
-  const store = sessionStore(memoryStore())
+  const chats = sessions(memoryStore())
   const session = createSession({
     messages: [
       {
@@ -119,8 +119,8 @@ it('bytes in a session come back from a store', async () => {
     ],
   })
 
-  await store.save(session.toJSON())
+  await chats.save(session)
 
-  const loaded = await store.load(session.id)
+  const loaded = await chats.load(session.id)
   expect(loaded?.messages[0]?.contents[0]).toMatchObject({ mediaType: 'image/png', data: 'AQI=' })
 })

@@ -1,6 +1,7 @@
 import { copyPlain } from '../base/plain-data.ts'
 import { isThenable } from '../base/promises.ts'
 import { formatIssues, validate } from '../base/validate.ts'
+import { MiddlewareContractError } from '../contract/contract-error.ts'
 import { isPause } from '../contract/control-flow.ts'
 import type { Tool } from '../contract/run.ts'
 import { isTermination } from '../contract/termination.ts'
@@ -20,13 +21,15 @@ export async function invokeTool(context: FunctionView): Promise<void> {
     call.result = call.insideResult = finished.result
     return
   }
-  let args = context.arguments
-  if (args !== prepared.arguments) {
-    const checking = checkArguments(prepared.tool, args)
-    args = await run.unlessAborted(checking, context.ownSignal)
+  const { tool } = prepared
+  if (context.arguments !== prepared.arguments) {
+    const checking = checkArguments(tool, context.arguments)
+    context.arguments = await run.unlessAborted(checking, context.ownSignal)
   }
-  if (run.callGates !== undefined) {
-    context.arguments = args
+  // What the tool itself assigns to its context is too late.
+  context.owner = tool.name
+  context.isSent = true
+  if (run.callGates.length > 0) {
     for (const { execution } of run.callGates) {
       const given: unknown = await execution?.(context)
       if (given === undefined) continue
@@ -35,18 +38,35 @@ export async function invokeTool(context: FunctionView): Promise<void> {
     }
   }
   let value: unknown
+  const { idempotent, readOnly, resumable } = prepared.tool
+  if (!idempotent && !readOnly && resumable !== true) {
+    if (run.journal.isUncertain(address))
+      throw new ToolError('The process ended while it ran.', { reason: 'uncertain' })
+    if (run.keepsSteps) {
+      run.journal.record({ kind: 'start', address })
+      await saveStep(run)
+    }
+  }
   run.journal.acted = true
   try {
-    value = await execute(context, prepared.tool, args)
+    value = await execute(context, tool)
+    if (context.late !== undefined) throw lateEdit(tool, context.late)
   } catch (error) {
     const isOfTool = !isTermination(error) && !isPause(error) && !isToolError(error)
     if (isOfTool && !call.progressFailed) call.toolFault = { error }
     throw error
   }
   call.executed = true
-  const result = (call.result = call.insideResult = toFunctionResult(value))
+  const result =
+    value === undefined && call.result !== undefined ? call.result : toFunctionResult(value)
+  call.result = call.insideResult = result
   run.journal.record({ kind: 'tool', address, result })
   if (run.keepsSteps) await saveStep(run)
+}
+
+function lateEdit({ name }: Tool, input: string): MiddlewareContractError {
+  const problem = `the tool "${name}" assigned context.${input}, where it changes nothing`
+  return new MiddlewareContractError('', problem)
 }
 
 /** @throws ToolError that names the fields and not the values */
@@ -60,10 +80,10 @@ async function checkArguments(
   throw new ToolError(formatIssues(checked.issues), { reason: 'invalid_arguments' })
 }
 
-function execute(context: FunctionView, tool: Tool, args: Record<string, unknown>): unknown {
+function execute(context: FunctionView, tool: Tool): unknown {
   const { timeoutMs } = tool
-  if (timeoutMs !== undefined) return executeWithin(context, tool, args, timeoutMs)
-  const returned = start(context, tool, args)
+  if (timeoutMs !== undefined) return executeWithin(context, tool, timeoutMs)
+  const returned = start(context, tool)
   return isThenable(returned)
     ? context.call.run.unlessAborted(Promise.resolve(returned), context.ownSignal)
     : returned
@@ -72,7 +92,6 @@ function execute(context: FunctionView, tool: Tool, args: Record<string, unknown
 async function executeWithin(
   context: FunctionView,
   tool: Tool,
-  args: Record<string, unknown>,
   timeoutMs: number,
 ): Promise<unknown> {
   const { signal: outer } = context
@@ -84,10 +103,7 @@ async function executeWithin(
   }, timeoutMs)
   context.signal = controller.signal
   try {
-    return await context.run.unlessAborted(
-      (async () => start(context, tool, args))(),
-      controller.signal,
-    )
+    return await context.run.unlessAborted((async () => start(context, tool))(), controller.signal)
   } finally {
     clearTimeout(timer)
     outer.removeEventListener('abort', onAbort)
@@ -95,9 +111,9 @@ async function executeWithin(
   }
 }
 
-function start(context: FunctionView, tool: Tool, args: Record<string, unknown>): unknown {
+function start(context: FunctionView, tool: Tool): unknown {
   // A tool that changes its arguments changes nothing for a retry.
-  const returned = tool.execute!(copyPlain(args), context)
+  const returned = tool.execute!(copyPlain(context.arguments), context)
   return isAsyncGenerator(returned) ? drainGenerator(context, tool, returned) : returned
 }
 

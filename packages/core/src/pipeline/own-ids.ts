@@ -8,14 +8,21 @@ export function withOwnIds(
   messages: readonly Message[],
   taken: readonly Message[],
 ): readonly Message[] {
-  const isFree = ({ id, role }: Message, at: number): boolean =>
-    Boolean(id) &&
-    !has(taken, id) &&
-    !messages.slice(0, at).some((other) => other.id === id && other.role !== role)
-  if (messages.every(isFree)) return messages
-  return messages.map((entry, at) =>
-    isFree(entry, at) ? entry : { ...entry, id: createId('msg') },
-  )
+  const roles = new Map<string, string>()
+  // One message, as most answers are, is quicker to look for.
+  const ids = messages.length > 1 && new Set(taken.map(({ id }) => id))
+  let isChanged = false
+  const own = messages.map((entry) => {
+    const { id, role } = entry
+    const isTaken = ids ? ids.has(id) : has(taken, id)
+    if (id && !isTaken && (roles.get(id) ?? role) === role) {
+      roles.set(id, role)
+      return entry
+    }
+    isChanged = true
+    return { ...entry, id: createId('msg') }
+  })
+  return isChanged ? own : messages
 }
 
 /**

@@ -57,6 +57,13 @@ export function checkStoreNeeds(
   }
 }
 
+/** Returns the middlewares of a run that a sub-agent with these lists inherits. */
+export function inheritedBy(lists: Lists, given: readonly Middleware[]): readonly Middleware[] {
+  const kindOf = (one: Middleware): string => one.role ?? one.name
+  const kinds = sortMiddlewares(lists, 'agent').all.map(kindOf)
+  return given.filter((one) => one.inherited && !kinds.includes(kindOf(one)))
+}
+
 /** Returns true if lists hold exactly these middlewares, in this order. */
 export function holdsOnly(lists: Lists, all: readonly Middleware[]): boolean {
   return reach(lists, all, 0) === all.length
@@ -78,11 +85,8 @@ function reach(entry: Lists, all: readonly Middleware[], from: number): number {
  */
 export async function disposeMiddlewares(middlewares: Middlewares): Promise<void> {
   const errors: unknown[] = []
-  for (const middleware of [
-    ...middlewares.agent,
-    ...middlewares.chat,
-    ...middlewares.function,
-  ].toReversed()) {
+  const { agent, chat, function: calls } = middlewares
+  for (const middleware of [...agent, ...chat, ...calls].toReversed()) {
     try {
       await (middleware as Middleware & Partial<AsyncDisposable>)[Symbol.asyncDispose]?.()
     } catch (error) {

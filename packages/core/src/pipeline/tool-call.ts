@@ -15,10 +15,20 @@ import { invokeTool } from './invoke-tool.ts'
  * Makes the function that runs one tool call through its middlewares. What the tool throws becomes a
  * result; what a middleware throws does not.
  */
-export function composeToolCall(middlewares: readonly FunctionMiddleware[]): CallTool {
-  const runMiddlewares = compose<FunctionView, FunctionResult>(middlewares, invokeTool, takeFailure)
+export function composeToolCall(
+  middlewares: readonly Pick<FunctionMiddleware, 'name' | 'process'>[],
+  handler: (context: FunctionView) => void | Promise<void> = invokeTool,
+): CallTool {
+  const runMiddlewares = compose<FunctionView, FunctionResult>(middlewares, handler, takeFailure)
   return (call) =>
-    runMiddlewares(new FunctionView(call, 0, call.prepared.arguments, call.run.data, call.signal))
+    runMiddlewares(
+      new FunctionView(
+        call,
+        0,
+        { arguments: call.prepared.arguments, data: call.run.data },
+        call.signal,
+      ),
+    )
 }
 
 function takeFailure({ call }: FunctionView, error: unknown): FunctionResult {

@@ -1,4 +1,6 @@
 import type { RunMessages } from '../contract/run.ts'
+import { MiddlewareContractError } from '../contract/contract-error.ts'
+import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 
 type Rewriter = (messages: readonly Message[]) => readonly Message[]
@@ -8,6 +10,8 @@ export class RunConversation implements RunMessages {
   #all: Message[] = []
   /** Messages before those that this run has added since the last rewrite. */
   #base: readonly Message[] = []
+  /** The base of a resumed run, as its journal has it. */
+  #replayed: ReadonlySet<Message> = noMessages
   /** Ids of messages added before the last rewrite; the rewritten list replaces them. */
   #absorbed: Set<string> | undefined
   #added: Message[] = []
@@ -20,6 +24,10 @@ export class RunConversation implements RunMessages {
   #input: readonly Message[] = []
   /** Rewrites from before the loop began, with the depth of their middleware. */
   #early: { readonly depth: number; readonly rewriter: Rewriter }[] | undefined
+  /** Calls that are being executed, which a rewrite has to keep. */
+  executing: readonly FunctionCallContent[] = noCalls
+  /** Called before each rewrite. */
+  onEdit: (() => void) | undefined
   readonly #onRewrite: (messages: readonly Message[]) => void
 
   constructor(onRewrite: (messages: readonly Message[]) => void) {
@@ -54,12 +62,17 @@ export class RunConversation implements RunMessages {
   begin(messages: readonly Message[]): void {
     this.begun = true
     this.#all = [...messages]
-    this.settle()
+    this.#reset()
     for (const { rewriter } of this.#early ?? []) this.rewrite(rewriter)
   }
 
-  /** Makes all messages so far those from before the run. */
+  /** Makes all replayed messages those from before the run. */
   settle(): void {
+    this.#reset()
+    this.#replayed = new Set(this.#base)
+  }
+
+  #reset(): void {
     this.#base = [...this.#all]
     this.#added = []
     this.#absorbed = undefined
@@ -123,12 +136,20 @@ export class RunConversation implements RunMessages {
     this.#added = []
   }
 
+  /** @throws MiddlewareContractError if it cannot count any more */
   rewrite(rewriter: Rewriter): void {
+    this.onEdit?.()
     if (!this.begun) {
       ;(this.#early ??= []).push({ depth: this.depth, rewriter })
       return
     }
-    this.#onRewrite(rewriter(this.#all))
+    const rewritten = rewriter(this.#all)
+    const lost = this.executing.find((call) => !hasCall(rewritten, call))
+    if (lost !== undefined) {
+      const problem = `run.messages.rewrite() removed the call "${lost.name}", which is being executed; afterModelCall can remove it`
+      throw new MiddlewareContractError('', problem)
+    }
+    this.#onRewrite(rewritten)
   }
 
   /** Replaces the conversation. */
@@ -142,11 +163,38 @@ export class RunConversation implements RunMessages {
 
   /**
    * Returns the session's messages after a run with the final `messages`; `between` is inserted
-   * before those.
+   * before those. Messages that a resumed run has replayed stay as they are in `saved`: agent
+   * middleware has changed them for the session before the pause.
    */
-  history(messages: readonly Message[], between: readonly Message[]): readonly Message[] {
+  history(
+    messages: readonly Message[],
+    between: readonly Message[],
+    saved: readonly Message[] = [],
+  ): readonly Message[] {
     const absorbed = this.#absorbed
     const kept = absorbed === undefined ? messages : messages.filter(({ id }) => !absorbed.has(id))
-    return [...this.#base, ...between, ...kept]
+    return [...this.#asSaved(saved), ...between, ...kept]
+  }
+
+  #asSaved(saved: readonly Message[]): readonly Message[] {
+    const replayed = this.#replayed
+    if (replayed.size === 0) return this.#base
+    const known = new Map(saved.map((entry) => [entry.id, entry]))
+    return this.#base.map((entry) => (replayed.has(entry) ? (known.get(entry.id) ?? entry) : entry))
   }
 }
+
+function hasCall(messages: readonly Message[], call: FunctionCallContent): boolean {
+  return messages.some(({ contents }) =>
+    contents.some(
+      (content) =>
+        content.type === 'function-call' &&
+        content.callId === call.callId &&
+        content.name === call.name &&
+        content.arguments === call.arguments,
+    ),
+  )
+}
+
+const noCalls: readonly FunctionCallContent[] = Object.freeze([])
+const noMessages: ReadonlySet<Message> = new Set()

@@ -1,5 +1,5 @@
 import { LamellaError } from '../base/lamella-error.ts'
-import type { Attempt } from '../contract/outcome.ts'
+import type { Attempt, PendingRequest } from '../contract/outcome.ts'
 import { withoutPartial } from '../contract/provider-error.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
@@ -19,6 +19,8 @@ export interface FailedOutcome {
   readonly usageEstimated: boolean
   /** Recorded attempts of model calls. */
   readonly attempts: readonly Attempt[]
+  /** Requests of the checkpoint that the run continued, if it failed before any effect: they stay open. */
+  readonly pending: readonly PendingRequest[]
 }
 
 /**
@@ -39,6 +41,7 @@ export function attachOutcome(error: unknown, run: Run, isTransformed = false): 
     usage: run.usage,
     usageEstimated: run.usageEstimated,
     attempts: run.attempts,
+    pending: LamellaError.is(error, 'approval_used') ? [] : run.journal.open,
   }
   // An error of a run inside this one, or one that was thrown before, is now about this run.
   Object.defineProperty(error, 'outcome', { value: outcome, configurable: true })

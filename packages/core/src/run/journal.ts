@@ -1,5 +1,10 @@
 import type { LoopState } from '../contract/chat-options.ts'
-import type { Checkpoint, CheckpointState, JournalStep } from '../contract/outcome.ts'
+import type {
+  Checkpoint,
+  CheckpointState,
+  JournalStep,
+  PendingRequest,
+} from '../contract/outcome.ts'
 import type { Message } from '../messages/message.ts'
 import { RunConversation } from './conversation.ts'
 
@@ -49,13 +54,20 @@ export class Journal {
     return this.#steps
   }
 
+  /** Requests of the checkpoint that stay open, since the run has had no effect. */
+  get open(): readonly PendingRequest[] {
+    return this.acted ? [] : (this.state?.pending ?? [])
+  }
+
   /** True once agent middlewares have let the run in. */
   get entered(): boolean {
     return this.#entered !== undefined
   }
 
   record(step: JournalStep): void {
-    this.#steps.push(step)
+    // Of a sub-agent, the last checkpoint holds all the earlier ones.
+    const at = step.kind === 'agent' ? this.#steps.findIndex(isOf(step.address)) : -1
+    this.#steps.splice(at < 0 ? this.#steps.length : at, 1, step)
     this.#apply(step)
   }
 
@@ -93,6 +105,11 @@ export class Journal {
     return at < 0 ? undefined : (this.#unfinished.splice(at, 1)[0] as Step<Kind>)
   }
 
+  /** Returns true if the tool of a call began before a crash, and nobody knows what it did. */
+  isUncertain(address: string): boolean {
+    return this.#unfinished.some((step) => step.kind === 'start' && step.address === address)
+  }
+
   #replay(steps: readonly JournalStep[]): void {
     this.#steps = []
     this.#unfinished = []
@@ -101,8 +118,7 @@ export class Journal {
     this.end = undefined
     for (const step of steps) {
       this.record(step)
-      if (step.kind === 'model' || step.kind === 'tool' || step.kind === 'call')
-        this.#unfinished.push(step)
+      if (kept.has(step.kind)) this.#unfinished.push(step)
     }
   }
 
@@ -160,12 +176,22 @@ export class Journal {
         this.asked ||= step.pending.some(({ address }) => address.startsWith(questionMark))
         // What was said before a pause is no longer part of the response.
         if (step.paused && this.end === undefined && messages.begun) messages.settle()
+        // A tool that paused the run is entered again.
+        if (step.paused) this.#unfinished = this.#unfinished.filter(({ kind }) => kind !== 'start')
         return undefined
       default:
         return undefined
     }
   }
 }
+
+const isOf =
+  (address: string) =>
+  (step: JournalStep): boolean =>
+    step.kind === 'agent' && step.address === address
+
+/** Steps that show how far unfinished calls have come. */
+const kept: ReadonlySet<JournalStep['kind']> = new Set(['model', 'start', 'tool', 'call'])
 
 /** Begins the position of a question that a middleware or a tool asks. */
 export const questionMark = '?'

@@ -10,10 +10,13 @@ import type { RunTools, ToolDefinition } from '../contract/run.ts'
 export class LiveTools implements RunTools {
   #executable: readonly ToolDefinition[]
   #visible: readonly ToolDefinition[]
+  #offered: readonly ToolDefinition[] = []
   /** True if `#visible` may be outdated. */
   #changed = false
   #withheld: Map<string, 'hidden' | 'deferred'> | undefined
   #returnDirect: Map<string, boolean> | undefined
+  /** Called before each edit. */
+  onEdit: ((what: string) => void) | undefined
 
   /**
    * `tools` is what the model is shown, used as it is while nothing changes; `unadvertised` is
@@ -44,7 +47,21 @@ export class LiveTools implements RunTools {
     return this.#visible
   }
 
+  /**
+   * The tools that a client is given: those that are shown, and where the provider searches for tools
+   * itself, also the deferred ones, marked for its search.
+   */
+  get offered(): readonly ToolDefinition[] {
+    const { visible, deferred } = this
+    if (deferred.length === 0 || !visible.some(searchesTools)) return visible
+    const all = [...visible, ...deferred.map(marked)]
+    const isSame =
+      all.length === this.#offered.length && all.every((tool, at) => tool === this.#offered[at])
+    return isSame ? this.#offered : (this.#offered = all)
+  }
+
   get deferred(): readonly ToolDefinition[] {
+    if (this.#withheld === undefined) return none
     return this.#executable.filter(({ name }) => this.#withheld?.get(name) === 'deferred')
   }
 
@@ -61,6 +78,7 @@ export class LiveTools implements RunTools {
   }
 
   add(...tools: readonly ToolDefinition[]): void {
+    this.onEdit?.('add')
     const all = distinct([...this.#executable, ...tools])
     if (all.length === this.#executable.length) return
     this.#executable = all
@@ -68,30 +86,35 @@ export class LiveTools implements RunTools {
   }
 
   remove(...tools: readonly (string | ToolDefinition)[]): void {
+    this.onEdit?.('remove')
     const gone = this.#executable.filter(
       (tool) => tools.includes(tool) || tools.includes(tool.name),
     )
     if (gone.length === 0) return
     this.#executable = this.#executable.filter((tool) => !gone.includes(tool))
     for (const { name } of gone) this.#returnDirect?.delete(name)
-    this.show(...gone.map(nameOf))
+    this.#withhold(gone.map(nameOf))
   }
 
   /** Also holds for a tool of that name that is added later. */
   hide(...names: readonly string[]): void {
+    this.onEdit?.('hide')
     this.#withhold(names, 'hidden')
   }
 
   show(...names: readonly string[]): void {
+    this.onEdit?.('show')
     this.#withhold(names)
   }
 
   /** Also holds for a tool of that name that is added later. */
   defer(...names: readonly string[]): void {
+    this.onEdit?.('defer')
     this.#withhold(names, 'deferred')
   }
 
   setReturnDirect(name: string, value: boolean): void {
+    this.onEdit?.('setReturnDirect')
     this.#returnDirect = new Map(this.#returnDirect).set(name, value)
   }
 
@@ -136,19 +159,29 @@ export class LiveTools implements RunTools {
   }
 }
 
+const none: readonly ToolDefinition[] = Object.freeze([])
+
 /** Lists that were found to be without repetition, as they were then. */
 const checked = new WeakMap<readonly ToolDefinition[], readonly ToolDefinition[]>()
 
 /**
  * Each tool once: the list itself where it has no repetition.
  * @throws LamellaError `tool_conflict` if two different tools have one name
+ * @throws TypeError for an object that neither `tool()` nor `hostedTool()` made
  */
 function distinct(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
+  if (tools.length === 0) return none
   const before = checked.get(tools)
   if (before?.length === tools.length && before.every((tool, at) => tool === tools[at]))
-    return tools
+    return before
   const byName = new Map<string, ToolDefinition>()
   for (const tool of tools) {
+    if (tool.type !== 'function' && tool.type !== 'hosted') {
+      const { name } = tool as { readonly name?: unknown }
+      throw new TypeError(
+        `the tool ${String(name)} is a plain object; pass tool({ name, description, parameters, execute })`,
+      )
+    }
     if ((byName.get(tool.name) ?? tool) !== tool) {
       throw new LamellaError(`two different tools are named "${tool.name}"`, {
         code: 'tool_conflict',
@@ -156,9 +189,30 @@ function distinct(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
     }
     byName.set(tool.name, tool)
   }
-  if (byName.size < tools.length) return [...byName.values()]
-  checked.set(tools, [...tools])
-  return tools
+  // An edit in place would last beyond the run.
+  const own = Object.freeze([...byName.values()])
+  checked.set(tools, own)
+  return own
+}
+
+/** A hosted tool of type `tool_search` (OpenAI), `tool_search_tool_bm25_20251119` (Anthropic) and the like. */
+function searchesTools(tool: ToolDefinition): boolean {
+  if (tool.type !== 'hosted') return false
+  const { type = tool.name } = tool.definition
+  return typeof type === 'string' && type.startsWith('tool_search')
+}
+
+const deferredCopies = new WeakMap<ToolDefinition, ToolDefinition>()
+
+/** The same copy each time, for lists that stay the same while nothing changes. */
+function marked(tool: ToolDefinition): ToolDefinition {
+  if (tool.type === 'hosted') return tool
+  let copy = deferredCopies.get(tool)
+  if (copy === undefined) {
+    copy = { ...tool, metadata: { ...tool.metadata, deferLoading: true } }
+    deferredCopies.set(tool, copy)
+  }
+  return copy
 }
 
 function nameOf({ name }: ToolDefinition): string {

@@ -2,7 +2,7 @@ import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { FunctionInvocationContext, LamellaError, Middleware } from '../index.ts'
-import { Agent, chatMiddleware, functionMiddleware, tool } from '../index.ts'
+import { Agent, chatMiddleware, functionMiddleware, hostedTool, lifecycle, tool } from '../index.ts'
 import { modes, outline, play } from '../loop/loop-invariant.test-helper.ts'
 
 describe.each(modes)('tools that come and go in a run, $name', ({ stream }) => {
@@ -156,6 +156,31 @@ describe.each(modes)('tools that come and go in a run, $name', ({ stream }) => {
     expect(shown()).toEqual([['change', 'old'], ['change'], ['change', 'old']])
     expect(outline(response.messages)[3]).toBe('tool: c1 = , c2 = old')
   })
+
+  it.each([
+    ['tool_search', {}],
+    ['search', { type: 'tool_search_tool_bm25_20251119' }],
+  ])(
+    'what is deferred is left to the search of the provider where there is %s',
+    async (name, definition) => {
+      const client = scriptedClient([callFunction('old', {}, 'c1'), change, 'Done.'])
+      const tools = [hostedTool(name, definition), named('change'), named('old')]
+      const defer = lifecycle({ name: 'defer', beforeTurn: ({ run }) => run.tools.defer('old') })
+      const agent = new Agent({ client, tools, middleware: [defer] })
+
+      const { response } = await play(agent, 'Go', { stream })
+
+      const offered = client.requests.map(({ options }) => options.tools)
+      for (const list of offered) {
+        expect(list).toMatchObject([{ name }, { name: 'change' }, { name: 'old' }])
+        expect(list![1]).not.toMatchObject({ metadata: { deferLoading: true } })
+        expect(list![2]).toMatchObject({ metadata: { deferLoading: true } })
+      }
+      // Prompt caches of providers stay warm.
+      expect(offered[1]![2]).toBe(offered[0]![2])
+      expect(outline(response.messages)[1]).toBe('tool: c1 = old')
+    },
+  )
 
   it('options without any tools are sent where all are hidden', async () => {
     const { agent, client } = make([change, 'Done.'], ({ tools }) => tools.hide('change', 'old'))

@@ -39,6 +39,8 @@ export interface Round extends RoundEdits {
 /** Runs iterations and tool batches through the interceptors that middleware has added to the run. */
 export interface RoundInterceptors {
   add(interceptor: LoopInterceptor): void
+  /** The agent middleware at `depth` runs: discards interceptors of those inside it, which will run again. */
+  enter(depth: number): void
   /** Runs one iteration. */
   round(
     round: Round,

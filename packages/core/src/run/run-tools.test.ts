@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { LamellaError } from '../base/lamella-error.ts'
 import { LiveTools } from './live-tools.ts'
+import type { ToolDefinition } from '../contract/run.ts'
 import { hostedTool, tool } from '../contract/tool.ts'
 
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => tool({ name, description: '' })) as [
@@ -27,16 +28,39 @@ describe('a list of tools', () => {
     expect(() => new LiveTools(list)).toThrow('"a"')
   })
 
-  test('is used as it is, without a copy, while nothing changes', () => {
+  test('is copied once, and the copy is frozen', () => {
     const list = [a, hostedTool('web_search', {})]
 
     const tools = new LiveTools(list)
 
-    expect(tools.executable).toBe(list)
-    expect(tools.visible).toBe(list)
+    expect(tools.visible).toBe(tools.executable)
+    expect(new LiveTools(list).visible).toBe(tools.visible)
+    expect(() => (tools.visible as ToolDefinition[]).push(b)).toThrow(TypeError)
     expect(tools.get('web_search')).toBe(list[1])
     expect(tools.get('b')).toBeUndefined()
     expect([...tools]).toEqual(list)
+  })
+
+  test('tells of each edit before it is made', () => {
+    const told: string[] = []
+    const tools = new LiveTools([a, b])
+    tools.onEdit = (what) => told.push(`${what} ${names(tools.visible)}`)
+
+    tools.add(c)
+    tools.remove('a')
+    tools.hide('b')
+    tools.show('b')
+    tools.defer('c')
+    tools.setReturnDirect('b', true)
+
+    expect(told).toEqual([
+      'add ab',
+      'remove abc',
+      'hide bc',
+      'show c',
+      'defer cb',
+      'setReturnDirect b',
+    ])
   })
 
   test('may have the same tool twice, which then counts once', () => {
@@ -48,6 +72,16 @@ describe('a list of tools', () => {
 
     expect(build).toThrow(expect.objectContaining({ message: 'two different tools are named "a"' }))
     expect(build).toThrow(expect.toSatisfy((error) => LamellaError.is(error, 'tool_conflict')))
+  })
+
+  test('cannot have a plain object, which no one has checked', () => {
+    const build = () => new LiveTools([{ name: 'a', execute: () => 'a' } as never])
+
+    expect(build).toThrow(
+      new TypeError(
+        'the tool a is a plain object; pass tool({ name, description, parameters, execute })',
+      ),
+    )
   })
 
   test('of tools that are not advertised is executable and not shown', () => {
@@ -109,6 +143,15 @@ describe('removing', () => {
     expect(names(tools.executable)).toBe('c')
     expect(names(tools.visible)).toBe('c')
     expect(tools.get('a')).toBeUndefined()
+  })
+
+  test('what is not there leaves the list as it is', () => {
+    const tools = new LiveTools([a, b])
+    const before = tools.executable
+
+    tools.remove('c')
+
+    expect(tools.executable).toBe(before)
   })
 
   test('ignores what is not there, also another tool of the same name', () => {
@@ -219,6 +262,16 @@ test('a result goes straight to the caller if the tool says so, unless the run s
   tools.setReturnDirect('direct', false)
 
   expect([tools.returnsDirect('a'), tools.returnsDirect('direct')]).toEqual([true, false])
+})
+
+test('what is said about results holds for other names of the tool, and for a tool to come', () => {
+  const aliased = tool({ name: 'new_name', description: '', aliases: ['old_name'] })
+  const tools = new LiveTools([aliased])
+
+  tools.setReturnDirect('new_name', true)
+  tools.setReturnDirect('later', true)
+
+  expect(['old_name', 'later'].map((name) => tools.returnsDirect(name))).toEqual([true, true])
 })
 
 describe('a snapshot', () => {

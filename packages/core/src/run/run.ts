@@ -2,6 +2,8 @@ import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { unlessAborted } from '../base/promises.ts'
 import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
+import { MiddlewareContractError } from '../contract/contract-error.ts'
+import type { Middleware } from '../contract/agent.ts'
 import type { CallGate } from '../contract/approval.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
 import type {
@@ -22,11 +24,13 @@ import { addUsage } from '../messages/usage.ts'
 import type { KeyValueStore } from '../store/store.ts'
 import type { UpdateSink } from '../stream/update-sink.ts'
 import { NullSink } from '../stream/update-sink.ts'
+import { CheckpointSigner } from './checkpoint-signer.ts'
 import type { RunConversation } from './conversation.ts'
 import { Interrupts } from './interrupts.ts'
 import { Journal } from './journal.ts'
 import { LiveTools } from './live-tools.ts'
 import { RunRequests } from './requests.ts'
+import { addObserver, tellAll } from './observers.ts'
 import type { RoundInterceptors } from './round.ts'
 import type { RunControl } from './run-control.ts'
 import { StateCells } from './state.ts'
@@ -39,6 +43,8 @@ export interface RunInit {
   readonly session?: Session | undefined
   readonly signal?: AbortSignal | undefined
   readonly parent?: RunContext | undefined
+  /** Middlewares of the run. */
+  readonly middlewares?: readonly Middleware[] | undefined
   /** True if the parent adds the usage itself, from the response. */
   readonly isGuest?: boolean | undefined
   readonly data?: unknown
@@ -49,14 +55,22 @@ export interface RunInit {
   readonly onRequest?: ((event: RunEvent & { readonly id: string }) => unknown) | undefined
   readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
   readonly control?: RunControl | undefined
-  /** Steps of the run before it was resumed. */
-  readonly journal?: readonly JournalStep[] | undefined
+  readonly signer?: CheckpointSigner | undefined
 }
 
 /** Tools, tool choice and response format of a model call. */
 interface Offer extends Pick<ChatOptions, 'toolChoice' | 'responseFormat'> {
+  /** Tools of the run when the request was made. */
   readonly visible: readonly ToolDefinition[]
+  /** Tools of the request. */
   readonly tools: readonly ToolDefinition[]
+}
+
+/** An edit after the loop, which counts only if the loop runs again. */
+export interface LateEdit {
+  readonly what: string
+  /** Depth of the agent middleware. */
+  readonly depth: number
 }
 
 /**
@@ -67,6 +81,8 @@ export class Run implements RunContext {
   readonly agentName: string | undefined
   session: Session | undefined
   readonly parent: RunContext | undefined
+  /** Middlewares of the run: its sub-agents inherit some of them. */
+  readonly middlewares: readonly Middleware[]
   readonly depth: number
   readonly data: unknown
   readonly tenant: string | undefined
@@ -76,20 +92,20 @@ export class Run implements RunContext {
   iteration = 0
   /** Position of the running middlewares: around the run, or inside a model call or tool call. */
   place: string | number = 'run'
-  usage: Usage
+  usage: Usage = noUsage
   /** True if a provider did not report the usage of a call. */
   usageEstimated = false
-  attempts: readonly Attempt[]
+  attempts: readonly Attempt[] = noAttempts
   /** Text that replaces a final answer made of tool calls that were dropped. */
   fallbackText: string | undefined
   /** The response that is being folded. */
   partial: ResponseFold | undefined
   /** Interceptors of iterations and tool batches, if there are any. */
   interceptors: RoundInterceptors | undefined
-  /** Gates of tool calls, the parent's first. */
-  callGates: readonly CallGate[] | undefined
+  /** Gates of tool calls, the outermost first. */
+  callGates: readonly CallGate[] = []
   /** Iterations that middlewares have allowed beyond the limit. */
-  moreIterations: number
+  moreIterations = 0
   /** Number of verdicts that tool calls wait for, or that were negative. */
   verdictsOpen = 0
   /** Messages of the session when the conversation began. */
@@ -101,16 +117,22 @@ export class Run implements RunContext {
   pending: readonly PendingRequest[] = noPending
   /** True if a provider has responded to the model call, and not a middleware alone. */
   answered = false
+  /** True if a termination replaced the provider's answer, or calls of it were dropped. */
+  replaced = false
   /** Key of the claims of this run, if it has any. Its sub-agents claim with the same one. */
   claimKey: string | undefined
   /** True if the run stops because a transform of an agent middleware has ended its updates. */
   cutShort = false
+  /** `early` until the loop begins, `looped` once it has ended, `over` once the run has. */
+  phase: 'early' | 'looping' | 'looped' | 'over' = 'early'
+  /** The first edit since the loop ended. */
+  lateEdit: LateEdit | undefined
   /** Id of the conversation that the provider stores. */
   conversationId: string | undefined
   /** Provider that the run began with. */
   keeper: string | undefined
   servedBy: string | undefined
-  sent: number
+  sent = 0
   /** Tools and tool choice of the last request. */
   offer: Offer | undefined
   readonly #init: RunInit
@@ -133,24 +155,33 @@ export class Run implements RunContext {
     this.agentName = init.agentName
     this.session = init.session
     this.parent = parent
-    this.callGates = parent && engineOf(parent).callGates
+    this.middlewares = init.middlewares ?? (parent as Run | undefined)?.middlewares ?? []
     this.depth = parent === undefined ? 0 : parent.depth + 1
     this.data = init.data
     this.tenant = init.tenant ?? parent?.tenant
     this.store = init.store ?? parent?.store
     this.storeTimeoutMs = init.storeTimeoutMs
     this.sink = init.sink
-    const state = init.journal && this.journal.state
-    this.#id ??= state?.runId
-    this.usage = state?.usage ?? noUsage
-    this.attempts = state?.attempts ?? noAttempts
-    this.moreIterations = state?.moreIterations ?? 0
-    this.stopped = state?.stopped
-    this.conversationId = state?.conversationId
-    this.keeper = state?.keeper
-    this.sent = state?.sent ?? 0
-    const { cells = {} } = state ?? {}
+  }
+
+  /** Restores the run from the steps of a checkpoint. */
+  restore(steps: readonly JournalStep[]): void {
+    const state = (this.#journal = new Journal(steps)).state!
+    this.#id ??= state.runId
+    this.usage = state.usage
+    this.attempts = state.attempts
+    this.moreIterations = state.moreIterations ?? 0
+    this.stopped = state.stopped
+    this.conversationId = state.conversationId
+    this.keeper = state.keeper
+    this.sent = state.sent
+    const { cells } = state
     if (Object.keys(cells).length > 0) (this.#state = new StateCells(this)).restore(cells)
+  }
+
+  /** Signs the checkpoints of the run. */
+  get signer(): CheckpointSigner {
+    return this.#init.signer ?? unsigned
   }
 
   get id(): string {
@@ -171,7 +202,7 @@ export class Run implements RunContext {
 
   /** Finished steps of the run. */
   get journal(): Journal {
-    return (this.#journal ??= new Journal(this.#init.journal))
+    return (this.#journal ??= new Journal())
   }
 
   get messages(): RunConversation {
@@ -187,11 +218,29 @@ export class Run implements RunContext {
   }
 
   get tools(): LiveTools {
-    return (this.#tools ??= new LiveTools([]))
+    if (this.#tools === undefined) this.#useTools(new LiveTools([]))
+    return this.#tools!
   }
 
   set tools(tools: LiveTools) {
+    this.#useTools(tools)
+  }
+
+  #useTools(tools: LiveTools): void {
     this.#tools = tools
+    tools.onEdit = (what) => this.noteEdit(`run.tools.${what}()`)
+  }
+
+  /**
+   * Notes an edit of what the loop works with.
+   * @throws MiddlewareContractError if the run has ended
+   */
+  noteEdit(what: string): void {
+    if (this.phase === 'early' || this.phase === 'looping') return
+    if (this.phase === 'over') {
+      throw new MiddlewareContractError('', `${what} was called after the run had ended`)
+    }
+    this.lateEdit ??= { what, depth: this.messages.depth }
   }
 
   /**
@@ -202,7 +251,8 @@ export class Run implements RunContext {
     const tool = this.tools.get(name)
     const { visible, tools: offered } = this.offer ?? noOffer
     if (offered === visible || (tool !== undefined && offered.includes(tool))) return tool
-    const own = offered.find((entry) => entry.name === (tool?.name ?? name))
+    const wanted = tool?.name ?? name
+    const own = offered.find((entry) => entry.name === wanted && !visible.includes(entry))
     return own ?? (tool !== undefined && visible.includes(tool) ? undefined : tool)
   }
 
@@ -233,6 +283,7 @@ export class Run implements RunContext {
   }
 
   allowIterations(count: number): void {
+    this.noteEdit('run.allowIterations()')
     this.moreIterations += count
   }
 
@@ -245,10 +296,7 @@ export class Run implements RunContext {
     this.#init.control?.attach(this)
     const outer = this.#init.signal
     if (outer === undefined) return
-    if (outer.aborted) {
-      this.abort(outer.reason)
-      return
-    }
+    if (outer.aborted) return this.abort(outer.reason)
     const onAbort = (): void => this.abort(outer.reason)
     outer.addEventListener('abort', onAbort)
     this.#unlink = () => outer.removeEventListener('abort', onAbort)
@@ -256,6 +304,8 @@ export class Run implements RunContext {
 
   /** Stops listening to the caller's signal. */
   release(): void {
+    this.phase = 'over'
+    this.messages.onEdit = () => this.noteEdit('run.messages.rewrite()')
     this.#init.control?.detach(this)
     this.#unlink?.()
   }
@@ -311,6 +361,7 @@ export class Run implements RunContext {
   }
 
   stop(reason: string, { response }: Omit<Stop, 'reason'> = {}): void {
+    this.noteEdit('run.stop()')
     this.stopped ??= { reason, response }
   }
 
@@ -339,31 +390,8 @@ const noOffer: Offer = Object.freeze({ visible: noTools, tools: noTools })
 const noUsage: Usage = Object.freeze({})
 const noAttempts: readonly Attempt[] = Object.freeze([])
 const noMessages: readonly Message[] = Object.freeze([])
+const unsigned = new CheckpointSigner([])
 const noPending: readonly PendingRequest[] = Object.freeze([])
-
-type Observer = (event: RunEvent) => void
-
-/** Adds an observer, even if it is already registered, and returns a function that removes it. */
-function addObserver(observers: Set<Observer>, listener: Observer): () => void {
-  const own: Observer = (event) => listener(event)
-  observers.add(own)
-  return () => observers.delete(own)
-}
-
-/**
- * Notifies the observers and the caller, which may be the parent run. Their errors are discarded.
- */
-function tellAll(
-  event: RunEvent,
-  caller: Observer | undefined,
-  observers: Iterable<Observer> = [],
-): void {
-  for (const observer of [...observers, caller]) {
-    try {
-      observer?.(event)
-    } catch {}
-  }
-}
 
 /** The sink of plain runs. */
 export const drain: UpdateSink<AgentResponseUpdate> = new NullSink<AgentResponseUpdate>()

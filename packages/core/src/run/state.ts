@@ -1,5 +1,6 @@
 import { checkOptions } from '../base/check-options.ts'
 import { isObject } from '../base/is-object.ts'
+import { isJson } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { systemClock } from '../base/timers.ts'
 import { validateNow } from '../base/validate.ts'
@@ -191,30 +192,11 @@ function check<T>(cell: StateCell<T>, value: unknown): unknown {
 }
 
 function checkJson(cell: StateCell<unknown>, value: unknown): void {
-  if (!isJson(value, [])) throw invalid(cell, 'got a value that is not JSON')
+  if (!isJson(value)) throw invalid(cell, 'got a value that is not JSON')
 }
 
 function invalid(cell: StateCell<unknown>, problem: string): LamellaError {
   return new LamellaError(`state "${cell.name}" ${problem}`, { code: 'schema_invalid' })
-}
-
-function isJson(value: unknown, parents: object[]): boolean {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
-  if (typeof value === 'number') return Number.isFinite(value)
-  if (typeof value !== 'object' || parents.includes(value)) return false
-  const isList = Array.isArray(value)
-  if (!isList && !isPlain(value)) return false
-  parents.push(value)
-  const isAll = isList
-    ? Array.from(value).every((entry) => isJson(entry, parents))
-    : Object.values(value).every((entry) => entry === undefined || isJson(entry, parents))
-  parents.pop()
-  return isAll
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** The state of one run. */

@@ -154,11 +154,11 @@ describe('sessions', () => {
     await one.save(session)
     const other = { tenant: 't', principal: 'bob' }
 
-    const stolen = await one.open('s1', other)
-    say(stolen, 'mine now')
+    const stolen = createSession({ ...session.toJSON(), messages: [] })
 
     expect(await one.load('s1', other)).toBeUndefined()
-    await expect(one.save(stolen)).rejects.toMatchObject({ code: 'session_conflict' })
+    await expect(one.open('s1', other)).rejects.toMatchObject({ code: 'session_unknown' })
+    await expect(one.save(stolen, other)).rejects.toMatchObject({ code: 'session_conflict' })
     await one.delete('s1', other)
     expect(await one.load('s1', owner)).toBeDefined()
   })
@@ -224,6 +224,37 @@ describe('sessions', () => {
     await chats.save(session)
 
     expect(textsOf(await chats.load('s1'))).toEqual(['a', 'b'])
+  })
+
+  test('a snapshot continues the save that it was made of, wherever that is', async () => {
+    const { one, two } = processes()
+    const owner = { tenant: 't', principal: 'ada' }
+    const session = await one.open('s1', owner)
+    say(session, 'a')
+    await one.save(session)
+    const [first, late] = [session, session].map((each) => createSession(each.toJSON()))
+    say(first!, 'b')
+    say(late!, 'c')
+
+    await two.save(first!, owner)
+
+    expect(textsOf(await one.load('s1', owner))).toEqual(['a', 'b'])
+    await expect(two.save(late!, owner)).rejects.toMatchObject({ code: 'session_conflict' })
+  })
+
+  test('a snapshot that somebody has saved by now is no conflict', async () => {
+    const { one, two } = processes()
+    const session = await one.open('s1')
+    say(session, 'a')
+    const snapshot = session.toJSON()
+    await one.save(session)
+
+    const repeated = createSession(snapshot)
+    await two.save(repeated)
+    say(repeated, 'b')
+    await two.save(repeated)
+
+    expect(textsOf(await one.load('s1'))).toEqual(['a', 'b'])
   })
 
   test('a store that does not answer is not waited for without end', async () => {

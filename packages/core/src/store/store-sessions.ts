@@ -3,7 +3,6 @@ import type { Clock } from '../base/timers.ts'
 import { systemClock } from '../base/timers.ts'
 import { createSecretId } from '../base/create-id.ts'
 import { isObject } from '../base/is-object.ts'
-import { jsonCopy } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { takeTurn } from '../base/take-turn.ts'
 import type { Session, SessionReference, SessionSnapshot } from '../messages/session.ts'
@@ -79,7 +78,10 @@ export interface SessionPage {
 export interface Sessions {
   /** Resolves to a session, or `undefined` where there is none for this owner. */
   load(id: string, owner?: SessionOwner): Promise<Session | undefined>
-  /** Resolves to a session, an empty one where there is none yet. */
+  /**
+   * Resolves to a session, an empty one where there is none yet.
+   * @throws LamellaError `session_unknown` if it belongs to another principal
+   */
   open(id: string, owner?: SessionOwner): Promise<Session>
   /**
    * Refers to a session, an empty one where there is none yet, for `agent.run(input, { session })`: the run
@@ -88,7 +90,8 @@ export interface Sessions {
    */
   at(id: string, owner?: SessionOwner): SessionReference
   /**
-   * Saves a session. Its owner is that of `load` or `open`; pass one for a session of your own making.
+   * Saves a session. Its owner is that of `load` or `open`; pass one for a session of your own making, such as
+   * from a snapshot.
    * @throws LamellaError `session_conflict` if somebody else has saved it since it was loaded
    */
   save(session: Session, owner?: SessionOwner): Promise<void>
@@ -109,7 +112,6 @@ export interface Sessions {
 /** A session in the store. */
 interface Entry {
   readonly version: 1
-  readonly revision: string
   readonly principal?: string | undefined
   readonly savedAt: number
   readonly session: SessionSnapshot
@@ -118,11 +120,10 @@ interface Entry {
 /** State of a session that was loaded or saved here. */
 interface Known {
   readonly owner: SessionOwner
-  /** Revision of the entry that the session continues; `undefined` without one. */
-  revision: string | undefined
-  base: SessionSnapshot | undefined
-  /** Save with an unknown outcome. */
-  attempted: { readonly revision: string; readonly base: SessionSnapshot } | undefined
+  /** The save that the session continues, if it was loaded or saved here. */
+  base?: SessionSnapshot | undefined
+  /** A save with an unknown outcome. */
+  attempted?: SessionSnapshot | undefined
 }
 
 /**
@@ -158,13 +159,17 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
   const turns = new Map<string, Promise<void>>()
   const storeKey = (owner: SessionOwner | undefined): string | undefined =>
     owner && storePrefix({ name, tenant: owner.tenant })
-  const inTime = <T>(work: Promise<T>): Promise<T> =>
-    withinStoreTime(work, { clock, timeoutMs: storeTimeoutMs })
+  const inTime = <T>(work: Promise<T>, signal?: AbortSignal): Promise<T> =>
+    withinStoreTime(work, { clock, timeoutMs: storeTimeoutMs, signal })
   const placeOf = ({ tenant }: SessionOwner): KeyValueStore =>
     storeNamespace(store, { name, tenant })
 
-  const read = async (id: string, owner: SessionOwner): Promise<Entry | undefined> => {
-    const entry = await inTime(placeOf(owner).get(id))
+  const read = async (
+    id: string,
+    owner: SessionOwner,
+    signal?: AbortSignal,
+  ): Promise<Entry | undefined> => {
+    const entry = await inTime(placeOf(owner).get(id), signal)
     if (entry === undefined) return undefined
     if (!isEntry(entry) || entry.session.id !== id) {
       throw new LamellaError(`sessions: the entry of "${id}" is no session`, {
@@ -174,26 +179,32 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     return entry
   }
 
-  const load: Sessions['load'] = async (id, owner = {}) => {
-    const entry = await read(id, owner)
-    if (entry === undefined || !belongsTo(entry, owner)) return undefined
+  const sessionOf = (entry: Entry, owner: SessionOwner): Session => {
     const session = createSession(entry.session)
-    know(session, {
-      owner: { ...owner, principal: entry.principal },
-      revision: entry.revision,
-      base: entry.session,
-      attempted: undefined,
-    })
+    know(session, { owner: { ...owner, principal: entry.principal }, base: entry.session })
     return session
   }
 
+  const load: Sessions['load'] = async (id, owner = {}) => {
+    const entry = await read(id, owner)
+    return entry !== undefined && belongsTo(entry, owner) ? sessionOf(entry, owner) : undefined
+  }
+
+  const openUnlessAborted = async (
+    id: string,
+    owner: SessionOwner,
+    signal?: AbortSignal,
+  ): Promise<Session> => {
+    const entry = await read(id, owner, signal)
+    if (entry !== undefined && !belongsTo(entry, owner)) throw unknown(id, 'open')
+    if (entry !== undefined) return sessionOf(entry, owner)
+    const fresh = createSession({ id })
+    know(fresh, { owner })
+    return fresh
+  }
+
   const save: Sessions['save'] = async (session, given) => {
-    const about = known.get(session) ?? {
-      owner: { ...given },
-      revision: undefined,
-      base: undefined,
-      attempted: undefined,
-    }
+    const about = known.get(session) ?? { owner: { ...given } }
     know(session, about)
     const { owner } = about
     for (;;) {
@@ -201,43 +212,43 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
       const entry = await read(session.id, owner)
       if (entry !== undefined && !belongsTo(entry, owner)) throw conflict(session.id)
       const { attempted } = about
-      if (attempted !== undefined && entry?.revision === attempted.revision) {
-        Object.assign(about, attempted)
+      if (attempted !== undefined && attempted.revision === entry?.session.revision) {
+        about.base = attempted
+        session.revision = attempted.revision
       }
-      const mine = jsonCopy(session.toJSON())
-      const isCurrent = entry?.revision === about.revision
-      const next = isCurrent ? mine : joined(about, mine, entry)
+      const mine = session.toJSON()
+      const next = joined(about, mine, entry?.session)
       if (next === undefined) throw conflict(session.id)
       // Listed first: a session that is listed and not there is skipped, the other way round it is lost.
       // oxlint-disable-next-line no-await-in-loop
       await note(session.id, owner)
-      const revision = createSecretId('revision')
-      about.attempted = { revision, base: next }
-      const written: Entry = {
-        version: 1,
-        revision,
-        principal: owner.principal,
-        savedAt: clock.now(),
-        session: next,
-      }
+      const saved = { ...next, revision: createSecretId('revision') }
+      about.attempted = saved
+      const { principal } = owner
+      const written: Entry = { version: 1, principal, savedAt: clock.now(), session: saved }
       // oxlint-disable-next-line no-await-in-loop
       if (!(await inTime(placeOf(owner).compareAndSet(session.id, entry, written, { ttlMs })))) {
         continue
       }
-      Object.assign(about, { revision, base: next, attempted: undefined })
-      if (!isCurrent) take(session, next)
+      Object.assign(about, { base: saved, attempted: undefined })
+      session.revision = saved.revision
+      if (next !== mine) take(session, saved)
       return
     }
   }
 
+  /** Resolves a conflict: the session that a save writes, or `undefined` where one would be lost. */
   const joined = (
     { base }: Known,
     mine: SessionSnapshot,
-    entry: Entry | undefined,
-  ): SessionSnapshot | undefined =>
-    onConflict === 'merge' && entry !== undefined
-      ? mergeSessions(base, mine, entry.session)
-      : undefined
+    theirs: SessionSnapshot | undefined,
+  ): SessionSnapshot | undefined => {
+    const revision = theirs?.revision
+    if (mine.revision === revision) return mine
+    // Saved as it is by now: who saved it may have died before it could tell.
+    if (JSON.stringify({ ...mine, revision }) === JSON.stringify(theirs)) return mine
+    return onConflict === 'merge' && theirs ? mergeSessions(base, mine, theirs) : undefined
+  }
 
   const note = async (id: string, owner: SessionOwner): Promise<void> => {
     const { lists } = placeOf(owner)
@@ -245,17 +256,9 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     await inTime(lists.add(listOf(owner), id, clock.now(), { ttlMs, keep: maxListed }))
   }
 
-  const open: Sessions['open'] = async (id, owner = {}) => {
-    const session = await load(id, owner)
-    if (session !== undefined) return session
-    const fresh = createSession({ id })
-    know(fresh, { owner, revision: undefined, base: undefined, attempted: undefined })
-    return fresh
-  }
-
   return {
     load,
-    open,
+    open: (id, owner = {}) => openUnlessAborted(id, owner),
     at: (id, owner = {}) => ({
       id,
       async enter({ around, signal }) {
@@ -265,9 +268,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
         if (shared !== undefined) return { session: shared, async leave() {} }
         const end = await takeTurn(turns, `${storeKey(owner)}${id}`, signal)
         try {
-          const entry = await read(id, owner)
-          if (entry !== undefined && !belongsTo(entry, owner)) throw unknown(id, 'enter')
-          const session = await open(id, owner)
+          const session = await openUnlessAborted(id, owner, signal)
           const before = JSON.stringify(session)
           return {
             session,
@@ -348,9 +349,8 @@ function take(session: Session, merged: SessionSnapshot): void {
 }
 
 function isEntry(value: unknown): value is Entry {
-  if (!isObject(value) || value['version'] !== 1 || typeof value['revision'] !== 'string') {
-    return false
-  }
+  if (!isObject(value) || value['version'] !== 1) return false
   const { session } = value as { session?: unknown }
-  return isObject(session) && session['version'] === 1 && Array.isArray(session['messages'])
+  if (!isObject(session) || session['version'] !== 1) return false
+  return typeof session['revision'] === 'string' && Array.isArray(session['messages'])
 }

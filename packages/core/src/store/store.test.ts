@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createSession } from '../messages/session.ts'
 import type { Store } from './store.ts'
-import { memoryStore, sessionStore } from './store.ts'
+import { memoryStore } from './store.ts'
 
 function storeAt(startMs = 0, maxEntries = 1000): { store: Store; time: { ms: number } } {
   const time = { ms: startMs }
@@ -167,56 +166,5 @@ describe('memoryStore', () => {
     await expect(memoryStore().set('key', 1, { ttlMs: 0 })).rejects.toThrow(
       '`ttlMs` must be above 0, got 0',
     )
-  })
-})
-
-describe('sessionStore', () => {
-  test('a saved session is loaded as it was', async () => {
-    const sessions = sessionStore(memoryStore())
-    const snapshot = createSession({ id: 's1', state: { topic: 'tides' } }).toJSON()
-
-    await sessions.save(snapshot)
-
-    expect(createSession(await sessions.load('s1')).toJSON()).toEqual(snapshot)
-  })
-
-  test('an unknown or deleted session loads as undefined', async () => {
-    const sessions = sessionStore(memoryStore())
-    await sessions.save(createSession({ id: 's1' }).toJSON())
-
-    await sessions.delete('s1')
-
-    expect(await sessions.load('s1')).toBeUndefined()
-    expect(await sessions.load('__proto__')).toBeUndefined()
-  })
-
-  test('sessions expire by the time of their last save', async () => {
-    const { store, time } = storeAt()
-    const sessions = sessionStore(store, { ttlMs: 100 })
-    const snapshot = createSession({ id: 's1' }).toJSON()
-    await sessions.save(snapshot)
-
-    time.ms = 60
-    await sessions.save(snapshot)
-    time.ms = 120
-    const kept = await sessions.load('s1')
-    time.ms = 160
-
-    expect(kept?.id).toBe('s1')
-    expect(await sessions.load('s1')).toBeUndefined()
-  })
-
-  test('an entry that is no session is an error, not a session without a past', async () => {
-    const store = memoryStore()
-    await store.set('session:s1', { version: 2, id: 's1', messages: [] })
-
-    await expect(sessionStore(store).load('s1')).rejects.toMatchObject({ code: 'session_invalid' })
-  })
-
-  test('the prefix keeps two kinds of sessions apart in one store', async () => {
-    const store = memoryStore()
-    await sessionStore(store, { prefix: 'a:' }).save(createSession({ id: 's1' }).toJSON())
-
-    expect(await sessionStore(store, { prefix: 'b:' }).load('s1')).toBeUndefined()
   })
 })

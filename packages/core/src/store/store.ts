@@ -1,6 +1,4 @@
 import { checkOptions, wrongOption } from '../base/check-options.ts'
-import { LamellaError } from '../base/lamella-error.ts'
-import type { SessionSnapshot } from '../messages/session.ts'
 import { memoryLimits } from './store-limits-memory.ts'
 import type { StoreLimits } from './store-limits.ts'
 import type { StoreLists } from './store-lists.ts'
@@ -184,67 +182,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     lists: memoryLists({ maxLists: maxEntries, clock }),
     async health() {},
     async close() {},
-  }
-}
-
-/** Store of sessions between runs. */
-export interface SessionStore {
-  /** Resolves to the session, or to `undefined` if none is stored. */
-  load(id: string): Promise<SessionSnapshot | undefined>
-  /** Stores a session. */
-  save(snapshot: SessionSnapshot): Promise<void>
-  /** Removes a session. */
-  delete(id: string): Promise<void>
-}
-
-/** Options of {@link sessionStore}. */
-export interface SessionStoreOptions extends WriteOptions {
-  /**
-   * Prefix of the keys, before the session's id.
-   * @default 'session:'
-   */
-  readonly prefix?: string | undefined
-}
-
-/** Part of Keyv's interface that sessions use. Every adapter of Keyv has it. */
-export interface KeyvLike {
-  /** Resolves to the value, or to `undefined` if none is stored. */
-  get(key: string): Promise<unknown>
-  /** Stores a value, for `ttlMs` milliseconds if given. */
-  set(key: string, value: unknown, ttlMs?: number): Promise<unknown>
-  /** Removes a value. */
-  delete(key: string): Promise<unknown>
-}
-
-/**
- * Creates a session store on a key-value store or a Keyv adapter. `ttlMs` counts from the last `save`.
- */
-export function sessionStore(
-  store: KeyValueStore | KeyvLike,
-  options: SessionStoreOptions = {},
-): SessionStore {
-  checkOptions('sessionStore', options, { prefix: 'any', ttlMs: 'any' })
-  const { prefix = 'session:', ttlMs } = options
-  return {
-    async load(id) {
-      const snapshot = (await store.get(prefix + id)) as SessionSnapshot | undefined
-      if (snapshot === undefined) return undefined
-      if (snapshot?.version !== 1 || snapshot.id !== id || !Array.isArray(snapshot.messages)) {
-        throw new LamellaError(`sessionStore: the entry of "${id}" is no session of version 1`, {
-          code: 'session_invalid',
-        })
-      }
-      return snapshot
-    },
-    async save(snapshot) {
-      const key = prefix + snapshot.id
-      await ('increment' in store
-        ? store.set(key, snapshot, { ttlMs })
-        : store.set(key, snapshot, ttlMs))
-    },
-    async delete(id) {
-      await store.delete(prefix + id)
-    },
   }
 }
 

@@ -25,7 +25,8 @@ type Awaitable<Value> = Value | Promise<Value>
 export class ResponseStream<Update, Final> implements AsyncIterable<Update>, AsyncDisposable {
   readonly #source: StreamSource<Update, Final>
   readonly #cleanupHooks: (() => unknown)[] = []
-  readonly #resultHooks: ((final: Final) => unknown)[] = []
+  /** Typed so that a stream with a narrower final value is assignable to one with a wider. */
+  readonly #resultHooks: ((final: never) => unknown)[] = []
   #hooked: TransformHooks<Update, Final> | undefined
   #outcome: StreamOutcome<Final> | undefined
   #ended: Promise<void> | undefined
@@ -295,7 +296,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     }
     for (const hook of this.#resultHooks) {
       try {
-        final = ((await hook(final)) as Final) ?? final
+        final = ((await hook(final as never)) as Final) ?? final
       } catch (error) {
         broken.push(error)
       }

@@ -1,4 +1,4 @@
-import { LamellaError } from '../base/lamella-error.ts'
+import { isAbort } from '../base/lamella-error.ts'
 
 /** How a stream ended. */
 export type StreamOutcome<Final> =
@@ -30,10 +30,4 @@ export function endedBy<Final>(
 interface EndedByOptions<Final> {
   readonly isAborted?: boolean
   readonly partial?: Partial<Final> | undefined
-}
-
-function isAbort(error: unknown): boolean {
-  return (
-    LamellaError.is(error, 'aborted') || (error instanceof Error && error.name === 'AbortError')
-  )
 }

@@ -12,6 +12,7 @@ import { otherScriptClaims } from '../signals/other-script-claims.ts'
 import { overrideSignals } from '../signals/override-signals.ts'
 import { personaSignals } from '../signals/persona-signals.ts'
 import { mendWords } from './mended-words.ts'
+import { SignalIndex } from './signal-index.ts'
 import { SignalSearch } from './signal-search.ts'
 import { weighMatches } from './weigh-matches.ts'
 
@@ -86,6 +87,7 @@ export function assessorOf(options: AssessOptions): (text: string) => InjectionA
       looksFor(category) &&
       (language === undefined || languages === 'auto' || languages.includes(language)),
   )
+  const known = new SignalIndex(signals)
   // A copy with the flags that a search for all matches needs keeps no place between two texts.
   const custom = (options.extraPatterns ?? []).map(
     ({ source, flags }) => new RegExp(source, `${flags.replace(/[gy]/g, '')}g`),
@@ -111,7 +113,7 @@ export function assessorOf(options: AssessOptions): (text: string) => InjectionA
     if (looksFor('hidden-text')) common.push(...findHiddenText(original))
     if (looksFor('encoded') && depth > 0) common.push(...encodedIn(original, depth))
     const whole = new SignalSearch(normalized.text)
-    const possible = signals.filter((signal) => whole.hasParts(signal))
+    const possible = known.possibleIn(whole.text).filter((signal) => whole.hasParts(signal))
     const windows = windowsOf(normalized.text).map(({ start: base, text }) => {
       if (possible.length === 0) return common
       const search = text === normalized.text ? whole : new SignalSearch(text)

@@ -26,6 +26,8 @@ export function findEncodedText(text: string): readonly EncodedText[] {
   const found: EncodedText[] = []
   let left = maxChars
   for (const { pattern, read } of codes) {
+    // Cheaper than an iterator without matches, which most texts have.
+    if (text.search(pattern) < 0) continue
     for (const { 0: code, index } of text.matchAll(pattern)) {
       if (code.length > left) break
       left -= code.length

@@ -12,6 +12,7 @@ export interface InjectionMatch {
   readonly end: number
 }
 
+const notAscii = /[\u0080-\uffff]/
 // Three tags in a row, but not after a black flag: that spells a region.
 const tags =
   /(?<![\u{1f3f4}\u{e0020}-\u{e007f}])[\u{e0020}-\u{e007e}][\u{e0020}-\u{e007e}][\u{e0020}-\u{e007e}]/gu
@@ -21,6 +22,7 @@ const inWord = /[A-Za-z][\u200b-\u200d\u2060\ufeff]+(?=[A-Za-z])/g
 
 /** Finds text that a model reads and a person does not see, or sees in another order: one match of a kind. */
 export function findHiddenText(text: string): readonly InjectionMatch[] {
+  if (!notAscii.test(text)) return []
   return [
     ...found(text, tags, 0.8),
     ...found(text, variations, 0.7),

@@ -18,15 +18,16 @@ const otherWords = new Set(
   ),
 )
 const fewestLetters = 5
-const mostLetters = 16
 const word = /(?<![\p{L}\p{N}])[A-Za-z]{5,16}(?![\p{L}\p{N}])/gu
 
 const known = new Set(keyWords)
 
-/** Key words by what they are with one letter left out. */
-const shortened = new Map<string, string[]>()
+/** Key words that may be mended, by their first letter. */
+const byFirstLetter = new Map<string, string[]>()
 for (const key of keyWords) {
-  for (const short of withoutOne(key)) shortened.set(short, [...(shortened.get(short) ?? []), key])
+  if (key.length <= fewestLetters) continue
+  const others = byFirstLetter.get(key[0]!) ?? []
+  byFirstLetter.set(key[0]!, [...others, key])
 }
 
 /** Mends key words with one letter changed, doubled, swapped or missing. Returns nothing if there are none. */
@@ -62,33 +63,27 @@ export function mendWords(text: string): MendedText | undefined {
 /** Returns the key word that a word misses by a letter. Its first letter must be right, and its last but one. */
 function keyWordOf(written: string): string | undefined {
   if (known.has(written) || otherWords.has(written)) return undefined
-  if (written.length < fewestLetters || written.length > mostLetters) return undefined
-  const candidates = [...(shortened.get(written) ?? [])]
-  for (const short of withoutOne(written)) {
-    if (known.has(short)) candidates.push(short)
-    candidates.push(...(shortened.get(short) ?? []))
-  }
-  return candidates.find((key) => isMisspelt(written, key))
+  return byFirstLetter.get(written[0]!)?.find((key) => isMisspelt(written, key))
 }
 
-/** Tells whether a word misses another by one letter, or by two that are swapped, and not at either end. */
+/** Returns true if a word misses another by one letter, or by two that are swapped, and not at either end. */
 function isMisspelt(written: string, key: string): boolean {
-  if (key.length < 6 || written[0] !== key[0]) return false
-  let start = 0
-  while (start < key.length && written[start] === key[start]) start++
+  const longer = written.length - key.length
+  if (longer > 1 || longer < -1) return false
+  const most = Math.min(written.length, key.length)
+  let start = 1
+  while (start < most && written.charCodeAt(start) === key.charCodeAt(start)) start++
   let tail = 0
-  const most = Math.min(written.length, key.length) - start
-  while (tail < most && written[written.length - 1 - tail] === key[key.length - 1 - tail]) tail++
-  const [left, right] = [
-    written.slice(start, written.length - tail),
-    key.slice(start, key.length - tail),
-  ]
+  while (
+    tail < most - start &&
+    written.charCodeAt(written.length - 1 - tail) === key.charCodeAt(key.length - 1 - tail)
+  ) {
+    tail++
+  }
   // Another ending makes another word.
   if (tail === 0) return false
-  if (left.length + right.length <= 1 || (left.length === 1 && right.length === 1)) return true
-  return left.length === 2 && left[0] === right[1] && left[1] === right[0] && right.length === 2
-}
-
-function withoutOne(text: string): readonly string[] {
-  return Array.from(text, (_, at) => text.slice(0, at) + text.slice(at + 1))
+  const [left, right] = [written.length - start - tail, key.length - start - tail]
+  if (left + right <= 1 || (left === 1 && right === 1)) return true
+  const isSwapped = written[start] === key[start + 1] && written[start + 1] === key[start]
+  return left === 2 && right === 2 && isSwapped
 }

@@ -11,7 +11,8 @@ export class SignalSearch {
   readonly #cased: string
   readonly #isAscii: boolean
   readonly #lines: string
-  readonly #text: string
+  /** The text in small letters, in one line. */
+  readonly text: string
   readonly #isThere = new Map<RegExp, boolean>()
   readonly #found = new Map<RegExp, readonly Stretch[]>()
 
@@ -21,7 +22,7 @@ export class SignalSearch {
     // One letter alone grows when it becomes small, and a text without accents has none of it.
     this.#lines = text.toLowerCase()
     // Where a line ends says little: a sentence may be broken anywhere.
-    this.#text = this.#lines.replaceAll('\n', ' ')
+    this.text = this.#lines.replaceAll('\n', ' ')
   }
 
   /** Returns where a signal is first found, from the first of its parts to the last. */
@@ -49,7 +50,7 @@ export class SignalSearch {
 
   #read({ cased, inLines }: InjectionSignal): string {
     if (cased) return this.#cased
-    return inLines ? this.#lines : this.#text
+    return inLines ? this.#lines : this.text
   }
 
   #has(pattern: RegExp, text: string): boolean {
@@ -81,7 +82,7 @@ export class SignalSearch {
       while (at + 1 < earlier.length && earlier[at + 1]!.end <= start) at++
       const before = earlier[at]
       if (before === undefined || before.end > start || start - before.end > within) continue
-      if (!sentenceEnd.test(this.#text.slice(before.end, start))) {
+      if (!sentenceEnd.test(this.text.slice(before.end, start))) {
         near.push({ start: before.start, end })
       }
     }

@@ -31,12 +31,15 @@ export function findTags(text: string): FoundImages & { readonly covers: readonl
   const images: FoundImage[] = []
   const covers: Cover[] = []
   let pending = text.length
+  let ends: Int32Array | undefined
   for (let start = text.indexOf('<'); start >= 0; start = text.indexOf('<', start + 1)) {
     if (start === text.length - 1) pending = Math.min(pending, start)
     if (!/[a-z]/i.test(text[start + 1] ?? '')) continue
+    ends ??= tagEnds(text)
+    const length = ends[start + 1]! - start
     const limited = text.slice(start, start + maxChars)
-    const end = tagEnd(limited)
-    const name = /^<[^\s/>]+/.exec(limited)![0]
+    const end = length > 0 && length <= maxChars ? length : undefined
+    const name = /^<[^\s/>]{1,99}/.exec(limited)![0]
     if (end === undefined && limited.length < maxChars) {
       pending = Math.min(pending, start)
       continue
@@ -49,24 +52,56 @@ export function findTags(text: string): FoundImages & { readonly covers: readonl
       images.push({ ...found, addresses: undefined })
       continue
     }
+    // The attributes of a tag that this one is inside of are known to have its addresses.
+    if (images.at(-1)?.end === found.end) continue
     const addresses = addressesOf(name.slice(1).toLowerCase(), limited.slice(name.length, end - 1))
     if (addresses === undefined || addresses.length > 0) images.push({ ...found, addresses })
   }
   return { images, pending, covers }
 }
 
-/** Returns the index behind a start tag, read as the HTML standard reads attributes. */
-function tagEnd(text: string): number | undefined {
-  const step = /[>=]/g
-  for (let found = step.exec(text); found !== null; found = step.exec(text)) {
-    if (found[0] === '>') return step.lastIndex
-    const quote = /^[\t\n\f\r ]*(["'])/.exec(text.slice(step.lastIndex, step.lastIndex + 64))
-    if (quote === null) continue
-    const close = text.indexOf(quote[1]!, step.lastIndex + quote[0].length)
-    if (close < 0) return undefined
-    step.lastIndex = close + 1
+/**
+ * Returns for each index of a text where a tag ends that continues there, outside of quotes: the index behind it,
+ * or 0. Attributes are read as in the HTML standard. One pass from the end serves all tags, however they overlap.
+ */
+function tagEnds(text: string): Int32Array {
+  const ends = new Int32Array(text.length + 1)
+  /** For each quotation mark, the index of the next one of its kind, or 0. */
+  const closing = new Int32Array(text.length)
+  let [nextDouble, nextSingle] = [0, 0]
+  /** Index of the next character that is not blank. */
+  let solid = text.length
+  for (let at = text.length - 1; at >= 0; at--) {
+    let end = ends[at + 1]!
+    switch (text.charCodeAt(at)) {
+      case 0x3e: // >
+        end = at + 1
+        break
+      case 0x22: // "
+        closing[at] = nextDouble
+        nextDouble = at
+        break
+      case 0x27: // '
+        closing[at] = nextSingle
+        nextSingle = at
+        break
+      case 0x3d: // =
+        if (solid - at <= 64 && (text[solid] === '"' || text[solid] === "'")) {
+          end = closing[solid] === 0 ? 0 : ends[closing[solid]! + 1]!
+        }
+        break
+      case 0x09: // Blanks of the HTML standard.
+      case 0x0a:
+      case 0x0c:
+      case 0x0d:
+      case 0x20:
+        ends[at] = end
+        continue
+    }
+    ends[at] = end
+    solid = at
   }
-  return undefined
+  return ends
 }
 
 /** Returns the addresses in the attributes of a tag, or nothing where they may be hidden. */

@@ -1,4 +1,5 @@
 import { checkOptions } from '@lamella/core/authoring'
+import { matchesOf } from './matches-of.ts'
 
 /** A possible find, before the words around it count. Offsets are in UTF-16 units. */
 export interface Candidate {
@@ -80,15 +81,16 @@ export function patternRecognizer(options: PatternOptions): Recognizer {
     kind,
     context,
     maxChars,
-    *find(text, { validate }) {
-      for (const match of text.matchAll(pattern)) {
+    find: (text, { validate }) => {
+      const found: Candidate[] = []
+      for (const match of matchesOf(text, pattern)) {
         const [start, end] = match.indices!.groups?.['value'] ?? match.indices![0]!
         if (start === end) continue
         const before = text.slice(Math.max(0, start - charsBefore), start)
         const checked = validate ? (check?.(text.slice(start, end), before) ?? true) : true
-        if (checked === false) continue
-        yield { start, end, score: checked === true ? score : checked }
+        if (checked !== false) found.push({ start, end, score: checked === true ? score : checked })
       }
+      return found
     },
   }
 }

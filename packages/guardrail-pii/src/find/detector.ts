@@ -3,7 +3,9 @@ import type { Clock } from '@lamella/core/authoring'
 import { normalizeText } from '@lamella/core/authoring'
 import type { Encoding } from '../base/decode.ts'
 import { encodedStretches } from '../base/decode.ts'
+import { percentReading } from '../base/percent-reading.ts'
 import type { FindOptions, Recognizer } from '../base/recognizer.ts'
+import { plainAscii } from '../base/separators.ts'
 import { surroundings } from '../base/surroundings.ts'
 
 /** Personal data in a text. Offsets are in UTF-16 units. */
@@ -40,9 +42,6 @@ export interface DetectorOptions extends FindOptions {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Text that normalisation does not change. */
-const plainAscii = /^[\t\n\x20-\x7e]*$/
-
 /**
  * Finds personal data, in the order of the text and without overlaps. Finds that begin before `from` may be
  * missing.
@@ -55,6 +54,12 @@ export function detect(text: string, options: DetectorOptions, from = 0): readon
   if (clue?.test(tail) === false && plainAscii.test(tail)) return []
   const deadline = clock.now() + maxScanMs * Math.ceil((text.length || 1) / 10_000)
   const found = detectIn(text, options, deadline, 0)
+  const percent = percentReading(text)
+  if (percent !== undefined) {
+    for (const { start, end, ...find } of detectIn(percent.text, options, deadline, 0)) {
+      found.push({ ...find, ...percent.toOriginalSpan(start, end) })
+    }
+  }
   return withoutOverlaps(found)
 }
 

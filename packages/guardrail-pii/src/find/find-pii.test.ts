@@ -100,9 +100,16 @@ describe('what is found', () => {
   })
 })
 
+it.each(['ann.lee@example.com.png', 'notes of ann.lee@example.com.pdf'])(
+  'the address in the name of a file: %s',
+  (text) => {
+    expect(found(text)).toEqual(['email: ann.lee@example.com'])
+  },
+)
+
 describe('what is left alone', () => {
   it.for([
-    'icon@2x.png, user@domain and @handle',
+    'icon@2x.png, icon@2x.dark.png, app@2.1.min.js, app@latest.min.js, user@domain and @handle',
     'Version 1.2.3.4 and release 10.0.19041.1',
     'OID 1.3.6.1.4.1.311',
     '1.3.6.1.4',

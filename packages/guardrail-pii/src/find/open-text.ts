@@ -1,6 +1,6 @@
 import { normalizeText } from '@lamella/core/authoring'
 import { openPrivateKey } from '../recognizers/secrets.ts'
-import { separators } from '../base/separators.ts'
+import { plainAscii, separators } from '../base/separators.ts'
 
 const separator = new RegExp(`[${separators}]`)
 const isSeparator = (text: string, at: number): boolean => {
@@ -43,12 +43,16 @@ function start(text: string, end: number, from: number, blank: boolean): number 
   return at
 }
 
+function openIn(text: string): number {
+  const read = normalizeText(text, { homoglyphs: false })
+  return read.toOriginal(openFrom(read.text, 0))
+}
+
 /**
  * Returns the same index for the original text. `maxChars` is the length of the longest match with other words in it.
  */
 export function pendingFrom(text: string, from: number, maxChars: number): number {
-  const read = normalizeText(text, { homoglyphs: false })
-  const open = read.toOriginal(openFrom(read.text, 0))
+  const open = plainAscii.test(text) ? openFrom(text, 0) : openIn(text)
   const tail = maxChars > 0 ? start(text, Math.max(0, text.length - maxChars), 0, false) : open
   return Math.max(from, Math.min(open, tail))
 }

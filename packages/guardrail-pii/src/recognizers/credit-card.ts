@@ -1,4 +1,5 @@
 import { digitsOf, hasLuhn } from '../base/checksums.ts'
+import { matchesOf } from '../base/matches-of.ts'
 import type { Recognizer } from '../base/recognizer.ts'
 
 /** Lengths and first digits of the schemes, with Mastercard's 2-series and JCB's 2131 and 1800. */
@@ -36,7 +37,7 @@ export const creditCard: Recognizer = {
   *find(text, { validate }) {
     if (text.length < 12) return
     let done = 0
-    for (const { index } of text.matchAll(head)) {
+    for (const { index } of matchesOf(text, head)) {
       if (index < done) continue
       for (const form of forms) {
         form.lastIndex = index

@@ -1,3 +1,4 @@
+import { matchesOf } from '../base/matches-of.ts'
 import type { Candidate, Recognizer } from '../base/recognizer.ts'
 
 // Letters of any script that puts white space between words. Others end an address, see `separators.ts`.
@@ -13,7 +14,7 @@ const pattern = new RegExp(
 
 // As in `logo@2x.png`. Without those that are countries too, such as `md` and `rs`.
 const fileExtensions = new Set(
-  'png jpg jpeg gif svg webp bmp ico avif js jsx cjs mjs ts tsx css scss htm html json yml yaml txt rb java php exe gz pdf'.split(
+  'png jpg jpeg gif svg webp bmp ico avif min js jsx cjs mjs ts tsx css scss htm html json yml yaml txt rb java php exe gz pdf'.split(
     ' ',
   ),
 )
@@ -23,7 +24,7 @@ export const email: Recognizer = {
   kind: 'email',
   *find(text) {
     if (!/@|[[(]at[\])]/i.test(text)) return
-    for (const match of text.matchAll(pattern)) {
+    for (const match of matchesOf(text, pattern)) {
       const found = addressIn(match)
       if (found) yield found
     }
@@ -53,9 +54,10 @@ function domainIn(labels: string): string | undefined {
     if (mark < 0) return undefined
     const top = domain.slice(mark + 1)
     const known = /^(?:xn--[a-z\d-]{2,59}|\p{L}{2,24}(?=$|-))/iu.exec(top)?.[0]
-    if (known !== undefined) {
-      return fileExtensions.has(known.toLowerCase()) ? undefined : domain.slice(0, mark + 1) + known
-    }
+    const isFile = known !== undefined && fileExtensions.has(known.toLowerCase())
+    if (known !== undefined && !isFile) return domain.slice(0, mark + 1) + known
+    // A file may be named after an address, but a version or a scale is none: `app@2.1.min.js`.
+    if (isFile && /^v?\d/.test(domain)) return undefined
     const opening = Math.max(domain.lastIndexOf('[', mark), domain.lastIndexOf('(', mark))
     domain = domain.slice(0, domain[mark] === '.' ? mark : opening)
   }

@@ -1,4 +1,5 @@
 import { getCountrySpecifications, isValidIBAN } from 'ibantools'
+import { matchesOf } from '../base/matches-of.ts'
 import type { Recognizer } from '../base/recognizer.ts'
 
 const lengths = new Map(
@@ -13,7 +14,7 @@ const group = /[ -]?[A-Za-z\d]+/y
 export const iban: Recognizer = {
   kind: 'iban',
   *find(text, { validate }) {
-    for (const { index, 0: head } of text.matchAll(pattern)) {
+    for (const { index, 0: head } of matchesOf(text, pattern)) {
       const length = lengths.get(head.slice(0, 2).toUpperCase())
       const end = length && endOf(text, index + head.length, length - head.length)
       if (!end) continue

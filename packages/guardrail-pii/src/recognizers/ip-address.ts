@@ -1,3 +1,4 @@
+import { matchesOf } from '../base/matches-of.ts'
 import type { Recognizer } from '../base/recognizer.ts'
 import { withoutEnd } from '../base/without-end.ts'
 
@@ -17,14 +18,14 @@ export const ipAddress: Recognizer = {
   kind: 'ip',
   context: /\b(?:ip|ips|ipv[46]|address|addr|host|server|subnet|gateway|dns|localhost)\b/i,
   *find(text) {
-    for (const { index, 0: match } of text.matchAll(ipv4)) {
+    for (const { index, 0: match } of matchesOf(text, ipv4)) {
       const end = index + match.length
       const isName = isVersion.test(text.slice(Math.max(0, index - 16), index))
       if (isName || !endsThere(match, text.slice(end, end + 9))) continue
       yield { start: index, end, score: 0.75 }
     }
     if (!text.includes(':')) return
-    for (const { index, 0: match } of text.matchAll(ipv6)) {
+    for (const { index, 0: match } of matchesOf(text, ipv6)) {
       const address = addressIn(match)
       const score = ipv6Score(address, text[index + match.length] ?? ' ')
       if (score > 0) yield { start: index, end: index + address.length, score }

@@ -1,5 +1,6 @@
 import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { CountryCode, PhoneNumber } from 'libphonenumber-js/max'
+import { matchesOf } from '../base/matches-of.ts'
 import type { Candidate, FindOptions, Recognizer } from '../base/recognizer.ts'
 
 const chain = /\d(?:[ .\-/()\u2010-\u2013]{0,3}\d)+/g
@@ -33,7 +34,7 @@ export const phone: Recognizer = {
     /(?:\b(?:phone|telephone|tel|mobile|mob|cell|cellphone|call|calls|called|calling|fax|office|desk|home|work|contact|whats ?app|sms|text me|dial|ring|reach|landline|hotline|extension|answering|voicemail|messages?|telefon|telefono|teléfono|téléphone|handy|móvil|celular|numéro|portable|rufnummer|anrufen|telefoon)\b|电话|電話|手机|тел)/iu,
   *find(text, options) {
     const known = new Map<string, number>()
-    for (const match of text.matchAll(chain)) {
+    for (const match of matchesOf(text, chain)) {
       if (match[0].length >= minDigits) yield* numbersIn(match, options, known)
     }
   },

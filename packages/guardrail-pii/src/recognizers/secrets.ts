@@ -1,4 +1,5 @@
 import { digitsOf } from '../base/checksums.ts'
+import { matchesOf } from '../base/matches-of.ts'
 import { patternRecognizer } from '../base/recognizer.ts'
 import type { Candidate, Recognizer } from '../base/recognizer.ts'
 import { vendorSecrets } from './vendor-secrets.ts'
@@ -98,7 +99,7 @@ const anyDigit = /\d/g
 function* assigned(text: string): Generator<Candidate> {
   let done = 0
   let nextDigit = -1
-  for (const { index, 0: word } of text.matchAll(name)) {
+  for (const { index, 0: word } of matchesOf(text, name)) {
     if (index < done) continue
     if (nextDigit < index) nextDigit = digitFrom(text, index)
     // A value without a digit does not look like a secret.
@@ -124,7 +125,7 @@ const maxKeyChars = 8192
 /** Finds private keys in PEM (RFC 7468) and OpenPGP armour, also unfinished ones. */
 function* privateKeys(text: string): Generator<Candidate> {
   let done = 0
-  for (const { index, 0: head } of text.matchAll(keyHead)) {
+  for (const { index, 0: head } of matchesOf(text, keyHead)) {
     if (index < done) continue
     const body = text.slice(index, index + maxKeyChars)
     const foot = keyFoot.exec(body)

@@ -1,3 +1,4 @@
+import { matchesOf } from '../base/matches-of.ts'
 import type { Recognizer } from '../base/recognizer.ts'
 import { separators } from '../base/separators.ts'
 import { withoutEnd } from '../base/without-end.ts'
@@ -12,7 +13,7 @@ const pattern = new RegExp(
 export const url: Recognizer = {
   kind: 'url',
   *find(text) {
-    for (const { index, 0: match, groups } of text.matchAll(pattern)) {
+    for (const { index, 0: match, groups } of matchesOf(text, pattern)) {
       const address = withoutPunctuation(match)
       const host = groups?.['host']
       if (host !== undefined && !/^\[|[.:]|^localhost/.test(host)) continue

@@ -356,3 +356,29 @@ describe('a store that hangs', () => {
     await expect(run).rejects.toThrow('aborted')
   })
 })
+
+describe('a session after a pause', () => {
+  it.each([ann, '<EMAIL_1>'])('has values, when the model wrote %s', async (written) => {
+    const pay = tool({
+      name: 'pay',
+      description: 'Pays.',
+      approval: 'always',
+      execute: () => 'paid',
+    })
+    const client = scriptedClient([
+      [textPart(`I write to ${written}.`), callFunction('pay')],
+      'Done.',
+    ])
+    const agent = new Agent({ client, tools: [pay], middleware: pii({ vault: true }) })
+    const session = createSession()
+
+    const paused = await agent.run(`Pay ${ann}`, { session })
+    const checkpoint = JSON.parse(JSON.stringify(paused.checkpoint)) as typeof paused.checkpoint
+    const later = createSession(JSON.parse(JSON.stringify(session)) as SessionSnapshot)
+    await agent.resume(checkpoint!, { [paused.pending[0]!.id]: true }, { session: later })
+
+    const said = later.messages.filter(({ role }) => role === 'assistant')
+    expect(JSON.stringify(said)).toContain(`I write to ${ann}.`)
+    expect(JSON.stringify(said)).not.toContain('EMAIL_1')
+  })
+})

@@ -55,7 +55,9 @@ export function sealedCall(
     callId: call.callId,
     arguments: writtenArguments(call),
     scope: run.session?.id ?? run.id,
-    subject: approval.subject?.(run) ?? run.tenant ?? '',
+    agent: run.agentName ?? '',
+    tenant: run.tenant ?? '',
+    subject: approval.subject?.(run) ?? '',
     expiresAt,
     nonce,
   }

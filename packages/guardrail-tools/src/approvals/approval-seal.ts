@@ -8,6 +8,8 @@ export interface SealedCall {
   readonly arguments: unknown
   /** Id of the session, or of the run without one. */
   readonly scope: string
+  readonly agent: string
+  readonly tenant: string
   readonly subject: string
   readonly expiresAt: number
   readonly nonce: string

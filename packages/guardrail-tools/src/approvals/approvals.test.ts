@@ -1,5 +1,11 @@
-import type { AgentResponse, Checkpoint, KeyValueStore } from '@lamella/core'
-import { Agent, approvalResponse, functionMiddleware, memoryStore } from '@lamella/core'
+import type { AgentOptions, AgentResponse, Checkpoint, KeyValueStore, Session } from '@lamella/core'
+import {
+  Agent,
+  approvalResponse,
+  createSession,
+  functionMiddleware,
+  memoryStore,
+} from '@lamella/core'
 import { callFunction, testClock } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { lastResults, policyAgent } from '../policy-agent.test-helper.ts'
@@ -13,11 +19,11 @@ const current = { id: '2026-11', key: new TextEncoder().encode('a new key of som
 const make = (approval: ApprovalOptions = {}, clock = testClock()) =>
   policyAgent({ ask: ['pay'], approval, clock }, [pay, 'Done.', 'Done again.'])
 
-/** A checkpoint that somebody has had in his hands. */
-function changed(checkpoint: Checkpoint | undefined, from: string, to: string): Checkpoint {
-  const json = JSON.stringify(checkpoint)
+/** A session that somebody has had in his hands. */
+function changed(session: Session, from: string, to: string): Session {
+  const json = JSON.stringify(session)
   expect(json).toContain(from)
-  return JSON.parse(json.replaceAll(from, to)) as Checkpoint
+  return createSession(JSON.parse(json.replaceAll(from, to)) as Session)
 }
 
 const answer = ({ pending }: AgentResponse, given: unknown = true) => ({ [pending[0]!.id]: given })
@@ -144,10 +150,12 @@ describe('a signed approval', () => {
     ['the key', '"seal":"2026-11.', '"seal":"2026-12.'],
   ])('does not hold where %s was changed on the way', async (_, from, to) => {
     const { agent } = signed()
-    const paused = await agent.run('Pay')
+    const session = createSession()
+    const paused = await agent.run('Pay', { session })
     const elsewhere = signed()
 
-    await elsewhere.agent.resume(changed(paused.checkpoint, from, to), answer(paused))
+    const options = { session: changed(session, from, to), answers: answer(paused) }
+    await elsewhere.agent.run([], options)
 
     expect(elsewhere.done).toEqual([])
     expect(lastResults(elsewhere.client)).toContain('"code":"denied"')
@@ -155,29 +163,30 @@ describe('a signed approval', () => {
 
   test('does not hold where the call that was asked for only stands beside another one', async () => {
     const { agent } = signed()
-    const paused = await agent.run('Pay')
+    const session = createSession()
+    const paused = await agent.run('Pay', { session })
     const elsewhere = signed()
-    const moved = JSON.parse(JSON.stringify(paused.checkpoint)) as Checkpoint
-    const journal = moved.journal.map((step) => {
-      if (step.kind !== 'response') return step
-      const [genuine] = step.messages
+    const snapshot = session.toJSON()
+    const messages = snapshot.messages.flatMap((genuine) => {
+      if (genuine.role !== 'assistant') return genuine
       const other = JSON.parse(JSON.stringify(genuine).replaceAll('Ada', 'Eve')) as typeof genuine
-      return { ...step, messages: [other!, { ...genuine!, role: 'user' as const, id: 'm2' }] }
+      return [other, { ...genuine, role: 'user' as const, id: 'm2' }]
     })
 
-    await elsewhere.agent.resume({ ...moved, journal }, answer(paused)).catch(() => {})
+    const options = { session: createSession({ ...snapshot, messages }), answers: answer(paused) }
+    await elsewhere.agent.run([], options).catch(() => {})
 
     expect(elsewhere.done.join()).not.toContain('Eve')
   })
 
-  test('does not hold in another run', async () => {
+  test('does not hold in another session', async () => {
     const { agent } = signed()
-    const [first, second] = [await agent.run('Pay'), await signed().agent.run('Pay')]
+    const session = createSession({ id: 'session-1' })
+    const paused = await agent.run('Pay', { session })
     const elsewhere = signed()
-    const { runId } = second
-    const moved = changed(first.checkpoint, `"runId":"${first.runId}"`, `"runId":"${runId}"`)
+    const moved = changed(session, '"id":"session-1"', '"id":"session-2"')
 
-    await elsewhere.agent.resume(moved, answer(first))
+    await elsewhere.agent.run([], { session: moved, answers: answer(paused) })
 
     expect(elsewhere.done).toEqual([])
   })
@@ -190,6 +199,26 @@ describe('a signed approval', () => {
 
     await other.agent.resume(paused.checkpoint!, answer(paused))
     await same.agent.resume(paused.checkpoint!, answer(paused))
+
+    expect([other.done.length, same.done.length]).toEqual([0, 1])
+  })
+
+  test.each<[string, AgentOptions['name'], string]>([
+    ['tenant', 'clerk', 'globex'],
+    ['agent', 'boss', 'acme'],
+  ])('does not hold for another %s, whoever the subject is', async (_, name, tenant) => {
+    const approval = { sign: [current], subject: () => 'ada' }
+    const start = (own: AgentOptions['name']) =>
+      policyAgent({ ask: ['pay'], approval }, [pay, 'Done.'], { name: own })
+    const session = createSession()
+    const { agent } = start('clerk')
+    const paused = await agent.run('Pay', { session, tenant: 'acme' })
+    const copies = [0, 1].map(() => createSession(session.toJSON()))
+    const [other, same] = [start(name), start('clerk')]
+
+    const answers = answer(paused)
+    await other.agent.run([], { session: copies[0], answers, tenant })
+    await same.agent.run([], { session: copies[1], answers, tenant: 'acme' })
 
     expect([other.done.length, same.done.length]).toEqual([0, 1])
   })

@@ -13,30 +13,38 @@ const callsOf: StateCell<Counts> = defineState<Counts>({
   schema: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
 })
 
-/** Makes the count of calls. It says which limit a call is over, if any. */
-export function callCounts({
-  name = 'tool-policy',
-  repeatLimit = 3,
-  maxCalls = {},
-}: ToolPolicyOptions): (call: PolicyCall, run: RunContext) => Promise<string | undefined> {
+/**
+ * Makes the count of calls. It says which limit a call is over, if any. `isJudged` tells the runs of the policy:
+ * a run and the sub-agents that inherit the policy share `maxCalls`.
+ */
+export function callCounts(
+  { name = 'tool-policy', repeatLimit = 3, maxCalls = {} }: ToolPolicyOptions,
+  isJudged: (run: RunContext) => boolean,
+): (call: PolicyCall, run: RunContext) => Promise<string | undefined> {
   const limits = Object.entries(maxCalls).map(([glob, max]) => ({
     glob,
     max,
     isOf: nameGlob([glob]),
   }))
+  const outermostOf = (run: RunContext): RunContext =>
+    run.parent !== undefined && isJudged(run.parent) ? outermostOf(run.parent) : run
   return async ({ tool, callId, arguments: args }, run) => {
     const same = await sha256(canonicalJson([tool.name, args]))
-    const count = (what: string): number => {
+    const count = (what: string, { state }: RunContext, id: string): number => {
       const key = `${name} ${what}`
-      const ids = run.state.get(callsOf)[key] ?? []
-      if (ids.includes(callId)) return ids.indexOf(callId) + 1
-      run.state.update(callsOf, (all) => ({ ...all, [key]: [...ids, callId] }))
+      const ids = state.get(callsOf)[key] ?? []
+      if (ids.includes(id)) return ids.indexOf(id) + 1
+      state.update(callsOf, (all) => ({ ...all, [key]: [...ids, id] }))
       return ids.length + 1
     }
+    const outermost = outermostOf(run)
+    // Providers repeat ids in other runs.
+    const id = outermost === run ? callId : `${run.id} ${callId}`
     for (const { glob, max, isOf } of limits) {
-      if (isOf(tool.name) && count(`max ${glob}`) > max) return `${glob} may be called ${max} times`
+      if (isOf(tool.name) && count(`max ${glob}`, outermost, id) > max)
+        return `${glob} may be called ${max} times`
     }
-    if (count(`same ${same}`) <= repeatLimit) return undefined
+    if (count(`same ${same}`, run, callId) <= repeatLimit) return undefined
     return `it was called ${repeatLimit} times with the same arguments`
   }
 }

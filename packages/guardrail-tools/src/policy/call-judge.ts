@@ -9,9 +9,10 @@ import { describedArguments } from './unknown-arguments.ts'
 export function callJudge(
   options: ToolPolicyOptions,
   rule: (call: PolicyCall, run: RunContext) => Promise<Ruling>,
+  isJudged: (run: RunContext) => boolean,
 ): (context: FunctionInvocationContext, run: RunContext) => Promise<Ruling> {
   const { unknownArguments = 'reject' } = options
-  const overLimit = callCounts(options)
+  const overLimit = callCounts(options, isJudged)
   return async (context, run) => {
     const { function: tool, callId, metadata } = context
     const decision = metadata['approval'] as { readonly arguments?: unknown } | undefined

@@ -14,25 +14,18 @@ export function noteJudged({ metadata, arguments: args }: FunctionInvocationCont
 }
 
 /**
- * Creates the gate that judges a tool call directly before its tool runs: after middleware inside the policy
- * has changed the arguments, and for calls of sub-agents.
+ * Creates the gate that judges a tool call directly before its tool runs, after middleware inside the policy
+ * has changed the arguments.
  */
 export function executionGate(
-  run: RunContext,
   rule: (call: PolicyCall, run: RunContext) => Promise<Ruling>,
-  judge: (context: FunctionInvocationContext, run: RunContext) => Promise<Ruling>,
   options: ToolPolicyOptions,
 ): ExecutionGate {
   const { name = 'tool-policy', onDeny = 'reject', onError = 'closed', blockMessage } = options
   const report = reporter<GuardrailEvent>('guardrail', options.onEvent)
 
   const rulingOf = async (context: FunctionInvocationContext): Promise<Ruling> => {
-    if (context.run !== run) {
-      const ruling = await judge(context, context.run)
-      // Too late to replace arguments.
-      return ruling.arguments === undefined ? ruling : { action: 'deny', category: ruling.category }
-    }
-    const { function: tool, callId, arguments: args, metadata } = context
+    const { function: tool, callId, arguments: args, metadata, run } = context
     const ruling = await rule({ tool, callId, arguments: args }, run)
     return ruling.action === 'ask' && metadata['approval'] === undefined
       ? { action: 'deny', category: 'approval_missing', reason: 'a person has to allow it' }
@@ -40,8 +33,7 @@ export function executionGate(
   }
 
   return async (context) => {
-    const isOwn = context.run === run
-    if (isOwn && judged.get(context.metadata) === context.arguments) return undefined
+    if (judged.get(context.metadata) === context.arguments) return undefined
     let ruling: Ruling
     try {
       ruling = await unlessAborted(context.signal, rulingOf(context))

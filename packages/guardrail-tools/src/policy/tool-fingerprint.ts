@@ -3,10 +3,7 @@ import { canonicalJson, sha256 } from '@lamella/core/authoring'
 
 const known = new WeakMap<ToolDefinition, Promise<string>>()
 
-/**
- * Hashes every field of a tool that the model or a policy reads: name, description, parameters, effects,
- * approval, aliases of arguments.
- */
+/** Hashes every field of a tool: the model reads some, and a policy may read any. */
 export function fingerprint(tool: ToolDefinition): Promise<string> {
   let print = known.get(tool)
   if (print === undefined) known.set(tool, (print = digest(tool)))
@@ -23,18 +20,16 @@ export async function fingerprints(
 }
 
 async function digest(tool: ToolDefinition): Promise<string> {
-  if (tool.type === 'hosted') return sha256(canonicalJson([tool.name, tool.definition]))
-  const { name, description, jsonSchema, argumentAliases = {}, approval, execute } = tool
-  const { readOnly, idempotent, exclusive, returnDirect } = tool
-  // A function can only be told from no function.
-  const asks = typeof approval === 'function' ? 'function' : approval
-  const effects = {
-    readOnly,
-    idempotent,
-    exclusive,
-    returnDirect,
-    asks,
-    runs: execute !== undefined,
-  }
-  return sha256(canonicalJson([name, description, jsonSchema, argumentAliases, effects]))
+  return sha256(canonicalJson(readable({ ...tool }, [])))
+}
+
+/** Returns the data in a value. Code can only be told from no code: functions, and schemas that are objects of a library. */
+function readable(value: unknown, parents: readonly unknown[]): unknown {
+  if (typeof value === 'function' || typeof value === 'bigint') return typeof value
+  if (typeof value !== 'object' || value === null) return value
+  const prototype: unknown = Object.getPrototypeOf(value)
+  const isPlain = prototype === Object.prototype || prototype === null || Array.isArray(value)
+  if (!isPlain || '~standard' in value || parents.includes(value)) return 'object'
+  if (Array.isArray(value)) return value.map((entry) => readable(entry, [...parents, value]))
+  return Object.entries(value).map(([key, entry]) => [key, readable(entry, [...parents, value])])
 }

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '@lamella/core'
+import { isObject } from '@lamella/core/authoring'
 
 /** Removes arguments that a schema does not describe, at every depth. */
 export function describedArguments(
@@ -13,21 +14,21 @@ export function describedArguments(
 function pick(value: unknown, schema: JsonSchema, path: string, unknown: string[]): unknown {
   if (Array.isArray(value)) {
     const { items } = schema
-    return isSchema(items)
+    return isObject(items)
       ? value.map((entry, at) => pick(entry, items, `${path}${at}.`, unknown))
       : value
   }
   const { properties, additionalProperties } = schema
-  if (!isSchema(value) || !isSchema(properties) || !isClosed(schema)) return value
+  if (!isObject(value) || !isObject(properties) || !isClosed(schema)) return value
   const entries = Object.entries(value).filter(([name]) => {
-    const isKnown = Object.hasOwn(properties, name) || isSchema(additionalProperties)
+    const isKnown = Object.hasOwn(properties, name) || isObject(additionalProperties)
     if (!isKnown) unknown.push(`${path}${name}`)
     return isKnown
   })
   return Object.fromEntries(
     entries.map(([name, entry]) => {
       const own = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
-      return [name, isSchema(own) ? pick(entry, own, `${path}${name}.`, unknown) : entry]
+      return [name, isObject(own) ? pick(entry, own, `${path}${name}.`, unknown) : entry]
     }),
   )
 }
@@ -44,8 +45,4 @@ function isClosed(schema: JsonSchema): boolean {
     'unevaluatedProperties',
   ]
   return schema['additionalProperties'] !== true && !open.some((key) => Object.hasOwn(schema, key))
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
-import { checkOptions, isInternalName, plainUrl, wrongOption } from '@lamella/core/authoring'
+import ipaddr from 'ipaddr.js'
+import { checkOptions, isInternalHost, plainUrl, wrongOption } from '@lamella/core/authoring'
 import type { ArgumentRule } from './argument-rule.ts'
 import { nameGlob } from './name-glob.ts'
-import { isSpecialAddress } from './special-address.ts'
 
 /** Options of `url()`. */
 export interface UrlRuleOptions {
@@ -62,7 +62,7 @@ export function url(options: UrlRuleOptions): ArgumentRule {
       if (ports ? !ports.includes(Number(port || defaultPorts[protocol])) : port !== '') {
         return 'has a port that is not allowed'
       }
-      const isPrivate = isInternalName(host) || isSpecialAddress(host)
+      const isPrivate = isInternalHost(host, ipaddr)
       if (isPrivate && !allowPrivate && !listed.includes(host)) {
         return 'is an address of a private network'
       }

@@ -7,7 +7,7 @@ import type {
   RunOptions,
 } from '@lamella/core'
 import { isProviderError, LamellaError, checkpointState } from '@lamella/core'
-import { unlessAborted } from '@lamella/core/authoring'
+import { isObject, unlessAborted } from '@lamella/core/authoring'
 import type {
   AuthInfo,
   CallToolResult,
@@ -99,7 +99,7 @@ async function resultOf(call: PreparedCall, response: AgentResponse): Promise<Re
   if (status === 'paused') return ask(call, response)
   return {
     content: [{ type: 'text', text }],
-    ...(isRecord(value) && { structuredContent: value }),
+    ...(isObject(value) && { structuredContent: value }),
     ...((status === 'budget_exhausted' || status === 'max_iterations') && { isError: true }),
     _meta: { 'lamella/status': status },
   }
@@ -149,8 +149,4 @@ function codeOf(error: unknown): string {
 
 function failed(words: string): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: words }] }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '@lamella/core'
+import { isObject } from '@lamella/core/authoring'
 import { cleanText } from '../base/clean-text.ts'
 
 /** Levels of nesting in a schema. Real ones have fewer than ten. */
@@ -98,8 +99,4 @@ function bounded(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   for (const part of Object.values(value)) bounded(part, depth + 1)
   return value
-}
-
-function isObject(value: unknown): value is Keywords {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,11 +1,20 @@
 import { hash as digest, randomUUID } from 'node:crypto'
-import { canonicalJson } from '@lamella/core/authoring'
 import type { AuditEntry, AuditFacts, AuditHead, AuditRecord, AuditType } from './audit-record.ts'
 import type { AuditSigning } from './audit-signature.ts'
 import { signText } from './audit-signature.ts'
+import { inOrder, plainJson, plainText } from './plain-json.ts'
 
 /** `prev` of the first record of a chain. */
 export const firstPrev: string = '0'.repeat(64)
+
+/** A record before it has a place in a chain. */
+export type UnchainedRecord = AuditFacts & Pick<AuditRecord, 'v' | 'type' | 'time'>
+
+/** Copies facts into a record, which changes no more than its place. */
+export function unchainedRecord(type: AuditType, time: string, facts: AuditFacts): UnchainedRecord {
+  const place = { chain: '', seq: 0, prev: '' }
+  return plainJson({ ...facts, v: 1, type, time, ...place }) as UnchainedRecord
+}
 
 /** Creates records, each with the hash of the record before it. */
 export class AuditChain {
@@ -21,15 +30,16 @@ export class AuditChain {
     return this.#head
   }
 
-  next(type: AuditType, time: string, facts: AuditFacts): AuditEntry {
+  /** Creates the next record. */
+  next(unchained: UnchainedRecord): AuditEntry {
     const { chain, seq, hash: prev } = this.#head
-    const body = { ...facts, v: 1 as const, type, time, chain, seq: seq + 1, prev }
+    const body = { ...unchained, chain, seq: seq + 1, prev }
     const sig = this.#signing && {
       key: this.#signing.keyId,
-      value: signText(canonicalJson(body), this.#signing.key),
+      value: signText(plainText(body), this.#signing.key),
     }
-    const signed = sig === undefined ? body : { ...body, sig }
-    const text = canonicalJson(signed)
+    const signed = sig === undefined ? body : inOrder({ ...body, sig })
+    const text = plainText(signed)
     const hash = sha256(text)
     const record: AuditRecord = { ...signed, hash }
     this.#head = { chain, seq: record.seq, hash }

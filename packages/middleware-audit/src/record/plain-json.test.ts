@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { plainJson } from './plain-json.ts'
+import { canonicalJson } from '@lamella/core/authoring'
+import { plainJson, plainText } from './plain-json.ts'
 
 test('is what JSON makes of any value, bytes in base64 and big integers as text', () => {
   const anything = fc.anything({
@@ -60,3 +61,20 @@ function throughText(value: unknown): unknown {
   }) as string | undefined
   return JSON.parse(json ?? 'null')
 }
+
+test('the text of a copy is canonical JSON, also with keys that are numbers', () => {
+  const key = fc.oneof(
+    fc.string(),
+    fc.nat().map(String),
+    fc.constantFrom('__proto__', '"1":', '10', '9'),
+  )
+  const { tree } = fc.letrec((tie) => ({
+    tree: fc.oneof({ depthSize: 'small' }, fc.jsonValue(), tie('object')),
+    object: fc.dictionary(key, tie('tree'), { maxKeys: 40 }),
+  }))
+  fc.assert(
+    fc.property(tree, (value) => {
+      expect(plainText(plainJson(value))).toBe(canonicalJson(value))
+    }),
+  )
+})

@@ -1,18 +1,12 @@
 import { LamellaError } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 import { systemClock } from '@lamella/core/authoring'
-import { AuditChain } from '../record/audit-chain.ts'
+import type { UnchainedRecord } from '../record/audit-chain.ts'
+import { AuditChain, unchainedRecord } from '../record/audit-chain.ts'
 import type { AuditEvent, AuditLogOptions } from './audit-options.ts'
 import type { AuditFacts, AuditHead, AuditType } from '../record/audit-record.ts'
 import { toSink } from '../sinks/audit-sink.ts'
-import { plainJson } from '../record/plain-json.ts'
 import { SinkQueue } from '../sinks/sink-queue.ts'
-
-interface Unchained {
-  readonly type: AuditType
-  readonly time: string
-  readonly facts: AuditFacts
-}
 
 /** Chains records in their order and writes them to the sinks. */
 export class AuditTrail {
@@ -25,7 +19,7 @@ export class AuditTrail {
   readonly #batchSize: number
   readonly #awaits: boolean
   /** Records that wait until the sinks have reported their logs. */
-  #unchained: Unchained[] = []
+  #unchained: UnchainedRecord[] = []
   #chain: AuditChain | undefined
   #closedAt: AuditHead | undefined
   #opening: Promise<void> | undefined
@@ -62,7 +56,7 @@ export class AuditTrail {
       return undefined
     }
     const time = new Date(this.clock.now()).toISOString()
-    this.#unchained.push({ type, time, facts: plainJson(facts) as AuditFacts })
+    this.#unchained.push(unchainedRecord(type, time, facts))
     this.#chainAll()
     const mustStop = this.isClosed && this.#isFailing
     if (this.#awaits || mustStop || this.#waiting > this.#maxQueued) return this.flush(signal)
@@ -78,7 +72,7 @@ export class AuditTrail {
   async flush(signal?: AbortSignal): Promise<void> {
     const work = this.#write()
     if (signal?.aborted === true) return
-    const isWritten = await this.#patiently(work, signal)
+    const isWritten = typeof work === 'boolean' ? work : await this.#patiently(work, signal)
     if (isWritten === true || hasEnded(signal)) return
     if (isWritten === undefined) this.#report({ status: 'late' })
     if (this.isClosed) throw auditFailed(`${this.#waiting} records`, this.#lastError)
@@ -99,14 +93,23 @@ export class AuditTrail {
     return this.#openFailed || this.#queues.some(({ failed }) => failed)
   }
 
-  /** Writes the waiting records. Resolves to true if all are written. */
-  async #write(): Promise<boolean> {
+  /** Writes the waiting records. The result is true if all are written. */
+  #write(): boolean | Promise<boolean> {
     this.#timer?.abort('written')
     this.#timer = undefined
-    await (this.#opening ??= this.#open())
+    if (this.#chain !== undefined) return this.#drain()
+    this.#opening ??= this.#open()
+    return this.#opening.then(() => this.#drain())
+  }
+
+  #drain(): boolean | Promise<boolean> {
     this.#chainAll()
-    const written = await Promise.all(this.#queues.map((queue) => queue.drain()))
-    return this.#chain !== undefined && written.every(Boolean)
+    const written = this.#queues.map((queue) => queue.drain())
+    const isAll = (all: readonly boolean[]): boolean =>
+      this.#chain !== undefined && all.every(Boolean)
+    return written.every((each) => typeof each === 'boolean')
+      ? isAll(written)
+      : Promise.all(written.map((each) => Promise.resolve(each))).then(isAll)
   }
 
   /** Opens the sinks. The chain continues the log of the first sink that holds one. */
@@ -119,7 +122,7 @@ export class AuditTrail {
       this.#chain = new AuditChain(this.#options.sign, head)
       if (torn === undefined) return
       const time = new Date(this.clock.now()).toISOString()
-      this.#unchained.unshift({ type: 'log.recovered', time, facts: { torn } })
+      this.#unchained.unshift(unchainedRecord('log.recovered', time, { torn }))
     } catch (error) {
       this.#openFailed = true
       this.#opening = undefined
@@ -129,8 +132,8 @@ export class AuditTrail {
 
   #chainAll(): void {
     if (this.#chain === undefined) return
-    for (const { type, time, facts } of this.#unchained) {
-      const entry = this.#chain.next(type, time, facts)
+    for (const unchained of this.#unchained) {
+      const entry = this.#chain.next(unchained)
       for (const queue of this.#queues) queue.push(entry)
     }
     this.#unchained = []

@@ -1,9 +1,8 @@
-import { createHmac, randomUUID } from 'node:crypto'
-import type { Message } from '@lamella/core'
-import { canonicalJson } from '@lamella/core/authoring'
+import { createHmac, randomFillSync } from 'node:crypto'
+import type { Content, Message } from '@lamella/core'
 import { sha256 } from '../record/audit-chain.ts'
 import type { AuditCapture, AuditLogOptions, CaptureMode } from './audit-options.ts'
-import { plainJson } from '../record/plain-json.ts'
+import { plainJson, plainText } from '../record/plain-json.ts'
 
 /** Hash that identifies a content without revealing it. */
 export type ContentDigest =
@@ -26,7 +25,7 @@ export function contentDigest(
   content: unknown,
   by: { readonly salt: string } | { readonly key: string | Uint8Array },
 ): ContentDigest {
-  const json = canonicalJson(plainJson(content))
+  const json = plainText(plainJson(content))
   if ('key' in by) return { hmac: createHmac('sha256', by.key).update(json).digest('hex') }
   const { salt } = by
   return { sha256: sha256(salt + json), salt }
@@ -75,15 +74,30 @@ export class CapturedContent {
   }
 }
 
-/** Returns 122 random bits. Node prepares UUIDs in advance, and random bytes not. */
+const saltBytes = 16
+/** Random bytes for the next salts. */
+const salts = Buffer.alloc(256 * saltBytes)
+let nextSalt = salts.length
+
+/** Returns 128 random bits, which are drawn for many salts at a time. */
 function newSalt(): string {
-  return randomUUID().replaceAll('-', '')
+  if (nextSalt === salts.length) {
+    randomFillSync(salts)
+    nextSalt = 0
+  }
+  return salts.toString('hex', nextSalt, (nextSalt += saltBytes))
 }
 
 /** Returns messages without ids and without data of the provider. */
 export function said(messages: readonly Message[]): unknown {
   return messages.map(({ role, contents }) => ({
     role,
-    contents: contents.map(({ providerData: _data, origin: _origin, ...content }) => content),
+    contents: contents.map(withoutProvider),
   }))
+}
+
+function withoutProvider(content: Content): Partial<Content> {
+  if (!('providerData' in content || 'origin' in content)) return content
+  const { providerData: _data, origin: _origin, ...rest } = content
+  return rest
 }

@@ -30,30 +30,49 @@ export class SinkQueue {
     this.#waiting.push(entry)
   }
 
-  /** Writes the records that wait now. Resolves to false at a failure; the next call tries again. */
-  async drain(): Promise<boolean> {
+  /** Writes the records that wait now. The result is false after a failure; the next call tries again. */
+  drain(): boolean | Promise<boolean> {
     const until = this.#written + this.#waiting.length
+    // A sink that writes at once is not waited for.
+    while (this.#work === undefined && this.#written < until) {
+      this.#writeBatch()
+      if (this.#work === undefined && this.#failed) return false
+    }
+    return this.#work === undefined || this.#drainLater(until)
+  }
+
+  async #drainLater(until: number): Promise<boolean> {
     while (this.#written < until) {
-      // Deferred: a sink that throws synchronously must not finish before `#work` is set.
-      this.#work ??= Promise.resolve().then(() => this.#writeBatch())
+      if (this.#work === undefined) this.#writeBatch()
       await this.#work
       if (this.#failed) return false
     }
     return true
   }
 
-  async #writeBatch(): Promise<void> {
+  #writeBatch(): void {
     const batch = this.#waiting.slice(0, this.#batchSize)
-    try {
-      await this.sink.write(batch)
+    const written = (): void => {
       this.#waiting.splice(0, batch.length)
       this.#written += batch.length
       this.#failed = false
-    } catch (error) {
+      this.#work = undefined
+    }
+    const failed = (error: unknown): void => {
       this.#failed = true
       this.#onFailure(error)
-    } finally {
       this.#work = undefined
+    }
+    // Calls do not overlap, also if the sink itself has the log written.
+    this.#work = writing
+    try {
+      const work = this.sink.write(batch)
+      if (work === undefined) written()
+      else this.#work = Promise.resolve(work).then(written, failed)
+    } catch (error) {
+      failed(error)
     }
   }
 }
+
+const writing: Promise<void> = Promise.resolve()

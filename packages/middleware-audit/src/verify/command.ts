@@ -10,15 +10,15 @@ const help = `lamella-audit verify [options] <file> [<file> …]
 Finds the first line of an audit log that was altered, removed or inserted.
 Several files are read as one log, in their order.
 
-  --key <id>=<file>   a key that signs, and the file that holds it: a public key in PEM, or a secret
-                      (repeat it for several keys; without one, signatures are not looked at)
-  --last <hash>       the hash that the last line must have
-  --includes <hash>   a hash that the log must contain, kept while the log grew (repeatable)
-  --field <name>      the records are in this field of other JSON lines, as loggers write them
+  --key <id>=<file>   a signing key: its id, and a file with the public key in PEM or the secret
+                      (repeatable; without a key, signatures are not checked)
+  --last <hash>       the expected hash of the last line
+  --includes <hash>   the hash of a line that you saw before and that the log must contain (repeatable)
+  --field <name>      the field of other JSON lines that has the records, as loggers write them
   --json              print the result as JSON
-  --help
+  --help              show this help
 
-Ends with 0 if the log has lines and all are as they were written, 1 if not, 2 if it could not be read.
+Exit codes: 0 if the log has lines and all are intact, 1 if not, 2 if it cannot be read.
 `
 
 /** Output of a command. */
@@ -65,8 +65,8 @@ export async function runCommand(
 }
 
 function describe({ ok, lines, head, problem }: Verification, withKeys: boolean): string {
-  const verified = `${lines} ${lines === 1 ? 'line' : 'lines'} verified${withKeys ? ', signatures too' : ''}`
-  const end = head === undefined ? '' : `, the last one is ${head.hash}`
+  const verified = `${lines} ${lines === 1 ? 'line' : 'lines'} verified${withKeys ? ', including signatures' : ''}`
+  const end = head === undefined ? '' : `, last hash ${head.hash}`
   if (ok) return `ok: ${verified}${end}\n`
   const { line, kind, message } = problem!
   return `line ${line} ${verb[kind]}: ${printable(message)}\n${verified}${end}\n`
@@ -79,7 +79,7 @@ function printable(text: string): string {
   })
 }
 
-const empty = { line: 1, kind: 'removed', message: 'there is no line' } as const
+const empty = { line: 1, kind: 'removed', message: 'the log has no lines' } as const
 
 const verb = {
   altered: 'was altered',

@@ -17,7 +17,7 @@ export interface OpenAIConnectionSettings extends ChatClientOptions {
   readonly organization?: string | undefined
   /** Id of the project that pays. @default the variable `OPENAI_PROJECT_ID` */
   readonly project?: string | undefined
-  /** Who answers: the origin of contents, and a second key of `providerOptions`. @default 'openai' */
+  /** Name of the provider: the origin of its contents, and a second key of `providerOptions`. @default 'openai' */
   readonly provider?: string | undefined
   /**
    * Milliseconds from the request to the first update of a stream, retries of the transport included.

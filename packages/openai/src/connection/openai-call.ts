@@ -1,6 +1,13 @@
 import type { ChatOptions, ChatRequest, ChatResponse, ChatResponseUpdate } from '@lamella/core'
 import { foldUpdates, ProviderError } from '@lamella/core'
-import type { FailureContext, TransportCall, WireObject } from '@lamella/core/transport'
+import type {
+  ApiRequest,
+  EventMapper,
+  FailureContext,
+  TransportCall,
+  WholeAnswer,
+  WireObject,
+} from '@lamella/core/transport'
 import {
   conversationTexts,
   mergeBody,
@@ -40,19 +47,32 @@ export interface OpenAICall {
 
 /** A call whose answer comes in one piece. */
 export async function callWhole(call: OpenAICall): Promise<ChatResponse> {
-  const transport = transportOf(call)
-  const { body: raw, headers } = await readWhole({
-    ...transport,
-    open: (signal) => send(call, call.body, signal),
+  return responseOf(call, await readAnswer(call, { body: call.body }))
+}
+
+/** Sends a request of a call and reads the JSON that it is answered with. */
+export function readAnswer(
+  call: OpenAICall,
+  request: CallRequest,
+  toError: TransportCall['toError'] = transportOf(call).toError,
+): Promise<WholeAnswer> {
+  return readWhole({
+    ...transportOf(call),
+    toError,
+    open: (signal) => send(call, request, signal),
     wanted: 'a response',
     isAnswer,
     bodyTimeoutMs: call.connection.idleTimeoutMs,
   })
+}
+
+/** Makes the response of an answer. */
+export function responseOf(call: OpenAICall, { body: raw, headers }: WholeAnswer): ChatResponse {
   const updates = [...factsOf(headers, call)]
   try {
-    call.mapper(mapperContext(call)).whole(raw, updates)
+    newMapper(call).whole(raw, updates)
   } catch (error) {
-    throw transport.toError(error, { partial: foldUpdates(updates) })
+    throw transportOf(call).toError(error, { partial: foldUpdates(updates) })
   }
   return { ...foldUpdates(updates), raw }
 }
@@ -62,11 +82,23 @@ export function callStreamed(
   call: OpenAICall,
   streaming: Readonly<Record<string, unknown>>,
 ): AsyncIterable<ChatResponseUpdate> {
+  // The application's own `stream_options` are laid over those of this package.
+  const body = { ...mergeBody(streaming, call.body), stream: true }
+  return readEvents(call, { body }, newMapper(call))
+}
+
+/** Sends a request of a call and reads the events that it is answered with. */
+export function readEvents(
+  call: OpenAICall,
+  request: CallRequest,
+  mapper: EventMapper,
+  toError: TransportCall['toError'] = transportOf(call).toError,
+): AsyncIterable<ChatResponseUpdate> {
   return readEventStream({
     ...transportOf(call),
-    // The application's own `stream_options` are laid over those of this package.
-    open: (signal) => send(call, { ...mergeBody(streaming, call.body), stream: true }, signal),
-    mapper: () => call.mapper(mapperContext(call)),
+    toError,
+    open: (signal) => send(call, request, signal),
+    mapper: () => mapper,
     errorIn: (event, name) => event['error'] || (name === 'error' ? event : undefined),
     headerUpdates: (headers) => factsOf(headers, call),
     timeouts: call.connection,
@@ -91,8 +123,13 @@ export function callOptions(
   return { model, own }
 }
 
+/** Makes the mapper of a call's answer. */
+export function newMapper(call: OpenAICall): AnswerMapper {
+  return call.mapper(mapperContext(call))
+}
+
 /** Builds the part that plain and streamed calls share. */
-function transportOf(call: OpenAICall): Omit<TransportCall, 'open'> {
+export function transportOf(call: OpenAICall): Omit<TransportCall, 'open'> {
   const failure = failureContext(call)
   return {
     signal: call.request.signal,
@@ -121,17 +158,26 @@ function factsOf(headers: Headers, call: OpenAICall): readonly ChatResponseUpdat
   })
 }
 
-function send(call: OpenAICall, body: WireObject, signal: AbortSignal): Promise<Response> {
-  const { connection, request, path, own } = call
-  const { extraHeaders: headers, extraQuery: query, timeoutMs } = own
-  const { transportRetries: maxRetries } = request.options
+/** A request of a call: its first one, unless it names another method or path. */
+export interface CallRequest {
+  readonly method?: ApiRequest['method']
+  readonly path?: string
+  readonly body?: WireObject
+  readonly query?: Readonly<Record<string, string>>
+}
+
+function send(call: OpenAICall, request: CallRequest, signal: AbortSignal): Promise<Response> {
+  const { connection, own } = call
+  const { method = 'POST', path = call.path, body } = request
+  const { extraHeaders: headers, extraQuery, timeoutMs } = own
+  const { transportRetries: maxRetries } = call.request.options
   return connection.sender.send({
-    method: 'POST',
+    method,
     path,
     body,
     signal,
     headers,
-    query,
+    query: request.query === undefined ? extraQuery : { ...extraQuery, ...request.query },
     timeoutMs,
     maxRetries,
   })

@@ -1,5 +1,23 @@
 import type { ChatRequest } from '@lamella/core'
+import { checkOptions } from '@lamella/core/authoring'
 import { ownProviderOptions } from '@lamella/core/transport'
+
+/** A response that OpenAI works on in the background. */
+export interface BackgroundOptions {
+  /**
+   * Id of a response that was submitted before. The call waits for it and submits nothing.
+   * @default a new response
+   */
+  readonly responseId?: string | undefined
+  /**
+   * Waits until the response is complete, and cancels it if the call is aborted or its stream is left.
+   * Otherwise the call returns at once with `metadata.status`, and nothing cancels the response.
+   * @default true
+   */
+  readonly wait?: boolean | undefined
+  /** Milliseconds between two looks at the response. @default 2000 */
+  readonly pollMs?: number | undefined
+}
 
 /**
  * Options that only OpenAI has, given per call as `providerOptions: { openai: { … } }`. A type and not an
@@ -21,6 +39,11 @@ export type OpenAIProviderOptions = {
    * `conversationId` is given; not sent in Chat Completions
    */
   readonly store?: boolean | undefined
+  /**
+   * Responses API: the response is made in the background, and survives connections that break.
+   * @default false
+   */
+  readonly background?: boolean | BackgroundOptions | undefined
   /** Responses API: what else to return, such as `'web_search_call.action.sources'`. */
   readonly include?: readonly string[] | undefined
   /** Responses API: most calls of hosted tools. @default no limit */
@@ -54,6 +77,7 @@ const known: Readonly<Record<keyof OpenAIProviderOptions, string>> = {
   safetyIdentifier: 'string',
   verbosity: 'string',
   store: 'boolean',
+  background: 'boolean or object',
   include: 'object',
   maxToolCalls: 'number',
   truncation: 'string',
@@ -85,10 +109,14 @@ export function readProviderOptions(
         `${place}: unknown option \`${name}\`; fields of the request go under \`extraBody\``,
       )
     }
-    if (value !== undefined && (typeof value !== type || value === null)) {
+    if (value !== undefined && (!type.split(' or ').includes(typeof value) || value === null)) {
       const got = value === null ? 'null' : typeof value
       throw new TypeError(`${place}: \`${name}\` must be of type ${type}, got ${got}`)
     }
+  }
+  if (typeof merged.background === 'object') {
+    const place = `providerOptions.${provider}: \`background\``
+    checkOptions(place, merged.background, { responseId: 'string?', wait: 'any', pollMs: 1 })
   }
   const { timeoutMs } = merged
   if (typeof timeoutMs === 'number' && !(timeoutMs > 0)) {

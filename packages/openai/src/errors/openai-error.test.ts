@@ -424,7 +424,7 @@ describe.each(apis)('$api', ({ Client }) => {
     )) as ProviderError
 
     const shown = inspect(failure, { depth: 9, showHidden: true })
-    for (const secret of ['4111', key, 'sk-abc', 'demo-', 'Bearer abc', 'session=secret']) {
+    for (const secret of ['4111 1111', key, 'sk-abc', 'demo-', 'Bearer abc', 'session=secret']) {
       expect(shown).not.toContain(secret)
     }
     expect(failure.message).toBe('openai: the request was refused (400, invalid_value)')

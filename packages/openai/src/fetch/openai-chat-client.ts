@@ -16,6 +16,11 @@ import { readProviderOptions } from '../connection/openai-provider-options.ts'
 import type { PreparedHistory } from '@lamella/core/transport'
 import { prepareHistory } from '@lamella/core/transport'
 import { historyRules } from '../history/history-rules.ts'
+import {
+  callInBackground,
+  cancelResponse,
+  followInBackground,
+} from '../responses/background-responses.ts'
 import { responsesBody, responsesHistory, responsesReplay } from '../responses/responses-request.ts'
 import { ResponsesUpdates } from '../responses/responses-updates.ts'
 
@@ -50,11 +55,21 @@ export class OpenAIChatClient extends BaseChatClient {
   }
 
   async respond(request: ChatRequest): Promise<ChatResponse> {
-    return callWhole(this.#call(request))
+    const call = this.#call(request)
+    return call.own.background ? callInBackground(call) : callWhole(call)
   }
 
   stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
-    return callStreamed(this.#call(request), { stream: true })
+    const call = this.#call(request)
+    return call.own.background ? followInBackground(call) : callStreamed(call, {})
+  }
+
+  /** Cancels a response that is made in the background. One that is complete stays as it is. */
+  async cancel(
+    responseId: string,
+    { signal = new AbortController().signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<void> {
+    await cancelResponse(this.#connection, responseId, signal)
   }
 
   /** Makes any history valid for the Responses API. Every call does so by itself. */

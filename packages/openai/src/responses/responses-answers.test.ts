@@ -163,6 +163,25 @@ describe.each(Object.entries(recordings))('%s', (_name, recording) => {
   })
 })
 
+test('a partial image is discarded, and the final one is kept', async () => {
+  const recording = recordings['a generated image']!
+  const partial = responsesSse([
+    {
+      type: 'response.image_generation_call.partial_image',
+      item_id: 'ig_1',
+      output_index: 0,
+      partial_image_index: 0,
+      partial_image_b64: 'UEFSVElBTA==',
+    },
+  ])
+  const done = recording.sse.indexOf('event: response.output_item.done')
+  const sse = recording.sse.slice(0, done) + partial + recording.sse.slice(done)
+  const { raw: _, ...plain } = await whole(recording)
+
+  expect(done).toBeGreaterThan(0)
+  expect(await streamed({ ...recording, sse })).toEqual(plain)
+})
+
 test('a response says all that is known of it', async () => {
   const response = await whole(recordings['text']!)
 

@@ -34,7 +34,9 @@ export function responsesBody(
   const rules = historyRules(responsesHistory, { provider, model, isContinued })
   const history = prepareHistory(messages, rules)
   const input = toInput(history.messages)
-  const store = own.store ?? (isContinued ? undefined : false)
+  // What is made in the background has to be kept until it is fetched.
+  const background = own.background ? true : undefined
+  const store = own.store ?? (isContinued || background ? undefined : false)
   const include = new Set(own.include)
   // Kept nowhere else, the reasoning must travel with the history.
   if (store === false && isReasoning(model, options)) include.add(encryptedReasoning)
@@ -45,6 +47,7 @@ export function responsesBody(
       instructions,
       ...conversation(conversationId),
       store,
+      background,
       include: include.size > 0 ? [...include] : undefined,
       max_output_tokens: options.maxOutputTokens,
       temperature: options.temperature,

@@ -11,15 +11,15 @@ import { replayModule } from './replay-module.ts'
 
 const help = `lamella-picture <run.jsonl> [options]            writes the page of a recording
 lamella-picture <run.jsonl> --text               prints the onion
-lamella-picture <run.jsonl> --live [--port <n>]  shows the page, and follows the file
-lamella-picture diff <a.jsonl> <b.jsonl>         shows where two runs part
+lamella-picture <run.jsonl> --live [--port <n>]  serves the page and follows the file
+lamella-picture diff <a.jsonl> <b.jsonl>         shows the first difference of two runs
 lamella-picture replay <run.jsonl> [-o <file>]   prints a module with a scripted client for a test
 
   -o, --output <file>   file to write (by default the recording's name with .html)
   --yes                 write a page with full content into a folder that is likely to be served
-  --help
+  --help                show this help
 
-Ends with 0, with 1 if two runs differ, with 2 if something could not be read or written.
+Exit codes: 0 for success, 1 if two runs differ, 2 if a file cannot be read or written.
 `
 
 /** Outputs of a command, and the signal that ends one that keeps running. */

@@ -148,7 +148,9 @@ async function trial(
 
 function withStableIds(value: unknown): unknown {
   const ids = new Map<string, string>()
-  const json = JSON.stringify(value, (key, item: unknown) => (key === 'signal' ? undefined : item))
+  const json = JSON.stringify(value, (key, item: unknown) =>
+    ['signal', 'signature'].includes(key) ? undefined : item,
+  )
   const stable = json.replaceAll(
     /\b([a-z]+)_([0-9a-z]{4,}-[0-9a-z]+|[0-9a-f]{8,})\b/g,
     (id, kind) => {

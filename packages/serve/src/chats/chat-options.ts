@@ -56,7 +56,7 @@ export interface ChatServiceOptions {
   ) => Principal | string | undefined | Promise<Principal | string | undefined>
   /**
    * Keeps chats, paused runs and leases.
-   * @default memoryStore({ maxEntries: 10_000 })
+   * @default the agent's, else memoryStore({ maxEntries: 10_000 })
    */
   readonly store?: KeyValueStore | undefined
   /**
@@ -113,6 +113,12 @@ export interface ChatServiceOptions {
   /** Characters that are kept of a run that continues; one with more is ended. @default 5000000 */
   readonly maxReplayChars?: number | undefined
   /**
+   * Characters that a handler keeps of all runs that continue. Those that ended make room; a run without room is
+   * ended.
+   * @default 100000000
+   */
+  readonly maxReplayTotalChars?: number | undefined
+  /**
    * Milliseconds after which a chat is free again whose process died. A run renews its lease while it
    * lasts.
    * @default 30000
@@ -146,6 +152,7 @@ export function checkServiceOptions(options: ChatServiceOptions): void {
     headersAfterMs: 0,
     replayMs: 0,
     maxReplayChars: 1,
+    maxReplayTotalChars: 1,
     leaseMs: 1000,
     chatTtlMs: 1,
     onError: 'function?',

@@ -2,9 +2,10 @@ import type {
   AgentResponse,
   AgentResponseUpdate,
   ClientContent,
+  PendingRequest,
   ResponseStream,
 } from '@lamella/core'
-import { LamellaError } from '@lamella/core'
+import { LamellaError, outcomeOf } from '@lamella/core'
 import { clientOutcome, clientUpdate } from '@lamella/core/authoring'
 import { failureOf } from '../http/failure-of.ts'
 import { HttpFailure } from '../http/http-failure.ts'
@@ -17,8 +18,11 @@ export interface ChatRunInit {
   readonly include: ReadonlySet<ClientContent>
   /** Aborted when somebody stops the run. */
   readonly stop: AbortSignal
-  /** Saves the chat with the run, which is undefined if it failed. */
-  readonly save: (final: AgentResponse | undefined) => Promise<void>
+  /** Saves the chat with the run, which is undefined if it failed, and the requests that are open after it. */
+  readonly save: (
+    final: AgentResponse | undefined,
+    open: readonly PendingRequest[],
+  ) => Promise<void>
   /** All that the chat waits for, after it was saved. */
   readonly pending: () => Promise<readonly ShownRequest[]>
   /** Lets the next run begin. */
@@ -83,18 +87,21 @@ export class ChatRun {
   async *#read(): AsyncGenerator<Shown, undefined> {
     const { open, include, stop, save, pending, release, onError } = this.#init
     let isSaved = false
+    let stream: ReturnType<ChatRunInit['open']> | undefined
     const end = async (): Promise<void> => {
       if (isSaved) return
       isSaved = true
       try {
-        await save(this.#final)
+        const outcome = await stream?.outcome()
+        const failure = outcome?.status === 'done' ? undefined : outcomeOf(outcome?.error)
+        await save(this.#final, (this.#final ?? failure)?.pending ?? [])
       } finally {
         await release()
       }
     }
     let last: Shown
     try {
-      const stream = open(AbortSignal.any([this.#abort.signal, stop]))
+      stream = open(AbortSignal.any([this.#abort.signal, stop]))
       for await (const update of stream) {
         const shown = clientUpdate(update, include)
         if (shown !== undefined) yield { type: 'update', update: shown }

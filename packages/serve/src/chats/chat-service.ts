@@ -1,6 +1,7 @@
 import type {
   Agent,
   AgentResponse,
+  Checkpoint,
   ClientContent,
   KeyValueStore,
   Message,
@@ -78,7 +79,7 @@ export class ChatService {
     }
     this.options = options
     this.#agent = agent
-    this.#store = options.store ?? memoryStore({ maxEntries: 10_000 })
+    this.#store = options.store ?? agent.store ?? memoryStore({ maxEntries: 10_000 })
     this.#chats = sessions(this.#store, { name: 'serve-chats', ttlMs: options.chatTtlMs })
     this.#leases = new RunLeases(this.#store, options.leaseMs ?? 30_000)
     this.#include = clientContents('chatService', options.include)
@@ -164,7 +165,7 @@ export class ChatService {
       const session = await this.#chats.open(chat, ownerOf(owner))
       const paused = this.#pausedOf(owner, chat)
       const shared = { ...options, session, tenant: owner.tenant, keepPartial: true }
-      const { open, input } = await this.#opener(owner, demand, paused, shared, isTrusted)
+      const { open, input, claimed } = await this.#opener(owner, demand, paused, shared, isTrusted)
       lease.signal.addEventListener('abort', () => stop.abort(lease.signal.reason), { once: true })
       if (lease.signal.aborted) stop.abort(lease.signal.reason)
       this.#running.set(key, { stop, input })
@@ -172,8 +173,8 @@ export class ChatService {
         open,
         include: this.#include,
         stop: stop.signal,
-        save: async (final) => {
-          const { checkpoint, pending = [] } = final ?? {}
+        save: async (final, pending) => {
+          const checkpoint = final?.checkpoint ?? claimed
           if (checkpoint !== undefined && pending.length > 0) await paused.add(checkpoint)
           if (session.messages.length > 0) await this.#chats.save(session)
         },
@@ -204,7 +205,7 @@ export class ChatService {
     paused: PausedRuns,
     shared: RunOptions & { readonly session: Session },
     isTrusted: boolean,
-  ): Promise<{ open: ChatRunInit['open']; input: readonly Message[] }> {
+  ): Promise<Opened> {
     if (answers !== undefined) {
       const { checkpoint, asked } = await paused.find(answers)
       const given = isTrusted
@@ -213,7 +214,7 @@ export class ChatService {
       await paused.claim(checkpoint)
       const resume: ChatRunInit['open'] = (signal) =>
         this.#agent.resume(checkpoint, given, { ...shared, signal, stream: true })
-      return { open: resume, input: [] }
+      return { open: resume, input: [], claimed: checkpoint }
     }
     const kept = again === undefined ? [] : rewind(shared.session, again)
     const isNew = again === undefined || input !== undefined
@@ -309,6 +310,14 @@ export class ChatService {
  */
 export function chatService(agent: Agent, options: ChatServiceOptions): ChatService {
   return new ChatService(agent, options)
+}
+
+/** A run that can begin. */
+interface Opened {
+  readonly open: ChatRunInit['open']
+  readonly input: readonly Message[]
+  /** Checkpoint that it continues. */
+  readonly claimed?: Checkpoint
 }
 
 /** A run of this process. */

@@ -1,4 +1,5 @@
 import type { PendingRequest } from '@lamella/core'
+import { isObject } from '@lamella/core/authoring'
 import { invalidInput } from '../http/read-json.ts'
 import type { AnswerQuestion } from './chat-options.ts'
 
@@ -33,7 +34,7 @@ export function clientAnswer(request: PendingRequest, value: unknown): ClientAns
   if (
     typeof approved !== 'boolean' ||
     (reason !== undefined && (typeof reason !== 'string' || reason.length > longestReason)) ||
-    (edited !== undefined && !isRecord(edited))
+    (edited !== undefined && !isObject(edited))
   ) {
     throw invalidInput(
       `the answer to an approval is true, false or { approved, arguments?, reason? }, with at most ${longestReason} characters of reason`,
@@ -53,12 +54,8 @@ export function clientAnswer(request: PendingRequest, value: unknown): ClientAns
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = text === '' ? {} : JSON.parse(text)
-    return isRecord(value) ? value : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,23 +2,29 @@ import type { ChunkSource } from '../http/event-body.ts'
 
 /** Chunks that a run has sent so far, for readers that come, leave and come again. */
 export class LiveRun {
+  readonly key: string
   readonly #chunks: string[] = []
-  readonly #maxChars: number
   #chars = 0
   #isOver = false
   #waiting: (() => void)[] = []
 
-  constructor(maxChars: number) {
-    this.#maxChars = maxChars
+  constructor(key: string) {
+    this.key = key
   }
 
-  /** Adds a chunk; false if there is no room for it. The last one always has room. */
-  add(chunk: string, isLast = false): boolean {
+  /** Characters of all chunks. */
+  get chars(): number {
+    return this.#chars
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  add(chunk: string): void {
     this.#chars += chunk.length
-    if (this.#chars > this.#maxChars && !isLast) return false
     this.#chunks.push(chunk)
     this.#notify()
-    return true
   }
 
   end(): void {

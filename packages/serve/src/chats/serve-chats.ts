@@ -9,7 +9,8 @@ import type { ChatService } from './chat-service.ts'
 import type { Demand } from './demand.ts'
 import type { Door, Handler, Visit } from './guarded-handler.ts'
 import { guardedHandler } from './guarded-handler.ts'
-import { LiveRun } from './live-run.ts'
+import type { LiveRun } from './live-run.ts'
+import { LiveRuns } from './live-runs.ts'
 import type { Principal } from './principal.ts'
 import { placeOf } from './principal.ts'
 import type { Encoder } from './shown.ts'
@@ -37,11 +38,12 @@ const eventHeaders = {
 export class ChatServer {
   readonly service: ChatService
   readonly #protocol: Protocol
-  readonly #live = new Map<string, LiveRun>()
+  readonly #live: LiveRuns
 
   constructor(service: ChatService, protocol: Protocol) {
     this.service = service
     this.#protocol = protocol
+    this.#live = new LiveRuns(service.options)
   }
 
   /** Makes the handler: routes get requests whose sender is known. */
@@ -94,30 +96,28 @@ export class ChatServer {
   }
 
   #publish(run: ChatRun, owner: Principal, chat: string, encoder: Encoder): LiveRun {
-    const { maxReplayChars = 5_000_000, replayMs = 60_000 } = this.service.options
-    const live = new LiveRun(maxReplayChars)
-    const key = keyOf(owner, chat)
-    this.#live.set(key, live)
+    const lives = this.#live
+    const live = lives.start(keyOf(owner, chat))
     const pump = async (): Promise<void> => {
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop
         const shown = await run.next()
         if (shown === undefined) break
-        if (live.add(encoder.encode(shown))) continue
+        const chunk = encoder.encode(shown)
+        if (lives.hasRoom(live, chunk.length) || shown.type !== 'update') {
+          lives.add(live, chunk)
+          continue
+        }
         const failure = new HttpFailure('the run is too long to be kept', {
           status: 500,
           code: 'replay_overflow',
         })
-        live.add(encoder.encode({ type: 'failed', failure }), true)
+        lives.add(live, encoder.encode({ type: 'failed', failure }))
         // oxlint-disable-next-line no-await-in-loop
         await run.cancel(failure)
         break
       }
-      live.end()
-      const forget = setTimeout(() => {
-        if (this.#live.get(key) === live) this.#live.delete(key)
-      }, replayMs) as unknown as { unref?: () => void }
-      forget.unref?.()
+      lives.end(live)
     }
     void pump()
     return live

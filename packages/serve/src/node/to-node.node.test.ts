@@ -40,6 +40,17 @@ const mounts: Record<string, (handler: Handler) => Promise<string>> = {
     const app = new Hono().all('/chat', (context) => handler(context.req.raw))
     return listen(createServer(toNode(async (raw) => app.fetch(raw))))
   },
+  // Next calls the export of the method with a request of its own class and the parameters of the route.
+  'a route of Next': (handler) => {
+    class NextRequest extends Request {
+      readonly nextUrl = new URL(this.url)
+    }
+    type Route = (request: NextRequest, context: { params: Promise<object> }) => Promise<Response>
+    const route: Readonly<Record<string, Route>> = { GET: handler, POST: handler, DELETE: handler }
+    const call: Handler = (raw) =>
+      route[raw.method]!(new NextRequest(raw), { params: Promise.resolve({}) })
+    return listen(createServer(toNode(call)))
+  },
 }
 
 const post = (url: string, body: unknown, signal?: AbortSignal) =>

@@ -13,6 +13,7 @@ export const base = 'https://shop.example/chat'
 /** A service whose principal is the header `x-user`, and what it has paid and reported. */
 export interface Served {
   readonly handler: Handler
+  readonly agent: Agent
   readonly service: ChatService
   readonly client: ReturnType<typeof scriptedClient>
   readonly paid: unknown[]
@@ -27,7 +28,7 @@ export interface Served {
 }
 
 export function served(
-  script: readonly ScriptedStep[] | ScriptedStep,
+  script: Parameters<typeof scriptedClient>[0] | ScriptedStep,
   options: Partial<ChatServiceOptions> = {},
   agentOptions: Partial<AgentOptions> = {},
 ): Served {
@@ -56,6 +57,7 @@ export function served(
     handler(new Request(`${base}${query}`, { method, headers: { 'x-user': user } }))
   return {
     handler,
+    agent,
     service,
     client,
     paid,

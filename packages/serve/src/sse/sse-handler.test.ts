@@ -341,6 +341,19 @@ describe('a reader who leaves', () => {
     expect(errors).toEqual([])
   })
 
+  test('of a run that continues finds it until others need its room', async () => {
+    const { post, get } = served(() => 'word '.repeat(100), {
+      onDisconnect: 'continue',
+      maxReplayTotalChars: 30_000,
+    })
+    const statuses: number[] = []
+
+    for (const chat of ['c1', 'c2', 'c3', 'c4']) await (await post({ chat, input: 'Hi' })).text()
+    for (const chat of ['c1', 'c4']) statuses.push((await get(`?chat=${chat}&stream`)).status)
+
+    expect(statuses).toEqual([204, 200])
+  })
+
   test('takes nothing for too long', async () => {
     vi.useFakeTimers()
     const { post, client } = served([{ updates: ['a', 'b', 'c'], hang: true }])
@@ -405,6 +418,29 @@ describe('requests', () => {
 
     expect(await refusalOf(await post(given, headers))).toEqual([status, code])
     expect(client.requests).toEqual([])
+  })
+
+  test('whose body never ends are refused after `bodyTimeoutMs`, and the body is cancelled', async () => {
+    vi.useFakeTimers()
+    const { handler, client, paid, errors } = served(['Hello.'], { bodyTimeoutMs: 200 })
+    const cancelled = vi.fn<(reason: unknown) => void>()
+    const slow = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"chat": "c1", ')),
+      cancel: cancelled,
+    })
+    const headers = { 'x-user': 'ann', 'content-type': 'application/json' }
+    let isAnswered = false
+    const answering = handler(
+      new Request(base, { method: 'POST', headers, body: slow, duplex: 'half' }),
+    ).finally(() => (isAnswered = true))
+
+    await vi.advanceTimersByTimeAsync(199)
+    expect(isAnswered).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+
+    expect(await refusalOf(await answering)).toEqual([408, 'body_timeout'])
+    expect(cancelled).toHaveBeenCalledOnce()
+    expect([client.requests, paid, errors]).toEqual([[], [], []])
   })
 
   test('of the same site, of programs and of allowed origins are taken', async () => {

@@ -2,6 +2,7 @@ import { clientAnswerChecks } from './client-answer-checks.ts'
 import type { CreateClient } from './client-check.ts'
 import { clientCheck } from './client-check.ts'
 import { clientFailureChecks } from './client-failure-checks.ts'
+import { clientHistoryChecks } from './client-history-checks.ts'
 import type { ContractSuite } from './contract-suite.ts'
 import { contractSuite } from './contract-suite.ts'
 
@@ -16,7 +17,7 @@ export interface ChatClientContractOptions {
   readonly create: CreateClient
   /**
    * Milliseconds in which a call must settle after it was aborted.
-   * @default 250
+   * @default 1000
    */
   readonly promptMs?: number | undefined
   /** Names of checks that cannot hold here. */
@@ -25,11 +26,15 @@ export interface ChatClientContractOptions {
 
 /** Makes the contract of every `ChatClient`. */
 export function chatClientContract(options: ChatClientContractOptions): ContractSuite {
-  const { name = 'chat client contract', create, promptMs = 250, except } = options
+  const { name = 'chat client contract', create, promptMs = 1000, except } = options
   const check = clientCheck(create)
   return contractSuite(
     name,
-    [...clientAnswerChecks(check), ...clientFailureChecks(check, promptMs)],
+    [
+      ...clientAnswerChecks(check),
+      ...clientHistoryChecks(check),
+      ...clientFailureChecks(check, promptMs),
+    ],
     except,
   )
 }

@@ -47,6 +47,8 @@ export interface ClientHarness {
   readonly client: ChatClient
   /** Returns the number of open exchanges with the provider. Left out if unknown. */
   openExchanges?(): number
+  /** Returns the body of the last request as text. Left out if unknown. */
+  lastBody?(): string
   /**
    * Returns the model that the last request named, for a provider whose answers name none: the client
    * must then report that one. Left out if answers name their model.

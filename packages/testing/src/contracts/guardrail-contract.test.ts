@@ -1,4 +1,4 @@
-import type { MiddlewareInput } from '@lamella/core'
+import type { FunctionInvocationContext, FunctionResult, MiddlewareInput } from '@lamella/core'
 import {
   agentMiddleware,
   chatMiddleware,
@@ -36,17 +36,34 @@ function outputGuardrail(judge: (text: string) => string) {
   })
 }
 
+async function blockAnswers(_: unknown, callNext: () => Promise<FunctionResult>): Promise<void> {
+  const { contents } = await callNext()
+  if (JSON.stringify(contents).includes(word)) trip('function', 'result')
+}
+
+async function replaceAnswers(
+  context: FunctionInvocationContext,
+  callNext: () => Promise<FunctionResult>,
+): Promise<void> {
+  const { contents } = await callNext()
+  context.result = contents.map((content) =>
+    content.type === 'text' ? { ...content, text: content.text.replaceAll(word, '***') } : content,
+  )
+}
+
 const blocking = (): MiddlewareInput => [
   agentMiddleware('word-input', async (context, callNext) => {
     if (JSON.stringify(context.messages).includes(word)) trip('agent', 'input')
     await callNext()
   }),
   outputGuardrail((text) => (text.includes(word) ? trip('chat', 'output') : text)),
-  functionMiddleware('word-tools', async (context, callNext) => {
-    if (JSON.stringify(context.arguments).includes(word)) trip('function', 'arguments')
-    const { contents } = await callNext()
-    if (JSON.stringify(contents).includes(word)) trip('function', 'result')
-  }),
+  {
+    ...functionMiddleware('word-tools', async (context, callNext) => {
+      if (JSON.stringify(context.arguments).includes(word)) trip('function', 'arguments')
+      await blockAnswers(context, callNext)
+    }),
+    processAnswer: blockAnswers,
+  },
 ]
 
 const replacing = (): MiddlewareInput => [
@@ -57,15 +74,13 @@ const replacing = (): MiddlewareInput => [
     await callNext()
   }),
   outputGuardrail((text) => text.replaceAll(word, '***')),
-  functionMiddleware('word-tools', async (context, callNext) => {
-    context.arguments = { text: String(context.arguments['text']).replaceAll(word, '***') }
-    const { contents } = await callNext()
-    context.result = contents.map((content) =>
-      content.type === 'text'
-        ? { ...content, text: content.text.replaceAll(word, '***') }
-        : content,
-    )
-  }),
+  {
+    ...functionMiddleware('word-tools', async (context, callNext) => {
+      context.arguments = { text: String(context.arguments['text']).replaceAll(word, '***') }
+      await replaceAnswers(context, callNext)
+    }),
+    processAnswer: replaceAnswers,
+  },
 ]
 
 function violations(action: GuardrailViolation['action']): GuardrailViolation[] {

@@ -1,5 +1,6 @@
 import type { AgentResponseUpdate, MiddlewareInput, RunEvent } from '@lamella/core'
 import { Agent, createSession, tool } from '@lamella/core'
+import { answerChecks } from './guardrail-answer-checks.ts'
 import { assertSealed } from './assert-sealed.ts'
 import type { Chunking } from '../base/chunking.ts'
 import { demand, demandSame } from './contract-assertions.ts'
@@ -70,6 +71,12 @@ export function guardrailContract(options: GuardrailContractOptions): ContractSu
         run: () => assertSealed(create, seal),
       }
     }),
+    ...answerChecks(
+      create,
+      violations
+        .filter(({ stage }) => stage === 'input' || stage === 'result')
+        .map(({ text, forbidden = text }) => ({ text, forbidden })),
+    ),
     ...violations.map((violation, index) => ({
       name: `${violation.stage}: ${violation.action}s violation ${index + 1} before it gets through`,
       run: () => demandStopped(create, violation),

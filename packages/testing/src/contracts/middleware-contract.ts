@@ -31,7 +31,7 @@ export interface MiddlewareContractOptions {
   readonly texts?: readonly string[] | undefined
   /**
    * Milliseconds in which it must settle after an abort.
-   * @default 250
+   * @default 1000
    */
   readonly promptMs?: number | undefined
   /** Names of checks that cannot hold here. */
@@ -44,7 +44,7 @@ export function middlewareContract(options: MiddlewareContractOptions): Contract
     name = 'middleware contract',
     neutralText = 'The quick brown fox jumps over the lazy dog.',
     texts = [],
-    promptMs = 250,
+    promptMs = 1000,
   } = options
   const make = (): MiddlewareSubject => {
     const clock = testClock(1_767_225_600_000)

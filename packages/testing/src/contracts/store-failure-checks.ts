@@ -21,6 +21,12 @@ export function storeFailureChecks(check: StoreCheck): readonly ContractCheck[] 
     ),
 
     check(
+      'rejects in time while its database answers garbage, and works again after it',
+      (store, harness) => survives(store, harness, 'garbage'),
+      fails,
+    ),
+
+    check(
       'does nothing twice when a reply is lost',
       async (store, { fail, settleMs = 5000 }) => {
         await store.set(key, 0)
@@ -68,7 +74,7 @@ export function storeFailureChecks(check: StoreCheck): readonly ContractCheck[] 
 async function survives(
   store: StoreHarness['store'],
   { fail, settleMs = 5000 }: StoreHarness,
-  fault: 'hang' | 'refuse',
+  fault: 'hang' | 'refuse' | 'garbage',
 ): Promise<void> {
   await store.set(key, 1)
   await fail!(fault)

@@ -12,7 +12,7 @@ export interface StoreHarness {
    * store's waits must end within `settleMs`. Without it, failures are not checked.
    */
   readonly fail?:
-    | ((fault: 'none' | 'hang' | 'refuse' | 'lose-replies') => void | Promise<void>)
+    | ((fault: 'none' | 'hang' | 'refuse' | 'lose-replies' | 'garbage') => void | Promise<void>)
     | undefined
   /**
    * Milliseconds within which each call settles, whatever the database does.

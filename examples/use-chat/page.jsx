@@ -1,0 +1,120 @@
+import { useChat } from '@ai-sdk/react'
+import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai'
+import { useState } from 'react'
+import { createRoot } from 'react-dom/client'
+
+const api = '/api/chat'
+location.hash ||= crypto.randomUUID()
+const id = location.hash.slice(1)
+const { messages: earlier, running } = await (await fetch(`${api}/${id}`)).json()
+
+const words = { submitted: 'Answering…', streaming: 'Answering…', ready: '', error: 'This failed.' }
+const endings = {
+  completed: 'Answered.',
+  paused: 'Waits for an approval.',
+  blocked: 'This was blocked.',
+  stopped: 'Stopped.',
+}
+
+function Chat() {
+  const [text, setText] = useState('')
+  const chat = useChat({
+    id,
+    messages: earlier,
+    // A run that continued while the page was closed is read from its first chunk.
+    resume: running,
+    transport: new DefaultChatTransport({ api }),
+    // The server takes the answers of this request, and nothing else of the history in it.
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+  })
+  const { messages, status, error } = chat
+  const isRunning = status === 'submitted' || status === 'streaming'
+  const ending = status === 'ready' ? endings[messages.at(-1)?.metadata?.status] : undefined
+
+  const send = (event) => {
+    event.preventDefault()
+    if (text.trim() === '' || isRunning) return
+    void chat.sendMessage({ text })
+    setText('')
+  }
+  const stop = async () => {
+    // The run does not end with its reader, so it is stopped where it runs.
+    await fetch(`${api}/${id}/stream`, { method: 'DELETE' })
+  }
+
+  return (
+    <>
+      <ol id="messages" aria-label="Messages" tabIndex={0}>
+        {messages.map((message) => (
+          <Message key={message.id} message={message} answer={chat.addToolApprovalResponse} />
+        ))}
+      </ol>
+      <p id="status" role="status">
+        {error ? `${words.error} ${codeOf(error)}` : (ending ?? words[status])}
+      </p>
+      <form id="form" onSubmit={send}>
+        <label htmlFor="input">Message</label>
+        <textarea
+          id="input"
+          rows={2}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing)
+              send(event)
+          }}
+        />
+        <button type="submit" disabled={isRunning}>
+          Send
+        </button>
+        <button type="button" hidden={!isRunning} onClick={stop}>
+          Stop
+        </button>
+        <button
+          type="button"
+          hidden={isRunning || messages.length === 0}
+          onClick={() => void chat.regenerate()}
+        >
+          Answer again
+        </button>
+      </form>
+    </>
+  )
+}
+
+function Message({ message: { role, parts }, answer }) {
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  const calls = parts.filter(({ state }) => state === 'approval-requested')
+  return (
+    <>
+      {text !== '' && (
+        <li className={role}>
+          {role === 'user' ? 'You' : 'Support'}: {text}
+        </li>
+      )}
+      {calls.map(({ toolName, input, approval }) => (
+        <li key={approval.id} className="request">
+          <p>
+            May I call “{toolName}” with {JSON.stringify(input)}?
+          </p>
+          <button type="button" onClick={() => answer({ id: approval.id, approved: true })}>
+            Approve
+          </button>{' '}
+          <button type="button" onClick={() => answer({ id: approval.id, approved: false })}>
+            Decline
+          </button>
+        </li>
+      ))}
+    </>
+  )
+}
+
+function codeOf({ message }) {
+  try {
+    return JSON.parse(message).error.code
+  } catch {
+    return message
+  }
+}
+
+createRoot(document.getElementById('root')).render(<Chat />)

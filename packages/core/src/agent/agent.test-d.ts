@@ -1,0 +1,103 @@
+import { scriptedClient } from '@lamella/testing'
+import { describe, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import type {
+  AgentResponse,
+  AgentResponseUpdate,
+  ChatResponse,
+  FunctionInvocationContext,
+  ResponseStream,
+} from '../index.ts'
+import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '../index.ts'
+
+interface Tenant {
+  readonly user: string
+}
+
+const client = scriptedClient([])
+const schema = z.object({ city: z.string() })
+type City = { city: string }
+
+describe('the value of a response', () => {
+  const options = { responseFormat: { schema } } as const
+
+  it('has the type of the schema of the run', () => {
+    const agent = new Agent({ client })
+
+    expectTypeOf(agent.run('Hi', { options })).toEqualTypeOf<Promise<AgentResponse<City>>>()
+    expectTypeOf(agent.run('Hi', { options, stream: true })).toEqualTypeOf<
+      ResponseStream<AgentResponseUpdate, AgentResponse<City>>
+    >()
+    expectTypeOf(agent.run('Hi', { options: { temperature: 0 } })).toEqualTypeOf<
+      Promise<AgentResponse>
+    >()
+  })
+
+  it('has the type of the schema of the agent, unless the run has its own', () => {
+    const agent = new Agent({ client, options })
+    const own = { responseFormat: { schema: z.array(z.number()) } }
+
+    expectTypeOf(agent.run('Hi')).toEqualTypeOf<Promise<AgentResponse<City>>>()
+    const response = agent.run('Hi', { options: own })
+    expectTypeOf(response).toEqualTypeOf<Promise<AgentResponse<number[]>>>()
+  })
+
+  it('has the type of the schema of a single model call', () => {
+    expectTypeOf(client.getResponse('Hi', options)).toEqualTypeOf<Promise<ChatResponse<City>>>()
+    expectTypeOf(client.getResponse('Hi')).toEqualTypeOf<Promise<ChatResponse>>()
+  })
+
+  it('is unknown for a JSON Schema', () => {
+    const plain = { responseFormat: { schema: { type: 'object' } } }
+
+    expectTypeOf(new Agent({ client }).run('Hi', { options: plain })).toEqualTypeOf<
+      Promise<AgentResponse>
+    >()
+  })
+
+  it('does not keep an agent from where any agent fits', () => {
+    expectTypeOf(new Agent({ client, options })).toExtend<Agent>()
+  })
+})
+
+describe('the data of a run', () => {
+  it('has the type of the agent', () => {
+    const agent = new Agent<Tenant>({ client })
+
+    agent.run('Hi', { data: { user: 'ada' } }).catch(() => {})
+    // @ts-expect-error the agent’s runs have other data
+    agent.run('Hi', { data: { user: 1 } }).catch(() => {})
+    expectTypeOf(agent).toExtend<Agent>()
+  })
+
+  it('has the type that a middleware or a tool names', () => {
+    agentMiddleware<Tenant>('a', (context, callNext) => {
+      expectTypeOf(context.run.data).toEqualTypeOf<Tenant>()
+      return callNext()
+    })
+    chatMiddleware<Tenant>('c', (context, callNext) => {
+      expectTypeOf(context.run.data.user).toEqualTypeOf<string>()
+      return callNext()
+    })
+    functionMiddleware<Tenant>('f', (context, callNext) => {
+      expectTypeOf(context.data).toEqualTypeOf<Tenant>()
+      return callNext()
+    })
+    tool({
+      name: 'a',
+      description: '',
+      parameters: schema,
+      execute({ city }, context: FunctionInvocationContext<Tenant>) {
+        expectTypeOf(city).toEqualTypeOf<string>()
+        return context.data.user
+      },
+    })
+  })
+
+  it('is unknown where nobody says more', () => {
+    agentMiddleware('a', (context, callNext) => {
+      expectTypeOf(context.run.data).toEqualTypeOf<unknown>()
+      return callNext()
+    })
+  })
+})

@@ -1,0 +1,34 @@
+import { isObject } from './is-object.ts'
+
+/** An object of unknown fields, as JSON of a provider is one. */
+export type WireObject = Readonly<Record<string, unknown>>
+
+const nothing: WireObject = Object.freeze({})
+
+/**
+ * Untrusted JSON as an object. What is none has no fields: vendors that speak a format leave out, null
+ * and rename them.
+ */
+export function recordOf(value: unknown): WireObject {
+  return typeof value === 'object' && value !== null ? (value as WireObject) : nothing
+}
+
+/** Untrusted JSON as a list. What is none is empty. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** A text, or nothing if it is empty or something else. */
+export function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The JSON object that a text is, or nothing. */
+export function parseObject(text: string): WireObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,154 @@
+import { callFunction, scriptedClient } from '@lamella/testing'
+import { expect, test } from 'vitest'
+import type { FunctionMiddleware } from '../index.ts'
+import {
+  Agent,
+  approvalResponse,
+  createSession,
+  functionMiddleware,
+  guardrail,
+  MiddlewareTermination,
+  tool,
+  toolResult,
+} from '../index.ts'
+
+const declared = tool({ name: 'ask_page', description: 'Asks the page.' })
+const guarded = tool({
+  name: 'pay',
+  description: 'Pays.',
+  approval: 'always',
+  execute: () => 'paid',
+})
+
+/** Replaces `secret`. */
+const replacing = (applyTo: readonly ('input' | 'result')[], seen: string[] = []) =>
+  guardrail({
+    name: 'words',
+    applyTo,
+    check: ({ stage, role, toolName, text }) => {
+      if (toolName !== undefined) seen.push(`${stage} ${role} ${toolName}`)
+      const start = text.indexOf('secret')
+      if (start < 0) return { action: 'allow' }
+      return { action: 'replace', spans: [{ start, end: start + 6, replacement: '***' }] }
+    },
+  })
+
+async function answered(middleware: Agent['middleware'], asked: typeof declared, answer: unknown) {
+  const client = scriptedClient([callFunction(asked.name), 'Done.'])
+  const agent = new Agent({ client, tools: [asked], middleware })
+  const { checkpoint, pending } = await agent.run('Begin.')
+  const response = await agent.resume(checkpoint!, { [pending[0]!.id]: answer })
+  return { client, response }
+}
+
+test('answers are results to a guardrail of results, and input to any other', async () => {
+  const seen: string[] = []
+
+  for (const applyTo of [['input'], ['input', 'result'], ['result']] as const) {
+    await answered(replacing(applyTo, seen), declared, 'a secret')
+    await answered(replacing(applyTo, seen), guarded, { approved: false, reason: 'a secret' })
+  }
+
+  expect(seen).toEqual([
+    'input tool ask_page',
+    'input tool pay',
+    'result tool ask_page',
+    'result tool pay',
+    'result tool ask_page',
+    'result tool pay',
+  ])
+})
+
+test('what a guardrail removes from a reason is nowhere: not in the error of the result either', async () => {
+  const reason = 'it is secret'
+
+  const { client, response } = await answered(replacing(['input']), guarded, {
+    approved: false,
+    reason,
+  })
+
+  expect(response.status).toBe('completed')
+  expect(JSON.stringify([client.requests[1]?.messages, response])).not.toContain('secret')
+  expect(JSON.stringify(client.requests[1]?.messages)).toContain('it is ***')
+})
+
+test('a sub-agent is answered through the guardrails of its caller', async () => {
+  const inner = new Agent({
+    client: scriptedClient([callFunction('ask_page'), 'Inner done.']),
+    name: 'inner',
+    tools: [declared],
+  })
+  const client = scriptedClient([callFunction('inner', { task: 'Ask.' }), 'Done.'])
+  const agent = new Agent({
+    client,
+    tools: [inner.asTool({ description: 'Asks.' })],
+    middleware: replacing(['input']),
+  })
+
+  const { checkpoint, pending } = await agent.run('Begin.')
+  await agent.resume(checkpoint!, { [pending[0]!.id]: 'a secret' })
+
+  const { requests } = inner.client as ReturnType<typeof scriptedClient>
+  expect(JSON.stringify(requests.at(-1)?.messages)).toContain('a ***')
+})
+
+test('answers in the input are judged whatever the roles', async () => {
+  const middleware = guardrail({
+    name: 'words',
+    level: 'chat',
+    roles: ['user'],
+    applyTo: ['input'],
+    check: ({ text }) => ({ action: text.includes('secret') ? 'block' : 'allow' }),
+  })
+  const statuses: string[] = []
+
+  for (const [asked, answer] of [
+    [declared, (id: string) => toolResult(id, 'a secret')],
+    [guarded, (id: string) => approvalResponse(id, { approved: false, reason: 'a secret' })],
+  ] as const) {
+    const client = scriptedClient([callFunction(asked.name), 'Done.'])
+    const agent = new Agent({ client, tools: [asked], middleware })
+    const session = createSession()
+    const request = (await agent.run('Begin.', { session })).pending[0]!
+    const id = request.kind === 'function-call' ? request.call.callId : request.id
+    statuses.push((await agent.run(answer(id), { session })).status)
+  }
+
+  expect(statuses).toEqual(['blocked', 'blocked'])
+})
+
+test('the model is not told why a call was rejected whose tool is gone: nobody could judge the reason', async () => {
+  const client = scriptedClient([callFunction('pay'), 'Done.'])
+  const { checkpoint, pending } = await new Agent({ client, tools: [guarded] }).run('Begin.')
+
+  const agent = new Agent({ client, middleware: replacing(['input']) })
+  await agent.resume(checkpoint!, {
+    [pending[0]!.id]: { approved: false, reason: 'a secret' },
+  })
+
+  const result = JSON.stringify(client.requests[1]?.messages.at(-1))
+  expect(result).toContain('rejected')
+  expect(result).not.toContain('secret')
+})
+
+test('`processAnswer` replaces an answer, ends the run, and is not called for a call that runs', async () => {
+  const around: FunctionMiddleware = {
+    ...functionMiddleware('around', async (_, callNext) => void (await callNext())),
+    async processAnswer(context, callNext) {
+      const { contents } = await callNext()
+      if (contents.length === 0) throw new MiddlewareTermination('No answer.')
+      context.result = `${context.function.name} answers`
+    },
+  }
+  const runs = tool({ name: 'now', description: 'The time.', execute: () => 'noon' })
+
+  const replaced = await answered(around, declared, 'yes')
+  const ended = await answered(around, declared, { contents: [] })
+  const client = scriptedClient([callFunction('now'), 'Done.'])
+  await new Agent({ client, tools: [runs], middleware: around }).run('When?')
+
+  expect(JSON.stringify(replaced.client.requests[1]?.messages)).toContain('ask_page answers')
+  expect(ended.response.status).toBe('terminated')
+  expect(ended.client.requests).toHaveLength(1)
+  expect(JSON.stringify(client.requests[1]?.messages)).toContain('noon')
+})

@@ -1,0 +1,48 @@
+import { scriptedClient } from '@lamella/testing'
+import { expect, test } from 'vitest'
+import type { Message } from '../index.ts'
+import { Agent } from '../index.ts'
+
+const history = (length: number): readonly Message[] =>
+  Array.from({ length }, (_, index) => ({
+    id: `m${index}`,
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    contents: [{ type: 'text', text: 'Hello.' }],
+  }))
+
+/** The quickest of three runs with a history of this length, in milliseconds. */
+async function timeOf(length: number): Promise<number> {
+  const times: number[] = []
+  for (let turn = 0; turn < 3; turn++) {
+    const agent = new Agent({ client: scriptedClient(['Hello.']) })
+    const input = history(length)
+    const start = performance.now()
+    await agent.run(input)
+    times.push(performance.now() - start)
+  }
+  return Math.min(...times)
+}
+
+test('the time of a run grows with its history, and not with the square of it', async () => {
+  await timeOf(1000)
+
+  const [short, long] = [await timeOf(2000), await timeOf(16_000)]
+
+  // 64 would be the square. Collections of garbage add to the longer one.
+  expect(long / short).toBeLessThan(40)
+})
+
+test('of messages under one id, those of the role that it had first keep it', async () => {
+  const client = scriptedClient(['Hello.'])
+  const agent = new Agent({ client })
+  const say = (role: 'user' | 'assistant', text: string): Message => ({
+    id: 'm',
+    role,
+    contents: [{ type: 'text', text }],
+  })
+
+  await agent.run([say('user', 'One.'), say('assistant', 'Two.'), say('user', 'Three.')])
+
+  const ids = client.requests[0]!.messages.map(({ id }) => id)
+  expect(ids).toEqual(['m', expect.stringMatching(/^msg_/), 'm'])
+})

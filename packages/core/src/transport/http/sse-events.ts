@@ -1,0 +1,136 @@
+import { backgroundTimer } from '../../base/timers.ts'
+import { TransportFault } from '../failures/transport-fault.ts'
+
+/** One event of a `text/event-stream`, as https://html.spec.whatwg.org/#event-stream-interpretation has it. */
+export interface SseEvent {
+  /** Name of the event, or empty. */
+  readonly event: string
+  /** Its lines of data, joined by line feeds. */
+  readonly data: string
+}
+
+const byteOrderMark = '\uFEFF'
+
+/**
+ * Reads the events of a body, chunk by chunk. The readers of SDKs hide what decides whether an answer
+ * is whole and its server alive: a marker such as `[DONE]`, data without an `event:` line, a last event
+ * that was cut off or has no blank line behind it, and comments.
+ */
+export class SseReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  readonly #longestEventChars: number
+  #pieces: string[] = []
+  #pieceChars = 0
+  #endsInCarriage = false
+  #event = ''
+  #data: string | undefined
+  #atStart = true
+  #isForeign = false
+
+  constructor(body: ReadableStream<Uint8Array>, longestEventChars: number = 2 ** 27) {
+    this.#reader = body.getReader()
+    this.#longestEventChars = longestEventChars
+  }
+
+  /** The events that the next chunk completes, maybe none; `undefined` at the end of the body. */
+  async read(): Promise<SseEvent[] | undefined> {
+    const { done, value } = await this.#reader.read()
+    return done ? undefined : this.#feed(this.#decoder.decode(value, { stream: true }))
+  }
+
+  /** True if there were lines that no event stream has. */
+  get isForeign(): boolean {
+    return this.#isForeign
+  }
+
+  /** An event that the body ended in. Servers forget the blank line after the last one. */
+  rest(): SseEvent[] {
+    return this.#feed(`${this.#decoder.decode()}\n\n`)
+  }
+
+  /** Gives the connection back: reads to the end if that is near, else closes it. */
+  async release(patienceMs = 1000): Promise<void> {
+    const timer = backgroundTimer(() => void this.cancel(), patienceMs)
+    try {
+      let end = false
+      while (!end) end = (await this.#reader.read()).done
+    } catch {
+      // Whatever happens to the connection now, the answer is there.
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Closes the connection. */
+  async cancel(reason?: unknown): Promise<void> {
+    await this.#reader.cancel(reason).catch(() => {})
+  }
+
+  #feed(chunk: string): SseEvent[] {
+    const events: SseEvent[] = []
+    let text = chunk
+    if (this.#atStart && text !== '') {
+      this.#atStart = false
+      if (text.startsWith(byteOrderMark)) text = text.slice(1)
+    }
+    if (this.#endsInCarriage) text = `\r${text}`
+    // It may be half of a `\r\n`.
+    this.#endsInCarriage = text.endsWith('\r')
+    if (this.#endsInCarriage) text = text.slice(0, -1)
+    const hasCarriage = text.includes('\r')
+    let start = 0
+    for (;;) {
+      const end = hasCarriage ? firstBreak(text, start) : text.indexOf('\n', start)
+      if (end === -1) break
+      this.#line(this.#wholeLine(text.slice(start, end)), events)
+      start = end + (text[end] === '\r' && text[end + 1] === '\n' ? 2 : 1)
+    }
+    this.#keep(text.slice(start))
+    if (this.#pieceChars + (this.#data?.length ?? 0) > this.#longestEventChars) {
+      const words = `an event of the stream is longer than ${this.#longestEventChars} characters`
+      throw new TransportFault('server', words, { retryable: false })
+    }
+    return events
+  }
+
+  /** Keeps the pieces of a line apart until it ends: to join them with each chunk takes quadratic time. */
+  #keep(piece: string): void {
+    if (piece === '') return
+    this.#pieces.push(piece)
+    this.#pieceChars += piece.length
+  }
+
+  #wholeLine(end: string): string {
+    if (this.#pieces.length === 0) return end
+    const line = this.#pieces.join('') + end
+    this.#pieces = []
+    this.#pieceChars = 0
+    return line
+  }
+
+  #line(line: string, events: SseEvent[]): void {
+    if (line === '') {
+      if (this.#data !== undefined) events.push({ event: this.#event, data: this.#data })
+      this.#event = ''
+      this.#data = undefined
+      return
+    }
+    const colon = line.indexOf(':')
+    if (colon === 0) return
+    const field = colon === -1 ? line : line.slice(0, colon)
+    let value = colon === -1 ? '' : line.slice(colon + 1)
+    if (value.startsWith(' ')) value = value.slice(1)
+    if (field === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
+    else if (field === 'event') this.#event = value
+    else if (field !== 'id' && field !== 'retry') this.#isForeign = true
+  }
+}
+
+function firstBreak(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 10 || code === 13) return at
+  }
+  return -1
+}

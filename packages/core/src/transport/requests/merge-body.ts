@@ -1,0 +1,20 @@
+import { isObject } from '../../base/is-object.ts'
+
+/**
+ * Lays the fields of `over` over a request body. Objects are merged at every depth; a list or any other
+ * value replaces what was there, and `undefined` removes the field.
+ */
+export function mergeBody(
+  body: Readonly<Record<string, unknown>>,
+  over: Readonly<Record<string, unknown>> | undefined,
+): Record<string, unknown> {
+  if (over === undefined) return { ...body }
+  const merged = new Map(Object.entries(body))
+  for (const [field, value] of Object.entries(over)) {
+    const had = merged.get(field)
+    if (value === undefined) merged.delete(field)
+    else merged.set(field, isObject(had) && isObject(value) ? mergeBody(had, value) : value)
+  }
+  // Creates own properties, also for a field named `__proto__`.
+  return Object.fromEntries(merged)
+}

@@ -1,0 +1,49 @@
+import type { Message } from '../../messages/message.ts'
+import type { HistoryRules } from './history-rules.ts'
+import { Losses } from './losses.ts'
+import { ownContent } from './own-content.ts'
+import { ownMessages } from './own-messages.ts'
+import { pairCalls } from './pair-calls.ts'
+
+/** A history that an API accepts, and what it lost on the way. */
+export interface PreparedHistory {
+  /** Messages as they are sent. */
+  readonly messages: readonly Message[]
+  /** One sentence for each kind of loss, in the words of `canContinue`. */
+  readonly losses: readonly string[]
+}
+
+/**
+ * Makes any history legal for an API: nothing is empty, nothing is for another provider alone, and every
+ * call has one legal id and one result right behind its turn. `adapt` changes what else the API asks for.
+ *
+ * @example
+ * ```ts
+ * import { message } from '@lamella/core'
+ * import { CallIds, prepareHistory } from '@lamella/core/transport'
+ *
+ * const { messages, losses } = prepareHistory([message('user', 'Hello')], {
+ *   provider: 'my-server',
+ *   model: 'my-model',
+ *   callIds: () => new CallIds(40),
+ *   longestToolName: 64,
+ *   reasoning: () => 'lost',
+ *   refusal: ({ text }) => ({ type: 'text', text }),
+ *   hosted: () => 'lost',
+ *   takesApprovals: () => false,
+ *   fileLoss: () => ({ words: 'a file is left out', isLeftOut: true }),
+ * })
+ * ```
+ */
+export function prepareHistory(
+  messages: readonly Message[],
+  rules: HistoryRules,
+  adapt: (messages: readonly Message[], losses: Losses) => readonly Message[] = (paired) => paired,
+): PreparedHistory {
+  const losses = new Losses()
+  const own = ownMessages(messages, losses, (content, origin) =>
+    ownContent(content, origin, rules, losses),
+  )
+  const paired = adapt(pairCalls(own, rules, losses), losses)
+  return { messages: paired.filter(({ contents }) => contents.length > 0), losses: losses.toList() }
+}

@@ -1,0 +1,97 @@
+import type { Message } from '@lamella/core'
+import { isSummary } from '../turns/summary-message.ts'
+import type { TurnGroup } from '../turns/turn-groups.ts'
+import { turnGroups } from '../turns/turn-groups.ts'
+
+/** Messages to keep regardless of the limits. System messages and the current run always stay. */
+export interface KeepRules {
+  readonly isPinned: (message: Message) => boolean
+  readonly firstUser: boolean
+  /** True to keep all calls of the current run, false to keep only the last ones. */
+  readonly currentRun: boolean
+  /** Start of the current run. */
+  readonly currentFrom: number
+}
+
+/** Limits of the messages to send. */
+export interface CutLimits {
+  readonly maxMessages: number
+  readonly maxTokens: number
+  /** Of what is sent besides the messages. */
+  readonly overheadTokens: number
+  readonly tokensOf: (message: Message) => number
+  /** The share of a limit that is cut at once, so that the cut stays where it is for a while. */
+  readonly headroom: number
+}
+
+export interface CutHistory {
+  /** The same list if nothing was cut. */
+  readonly messages: readonly Message[]
+  readonly tokens: number
+}
+
+/** Leaves out whole turns, the oldest first, until what is left is within the limits or must stay. */
+export function cutHistory(
+  messages: readonly Message[],
+  limits: CutLimits,
+  keep: KeepRules,
+): CutHistory {
+  const { maxMessages, maxTokens, overheadTokens, tokensOf, headroom } = limits
+  const total = overheadTokens + sum(messages)
+  let missing = inSteps(messages.length - maxMessages, headroom * maxMessages)
+  let missingTokens = inSteps(total - maxTokens, headroom * maxTokens)
+  const gone = new Set<Message>()
+  let goneTokens = 0
+  if (missing > 0 || missingTokens > 0) {
+    for (const unit of droppable(messages, keep)) {
+      if (missing <= 0 && missingTokens <= 0) break
+      for (const entry of unit) gone.add(entry)
+      const freed = sum(unit)
+      missing -= unit.length
+      missingTokens -= freed
+      goneTokens += freed
+    }
+  }
+  const kept = gone.size === 0 ? messages : messages.filter((entry) => !gone.has(entry))
+  return { messages: kept, tokens: total - goneTokens }
+
+  function sum(of: readonly Message[]): number {
+    return of.reduce((added, entry) => added + tokensOf(entry), 0)
+  }
+}
+
+/** Rounded up to a multiple of `step`: while it grows within a step, it stays the same. */
+function inSteps(excess: number, step: number): number {
+  return excess <= 0 || step <= 0 ? excess : Math.ceil(excess / step) * step
+}
+
+/** Lists the messages to remove, one entry at a time and in this order. Pairs stay together. */
+function droppable(messages: readonly Message[], keep: KeepRules): readonly (readonly Message[])[] {
+  const isPinned = (group: TurnGroup): boolean =>
+    group.messages.some(keep.isPinned) || (keep.firstUser && group.isUser && group.turn === 1)
+  const turns = new Map<number, TurnGroup[]>()
+  const summaries: TurnGroup[] = []
+  const current: TurnGroup[] = []
+  let end = 0
+  for (const group of turnGroups(messages)) {
+    end += group.messages.length
+    if (group.isSystem) continue
+    if (end > keep.currentFrom) current.push(group)
+    else if (group.messages.some(isSummary)) summaries.push(group)
+    else turns.set(group.turn, [...(turns.get(group.turn) ?? []), group])
+  }
+  const units = [...turns.values()].map((groups) => {
+    // What the user asked stays before an answer that stays.
+    const stays = groups.some(isPinned)
+    return groups.filter((group) => !stays || (!isPinned(group) && !group.isUser))
+  })
+  // All that is left of what came before the turns.
+  units.push(summaries.filter((group) => !isPinned(group)))
+  if (!keep.currentRun) {
+    const calls = current.filter((group) => !group.isUser).slice(0, -1)
+    units.push(...calls.filter((group) => !isPinned(group)).map((group) => [group]))
+  }
+  return units
+    .map((groups) => groups.flatMap((group) => group.messages))
+    .filter(({ length }) => length > 0)
+}

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { standIn } from '../../../examples/chat/stand-in.ts'
+import { useChatApp } from '../../../examples/use-chat/use-chat-app.ts'
+import type { ServedPage } from './chromium-page.test-helper.ts'
+import { findings, hasChromium, send, servePage, settled } from './chromium-page.test-helper.ts'
+
+describe.skipIf(!hasChromium)('the page with useChat', () => {
+  let served: ServedPage
+  beforeAll(async () => {
+    served = await servePage(await useChatApp(standIn(15)))
+  }, 60_000)
+  afterAll(() => served.close())
+
+  test('approves in the same message, declines, and axe finds nothing', async () => {
+    const { page, problems } = await served.open()
+    await send(page, 'Please refund my order')
+    await settled(page, 'Waits for an approval')
+    const axe = await findings(page)
+
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await settled(page, 'Answered')
+    const approved = await page.getByRole('listitem').allTextContents()
+    await send(page, 'Please refund my order')
+    await page.getByRole('button', { name: 'Decline' }).click()
+    await settled(page, 'Answered')
+
+    expect(approved).toEqual([
+      'You: Please refund my order',
+      'Support: I can refund your order. Done: 500 euros for order A-7 were paid back.',
+    ])
+    expect(axe).toEqual([])
+    expect(problems).toEqual([])
+  }, 30_000)
+
+  test('blocks, restarts, stops and answers again', async () => {
+    const { page, problems } = await served.open()
+    await send(page, 'My password is 1234')
+    await settled(page, 'This was blocked')
+    await send(page, 'Now restart')
+    await settled(page, 'Answered')
+    const restarted = await page.getByRole('listitem').last().textContent()
+    await send(page, 'a long answer')
+    await page.getByRole('listitem').last().filter({ hasText: 'word by word' }).waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('button', { name: 'Send', disabled: false }).waitFor()
+    const stopped = await page.getByRole('listitem').last().textContent()
+
+    await page.getByRole('button', { name: 'Answer again' }).click()
+    await settled(page, 'Answered')
+
+    expect(restarted).toBe('Support: This is the answer after a restart.')
+    expect(stopped!.length).toBeLessThan(800)
+    expect((await page.getByRole('listitem').last().textContent())!.length).toBeGreaterThan(850)
+    expect(problems).toEqual([])
+  }, 30_000)
+
+  test('keeps the chat, and follows its run after a reload', async () => {
+    const { page, problems } = await served.open()
+    await send(page, 'a long answer')
+    await page.getByRole('listitem').nth(1).filter({ hasText: 'word by word' }).waitFor()
+
+    await page.reload()
+    await settled(page, 'Answered')
+
+    expect(await page.getByRole('listitem').allTextContents()).toEqual([
+      'You: a long answer',
+      `Support: ${'A long answer takes its time, word by word. '.repeat(20)}`,
+    ])
+    expect(problems).toEqual([])
+  }, 30_000)
+})

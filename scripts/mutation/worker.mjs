@@ -1,0 +1,33 @@
+// Setup file of the tests: tells each mutant whether it is the active one, and notes which test reaches which.
+import { afterEach, beforeEach, inject } from 'vitest'
+
+/** A test that asks more often is in an endless loop. */
+const maxQuestions = 20_000_000
+
+const active = inject('mutant')
+/** Mutants that code outside of the tests reaches, such as that of modules. */
+const ofFile = new Set()
+let reached = ofFile
+let questions = 0
+
+globalThis.isActiveMutant =
+  active === undefined
+    ? (id) => {
+        reached.add(id)
+        return false
+      }
+    : (id) => {
+        if (++questions > maxQuestions) throw new Error('an endless loop')
+        return id === active
+      }
+
+beforeEach(() => {
+  reached = new Set()
+  questions = 0
+})
+
+afterEach(({ task }) => {
+  task.meta.reached = [...reached]
+  task.file.meta.reached = [...ofFile]
+  reached = ofFile
+})

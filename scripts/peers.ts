@@ -1,0 +1,99 @@
+// Runs the code of peers that the migration pages show, against the versions that the pages name.
+// usage: node scripts/dev.mjs peers
+import { strict as assert } from 'node:assert'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+
+const manifest = JSON.parse(read('peers/package.json')) as {
+  readonly dependencies: Readonly<Record<string, string>>
+}
+const peers = createRequire(new URL('peers/package.json', import.meta.url))
+
+await langchain()
+await openaiAgents()
+
+/** LangChain: the middleware of the page calls another model when the first one fails. */
+async function langchain(): Promise<void> {
+  const page = pageAbout('langchain')
+  const { createAgent, createMiddleware } = await load('langchain')
+  const { FakeListChatModel, FakeStreamingChatModel } = await load('@langchain/core/utils/testing')
+  const { z } = await load('zod')
+  const down = new FakeStreamingChatModel({ thrownErrorString: 'down' })
+  const other = new FakeListChatModel({ responses: ['From the other one.'] })
+
+  const retryOnce = await shown(page, 'retryOnce', { createMiddleware, z, other })
+  const agent = createAgent({ model: down, tools: [], middleware: [retryOnce] })
+  const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'Hello' }] })
+
+  assert.equal(messages.at(-1).text, 'From the other one.')
+  const exported = Object.keys(await load('langchain')).filter((name) =>
+    /[a-z]Middleware$/.test(name),
+  )
+  const named = new Set(Array.from(page.matchAll(/`(\w+Middleware)`/g), ([, name]) => name))
+  const ours = exported.filter((name) => name !== 'createMiddleware')
+  assert.deepEqual(
+    ours.filter((name) => !named.has(name)),
+    [],
+    'the page lacks middleware of LangChain',
+  )
+  console.log(`langchain: its middleware runs, ${ours.length} exported ones are on the page`)
+}
+
+/** OpenAI Agents: the guardrail of the page refuses an input, and no model is called. */
+async function openaiAgents(): Promise<void> {
+  const page = pageAbout('@openai/agents', 'openai-agents')
+  const sdk = await load('@openai/agents')
+  sdk.setTracingDisabled(true)
+  const lines: string[] = []
+  const model = { getResponse: () => assert.fail('the model was called'), getStreamedResponse() {} }
+  class Agent extends sdk.Agent {
+    constructor(settings: object) {
+      super({ ...settings, model })
+    }
+  }
+  await shown(page, 'agent', {
+    Agent,
+    run: sdk.run,
+    InputGuardrailTripwireTriggered: sdk.InputGuardrailTripwireTriggered,
+    console: { log: (line: string) => lines.push(line) },
+  })
+
+  assert.deepEqual(lines, ['refused'])
+  console.log('@openai/agents: its guardrail refuses the input')
+}
+
+/** A migration page, which must name the tested version. */
+function pageAbout(peer: string, file = peer): string {
+  const page = read(`../docs/migrating/${file}.md`)
+  const version = `\`${peer}\` ${manifest.dependencies[peer]}`
+  assert.ok(
+    page.includes(version),
+    `docs/migrating/${file}.md must say that it was tested with ${version}`,
+  )
+  return page
+}
+
+/** Runs the JavaScript block of a page with `names` in scope, and returns its constant `result`. */
+async function shown(
+  page: string,
+  result: string,
+  names: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  const [, code] = /```js\n([^]*?)```/.exec(page) ?? []
+  assert.ok(code, 'the page has no block of JavaScript')
+  const source = `export default async ({ ${Object.keys(names).join(', ')} }) => {\n${code}\nreturn ${result} }`
+  const made = (await import(`data:text/javascript,${encodeURIComponent(source)}`)) as {
+    readonly default: (names: object) => Promise<unknown>
+  }
+  return made.default(names)
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- peers are installed apart, so their types are not known here
+async function load(name: string): Promise<any> {
+  return import(pathToFileURL(peers.resolve(name)).href)
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), 'utf8')
+}

@@ -1,0 +1,56 @@
+import type { ChatClient, FunctionInvocationContext, KeyValueStore } from '@lamella/core'
+import { Agent, tool } from '@lamella/core'
+import type { Orders } from './orders.ts'
+
+/** Parts of the agent. Tests replace them. */
+export interface AgentParts {
+  readonly client: ChatClient
+  readonly store: KeyValueStore
+  readonly orders: Orders
+}
+
+/** Makes the agent: its instructions, its tools, and the store of all that outlives a run. */
+export function supportAgent({ client, store, orders }: AgentParts): Agent {
+  return new Agent({
+    name: 'your-app',
+    client,
+    store,
+    instructions: 'You are the support of a shop. Look orders up before you answer.',
+    tools: [listOrders(orders), refundOrder(orders)],
+  })
+}
+
+function listOrders(orders: Orders) {
+  return tool({
+    name: 'list_orders',
+    description: 'Lists the orders of the customer.',
+    execute: async (_, context) => JSON.stringify(await orders.of(customerOf(context))),
+  })
+}
+
+function refundOrder(orders: Orders) {
+  return tool({
+    name: 'refund_order',
+    description: 'Pays an order of the customer back.',
+    parameters: {
+      type: 'object',
+      properties: { order: { type: 'string' }, euros: { type: 'number', minimum: 0 } },
+      required: ['order', 'euros'],
+    },
+    // Pauses the run until somebody approves, whom `mayApprove` of the service lets.
+    approval: 'always',
+    execute: async (args, context) => {
+      const { order, euros } = args as { order: string; euros: number }
+      const customer = customerOf(context)
+      const known = (await orders.of(customer)).some(({ id }) => id === order)
+      if (!known) return `There is no order ${order}.`
+      await orders.refund(customer, order, euros)
+      return `${euros} euros for order ${order} were paid back.`
+    },
+  })
+}
+
+/** The customer is who signed in, never what a model says. */
+function customerOf({ run }: FunctionInvocationContext): string {
+  return (run.data as { customer: string }).customer
+}

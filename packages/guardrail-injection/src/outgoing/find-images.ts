@@ -3,10 +3,13 @@ import type { FoundImage, FoundImages } from './found-image.ts'
 import { maxChars } from './found-image.ts'
 
 /** Finds what a browser fetches by itself when it shows a text: as Markdown, as HTML, or both. */
-export function findImages(text: string): FoundImages {
-  if (!anyMark.test(text)) return { images: [], pending: text.length }
+export function findImages(text: string): FoundImages & {
+  /** Index from which on a tag is not closed. */
+  readonly openTag: number
+} {
+  if (!anyMark.test(text)) return { images: [], pending: text.length, openTag: text.length }
   const markdown = findMarkdownImages(text)
-  const { images, pending, covers } = findTags(text)
+  const { images, pending: openTag, covers } = findTags(text)
   // What is removed from inside a tag may have closed it, so the tag goes, too.
   const outward = (index: number): number => {
     let [low, high] = [0, covers.length]
@@ -22,7 +25,7 @@ export function findImages(text: string): FoundImages {
     start: outward(image.start),
   }))
   all.sort((one, other) => one.start - other.start)
-  return { images: joined(all), pending: outward(Math.min(markdown.pending, pending)) }
+  return { images: joined(all), pending: outward(Math.min(markdown.pending, openTag)), openTag }
 }
 
 /** All that an image or a tag can begin with. */
@@ -53,7 +56,7 @@ function joined(images: readonly FoundImage[]): readonly FoundImage[] {
  */
 function findMarkdownImages(text: string): FoundImages {
   const images: FoundImage[] = []
-  const brackets: { readonly start: number; readonly isImage: boolean }[] = []
+  const brackets: Bracket[] = []
   const next = { ')': nextOf(text, ')'), ']': nextOf(text, ']'), '\n': nextOf(text, '\n') }
   let pending = text.length
   const broken = (start: number) => ({ start, end: start + 2, addresses: undefined })
@@ -72,14 +75,20 @@ function findMarkdownImages(text: string): FoundImages {
 
   for (let at = nextMark(text, 0); at < text.length; at = nextMark(text, at + 1)) {
     const character = text[at]
-    if (character === '\\') at++
+    // What follows an escaped `!` may be an image where code ends elsewhere than it seems.
+    if (character === '\\') at += text[at + 1] === '!' ? 0 : 1
     else if (character === '[') {
       const isImage = text[at - 1] === '!'
-      brackets.push({ start: isImage ? at - 1 : at, isImage })
+      const outer = brackets.at(-1)
+      if (outer !== undefined) outer.mayDefine = false
+      const start = isImage ? at - 1 : at
+      brackets.push({ start, isImage, mayDefine: !isImage && beginsLine(text, at) })
     } else if (character === '!') {
       if (at === text.length - 1) open(at)
     } else {
-      const { start, isImage } = brackets.pop() ?? { start: at, isImage: false }
+      const bracket = brackets.pop()
+      if (bracket === undefined) continue
+      const { start, isImage, mayDefine } = bracket
       if (at - start >= maxChars) {
         if (isImage) images.push(broken(start))
         continue
@@ -88,7 +97,7 @@ function findMarkdownImages(text: string): FoundImages {
       const label = text.slice(start + (isImage ? 2 : 1), at)
       if (!isImage) {
         // The definition of such a label would make an image of what was taken for code.
-        if (!codeLike.test(label) || (after !== ':' && after !== undefined)) continue
+        if (!mayDefine || !codeLike.test(label) || (after !== ':' && after !== undefined)) continue
         const end = after === undefined ? undefined : next['\n'](at)
         if (after === undefined || end === undefined) open(start)
         else images.push({ start, end, addresses: [text.slice(at + 2, end)] })
@@ -109,9 +118,26 @@ function findMarkdownImages(text: string): FoundImages {
       }
     }
   }
-  for (const { start, isImage } of brackets) if (isImage) open(start)
+  for (const { start, isImage, mayDefine } of brackets) if (isImage || mayDefine) open(start)
   return { images, pending }
 }
+
+/** Opening bracket that waits for its closing one. */
+interface Bracket {
+  readonly start: number
+  readonly isImage: boolean
+  /** Whether it may begin the definition of a label. */
+  mayDefine: boolean
+}
+
+/** Whether nothing but blanks and the marks of quotes and lists stand before an index of a line. */
+function beginsLine(text: string, index: number): boolean {
+  let at = index - 1
+  while (at >= 0 && lineMark.test(text[at]!)) at--
+  return at < 0 || text[at] === '\n' || text[at] === '\r'
+}
+
+const lineMark = /[ \t>*+\-\d.)]/
 
 /** Texts in brackets that no name of an image looks like. */
 const codeLike = /^$|[,;(){}=&*"|]/

@@ -112,6 +112,22 @@ test('a reference behind a letter is an image, but for one that looks like code'
   expect(kept('a![x, y]\n\n[x, y]: https://evil.example/a\n')).toBe('a![x, y]\n\n\n')
 })
 
+test.each([
+  '\\![]!',
+  '<img [(>]',
+  'a![x, y]\n\n[x, y]: https://evil.example/a\n',
+  '> [x, y]: https://evil.example/a\n',
+])('%j in single characters comes out as in one piece', async (reply) => {
+  await expect(
+    assertChunkInvariant(() => promptInjection(), { replies: [reply] }),
+  ).resolves.toBeUndefined()
+})
+
+test('a text in brackets within a line defines no label and stays', () => {
+  expect(kept('def f(x[a, b]: int')).toBe('def f(x[a, b]: int')
+  expect(kept('> - [x, y]: https://evil.example/a\n')).toBe('> - \n')
+})
+
 test('however an answer is cut, the same comes of it', async () => {
   const pieces = array(
     constantFrom(
@@ -129,6 +145,9 @@ test('however an answer is cut, the same comes of it', async () => {
       '\n',
       ' canary-',
       '0f',
+      ':',
+      'x, y',
+      '![x, y]',
     ),
     { maxLength: 24 },
   )

@@ -35,10 +35,10 @@ export function judgeOutput(
   }
   if (!exfiltration) return { action: 'allow' }
   const { allowHosts = [], replacement = defaultReplacement } = exfiltration
-  const { images, pending } = findImages(whole)
-  if (images.length === 0 && pending === whole.length) return { action: 'allow' }
+  const { images, openTag } = findImages(whole)
+  if (images.length === 0 && openTag === whole.length) return { action: 'allow' }
   // A tag that is not closed takes in what the page has behind the answer.
-  const rest = final && whole[pending] === '<' ? [{ start: pending, end: whole.length }] : []
+  const rest = final && openTag < whole.length ? [{ start: openTag, end: whole.length }] : []
   const foreign = images.filter(
     ({ addresses }) => addresses?.some((each) => isForeign(each, allowHosts)) ?? true,
   )

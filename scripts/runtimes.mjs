@@ -10,7 +10,7 @@ import { findChromium, runPage } from './runtimes/chromium.mjs'
 import { runExamples } from './runtimes/run-examples.mjs'
 import { runProgram } from './runtimes/run-program.mjs'
 
-const timeoutMs = 60_000
+const timeoutMs = 240_000
 const onCi = process.env.CI === 'true'
 const folder = mkdtempSync(join(tmpdir(), 'lamella-runtimes-'))
 

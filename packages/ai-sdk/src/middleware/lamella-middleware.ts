@@ -105,14 +105,14 @@ function chatMiddlewareIn(
   isLenient: boolean,
 ): readonly ChatMiddleware[] {
   if (isList(list)) return list.flatMap((entry) => chatMiddlewareIn(entry, isLenient))
-  const { level, name, process } = recordOf(list)
+  const { level, name, process, answersOnly } = recordOf(list)
   if (typeof process !== 'function' || typeof name !== 'string') {
     throw new TypeError(
       'lamellaMiddleware: the list must hold objects with `level`, `name` and `process`',
     )
   }
   if (level === 'chat') return [list as ChatMiddleware]
-  if (level === 'function' && isLenient) return []
+  if (level === 'function' && (isLenient || answersOnly === true)) return []
   const hint =
     level === 'function'
       ? "tool calls are the AI SDK's: leave out what is for them, or set `toolMiddleware: 'ignore'`"

@@ -265,4 +265,9 @@ export interface FunctionMiddleware {
     context: FunctionInvocationContext,
     callNext: CallNext<FunctionResult>,
   ): void | Promise<unknown>
+  /**
+   * Set where `process` lets each call pass, so that a pipeline without answers may leave this middleware out.
+   * @default false
+   */
+  readonly answersOnly?: boolean | undefined
 }

@@ -18,6 +18,7 @@ export function functionGuardrail(
   guardrail: Guardrail,
   stages: readonly GuardrailStage[],
 ): FunctionMiddleware {
+  const answersOnly = stages.every((stage) => stage === 'input')
   const handle =
     (isAnswer: boolean): FunctionMiddleware['process'] =>
     async (context, callNext) => {
@@ -32,8 +33,7 @@ export function functionGuardrail(
           refusal ??= errorResult('denied', category, feedback ?? message)
         },
       }
-      const isUsed = isAnswer || stages.some((one) => one !== 'input')
-      if (!isUsed || !(await guardrail.applies(place, stage))) {
+      if ((!isAnswer && answersOnly) || !(await guardrail.applies(place, stage))) {
         await callNext()
         return
       }
@@ -59,7 +59,8 @@ export function functionGuardrail(
       }
       if (refusal !== undefined) context.result = refusal
     }
-  return { ...functionMiddleware(guardrail.name, handle(false)), processAnswer: handle(true) }
+  const middleware = functionMiddleware(guardrail.name, handle(false))
+  return { ...middleware, processAnswer: handle(true), answersOnly }
 }
 
 /** Returns true for an error of the tool, which the model may read. An error of middleware fails the run. */

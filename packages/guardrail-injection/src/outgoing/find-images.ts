@@ -126,11 +126,11 @@ function findMarkdownImages(text: string): FoundImages {
 interface Bracket {
   readonly start: number
   readonly isImage: boolean
-  /** Whether it may begin the definition of a label. */
+  /** True while it may begin the definition of a label. */
   mayDefine: boolean
 }
 
-/** Whether nothing but blanks and the marks of quotes and lists stand before an index of a line. */
+/** Returns true if only blanks and the marks of quotes and lists precede an index within its line. */
 function beginsLine(text: string, index: number): boolean {
   let at = index - 1
   while (at >= 0 && lineMark.test(text[at]!)) at--

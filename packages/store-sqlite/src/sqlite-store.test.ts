@@ -104,7 +104,7 @@ describe('a SQLite store', () => {
     expect(rows).toEqual([1, 0, 0, 0, 0])
   })
 
-  it('rejects in time while another process holds the file, and works again after it', async () => {
+  it('rejects in time while another process holds the file, and works again afterwards', async () => {
     const path = newPath()
     const store = sqliteStore(path, { busyTimeoutMs: 20 })
     await store.set('key', 1)

@@ -81,7 +81,7 @@ describe('the chat client contract', () => {
           }
         }
       },
-      'fails after a stream that was cut',
+      'fails if a stream is cut',
     ],
     [
       'is deaf to the signal',

@@ -10,7 +10,7 @@ import { frozenCopy } from '../base/frozen-copy.ts'
 /** Checks how a client reads answers. */
 export function clientAnswerChecks(check: ClientCheck): readonly ContractCheck[] {
   return [
-    check('says which provider it is', say, async (client) => {
+    check('names its provider', say, async (client) => {
       demand(
         typeof client.provider === 'string' && client.provider !== '',
         '`provider` must be a name',
@@ -36,7 +36,7 @@ export function clientAnswerChecks(check: ClientCheck): readonly ContractCheck[]
       demandAnswer(streamed)
     }),
 
-    check('answers with the calls as the model made them', call, async (client) => {
+    check('returns the calls as the model made them', call, async (client) => {
       for (const response of [
         await client.respond(request()),
         foldUpdates(await collect(client.stream(request()))),
@@ -56,7 +56,7 @@ export function clientAnswerChecks(check: ClientCheck): readonly ContractCheck[]
       }
     }),
 
-    check('gives each answer messages with ids of their own', say, async (client, harness) => {
+    check('gives the messages of each answer unique ids', say, async (client, harness) => {
       if (harness.repeatsIds === true) return
       const answers = [
         await client.respond(request()),
@@ -68,7 +68,7 @@ export function clientAnswerChecks(check: ClientCheck): readonly ContractCheck[]
       demand(new Set(ids).size === ids.length, 'two answers have messages of one id')
     }),
 
-    check('says the model that was asked', say, async (client, harness) => {
+    check('reports the requested model', say, async (client, harness) => {
       if (harness.lastModel === undefined) return
       const { signal, messages } = request()
       const asked = {
@@ -83,7 +83,7 @@ export function clientAnswerChecks(check: ClientCheck): readonly ContractCheck[]
       demandSame(foldUpdates(await collect(client.stream(asked))).model, 'model-of-call', '`model`')
     }),
 
-    check('gives the same through its pipeline', say, async (client) => {
+    check('gives the same result through its pipeline', say, async (client) => {
       const plain = await client.getResponse('Hello')
       const streamed = await client.getResponse('Hello', { stream: true }).finalResponse()
 
@@ -91,7 +91,7 @@ export function clientAnswerChecks(check: ClientCheck): readonly ContractCheck[]
       demandSame(essence(streamed), essence(plain), 'the streamed answer of `getResponse`')
     }),
 
-    check('leaves messages and options as they were', call, async (client) => {
+    check('does not modify messages and options', call, async (client) => {
       const history = [
         message('user', 'Hello'),
         message('assistant', {
@@ -122,7 +122,7 @@ export function clientAnswerChecks(check: ClientCheck): readonly ContractCheck[]
       }
     }),
 
-    check('answers several calls at once', say, async (client) => {
+    check('answers concurrent calls', say, async (client) => {
       const texts = await Promise.all([
         client.respond(request()).then(({ text }) => text),
         ...[1, 2, 3].map(async () => foldUpdates(await collect(client.stream(request()))).text),

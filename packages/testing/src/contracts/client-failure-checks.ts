@@ -13,7 +13,7 @@ export function clientFailureChecks(
   promptMs: number,
 ): readonly ContractCheck[] {
   return [
-    check('does nothing for a call that was aborted before', stall, async (client) => {
+    check('rejects a call that is already aborted', stall, async (client) => {
       const reason = new Error('aborted before')
       const signal = AbortSignal.abort(reason)
 
@@ -93,7 +93,7 @@ export function clientFailureChecks(
       ),
     ),
 
-    check('says how long the provider asks to wait', slowDown, async (client) => {
+    check('reports the wait that the provider requests', slowDown, async (client) => {
       const error = await rejectionOf(
         client.respond(withoutRetries(request())),
         'a call with status 429',
@@ -104,24 +104,28 @@ export function clientFailureChecks(
     }),
 
     ...(['cut', 'ended-early'] as const).map((kind) =>
-      check(`fails after a stream that was ${kind}`, { kind, text: say.text }, async (client) => {
-        const stream = client.getResponse('Hello', { stream: true, transportRetries: 0 })
-        const outcome = await stream.outcome()
+      check(
+        `fails if a stream is ${kind === 'cut' ? 'cut' : 'ended early'}`,
+        { kind, text: say.text },
+        async (client) => {
+          const stream = client.getResponse('Hello', { stream: true, transportRetries: 0 })
+          const outcome = await stream.outcome()
 
-        demand(outcome.status === 'failed', `the stream must fail, and is ${outcome.status}`)
-        const { error, partial } = outcome
-        demand(isProviderError(error), `it must fail with a ProviderError, got ${String(error)}`)
-        const kinds = kind === 'cut' ? ['truncated_stream', 'network'] : ['truncated_stream']
-        demand(
-          kinds.includes(error.kind),
-          `\`kind\` must be ${kinds.join(' or ')}, got ${error.kind}`,
-        )
-        const text = partial?.text ?? ''
-        demand(
-          text !== '' && say.text.startsWith(text),
-          'what had arrived must be in the partial answer',
-        )
-      }),
+          demand(outcome.status === 'failed', `the stream must fail, and is ${outcome.status}`)
+          const { error, partial } = outcome
+          demand(isProviderError(error), `it must fail with a ProviderError, got ${String(error)}`)
+          const kinds = kind === 'cut' ? ['truncated_stream', 'network'] : ['truncated_stream']
+          demand(
+            kinds.includes(error.kind),
+            `\`kind\` must be ${kinds.join(' or ')}, got ${error.kind}`,
+          )
+          const text = partial?.text ?? ''
+          demand(
+            text !== '' && say.text.startsWith(text),
+            'the partial answer must have the text received so far',
+          )
+        },
+      ),
     ),
   ]
 }

@@ -8,7 +8,7 @@ import { demand } from './contract-assertions.ts'
 /** Checks what a client sends of the conversation so far. */
 export function clientHistoryChecks(check: ClientCheck): readonly ContractCheck[] {
   return [
-    check('sends calls and their results back, each once', call, async (client, harness) => {
+    check('sends calls and their results back once', call, async (client, harness) => {
       if (harness.lastBody === undefined) return
       const { signal, messages, ...rest } = request()
       const { messages: said, functionCalls } = await client.respond({ ...rest, messages, signal })
@@ -32,20 +32,16 @@ export function clientHistoryChecks(check: ClientCheck): readonly ContractCheck[
       }
     }),
 
-    check(
-      'sends no other provider what only its maker understands',
-      call,
-      async (client, harness) => {
-        if (harness.lastBody === undefined) return
-        const { signal, ...rest } = request()
+    check('sends opaque data only to its own provider', call, async (client, harness) => {
+      if (harness.lastBody === undefined) return
+      const { signal, ...rest } = request()
 
-        await client.respond({ ...rest, messages: ofAnother, signal })
+      await client.respond({ ...rest, messages: ofAnother, signal })
 
-        const body = harness.lastBody()
-        demand(body.includes('I thought about it.'), 'the next request must hold what was said')
-        demand(!body.includes(seal), 'the next request must not hold what another provider sealed')
-      },
-    ),
+      const body = harness.lastBody()
+      demand(body.includes('I thought about it.'), 'the next request must hold what was said')
+      demand(!body.includes(seal), 'the next request must not hold what another provider sealed')
+    }),
   ]
 }
 

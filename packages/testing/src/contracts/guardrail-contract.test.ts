@@ -115,7 +115,7 @@ describeContract(
 
 describe('the guardrail contract', () => {
   it.for<[string, () => MiddlewareInput, GuardrailViolation['action'], string]>([
-    ['is not there', () => [], 'block', 'input: blocks violation 1 before it gets through'],
+    ['is not there', () => [], 'block', 'input: blocks violation 1 before it is released'],
     [
       'looks when all is said',
       () =>
@@ -124,7 +124,7 @@ describe('the guardrail contract', () => {
           if (text.includes(word)) trip('chat', 'output')
         }),
       'block',
-      'output: blocks violation 2 before it gets through',
+      'output: blocks violation 2 before it is released',
     ],
     [
       'looks at each piece',
@@ -142,7 +142,7 @@ describe('the guardrail contract', () => {
           await callNext()
         }),
       'replace',
-      'output: replaces violation 2 before it gets through',
+      'output: replaces violation 2 before it is released',
     ],
     [
       'tells what it found',
@@ -154,13 +154,13 @@ describe('the guardrail contract', () => {
         }),
       ],
       'block',
-      'output: blocks violation 2 before it gets through',
+      'output: blocks violation 2 before it is released',
     ],
     [
       'blocks everything',
       () => agentMiddleware('all', () => trip('agent', 'input')),
       'block',
-      'output: lets harmless texts through, plain and streamed',
+      'output: passes harmless texts, plain and streamed',
     ],
   ])('catches a guardrail that %s', async ([, create, action, name]) => {
     const suite = guardrailContract({ create, harmless, violations: violations(action) })

@@ -51,7 +51,7 @@ export function guardrailContract(options: GuardrailContractOptions): ContractSu
   const { name = 'guardrail contract', create, harmless, violations, except } = options
   const checks: readonly ContractCheck[] = [
     ...stages.map((stage) => ({
-      name: `${stage}: lets harmless texts through, plain and streamed`,
+      name: `${stage}: passes harmless texts, plain and streamed`,
       run: async () => {
         for (const text of harmless) {
           for (const chunk of [undefined, ...cuts]) {
@@ -67,7 +67,7 @@ export function guardrailContract(options: GuardrailContractOptions): ContractSu
       if (stage !== 'output' || forbidden === undefined) return []
       const seal = { text, forbidden, action }
       return {
-        name: `output: seals violation ${index + 1}, however it is cut`,
+        name: `output: seals violation ${index + 1} for any chunking`,
         run: () => assertSealed(create, seal),
       }
     }),
@@ -78,7 +78,7 @@ export function guardrailContract(options: GuardrailContractOptions): ContractSu
         .map(({ text, forbidden = text }) => ({ text, forbidden })),
     ),
     ...violations.map((violation, index) => ({
-      name: `${violation.stage}: ${violation.action}s violation ${index + 1} before it gets through`,
+      name: `${violation.stage}: ${violation.action}s violation ${index + 1} before it is released`,
       run: () => demandStopped(create, violation),
     })),
   ]

@@ -101,7 +101,7 @@ describe('the middleware contract', () => {
           })
           await callNext()
         }),
-      'chat: gives the same streamed as plain, however the stream is cut',
+      'chat: gives the same result streamed and plain, for any chunking',
     ],
     [
       'swallows what it does not know',
@@ -111,7 +111,7 @@ describe('the middleware contract', () => {
             context.result = 'Something went wrong.'
           })
         }),
-      'chat: passes a termination on, and does not try again',
+      'chat: rethrows a termination without a retry',
     ],
     [
       'retries everything',
@@ -119,7 +119,7 @@ describe('the middleware contract', () => {
         agentMiddleware('eager', async (_, callNext) => {
           await callNext().catch(() => callNext())
         }),
-      'agent: passes a tripped guardrail on, and does not try again',
+      'agent: rethrows a tripped guardrail without a retry',
     ],
     [
       'makes a tool result of an interrupt',
@@ -141,7 +141,7 @@ describe('the middleware contract', () => {
             await callNext()
           })
         }),
-      'chat: hears of an abort while it waits, plain',
+      'chat: stops waiting when the run is aborted, plain',
     ],
     [
       'keeps data of a run',
@@ -155,7 +155,7 @@ describe('the middleware contract', () => {
           if (last !== context.messages.map(({ id }) => id).join('')) context.result = 'mixed up'
         })
       },
-      'chat: keeps runs at the same time apart, plain',
+      'chat: keeps concurrent runs separate, plain',
     ],
     [
       'is of use once',
@@ -167,7 +167,7 @@ describe('the middleware contract', () => {
           used = true
         })
       },
-      'chat: gives the same in a second run',
+      'chat: gives the same result in a second run',
     ],
     [
       'has a name of several words',

@@ -41,7 +41,7 @@ export function middlewarePassChecks(input: {
     ...levels.flatMap((level) =>
       [false, true].map(
         (stream): ContractCheck => ({
-          name: `${level}: lets a neutral answer through as it is, ${mode(stream)}`,
+          name: `${level}: passes a neutral answer unchanged, ${mode(stream)}`,
           run: async () => {
             const { middleware, clock } = make()
             const trial = startTrial(level, middleware, {
@@ -67,7 +67,7 @@ export function middlewarePassChecks(input: {
       .filter((level) => level !== 'function')
       .map(
         (level): ContractCheck => ({
-          name: `${level}: gives the same streamed as plain, however the stream is cut`,
+          name: `${level}: gives the same result streamed and plain, for any chunking`,
           run: async () => {
             const call = callFunction('test_tool', { text: neutralText }, 'call_1')
             await assertChunkInvariant(() => make().middleware, {
@@ -81,7 +81,7 @@ export function middlewarePassChecks(input: {
     ...levels.flatMap((level) =>
       [false, true].map(
         (stream): ContractCheck => ({
-          name: `${level}: keeps runs at the same time apart, ${mode(stream)}`,
+          name: `${level}: keeps concurrent runs separate, ${mode(stream)}`,
           run: async () => {
             const { middleware, clock } = make()
             const names = ['Ada', 'Ben', 'Cleo']
@@ -111,7 +111,7 @@ export function middlewarePassChecks(input: {
 
     ...levels.map(
       (level): ContractCheck => ({
-        name: `${level}: gives the same in a second run`,
+        name: `${level}: gives the same result in a second run`,
         run: async () => {
           const { middleware, clock } = make()
           const options = { input: neutralText, reply: neutralText }

@@ -19,8 +19,8 @@ export function middlewareStopChecks(input: {
   const begin = (level: Level, subject: MiddlewareSubject, options: TrialOptions): Trial =>
     startTrial(level, subject.middleware, { input: neutralText, reply: neutralText, ...options })
 
-  const passesOn = (level: Level, what: string, make_: () => Error): ContractCheck => ({
-    name: `${level}: passes ${what} on, and does not try again`,
+  const rethrows = (level: Level, what: string, make_: () => Error): ContractCheck => ({
+    name: `${level}: rethrows ${what} without a retry`,
     run: async () => {
       for (const stream of [false, true]) {
         const subject = make()
@@ -28,14 +28,14 @@ export function middlewareStopChecks(input: {
         const trial = begin(level, subject, { stream, inside: () => Promise.reject(thrown) })
         const { error } = await withTime(subject.clock, trial.run)
 
-        demand(comesFrom(error, thrown), `${what} must leave it, got ${String(error)}`)
-        demandSame(trial.innerCount, 1, 'the number of times that its inside ran')
+        demand(comesFrom(error, thrown), `it must rethrow ${what}, got ${String(error)}`)
+        demandSame(trial.innerCount, 1, 'the number of inner calls')
         demand(trial.idle, 'it must have settled')
       }
     },
   })
 
-  /** Aborts runs at the same time, and demands that nothing of them is left. */
+  /** Aborts runs at the same time, and demands that they leave nothing behind. */
   const aborts = async (level: Level, stream: boolean, inside: Inside): Promise<void> => {
     const subject = make()
     const controller = new AbortController()
@@ -58,17 +58,17 @@ export function middlewareStopChecks(input: {
         `an aborted run must reject with the signal's reason, got ${String(left)}`,
       )
       await within(promptMs, untilIdle(trial), 'the middleware of an aborted run')
-      demandSame(trial.innerCount, innerCount, 'how often its inside ran, after the abort')
+      demandSame(trial.innerCount, innerCount, 'the number of inner calls after the abort')
     }
-    demandSame(subject.clock.sleeping, 0, 'the number of waits that did not hear of the abort')
+    demandSame(subject.clock.sleeping, 0, 'the number of waits that the abort did not end')
   }
 
   return input.levels.flatMap((level): ContractCheck[] => [
-    passesOn(level, 'a termination', () => new MiddlewareTermination('ended by the contract')),
-    passesOn(level, 'a tripped guardrail', () => new GuardrailTripped(block(level))),
-    passesOn(
+    rethrows(level, 'a termination', () => new MiddlewareTermination('ended by the contract')),
+    rethrows(level, 'a tripped guardrail', () => new GuardrailTripped(block(level))),
+    rethrows(
       level,
-      'a failure that is not worth a retry',
+      'a failure that is not retryable',
       () =>
         new ProviderError('refused', {
           kind: 'invalid_request',
@@ -87,7 +87,7 @@ export function middlewareStopChecks(input: {
         const { response, error } = await withTime(subject.clock, trial.run)
 
         demandSame(response?.status ?? String(error), 'paused', 'the status of the run')
-        demandSame(trial.innerCount, 1, 'the number of times that its inside ran')
+        demandSame(trial.innerCount, 1, 'the number of inner calls')
       },
     },
 
@@ -97,7 +97,7 @@ export function middlewareStopChecks(input: {
         run: () => aborts(level, stream, ({ signal }) => untilAborted(signal)),
       },
       {
-        name: `${level}: hears of an abort while it waits, ${stream ? 'streamed' : 'plain'}`,
+        name: `${level}: stops waiting when the run is aborted, ${stream ? 'streamed' : 'plain'}`,
         run: async () => {
           const busy = new ProviderError('slow down', {
             kind: 'rate_limit',

@@ -48,7 +48,7 @@ describe('the store contract', () => {
           set: async (key, value) => void entries.set(key, value),
         }
       },
-      'keeps a copy, and gives copies',
+      'stores and returns copies',
     ],
     [
       'adds in two steps',
@@ -59,12 +59,12 @@ describe('the store contract', () => {
           return sum
         },
       }),
-      'loses no addition of many at once',
+      'loses no concurrent addition',
     ],
     [
       'forgets the time to live',
       (store) => ({ set: (key, value) => store.set(key, value) }),
-      'forgets an entry when its time is over',
+      'removes an entry after its time to live',
     ],
     [
       'writes whatever was expected',

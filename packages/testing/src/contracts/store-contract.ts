@@ -58,7 +58,7 @@ function entryChecks(check: StoreCheck): readonly ContractCheck[] {
       await store.delete(key)
     }),
 
-    check('gives back any JSON as it was written', async (store) => {
+    check('returns any JSON unchanged', async (store) => {
       for (const value of ['', 'grüße 😀', 0, -1.5, false, null, [], {}, [{ a: [1, null] }]]) {
         await store.set(key, value)
         const read = await store.get(key)
@@ -67,7 +67,7 @@ function entryChecks(check: StoreCheck): readonly ContractCheck[] {
       }
     }),
 
-    check('keeps a copy, and gives copies', async (store) => {
+    check('stores and returns copies', async (store) => {
       const value = { list: [1] }
       await store.set(key, value)
       value.list.push(2)
@@ -77,7 +77,7 @@ function entryChecks(check: StoreCheck): readonly ContractCheck[] {
       demandSame(await store.get(key), { list: [1] }, 'the entry')
     }),
 
-    check('keeps keys apart, whatever is in them', async (store) => {
+    check('separates keys with any characters', async (store) => {
       const keys = ['a', 'A', 'a:b', 'a b', 'ä/😀', `a${'x'.repeat(200)}`, `a${'x'.repeat(201)}`]
       await Promise.all(keys.map((entry, index) => store.set(`contract:${entry}`, index)))
       const read = await Promise.all(keys.map((entry) => store.get(`contract:${entry}`)))
@@ -89,7 +89,7 @@ function entryChecks(check: StoreCheck): readonly ContractCheck[] {
       )
     }),
 
-    check('deletes an entry and no other', async (store) => {
+    check('deletes only the given entry', async (store) => {
       await store.set(key, 1)
       await store.set(`${key}2`, 2)
       await store.delete(key)
@@ -101,7 +101,7 @@ function entryChecks(check: StoreCheck): readonly ContractCheck[] {
 
 function stepChecks(check: StoreCheck): readonly ContractCheck[] {
   return [
-    check('writes only over what was expected', async (store) => {
+    check('replaces only the expected value', async (store) => {
       const wrote = [
         await store.compareAndSet(key, 'other', 1),
         await store.compareAndSet(key, undefined, { version: 1 }),
@@ -122,7 +122,7 @@ function stepChecks(check: StoreCheck): readonly ContractCheck[] {
       demandSame(await store.get(key), wrote.indexOf(true), 'the entry')
     }),
 
-    check('replaces what it reads, whatever is in it', async (store) => {
+    check('replaces any value that it returns', async (store) => {
       for (const value of [
         '',
         1e21,
@@ -142,7 +142,7 @@ function stepChecks(check: StoreCheck): readonly ContractCheck[] {
       }
     }),
 
-    check('loses no change of many writers at once', async (store, { again }) => {
+    check('loses no change of concurrent writers', async (store, { again }) => {
       const other = (await again?.()) ?? store
       const add = async (each: number): Promise<void> => {
         const from = each % 2 === 0 ? store : other
@@ -163,7 +163,7 @@ function stepChecks(check: StoreCheck): readonly ContractCheck[] {
 function timeChecks(check: StoreCheck): readonly ContractCheck[] {
   return [
     check(
-      'forgets an entry when its time is over',
+      'removes an entry after its time to live',
       async (store, { advance }) => {
         await store.set(key, 1, { ttlMs: 1000 })
         await advance!(500)
@@ -177,7 +177,7 @@ function timeChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'replaces the time with the entry',
+      'replaces the time to live with the entry',
       async (store, { advance }) => {
         await store.set(key, 1, { ttlMs: 1000 })
         await store.set(key, 2)
@@ -189,7 +189,7 @@ function timeChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'lets a lease end by itself',
+      'ends a lease by itself',
       async (store, { advance }) => {
         const first = await store.compareAndSet(key, undefined, 'a', { ttlMs: 1000 })
         await advance!(600)

@@ -16,7 +16,7 @@ const lists = ({ store }: StoreHarness): boolean => store.lists !== undefined
 function counterChecks(check: StoreCheck): readonly ContractCheck[] {
   return [
     check(
-      'adds to a number, from 0 where there is none',
+      'adds to a number, starting from 0',
       async (store) => {
         const sums = [
           await store.increment!(key, 2),
@@ -34,7 +34,7 @@ function counterChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'loses no addition of many at once',
+      'loses no concurrent addition',
       async (store, { again }) => {
         const other = (await again?.()) ?? store
         const sums = await Promise.all(
@@ -48,7 +48,7 @@ function counterChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'adds to nothing but numbers',
+      'adds only to numbers',
       async (store) => {
         await store.set(key, 'text')
         await rejectionOf(store.increment!(key, 1), 'adding to a text')
@@ -59,7 +59,7 @@ function counterChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'counts on without prolonging the time',
+      'adds without extending the time to live',
       async (store, { advance }) => {
         await store.increment!(key, 1, { ttlMs: 1000 })
         await advance!(600)
@@ -103,7 +103,7 @@ function limitChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'lets exactly the limit through, however many ask at once',
+      'admits exactly the limit of concurrent calls',
       async (store, { again }) => {
         const other = (await again?.()) ?? store
         for (const kind of kinds) {
@@ -121,7 +121,7 @@ function limitChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'counts each step once, also when it runs twice',
+      'counts a repeated step once',
       async ({ limits: store }) => {
         for (const kind of kinds) {
           const claim = claimOf({ kind, key: `${key}:${kind}`, amount: 5, windowMs: 3_600_000 })
@@ -145,7 +145,7 @@ function limitChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'replaces what was claimed by what was used',
+      'replaces a claim with the actual usage',
       async ({ limits: store }) => {
         for (const kind of ['sliding-window', 'token-bucket'] as const) {
           const claim = claimOf({ kind, key: `${key}:${kind}`, amount: 8, windowMs: 3_600_000 })
@@ -163,7 +163,7 @@ function limitChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'returns a window when it has passed',
+      'frees a window when it has passed',
       async ({ limits: store }, { advance }) => {
         const claim = claimOf({ amount: 6, windowMs: 1000 })
         await store!.take('a', [claim])
@@ -180,7 +180,7 @@ function limitChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'lets less through for as long as the provider says',
+      'admits less for as long as the provider requests',
       async ({ limits: store }, { advance }) => {
         const closed = claimOf({ key: `${key}:closed` })
         const less = claimOf({ key: `${key}:less`, amount: 3 })
@@ -199,7 +199,7 @@ function limitChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'frees what a dead process ran at once, and keeps what is renewed',
+      'frees the slots of a dead process, and keeps renewed ones',
       async ({ limits: store }, { advance }) => {
         const { leaseMs = 0 } = store!
         const claim = claimOf({ kind: 'concurrency', limit: 2, windowMs: 0 })
@@ -256,7 +256,7 @@ function listChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
-      'keeps no more items than asked, and no longer',
+      'keeps no more items, and no longer, than requested',
       async ({ lists: store }, { advance }) => {
         for (const score of [3, 1, 2]) {
           await store!.add(key, `item ${score}`, score, { keep: 2, ttlMs: 1000 })

@@ -9,25 +9,25 @@ export function storeFailureChecks(check: StoreCheck): readonly ContractCheck[] 
   const fails = ({ fail }: StoreHarness): boolean => fail !== undefined
   return [
     check(
-      'rejects in time while its database hangs, and works again after it',
+      'rejects in time while its database hangs, and works again afterwards',
       (store, harness) => survives(store, harness, 'hang'),
       fails,
     ),
 
     check(
-      'rejects in time while its database is away, and works again after it',
+      'rejects in time while its database is away, and works again afterwards',
       (store, harness) => survives(store, harness, 'refuse'),
       fails,
     ),
 
     check(
-      'rejects in time while its database answers garbage, and works again after it',
+      'rejects in time while its database answers garbage, and works again afterwards',
       (store, harness) => survives(store, harness, 'garbage'),
       fails,
     ),
 
     check(
-      'does nothing twice when a reply is lost',
+      'acts once when a reply is lost',
       async (store, { fail, settleMs = 5000 }) => {
         await store.set(key, 0)
         await fail!('lose-replies')

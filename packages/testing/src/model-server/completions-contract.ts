@@ -81,7 +81,7 @@ const habits: readonly WireHabit[] = [
     expected: one,
   },
   {
-    name: 'reads arguments that come under another id than the name',
+    name: 'joins arguments whose id differs from that of the name',
     answers: [
       calls(
         fragment({ index: 0, id: 'a' }, { name: 'f', arguments: '' }),
@@ -91,7 +91,7 @@ const habits: readonly WireHabit[] = [
     expected: one,
   },
   {
-    name: 'reads fragments that repeat the name, or have ids of their own',
+    name: 'joins fragments that repeat the name or have different ids',
     answers: [
       calls(
         fragment({ index: 0, id: 'a' }, begin),
@@ -105,7 +105,7 @@ const habits: readonly WireHabit[] = [
     expected: one,
   },
   {
-    name: 'keeps calls apart that share one index',
+    name: 'separates calls that share an index',
     answers: [
       calls(
         fragment({ index: 0, id: 'a' }, { name: 'f', arguments: '{"a":1}' }),
@@ -119,7 +119,7 @@ const habits: readonly WireHabit[] = [
     expected: two,
   },
   {
-    name: 'keeps calls apart whose fragments alternate',
+    name: 'separates calls whose fragments alternate',
     answers: [
       calls(
         fragment({ index: 0, id: 'a' }, begin),
@@ -131,7 +131,7 @@ const habits: readonly WireHabit[] = [
     expected: two,
   },
   {
-    name: 'gives calls without an id one each',
+    name: 'creates an id for each call without one',
     answers: [
       whole({ tool_calls: [called({ id: '' }), called({ id: '' })] }, 'tool_calls'),
       calls(
@@ -142,7 +142,7 @@ const habits: readonly WireHabit[] = [
     expected: { calls: ['f({"a":1})', 'f({"a":1})'] },
   },
   {
-    name: 'reads a call beside an empty field for another kind',
+    name: 'reads a call next to an empty field of another kind',
     answers: [
       whole({ tool_calls: [called({ custom: { name: '', input: '' } })] }, 'tool_calls'),
       whole({ tool_calls: [called({ custom: null })] }, 'tool_calls'),
@@ -161,7 +161,7 @@ const habits: readonly WireHabit[] = [
     expected: one,
   },
   {
-    name: 'fails where the arguments of a call are cut',
+    name: 'fails if the arguments of a call are cut',
     answers: [sse(fragment({ index: 0, id: 'a' }, begin))],
     expected: { failure: 'truncated_stream' },
   },
@@ -191,7 +191,7 @@ const result = (callId: string, text: string): FunctionResultContent => ({
 
 const continuations: readonly WireContinuation[] = [
   {
-    name: 'sends each call back with its result right behind',
+    name: 'sends each call back, followed by its result',
     answer: calls(
       fragment({ index: 0, id: 'call_a' }, { name: 'f', arguments: '{"a":1}' }),
       fragment({ index: 1, id: 'call_b' }, { name: 'f', arguments: '{"a":2}' }),
@@ -213,7 +213,7 @@ const continuations: readonly WireContinuation[] = [
     },
   },
   {
-    name: 'sends a result for a call that nobody answered',
+    name: 'sends a result for an unanswered call',
     answer: whole({ tool_calls: [called()] }, 'tool_calls'),
     history: (answered) => [
       ...answered,
@@ -222,7 +222,7 @@ const continuations: readonly WireContinuation[] = [
     verify: (messages) => void pairsOf(messages),
   },
   {
-    name: 'sends the thinking of a round back',
+    name: 'sends the reasoning of an iteration back',
     answer: whole({ reasoning_content: 'I need f.', tool_calls: [called()] }, 'tool_calls'),
     history: (answered) => [...answered, { role: 'tool', contents: [result('call_1', 'one')] }],
     verify: (_, body) =>

@@ -72,17 +72,17 @@ const call = (id: string, more: WireObject = {}): WireObject => ({
 
 const habits: readonly WireHabit[] = [
   {
-    name: 'reads a text that nothing announced',
+    name: 'reads text without a start event',
     answers: [sse(start, text('Hi'), text('.'), stop(), ...over())],
     expected: { text: 'Hi.', calls: [] },
   },
   {
-    name: 'reads blocks that nothing ends',
+    name: 'reads blocks without an end event',
     answers: [sse(start, block({ type: 'text', text: '' }), text('Hi.'), ...over())],
     expected: { text: 'Hi.', calls: [] },
   },
   {
-    name: 'reads a call whose input stands in its start, comes in pieces, or is missing',
+    name: 'reads a call whose input is in its start event, in pieces, or missing',
     answers: [
       sse(start, block(call('a', { input: { a: 1 } })), stop(), ...over('tool_use')),
       sse(start, block(call('a')), json('{"a"'), json(':1}'), stop(), ...over('tool_use')),
@@ -99,7 +99,7 @@ const habits: readonly WireHabit[] = [
     expected: { calls: ['f({})'] },
   },
   {
-    name: 'keeps calls apart whose pieces alternate',
+    name: 'separates calls whose pieces alternate',
     answers: [
       sse(
         start,
@@ -117,7 +117,7 @@ const habits: readonly WireHabit[] = [
     expected: { calls: ['f({"a":1})', 'f({"a":2})'] },
   },
   {
-    name: 'takes nothing of an answer that another one replaces',
+    name: 'discards an answer that another one replaces',
     answers: [
       sse(
         start,
@@ -133,14 +133,14 @@ const habits: readonly WireHabit[] = [
     expected: { text: 'Hi.', calls: [] },
   },
   {
-    name: 'ignores pings and events that it does not know',
+    name: 'ignores pings and unknown events',
     answers: [
       sse(start, { type: 'ping' }, { type: 'to_come', index: 0 }, text('Hi.'), stop(), ...over()),
     ],
     expected: { text: 'Hi.', calls: [] },
   },
   {
-    name: 'fails where the answer has no end',
+    name: 'fails if the answer has no end',
     answers: [sse(start, block(call('a', { input: {} })), json('{"a"'))],
     expected: { failure: 'truncated_stream' },
   },
@@ -193,7 +193,7 @@ const continuations: readonly WireContinuation[] = [
       ),
   },
   {
-    name: 'sends a result for a call that nobody answered',
+    name: 'sends a result for an unanswered call',
     answer: whole([made], 'tool_use'),
     history: (answered) => [
       ...answered,
@@ -202,14 +202,14 @@ const continuations: readonly WireContinuation[] = [
     verify: (messages) => void pairsOf(messages),
   },
   {
-    name: 'sends signed and sealed thinking back as it came',
+    name: 'sends signed and redacted thinking back unchanged',
     answer: whole([thinking, sealed, made], 'tool_use'),
     history: (answered) => [...answered, answeredBy(result('toolu_1', 'one'))],
     verify: (messages) =>
       demandSame(turnOf(messages), [thinking, sealed, made], 'the turn in the next request'),
   },
   {
-    name: 'sends a hosted tool back that is still at work',
+    name: 'sends a running hosted tool back',
     answer: whole([search, made], 'tool_use'),
     history: (answered) => [...answered, answeredBy(result('toolu_1', 'one'))],
     verify: (messages) =>

@@ -88,18 +88,18 @@ describe('the contract of Chat Completions', () => {
     const contract = completionsContract({ create: ({ baseURL }) => new NaiveClient(baseURL) })
 
     expect(await violations(contract)).toEqual([
-      'keeps calls apart that share one index',
-      'gives calls without an id one each',
+      'separates calls that share an index',
+      'creates an id for each call without one',
       'reads arguments that are an object',
-      'fails where the arguments of a call are cut',
+      'fails if the arguments of a call are cut',
       'fails for an error inside a stream',
-      'sends a result for a call that nobody answered',
-      'sends the thinking of a round back',
+      'sends a result for an unanswered call',
+      'sends the reasoning of an iteration back',
     ])
   })
 
   test('leaves out what `except` names', () => {
-    const name = 'sends the thinking of a round back'
+    const name = 'sends the reasoning of an iteration back'
     const create = () => new NaiveClient('')
 
     const { checks } = completionsContract({ create, except: [name] })

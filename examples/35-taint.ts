@@ -42,7 +42,7 @@ const [question] = paused.pending
 assert(question?.kind === 'approval' && paused.checkpoint)
 const { call, reason } = question.request
 console.log(`May I call ${call.name} with ${call.arguments}? Mind that ${reason}.`)
-assert.equal(reason, 'untrusted content came in through read_page')
+assert.equal(reason, 'the conversation contains untrusted content of read_page')
 
 const denied = await agent.resume(paused.checkpoint, { [question.id]: false }, { session })
 console.log(denied.text)

@@ -17,7 +17,7 @@ export function actionAt(
   return given ?? (stage === 'result' ? 'strip' : 'block')
 }
 
-/** Makes the check of what comes in. */
+/** Creates the check of input. */
 export function injectionCheck(
   assess: (text: string) => InjectionAssessment,
   options: PromptInjectionOptions,
@@ -49,7 +49,9 @@ function conclude(
   return { action: 'replace', replacement, ...verdict }
 }
 
-/** Asks the classifier and the judge where the patterns, or the classifier, are not sure. */
+/**
+ * Asks the classifier if the patterns are uncertain, and the judge if the classifier is uncertain.
+ */
 function scorer(
   assess: (text: string) => InjectionAssessment,
   { classifier, judge, escalate: [low, high] = [0.3, 0.8] }: PromptInjectionOptions,

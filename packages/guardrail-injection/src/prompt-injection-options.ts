@@ -13,7 +13,7 @@ export type InjectionStage = 'input' | 'result' | 'file' | 'tools' | 'arguments'
 /** Action for an attack: ends the run, removes its lines, or only reports it. */
 export type InjectionAction = 'block' | 'strip' | 'flag'
 
-/** Says how sure it is that a text is an attack, from 0 to 1. Whatever it throws is dealt with by `onError`. */
+/** Returns the certainty that a text is an attack, from 0 to 1. If it throws, `onError` decides. */
 export type InjectionClassifier = (text: string, context: CheckContext) => number | Promise<number>
 
 type Shared<Level extends 'agent' | 'chat'> = Omit<
@@ -26,17 +26,17 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
   extends Shared<Level>,
     AssessOptions {
   /**
-   * Unique in a pipeline.
+   * Name, unique in a pipeline.
    * @default 'prompt-injection'
    */
   readonly name?: string | undefined
   /**
-   * Content to check: messages, results of tools, files in either, definitions of tools …
+   * Content to check: messages, tool results, files in either, tool definitions …
    * @default ['input', 'result', 'file', 'tools']
    */
   readonly applyTo?: readonly InjectionStage[] | undefined
   /**
-   * From this score on, 0 to 1, it is an attack.
+   * Lowest score that counts as an attack, from 0 to 1.
    * @default 0.7
    */
   readonly threshold?: number | undefined
@@ -45,31 +45,36 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
    * @default 'strip' for results of tools, otherwise 'block'
    */
   readonly action?: InjectionAction | Partial<Record<InjectionStage, InjectionAction>> | undefined
-  /** Asked where the patterns are not sure, see `escalate`. */
+  /** Asked if the score of the patterns is uncertain, see `escalate`. */
   readonly classifier?: InjectionClassifier | undefined
-  /** Asked where neither the patterns nor the classifier are sure. */
+  /** Asked if the patterns and the classifier are uncertain. */
   readonly judge?: InjectionClassifier | undefined
   /**
-   * Scores from the first number on and below the second are not sure. Only with `classifier` or `judge`.
+   * Uncertain scores: from the first number to just below the second. Used only with `classifier`
+   * or `judge`.
    * @default [0.3, 0.8]
    */
   readonly escalate?: readonly [low: number, high: number] | undefined
   /**
-   * How results of tools are shown to the model.
+   * Marking of tool results for the model.
    * @default 'delimit'
    */
   readonly spotlight?: Spotlighting | 'none' | undefined
   /**
-   * Puts a marker before the instructions; an answer that has it blocks.
+   * Puts a marker before the instructions; an answer that contains it is blocked.
    * @default true
    */
   readonly canary?: boolean | undefined
   /**
-   * Takes images from elsewhere out of answers; `false` leaves them.
+   * Removes images of other hosts from answers; `false` leaves them.
    * @default { allowHosts: [], replacement: '(image removed)' }
    */
   readonly exfiltration?: ExfiltrationOptions | false | undefined
-  /** Puts calls with side effects behind approval after untrusted content came in. @default none */
+  /**
+   * Requires approval for tool calls with side effects once untrusted content is in the
+   * conversation.
+   * @default none
+   */
   readonly taint?: TaintOptions | undefined
 }
 

@@ -12,8 +12,8 @@ import { taintRule } from './taint.ts'
 import { toolDefinitions } from './tool-definitions.ts'
 
 /**
- * Protects an agent from texts that give it orders: checks what comes in, marks results of tools as data, and
- * checks what goes out.
+ * Protects an agent from texts that give it orders: checks input, marks tool results as data, and
+ * checks output.
  * @throws TypeError or RangeError that names the option and the value
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export function promptInjection<Level extends 'agent' | 'chat' = 'agent' | 'chat
   }
   if (mode !== 'shadow') {
     if (how !== 'none') middlewares.push(spotlight(how, part('spotlight')))
-    // It stands first, so that whoever has the instructions recited gives himself away at once.
+    // The marker is first, so that recited instructions are detected at once.
     const marker = defineChatMiddleware('injection', part('canary'), (context, callNext) => {
       const { instructions } = context
       if (instructions) context.instructions = `${canaryFor(instructions)}\n${instructions}`

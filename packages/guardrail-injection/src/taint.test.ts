@@ -40,7 +40,7 @@ describe('after untrusted content came in, a call with side effects', () => {
       kind: 'approval',
       request: {
         call: { name: 'send_mail', callId: 'mail' },
-        reason: 'untrusted content came in through read_page',
+        reason: 'the conversation contains untrusted content of read_page',
       },
     })
   })
@@ -266,7 +266,7 @@ test('what a sub-agent has read counts in later runs of its caller, too', async 
   const response = await agent.run('Now mail.', { session })
 
   expect(response.pending[0]).toMatchObject({
-    request: { reason: 'untrusted content came in through read_page' },
+    request: { reason: 'the conversation contains untrusted content of read_page' },
   })
 })
 

@@ -18,19 +18,22 @@ import {
 /** Options of the taint rule. */
 export interface TaintOptions {
   /**
-   * Tools whose results anybody may have written, by name or by a function of the name.
+   * Tools whose results are untrusted, as names or a function of the name.
    * @default all tools
    */
   readonly untrusted?: readonly string[] | ((tool: string) => boolean) | undefined
   /**
-   * Which calls then need a person's approval: those of tools that are not `readOnly`, all, or those
-   * for which the function says so.
+   * Calls that then need a person's approval: those of tools that are not `readOnly`, all calls, or
+   * those for which the function returns true.
    * @default 'writes'
    */
   readonly restrict?: 'writes' | 'all' | ((call: ApprovalQuestion) => boolean) | undefined
 }
 
-/** Makes the middlewares that keep tools with side effects behind approval once untrusted content came in. */
+/**
+ * Creates the middleware that requires approval for tools with side effects once untrusted content
+ * is in the conversation.
+ */
 export function taintRule(
   { untrusted = () => true, restrict = 'writes' }: TaintOptions,
   options: MiddlewareOptions<AgentContext, GuardrailEvent> & { readonly name: string },
@@ -52,13 +55,13 @@ export function taintRule(
         const status = mode === 'shadow' ? mode : 'flagged'
         report(run, { guardrail: name, stage: 'arguments', status, category: 'tainted_call' })
         if (mode === 'shadow') return false
-        return { reason: `untrusted content came in through ${sources.join(', ')}` }
+        return { reason: `the conversation contains untrusted content of ${sources.join(', ')}` }
       },
       execution: ({ function: tool }) => note(run, tool.name),
     })
     await callNext()
   })
-  // Hosted tools have run before the model's answer is there, so their calls stand in it.
+  // Hosted tools run before the model's answer is complete, so the answer contains their calls.
   const hosted = defineChatMiddleware(
     role,
     { name: `${name}-hosted` },
@@ -70,11 +73,17 @@ export function taintRule(
   return [gate, hosted]
 }
 
-/** Of its own: a sub-agent with a guardrail of the role `injection` but without the rule inherits the rule. */
+/**
+ * A separate role: a sub-agent with a guardrail of the role `injection` but without this rule
+ * inherits the rule.
+ */
 const role = 'taint'
 const unnamed: ReadonlySet<string> = new Set(['a tool', 'a hosted tool'])
 
-/** The tools that a session has read from. It outlives what a middleware takes out of the conversation. */
+/**
+ * The tools that a session has read from. The list stays complete if a middleware removes messages
+ * from the conversation.
+ */
 const reads = defineState<readonly string[]>({
   name: 'lamella.injection.untrusted-reads',
   scope: 'session',
@@ -82,14 +91,16 @@ const reads = defineState<readonly string[]>({
   schema: { type: 'array', items: { type: 'string' } },
 })
 
-/** Notes that a run has read from a tool. What it has read, it tells the run that called it. */
+/** Records that a run, and the run that called it, have read from a tool. */
 function note(run: RunContext, tool: string): void {
   for (const one of withParents(run)) {
     one.state.update(reads, (known) => (known.includes(tool) ? known : [...known, tool]))
   }
 }
 
-/** Returns the tools from which the model, and who called it, had read when it asked for a call. */
+/**
+ * Returns the tools from which the run and its callers had read when the model requested a call.
+ */
 function sourcesOf(run: RunContext): readonly string[] {
   const found = withParents(run).flatMap(({ state, messages: { all } }) => {
     const parts = all.flatMap(({ contents }) => contents)

@@ -6,13 +6,18 @@ import type { InjectionAssessment } from './assess/assess-text.ts'
 
 export interface ToolDefinitionOptions extends MiddlewareOptions<ChatContext, GuardrailEvent> {
   readonly name: string
-  /** Action for a tool whose definition is an attack: it ends the run, is left out, or stays. */
+  /**
+   * Action for a tool whose definition is an attack: end the run, hide the tool, or only report it.
+   */
   readonly action: 'block' | 'strip' | 'flag'
   readonly threshold: number
   readonly message: string
 }
 
-/** Makes the middleware that reads what tools say of themselves: whoever runs a server of tools wrote it. */
+/**
+ * Creates the middleware that checks tool definitions, which the operator of a tool server has
+ * written.
+ */
 export function toolDefinitions(
   assess: (text: string) => InjectionAssessment,
   options: ToolDefinitionOptions,

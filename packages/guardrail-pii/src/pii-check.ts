@@ -68,8 +68,8 @@ export class PiiCheck {
   }
 
   /**
-   * Keeps text that somebody wrote in the form of a placeholder from being restored: the vault creates no such
-   * placeholder any more; if it has one already, the written text becomes a value of its own.
+   * Prevents that foreign text in the form of a placeholder is restored: the vault does not create
+   * this placeholder. If it already has, the foreign text gets a placeholder of its own.
    */
   #readForVault(subject: GuardrailSubject, run: RunContext, text: string): Found[] {
     const vault = this.#vault

@@ -7,7 +7,7 @@ import type { HashOptions, MaskOptions, Strategy } from './replace/strategy.ts'
 import { strategies } from './replace/strategy.ts'
 import type { VaultOptions } from './replace/vault-options.ts'
 
-/** Finds data without a pattern, such as names of people: a service or a model of your own. */
+/** Finds data without a pattern, such as names of people, by your own service or model. */
 export type DetectPii = (
   text: string,
   context: { readonly signal: AbortSignal },

@@ -40,7 +40,10 @@ export interface ContentFilterOptions<Level extends 'agent' | 'chat' = 'agent' |
    * @default false
    */
   readonly leet?: boolean | undefined
-  /** Further judges of the content, such as an endpoint or a classifier. @default none */
+  /**
+   * Services or functions that judge the content, such as an endpoint or a classifier. @default
+   * none
+   */
   readonly moderation?: Moderator | readonly Moderator[] | undefined
   /**
    * `any`: one moderator is enough to flag; `all`: all of them have to; `first`: the next one is asked only
@@ -73,8 +76,8 @@ export interface ContentFilterOptions<Level extends 'agent' | 'chat' = 'agent' |
    */
   readonly refusals?: 'block' | 'flag' | 'allow' | undefined
   /**
-   * Holding back of streamed text: `release` for all checks; `holdChars`, the length of the longest match,
-   * for patterns; `checkEveryChars` for moderators.
+   * Settings for held-back text in streams: `release` for all checks; `holdChars`, the length of
+   * the longest match, for patterns; `checkEveryChars` for moderators.
    * @default a window for words and patterns, sentences of at least 400 characters for moderators
    */
   readonly stream?: Omit<GuardrailStreamOptions, 'pending'> | undefined

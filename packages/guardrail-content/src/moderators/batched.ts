@@ -14,8 +14,8 @@ interface Waiting<Result> {
 }
 
 /**
- * Collects what is asked within a short time and asks it at once. Whoever aborts leaves; the request
- * ends when all have left.
+ * Combines calls within a short time into one request. An aborted call leaves it; the request is
+ * aborted when all calls have left.
  */
 export function batched<Result>(
   ask: (items: readonly string[], signal: AbortSignal) => Promise<readonly Result[]>,

@@ -37,7 +37,7 @@ interface LastScan {
   readonly scan: Scan
 }
 
-/** Finds words and matches of patterns, also such as are hidden from a plain search. */
+/** Finds words and matches of patterns, also in disguised spellings. */
 export class ContentSearch {
   readonly #words: WordTrie<string>
   readonly #allowed: WordTrie<true>

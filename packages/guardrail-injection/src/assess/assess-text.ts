@@ -18,11 +18,11 @@ import { weighMatches } from './weigh-matches.ts'
 
 /** Assessment of a text by patterns. */
 export interface InjectionAssessment {
-  /** From 0 to 1: how sure it is that this is an attack. */
+  /** Certainty of an attack, from 0 to 1. */
   readonly score: number
-  /** Category with the strongest signs. @default none, without a sign */
+  /** Category with the strongest signs; undefined without a sign. */
   readonly category?: InjectionCategory | undefined
-  /** The signs. Offsets are into the text as it was given. */
+  /** The signs. Offsets refer to the original text. */
   readonly matches: readonly InjectionMatch[]
 }
 
@@ -34,16 +34,16 @@ export interface AssessOptions {
    */
   readonly categories?: readonly InjectionCategory[] | undefined
   /**
-   * Languages of the phrases, such as `en` and `de`.
+   * Languages of the signs, such as `en` and `de`.
    * @default 'auto': all there are
    */
   readonly languages?: 'auto' | readonly string[] | undefined
   /**
-   * Categories of which any one sign is enough, as with a plain list of forbidden words.
+   * Categories in which a single sign is enough, as in a plain list of forbidden words.
    * @default none
    */
   readonly strict?: readonly InjectionCategory[] | undefined
-  /** Patterns of your own; any match is enough. They must take linear time. */
+  /** Your own patterns; any match is enough. They must take linear time. */
   readonly extraPatterns?: readonly RegExp[] | undefined
   /**
    * Levels of base64, hex, percent and escape codes that are decoded.
@@ -70,7 +70,7 @@ export const assessRules: OptionRules<AssessOptions> = {
   decodeDepth: 0,
 }
 
-/** Makes the function that looks for signs of an attack in a text, in time linear in its length. */
+/** Creates the function that finds signs of an attack in a text, in time linear in its length. */
 export function injectionAssessor(
   options: AssessOptions = {},
 ): (text: string) => InjectionAssessment {
@@ -78,7 +78,7 @@ export function injectionAssessor(
   return assessorOf(options)
 }
 
-/** The same, with options that have been checked. */
+/** Does the same with checked options. */
 export function assessorOf(options: AssessOptions): (text: string) => InjectionAssessment {
   const { categories, languages = 'auto', strict = [], decodeDepth = 2 } = options
   const looksFor = (category: InjectionCategory) => categories?.includes(category) ?? true
@@ -144,7 +144,7 @@ export function assessorOf(options: AssessOptions): (text: string) => InjectionA
     })
   }
 
-  /** Reads misspelt key words as what they are meant to be. */
+  /** Repairs misspelled key words. */
   function mendedIn(text: string): readonly InjectionMatch[][] {
     const mended = mendWords(text)
     if (mended === undefined) return []
@@ -168,10 +168,13 @@ export function assessorOf(options: AssessOptions): (text: string) => InjectionA
   }
 }
 
-/** Four words or more with signs for blanks. Two or three are common: `--ignore-scripts`, `e.g.`. */
+/**
+ * Four words or more with signs instead of spaces. Two or three are common: `--ignore-scripts`,
+ * `e.g.`.
+ */
 const chain = /(?<!\p{L})\p{L}+(?:[.-]{1,3}\p{L}+){3,}/gu
 
-// In a long document, signs that have nothing to do with each other would add up.
+// In a long document, unrelated signs would add up.
 const windowChars = 6000
 const stepChars = 4500
 

@@ -1,11 +1,11 @@
-/** A stretch of a text that was written in code, and what it says. */
+/** An encoded part of a text, and its decoded content. */
 export interface EncodedText {
   readonly text: string
   readonly start: number
   readonly end: number
 }
 
-/** Characters of code that are read of one text. */
+/** Maximum number of encoded characters that are read in one text. */
 const maxChars = 65_536
 const mostlyWords = /^[\p{L}\p{N}\p{P}\p{S}\s]+$/u
 
@@ -21,7 +21,7 @@ const codes: readonly { readonly pattern: RegExp; read: (code: string) => string
   { pattern: /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{4,}/gu, read: readVariations },
 ]
 
-/** Finds base64, hex, percent, escape and variation-selector codes that stand for text. */
+/** Finds text encoded as base64, hex, percent codes, escapes or variation selectors. */
 export function findEncodedText(text: string): readonly EncodedText[] {
   const found: EncodedText[] = []
   let left = maxChars
@@ -40,7 +40,7 @@ export function findEncodedText(text: string): readonly EncodedText[] {
   return found
 }
 
-/** Reads all lines together, as mail breaks them, or else the first one. */
+/** Decodes all lines together, as mail breaks them, otherwise the first one. */
 function readBase64Lines(code: string): string {
   const lines = code.split(/\r?\n/)
   const all = lines.length > 1 ? readBase64(lines.join('')) : ''

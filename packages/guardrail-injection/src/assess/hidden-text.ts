@@ -2,9 +2,9 @@ import type { InjectionCategory } from '../signals/injection-signal.ts'
 
 /** Sign of an attack, and its place in the text. Offsets are in UTF-16 units. */
 export interface InjectionMatch {
-  /** Kind of attack that the sign speaks for. */
+  /** Kind of attack that the sign indicates. */
   readonly category: InjectionCategory
-  /** How sure the sign alone makes of an attack, from 0 to 1. */
+  /** Certainty of an attack by this sign alone, from 0 to 1. */
   readonly weight: number
   /** Start index in the text. */
   readonly start: number
@@ -20,7 +20,10 @@ const variations = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{4,}/gu
 const overrides = /[\u202d\u202e]/g
 const inWord = /[A-Za-z][\u200b-\u200d\u2060\ufeff]+(?=[A-Za-z])/g
 
-/** Finds text that a model reads and a person does not see, or sees in another order: one match of a kind. */
+/**
+ * Finds text that a model reads and a person does not see, or sees in another order: one match for
+ * each kind.
+ */
 export function findHiddenText(text: string): readonly InjectionMatch[] {
   if (!notAscii.test(text)) return []
   return [

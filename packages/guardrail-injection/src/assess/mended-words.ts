@@ -1,17 +1,17 @@
-/** A text whose misspelt key words are mended, with a mapping back to the text as it was. */
+/** A text with repaired key words, with a mapping back to the original text. */
 export interface MendedText {
-  /** The text with key words in place of those that miss one of them by a letter. */
+  /** The text, in which key words replace words that differ from them by one letter. */
   readonly text: string
-  /** Maps an index of `text` to the index in the text as it was. */
+  /** Maps an index of `text` to the index in the original text. */
   readonly toOriginal: (index: number) => number
 }
 
-/** Words that signs rest on, in the forms that signs look for. */
+/** Key words of signs, in the forms that signs look for. */
 const keyWords =
   'ignore ignoring disregard disregarding forget neglect bypass override overriding previous previously earlier preceding foregoing initial original instruct instructions instruction directions directive directives prompts prompt guidelines commands constraints restrictions limitations programming training safeguards policies protocols reveal display repeat system hidden secret internal confidential developer administrator unrestricted unfiltered uncensored jailbreak assistant pretend restricted unethical everything anything'.split(
     ' ',
   )
-/** Words of their own that miss a key word by a letter. */
+/** Ordinary words that differ from a key word by one letter. */
 const otherWords = new Set(
   'revel repeal reread overrides overrode overripe forgot forged forger neglects bypassed restraints discard disregards ignored ignores ignorer prevision originals original internals commends command comments instructor instructed instructs directs direction promote prompted romps secrets secrete secreted repeats repeated repent systems hiddens policed polices training straining draining raining trainings protocol display displays displace developed develops developers pretends pretense pretended constraint restriction limitation limitations initials previously earliest guideline assistants reveals revealed evil anything'.split(
     ' ',
@@ -22,7 +22,7 @@ const word = /(?<![\p{L}\p{N}])[A-Za-z]{5,16}(?![\p{L}\p{N}])/gu
 
 const known = new Set(keyWords)
 
-/** Key words that may be mended, by their first letter. */
+/** Key words that may be repaired, by their first letter. */
 const byFirstLetter = new Map<string, string[]>()
 for (const key of keyWords) {
   if (key.length <= fewestLetters) continue
@@ -30,7 +30,10 @@ for (const key of keyWords) {
   byFirstLetter.set(key[0]!, [...others, key])
 }
 
-/** Mends key words with one letter changed, doubled, swapped or missing. Returns nothing if there are none. */
+/**
+ * Repairs key words with one letter changed, doubled, swapped or missing. Returns nothing if there
+ * are none.
+ */
 export function mendWords(text: string): MendedText | undefined {
   const edits: { readonly from: number; readonly shift: number }[] = []
   const made = new Map<string, string | undefined>()
@@ -60,13 +63,18 @@ export function mendWords(text: string): MendedText | undefined {
   }
 }
 
-/** Returns the key word that a word misses by a letter. Its first letter must be right, and its last but one. */
+/**
+ * Returns the key word that a word differs from by one letter. The first letter and the last but
+ * one must be equal.
+ */
 function keyWordOf(written: string): string | undefined {
   if (known.has(written) || otherWords.has(written)) return undefined
   return byFirstLetter.get(written[0]!)?.find((key) => isMisspelt(written, key))
 }
 
-/** Returns true if a word misses another by one letter, or by two that are swapped, and not at either end. */
+/**
+ * Returns true if two words differ by one letter or by two swapped letters, but not at either end.
+ */
 function isMisspelt(written: string, key: string): boolean {
   const longer = written.length - key.length
   if (longer > 1 || longer < -1) return false

@@ -6,12 +6,14 @@ export interface Stretch {
   readonly end: number
 }
 
-/** Looks for signals in one text; each part of one is looked for once, and only when needed. */
+/**
+ * Searches one text for signals; each part of a signal is searched for once, and only when needed.
+ */
 export class SignalSearch {
   readonly #cased: string
   readonly #isAscii: boolean
   readonly #lines: string
-  /** The text in small letters, in one line. */
+  /** The text in lower case, in one line. */
   readonly text: string
   readonly #isThere = new Map<RegExp, boolean>()
   readonly #found = new Map<RegExp, readonly Stretch[]>()
@@ -40,7 +42,7 @@ export class SignalSearch {
     return undefined
   }
 
-  /** Tells whether all parts of a signal are somewhere in the text. */
+  /** Returns true if the text contains all parts of a signal. */
   hasParts(signal: InjectionSignal): boolean {
     if (signal.isForeign && this.#isAscii) return false
     const text = this.#read(signal)

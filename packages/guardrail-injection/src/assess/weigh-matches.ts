@@ -1,7 +1,7 @@
 import type { InjectionMatch } from './hidden-text.ts'
 import type { InjectionCategory } from '../signals/injection-signal.ts'
 
-/** Signs that go together anyway: of these, only the strongest counts. */
+/** Signs that usually occur together: only the strongest counts. */
 const countedOnce: readonly InjectionCategory[] = [
   'role-play',
   'fake-turn',
@@ -9,7 +9,10 @@ const countedOnce: readonly InjectionCategory[] = [
   'encoded',
 ]
 
-/** How sure matches make of an attack, and which category does so most. One of a strict category is enough. */
+/**
+ * Returns the certainty of an attack by its matches, and the strongest category. One match of a
+ * strict category is enough.
+ */
 export function weighMatches(
   matches: readonly InjectionMatch[],
   strict: readonly InjectionCategory[],

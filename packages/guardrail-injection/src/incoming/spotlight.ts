@@ -4,19 +4,20 @@ import { defineChatMiddleware, sha256 } from '@lamella/core/authoring'
 import { createSecretId } from '@lamella/core'
 
 /**
- * How results of tools are marked as data (Hines and others, 2024, "Defending against indirect prompt
- * injection attacks with spotlighting"): between marks, with a sign in every gap, or in base64.
+ * How results of tools are marked as data (Hines and others, 2024, "Defending against indirect
+ * prompt injection attacks with spotlighting"): between delimiters, with a mark between all words,
+ * or in base64.
  */
 export type Spotlighting = 'delimit' | 'datamark' | 'encode'
 
-/** Makes the middleware that marks what tools returned, for the model's eyes only. */
+/** Creates the middleware that marks tool results, for the model only. */
 export function spotlight(
   how: Spotlighting,
   options: MiddlewareOptions<ChatContext, GuardrailEvent>,
 ): ChatMiddleware {
-  // A message looks the same in each call, so that prompt caches hold.
+  // A message is the same in each call, so that prompt caches keep working.
   const marked = new WeakMap<Message, Message>()
-  // Who writes the text does not know the key, and so cannot write the end of its mark.
+  // The author of the text does not know the key, and so cannot write the closing delimiter.
   const key = createSecretId('spotlight')
   const mark = async (message: Message): Promise<Message> => {
     if (message.role !== 'tool') return message

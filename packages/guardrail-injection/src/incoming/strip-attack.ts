@@ -1,6 +1,6 @@
 import type { InjectionMatch } from '../assess/hidden-text.ts'
 
-/** Takes more of the place of an attack than its words: from its first line to its last. */
+/** Extends the range of an attack to whole lines. */
 export function attackSpan(
   text: string,
   matches: readonly InjectionMatch[],
@@ -9,7 +9,7 @@ export function attackSpan(
   const shown = strong.length > 0 ? strong : matches
   const first = Math.min(...shown.map(({ start }) => start))
   const last = Math.max(...shown.map(({ end }) => end))
-  // Of JSON, it is the string that the words are in, or a line of it.
+  // In JSON, it is the string with the words, or a line of it.
   const edge = /^\s*[[{]/.test(text) ? /\n|\\n|"/g : /\n/g
   let start = 0
   let end = text.length

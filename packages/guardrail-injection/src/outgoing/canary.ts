@@ -3,12 +3,12 @@ export function canaryFor(instructions: string): string {
   return `${canaryPrefix}${hash(instructions, 0)}${hash(instructions, 1)}`
 }
 
-/** The marker that instructions carry, if they do. */
+/** Returns the marker of instructions, if they have one. */
 export function canaryOf(instructions: string | undefined): string | undefined {
   return instructions?.match(/canary-[0-9a-f]{16}/)?.[0]
 }
 
-/** The index from which on a text may still become a marker. */
+/** Returns the index from which a text may still become a marker. */
 export function pendingCanary(text: string): number {
   for (let at = Math.max(0, text.length - canaryChars + 1); at < text.length; at++) {
     if ((text.charCodeAt(at) | 32) !== firstLetter) continue

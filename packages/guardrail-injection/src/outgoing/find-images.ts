@@ -2,7 +2,10 @@ import { findTags } from './find-tags.ts'
 import type { FoundImage, FoundImages } from './found-image.ts'
 import { maxChars } from './found-image.ts'
 
-/** Finds what a browser fetches by itself when it shows a text: as Markdown, as HTML, or both. */
+/**
+ * Finds everything that a browser fetches by itself when it shows a text as Markdown, as HTML, or
+ * both.
+ */
 export function findImages(text: string): FoundImages & {
   /** Index from which on a tag is not closed. */
   readonly openTag: number

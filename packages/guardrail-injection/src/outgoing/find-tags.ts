@@ -1,7 +1,7 @@
 import type { FoundImage, FoundImages } from './found-image.ts'
 import { maxChars } from './found-image.ts'
 
-/** Stretch of a text that one or several overlapping tags take up. */
+/** Range of one tag or several overlapping tags. */
 export interface Cover {
   readonly start: number
   end: number
@@ -24,8 +24,9 @@ const fetching =
 const entity = /&(?!(?:amp|quot|lt|gt|apos|nbsp);)(?:#|[a-z\d]+;)/i
 
 /**
- * Finds the start tags that have a browser fetch something, with their addresses. Each `<` before a letter is
- * taken for a tag, wherever it stands: renderers disagree about where code, comments and tags end.
+ * Finds the start tags that make a browser fetch something, with their addresses. Each `<` before a
+ * letter counts as a tag everywhere, because renderers disagree about the end of code, comments and
+ * tags.
  */
 export function findTags(text: string): FoundImages & { readonly covers: readonly Cover[] } {
   const images: FoundImage[] = []

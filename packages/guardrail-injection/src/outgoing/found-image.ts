@@ -1,12 +1,12 @@
-/** Place of an answer that has a browser fetch something. Offsets in UTF-16 units. */
+/** Range of an answer that makes a browser fetch something. Offsets are in UTF-16 units. */
 export interface FoundImage {
   readonly start: number
   readonly end: number
-  /** Addresses that are fetched, or nothing where they cannot be told. */
+  /** Fetched addresses; undefined if they are unknown. */
   readonly addresses: readonly string[] | undefined
 }
 
-/** Images of a text, and the index from which on it may still become another. */
+/** Images of a text, and the index from which more text may become another one. */
 export interface FoundImages {
   readonly images: readonly FoundImage[]
   readonly pending: number

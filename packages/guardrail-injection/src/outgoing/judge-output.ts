@@ -2,23 +2,23 @@ import type { GuardrailSubject, Verdict } from '@lamella/core'
 import { pendingCanary } from './canary.ts'
 import { findImages } from './find-images.ts'
 
-/** Options of what answers may have a browser fetch. */
+/** Options for images and tags in answers that make a browser fetch something. */
 export interface ExfiltrationOptions {
   /**
-   * Hosts whose images stay: `example.com` stands for `cdn.example.com` too.
+   * Hosts whose images stay: `example.com` includes `cdn.example.com`.
    * @default none
    */
   readonly allowHosts?: readonly string[] | undefined
   /**
-   * Text in place of an image from elsewhere, without brackets.
+   * Text that replaces an image of another host, without brackets.
    * @default '(image removed)'
    */
   readonly replacement?: string | undefined
 }
 
 /**
- * Judges what a model says: whether its instructions leak, and what a browser would fetch to show it. A browser
- * fetches an image without asking, and with it whatever the model was talked into writing into its address.
+ * Judges answers for leaked instructions, and for images and tags that a browser would fetch. A
+ * browser fetches an image without asking, and its address may carry data.
  */
 export function judgeOutput(
   {
@@ -37,7 +37,7 @@ export function judgeOutput(
   const { allowHosts = [], replacement = defaultReplacement } = exfiltration
   const { images, openTag } = findImages(whole)
   if (images.length === 0 && openTag === whole.length) return { action: 'allow' }
-  // A tag that is not closed takes in what the page has behind the answer.
+  // A tag that is not closed includes the text after the answer in the page.
   const rest = final && openTag < whole.length ? [{ start: openTag, end: whole.length }] : []
   const foreign = images.filter(
     ({ addresses }) => addresses?.some((each) => isForeign(each, allowHosts)) ?? true,
@@ -49,12 +49,12 @@ export function judgeOutput(
   return { action: 'replace', category: 'exfiltration', severity: 0.6, replacement, spans }
 }
 
-/** The index from which on a text may still become something that is judged. */
+/** Returns the index from which more text may change the verdict. */
 export function pendingOutput(text: string): number {
   return Math.min(pendingCanary(text), findImages(text).pending)
 }
 
-// Without brackets, which would make an image together with what stands beside it.
+// Without brackets, which could form an image together with adjacent text.
 const defaultReplacement = '(image removed)'
 
 const here = 'here.invalid'

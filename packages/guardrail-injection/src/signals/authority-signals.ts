@@ -17,7 +17,7 @@ const modes =
 const checks =
   '(?:system|security|safety|maintenance) (?:reset|upgrade|check|audit|override|update|test|scan)'
 
-/** Words that pretend to come from somebody whom the model obeys, or that address it from a document. */
+/** Text that claims authority over the model, or addresses the model from within a document. */
 export const authoritySignals: readonly InjectionSignal[] = [
   fakeTurn(
     0.75,
@@ -27,7 +27,7 @@ export const authoritySignals: readonly InjectionSignal[] = [
     0.5,
     '<\\/?(?:system|admin|developer|instructions?|assistant|system[_ -]prompt|system[_ -]message|important|information|user_query|override)>',
   ),
-  // Tags and headings that no document has, and that imitate what frames a conversation.
+  // Tags and headings that no document has, and that imitate the frame of a conversation.
   fakeTurn(
     0.7,
     '(?:\\[\\[|\\{\\{|<<|=== ?|### ?|--- ?|\\*\\*\\* ?)(?:begin |start |end )?(?:of )?(?:new )?(?:system|admin|developer|root|override)(?:[ _-](?:prompt|message|instructions?|override|note|notice|command|turn))?(?:\\]\\]|\\}\\}|>>| ?===| ?###| ?---| ?\\*\\*\\*)',

@@ -1,7 +1,7 @@
 import type { InjectionSignal } from './injection-signal.ts'
 import { normalizedStems, signalsOf } from './injection-signal.ts'
 
-/** How a language says that orders are to be dropped. Stems, since endings follow. */
+/** Words of one language for dropping instructions. They are stems, because endings follow. */
 interface Phrases {
   readonly language: string
   readonly drop: string
@@ -168,8 +168,8 @@ const phrases: readonly Phrases[] = [
 ]
 
 /**
- * Attempts to replace the orders that the model has, in other languages: the verb,
- * what is to be dropped and which of it, near each other, in whatever order the language has.
+ * Attempts to replace the instructions of the model, in other languages: the verb, its object and
+ * the attribute of the object, near each other, in the order of the language.
  */
 export const foreignSignals: readonly InjectionSignal[] = phrases.map(
   ({ language, drop, orders, which, after = '\\b' }) => {

@@ -14,21 +14,24 @@ export type InjectionCategory =
   | 'hidden-text'
   | 'custom'
 
-/** Something to look for in a text of small letters without accents, with single spaces. */
+/** A pattern of an attack, for text in lower case, without accents, with single spaces. */
 export interface InjectionSignal {
   readonly category: InjectionCategory
   /**
-   * How sure it makes of an attack, from 0 to 1. Signals add up as independent witnesses do: what is
-   * left of the doubt is the product of theirs.
+   * Certainty of an attack by this signal, from 0 to 1. The total is 1 minus the product of `1 -
+   * weight` of all signals.
    */
   readonly weight: number
-  /** Found one after another in one sentence. Each without repetition, so that each takes linear time. */
+  /**
+   * Parts that follow each other in one sentence. Each has no repetition, so that it takes linear
+   * time.
+   */
   readonly parts: readonly RegExp[]
-  /** Characters at most between two parts. */
+  /** Maximum number of characters between two parts. */
   readonly within: number
   /** True if the parts may come in another order. @default false */
   readonly anyOrder?: boolean
-  /** The language it is in. Without one, it is looked for whatever the language. */
+  /** Language of the signal. Without one, it applies to every language. */
   readonly language?: string
   /** True if capitals matter. @default false */
   readonly cased?: boolean
@@ -71,7 +74,7 @@ function compiled(part: string): RegExp {
   return pattern
 }
 
-/** Any of some words, whole. */
+/** Creates a pattern for any of some whole words. */
 export const words = (alternatives: string): string => `\\b(?:${alternatives})\\b`
 
 /** Writes stems as they are in a text that was normalized. People also write `d` for the Vietnamese `đ`. */

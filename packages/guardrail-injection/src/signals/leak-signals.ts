@@ -8,7 +8,7 @@ const tell = words(
 const orders =
   'prompts?|instructions?|messages?|directives?|configurations?|rules|guidelines|initiali[sz]ation string|preprompt|settings'
 
-/** Attempts to read what the model was told in confidence, in English. */
+/** Attempts to read the confidential instructions of the model, in English. */
 export const leakSignals: readonly InjectionSignal[] = [
   make(
     0.7,

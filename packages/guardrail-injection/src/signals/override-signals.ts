@@ -18,7 +18,7 @@ const said = words(
 )
 const make = signalsOf('override', 'en')
 
-/** Attempts to replace the orders that the model has, in English. */
+/** Attempts to replace the instructions of the model, in English. */
 export const overrideSignals: readonly InjectionSignal[] = [
   make(0.85, [words(ignore), earlier, said], { within: 24 }),
   make(0.85, [drop, earlier, orders], { within: 24 }),

@@ -9,7 +9,7 @@ const vices =
 const bonds =
   'rules?|restrictions?|restricted|limits?|limitations?|guidelines?|filters?|censorship|ethics?|morals?|morality|ethical|laws?|policy|policies|boundary|boundaries|constraints?|confines|programming|safety|norms|principles|shackles|openai'
 
-/** Attempts to talk a model into a self that obeys no rules, in English. */
+/** Attempts to give the model a persona without rules, in English. */
 export const personaSignals: readonly InjectionSignal[] = [
   persona(0.9, words('do anything now')),
   persona(

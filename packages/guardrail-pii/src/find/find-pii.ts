@@ -14,7 +14,7 @@ import { patternRecognizer } from '../base/recognizer.ts'
 /** Options of {@link findPii}. */
 export interface FindPiiOptions {
   /**
-   * Groups and kinds to find, and recognizers of your own.
+   * Groups and kinds to find, and your own recognizers.
    * @default ['contact', 'financial', 'gov-id-us', 'network', 'secrets']
    */
   readonly entities?: readonly Entity[] | undefined
@@ -45,9 +45,9 @@ export interface FindPiiOptions {
   /** Maximum length of a decoded word in bytes. @default 65536 */
   readonly maxBytes?: number | undefined
   /**
-   * Maximum time in milliseconds for each started 10,000 characters. Exceeding it is a failure of the
-   * guardrail. It is checked between two recognizers and bounds patterns of your own: the built-in ones need
-   * a few milliseconds. Wall time counts.
+   * Maximum wall-clock time in milliseconds for every 10,000 characters or part of them. Exceeding
+   * it is a failure of the guardrail. It is checked between two recognizers and limits your own
+   * patterns: the built-in ones need a few milliseconds.
    * @default 5000
    */
   readonly maxScanMs?: number | undefined

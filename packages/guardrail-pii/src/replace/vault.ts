@@ -89,7 +89,7 @@ export class Vault {
       index.counts.set(kind, count)
       return placeholder
     }
-    throw new TypeError('pii: `placeholder` must give another text for each kind and count')
+    throw new TypeError('pii: `placeholder` must return a different text for each kind and count')
   }
 
   /** Reserves everything in a text that looks like a placeholder. */
@@ -188,7 +188,7 @@ export class Vault {
       if (await this.#wait(store.compareAndSet(key, kept, all, { ttlMs }))) return
     }
     throw new LamellaError(
-      'pii: the vault could not be written, too many runs of the session write to it',
+      'pii: the vault could not be written, because too many runs of the session write to it',
       { code: 'state_conflict' },
     )
   }

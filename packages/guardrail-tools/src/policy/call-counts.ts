@@ -6,7 +6,7 @@ import type { PolicyCall, ToolPolicyOptions } from './tool-policy-options.ts'
 
 type Counts = Readonly<Record<string, readonly string[]>>
 
-/** Ids of the calls of a run, by what they count for. A call that is entered again counts once. */
+/** Ids of the calls of a run, by counter. A call that runs again counts once. */
 const callsOf: StateCell<Counts> = defineState<Counts>({
   name: 'lamella.tool-policy.calls',
   initial: () => ({}),
@@ -14,8 +14,9 @@ const callsOf: StateCell<Counts> = defineState<Counts>({
 })
 
 /**
- * Makes the count of calls. It says which limit a call is over, if any. `isJudged` tells the runs of the policy:
- * a run and the sub-agents that inherit the policy share `maxCalls`.
+ * Creates the counter of calls. It returns the limit that a call exceeds, if any. `isJudged`
+ * returns true for runs of the policy: a run and the sub-agents that inherit the policy share
+ * `maxCalls`.
  */
 export function callCounts(
   { name = 'tool-policy', repeatLimit = 3, maxCalls = {} }: ToolPolicyOptions,

@@ -1,6 +1,6 @@
 /** Rule for one argument of a tool call. */
 export interface ArgumentRule {
-  /** Returns what is wrong with a value, without the value itself; nothing when the rule holds. */
+  /** Returns the problem of a value, without the value itself; undefined if the rule holds. */
   readonly check: (value: unknown) => string | undefined | Promise<string | undefined>
   /**
    * Action when the rule does not hold.

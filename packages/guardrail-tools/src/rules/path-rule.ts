@@ -22,14 +22,14 @@ export interface PathRuleOptions {
   readonly extensions?: readonly string[] | undefined
   /**
    * Path syntax. With `posix` a backslash and a colon are plain characters.
-   * @default 'any': a way out on either system is refused
+   * @default 'any': a path that escapes on either system is refused
    */
   readonly platform?: 'posix' | 'any' | undefined
 }
 
 /**
- * Requires a path within some folders, however it is written: with dots, backslashes, drives, encoded once or
- * more, in overlong UTF-8 or full width. Checks the text alone; links are not followed.
+ * Requires a path within some folders, in every spelling: with dots, backslashes, drives, encoded
+ * once or more, in overlong UTF-8 or full width. Checks only the text; links are not followed.
  *
  * @example
  * ```ts

@@ -22,7 +22,8 @@ export interface SqlRuleOptions {
    */
   readonly tables: readonly string[]
   /**
-   * Columns that a statement may read, of whatever table, as names or globs. With it, `select *` is denied.
+   * Columns that a statement may read, of any table, as names or globs. With it, `select *` is
+   * denied.
    * @default any
    */
   readonly columns?: readonly string[] | undefined
@@ -36,8 +37,8 @@ export interface SqlRuleOptions {
 }
 
 /**
- * Requires one `SELECT` that reads only these tables and columns and calls only these functions, judged on the
- * syntax tree. What does not parse is denied.
+ * Requires one `SELECT` that reads only these tables and columns and calls only these functions,
+ * judged by the syntax tree. A statement that does not parse is denied.
  *
  * @example
  * ```ts

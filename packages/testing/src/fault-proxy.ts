@@ -2,8 +2,8 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 
 /**
- * Fault of a network: everything arrives; nothing does; every connection breaks; requests arrive, and each
- * connection breaks in place of the reply; or garbage arrives in place of the reply.
+ * Fault of a network: none; nothing arrives; every connection breaks; requests arrive, but each
+ * connection breaks before the reply; or garbage replaces the reply.
  */
 export type NetworkFault = 'none' | 'hang' | 'refuse' | 'lose-replies' | 'garbage'
 

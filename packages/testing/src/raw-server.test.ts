@@ -32,7 +32,7 @@ test('an object is JSON, with the status and the headers it is given', async () 
 
 test('a request is kept with its body, and there is none before', async () => {
   const server = await serve(answer(''))
-  expect(() => server.last).toThrow('nothing has arrived')
+  expect(() => server.last).toThrow('no request has arrived')
 
   await fetch(`${server.baseURL}/chat`, { method: 'POST', body: '{"model":"m"}' })
 

@@ -41,8 +41,8 @@ export interface ContentFilterOptions<Level extends 'agent' | 'chat' = 'agent' |
    */
   readonly leet?: boolean | undefined
   /**
-   * Services or functions that judge the content, such as an endpoint or a classifier. @default
-   * none
+   * Services or functions that judge the content, such as an endpoint or a classifier.
+   * @default none
    */
   readonly moderation?: Moderator | readonly Moderator[] | undefined
   /**

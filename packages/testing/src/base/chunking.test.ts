@@ -46,7 +46,7 @@ describe('cutting', () => {
   })
 
   it('refuses a function whose pieces are not the text', () => {
-    expect(() => cutText('text', () => ['te'])).toThrow('must give the text again')
+    expect(() => cutText('text', () => ['te'])).toThrow('must equal the text')
   })
 })
 

@@ -3,9 +3,10 @@ import { toUpdates } from '@lamella/core'
 import { testRandom } from './test-random.ts'
 
 /**
- * Rule for cutting a text into pieces: at most so many characters each, `'char'` by character, `'word'`
- * after each run of white space, `'whole'` not at all, `{ seed }` at random places (the same for the
- * same seed), or by a function. None but the function splits a surrogate pair.
+ * Rule for cutting a text into pieces: a maximum number of characters, `'char'` for single
+ * characters, `'word'` after each run of white space, `'whole'` for one piece, `{ seed }` for
+ * random places (the same for the same seed), or a function. Only a function may split a surrogate
+ * pair.
  */
 export type Chunking =
   | number
@@ -21,7 +22,7 @@ export type Chunking =
   | ((text: string) => readonly string[])
 
 /**
- * Cuts a text into pieces that give the text again when joined.
+ * Cuts a text into pieces. Joined, they equal the text.
  * @throws RangeError for a size that is no whole number from 1 up, and for a function whose pieces
  * do not give the text.
  */
@@ -29,7 +30,7 @@ export function cutText(text: string, chunking: Chunking): readonly string[] {
   if (typeof chunking === 'function') {
     const pieces = chunking(text)
     if (pieces.join('') !== text) {
-      throw new RangeError('chunking: the pieces, joined, must give the text again')
+      throw new RangeError('chunking: the joined pieces must equal the text')
     }
     return pieces
   }

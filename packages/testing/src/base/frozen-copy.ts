@@ -1,4 +1,4 @@
-/** Copies plain objects and lists all the way down and freezes the copies; other values stay. */
+/** Copies plain objects and lists at every depth and freezes the copies; other values stay. */
 export function frozenCopy<T>(value: T, seen: Map<unknown, unknown> = new Map()): T {
   if (typeof value !== 'object' || value === null) return value
   if (seen.has(value)) return seen.get(value) as T

@@ -1,13 +1,13 @@
 import type { Clock } from '@lamella/core/authoring'
 
-/** A clock that stands still until the test moves it. */
+/** A clock that only advances when the test says so. */
 export interface TestClock extends Clock {
   /**
-   * Moves the time on and wakes the sleepers that are due, in order, each at its own moment. Before
-   * and after each, what they set off runs until it waits again.
+   * Advances the time and wakes the sleepers that are due, in order, each at its own time. Code
+   * that follows one sleep runs before the next sleeper wakes.
    */
   advance(ms: number): Promise<void>
-  /** How many sleep. */
+  /** Number of sleepers. */
   readonly sleeping: number
 }
 
@@ -16,7 +16,7 @@ interface Sleeper {
   wake(): void
 }
 
-/** Makes a clock that starts at `startMs`. No test has to wait for real time. */
+/** Creates a clock that starts at `startMs`, so that no test waits for real time. */
 export function testClock(startMs = 0): TestClock {
   let nowMs = startMs
   const sleepers = new Set<Sleeper>()
@@ -74,16 +74,16 @@ export function testClock(startMs = 0): TestClock {
   }
 }
 
-/** Comes after every microtask, however long their chain is, and lets sockets and files have their turn. */
+/** Resolves after all microtasks, and after sockets and files had their turn. */
 function settled(): Promise<void> {
   return new Promise((resolve) => realSetTimeout(resolve, 0))
 }
 
-/** Comes after every microtask too, without the millisecond that a timer of Node takes at least. */
+/** Also resolves after all microtasks, without the minimum of a millisecond of Node's timers. */
 function macrotask(): Promise<void> {
   return new Promise((resolve) => (realSetImmediate ?? realSetTimeout)(() => resolve()))
 }
 
-// Taken before a test can replace them by fakes. Not every runtime has both.
+// Read before a test can replace them with fakes. Not every runtime has both.
 const { setTimeout: realSetTimeout, setImmediate: realSetImmediate } =
   globalThis as typeof globalThis & { readonly setImmediate?: (work: () => void) => void }

@@ -1,5 +1,5 @@
 /**
- * A deterministic stand-in for `Math.random`: the same seed gives the same numbers in [0, 1).
+ * A deterministic replacement for `Math.random`: the same seed produces the same numbers in [0, 1).
  * mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c
  */
 export function testRandom(seed: number): () => number {

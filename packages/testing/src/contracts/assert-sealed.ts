@@ -22,8 +22,8 @@ export interface SealOptions {
   /** Expected effect: `block` blocks the run, `replace` continues without the forbidden part. */
   readonly action: 'block' | 'replace'
   /**
-   * The cuts to try.
-   * @default every cut in two, by character, and `randomCuts` at random places
+   * Chunkings to try.
+   * @default every split in two, by character, and `randomCuts` at random places
    */
   readonly chunkings?: readonly Chunking[] | undefined
   /**
@@ -39,12 +39,12 @@ export interface SealOptions {
 }
 
 /**
- * Has a model answer with something forbidden, plain and in many cuts, and demands of a guardrail that each
- * comes to the same, that nothing leaves that is not part of that outcome or stood before what was
- * blocked, and that neither the forbidden part nor half of it is in an update, a response, the session,
- * an event, the result that middlewares inside and outside the guardrail get, or an error with all that
- * it carries, printed or not. The same is demanded of streams that break off behind it.
- * @param middleware makes the guardrail anew for each run
+ * Tests a guardrail with a forbidden text in the model's answer, plain and in many chunkings. Every
+ * run must have the same outcome, and only the text of that outcome, or the text before a blocked
+ * part, may leave it. Neither the forbidden part nor half of it may be in an update, a response,
+ * the session, an event, the result for other middleware, or an error with all its fields. The same
+ * applies to streams that break after the text.
+ * @param middleware creates the guardrail for each run
  * @throws ContractViolation that names the cut and the place
  */
 export async function assertSealed(
@@ -104,7 +104,7 @@ function demandClean(
   }
 }
 
-/** A run whose every outlet is recorded. */
+/** A run with a record of everything that leaves it. */
 async function sealedRun(
   guardrail: MiddlewareInput,
   text: string,
@@ -161,19 +161,19 @@ async function sealedRun(
   }
 }
 
-/** The text that a reader got before anything was taken back. */
+/** The text that a reader received before anything was discarded. */
 function releasedIn(updates: readonly AgentResponseUpdate[]): string {
   const end = updates.findIndex(({ restart }) => restart)
   const seen = end < 0 ? updates : updates.slice(0, end)
   const isSaid = end < 0 && updates.some(({ finishReason }) => finishReason === 'content-filter')
-  // A block without a restart: nothing had left, and the sentence is the agent's.
+  // A block without a restart: nothing was released, and the sentence is the agent's.
   if (isSaid) return ''
   return seen
     .flatMap(({ contents }) => contents.map((part) => (part.type === 'text' ? part.text : '')))
     .join('')
 }
 
-/** Errors with all that they carry: loggers and inspectors may show what `JSON.stringify` does not. */
+/** Errors with all their fields: loggers and inspectors may show more than `JSON.stringify`. */
 function withAll(_: string, value: unknown): unknown {
   if (!(value instanceof Error)) return value
   const carried = value as unknown as Readonly<Record<string, unknown>>
@@ -181,7 +181,7 @@ function withAll(_: string, value: unknown): unknown {
   return Object.fromEntries(names.map((name) => [name, carried[name]]))
 }
 
-/** A stream that fails when all of the text has come, and an error that knows it. */
+/** A stream that fails after the whole text, with an error that contains the text. */
 function brokenOff(text: string, chunk: Chunking | undefined): ScriptedReply {
   const updates = typeof chunk === 'function' ? chunk(text) : text.split('')
   const partial = chatResponse({ messages: text, raw: { text } })

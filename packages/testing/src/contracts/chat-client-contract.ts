@@ -9,22 +9,22 @@ import { contractSuite } from './contract-suite.ts'
 /** Options of `chatClientContract`. */
 export interface ChatClientContractOptions {
   /**
-   * Of the suite.
+   * Name of the suite.
    * @default 'chat client contract'
    */
   readonly name?: string | undefined
-  /** Makes a client in front of a provider that plays a scenario, anew for each check. */
+  /** Creates a client, and a provider that plays a scenario, for each check. */
   readonly create: CreateClient
   /**
-   * Milliseconds in which a call must settle after it was aborted.
+   * Milliseconds within which an aborted call must settle.
    * @default 1000
    */
   readonly promptMs?: number | undefined
-  /** Names of checks that cannot hold here. */
+  /** Names of checks to skip. */
   readonly except?: readonly string[] | undefined
 }
 
-/** Makes the contract of every `ChatClient`. */
+/** Creates the contract suite for a `ChatClient`. */
 export function chatClientContract(options: ChatClientContractOptions): ContractSuite {
   const { name = 'chat client contract', create, promptMs = 1000, except } = options
   const check = clientCheck(create)

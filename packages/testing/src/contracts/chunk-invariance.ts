@@ -8,30 +8,30 @@ import type { ScriptedReply } from '../scripted/scripted-step.ts'
 
 /** Options of `assertChunkInvariant`. */
 export interface ChunkInvarianceOptions extends Omit<MiddlewareRunOptions, 'stream' | 'onEvent'> {
-  /** Replies of the model. Each text, and each other reply, is tried in every cut. */
+  /** Replies of the model. Each is tried in every chunking. */
   readonly replies: readonly ScriptedReply[]
   /**
-   * The cuts to try.
+   * Chunkings to try.
    * @default by character, whole, and `randomCuts` at random places
    */
   readonly chunkings?: readonly Chunking[] | undefined
   /**
-   * How many random cuts each reply is tried in.
+   * Number of random chunkings for each reply.
    * @default 20
    */
   readonly randomCuts?: number | undefined
   /**
-   * Of the first random cut; the next ones count on from it.
+   * Seed of the first random chunking; the next ones count up from it.
    * @default 1
    */
   readonly seed?: number | undefined
 }
 
 /**
- * Runs middlewares around each reply, once plain and once for each cut of the stream, and demands
- * that the outcome is the same, and that it is what a reader of the stream ends with. Tool calls in
- * a reply are not executed.
- * @param middleware a function makes it anew for each run
+ * Runs middleware around each reply, once plain and once for each chunking of the stream. All
+ * outcomes must be the same, and must equal the text that a reader of the stream ends with. Tool
+ * calls in a reply are not executed.
+ * @param middleware a function creates it for each run
  * @throws ContractViolation that names the reply and the cut
  */
 export async function assertChunkInvariant(
@@ -72,7 +72,7 @@ export async function assertChunkInvariant(
 function outcome(response: AgentResponse | undefined): unknown {
   if (response === undefined) return undefined
   const { status, reason, block, messages, finishReason } = response
-  // Who blocks in the middle of a stream does not learn what it would have cost.
+  // A run that is blocked in the middle of a stream does not receive the usage.
   const usage = status === 'blocked' ? undefined : response.usage
   const contents = messages.map((message) => ({ role: message.role, contents: message.contents }))
   return { status, reason, block, contents, finishReason, usage }

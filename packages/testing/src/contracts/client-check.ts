@@ -3,17 +3,17 @@ import { message } from '@lamella/core'
 import type { ClientHarness, ClientScenario } from './client-scenario.ts'
 import type { ContractCheck } from './contract-suite.ts'
 
-/** Makes a client in front of a provider that plays the scenario. */
+/** Creates a client, and a provider that plays the scenario. */
 export type CreateClient = (scenario: ClientScenario) => ClientHarness | Promise<ClientHarness>
 
-/** A check of a client that is made for it and closed after it. */
+/** A check with its own client, which is closed afterwards. */
 export type ClientCheck = (
   name: string,
   scenario: ClientScenario,
   body: (client: ChatClient, harness: ClientHarness) => Promise<void>,
 ) => ContractCheck
 
-/** Makes checks that make their client with `create`. */
+/** Creates checks that get their client from `create`. */
 export function clientCheck(create: CreateClient): ClientCheck {
   return (name, scenario, body) => ({
     name,
@@ -36,12 +36,12 @@ export const say: Extract<ClientScenario, { kind: 'text' }> = {
 
 const never = new AbortController().signal
 
-/** A request that asks for no more than an answer. */
+/** A minimal request. */
 export function request(signal: AbortSignal = never): ChatRequest {
   return { messages: [message('user', 'Hello')], instructions: undefined, options: {}, signal }
 }
 
-/** Tells whether an update contains text. */
+/** Returns true if an update contains text. */
 export function hasText({ contents }: ChatResponseUpdate): boolean {
   return contents.some((content) => content.type === 'text' && content.text !== '')
 }

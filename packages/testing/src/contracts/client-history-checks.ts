@@ -5,7 +5,7 @@ import type { ClientCheck } from './client-check.ts'
 import { request } from './client-check.ts'
 import { demand } from './contract-assertions.ts'
 
-/** Checks what a client sends of the conversation so far. */
+/** Checks the history that a client sends. */
 export function clientHistoryChecks(check: ClientCheck): readonly ContractCheck[] {
   return [
     check('sends calls and their results back once', call, async (client, harness) => {

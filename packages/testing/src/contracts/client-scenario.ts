@@ -28,13 +28,13 @@ export type ClientScenario =
       /** Text of which a part arrives. */
       readonly text: string
     }
-  /** A stream ends after a part of the text as if all were well, without the provider's last event. */
+  /** A stream ends normally after a part of the text, but without the provider's last event. */
   | {
       readonly kind: 'ended-early'
       /** Text of which a part arrives. */
       readonly text: string
     }
-  /** After a part of the text nothing more comes; without streaming there is no answer at all. */
+  /** The stream stalls after a part of the text; a plain call gets no answer. */
   | {
       readonly kind: 'stalled'
       /** Text of which a part arrives. */
@@ -45,18 +45,18 @@ export type ClientScenario =
 export interface ClientHarness {
   /** Client to check. */
   readonly client: ChatClient
-  /** Returns the number of open exchanges with the provider. Left out if unknown. */
+  /** Returns the number of open exchanges with the provider. Omit it if unknown. */
   openExchanges?(): number
-  /** Returns the body of the last request as text. Left out if unknown. */
+  /** Returns the body of the last request as text. Omit it if unknown. */
   lastBody?(): string
   /**
-   * Returns the model that the last request named, for a provider whose answers name none: the client
-   * must then report that one. Left out if answers name their model.
+   * Returns the model that the last request named, for a provider whose answers name none: the
+   * client must then report that model. Omit it if answers name their model.
    */
   lastModel?(): string | undefined
   /**
-   * True if the provider of the harness plays one recording for each request, so that ids which the
-   * client passes on repeat.
+   * True if the provider of the harness plays the same recording for each request, so that its ids
+   * repeat.
    * @default false
    */
   readonly repeatsIds?: boolean | undefined

@@ -5,7 +5,7 @@ export function demand(holds: boolean, message: string): asserts holds {
   if (!holds) throw new ContractViolation(message)
 }
 
-/** @throws ContractViolation unless both are the same as data: fields that are undefined are not there. */
+/** @throws ContractViolation unless both are equal as data: undefined fields count as missing. */
 export function demandSame(actual: unknown, expected: unknown, what: string): void {
   const [left, right] = [asData(actual), asData(expected)]
   if (left === right) return
@@ -42,7 +42,7 @@ export async function within<T>(ms: number, work: Promise<T>, what: string): Pro
   }
 }
 
-/** Lets everything run that is ready to. */
+/** Waits until all pending callbacks have run. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))
 }

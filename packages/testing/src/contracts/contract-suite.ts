@@ -1,14 +1,14 @@
 import { LamellaError } from '@lamella/core'
 
-/** One thing that must hold. */
+/** One requirement. */
 export interface ContractCheck {
   /** Name of the check, a sentence. */
   readonly name: string
-  /** Rejects with what does not hold. */
+  /** Rejects with the violation. */
   run(): Promise<void>
 }
 
-/** Everything that must hold of one thing. Any test runner can run it. */
+/** All requirements for one kind of object. Any test runner can run it. */
 export interface ContractSuite {
   /** Name of the suite. */
   readonly name: string
@@ -31,7 +31,7 @@ export function describeContract(suite: ContractSuite, runner: TestRunner): void
   })
 }
 
-/** Thrown when a contract is not kept. Its code is `contract_violated`. */
+/** Thrown when a contract is violated. Its code is `contract_violated`. */
 export class ContractViolation extends LamellaError {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, { code: 'contract_violated', cause: options.cause })
@@ -42,7 +42,9 @@ export class ContractViolation extends LamellaError {
   }
 }
 
-/** Makes a suite without the checks that `except` names. @throws RangeError for an unknown name. */
+/**
+ * Creates a suite without the checks that `except` names. @throws RangeError for an unknown name.
+ */
 export function contractSuite(
   name: string,
   checks: readonly ContractCheck[],

@@ -5,15 +5,15 @@ import { callFunction } from '../scripted/scripted-step.ts'
 import { demand, demandSame } from './contract-assertions.ts'
 import type { ContractCheck } from './contract-suite.ts'
 
-/** Text of an answer on which a guardrail must act. */
+/** Text of an answer that a guardrail must act on. */
 interface ForbiddenAnswer {
   readonly text: string
   readonly forbidden: string
 }
 
 /**
- * Creates the checks of answers to calls that do not run: the reason of a rejection and the result of a
- * declared tool, by each way that an application has to give them.
+ * Creates the checks of answers to calls that do not run: the reason of a rejection and the result
+ * of a declared tool, in each way that an application can pass them.
  */
 export function answerChecks(
   create: () => MiddlewareInput,

@@ -12,14 +12,14 @@ import { callFunction } from '../scripted/scripted-step.ts'
 /** Stage at which a guardrail judges text. */
 export type JudgedStage = 'input' | 'output' | 'arguments' | 'result'
 
-/** Something that the guardrail must act on. */
+/** A text that the guardrail must act on. */
 export interface GuardrailViolation {
   /** Stage at which the text passes. */
   readonly stage: JudgedStage
   /** Text that the guardrail must act on. */
   readonly text: string
   /**
-   * The part that must not get through.
+   * The part that must not be released.
    * @default all of the text
    */
   readonly forbidden?: string | undefined
@@ -30,22 +30,23 @@ export interface GuardrailViolation {
 /** Options of `guardrailContract`. */
 export interface GuardrailContractOptions {
   /**
-   * Of the suite.
+   * Name of the suite.
    * @default 'guardrail contract'
    */
   readonly name?: string | undefined
-  /** Makes the guardrail anew for each run, in the mode `enforce`. */
+  /** Creates the guardrail for each run, in the mode `enforce`. */
   readonly create: () => MiddlewareInput
   /** Texts that pass at every stage. */
   readonly harmless: readonly string[]
   /** Texts that the guardrail must act on. */
   readonly violations: readonly GuardrailViolation[]
-  /** Names of checks that cannot hold here. */
+  /** Names of checks to skip. */
   readonly except?: readonly string[] | undefined
 }
 
 /**
- * Makes the contract of every guardrail: forbidden text reaches neither the caller nor the next stage.
+ * Creates the contract suite for a guardrail: forbidden text reaches neither the caller nor the
+ * next stage.
  */
 export function guardrailContract(options: GuardrailContractOptions): ContractSuite {
   const { name = 'guardrail contract', create, harmless, violations, except } = options
@@ -58,7 +59,7 @@ export function guardrailContract(options: GuardrailContractOptions): ContractSu
             const run = await guardedRun(create(), stage, text, chunk)
             const of = `"${text}", ${modeOf(chunk)},`
             demandSame(run.error ?? run.status, 'completed', `the status of a run with ${of}`)
-            demand(run.reached.includes(text), `${of} must come through as it is`)
+            demand(run.reached.includes(text), `${of} must pass unchanged`)
           }
         }
       },
@@ -99,11 +100,11 @@ async function demandStopped(
     demandSame(run.error ?? run.status, status, `the status ${of}`)
     if (action === 'block') {
       demandSame(run.block?.stage, stage, `\`block.stage\` ${of}`)
-      demandSame(run.reached, '', `what comes after the guardrail, ${of},`)
+      demandSame(run.reached, '', `the text after the guardrail, ${of},`)
     }
     for (const [place, content] of Object.entries(placesOf(run, stage, action))) {
       const holds = (JSON.stringify(content) ?? '').includes(JSON.stringify(forbidden).slice(1, -1))
-      demand(!holds, `what is forbidden must not be in \`${place}\` ${of}`)
+      demand(!holds, `forbidden text must not be in \`${place}\` ${of}`)
     }
   }
 }
@@ -114,8 +115,8 @@ function placesOf(
   stage: JudgedStage,
   action: GuardrailViolation['action'],
 ): Readonly<Record<string, unknown>> {
-  // What the user said and the model called stays in the conversation, as it was, when it is
-  // replaced for whoever comes next.
+  // Input of the user and calls of the model stay in the conversation unchanged when they are
+  // replaced for the next stage.
   if (action === 'replace' && stage === 'arguments') return { events, reached, error }
   if (action === 'replace' && stage === 'input')
     return { messages, streamedText, events, reached, error }
@@ -124,7 +125,7 @@ function placesOf(
 
 type GuardedRun = Awaited<ReturnType<typeof guardedRun>>
 
-/** A run in which a text passes one stage. All that it leaves behind is in the result. */
+/** A run in which a text passes one stage. The result has everything that it leaves behind. */
 async function guardedRun(
   guardrail: MiddlewareInput,
   stage: JudgedStage,
@@ -182,14 +183,14 @@ async function guardedRun(
     streamedText: textsOf(updates),
     events,
     kept: session.messages,
-    /** Text that followed the guardrail: input of the model, of the tool, or of the caller. */
+    /** Text after the guardrail: input of the model, of the tool, or of the caller. */
     reached: textsIn(behind[stage]),
   }
 }
 
 const noResponse = { status: undefined, block: undefined, messages: [] } as const
 
-/** All text of a stream, also what was superseded later. */
+/** All text of a stream, also text that was discarded later. */
 function textsOf(updates: readonly AgentResponseUpdate[]): string {
   return updates.map(({ contents }) => textsIn(contents)).join('')
 }

@@ -12,33 +12,34 @@ import { testRandom } from '../base/test-random.ts'
 /** Options of `middlewareContract`. */
 export interface MiddlewareContractOptions {
   /**
-   * Of the suite.
+   * Name of the suite.
    * @default 'middleware contract'
    */
   readonly name?: string | undefined
-  /** Makes the middleware anew for each check. It passes on what it can of `clock` and `random`. */
+  /**
+   * Creates the middleware for each check. Pass `clock` and `random` to it if it has these options.
+   */
   readonly create: (means: { clock: Clock; random: () => number }) => MiddlewareInput
   /**
-   * A text that the middleware lets through as it is, as input, answer and tool result.
+   * A text that the middleware passes unchanged as input, answer and tool result.
    * @default 'The quick brown fox jumps over the lazy dog.'
    */
   readonly neutralText?: string | undefined
   /**
-   * Answers that it changes or blocks: streamed, however they are cut, they must come out as they do
-   * plain.
+   * Answers that it changes or blocks: in any chunking, the result must equal that of a plain run.
    * @default none besides the neutral text
    */
   readonly texts?: readonly string[] | undefined
   /**
-   * Milliseconds in which it must settle after an abort.
+   * Milliseconds within which it must settle after an abort.
    * @default 1000
    */
   readonly promptMs?: number | undefined
-  /** Names of checks that cannot hold here. */
+  /** Names of checks to skip. */
   readonly except?: readonly string[] | undefined
 }
 
-/** Makes the contract of every middleware, at each level at which it has a part. */
+/** Creates the contract suite for a middleware, for each level at which it has a part. */
 export function middlewareContract(options: MiddlewareContractOptions): ContractSuite {
   const {
     name = 'middleware contract',

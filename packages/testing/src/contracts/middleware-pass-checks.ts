@@ -9,7 +9,7 @@ import { partsOf, startTrial, withTime } from './middleware-trial.ts'
 import type { MiddlewareRun } from '../scripted/run-middleware.ts'
 import { callFunction } from '../scripted/scripted-step.ts'
 
-/** Checks how a middleware passes what does not concern it. */
+/** Checks that a middleware passes unrelated content unchanged. */
 export function middlewarePassChecks(input: {
   readonly make: () => MiddlewareSubject
   readonly levels: readonly Level[]

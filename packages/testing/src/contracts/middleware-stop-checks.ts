@@ -7,7 +7,7 @@ import type { Inside, Level, Trial, TrialOptions } from './middleware-trial.ts'
 import { startTrial, withTime } from './middleware-trial.ts'
 import { unhandledRejections } from './unhandled-rejections.ts'
 
-/** Checks how a middleware handles the end of a run, intended or not. */
+/** Checks how a middleware handles intended ends and failures of a run. */
 export function middlewareStopChecks(input: {
   readonly make: () => MiddlewareSubject
   readonly levels: readonly Level[]
@@ -105,7 +105,7 @@ export function middlewareStopChecks(input: {
             status: 429,
             retry: { afterMs: 60_000 },
           })
-          // The first call of each fails, so that a middleware that would wait and try again does so.
+          // The first call of each fails, so that a middleware that retries waits.
           const failed = new WeakSet<AbortSignal>()
           await aborts(level, stream, async ({ signal, run }) => {
             if (failed.has(run.signal)) return untilAborted(signal)
@@ -143,7 +143,7 @@ function block(level: Level) {
   return { guardrail: 'contract', level, stage: 'input', category: 'test', message: 'No.' } as const
 }
 
-/** Tells whether an error is `origin`, or is caused by it. */
+/** Returns true if an error is `origin`, or is caused by it. */
 function comesFrom(error: unknown, origin: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) if (at === origin) return true
   return error === origin

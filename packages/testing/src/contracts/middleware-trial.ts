@@ -10,7 +10,7 @@ import type { TestClock } from '../base/test-clock.ts'
 
 export type Level = Middleware['level']
 
-/** Behavior of the inside of the middleware under test. */
+/** Inner behavior of the middleware under test. */
 export type Inside = (
   context: { readonly run: RunContext; readonly signal: AbortSignal },
   callNext: () => Promise<unknown>,
@@ -29,14 +29,14 @@ export interface TrialOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** One run with a middleware between two middlewares that watch it. */
+/** One run with a middleware between two middleware objects that observe it. */
 export interface Trial {
   /** Outcome of the trial. Never rejects. */
   readonly run: Promise<MiddlewareRun<unknown, unknown>>
   readonly settled: boolean
-  /** How often the inside was reached. */
+  /** Number of inner calls. */
   readonly innerCount: number
-  /** Tells whether the middleware ended as often as it was entered. */
+  /** True if every call of the middleware has ended. */
   readonly idle: boolean
 }
 
@@ -96,14 +96,14 @@ export function levelsOf(middleware: MiddlewareInput): ReadonlySet<Level> {
   return new Set(partsOf(middleware).map(({ level }) => level))
 }
 
-/** The middlewares in a list, however it nests. */
+/** Returns the middleware of a nested list. */
 export function partsOf(middleware: MiddlewareInput): readonly Middleware[] {
   return Array.isArray(middleware)
     ? (middleware as readonly MiddlewareInput[]).flatMap(partsOf)
     : [middleware as Middleware]
 }
 
-/** Lets a test clock run until the work has settled, so that middlewares that wait are not in the way. */
+/** Advances a test clock until the work has settled, so that waits of middleware end. */
 export async function withTime<T>(clock: TestClock, work: Promise<T>): Promise<T> {
   let settled = false
   const done = work.finally(() => (settled = true))

@@ -13,15 +13,15 @@ export interface StoreContractOptions {
    * @default 'store contract'
    */
   readonly name?: string | undefined
-  /** Makes a store for each check. */
+  /** Creates a store for each check. */
   readonly create: () => StoreHarness | Promise<StoreHarness>
-  /** Names of checks that cannot hold here. @default none */
+  /** Names of checks to skip. @default none */
   readonly except?: readonly string[] | undefined
 }
 
 /**
- * Checks what every `KeyValueStore` promises, wherever it keeps its entries. Extensions that the store does
- * not have are not checked.
+ * Creates the contract suite for a `KeyValueStore`. Extensions that the store does not have are not
+ * checked.
  */
 export function storeContract(options: StoreContractOptions): ContractSuite {
   const { name = 'store contract', create, except } = options

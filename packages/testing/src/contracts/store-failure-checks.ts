@@ -87,7 +87,7 @@ async function survives(
   demandSame(await store.get(key), 1, 'the entry after it')
 }
 
-/** Connections take a moment to be made again. */
+/** Reconnecting takes a moment. */
 async function revived(store: StoreHarness['store'], settleMs: number): Promise<void> {
   const until = Date.now() + settleMs * 4
   for (;;) {

@@ -5,7 +5,10 @@ interface Emitter {
   off(event: 'unhandledRejection', listener: (reason: unknown) => void): void
 }
 
-/** Runs `work` and returns the rejections that nobody handled meanwhile. Where the runtime has no such event, none. */
+/**
+ * Runs `work` and returns the unhandled rejections in the meantime; none if the runtime has no such
+ * event.
+ */
 export async function unhandledRejections(work: () => Promise<void>): Promise<readonly unknown[]> {
   const { process } = globalThis as { process?: Partial<Emitter> }
   const reasons: unknown[] = []

@@ -12,8 +12,9 @@ import type {
 import { wireContract } from './wire-contract.ts'
 
 /**
- * Makes the contract of a client for Chat Completions, OpenAI's own and those of compatible servers: it reads
- * calls as servers really send them, and the request that continues is one that servers accept.
+ * Creates the contract suite for a client of Chat Completions, OpenAI's own and that of compatible
+ * servers. The client must read calls as servers send them, and its next request must be one that
+ * servers accept.
  */
 export function completionsContract(options: WireContractOptions): ContractSuite {
   return wireContract(
@@ -230,7 +231,10 @@ const continuations: readonly WireContinuation[] = [
   },
 ]
 
-/** The calls of a request with their results. Throws where one has no result, or more than one. */
+/**
+ * Returns the calls of a request with their results. Throws if a call has no result or more than
+ * one.
+ */
 function pairsOf(messages: readonly WireObject[]) {
   return messages.flatMap((message, at) =>
     listOf(message['tool_calls']).map((value) => {

@@ -12,8 +12,9 @@ import type {
 import { wireContract } from './wire-contract.ts'
 
 /**
- * Makes the contract of a client for Anthropic's Messages API and the servers that speak it: it reads blocks
- * as servers really send them, and the request that continues is one that servers accept.
+ * Creates the contract suite for a client of Anthropic's Messages API and of compatible servers.
+ * The client must read blocks as servers send them, and its next request must be one that servers
+ * accept.
  */
 export function messagesContract(options: WireContractOptions): ContractSuite {
   const end = whole([{ type: 'text', text: 'Hi.' }])
@@ -221,7 +222,10 @@ function turnOf(messages: readonly WireObject[]): unknown {
   return messages.find(({ role }) => role === 'assistant')?.['content']
 }
 
-/** The calls of a request with their results. Throws where one has no result, or more than one. */
+/**
+ * Returns the calls of a request with their results. Throws if a call has no result or more than
+ * one.
+ */
 function pairsOf(messages: readonly WireObject[]) {
   return messages.flatMap(({ content }, at) =>
     listOf(content)

@@ -6,7 +6,7 @@ export interface ModelConversation {
   readonly turns: readonly ModelTurn[]
   /** Tools that the call offers. */
   readonly tools: readonly OfferedTool[]
-  /** Choice of tools: as the model likes, none, at least one, or the named one. */
+  /** Choice of tools: the model decides, none, at least one, or the named one. */
   readonly toolChoice:
     | 'auto'
     | 'none'
@@ -15,7 +15,7 @@ export interface ModelConversation {
         /** Name of the tool. */
         readonly name: string
       }
-  /** True if one answer may hold several calls. */
+  /** True if one answer may have several calls. */
   readonly parallelCalls: boolean
   /** Format of the answer. */
   readonly format:

@@ -10,8 +10,8 @@ export interface ModelServerOptions {
    */
   readonly port?: number | undefined
   /**
-   * Failures by the order of requests. Requests without an entry are answered.
-   * @default nothing
+   * Failures in the order of requests. Requests without an entry are answered.
+   * @default none
    */
   readonly failures?:
     | readonly (ModelServerFailure | undefined)[]
@@ -34,12 +34,12 @@ export interface ModelServerOptions {
   readonly chunkChars?: number | undefined
   /**
    * Bytes in one write to the socket, to split events and characters anywhere.
-   * @default an event a write
+   * @default one event
+   * per write
    */
   readonly writeBytes?: number | undefined
   /**
-   * Requests without it are answered with status 401.
-   * @default any key, or none, will do
+   * The only accepted key; other requests get status 401. @default every request is accepted
    */
   readonly apiKey?: string | undefined
   /** Called for each request before it is answered. */

@@ -8,10 +8,10 @@ export interface ModelServerRequest {
   readonly path: string
   /** HTTP headers. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The parsed JSON, or `undefined` where there was none. */
+  /** The parsed JSON, or `undefined` if there was none. */
   readonly body: unknown
   /** HTTP status of the answer, once it begins. */
   readonly status: number | undefined
-  /** `left`: the client went away before the answer was complete. */
+  /** `left`: the client disconnected before the answer was complete. */
   readonly outcome: 'open' | 'answered' | 'cut' | 'left'
 }

@@ -18,9 +18,9 @@ export interface ModelServer extends AsyncDisposable {
 }
 
 /**
- * Starts an HTTP server on loopback that speaks OpenAI's Chat Completions and Responses protocols,
- * plain and streaming. Behind it is no language model but a deterministic stand-in, and it says so:
- * in its model id, in the header `x-lamella-stand-in`, and when it is asked.
+ * Starts an HTTP server on loopback for OpenAI's Chat Completions and Responses protocols, plain
+ * and streaming. It is not a language model but a deterministic stand-in, and says so in its model
+ * id, in the header `x-lamella-stand-in`, and when asked.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const { port = 0, failures = [], onRequest, answer = simpleAnswer } = options

@@ -12,13 +12,13 @@ import type { WireObject } from './wire-api.ts'
 /** Options of `completionsContract` and `messagesContract`. */
 export interface WireContractOptions {
   /**
-   * Of the suite.
+   * Name of the suite.
    * @default the name of the protocol, and `contract`
    */
   readonly name?: string | undefined
-  /** Makes a client of this server, anew for each check. */
+  /** Creates a client of this server for each check. */
   readonly create: (server: Pick<ModelServer, 'url' | 'baseURL'>) => ChatClient
-  /** Names of checks that cannot hold here. */
+  /** Names of checks to skip. */
   readonly except?: readonly string[] | undefined
 }
 

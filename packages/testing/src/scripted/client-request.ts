@@ -1,7 +1,7 @@
 import type { ChatOptions, ChatRequest, ChatResponseUpdate, MessageInput } from '@lamella/core'
 import { toMessages } from '@lamella/core'
 
-/** A request as the pipeline would make it, which the transport does not repeat. */
+/** Creates a request as the pipeline would make it, without retries of the transport. */
 export function clientRequest(
   input: MessageInput = 'Hello.',
   options: ChatOptions = {},
@@ -16,7 +16,7 @@ export function clientRequest(
   }
 }
 
-/** All updates of a stream. */
+/** Returns all updates of a stream. */
 export async function collect(
   stream: AsyncIterable<ChatResponseUpdate>,
 ): Promise<ChatResponseUpdate[]> {

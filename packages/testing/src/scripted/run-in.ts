@@ -1,6 +1,6 @@
 import type { Agent, AgentResponse, MessageInput, RunOptions } from '@lamella/core'
 
-/** How an agent may be run. */
+/** Mode of a run. */
 export type RunMode = 'plain' | 'streamed'
 
 /** Both modes, for tables of tests: `describe.each(runModes)`. */

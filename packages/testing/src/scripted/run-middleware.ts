@@ -31,7 +31,7 @@ export interface MiddlewareRun<Result, InnerCall> {
   readonly updates: readonly AgentResponseUpdate[]
   /** Emitted events, streamed or not. */
   readonly events: readonly RunEvent[]
-  /** Calls that reached the inside of the middleware, in order. */
+  /** Inner calls of the middleware, in order. */
   readonly innerCalls: readonly InnerCall[]
   /**
    * Response to the caller of the whole run, with its `status`; `undefined` if the run rejected.
@@ -66,7 +66,7 @@ export interface ChatMiddlewareRunOptions extends MiddlewareRunOptions {
    */
   readonly replies?: readonly ScriptedStep[] | ScriptedAnswer | undefined
   /**
-   * How a streamed reply is cut.
+   * Chunking of a streamed reply.
    * @default 'word'
    */
   readonly chunk?: Chunking | undefined
@@ -101,7 +101,7 @@ export interface FunctionMiddlewareRunOptions extends MiddlewareRunOptions {
   readonly arguments?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A run as it reached the inside of an agent middleware. */
+/** A run as the inner part of an agent middleware received it. */
 export type InnerRun = Readonly<
   Pick<AgentContext, 'messages' | 'instructions' | 'options' | 'tools'>
 > & {
@@ -119,7 +119,7 @@ export interface InnerToolCall {
 
 /**
  * Runs a chat middleware alone around a scripted model call, through the pipeline of an agent. Tool
- * calls that the model makes are not executed. What goes wrong is in the result: it never rejects.
+ * calls of the model are not executed. Never rejects: errors are in the result.
  */
 export async function runChatMiddleware(
   middleware: MiddlewareInput,

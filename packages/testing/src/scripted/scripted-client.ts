@@ -25,22 +25,22 @@ import { isScriptedStream, toScriptedResponse, toScriptedUpdates } from './scrip
 /** Options of `scriptedClient`. */
 export interface ScriptedClientOptions extends ChatClientOptions {
   /**
-   * How `stream` cuts a complete reply.
+   * Chunking of a complete reply by `stream`.
    * @default 'word'
    */
   readonly chunk?: Chunking | undefined
   /**
-   * Of every reply that names none.
+   * Usage of every reply without its own.
    * @default { inputTokens: 10, outputTokens: 5, totalTokens: 15 }
    */
   readonly usage?: Usage | undefined
   /**
-   * The client's name, for tests with several.
+   * Provider name of the client, for tests with several clients.
    * @default 'scripted'
    */
   readonly provider?: string | undefined
   /**
-   * Stands before the ids of responses, messages and calls (`msg_1`, `call_1` …).
+   * Prefix of the ids of responses, messages and calls (`msg_1`, `call_1` …).
    * @default '' for the provider 'scripted', otherwise the provider and a hyphen
    */
   readonly idPrefix?: string | undefined
@@ -51,7 +51,7 @@ export interface ScriptedClientOptions extends ChatClientOptions {
   readonly clock?: Clock | undefined
 }
 
-/** A test asked more of a script than it holds, or less. `code` is `script_mismatch`. */
+/** Thrown when the calls of a test do not match its script. `code` is `script_mismatch`. */
 export class ScriptError extends LamellaError {
   constructor(message: string) {
     super(message, { code: 'script_mismatch' })
@@ -63,8 +63,8 @@ export class ScriptError extends LamellaError {
 }
 
 /**
- * A client without a model: it answers the first call with the first step, and so on. A function in
- * place of the list answers every call. A call beyond the script rejects with a `ScriptError`.
+ * A client without a model: it answers the first call with the first step, and so on. A function
+ * instead of the list answers every call. A call beyond the script rejects with a `ScriptError`.
  * @example
  * ```ts
  * import { Agent } from '@lamella/core'

@@ -24,11 +24,11 @@ export interface ScriptedRequest extends ChatRequest {
 export interface ScriptedStream {
   /** Strings and contents become updates of an assistant message; the others pass as they are. */
   readonly updates: readonly (string | Content | Partial<ChatResponseUpdate>)[]
-  /** Thrown after the last update. Without it, a stream that has no `finishReason` was cut. */
+  /** Thrown after the last update. Without it, a stream without a `finishReason` counts as cut. */
   readonly error?: unknown
-  /** Milliseconds waited before each update, by the client's `clock`. */
+  /** Milliseconds before each update, by the client's `clock`. */
   readonly delayMs?: number | undefined
-  /** After the last update nothing more comes until the call is aborted. */
+  /** After the last update, the stream hangs until the call is aborted. */
   readonly hang?: boolean | undefined
 }
 
@@ -44,12 +44,12 @@ export type ScriptedReply =
 /** Makes a reply from a request. An error that it throws fails the call. */
 export type ScriptedAnswer = (request: ScriptedRequest) => ScriptedReply | Promise<ScriptedReply>
 
-/** One call's answer. An error is thrown. */
+/** Answer to one call. An error is thrown. */
 export type ScriptedStep = ScriptedReply | ScriptedAnswer
 
 /**
  * A step in which the model calls a tool; several in a list are parallel calls. Arguments that are
- * a string stay as they are, so that they may be broken JSON.
+ * a string stay unchanged, so that they may be broken JSON.
  * @param callId by default the client counts: `call_1`, `call_2` …
  * @example
  * ```ts

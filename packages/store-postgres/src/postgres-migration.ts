@@ -1,7 +1,7 @@
 /**
- * The SQL that makes the tables of `postgresStore`, for those who run migrations themselves. It is safe to
- * run twice, and by several processes at once.
- * @throws RangeError if the name of the schema is not made of letters, digits and `_`
+ * Returns the SQL that creates the tables of `postgresStore`, if you run migrations yourself. It is
+ * safe to run twice, and by several processes at once.
+ * @throws RangeError if the name of the schema has other characters than letters, digits and `_`
  */
 export function postgresMigration(schema = 'public'): string {
   const place = schemaName(schema)

@@ -1,7 +1,7 @@
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
   /**
-   * Begins all keys, so that several applications share the tables.
+   * Prefix of all keys, so that several applications can share the tables.
    * @default 'lamella'
    */
   readonly namespace?: string | undefined
@@ -11,12 +11,12 @@ export interface PostgresStoreOptions {
    */
   readonly schema?: string | undefined
   /**
-   * Makes the tables at the first use. Pass `false` where another user runs `postgresMigration()`.
+   * Creates the tables at the first use. Pass `false` if you run `postgresMigration()` yourself.
    * @default true
    */
   readonly migrate?: boolean | undefined
   /**
-   * Connections of a pool that the store makes from a URL.
+   * Maximum connections of a pool that the store creates from a URL.
    * @default 10
    */
   readonly maxConnections?: number | undefined
@@ -31,16 +31,16 @@ export interface PostgresStoreOptions {
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Milliseconds after which the concurrency of a process that has died is free again.
+   * Milliseconds after which the concurrency slots of a dead process are released.
    * @default 30000
    */
   readonly leaseMs?: number | undefined
   /**
-   * Milliseconds between two looks for what other processes returned to a limit.
+   * Milliseconds between two checks for capacity that other processes released.
    * @default 100
    */
   readonly pollMs?: number | undefined
-  /** Tells the time. @default the clock of the database, which all processes share */
+  /** Source of time. @default the clock of the database, which all processes share */
   readonly clock?:
     | {
         /** Returns the time in milliseconds since 1970. */

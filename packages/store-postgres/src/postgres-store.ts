@@ -13,8 +13,8 @@ import { postgresLists } from './postgres-lists.ts'
 import type { PostgresStoreOptions } from './postgres-store-options.ts'
 
 /**
- * Keeps a store in PostgreSQL 13 or newer, shared by all processes. Takes a URL, or a pool of `pg` that
- * others use too; `close()` leaves that one open.
+ * Creates a store in PostgreSQL 13 or newer, shared by all processes. Accepts a URL, or a shared
+ * pool of `pg`; `close()` leaves a shared pool open.
  * @example
  * const store = postgresStore('postgres://127.0.0.1/app')
  * await store.set('greeting', { text: 'Hello' }, { ttlMs: 60_000 })

@@ -1,7 +1,7 @@
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
-   * Begins all keys. All of them are in one slot of a cluster.
+   * Prefix of all keys. All of them are in one slot of a cluster.
    * @default 'lamella'
    */
   readonly namespace?: string | undefined
@@ -16,16 +16,16 @@ export interface RedisStoreOptions {
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Milliseconds after which the concurrency of a process that has died is free again.
+   * Milliseconds after which the concurrency slots of a dead process are released.
    * @default 30000
    */
   readonly leaseMs?: number | undefined
   /**
-   * Milliseconds between two looks for what other processes returned to a limit.
+   * Milliseconds between two checks for capacity that other processes released.
    * @default 100
    */
   readonly pollMs?: number | undefined
-  /** Tells the time of limits. @default the clock of Redis, which all processes share */
+  /** Source of time for limits. @default the clock of Redis, which all processes share */
   readonly clock?:
     | {
         /** Returns the time in milliseconds since 1970. */

@@ -22,8 +22,9 @@ import type { RedisScript } from './run-script.ts'
 import { runScript } from './run-script.ts'
 
 /**
- * Keeps a store in Redis 6.2 or newer, shared by all processes. Takes a URL, or a client of `ioredis` that
- * others use too, such as the queue of `@lamella/worker-bullmq`; `close()` leaves that one open.
+ * Creates a store in Redis 6.2 or newer, shared by all processes. Accepts a URL, or a shared client
+ * of `ioredis`, for example that of a queue of `@lamella/worker-bullmq`; `close()` leaves a shared
+ * client open.
  * @example
  * const store = redisStore('redis://127.0.0.1:6379')
  * await store.set('greeting', { text: 'Hello' }, { ttlMs: 60_000 })

@@ -1,7 +1,7 @@
 /** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {
   /**
-   * Begins all keys, so that several applications share a file.
+   * Prefix of all keys, so that several applications can share a file.
    * @default 'lamella'
    */
   readonly namespace?: string | undefined
@@ -16,22 +16,22 @@ export interface SqliteStoreOptions {
    */
   readonly busyTimeoutMs?: number | undefined
   /**
-   * `normal` survives the end of a process, `full` also a loss of power, at the price of a flush to disk
-   * for each write.
+   * `normal` survives a crash of the process; `full` also survives a power failure, but flushes
+   * each write to disk.
    * @default 'normal'
    */
   readonly synchronous?: 'normal' | 'full' | undefined
   /**
-   * Milliseconds after which the concurrency of a process that has died is free again.
+   * Milliseconds after which the concurrency slots of a dead process are released.
    * @default 30000
    */
   readonly leaseMs?: number | undefined
   /**
-   * Milliseconds between two looks for what other processes returned to a limit.
+   * Milliseconds between two checks for capacity that other processes released.
    * @default 100
    */
   readonly pollMs?: number | undefined
-  /** Tells the time. @default the clock of this machine */
+  /** Source of time. @default the clock of this machine */
   readonly clock?:
     | {
         /** Returns the time in milliseconds since 1970. */

@@ -7,8 +7,8 @@ import { sqliteLists } from './sqlite-lists.ts'
 import type { SqliteStoreOptions } from './sqlite-store-options.ts'
 
 /**
- * Keeps a store in a SQLite file, which the processes of one machine may share. `:memory:` keeps it in
- * this process.
+ * Creates a store in a SQLite file, which the processes of one machine may share. `:memory:` keeps
+ * it in this process.
  * @example
  * const store = sqliteStore('app.db')
  * await store.set('greeting', { text: 'Hello' }, { ttlMs: 60_000 })

@@ -15,28 +15,29 @@ import { readRun } from './subscription.ts'
 
 /** Options of `AgentQueue`. */
 export interface AgentQueueOptions {
-  /** Shared by the queue and its workers. No `:` in it. */
+  /** Name that the queue and its workers share, without `:`. */
   readonly name: string
   /** Connection to Redis. */
   readonly connection: Connection
   /**
-   * How often a run that crashes is tried, in all.
+   * Attempts of a crashing run in total.
    * @default 3
    */
   readonly attempts?: number | undefined
   /**
-   * Before the second try; doubled before each one after it.
+   * Milliseconds before the second attempt; doubled before each later one.
    * @default 1000
    */
   readonly backoffMs?: number | undefined
   /**
-   * How long the record of a run is kept when it has ended. Within this time its id is not run again.
+   * Milliseconds for which the record of an ended run is kept. Until then, its id cannot be used
+   * again.
    * @default 604800000, seven days
    */
   readonly keepMs?: number | undefined
   /**
-   * How long to wait for Redis; then the call rejects with `store_timeout`. It may still have its effect: make it
-   * again, with the same `runId` or the same answers.
+   * Milliseconds to wait for Redis; then the call rejects with `store_timeout`. It may still take
+   * effect: repeat it with the same `runId` or the same answers.
    * @default 5000
    */
   readonly storeTimeoutMs?: number | undefined
@@ -78,7 +79,7 @@ export class AgentQueue {
     this.#timeoutMs = options.storeTimeoutMs ?? 5000
   }
 
-  /** Adds a run. One whose id is known is not added again; its id is returned all the same. */
+  /** Adds a run. A run with a known id is not added again, and its id is returned. */
   async add(request: RunRequest): Promise<{
     /** Id of the run. */
     readonly runId: string
@@ -114,9 +115,9 @@ export class AgentQueue {
   }
 
   /**
-   * Resumes a paused run on any free worker. The same answers once more change nothing.
-   * @throws LamellaError `approval_invalid` for an answer that nobody asked for, `approval_used` for a run
-   * that was answered otherwise before, `run_state` for one that never waited
+   * Resumes a paused run on any free worker. Repeating the same answers changes nothing.
+   * @throws LamellaError `approval_invalid` for an answer without a request, `approval_used` for a
+   * run that was answered differently before, `run_state` for a run that is not paused
    */
   async resume(
     runId: string,
@@ -150,8 +151,8 @@ export class AgentQueue {
   }
 
   /**
-   * Cancels a run, wherever it is. Resolves to whether it was still to be cancelled; how it ended,
-   * `result` tells.
+   * Cancels a run in any state. Resolves to true if the run had not ended yet; `result` has its
+   * outcome.
    */
   async cancel(
     runId: string,
@@ -167,7 +168,7 @@ export class AgentQueue {
     })
   }
 
-  /** Answers what a middleware or tool asked by `run.request`, if its worker still waits for it. */
+  /** Answers a `run.request` of a middleware or tool, if its worker still waits for it. */
   async respond(runId: string, id: string, value: unknown, owner: RunOwner = {}): Promise<void> {
     if (!(await this.#owns(runId, owner))) return
     await this.#inTime(() => this.#tell({ runId, respond: id, value }))
@@ -186,7 +187,7 @@ export class AgentQueue {
 
   /**
    * Iterates over the updates of a run and finally its outcome, from the start or after the message
-   * `from`. A worker that continues the run says so by an update with `restart`.
+   * `from`. A worker that continues the run sends an update with `restart`.
    * @throws LamellaError `run_unknown`, from the first step of the iteration on
    */
   subscribe(
@@ -201,7 +202,7 @@ export class AgentQueue {
     return readRun(this.#store, () => connect(this.#connection), runId, { ...options, check })
   }
 
-  /** How a run ended, or what it waits for. Waits for it. */
+  /** Waits for the outcome of a run, or for its pause. */
   async result(
     runId: string,
     options: RunOwner & { readonly signal?: AbortSignal | undefined } = {},
@@ -215,7 +216,7 @@ export class AgentQueue {
     throw new LamellaError(`run "${runId}" has no outcome any more`, { code: 'run_unknown' })
   }
 
-  /** Waits for what is being written; for five seconds at most where Redis is away, and then it fails. */
+  /** Waits for pending writes, at most five seconds if Redis is unavailable; then it fails. */
   async close(): Promise<void> {
     await closed(this.#redis, this.#leave(), 0)
   }

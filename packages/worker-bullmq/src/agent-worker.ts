@@ -18,37 +18,41 @@ import { SessionLocks } from './session-locks.ts'
 
 /** Options of `AgentWorker`. */
 export interface AgentWorkerOptions {
-  /** That of the queue. */
+  /** Name of the queue. */
   readonly name: string
   /** Connection to Redis. */
   readonly connection: Connection
-  /** By the names that runs are added with, or a function that makes them. */
+  /**
+   * Agents by the names that runs are added with, or a function of the name that returns the agent.
+   */
   readonly agents: Readonly<Record<string, Agent>> | ((name: string) => Agent | Promise<Agent>)
   /** Sessions of all workers of the queue, by `sessions(store)`. Required for runs with a `sessionId`. */
   readonly sessions?: Sessions | undefined
   /**
-   * Runs at the same time.
+   * Maximum number of concurrent runs.
    * @default 10
    */
   readonly concurrency?: number | undefined
   /**
-   * How long a worker that does not answer keeps its runs. Then another one takes them over.
+   * Milliseconds after which the runs of a silent worker are taken over.
    * @default 30000
    */
   readonly lockMs?: number | undefined
   /**
-   * How often a run may be begun, after crashes of its worker included, before it counts as crashed.
+   * Maximum number of starts of a run, crashes of its worker included; then it counts as crashed.
    * @default 20
    */
   readonly maxDeliveries?: number | undefined
   /**
-   * Updates are written for subscribers at least this often.
+   * Milliseconds for which updates are collected before they are written for subscribers.
    * @default 20
    */
   readonly flushMs?: number | undefined
   /** As for the queue. @default 604800000, seven days */
   readonly keepMs?: number | undefined
-  /** Told of each failure, with what the record leaves out. What it throws is dropped. */
+  /**
+   * Receives each failure, with details that the record omits. Errors that it throws are dropped.
+   */
   readonly onError?: ((error: unknown, runId: string | undefined) => void) | undefined
 }
 
@@ -112,16 +116,16 @@ export class AgentWorker {
     this.#listener.subscribe(this.#store.controlChannel).catch(() => {})
   }
 
-  /** Resolves when the worker can take runs. */
+  /** Resolves when the worker can accept runs. */
   async ready(): Promise<void> {
     await this.#worker.waitUntilReady()
   }
 
   /**
-   * Takes no more runs, lets those under way come to their next safe point, and gives them to others
-   * from there. After `timeoutMs` they are cut off, and others continue from their last finished step. While
-   * Redis is away nothing can be given to others: five seconds later it closes all the same, `onError` is
-   * told, and others take the runs over after `lockMs`.
+   * Accepts no more runs, lets running ones reach their next safe point, and returns them to the
+   * queue. After `timeoutMs` they are aborted, and other workers continue from the last finished
+   * step. If Redis is unavailable, it closes five seconds later and reports the runs to `onError`;
+   * other workers take them over after `lockMs`.
    */
   close(options: { readonly timeoutMs?: number | undefined } = {}): Promise<void> {
     const { timeoutMs = 10_000 } = options
@@ -289,7 +293,7 @@ export class AgentWorker {
   }
 }
 
-/** The name of the queue that runs go to which crashed each time they were tried. */
+/** Returns the name of the queue for runs that crashed in every attempt. */
 export function deadLetterQueue(name: string): string {
   return `${name}-dead`
 }

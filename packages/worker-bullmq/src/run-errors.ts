@@ -15,14 +15,14 @@ export function takenOver(runId: string): LamellaError {
 /** Error of a run whose worker closed while Redis was unavailable. */
 export function leftBehind(runId: string): LamellaError {
   return new LamellaError(
-    `run "${runId}" was left to other workers: Redis was away while this one closed`,
+    `run "${runId}" was left to other workers: Redis was unavailable while this one closed`,
     { code: 'store_failed' },
   )
 }
 
 /** The error of a run whose workers keep dying. */
 export function begunTooOften(runId: string, times: number): LamellaError {
-  return new LamellaError(`run "${runId}" was begun ${times} times and never ended`, {
+  return new LamellaError(`run "${runId}" was started ${times} times and never ended`, {
     code: 'run_failed',
   })
 }

@@ -5,7 +5,7 @@ import type { AgentResponse, Block, Message, PendingRequest, Usage } from '@lame
  */
 export type RunState = 'queued' | 'running' | 'paused' | 'completed' | 'failed' | 'cancelled'
 
-/** Whose run is meant. A run of another owner counts as missing; what is left out is not checked. */
+/** Owner of a run. A run of another owner counts as missing; omitted fields are not checked. */
 export interface RunOwner {
   /** Tenant that the run was added for. */
   readonly tenant?: string | undefined
@@ -26,17 +26,20 @@ export interface RunRequest extends RunOwner {
   readonly runId?: string | undefined
   /** Runs of one session run one after another. */
   readonly sessionId?: string | undefined
-  /** For middlewares and tools, as `run.data`. */
+  /** Data for middleware and tools, as `run.data`. */
   readonly data?: unknown
 }
 
-/** How a run ended, or why it waits. */
+/** End of a run, or the reason for its pause. */
 export interface RunOutcome {
   /** Id of the run. */
   readonly runId: string
   /** Kind of the outcome. */
   readonly event: 'run.completed' | 'run.paused' | 'run.failed' | 'run.cancelled'
-  /** Of the response; or `guardrail_tripped`, `budget_exhausted`, `agent_crashed`, `cancelled`. */
+  /**
+   * Status of the response; or `guardrail_tripped`, `budget_exhausted`, `agent_crashed`,
+   * `cancelled`.
+   */
   readonly status:
     | Exclude<AgentResponse['status'], 'blocked'>
     | 'guardrail_tripped'
@@ -56,7 +59,9 @@ export interface RunOutcome {
   readonly reason?: string | undefined
   /** Facts about a block by a guardrail. */
   readonly block?: Block | undefined
-  /** Of a crash. The message is there only for errors of Lamella, which hold no text of users. */
+  /**
+   * Error of a crash. Only errors of Lamella have a message, because it contains no text of users.
+   */
   readonly error?:
     | {
         /** Name of the error. */
@@ -77,7 +82,7 @@ export interface RunRecord extends RunOwner {
   readonly agent: string
   /** State of the run. */
   readonly state: RunState
-  /** How often a worker has begun to work on it. */
+  /** Number of times that a worker has started it. */
   readonly deliveries: number
   /** Latest outcome of the run. */
   readonly outcome?: RunOutcome | undefined

@@ -3,7 +3,7 @@ import { text, textOf } from '@lamella/core'
 import { turnGroups } from '../turns/turn-groups.ts'
 
 export interface ClearRules {
-  /** How many of the last rounds of calls keep their results. */
+  /** Number of the latest iterations whose results stay. */
   readonly keep: number
   /** Names of tools whose results always stay. */
   readonly exclude: readonly string[]
@@ -11,8 +11,8 @@ export interface ClearRules {
 }
 
 /**
- * Replaces old results of tools by a placeholder. Calls, pairs and errors stay. Returns the same list if
- * nothing changed.
+ * Replaces old tool results with a placeholder. Calls, pairs and errors stay. Returns the same list
+ * if nothing changed.
  */
 export function clearResults(
   messages: readonly Message[],

@@ -17,10 +17,10 @@ export interface KeepRules {
 export interface CutLimits {
   readonly maxMessages: number
   readonly maxTokens: number
-  /** Of what is sent besides the messages. */
+  /** Tokens of the request besides the messages. */
   readonly overheadTokens: number
   readonly tokensOf: (message: Message) => number
-  /** The share of a limit that is cut at once, so that the cut stays where it is for a while. */
+  /** Share of a limit that is removed in addition, so that the cut stays for several calls. */
   readonly headroom: number
 }
 
@@ -30,7 +30,7 @@ export interface CutHistory {
   readonly tokens: number
 }
 
-/** Leaves out whole turns, the oldest first, until what is left is within the limits or must stay. */
+/** Removes whole turns, oldest first, until the rest is within the limits or must stay. */
 export function cutHistory(
   messages: readonly Message[],
   limits: CutLimits,
@@ -60,7 +60,10 @@ export function cutHistory(
   }
 }
 
-/** Rounded up to a multiple of `step`: while it grows within a step, it stays the same. */
+/**
+ * Rounds up to a multiple of `step`, so that the result stays the same while a value grows within a
+ * step.
+ */
 function inSteps(excess: number, step: number): number {
   return excess <= 0 || step <= 0 ? excess : Math.ceil(excess / step) * step
 }
@@ -81,11 +84,11 @@ function droppable(messages: readonly Message[], keep: KeepRules): readonly (rea
     else turns.set(group.turn, [...(turns.get(group.turn) ?? []), group])
   }
   const units = [...turns.values()].map((groups) => {
-    // What the user asked stays before an answer that stays.
+    // A user's question stays before an answer that stays.
     const stays = groups.some(isPinned)
     return groups.filter((group) => !stays || (!isPinned(group) && !group.isUser))
   })
-  // All that is left of what came before the turns.
+  // The remaining messages before the first turn.
   units.push(summaries.filter((group) => !isPinned(group)))
   if (!keep.currentRun) {
     const calls = current.filter((group) => !group.isUser).slice(0, -1)

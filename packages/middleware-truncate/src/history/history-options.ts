@@ -2,7 +2,7 @@ import type { ChatContext, Message } from '@lamella/core'
 import type { CountTokens, MiddlewareOptions } from '@lamella/core/authoring'
 import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
 
-/** Data of an event about a call that was cut, or could not be. It holds no content. */
+/** Data of an event about a call that was shortened, or could not be. It has no content. */
 export interface HistoryEvent {
   /** Name of the middleware. */
   readonly middleware: string
@@ -10,11 +10,11 @@ export interface HistoryEvent {
   readonly action: 'clear' | 'cut' | 'overflow'
   /** `context_length`: the provider had refused the call. */
   readonly reason: 'limit' | 'context_length'
-  /** Messages of the call before. */
+  /** Number of messages before the change. */
   readonly messagesBefore: number
-  /** Messages of the call after. */
+  /** Number of messages after the change. */
   readonly messagesAfter: number
-  /** Estimated, of what is sent; only with a limit in tokens. */
+  /** Estimated tokens of the request; only with a limit in tokens. */
   readonly tokens?: number | undefined
   /** Limit that was exceeded. */
   readonly limit?: number | undefined
@@ -23,16 +23,18 @@ export interface HistoryEvent {
 /** Options of `historyTruncator`. */
 export interface HistoryTruncatorOptions extends MiddlewareOptions<ChatContext, HistoryEvent> {
   /**
-   * Messages of a call, system messages included. What must stay stays, also beyond it.
+   * Maximum number of messages in a call, system messages included. Messages that must stay may
+   * exceed it.
    * @default 30, if there is no `maxTokens`
    */
   readonly maxMessages?: number | undefined
   /**
-   * Tokens of a call's input: messages, instructions, tools, media and the schema of the answer. A
-   * function may tell it by the model. @default no limit
+   * Maximum tokens of a call's input: messages, instructions, tools, media and the schema of the
+   * answer. A function may return it by model.
+   * @default no limit
    */
   readonly maxTokens?: number | ((context: ChatContext) => number) | undefined
-  /** Counts the tokens of a text. @default an estimate by the kinds of characters */
+  /** Counts the tokens of a text. @default an estimate by kinds of characters */
   readonly countTokens?: CountTokens | undefined
   /**
    * Corrects counts by the usage that the provider reported for earlier calls of the model.
@@ -42,20 +44,25 @@ export interface HistoryTruncatorOptions extends MiddlewareOptions<ChatContext, 
   /** Messages to keep besides system messages and the current run. */
   readonly keep?:
     | {
-        /** The first message of a user, often the task. @default false */
+        /** Keeps the first message of a user, which is often the task. @default false */
         readonly firstUser?: boolean | undefined
-        /** Messages that stay, with their calls, results and the question before them. */
+        /**
+         * Returns true for messages to keep, with their calls, results and the question before
+         * them.
+         */
         readonly pinned?: ((message: Message) => boolean) | undefined
         /**
-         * All calls of the current run and their results. Otherwise its oldest ones may go, and its
-         * input and its last ones stay. @default true
+         * Keeps all calls of the current run and their results. Otherwise its oldest calls may be
+         * removed; its input and its last calls stay.
+         * @default true
          */
         readonly currentRun?: boolean | undefined
       }
     | undefined
   /**
-   * Old results of tools that give way to a placeholder before anything is cut: all but those of the
-   * last `keep` rounds (by default 3), and of the tools in `exclude`. @default none
+   * Replaces old tool results with a placeholder before messages are removed: all but those of the
+   * last `keep` iterations (by default 3) and of the tools in `exclude`.
+   * @default none
    */
   readonly clearResults?:
     | {
@@ -71,13 +78,14 @@ export interface HistoryTruncatorOptions extends MiddlewareOptions<ChatContext, 
       }
     | undefined
   /**
-   * The share of a limit that is cut beyond it, at once. With 0.25 the cut stays where it is, and the
-   * provider's prompt cache with it, until the conversation has grown by a quarter of the limit.
+   * Share of a limit that is removed in addition. With 0.25, the cut and the provider's prompt
+   * cache stay until the conversation has grown by a quarter of the limit.
    * @default 0
    */
   readonly headroom?: number | undefined
   /**
-   * A sentence that is added to the instructions of a call that was cut, always the same; or none.
+   * Sentence that is added to the instructions of a shortened call, always the same; `false` adds
+   * none.
    * @default 'Earlier messages of this conversation are not shown.'
    */
   readonly notice?: string | false | undefined
@@ -87,8 +95,8 @@ export interface HistoryTruncatorOptions extends MiddlewareOptions<ChatContext, 
    */
   readonly persist?: boolean | undefined
   /**
-   * Behavior when the provider rejects a call as too long: cut it to this share of its tokens and call
-   * once more, or `false` to fail.
+   * Behavior when the provider rejects a call as too long: shortens it to this share of its tokens
+   * and calls once more; `false` fails.
    * @default 0.7
    */
   readonly onContextLength?: number | false | undefined

@@ -15,7 +15,7 @@ import { checkHistoryOptions } from './history-options.ts'
 import { TokenMeter } from '../turns/token-meter.ts'
 
 /**
- * Cuts the messages of a call to a number of messages or tokens, between whole turns.
+ * Limits a call to a number of messages or tokens by removing whole turns.
  * @throws TypeError or RangeError that names the option and the value
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
   const report = reporter('truncate', options.onEvent)
 
   return defineChatMiddleware('truncate', options, async (context, callNext) => {
-    // Where the provider keeps the conversation, nothing of it can be cut here.
+    // A conversation that the provider keeps cannot be shortened here.
     if (context.options.conversationId !== undefined) {
       await callNext()
       return
@@ -64,7 +64,7 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
     }
   })
 
-  /** Tokens of a call with these messages, as the provider would count them. */
+  /** Returns the tokens of a call with these messages, as the provider would count them. */
   function measure(context: ChatContext, messages: readonly Message[]): number {
     return Math.ceil((meter.overhead(context) + meter.ofAll(messages)) * meter.factor(context))
   }

@@ -15,11 +15,11 @@ import {
   reporter,
 } from '@lamella/core/authoring'
 
-/** Data of an event about added results. It holds no content. */
+/** Data of an event about added results. It has no content. */
 export interface PatchEvent {
   /** Name of the middleware. */
   readonly middleware: string
-  /** How many calls got a result. */
+  /** Number of calls that got a result. */
   readonly calls: number
 }
 
@@ -33,8 +33,8 @@ export interface PatchToolCallsOptions extends MiddlewareOptions<AgentContext, P
 }
 
 /**
- * Gives calls that never got a result one, when the user says something new: so the model sees that it
- * had called, and that it was cancelled. Calls that wait for an approval are left alone.
+ * Adds a result to calls that never got one, when a new message of the user follows. The model then
+ * reads that the call was canceled. Calls that wait for an approval are not changed.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddleware {
@@ -65,7 +65,7 @@ export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddle
       error: { code: 'cancelled', message: 'the conversation continued without it' },
     })
     if (session !== undefined) {
-      // What a provider that keeps the conversation has seen stays as it is.
+      // Messages that the provider keeps stay unchanged.
       const seen = session.conversationId === undefined ? 0 : (session.sent ?? 0)
       session.messages = answered(session.messages, open, answer, seen)
     }
@@ -75,7 +75,7 @@ export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddle
 
 const cancelled = 'This call was cancelled: the conversation continued before it had a result.'
 
-/** A resumed run is given again what it was begun with: that is nothing new. */
+/** A resumed run gets its original input again: that is not a new message. */
 function saysSomethingNew(input: readonly Message[], history: readonly Message[]): boolean {
   const known = new Set(history.map(({ id }) => id))
   return input.some(
@@ -86,7 +86,10 @@ function saysSomethingNew(input: readonly Message[], history: readonly Message[]
   )
 }
 
-/** Calls without a result that nobody waits for. Ids may come again: a result is that of the last one. */
+/**
+ * Returns the calls without a result that are not pending. Ids may repeat: a result belongs to the
+ * last call.
+ */
 function openCalls(
   messages: readonly Message[],
   session: Session | undefined,
@@ -98,7 +101,7 @@ function openCalls(
       if (content.type === 'function-call' && content.informational !== true) {
         open.set(content.callId, [...(open.get(content.callId) ?? []), content])
       } else if (content.type === 'function-result') open.get(content.callId)?.pop()
-      // Without a session, nothing tells whether an approval is still open.
+      // Without a session, it is unknown if an approval is still open.
       else if (content.type === 'approval-request' && session === undefined) {
         waiting.add(content.call.callId)
       }
@@ -107,7 +110,7 @@ function openCalls(
   return new Set([...open.values()].flat().filter(({ callId }) => !waiting.has(callId)))
 }
 
-/** The messages with results for open calls, right behind what has answered the others. */
+/** Returns the messages with results for open calls, directly after the results of the others. */
 function answered(
   messages: readonly Message[],
   open: ReadonlySet<FunctionCallContent>,

@@ -2,15 +2,15 @@ import type { ChatClient, ChatContext, KeyValueStore, Message } from '@lamella/c
 import type { Clock, CountTokens, MiddlewareOptions } from '@lamella/core/authoring'
 import { checkOptions, checkStore, middlewareRules, wrongOption } from '@lamella/core/authoring'
 
-/** Data of an event about a summary. It holds no content. */
+/** Data of an event about a summary. It has no content. */
 export interface SummaryEvent {
   /** Name of the middleware. */
   readonly middleware: string
   /** Outcome of the summary. */
   readonly action: 'summarized' | 'failed'
-  /** How many messages the summary stands for. */
+  /** Number of summarized messages. */
   readonly messages: number
-  /** How many chunks were summarised anew; the others were known. */
+  /** Number of chunks that were summarized now; the others were stored. */
   readonly calls: number
 }
 
@@ -23,7 +23,7 @@ interface BackgroundSummary {
 /** Options of `summarizer`. */
 export interface SummarizerOptions extends MiddlewareOptions<ChatContext, SummaryEvent> {
   /**
-   * Writes summaries. Give it middlewares of its own to retry or to fall back.
+   * Client that writes summaries. Its own middleware applies, such as a retry or a fallback.
    * @default the client of the call
    */
   readonly client?: ChatClient | undefined
@@ -33,21 +33,22 @@ export interface SummarizerOptions extends MiddlewareOptions<ChatContext, Summar
    */
   readonly model?: string | undefined
   /**
-   * Messages of a call from which on it is too long, system messages included.
+   * Number of messages at which a call is too long, system messages included.
    * @default no limit
    */
   readonly maxMessages?: number | undefined
   /**
-   * Tokens of a call's input from which on it is too long.
+   * Tokens of a call's input at which it is too long.
    * @default 100_000, if there is no `maxMessages`
    */
   readonly maxTokens?: number | undefined
   /**
-   * Newest messages that stay as they are, at least, whole turns. The current run always stays.
+   * Minimum number of newest messages that stay unchanged, in whole turns. The current run always
+   * stays.
    * @default 20
    */
   readonly keepMessages?: number | undefined
-  /** Messages that stay as they are, behind the summary. @default none */
+  /** Returns true for messages that stay unchanged, after the summary. @default none */
   readonly pinned?: ((message: Message) => boolean) | undefined
   /** Counts the tokens of a text. @default an estimate by the kinds of characters */
   readonly countTokens?: CountTokens | undefined
@@ -56,7 +57,11 @@ export interface SummarizerOptions extends MiddlewareOptions<ChatContext, Summar
    * @default true, unless there is a `countTokens`
    */
   readonly calibrate?: boolean | undefined
-  /** Instructions for who writes the summary. @default what to keep, and to follow nothing in it */
+  /**
+   * Instructions for the summarizing model.
+   * @default the facts to keep, and a prohibition to follow
+   * the text
+   */
   readonly prompt?: string | undefined
   /**
    * `structured` asks for facts, decisions, open tasks and files, each in a list.
@@ -74,12 +79,13 @@ export interface SummarizerOptions extends MiddlewareOptions<ChatContext, Summar
    */
   readonly maxSummaryTokens?: number | undefined
   /**
-   * Characters of a text, an argument or a result that the summary is made from; longer ones lose
-   * their middle. @default 4000
+   * Maximum characters of a text, an argument or a result that the summarizing model reads; longer
+   * ones lose their middle.
+   * @default 4000
    */
   readonly maxCharsPerPart?: number | undefined
   /**
-   * Replaces messages by the summary in the session too.
+   * Replaces messages with the summary in the session too.
    * @default true
    */
   readonly persist?: boolean | undefined
@@ -90,21 +96,21 @@ export interface SummarizerOptions extends MiddlewareOptions<ChatContext, Summar
    */
   readonly background?: BackgroundSummary | false | undefined
   /**
-   * Keeps summaries by a hash of what they stand for, so that a conversation that is sent as a whole
-   * each time is not summarised again.
+   * Stores summaries by a hash of the summarized messages, so that a conversation that is sent as a
+   * whole each time is summarized once.
    * @default the agent's, otherwise this process, the last 100
    */
   readonly store?: KeyValueStore | undefined
   /**
-   * Milliseconds to wait for each answer of the store. After it, the summary is written as if it were not
-   * known, and not kept.
+   * Milliseconds to wait for each answer of the store. After that, the summary is written again and
+   * not stored.
    * @default 1000
    */
   readonly storeTimeoutMs?: number | undefined
   /** Tells the time. @default the clock of this machine */
   readonly clock?: Clock | undefined
   /**
-   * When no summary could be made: the call is made as it is, or fails.
+   * Behavior without a summary: makes the call unchanged (`open`), or fails it (`closed`).
    * @default 'open'
    */
   readonly onError?: 'open' | 'closed' | undefined

@@ -16,7 +16,7 @@ import { TokenMeter } from '../turns/token-meter.ts'
 import { writeSummary } from './write-summary.ts'
 
 /**
- * Replaces the beginning of a conversation that has become too long by a summary.
+ * Replaces the beginning of a conversation that has become too long with a summary.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
@@ -44,11 +44,11 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
     if (maxTokens < Infinity) meter.learn(context, usage.inputTokens)
   })
 
-  /** How many times too long a call is, by the limit that it exceeds most. */
+  /** Returns the factor by which a call exceeds its limit, for the limit that it exceeds most. */
   function excessOf(context: ChatContext): number {
     const { messages } = context
     const byMessages = messages.length / maxMessages
-    // Where the provider keeps the conversation, nothing of it can be replaced here.
+    // A conversation that the provider keeps cannot be replaced here.
     if (context.options.conversationId !== undefined) return 0
     if (maxTokens === Infinity) return byMessages
     const tokens = (meter.overhead(context) + meter.ofAll(messages)) * meter.factor(context)

@@ -5,21 +5,21 @@ import type { SpillOptions } from './read-more-tool.ts'
 import { spillRules } from './read-more-tool.ts'
 import type { TruncateStrategy } from './truncate-text.ts'
 
-/** Data of an event about a shortened result. It holds no content. */
+/** Data of an event about a shortened result. It has no content. */
 export interface ContentEvent {
   /** Name of the middleware. */
   readonly middleware: string
   /** Name of the tool. */
   readonly tool: string
-  /** Characters of the result before. */
+  /** Number of characters before the change. */
   readonly charsBefore: number
-  /** Characters of the result after. */
+  /** Number of characters after the change. */
   readonly charsAfter: number
-  /** `failed`: the store did not take the whole result. */
+  /** `failed`: the store did not accept the whole result. */
   readonly spill: 'none' | 'kept' | 'failed'
 }
 
-/** Shortens a text to at most so many characters. */
+/** Shortens a text to a maximum number of characters. */
 export type ShortenText = (
   text: string,
   limit: { readonly maxChars: number; readonly context: FunctionInvocationContext },
@@ -29,23 +29,24 @@ export type ShortenText = (
 export interface ContentTruncatorOptions
   extends MiddlewareOptions<FunctionInvocationContext, ContentEvent> {
   /**
-   * Characters of the texts of a result together; media do not count and stay. A function may tell it
-   * by the tool. @default 50_000
+   * Maximum characters of all texts of a result together; media do not count and stay. A function
+   * may return it by tool.
+   * @default 50_000
    */
   readonly maxChars?: number | ((context: FunctionInvocationContext) => number) | undefined
-  /** Tokens of the texts of a result together. @default no limit besides `maxChars` */
+  /** Maximum tokens of all texts of a result together. @default no limit besides `maxChars` */
   readonly maxTokens?: number | undefined
   /** Counts the tokens of a text. @default an estimate by the kinds of characters */
   readonly countTokens?: CountTokens | undefined
   /**
    * Way to shorten a text: keep its beginning and end (`head-tail`), keep its beginning, or keep it
-   * valid JSON with fewer values (`head-tail` for text that is not JSON). Or a function of your own.
+   * valid JSON with fewer values (`head-tail` for text that is not JSON). Or your own function.
    * @default 'head-tail'
    */
   readonly strategy?: TruncateStrategy | ShortenText | undefined
-  /** Stands where something was left out. @default '\n\n[...truncated...]\n\n' */
+  /** Text that replaces removed text. @default '\n\n[...truncated...]\n\n' */
   readonly marker?: string | undefined
-  /** Keeps whole results and lets the model read on with a tool. @default they are gone */
+  /** Stores complete results, which the model can read with a tool. @default they are not stored */
   readonly spill?: SpillOptions | undefined
 }
 

@@ -14,7 +14,7 @@ import { shrinkJson } from './shrink-json.ts'
 import { truncateText } from './truncate-text.ts'
 
 /**
- * Shortens results of tools that are too long.
+ * Shortens tool results that are too long.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function contentTruncator(options: ContentTruncatorOptions = {}): FunctionMiddleware {

@@ -9,10 +9,10 @@ import {
   withinStoreTime,
 } from '@lamella/core/authoring'
 
-/** Storage of whole results, so that the model can read more of them. */
+/** Storage of complete results, so that the model can read more of them. */
 export interface SpillOptions {
   /**
-   * Store of the whole results.
+   * Store of the complete results.
    * @default the agent's, otherwise this process, the last 100
    */
   readonly store?: KeyValueStore | undefined
@@ -22,26 +22,27 @@ export interface SpillOptions {
    */
   readonly ttlMs?: number | undefined
   /**
-   * Of the tool by which the model reads on.
+   * Name of the tool that reads more.
    * @default 'read_more'
    */
   readonly toolName?: string | undefined
   /**
-   * Stands before the keys of the store.
+   * Prefix of the keys in the store.
    * @default 'result:'
    */
   readonly prefix?: string | undefined
   /**
-   * Characters that the tool gives at once.
+   * Characters that the tool returns in one call.
    * @default 20_000
    */
   readonly pageChars?: number | undefined
   /**
-   * Milliseconds to wait for each answer of the store. After it, a result is not kept, or not read.
+   * Milliseconds to wait for each answer of the store. After that, a result is not stored, or not
+   * read.
    * @default 1000
    */
   readonly storeTimeoutMs?: number | undefined
-  /** Tells the time. @default the clock of this machine */
+  /** Source of time. @default the clock of this machine */
   readonly clock?: Clock | undefined
 }
 
@@ -56,9 +57,9 @@ export const spillRules: OptionRules<SpillOptions> = {
 }
 
 /**
- * The tool by which a model reads on in results that `contentTruncator({ spill })` has shortened. It
- * only finds what the same session, or without one the same run, has kept. The middleware offers it from the
- * first shortened result on; among an agent's own tools it is there from the start.
+ * Creates the tool that reads more of the results that `contentTruncator({ spill })` has shortened.
+ * It finds only results of the same session, or of the same run without one. The middleware offers
+ * it after the first shortened result; add it to the agent's tools to offer it from the start.
  */
 export function readMoreTool(options: SpillOptions): Tool {
   checkOptions('readMoreTool', options, spillRules)

@@ -1,9 +1,9 @@
 import { truncateText } from './truncate-text.ts'
 
 /**
- * A JSON text that says less and is still JSON: long strings, lists and objects end with a word on what
- * was left out. `undefined` if the text is no JSON object or list, has numbers that
- * would change, or cannot be made that short.
+ * Shortens a JSON text so that it stays JSON: long strings, lists and objects end with a note about
+ * the removed part. Returns `undefined` if the text is not a JSON object or list, has numbers that
+ * would change, or cannot be shortened that much.
  */
 export function shrinkJson(text: string, maxChars: number): string | undefined {
   if (!/^\s*[[{]/.test(text) || longNumber.test(text)) return undefined

@@ -6,9 +6,9 @@ import { ProviderError } from '@lamella/core'
  * `context_length`, so that a fallback to a model with a larger context handles it.
  */
 export class ContextOverflowError extends ProviderError {
-  /** Tokens of what must be sent, estimated. */
+  /** Estimated tokens of the messages that must be sent. */
   readonly needed: number
-  /** Tokens that may be sent. */
+  /** Maximum number of tokens. */
   readonly limit: number
   /** Tokens of the largest message that must stay. */
   readonly largest: number

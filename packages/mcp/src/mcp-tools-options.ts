@@ -8,39 +8,41 @@ import type { McpSamplingOptions } from './contents/sample.ts'
 export interface McpToolsOptions
   extends Pick<MiddlewareOptions<AgentContext, McpEvent>, 'when' | 'onEvent'> {
   /**
-   * Name of the server for you, in events and in front of its tools: letters, digits, `_` and `-`.
+   * Your name for the server, in events and in the prefix of its tools: letters, digits, `_` and
+   * `-`.
    * @default 'mcp'
    */
   readonly name?: string | undefined
   /**
-   * Beginning of the names of its tools.
+   * Prefix of the names of its tools.
    * @default the name and `_`
    */
   readonly prefix?: string | undefined
   /**
-   * Tools that are offered, by the server's names for them, or a function of the name.
+   * Tools to offer, by the server's names for them, or a function of the name.
    * @default all
    */
   readonly tools?: readonly string[] | ((name: string) => boolean) | undefined
   /**
-   * `annotations` makes `readOnlyHint` and `idempotentHint` of the server count, for tool policies, caches and
-   * retries.
+   * `annotations` trusts `readOnlyHint` and `idempotentHint` of the server, for tool policies,
+   * caches and retries.
    * @default 'none'
    */
   readonly trust?: 'none' | 'annotations' | undefined
   /**
-   * Fingerprints of tools, from `fingerprints()`. A tool with another one, or with none, has changed.
+   * Fingerprints of tools, from `fingerprints()`. A tool with another fingerprint, or with none,
+   * counts as changed.
    * @default those of the first list that this process reads
    */
   readonly pinned?: Readonly<Record<string, string>> | undefined
   /**
-   * A tool that has changed is shown and each call of it waits for approval, or it is not shown.
+   * Action for a changed tool: `ask` requires approval of each call, `hide` does not offer it.
    * @default 'ask'
    */
   readonly onDrift?: 'ask' | 'hide' | undefined
   /**
-   * Fails a run while the server cannot be reached and no list of its tools was read yet. `false` lets it
-   * continue without them.
+   * Fails a run if the server is unreachable and no list of its tools was read yet. `false`
+   * continues without its tools.
    * @default true
    */
   readonly required?: boolean | undefined
@@ -50,52 +52,54 @@ export interface McpToolsOptions
    */
   readonly elicitation?: 'ask' | 'decline' | undefined
   /**
-   * Milliseconds that the caller has for an answer. They do not count for the call.
+   * Milliseconds that the caller has for an answer. They do not count toward the limits of the
+   * call.
    * @default 300000
    */
   readonly elicitationTimeoutMs?: number | undefined
   /**
-   * Lets the server make model calls, with the client and the middleware of the agent.
-   * @default it may not
+   * Allows the server to request model calls, with the client and the middleware of the agent.
+   * @default not allowed
    */
   readonly sampling?: McpSamplingOptions | undefined
   /**
-   * Milliseconds without a result or progress after which a call, or the reading of a list, fails.
+   * Milliseconds without a result or progress after which a call, or reading a list, fails.
    * @default 60000
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Milliseconds after which a call fails, whatever its progress.
+   * Milliseconds after which a call fails, regardless of progress.
    * @default 600000
    */
   readonly maxCallMs?: number | undefined
   /**
-   * Milliseconds that a connection may take.
+   * Time limit for connecting, in milliseconds.
    * @default 30000
    */
   readonly connectTimeoutMs?: number | undefined
   /**
-   * Milliseconds after which a run reads the list of tools again. A server may also say that it changed.
+   * Milliseconds after which a run reads the list of tools again. It also does so after a change
+   * notice of the server.
    * @default 300000
    */
   readonly listTtlMs?: number | undefined
   /**
-   * Tools of a list. Those beyond are left out.
+   * Maximum number of tools. Further tools are omitted.
    * @default 200
    */
   readonly maxTools?: number | undefined
   /**
-   * Bytes of a tool's schemas, as JSON. A tool with larger ones is left out.
+   * Maximum size of a tool's schemas as JSON, in bytes. A tool with larger schemas is omitted.
    * @default 32768
    */
   readonly maxSchemaBytes?: number | undefined
   /**
-   * Characters of a tool's description. The rest is cut.
+   * Maximum length of a tool's description in characters. The rest is cut.
    * @default 2000
    */
   readonly maxDescriptionChars?: number | undefined
   /**
-   * Bytes of a result, files in base64 included. A call with a larger one fails.
+   * Maximum size of a result in bytes, files in base64 included. A call with a larger result fails.
    * @default 1000000
    */
   readonly maxResultBytes?: number | undefined

@@ -20,13 +20,13 @@ export interface McpReadOptions {
 }
 
 /**
- * A server of tools, as a middleware that offers them to each run of an agent. It holds one connection, which
- * the first use opens, and which all runs and agents that have the middleware share.
+ * A middleware that offers the tools of a server to each run of an agent. It has one connection,
+ * which the first use opens, and which all runs and agents with this middleware share.
  */
 export interface McpTools extends AgentMiddleware, AsyncDisposable {
-  /** The tools as they are now, for an agent's own list. */
+  /** Returns the current tools, for an agent's own list. */
   tools(options?: McpReadOptions): Promise<readonly Tool[]>
-  /** Fingerprints of the tools as they are now, for `pinned`. */
+  /** Returns fingerprints of the current tools, for `pinned`. */
   fingerprints(options?: McpReadOptions): Promise<Record<string, string>>
   /** Lists the server's resources. */
   resources(options?: McpReadOptions): Promise<readonly McpResource[]>
@@ -34,23 +34,26 @@ export interface McpTools extends AgentMiddleware, AsyncDisposable {
   readResource(uri: string, options?: McpReadOptions): Promise<Message>
   /** Lists the server's prompts. */
   prompts(options?: McpReadOptions): Promise<readonly McpPrompt[]>
-  /** Makes a prompt, as messages of the user and the assistant. */
+  /** Gets a prompt, as messages of the user and the assistant. */
   getPrompt(
     name: string,
     args?: Readonly<Record<string, string>>,
     options?: McpReadOptions,
   ): Promise<readonly Message[]>
   /**
-   * Finishes an authorization: takes the query of the redirect that `authProvider` asked for. The next use of
-   * the server connects with the tokens.
+   * Finishes an authorization with the query of the redirect that `authProvider` requested. The
+   * next use of the server connects with the tokens.
    */
   finishAuth(redirect: URLSearchParams): Promise<void>
-  /** Ends the connection, and the process of the server where there is one. A later use opens it again. */
+  /**
+   * Closes the connection, and ends the process of the server if there is one. A later use reopens
+   * it.
+   */
   close(): Promise<void>
 }
 
 /**
- * Gives an agent the tools of an MCP server. Nothing is connected before the first run.
+ * Offers the tools of an MCP server to an agent. It connects at the first run.
  *
  * @example
  * ```ts

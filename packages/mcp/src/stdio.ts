@@ -12,7 +12,8 @@ export interface StdioOptions {
    */
   readonly args?: readonly string[] | undefined
   /**
-   * Environment variables besides `PATH`, `HOME` and the like. Nothing else of this process's is passed on.
+   * Environment variables besides `PATH`, `HOME` and similar ones. No others of this process are
+   * passed.
    * @default {}
    */
   readonly env?: Readonly<Record<string, string>> | undefined
@@ -27,15 +28,15 @@ export interface StdioOptions {
    */
   readonly stderr?: 'inherit' | 'ignore' | undefined
   /**
-   * `auto` asks for the revision of 2026 first, by a second process that is then ended.
+   * `auto` tries the revision of 2026 first, with a second process that is then ended.
    * @default 'legacy'
    */
   readonly protocol?: McpProtocol | undefined
 }
 
 /**
- * A server that is started as a child process, and speaks over its standard input and output. It runs from its
- * first use until the connection is closed.
+ * Starts a server as a child process and connects to its standard input and output. It runs from
+ * its first use until the connection is closed.
  *
  * @example
  * ```ts

@@ -1,14 +1,17 @@
 import type { RunContext } from '@lamella/core'
 import { reporter } from '@lamella/core/authoring'
 
-/** Something that `mcpTools` did, without any content. In a run it is also an event of type `mcp`. */
+/**
+ * Report of an action of `mcpTools`, without content. In a run it is also an event of type `mcp`.
+ */
 export interface McpEvent {
-  /** Name of the server, as you gave it. */
+  /** Your name for the server. */
   readonly server: string
   /**
-   * `connected`, `disconnected`, `unavailable`: the connection. `tool_left_out`, `tool_changed`: a listed tool.
-   * `output_invalid`: a result that does not fit the tool's own schema. `question_declined`: a question of the
-   * server that nobody answered, or that was not allowed.
+   * `connected`, `disconnected`, `unavailable`: state of the connection. `tool_left_out`,
+   * `tool_changed`: a listed tool was omitted or has changed. `output_invalid`: a result does not
+   * fit the tool's own schema. `question_declined`: a question of the server was not answered or
+   * not allowed.
    */
   readonly status:
     | 'connected'
@@ -18,9 +21,9 @@ export interface McpEvent {
     | 'tool_changed'
     | 'output_invalid'
     | 'question_declined'
-  /** The tool, by the name that the model is shown; for one that was left out, its position in the list. */
+  /** Name of the tool for the model; for an omitted tool, its position in the list. */
   readonly tool?: string | undefined
-  /** Cause, in words that are fixed. */
+  /** Cause, as a fixed text. */
   readonly reason?: string | undefined
 }
 

@@ -6,15 +6,15 @@ export interface McpElicitation {
   /** Name of the server, as you gave it. */
   readonly server: string
   /**
-   * The tool, by the name that the model is shown. Of a server of an older revision, one of those that the run
-   * is calling.
+   * Name of the tool for the model. With an older revision of the protocol, one of the tools that
+   * the run is calling.
    */
   readonly tool: string
   /** Text of the server for the person. */
   readonly message: string
   /** For `form`: a JSON Schema of the wanted values, a flat object. */
   readonly requestedSchema?: Readonly<Record<string, unknown>> | undefined
-  /** For `url`: a page that the person is to open. Nothing has opened it. */
+  /** For `url`: a page for the person to open. It has not been opened. */
   readonly url?: string | undefined
   /** Host of the `url`, to be shown before the page is opened. */
   readonly host?: string | undefined
@@ -22,9 +22,12 @@ export interface McpElicitation {
 
 /** Answer to an `McpElicitation`. */
 export interface McpElicitationAnswer {
-  /** `decline` is a no; `cancel` leaves the question open. */
+  /** `decline` says no; `cancel` gives no answer. */
   readonly action: 'accept' | 'decline' | 'cancel'
-  /** Values that fit `requestedSchema`, for `accept` of a form. Those left out get the schema's defaults. */
+  /**
+   * Values that fit `requestedSchema`, for `accept` of a form. Omitted values get the schema's
+   * defaults.
+   */
   readonly content?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -32,13 +35,13 @@ export interface McpElicitationAnswer {
 export interface McpSampling {
   /** Name of the server, as you gave it. */
   readonly server: string
-  /** The tool, by the name that the model is shown. */
+  /** Name of the tool for the model. */
   readonly tool: string
   /** Instructions that the server wants the model to have. */
   readonly instructions?: string | undefined
   /** Texts that the server wants the model to read. */
   readonly messages: readonly { readonly role: string; readonly text: string }[]
-  /** Most tokens that the answer may have. */
+  /** Maximum number of tokens of the answer. */
   readonly maxTokens: number
 }
 
@@ -71,7 +74,7 @@ export const mcpElicitation: EventDefinition<McpElicitation, McpElicitationAnswe
 })
 
 /**
- * Event of a server's wish for a model call. The caller answers it with `true` or `false`.
+ * Event of a server's request for a model call. The caller answers it with `true` or `false`.
  *
  * @example
  * ```ts

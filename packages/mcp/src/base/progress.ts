@@ -1,12 +1,12 @@
 import { cleanText } from './clean-text.ts'
 
-/** Progress of a call, as the server tells it. The value of a `tool-progress` event. */
+/** Progress of a call, as the server reports it. The value of a `tool-progress` event. */
 export interface McpProgress {
-  /** Grows with each. */
+  /** Progress so far, which grows with each report. */
   readonly progress: number
-  /** Value of `progress` at the end, where the server knows it. */
+  /** Value of `progress` at the end, if the server knows it. */
   readonly total?: number | undefined
-  /** The server's words for a person. */
+  /** Message of the server for a person. */
   readonly message?: string | undefined
 }
 

@@ -20,11 +20,14 @@ interface Opening {
   readonly stop: AbortController
 }
 
-/** Milliseconds until a server that could not be reached is tried again, at first and at most. */
+/** First and longest wait in milliseconds until an unreachable server is tried again. */
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 
-/** The one connection to a server: opened by its first use, shared by all runs, opened again when it is lost. */
+/**
+ * The connection to a server: opened by its first use, shared by all runs, reopened when it is
+ * lost.
+ */
 export class Connection {
   readonly #server: McpServer
   readonly #setup: ConnectionSetup
@@ -63,8 +66,8 @@ export class Connection {
   }
 
   /**
-   * Runs `work` with the open client. If the connection is lost, opens another one and runs it again, provided
-   * that nothing was sent or that `canRepeat` says it does no harm.
+   * Runs `work` with the open client. If the connection is lost, opens another one and runs `work`
+   * again, provided that nothing was sent or that `canRepeat` allows it.
    * @throws LamellaError `mcp_connection_lost`, or what `work` throws
    */
   async use<Result>(
@@ -197,7 +200,7 @@ export class Connection {
   }
 }
 
-/** Tells a server that the session is over, so that it does not keep it. It has a second to answer. */
+/** Ends the session at the server, so that it is not kept. The server has a second to answer. */
 async function endSession(transport: { terminateSession(): Promise<void> }): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const enough = new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import type { McpClient, McpRequestOptions } from './mcp-client.ts'
 import { sendRequest } from './mcp-client.ts'
 
-/** Pages that are read of one list. A server whose last page never comes ends here. */
+/** Maximum number of pages of one list, for a server without a last page. */
 const maxPages = 64
 
 /** Reads a list page by page, up to `maxEntries`. */

@@ -2,9 +2,9 @@ import type { AuthProvider, OAuthClientProvider, Transport } from '@modelcontext
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { McpClient } from './mcp-client.ts'
 
-/** A server that is reached by HTTP. */
+/** A server over HTTP. */
 export interface McpHttpServer {
-  /** Address of the endpoint. `https`, unless it is on this machine or `allowHttp` is set. */
+  /** Address of the endpoint: `https`, unless it is on this machine or `allowHttp` is set. */
   readonly url: string | URL
   /** Headers of every request to the server, or a function that is called for each. */
   readonly headers?:
@@ -24,18 +24,19 @@ export interface McpHttpServer {
    */
   readonly allowHttp?: boolean | undefined
   /**
-   * `auto` asks for the revision of 2026 first, which costs a request; `legacy` speaks the older ones only.
+   * `auto` tries the revision of 2026 first, which costs a request; `legacy` uses only the older
+   * revisions.
    * @default 'auto'
    */
   readonly protocol?: McpProtocol | undefined
 }
 
-/** A server behind any transport of the SDK, such as `stdio()` or one of your own. */
+/** A server behind any transport of the SDK, such as `stdio()` or your own. */
 export interface McpCustomServer {
-  /** Makes a transport for each connection. It must not be started. */
+  /** Creates a transport for each connection. It must not be started yet. */
   readonly transport: () => Transport | Promise<Transport>
   /**
-   * `auto` asks for the revision of 2026 first.
+   * `auto` tries the revision of 2026 first.
    * @default 'legacy'
    */
   readonly protocol?: McpProtocol | undefined
@@ -45,8 +46,8 @@ export interface McpCustomServer {
 export type McpProtocol = 'auto' | 'legacy'
 
 /**
- * A server, and how to reach it. A connected client of yours is used as it is: it is not opened again when
- * its connection is lost, and answers questions of the server itself.
+ * A server, and the way to reach it. Your own connected client is used unchanged: it is not
+ * reopened when its connection is lost, and it answers questions of the server itself.
  */
 export type McpServer = McpHttpServer | McpCustomServer | McpClient
 

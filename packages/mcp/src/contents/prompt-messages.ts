@@ -9,35 +9,35 @@ import { contentsOf, resourceContents } from './result-contents.ts'
 
 /** A resource that a server lists. */
 export interface McpResource {
-  /** Address within the server, which `readResource` takes. */
+  /** Address within the server, for `readResource`. */
   readonly uri: string
-  /** Name that the server gives it. */
+  /** Name that the server uses. */
   readonly name: string
   /** The server's words about it. */
   readonly description?: string | undefined
-  /** Media type, where the server knows it. */
+  /** Media type, if the server knows it. */
   readonly mimeType?: string | undefined
-  /** Bytes, where the server knows them. */
+  /** Size in bytes, if the server knows it. */
   readonly size?: number | undefined
 }
 
 /** A prompt that a server lists. */
 export interface McpPrompt {
-  /** Name that `getPrompt` takes. */
+  /** Name for `getPrompt`. */
   readonly name: string
   /** The server's words about it. */
   readonly description?: string | undefined
-  /** Values that it is made with. */
+  /** Arguments of the prompt. */
   readonly arguments: readonly McpPromptArgument[]
 }
 
-/** A value that a prompt is made with. */
+/** An argument of a prompt. */
 export interface McpPromptArgument {
   /** Key in the second argument of `getPrompt`. */
   readonly name: string
   /** The server's words about it. */
   readonly description?: string | undefined
-  /** True if the prompt cannot be made without it. */
+  /** True if the prompt requires it. */
   readonly required: boolean
 }
 

@@ -12,18 +12,18 @@ export interface McpSamplingOptions {
    */
   readonly approval?: 'ask' | 'never' | undefined
   /**
-   * Tokens of an answer, at most.
+   * Maximum tokens of an answer.
    * @default 1000
    */
   readonly maxTokens?: number | undefined
   /**
-   * Model calls for one tool call, at most.
+   * Maximum model calls for one tool call.
    * @default 5
    */
   readonly maxCalls?: number | undefined
 }
 
-/** A server's wish for a model call. */
+/** A server's request for a model call. */
 export interface SamplingRequest {
   readonly server: string
   readonly call: {
@@ -40,8 +40,8 @@ export interface SamplingRequest {
 const maxInputBytes = 100_000
 
 /**
- * Makes a model call for a server: in a run of its own with the client and the middleware of the agent, without
- * its instructions, history and tools, of which the server must learn nothing.
+ * Makes a model call for a server: in a separate run with the client and the middleware of the
+ * agent, but without its instructions, history and tools, which the server must not learn.
  */
 export async function sample(request: SamplingRequest): Promise<object> {
   const { server, call, agent, params, options } = request

@@ -6,7 +6,7 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import { PausedRuns } from './paused-runs.ts'
 import { serveCall } from './serve-call.ts'
 
-/** A call of an agent that came from a client. */
+/** A call of an agent by a client. */
 export interface AgentServerRequest {
   /** Name of the agent. */
   readonly tool: string
@@ -17,26 +17,26 @@ export interface AgentServerRequest {
 /** Options of `agentServer`. */
 export interface AgentServerOptions {
   /**
-   * Name that clients are told.
+   * Name of the server, for clients.
    * @default 'lamella'
    */
   readonly name?: string | undefined
   /**
-   * Version that clients are told.
+   * Version of the server, for clients.
    * @default '1.0.0'
    */
   readonly version?: string | undefined
-  /** Words for the client's model about what the agents are for. */
+  /** Instructions for the client's model about the purpose of the agents. */
   readonly instructions?: string | undefined
   /**
-   * Options of each run, such as the `tenant` of the caller. Nothing of a client's request gets into a run by
-   * itself but its text.
+   * Options of each run, such as the `tenant` of the caller. Of a client's request, only the text
+   * enters a run by default.
    */
   readonly runOptions?:
     | ((request: AgentServerRequest) => RunOptions | Promise<RunOptions>)
     | undefined
   /**
-   * Store of runs that wait for approval. Several processes need one that they share.
+   * Store of runs that wait for approval. Several processes need a shared one.
    * @default each agent's, otherwise this process
    */
   readonly store?: KeyValueStore | undefined
@@ -48,8 +48,8 @@ export interface AgentServerOptions {
 }
 
 /**
- * Makes an MCP server of agents: each is a tool with one argument, `input`. What it returns is for
- * `createMcpHandler` (HTTP) or `serveStdio` of `@modelcontextprotocol/server`.
+ * Creates an MCP server of agents: each is a tool with one argument, `input`. Pass the returned
+ * function to `createMcpHandler` (HTTP) or `serveStdio` of `@modelcontextprotocol/server`.
  *
  * @example
  * ```ts

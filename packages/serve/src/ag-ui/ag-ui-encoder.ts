@@ -8,7 +8,7 @@ interface AgUiEvent {
   readonly [field: string]: unknown
 }
 
-/** Ids of a run, and the messages that its reader has. */
+/** Ids of a run, and the messages of its reader. */
 export interface AgUiRun {
   readonly threadId: string
   readonly runId: string
@@ -21,8 +21,8 @@ export interface AgUiRun {
 type Update = Parameters<ReturnType<typeof answerFold>>[0]
 
 /**
- * Writes a run as events of AG-UI. A restart is a snapshot of the messages as they were, after which what it
- * left comes again under new ids.
+ * Writes a run as events of AG-UI. A restart is a snapshot of the earlier messages, followed by the
+ * remaining ones under new ids.
  */
 export class AgUiEncoder implements Encoder {
   readonly #run: AgUiRun

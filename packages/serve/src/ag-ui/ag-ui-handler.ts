@@ -12,9 +12,10 @@ import { AgUiEncoder } from './ag-ui-encoder.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Serves chats to AG-UI, versions 1.0 and 0.0.59: `POST` of `RunAgentInput`, and `DELETE ?threadId=` to stop a
- * run. Of the input count the last user message, answers to open interrupts (`resume`) and results of declared
- * tools that were named; its tools, context and state reach `run` and nothing else.
+ * Serves chats to AG-UI, versions 1.0 and 0.0.59: `POST` of `RunAgentInput`, and `DELETE
+ * ?threadId=` to stop a run. From the input, it uses the last user message, answers to open
+ * interrupts (`resume`) and results of the tools in `clientTools`. Its tools, context and state are
+ * passed to `run` only.
  *
  * @example
  * ```ts

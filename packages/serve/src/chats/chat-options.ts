@@ -2,11 +2,11 @@ import type { ClientContent, KeyValueStore, RunOptions, UserInputOptions } from 
 import { checkOptions } from '@lamella/core/authoring'
 import type { Principal } from './principal.ts'
 
-/** An answer that would let something run. */
+/** An answer that needs permission. */
 export interface AnswerQuestion {
-  /** Who answers. */
+  /** Sender of the answer. */
   readonly principal: Principal
-  /** Id of the chat that waits. */
+  /** Id of the chat with the request. */
   readonly chat: string
   /** Kind of the request. */
   readonly kind: 'approval' | 'interrupt'
@@ -15,8 +15,8 @@ export interface AnswerQuestion {
   /** Name of the tool. Undefined for an interrupt. */
   readonly tool?: string | undefined
   /**
-   * Arguments that the tool would get: those of the answer, else those of the call. Undefined if the
-   * model wrote something else than an object, and for an interrupt.
+   * Arguments that the tool would get: those of the answer, else those of the call. Undefined for
+   * an interrupt, and if the model's arguments are not an object.
    */
   readonly arguments?: Readonly<Record<string, unknown>> | undefined
   /** Value that was passed to `run.interrupt`. Undefined for an approval. */
@@ -40,28 +40,29 @@ export type ServedRunOptions = Pick<
 export interface FailureFacts {
   /** Id of the chat. Undefined if the request named none. */
   readonly chat?: string | undefined
-  /** Who sent the request. Undefined before that is known. */
+  /** Sender of the request. Undefined before that is known. */
   readonly principal?: Principal | undefined
 }
 
 /** Options of `chatService`. */
 export interface ChatServiceOptions {
   /**
-   * Says who sends a request: the id of a user, with a tenant if there are tenants. `undefined` refuses
-   * the request with 401. Chats belong to it, so it must come from something that the client cannot
-   * choose, such as a signed cookie.
+   * Returns the sender of a request: the id of a user, with a tenant if there are tenants.
+   * `undefined` rejects the request with status 401. Chats belong to the sender, so derive it from
+   * something that the client cannot choose, such as a signed cookie.
    */
   readonly principal: (
     request: Request,
   ) => Principal | string | undefined | Promise<Principal | string | undefined>
   /**
-   * Keeps chats, paused runs and leases.
-   * @default the agent's, else memoryStore({ maxEntries: 10_000 })
+   * Store of chats, paused runs and leases.
+   * @default the agent's, else memoryStore({ maxEntries:
+   * 10_000 })
    */
   readonly store?: KeyValueStore | undefined
   /**
-   * Decides whether this principal may approve this call, or answer this interrupt. A no, which runs
-   * nothing, is open to everyone whose chat it is.
+   * Returns true if this principal may approve this call, or answer this interrupt. The owner of a
+   * chat may always decline, because that runs nothing.
    * @default nobody may
    */
   readonly mayApprove?: ((question: AnswerQuestion) => boolean | Promise<boolean>) | undefined
@@ -74,7 +75,8 @@ export interface ChatServiceOptions {
    */
   readonly include?: readonly ClientContent[] | undefined
   /**
-   * A run whose reader leaves is cancelled, or continues and can be read again from its first chunk.
+   * Behavior when the reader disconnects: cancels the run, or lets it continue, so that it can be
+   * read again from its first chunk.
    * @default 'cancel'
    */
   readonly onDisconnect?: 'cancel' | 'continue' | undefined
@@ -88,46 +90,52 @@ export interface ChatServiceOptions {
     | undefined
   /**
    * Origins of pages on other hosts that may send requests and read responses, such as
-   * `https://app.example`. `*` lets every page, without cookies.
+   * `https://app.example`. `*` allows every page, without cookies.
    * @default []
    */
   readonly allowedOrigins?: readonly string[] | undefined
   /** Limits of the user's input: characters, parts and bytes of files. @default those of `userInput` */
   readonly input?: UserInputOptions | undefined
-  /** Bytes of a request's body. @default 1000000 */
+  /** Maximum size of a request's body in bytes. @default 1000000 */
   readonly maxBodyBytes?: number | undefined
   /** Milliseconds until a body must have arrived. @default 30000 */
   readonly bodyTimeoutMs?: number | undefined
-  /** Milliseconds of silence after which a comment keeps the connection open. @default 15000 */
+  /**
+   * Milliseconds of silence after which a comment is sent to keep the connection open.
+   * @default 15000
+   */
   readonly keepAliveMs?: number | undefined
-  /** Milliseconds that a reader may take for a chunk; then it counts as gone. @default 60000 */
+  /**
+   * Milliseconds that a reader may take for a chunk; after that it counts as disconnected.
+   * @default 60000
+   */
   readonly readerTimeoutMs?: number | undefined
   /**
-   * Milliseconds to wait for the first content, so that a run that fails before gets a status code of
-   * its own. A slower run is a 200 that may end with an error.
+   * Milliseconds to wait for the first content, so that a run that fails until then has its own
+   * status code. A slower run has status 200 and may end with an error.
    * @default 10000
    */
   readonly headersAfterMs?: number | undefined
-  /** Milliseconds after its end in which a run that continues can still be read. @default 60000 */
+  /** Milliseconds after its end for which a continuing run can still be read. @default 60000 */
   readonly replayMs?: number | undefined
-  /** Characters that are kept of a run that continues; one with more is ended. @default 5000000 */
+  /** Maximum characters kept of a continuing run; a longer run is ended. @default 5000000 */
   readonly maxReplayChars?: number | undefined
   /**
-   * Characters that a handler keeps of all runs that continue. Those that ended make room; a run without room is
-   * ended.
+   * Maximum characters that a handler keeps of all continuing runs. Ended runs make room; a run
+   * without room is ended.
    * @default 100000000
    */
   readonly maxReplayTotalChars?: number | undefined
   /**
-   * Milliseconds after which a chat is free again whose process died. A run renews its lease while it
-   * lasts.
+   * Milliseconds after which the chat of a dead process is free again. A run renews its lease while
+   * it lasts.
    * @default 30000
    */
   readonly leaseMs?: number | undefined
-  /** Milliseconds after the last run until a chat expires. @default it stays */
+  /** Milliseconds after the last run until a chat expires. @default it never expires */
   readonly chatTtlMs?: number | undefined
   /**
-   * Receives each error that the client gets masked.
+   * Receives each error that the client gets in masked form.
    * @default writes the code to the console
    */
   readonly onError?: ((error: unknown, facts: FailureFacts) => void) | undefined

@@ -18,19 +18,24 @@ export interface ChatRunInit {
   readonly include: ReadonlySet<ClientContent>
   /** Aborted when somebody stops the run. */
   readonly stop: AbortSignal
-  /** Saves the chat with the run, which is undefined if it failed, and the requests that are open after it. */
+  /**
+   * Saves the chat with the response, which is undefined if the run failed, and the open requests.
+   */
   readonly save: (
     final: AgentResponse | undefined,
     open: readonly PendingRequest[],
   ) => Promise<void>
-  /** All that the chat waits for, after it was saved. */
+  /** Returns all open requests of the chat, after it was saved. */
   readonly pending: () => Promise<readonly ShownRequest[]>
   /** Lets the next run begin. */
   readonly release: () => Promise<void>
   readonly onError: (error: unknown) => void
 }
 
-/** A run of a chat: what its reader is shown. At its end the chat is saved and free before the last piece. */
+/**
+ * The output of a run of a chat for its reader. At the end, the chat is saved and free before the
+ * last piece.
+ */
 export class ChatRun {
   readonly #init: ChatRunInit
   readonly #abort = new AbortController()
@@ -71,9 +76,9 @@ export class ChatRun {
 
   /** Ends the run: the request to the provider is aborted, the chat is saved and free. */
   async cancel(cause: unknown): Promise<void> {
-    // An error, since the run adds to it what it has got so far.
+    // An error, because the run adds its progress to it.
     this.#abort.abort(new LamellaError('the reader left', { code: 'aborted', cause }))
-    // What never began has nothing that ends.
+    // A run that never began has no end.
     void this.#begin()
     await this.#pieces.return(undefined)
   }
@@ -137,7 +142,7 @@ export class ChatRun {
 
 const nothing = Promise.resolve({ done: true, value: undefined } as const)
 
-/** The failure that a run begins with, if it showed nothing before it. */
+/** Returns the failure of a run that sent nothing before it. */
 export function failureAtOnce(first: Shown | undefined): HttpFailure | undefined {
   if (first?.type === 'failed') return first.failure
   if (first?.type !== 'done' || first.outcome.status !== 'budget_exhausted') return undefined

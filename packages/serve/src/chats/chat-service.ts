@@ -32,7 +32,7 @@ import { rewind } from './rewind.ts'
 import { RunLeases, stopReason } from './run-leases.ts'
 import type { Shown, ShownRequest } from './shown.ts'
 
-/** A message of a chat as its reader sees it. */
+/** A message of a chat, as its reader receives it. */
 export interface ShownMessage extends ClientUpdate {
   /** Id of the message. */
   readonly id: string
@@ -40,11 +40,11 @@ export interface ShownMessage extends ClientUpdate {
   readonly partial?: true
 }
 
-/** A chat as its reader sees it. */
+/** A chat, as its reader receives it. */
 export interface ChatHistory {
   /** Messages of the chat, oldest first. */
   readonly messages: readonly ShownMessage[]
-  /** All that the chat waits for. */
+  /** Open requests of the chat. */
   readonly pending: readonly ShownRequest[]
   /** True while a run of the chat has not ended. */
   readonly running: boolean
@@ -52,15 +52,15 @@ export interface ChatHistory {
 
 /** A chat of a principal. */
 export interface ChatAddress {
-  /** Whose chat it is. */
+  /** Owner of the chat. */
   readonly principal: Principal | string
   /** Id of the chat. */
   readonly chat: string
 }
 
 /**
- * The chats of an agent: who may do what in which. The server owns the history, a client adds to it.
- * Handlers of all protocols share one.
+ * The chats of an agent, with their permissions. The server owns the history, a client adds to it.
+ * Handlers of all protocols share one service.
  */
 export class ChatService {
   /** @internal */
@@ -90,7 +90,7 @@ export class ChatService {
     return this.#agent.name
   }
 
-  /** Returns the chat as its reader sees it. A chat that does not exist is empty. */
+  /** Returns the chat as its reader receives it. A missing chat is empty. */
   async history({ principal, chat }: ChatAddress): Promise<ChatHistory> {
     const owner = toPrincipal(principal)
     const session = await this.#chats.load(chatId(chat), ownerOf(owner))
@@ -104,7 +104,7 @@ export class ChatService {
     }
   }
 
-  /** Lists the chats of a principal, the latest first. Needs a store with `lists`. */
+  /** Lists the chats of a principal, latest first. Needs a store with `lists`. */
   list(
     principal: Principal | string,
     page: Pick<SessionListOptions, 'limit' | 'after'> = {},
@@ -112,7 +112,10 @@ export class ChatService {
     return this.#chats.list({ ...page, ...ownerOf(toPrincipal(principal)) })
   }
 
-  /** Stops the run of a chat, in whichever process it is; false if there is none. What it said stays. */
+  /**
+   * Stops the run of a chat, in any process; resolves to false if there is none. Its output so far
+   * stays.
+   */
   async stop({ principal, chat }: ChatAddress): Promise<boolean> {
     const owner = toPrincipal(principal)
     const here = this.#running.get(keyOf(owner, chat))
@@ -120,7 +123,7 @@ export class ChatService {
     return here !== undefined || this.#leases.stop(owner, chat)
   }
 
-  /** Deletes a chat with what it waits for, and stops its run. */
+  /** Deletes a chat with its open requests, and stops its run. */
   async delete({ principal, chat }: ChatAddress): Promise<void> {
     const owner = toPrincipal(principal)
     await this.stop({ principal, chat })
@@ -129,9 +132,9 @@ export class ChatService {
   }
 
   /**
-   * Answers requests of a chat with the authority of the caller: `mayApprove` is not asked. For approvals
-   * by others than the user, such as on a page for managers.
-   * @throws LamellaError `approval_invalid` if nothing waits for one of the answers, `run_active`,
+   * Answers requests of a chat with the authority of your code: `mayApprove` is not called. Use it
+   * for approvals by other people than the user, such as on a page for managers.
+   * @throws LamellaError `approval_invalid` if an answer has no open request, `run_active`,
    * `run_stopped`; the error of a run that failed
    */
   async answer(
@@ -198,7 +201,7 @@ export class ChatService {
     else console.error(`serve: ${failureOf(error).message}; \`onError\` gets the error itself`)
   }
 
-  /** Answers are claimed here, before anything of theirs runs. */
+  /** Answers are claimed here, before any call runs. */
   async #opener(
     owner: Principal,
     { chat, input, answers, again }: Demand,
@@ -289,7 +292,7 @@ export class ChatService {
 }
 
 /**
- * Makes the service of an agent's chats, for the handlers of the protocols.
+ * Creates the service for an agent's chats, which the handlers of all protocols use.
  * @throws TypeError or RangeError that names the option and the value
  *
  * @example
@@ -333,7 +336,10 @@ function toPrincipal(given: Principal | string): Principal {
   return typeof given === 'string' ? { id: given } : given
 }
 
-/** A principal's sessions are a tenant of their own, so that no id of one can be taken by another. */
+/**
+ * The sessions of a principal have their own tenant, so that principals cannot use each other's
+ * ids.
+ */
 function ownerOf(principal: Principal): { readonly tenant: string } {
   return { tenant: placeOf(principal) }
 }

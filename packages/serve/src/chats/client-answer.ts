@@ -3,7 +3,7 @@ import { isObject } from '@lamella/core/authoring'
 import { invalidInput } from '../http/read-json.ts'
 import type { AnswerQuestion } from './chat-options.ts'
 
-/** An answer that was read, and what lets it through. */
+/** A parsed answer, and the permission that it needs. */
 export interface ClientAnswer {
   /** The answer for `agent.resume`. */
   readonly value: unknown
@@ -16,8 +16,7 @@ export interface ClientAnswer {
 const longestReason = 2000
 
 /**
- * Reads the answer of a client to a request. Nothing in it is taken for more than it is: the result of
- * a declared tool is text, whatever it looks like.
+ * Reads the answer of a client to a request. The result of a declared tool is always text.
  */
 export function clientAnswer(request: PendingRequest, value: unknown): ClientAnswer {
   if (request.kind === 'function-call') {

@@ -1,22 +1,25 @@
 import { invalidInput } from '../http/read-json.ts'
 import type { Answers } from './paused-runs.ts'
 
-/** Request of a client to a chat: an answer to new input, to open requests, or another answer. */
+/**
+ * Request of a client to a chat: new input, answers to open requests, or another answer to a
+ * message.
+ */
 export interface Demand {
   /** Id of the chat. */
   readonly chat: string
   /** New input of the user, as the client sent it. */
   readonly input?: unknown
-  /** Answers to what the chat waits for. */
+  /** Answers to open requests of the chat. */
   readonly answers?: Answers | undefined
   /**
-   * Number of the user's message, from 1, that is to be answered again, or replaced by `input`. What came
-   * after it is dropped.
+   * Number of the user's message, from 1, to answer again or to replace with `input`. Later
+   * messages are dropped.
    */
   readonly again?: number | undefined
 }
 
-/** @throws HttpFailure 400 for an id that no chat may have */
+/** @throws HttpFailure 400 for an invalid chat id */
 export function chatId(value: unknown): string {
   // oxlint-disable-next-line no-control-regex
   if (typeof value === 'string' && value.length <= 200 && /^[^\u0000-\u001f\u007f]+$/.test(value)) {

@@ -4,7 +4,7 @@ import { HttpFailure } from '../http/http-failure.ts'
 import type { ChatServiceOptions, FailureFacts } from './chat-options.ts'
 import type { Principal } from './principal.ts'
 
-/** A web-standard handler: what Hono, Next, Bun, Deno and workers call with a request. */
+/** A web-standard handler, which Hono, Next, Bun, Deno and workers call with a request. */
 export type Handler = (request: Request) => Promise<Response>
 
 /** One request of a known sender. */
@@ -14,7 +14,7 @@ export interface Visit {
   readonly owner: Principal
 }
 
-/** The rules of a door: who may come in, and how a refusal looks. */
+/** Rules for access, and the form of a refusal. */
 export interface Door extends Pick<ChatServiceOptions, 'principal' | 'allowedOrigins'> {
   /** Body of a response with this failure. */
   readonly failure: (failure: HttpFailure) => unknown
@@ -24,7 +24,7 @@ export interface Door extends Pick<ChatServiceOptions, 'principal' | 'allowedOri
   readonly mask?: (error: unknown) => HttpFailure
 }
 
-/** Makes a handler whose routes get requests of known senders, and whose failures are masked. */
+/** Creates a handler whose routes get requests of known senders, and whose failures are masked. */
 export function guardedHandler(
   { principal, allowedOrigins = [], failure: bodyOf, report, mask = failureOf }: Door,
   route: (visit: Visit) => Promise<Response>,

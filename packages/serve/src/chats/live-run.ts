@@ -1,6 +1,6 @@
 import type { ChunkSource } from '../http/event-body.ts'
 
-/** Chunks that a run has sent so far, for readers that come, leave and come again. */
+/** Chunks that a run has sent so far, for readers that connect, disconnect and reconnect. */
 export class LiveRun {
   readonly key: string
   readonly #chunks: string[] = []

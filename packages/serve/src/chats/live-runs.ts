@@ -3,7 +3,7 @@ import { LiveRun } from './live-run.ts'
 
 type Limits = Pick<ChatServiceOptions, 'maxReplayChars' | 'maxReplayTotalChars' | 'replayMs'>
 
-/** Runs that can be read again, by their chats. Those that ended make room for those that have not. */
+/** Runs that can be read again, by chat. Ended runs make room for active ones. */
 export class LiveRuns {
   readonly #runs = new Map<string, LiveRun>()
   readonly #maxChars: number
@@ -33,7 +33,7 @@ export class LiveRuns {
     return this.#runs.get(key)
   }
 
-  /** Tells whether a run may have so many characters more. */
+  /** Returns true if a run may have this number of further characters. */
   hasRoom(run: LiveRun, chars: number): boolean {
     if (run.chars + chars > this.#maxChars) return false
     for (const other of this.#runs.values()) {

@@ -7,10 +7,10 @@ import type { Principal } from './principal.ts'
 /** Answers by the id of the request. */
 export type Answers = ReadonlyMap<string, unknown>
 
-/** The oldest paused runs of a chat beyond this number are forgotten. */
+/** Maximum number of paused runs of a chat; older ones are removed. */
 const mostPaused = 20
 
-/** Keeps the checkpoints of paused runs of one chat. They never leave the server. */
+/** Stores the checkpoints of paused runs of one chat. They never leave the server. */
 export class PausedRuns {
   readonly #place: ChatPlace
   readonly #chat: string
@@ -31,7 +31,7 @@ export class PausedRuns {
   }
 
   /**
-   * The run that waits for these answers, and its requests.
+   * Finds the run with these requests.
    * @throws LamellaError `approval_invalid`, also for one that was answered before
    */
   async find(answers: Answers): Promise<{ checkpoint: Checkpoint; asked: PendingRequest[] }> {
@@ -45,7 +45,7 @@ export class PausedRuns {
     return { checkpoint, asked }
   }
 
-  /** Takes a checkpoint out. Of several that try, in any process, one succeeds. */
+  /** Removes a checkpoint. Of several concurrent calls, in any process, one succeeds. */
   async claim(checkpoint: Checkpoint): Promise<void> {
     const { id } = checkpointState(checkpoint)
     const isClaimed = await this.#replace((all) => {
@@ -78,5 +78,5 @@ function listOf(entry: unknown): readonly Checkpoint[] {
 }
 
 function nothingWaits(): LamellaError {
-  return new LamellaError('nothing that waits has this id', { code: 'approval_invalid' })
+  return new LamellaError('no open request has this id', { code: 'approval_invalid' })
 }

@@ -1,4 +1,4 @@
-/** Who sends a request. */
+/** Sender of a request. */
 export interface Principal {
   /** Id of the user. Chats belong to it. */
   readonly id: string
@@ -6,7 +6,7 @@ export interface Principal {
   readonly tenant?: string | undefined
 }
 
-/** Key of the place in a store that holds the chats of a principal, and of no other. */
+/** Returns the key under which a store keeps the chats of a principal. */
 export function placeOf({ id, tenant }: Principal): string {
   return JSON.stringify(tenant === undefined ? [id] : [tenant, id])
 }

@@ -19,7 +19,7 @@ export interface RunLease {
   release(): Promise<void>
 }
 
-/** Makes the reason of a stop that somebody asked for. A run adds its outcome to it. */
+/** Creates the reason of a requested stop. A run adds its outcome to it. */
 export function stopReason(): LamellaError {
   return new LamellaError('the run was stopped', { code: 'run_stopped' })
 }
@@ -76,7 +76,7 @@ export class RunLeases {
     }
   }
 
-  /** Asks the run of a chat to stop, in whichever process it is; false if there is none. */
+  /** Asks the run of a chat to stop, in any process; resolves to false if there is none. */
   async stop(owner: Principal, chat: string): Promise<boolean> {
     const marks = this.#marksOf(owner)
     for (;;) {

@@ -15,7 +15,7 @@ import type { Principal } from './principal.ts'
 import { placeOf } from './principal.ts'
 import type { Encoder } from './shown.ts'
 
-/** How a protocol speaks HTTP. */
+/** HTTP details of a protocol. */
 export interface Protocol {
   /** Headers of its streams. */
   readonly headers?: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ const eventHeaders = {
   'x-accel-buffering': 'no',
 }
 
-/** The HTTP side of a service for one protocol: who asks, what may be read, and how failures look. */
+/** The HTTP side of a service for one protocol: senders, limits, and the form of failures. */
 export class ChatServer {
   readonly service: ChatService
   readonly #protocol: Protocol
@@ -55,7 +55,7 @@ export class ChatServer {
     return guardedHandler({ principal, allowedOrigins, failure, report }, route)
   }
 
-  /** Starts a run, and streams it once it is known that it does not fail at once. */
+  /** Starts a run, and streams it if it does not fail at once. */
   async run(visit: Visit, demand: Demand, body: unknown, encoder: Encoder): Promise<Response> {
     const run = await this.start(visit, demand, body)
     const { request, owner } = visit

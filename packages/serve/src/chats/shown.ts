@@ -1,13 +1,13 @@
 import type { ClientRequest, ClientUpdate } from '@lamella/core/authoring'
 import type { HttpFailure } from '../http/http-failure.ts'
 
-/** A request that a chat waits for, as its reader sees it. */
+/** An open request of a chat, as its reader receives it. */
 export interface ShownRequest extends ClientRequest {
-  /** True if this reader may answer it with more than no. */
+  /** True if this reader may do more than decline. */
   readonly mayAnswer: boolean
 }
 
-/** How a run ended, for its reader. */
+/** End of a run, for its reader. */
 export interface ShownOutcome {
   /** Status of the run, or `stopped` if it was asked to stop. */
   readonly status: string
@@ -17,7 +17,7 @@ export interface ShownOutcome {
   readonly pending: readonly ShownRequest[]
 }
 
-/** One thing that a reader is shown of a run, in every protocol. The last one is `done` or `failed`. */
+/** One piece of a run's output, for every protocol. The last one is `done` or `failed`. */
 export type Shown =
   | { readonly type: 'update'; readonly update: ClientUpdate }
   | {
@@ -28,7 +28,7 @@ export type Shown =
     }
   | { readonly type: 'failed'; readonly failure: HttpFailure }
 
-/** Writes what is shown in the format of a protocol. */
+/** Writes the output in the format of a protocol. */
 export interface Encoder {
   /** Returns the text to send, which may be empty. */
   encode(shown: Shown): string

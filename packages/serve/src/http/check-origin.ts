@@ -1,8 +1,8 @@
 import { HttpFailure } from './http-failure.ts'
 
 /**
- * Refuses requests that another site made a browser send. `sec-fetch-site` tells; browsers without it
- * send `origin`, and programs that are no browsers send neither.
+ * Refuses requests that another site made a browser send, by `sec-fetch-site`. Browsers without it
+ * send `origin`, and other programs send neither.
  * @throws HttpFailure 403 `origin_forbidden`
  */
 export function checkOrigin({ headers, url }: Request, allowed: readonly string[]): void {
@@ -37,7 +37,7 @@ export function corsHeaders(
   }
 }
 
-/** Answers the question of a browser whether it may send a request of another origin. */
+/** Answers the preflight request of a browser for another origin. */
 export function preflight(request: Request, allowed: readonly string[]): Response {
   const granted = corsHeaders(request, allowed)
   const asked = request.headers.get('access-control-request-headers')

@@ -2,7 +2,7 @@
 export interface ChunkSource {
   /** Resolves to the next chunk, or to `undefined` at the end. Never rejects. */
   next(): Promise<string | undefined>
-  /** Ends the source early: its reader is gone. */
+  /** Ends the source early, because its reader has disconnected. */
   cancel(reason: unknown): void
 }
 
@@ -17,8 +17,8 @@ export interface EventBodyOptions {
 const keepAlive = ': keep-alive\n\n'
 
 /**
- * Makes the body of an event stream. It makes nothing ahead of its reader; one who reads nothing for
- * `readerTimeoutMs` counts as gone.
+ * Creates the body of an event stream. It does not read ahead; a reader that reads nothing for
+ * `readerTimeoutMs` counts as disconnected.
  */
 export function eventBody(
   source: ChunkSource,

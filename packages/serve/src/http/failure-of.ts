@@ -31,14 +31,14 @@ const providerStatuses: Partial<Record<ProviderErrorKind, number>> = {
 }
 
 /**
- * Masks any error: a status, a code and when to try again. Its message says nothing about the
+ * Masks any error: a status, a code and a time to try again. Its message does not describe the
  * original error, which stays its cause.
  */
 export function failureOf(error: unknown): HttpFailure {
   if (error instanceof HttpFailure) return error
   const code = LamellaError.is(error) ? error.code : 'run_failed'
   const known = Object.hasOwn(statuses, code) ? statuses[code] : undefined
-  // The words about input that is not accepted hold nothing of it.
+  // The message about rejected input contains none of it.
   const isOwn = LamellaError.is(error, 'invalid_input')
   const message = isOwn ? error.message : `the run failed (${code})`
   if (isProviderError(error)) {

@@ -4,13 +4,13 @@ export interface HttpFailureOptions {
   readonly status: number
   /** Stable code. */
   readonly code: string
-  /** Milliseconds after which the client may try again. @default not said */
+  /** Milliseconds after which the client may try again. @default unknown */
   readonly retryAfterMs?: number | undefined
   /** Original error. It never leaves the server. */
   readonly cause?: unknown
 }
 
-/** A request that is refused, or a run that failed: a status and a code for the client. */
+/** A refused request or a failed run: a status and a code for the client. */
 export class HttpFailure extends Error {
   /** Stable code. */
   readonly code: string

@@ -1,12 +1,15 @@
 import type { Handler } from '../chats/guarded-handler.ts'
 
-/** The parts of a Node request that are read, also of one of Express or of `request.raw` of Fastify. */
+/**
+ * The parts of a Node request that are read, also of an Express request or `request.raw` of
+ * Fastify.
+ */
 export interface NodeRequest extends AsyncIterable<Uint8Array> {
   /** Method, such as `POST`. */
   readonly method?: string | undefined
   /** Address without the host. */
   readonly url?: string | undefined
-  /** Address before a router cut it, of Express. */
+  /** Original address, before a router of Express shortened it. */
   readonly originalUrl?: string | undefined
   /** Headers by lowercase name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -30,7 +33,7 @@ export interface NodeResponse {
   setHeader(name: string, value: string | readonly string[]): unknown
   /** Sends the headers at once. */
   flushHeaders?(): void
-  /** Sends what a compressing middleware holds. */
+  /** Flushes a compressing middleware. */
   flush?(): void
   /** Sends bytes; false if they are buffered. */
   write(chunk: Uint8Array): boolean
@@ -42,7 +45,7 @@ export interface NodeResponse {
   once(event: 'drain' | 'close', listener: () => void): unknown
 }
 
-/** Request and reply of Fastify, of which the raw ones are used. */
+/** Request and reply of Fastify; their raw objects are used. */
 interface Wrapped<Raw> {
   readonly raw?: Raw
   readonly body?: unknown
@@ -50,8 +53,8 @@ interface Wrapped<Raw> {
 }
 
 /**
- * Makes a listener for Node of a handler: for `http.createServer`, Express and Fastify. A body that was
- * parsed before is taken as it is, and a connection that closes cancels the request.
+ * Converts a handler to a listener for Node: for `http.createServer`, Express and Fastify. A body
+ * that was parsed before is used unchanged, and a closed connection cancels the request.
  *
  * @example
  * ```ts
@@ -84,7 +87,7 @@ export function toNode(
       const asked = toRequest(incoming, given.body, abort.signal)
       await write(await handler(asked), outgoing, abort.signal)
     } catch {
-      // A handler answers failures itself; this is a bug of it, or the client left.
+      // A handler answers failures itself; this is a bug in it, or the client disconnected.
       if (outgoing.destroyed) return
       if (outgoing.headersSent) {
         outgoing.destroy()

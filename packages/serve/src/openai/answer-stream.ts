@@ -9,15 +9,15 @@ export interface AnswerSource extends AsyncIterable<AgentResponseUpdate> {
   finalResponse(): Promise<Final>
 }
 
-/** An answer on its way, and how it is told. */
+/** An answer in progress, and its form. */
 export interface AnswerInit {
   /** Starts the answer. */
   readonly open: (signal: AbortSignal) => AnswerSource
   readonly include: ReadonlySet<ClientContent>
-  /** True to send nothing before the end, so that a restart needs no words. */
+  /** True to send nothing before the end, so that a restart needs no event. */
   readonly holds: boolean
   readonly writer: OpenAIWriter
-  /** Text after a run that waits for an approval. */
+  /** Text appended to a run that waits for an approval. */
   readonly pausedText: string
   readonly mask: (error: unknown) => HttpFailure
   readonly report: (error: unknown) => void
@@ -25,7 +25,7 @@ export interface AnswerInit {
 
 const broken: ReadonlySet<string> = new Set(['network', 'truncated_stream'])
 
-/** Reads an answer for a client of OpenAI's. Neither API has words for a restart. */
+/** Reads an answer for a client of OpenAI's protocol. Neither API supports restarts. */
 export class AnswerStream {
   readonly #init: AnswerInit
   readonly #abort = new AbortController()
@@ -37,7 +37,7 @@ export class AnswerStream {
     this.#chunks = this.#read()
   }
 
-  /** Resolves when the first chunk is there, or after that time. Rejects if the answer fails before. */
+  /** Resolves at the first chunk, or after this time. Rejects if the answer fails before. */
   async opened(withinMs: number): Promise<void> {
     this.#first = this.#chunks.next()
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -111,7 +111,7 @@ export class AnswerStream {
     return shown === undefined ? '' : this.#init.writer.add(shown)
   }
 
-  /** A run that waits for an approval says so: neither API has another way. */
+  /** A run that waits for an approval says so in its text: neither API has another way. */
   #note({ status }: Final): string {
     if (status !== 'paused') return ''
     return this.#add({ contents: [{ type: 'text', text: this.#init.pausedText }] })

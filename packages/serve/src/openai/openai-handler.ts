@@ -33,28 +33,30 @@ export interface OpenAIHandlerOptions
     | 'onError'
   > {
   /**
-   * System messages of a request to an agent: a 400, dropped, or added to its instructions. A client in a
-   * gateway gets them as they are.
+   * Treatment of system messages in a request to an agent: reject with status 400, drop, or add to
+   * its instructions. A client in a gateway gets them unchanged.
    * @default 'refuse'
    */
   readonly system?: 'refuse' | 'ignore' | 'instructions' | undefined
   /**
-   * Restarts, for which the protocol has no words: `error` ends the stream with `stream_restarted`, `hold`
-   * sends an answer when it is complete.
+   * Treatment of restarts, which the protocol does not support: `error` ends the stream with
+   * `stream_restarted`, `hold` sends an answer when it is complete.
    * @default 'error'
    */
   readonly restarts?: 'error' | 'hold' | undefined
   /**
-   * Text after the answer of an agent that waits for an approval, which cannot be given here.
+   * Text appended to the answer of an agent that waits for an approval, which this protocol cannot
+   * give.
    * @default 'This needs an approval, which cannot be given here.'
    */
   readonly pausedText?: string | undefined
 }
 
 /**
- * Serves agents and clients to whatever speaks OpenAI's protocol: `GET /models`, `POST /chat/completions` and
- * `POST /responses`, at the end of any address. An agent gets the texts of the conversation; a client is a
- * gateway, with tools and all options, so that its middleware stands in front of any provider.
+ * Serves agents and clients to any client of OpenAI's protocol: `GET /models`, `POST
+ * /chat/completions` and `POST /responses`, at the end of any address. An agent gets the texts of
+ * the conversation; a client is a gateway, with tools and all options, so that its middleware
+ * applies to any provider.
  *
  * @example
  * ```ts
@@ -178,7 +180,10 @@ const gatewayContents: readonly ClientContent[] = ['tool-calls', 'usage']
 
 type RunArguments = readonly [MessageInput, RunOptions & { readonly stream: true }]
 
-/** The history is the client's word: texts of user and assistant, and nothing that was decided or done. */
+/**
+ * The client wrote this history: only texts of user and assistant count, no decisions and no
+ * results.
+ */
 function agentRun(
   { messages, instructions: given }: OpenAIRequest,
   { system = 'refuse', input }: OpenAIHandlerOptions,

@@ -2,7 +2,7 @@
 export interface ChatPart {
   /** Kind of part, such as `text` or `function-call`. */
   readonly type: string
-  /** Text of a text, a refusal or a reasoning. */
+  /** Text of a text, refusal or reasoning part. */
   text?: string
   /** Id of a tool call, also in its result. */
   callId?: string
@@ -17,7 +17,7 @@ export interface ChatPart {
     /** Category of the error. */
     readonly code: string
   }
-  /** Everything else that the kind of part has. */
+  /** Other fields of the kind of part. */
   [field: string]: unknown
 }
 
@@ -38,7 +38,7 @@ export interface ChatEvent {
   readonly data?: unknown
 }
 
-/** Adds updates to the parts of an answer. A restart takes back what it covers. */
+/** Adds updates to the parts of an answer. A restart discards the parts that it covers. */
 export function answerFold(parts: ChatPart[]): (update: ChatUpdate) => void {
   const start = parts.length
   let mark = start

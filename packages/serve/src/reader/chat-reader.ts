@@ -4,7 +4,7 @@ import { readEvents } from './read-events.ts'
 
 /** A message of a chat. */
 export interface ChatMessage {
-  /** Who said it. */
+  /** Author of the message. */
   readonly role: 'user' | 'assistant' | 'tool'
   /** Its parts, in order. */
   readonly contents: ChatPart[]
@@ -12,7 +12,7 @@ export interface ChatMessage {
   readonly partial?: boolean
 }
 
-/** A request that the chat waits for. */
+/** An open request of the chat. */
 export interface ChatRequest {
   /** Key for the answer. */
   readonly id: string
@@ -24,24 +24,24 @@ export interface ChatRequest {
   readonly name?: string
   /** Arguments of the call, JSON text. */
   readonly arguments?: string
-  /** True if this user may answer with more than no. */
+  /** True if this user may do more than decline. */
   readonly mayAnswer: boolean
 }
 
-/** A chat as a page shows it. */
+/** State of a chat, for a page to show. */
 export interface ChatState {
   /** Messages, oldest first. The last one grows while `status` is `running`. */
   messages: ChatMessage[]
-  /** All that the chat waits for. */
+  /** Open requests of the chat. */
   pending: readonly ChatRequest[]
   /**
-   * `ready` before the first run, `running`, or how the last run ended: its status, `stopped`, or
+   * `ready` before the first run, `running`, or the end of the last run: its status, `stopped`, or
    * `failed`.
    */
   status: string
   /** Code of a failure. */
   code?: string | undefined
-  /** Milliseconds after which the server may be asked again, if it said so. */
+  /** Milliseconds after which to try again, if the server named them. */
   retryAfterMs?: number | undefined
 }
 
@@ -59,26 +59,26 @@ export interface ChatReaderOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Sends the requests. @default the page's `fetch` */
   readonly fetch?: typeof globalThis.fetch | undefined
-  /** Times that a lost connection is looked for again, after 1, 2, 4 … seconds. @default 5 */
+  /** Attempts to reconnect to a run, after 1, 2, 4 … seconds. @default 5 */
   readonly reconnects?: number | undefined
 }
 
 /** Reads and continues one chat. */
 export interface ChatReader {
-  /** The chat as it is now. */
+  /** Current state of the chat. */
   readonly state: ChatState
-  /** Loads the chat, and follows its run if one continues. */
+  /** Loads the chat, and follows its run if one is active. */
   load(): Promise<void>
   /**
-   * Sends a text, or parts as of `userInput`; resolves when the run has ended. False if the server did
-   * not take it: then `messages` does not hold it either.
+   * Sends a text, or parts as in `userInput`; resolves when the run has ended. Resolves to false if
+   * the server rejected it; `messages` then does not contain it.
    */
   send(input: string | readonly unknown[]): Promise<boolean>
   /** Answers requests of `state.pending`, by id: true, false, `{ approved, arguments, reason }`, or a result. */
   answer(answers: Readonly<Record<string, unknown>>): Promise<boolean>
-  /** Has the last message of the user answered again. */
+  /** Requests another answer to the user's last message. */
   again(): Promise<boolean>
-  /** Stops the run. What it said stays. */
+  /** Stops the run. Its output so far stays. */
   stop(): Promise<void>
 }
 
@@ -95,8 +95,8 @@ interface Loaded extends Pick<ChatState, 'messages' | 'pending'> {
 }
 
 /**
- * Reads a chat of `sseHandler` in a browser: it folds updates and restarts, sends answers, and
- * looks for a lost run again.
+ * Reads a chat of `sseHandler` in a browser: folds updates and restarts, sends answers, and
+ * reconnects to a run.
  *
  * @example
  * ```ts

@@ -6,9 +6,9 @@ import type { AnsweredCall } from './ui-stream-encoder.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A request of `useChat`: only what a user may say of it. */
+/** A request of `useChat`, reduced to the fields that a user may set. */
 export interface UiDemand extends Demand {
-  /** Calls of the message that the answer continues. */
+  /** Tool calls of the message that the answer continues. */
   readonly answered: readonly AnsweredCall[]
 }
 

@@ -4,7 +4,7 @@ import { answerFold } from '../reader/answer-fold.ts'
 import type { UiChunk } from './part-chunks.ts'
 import { openingOf, PartChunks } from './part-chunks.ts'
 
-/** Ways to show a reader that what it has read begins again. */
+/** Ways to send a restart to a reader. */
 export type Restarts = 'reset' | 'hold' | 'error'
 
 /** A call that the reader's message has from before, and its answer. */

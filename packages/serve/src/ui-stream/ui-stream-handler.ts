@@ -12,11 +12,12 @@ import { UiStreamEncoder } from './ui-stream-encoder.ts'
 
 /** Options of `uiStreamHandler`. */
 export interface UiStreamOptions {
-  /** Major of the AI SDK in the page: 6, or 7 from 7.0.70 on. @default 7 */
+  /** Major version of the AI SDK in the page: 6, or 7 (7.0.70 or newer). @default 7 */
   readonly protocol?: 6 | 7 | undefined
   /**
-   * Shows a restart: `reset` takes back what was sent, which only version 7 knows, `hold` sends an answer
-   * when it is complete, and `error` ends the stream with `stream_restarted`.
+   * Treatment of restarts: `reset` discards the text that was sent, which only version 7 supports,
+   * `hold` sends an answer when it is complete, and `error` ends the stream with
+   * `stream_restarted`.
    * @default 'reset' for 7, 'hold' for 6
    */
   readonly restarts?: 'reset' | 'hold' | 'error' | undefined

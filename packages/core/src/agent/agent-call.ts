@@ -34,7 +34,7 @@ export interface RunnableAgent extends AgentInfo {
   readonly blockMessage: string
   readonly fallbackText: string
   readonly store: KeyValueStore | undefined
-  readonly storeTimeoutMs: number
+  readonly storeTimeoutMs: number | undefined
   readonly sign: CheckpointSigner
   readonly composed: { last?: Pipelines }
   readonly approvals: OpenApprovals

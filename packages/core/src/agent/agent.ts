@@ -75,8 +75,8 @@ export class Agent<Data = unknown, Value = unknown> {
   readonly fallbackText: string
   /** Store of everything that outlives a run. Undefined without one. */
   readonly store: KeyValueStore | undefined
-  /** Milliseconds to wait for an answer of the store to state of scope `tenant`. */
-  readonly storeTimeoutMs: number
+  /** Milliseconds to wait for an answer of the store to state of scope `tenant`, as given. */
+  readonly storeTimeoutMs: number | undefined
   /** Signs checkpoints, and recognizes its own. Its keys cannot be read. */
   readonly sign: CheckpointSigner
   /** Middlewares of every run, outermost first. Read at the start of each run. */
@@ -111,7 +111,7 @@ export class Agent<Data = unknown, Value = unknown> {
     this.onBlock = onBlock
     this.blockMessage = options.blockMessage ?? 'I cannot help with this request.'
     this.store = options.store
-    this.storeTimeoutMs = options.storeTimeoutMs ?? 5000
+    this.storeTimeoutMs = options.storeTimeoutMs
     this.sign = signerOf(options.sign)
     this.fallbackText = options.fallbackText ?? 'I could not finish this with the tools at hand.'
   }

@@ -69,22 +69,24 @@ describe.each(runModes)('edits before a run, %s', (mode) => {
     expect(offered()).toEqual(['drop', 'look'])
   })
 
-  it('an edit of the tools is undone when an outer middleware runs the inside again', async () => {
+  it('an edit of the tools is undone once when an outer middleware runs the inside again', async () => {
     let attempts = 0
     const once = agentMiddleware('once', async (context, callNext) => {
       if (attempts++ === 0) context.tools = []
       await callNext()
     })
-    const twice = agentMiddleware('twice', async (_, callNext) => {
+    const repeat = agentMiddleware('repeat', async ({ run }, callNext) => {
       await callNext()
+      await callNext()
+      run.tools.remove('look')
       await callNext()
     })
-    const client = scriptedClient(['One.', 'Two.'])
+    const client = scriptedClient(['One.', 'Two.', 'Three.'])
     const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
 
-    await runIn(mode, new Agent({ client, tools: [look], middleware: [twice, once] }))
+    await runIn(mode, new Agent({ client, tools: [look], middleware: [repeat, once] }))
 
-    expect(client.requests.map(({ options }) => options.tools ?? [])).toEqual([[], [look]])
+    expect(client.requests.map(({ options }) => options.tools ?? [])).toEqual([[], [look], []])
   })
 
   it('run.messages shows history and input, and a rewrite is sent and kept by the session', async () => {
@@ -125,9 +127,39 @@ describe.each(runModes)('edits before a run, %s', (mode) => {
     ])
   })
 
-  it('run.messages shows what an outer middleware put as a replacement for the input', async () => {
+  it.each<[string, (context: AgentContext) => void]>([
+    ['answered', (context) => void (context.result = 'Not now.')],
+    [
+      'failed',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+  ])(
+    'a rewrite after an inner middleware has %s is sent by another run of the inside',
+    async (_, end) => {
+      let times = 0
+      const outer = agentMiddleware('outer', async ({ run }, callNext) => {
+        await callNext().catch(() => {})
+        run.messages.rewrite((messages) => [...messages, message('user', 'Please')])
+        await callNext()
+      })
+      const inner = agentMiddleware('inner', async (context, callNext) => {
+        if (times++ === 0) end(context)
+        else await callNext()
+      })
+      const client = scriptedClient(['Done.'])
+
+      await runIn(mode, new Agent({ client, middleware: [outer, inner] }))
+
+      expect(client.requests[0]!.messages.map(messageText)).toEqual(['Hello', 'Please'])
+    },
+  )
+
+  it('run.messages shows what an outer middleware put as a replacement for session and input', async () => {
     let seen: string[] = []
     const outer = agentMiddleware('outer', async (context, callNext) => {
+      context.session = createSession({ messages: [message('user', 'Of another session')] })
       context.messages = [message('user', 'Another question')]
       await callNext()
     })
@@ -138,7 +170,7 @@ describe.each(runModes)('edits before a run, %s', (mode) => {
 
     await runIn(mode, new Agent({ client: scriptedClient(['Done.']), middleware: [outer, inner] }))
 
-    expect(seen).toEqual(['Another question'])
+    expect(seen).toEqual(['Of another session', 'Another question'])
   })
 })
 
@@ -255,9 +287,10 @@ describe.each(runModes)('edits during a run, %s', (mode) => {
           if (at === 0) run.tools.remove('drop')
         }
       })
+    const inner = agentMiddleware('inner', (_, callNext) => callNext())
     const { agent } = setUp(() => {})
 
-    await expect(runIn(mode, agent, { middleware: add(1) })).rejects.toMatchObject({
+    await expect(runIn(mode, agent, { middleware: [add(1), inner] })).rejects.toMatchObject({
       middleware: 'late',
       message: expect.stringContaining('run.tools.remove() after the loop had ended'),
     })

@@ -299,6 +299,19 @@ describe.each(runModes)('an agent pipeline, %s', (mode) => {
     ])
   })
 
+  it('reads a value from the answer where an inner middleware asked for one', async () => {
+    const outer = agentMiddleware('outer', (_, callNext) => callNext())
+    const ask = agentMiddleware('ask', async (context, callNext) => {
+      context.options = { ...context.options, responseFormat: { schema: { type: 'object' } } }
+      await callNext()
+    })
+    const input = { client: scriptedClient([]), messages: 'Where?' }
+
+    const response = await execute(agentPipeline([outer, ask]), input, () => '{"city":"Rome"}')
+
+    expect(response.value).toEqual({ city: 'Rome' })
+  })
+
   it('streams what is added and what is returned, once', async () => {
     const client = scriptedClient(['One.'])
     const response = await execute(

@@ -228,4 +228,28 @@ describe('a reference to a session', () => {
 
     expect((await agent.run('Hello', { session: chats.at('chat') })).text).toBe('Yes.')
   })
+
+  test('waits for the claim of an answer as long as its session waits for the store', async () => {
+    const store = memoryStore()
+    let hangs = false
+    const stalled: KeyValueStore = {
+      ...store,
+      compareAndSet: (...args) =>
+        hangs ? new Promise<never>(() => {}) : store.compareAndSet(...args),
+    }
+    const session = await sessions(stalled, { storeTimeoutMs: 1 }).open('chat')
+    const refund = tool({
+      name: 'refund',
+      description: 'Pays.',
+      approval: 'always',
+      execute: () => 'paid',
+    })
+    const agent = new Agent({ client: scriptedClient([callFunction('refund')]), tools: [refund] })
+    const { pending } = await agent.run('Refund it.', { session })
+    hangs = true
+
+    const running = agent.run([], { session, answers: { [pending[0]!.id]: true } })
+
+    await expect(running).rejects.toThrow('within 1 ms')
+  })
 })

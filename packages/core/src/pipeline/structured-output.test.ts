@@ -2,7 +2,7 @@ import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import type { AgentOptions, Message } from '../index.ts'
+import type { AgentContext, AgentOptions, Message } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
@@ -43,6 +43,22 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
     expect(response.value).toEqual({ city: 'Rome', degrees: 21 })
     expect(response.text).toBe(rome)
     expect(client.requests[0]!.options.responseFormat).toEqual(options.responseFormat)
+  })
+
+  it.each([
+    ['a middleware of the run', agentMiddleware],
+    ['a middleware of the model call', chatMiddleware],
+  ])('may be asked for by %s', async (_, middleware) => {
+    const outer = agentMiddleware('outer', (__, callNext) => callNext())
+    const ask = middleware('ask', async (context: Pick<AgentContext, 'options'>, callNext) => {
+      context.options = { ...context.options, responseFormat: { schema: weather } }
+      await callNext()
+    })
+    const { agent } = make([rome], { middleware: [outer, ask] })
+
+    const { response } = await play(agent, 'Go', { stream })
+
+    expect(response.value).toEqual({ city: 'Rome', degrees: 21 })
   })
 
   it('takes a JSON Schema too', async () => {

@@ -82,7 +82,7 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions): Too
         control: run.control,
         idempotencyKey: run.claimKey,
         onCheckpoint: run.keepsSteps
-          ? (step: Checkpoint): Promise<void> => {
+          ? (step: Checkpoint): Promise<void> | undefined => {
               journal.record({ kind: 'agent', address, checkpoint: step })
               return saveStep(run)
             }

@@ -1,11 +1,12 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { AgentContext, Middleware } from '../index.ts'
+import type { AgentContext, Middleware, MiddlewareInput } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
   chatMiddleware,
   createSession,
+  functionMiddleware,
   hostedTool,
   lifecycle,
   message,
@@ -13,7 +14,7 @@ import {
   tool,
 } from '../index.ts'
 
-function setUp(edit: (context: AgentContext) => unknown, ...inside: Middleware[]) {
+function setUp(edit: (context: AgentContext) => unknown, ...inside: MiddlewareInput[]) {
   const ran: string[] = []
   const make = (name: string) =>
     tool({ name, description: name, execute: () => void ran.push(name) })
@@ -174,6 +175,65 @@ describe.each(runModes)('edits before a run, %s', (mode) => {
   })
 })
 
+describe.each(runModes)('edits between two runs of the inside, %s', (mode) => {
+  const please = message('user', 'Please')
+
+  it('a rewrite is sent by the second one', async () => {
+    const session = createSession()
+    const again = agentMiddleware('again', async ({ run }, callNext) => {
+      await callNext()
+      run.messages.rewrite((messages) => [...messages, please])
+      await callNext()
+    })
+    const client = scriptedClient(['One.', 'Two.'])
+
+    await runIn(mode, new Agent({ client, middleware: again }), { session })
+
+    expect(client.requests[1]!.messages.map(messageText)).toEqual(['Hello', 'Please'])
+    expect(session.messages.map(messageText)).toEqual(['Hello', 'Please', 'Two.'])
+  })
+
+  it('a rewrite of a middleware that runs again is that of its last time', async () => {
+    let times = 0
+    const note = agentMiddleware('note', async ({ run }, callNext) => {
+      const text = `Note ${++times}`
+      run.messages.rewrite((messages) => [...messages, message('user', text)])
+      await callNext()
+      run.messages.rewrite((messages) => [...messages, message('user', 'Late')])
+    })
+    const twice = agentMiddleware('twice', async (_, callNext) => {
+      await callNext()
+      await callNext()
+    })
+    const client = scriptedClient(['One.', 'Two.'])
+
+    await runIn(mode, new Agent({ client, middleware: [twice, note] }))
+
+    expect(client.requests[1]!.messages.map(messageText)).toEqual(['Hello', 'Note 2'])
+  })
+
+  it('a call whose middleware has failed can be removed', async () => {
+    const session = createSession()
+    const { agent, client } = setUp(
+      () => {},
+      agentMiddleware('apology', async (context, callNext) => {
+        await callNext().catch(() => {
+          context.run.messages.rewrite((messages) => messages.slice(0, 1))
+          context.result = 'Sorry.'
+        })
+      }),
+      functionMiddleware('broken', () => {
+        throw new Error('broken')
+      }),
+    )
+
+    await runIn(mode, agent, { session })
+
+    expect(session.messages.map(messageText)).toEqual(['Hello', 'Sorry.'])
+    expect(client.requests).toHaveLength(1)
+  })
+})
+
 describe.each(runModes)('edits during a run, %s', (mode) => {
   it.each([
     ['fewer tools', ['look'], ['look']],
@@ -209,6 +269,7 @@ describe.each(runModes)('edits during a run, %s', (mode) => {
           run.tools.remove('drop')
           await callNext()
         }),
+        lifecycle({ name: 'looks', beforeIteration() {} }),
       )
 
       await runIn(mode, agent)
@@ -311,6 +372,25 @@ describe.each(runModes)('edits during a run, %s', (mode) => {
     await runIn(mode, agent)
 
     expect(ran).toEqual(['look'])
+  })
+
+  it('a tool that is taken out of one request runs where a middleware answers the next', async () => {
+    const { agent, ran } = setUp(
+      () => {},
+      chatMiddleware('filter', async (context, callNext) => {
+        if (context.iteration === 1) {
+          context.result = { messages: callFunction('drop') }
+          return
+        }
+        const tools = context.options.tools?.filter(({ name }) => name !== 'drop')
+        context.options = { ...context.options, tools }
+        await callNext()
+      }),
+    )
+
+    await runIn(mode, agent)
+
+    expect(ran).toEqual(['look', 'drop'])
   })
 
   it.each<[string, Middleware | readonly Middleware[]]>([

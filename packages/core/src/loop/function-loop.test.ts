@@ -209,6 +209,7 @@ describe.each(modes)('the loop, $name', ({ stream }) => {
 
     expect(response).toMatchObject({ status: 'completed', finishReason: 'tool-calls' })
     expect(response.functionCalls).toHaveLength(1)
+    expect(resultsOf(response.messages)).toEqual([])
     expect(ran).toEqual([])
     expect(client.requests[0]!.options.tools).toHaveLength(1)
   })

@@ -55,10 +55,12 @@ export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse
       const ending = await (groups.length > 0 ? loop.resume(groups) : loop.turn())
       if (ending !== undefined) return loop.finish(ending)
       // A round is kept when its middlewares are done with it, too.
-      if (run.keepsSteps) await saveStep(run)
+      await saveStep(run)
     }
   } catch (error) {
     return loop.finish(loop.endedBy(error))
+  } finally {
+    run.messages.executing = nothingExecutes
   }
 }
 
@@ -66,11 +68,9 @@ class FunctionLoop {
   readonly #run: Run
   readonly #input: LoopInput
   #last: ChatResponse | undefined
-  #base: ChatOptions | undefined
   #toolChoice: ChatOptions['toolChoice']
   /** The tools that interceptors of this iteration were given. */
   #shown: ChatOptions['tools']
-  #offered: ChatOptions | undefined
   /** During tool calls: which, and the id of their group. */
   #working: { readonly id: string; readonly batch: Batch } | undefined
 
@@ -83,7 +83,7 @@ class FunctionLoop {
   /** Groups with calls that a pause or a crash left open. */
   openGroups(): readonly string[] {
     const { groups, messages } = this.#run.journal
-    return [...groups].filter((id) => (callGroup(messages.all, id)?.open.length ?? 0) > 0)
+    return [...groups].filter((id) => callGroup(messages.all, id)?.open.length)
   }
 
   /** Resumes open calls with the answers to their requests. */
@@ -119,8 +119,8 @@ class FunctionLoop {
     const run = this.#run
     run.iteration = run.place = run.loopState.iteration
     run.answered = run.replaced = false
-    if (run.interceptors === undefined) return this.#round({})
     const { instructions } = this.#input
+    if (run.interceptors === undefined) return this.#round({ instructions })
     this.#shown = run.tools.visible
     const { conversationId } = run
     const options = Object.freeze({ ...this.#input.options, tools: this.#shown, conversationId })
@@ -187,7 +187,6 @@ class FunctionLoop {
 
   finish(ending: RunEnding): AgentResponse {
     const run = this.#run
-    run.messages.executing = nothingExecutes
     // A hook after the last iteration may have stopped the run.
     const isStopped = run.stopped !== undefined && stoppable.has(ending.status)
     return loopResponse(run, this.#last, isStopped ? this.#stop([]) : ending)
@@ -204,19 +203,28 @@ class FunctionLoop {
 
   #ask(edits: RoundEdits, toolsAreOff: boolean): Promise<ChatResponse> {
     const run = this.#run
-    const { client, signal, callModel, instructions, options } = this.#input
+    const { client, signal, callModel } = this.#input
+    const options = edits.options ?? this.#input.options
     run.servedBy = undefined
     run.offer = undefined
-    this.#toolChoice = (edits.options ?? options).toolChoice
-    const isEdited = edits.options !== undefined && edits.options.tools !== this.#shown
+    this.#toolChoice = options.toolChoice
     if (edits.options !== undefined) this.#continue(edits.options)
+    const { offered } = run.tools
+    const own = edits.options?.tools
+    const isEdited = own !== undefined && own !== this.#shown
+    const tools = isEdited ? own : offered
     return callModel(run, {
       client,
-      instructions: edits.instructions ?? instructions,
+      instructions: edits.instructions,
       messages: edits.messages ?? this.#history(),
-      options: this.#offer(edits.options, toolsAreOff),
+      options: Object.freeze({
+        ...options,
+        ...(toolsAreOff && { toolChoice: 'none' as const }),
+        tools: tools.length > 0 ? tools : undefined,
+        conversationId: run.conversationId,
+      }),
       signal,
-      shown: isEdited ? this.#shown : run.tools.offered,
+      shown: isEdited ? this.#shown : offered,
     })
   }
 
@@ -246,28 +254,6 @@ class FunctionLoop {
     }
   }
 
-  /** The options with what the model is shown now; the same object while nothing changes. */
-  #offer(edited: ChatOptions | undefined, toolsAreOff: boolean): ChatOptions {
-    const { conversationId, tools } = this.#run
-    const given = edited ?? this.#input.options
-    const options: ChatOptions = toolsAreOff ? { ...given, toolChoice: 'none' } : given
-    const isEdited = edited?.tools !== undefined && edited.tools !== this.#shown
-    const visible = isEdited ? edited.tools : tools.offered
-    const last = this.#offered
-    if (
-      last?.tools === visible &&
-      last.conversationId === conversationId &&
-      this.#base === options
-    ) {
-      return last
-    }
-    this.#base = options
-    const shown = visible.length > 0 ? visible : undefined
-    // The next model call may be made with them, too.
-    this.#offered = Object.freeze({ ...options, tools: shown, conversationId })
-    return this.#offered
-  }
-
   async #work(id: string, batch: Batch): Promise<RunEnding | undefined> {
     const run = this.#run
     const { journal } = run
@@ -275,7 +261,7 @@ class FunctionLoop {
     run.messages.executing = batch.calls
     if (!journal.groups.has(id)) journal.record({ kind: 'calls', group: id })
     if (run.control?.mode === 'after-model') return cancelledPause
-    if (run.keepsSteps) await saveStep(run)
+    await saveStep(run)
     return this.#took(id, batch, await this.#runBatch(batch))
   }
 

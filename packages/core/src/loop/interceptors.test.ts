@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { LoopInterceptor } from '../authoring.ts'
 import { interceptLoop } from '../authoring.ts'
 import type { AgentOptions, IterationContext, Message } from '../index.ts'
+import { play } from './loop-invariant.test-helper.ts'
 import {
   Agent,
   agentMiddleware,
@@ -398,6 +399,62 @@ describe.each(runModes)('the inner levels of the loop, %s', (mode) => {
 
     expect(await runIn(mode, agent)).toMatchObject({ status: 'completed', text: '' })
     expect(client.requests).toHaveLength(0)
+  })
+
+  it('a middleware may leave out the instructions', async () => {
+    const { agent, client } = make(
+      {
+        name: 'removes',
+        iteration: async (context, next) => {
+          if (context.iteration === 1) context.instructions = undefined
+          await next()
+        },
+      },
+      { instructions: 'Be brief.' },
+    )
+
+    await runIn(mode, agent)
+
+    expect(client.requests.map(({ instructions }) => instructions)).toEqual([
+      'Be brief.',
+      undefined,
+    ])
+  })
+
+  it('the response in place of a model call reaches the caller', async () => {
+    const { agent } = make({
+      name: 'answers',
+      iteration: async (context, next) => {
+        context.overrideResponse = 'An own answer.'
+        context.skipModelCall = true
+        await next()
+      },
+    })
+
+    const { response } = await play(agent, 'Go', { stream: mode === 'streamed' })
+
+    expect(response.text).toBe('An own answer.')
+  })
+
+  it('a middleware may choose the conversation at the provider, which is sent all messages', async () => {
+    const { agent, client } = make({
+      name: 'chooses',
+      iteration: async (context, next) => {
+        context.options = { ...context.options, conversationId: `of ${context.iteration}` }
+        await next()
+      },
+    })
+
+    await runIn(mode, agent)
+
+    const sent = client.requests.map(({ options, messages }) => [
+      options.conversationId,
+      messages.length,
+    ])
+    expect(sent).toEqual([
+      ['of 0', 1],
+      ['of 1', 3],
+    ])
   })
 
   it('calls that a middleware skips are denied, and do not count as failed', async () => {

@@ -1,7 +1,7 @@
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { FunctionInvocationContext, Middleware } from '../index.ts'
+import type { FunctionInvocationContext, Middleware, MiddlewareInput } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
@@ -10,13 +10,14 @@ import {
   createSession,
   functionMiddleware,
   GuardrailTripped,
+  lifecycle,
   MiddlewareTermination,
   tool,
 } from '../index.ts'
 import { failureOf, modes, outline, play, resultsOf } from './loop-invariant.test-helper.ts'
 
 describe.each(modes)('terminations in the loop, $name', ({ stream }) => {
-  function make(steps: readonly ScriptedStep[], ...middleware: Middleware[]) {
+  function make(steps: readonly ScriptedStep[], ...middleware: MiddlewareInput[]) {
     const client = scriptedClient(steps)
     const ran: string[] = []
     const work = tool({
@@ -390,6 +391,19 @@ describe.each(modes)('terminations in the loop, $name', ({ stream }) => {
         text: 'That is enough.',
       })
       expect(resultsOf(response.messages)).toHaveLength(2)
+    })
+
+    it('in a hook after the last iteration counts', async () => {
+      const stop = lifecycle({
+        name: 'stop',
+        afterIteration: ({ run }) => run.stop('seen', { response: 'Checked.' }),
+      })
+      const { agent } = make(['Done.'], stop)
+
+      const { response } = await play(agent, 'Go', { stream })
+
+      expect(response).toMatchObject({ status: 'terminated', reason: 'seen' })
+      expect(outline(response.messages)).toEqual(['assistant: Done.', 'assistant: Checked.'])
     })
 
     it('closes a call that waits for approval', async () => {

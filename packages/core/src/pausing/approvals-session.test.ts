@@ -2,7 +2,17 @@ import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { ChatResponseInit, Content, Session, SessionSnapshot } from '../index.ts'
-import { Agent, approvalResponse, agentMiddleware, createSession, message, tool } from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  approvalResponse,
+  BudgetExhausted,
+  createSession,
+  functionMiddleware,
+  message,
+  MiddlewareTermination,
+  tool,
+} from '../index.ts'
 import { failureOf, modes, outline, play, resultsOf } from '../loop/loop-invariant.test-helper.ts'
 
 describe.each(modes)('approvals in a session, $name', ({ stream }) => {
@@ -15,6 +25,14 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     return { client, ran, tools, agent: new Agent({ client, tools }), session: createSession() }
   }
 
+  const directTool = tool({
+    name: 'direct',
+    description: '',
+    approval: 'always',
+    returnDirect: true,
+    execute: () => 'The answer.',
+  })
+  const direct = (callId: string) => callFunction('direct', {}, callId)
   const gated = (callId: string) => callFunction('gated', {}, callId)
   const safe = (callId: string) => callFunction('safe', {}, callId)
   const answer = (id: string | undefined, approved: boolean): Content =>
@@ -185,6 +203,63 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
       'tool: c2 = rejected',
     ])
   })
+
+  it('of several turns, requests without an answer stay open, and no model is called', async () => {
+    const steps = [
+      [gated('a1'), gated('a2')],
+      [gated('b1'), gated('b2')],
+    ]
+    const { agent, client, ran, session } = make(steps)
+    const { response: first } = await play(agent, 'One', { session, stream })
+    const { response: second } = await play(agent, 'Two', { session, stream })
+
+    const some = [answer(first.pending[0]?.id, true), answer(second.pending[0]?.id, true)]
+    const { response } = await play(agent, some, { session, stream })
+
+    expect(ran).toEqual(['a1', 'b1'])
+    expect(response).toMatchObject({
+      status: 'paused',
+      pending: [{ id: first.pending[1]?.id }, { id: second.pending[1]?.id }],
+    })
+    expect(client.requests).toHaveLength(2)
+  })
+
+  it('of several turns, one request without an answer keeps the run paused', async () => {
+    const { agent, client, tools, session } = make([[gated('a1'), gated('a2')], direct('b')])
+    const answering = new Agent({ client, tools: [...tools, directTool] })
+    const { response: first } = await play(agent, 'One', { session, stream })
+    const { response: second } = await play(answering, 'Two', { session, stream })
+
+    const some = [answer(first.pending[0]?.id, true), answer(second.pending[0]?.id, true)]
+    const { response } = await play(answering, some, { session, stream })
+
+    expect(response).toMatchObject({ status: 'paused', pending: [{ id: first.pending[1]?.id }] })
+  })
+
+  it.each([
+    ['terminated', new MiddlewareTermination('enough')],
+    ['budget_exhausted', new BudgetExhausted('toolCalls', 1)],
+  ] as const)(
+    'of several turns, calls are cancelled after one that ends the run as %s',
+    async (status, ending) => {
+      const { client, ran, tools, session } = make([gated('a'), [gated('b1'), gated('b2')]])
+      const end = functionMiddleware('end', async ({ callId }, callNext) => {
+        if (callId === 'a') throw ending
+        await callNext()
+      })
+      const agent = new Agent({ client, tools, middleware: end })
+      const { response: first } = await play(agent, 'One', { session, stream })
+      const { response: second } = await play(agent, 'Two', { session, stream })
+
+      const some = [answer(first.pending[0]?.id, true), answer(second.pending[0]?.id, true)]
+      const { response } = await play(agent, some, { session, stream })
+
+      expect(response.status).toBe(status)
+      expect(ran).toEqual([])
+      expect(resultsOf(response.messages).map(({ callId }) => callId)).toEqual(['a', 'b1'])
+      expect(session.pending.map(({ call }) => call.callId)).toEqual(['b2'])
+    },
+  )
 
   it('a call id that comes again is another call: each answer decides about its own', async () => {
     const { agent, client, ran, session } = make([gated('same'), gated('same'), 'Done.', 'Over.'])

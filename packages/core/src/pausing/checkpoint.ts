@@ -11,8 +11,8 @@ import type { Session } from '../messages/session.ts'
 import { checkpointInvalid as invalid } from '../run/checkpoint-signer.ts'
 import type { Run } from '../run/run.ts'
 
-/** Passes a checkpoint of the run to `onCheckpoint`, after the earlier ones. */
-export function saveStep(run: Run): Promise<void> {
+/** Passes a checkpoint of the run to `onCheckpoint`, if there is one, after the earlier ones. */
+export function saveStep(run: Run): Promise<void> | undefined {
   return run.saveNext(() => takeCheckpoint(run))
 }
 

@@ -79,6 +79,32 @@ describe.each(runModes)('a signal of a middleware, %s', (mode) => {
     client.assertDone()
   })
 
+  it.each(['the run', 'a middleware of the run'])(
+    'of %s that aborts right after the model has answered keeps tools from running',
+    async (owner) => {
+      const abort = new AbortController()
+      let calls = 0
+      const work = tool({ name: 'work', description: 'Works.', execute: () => ++calls })
+      const middleware = [
+        agentMiddleware('impatient', async (context, callNext) => {
+          if (owner !== 'the run') context.signal = abort.signal
+          await callNext()
+        }),
+        chatMiddleware('slow', async (_, callNext) => {
+          await callNext()
+          abort.abort(late)
+        }),
+      ]
+      const client = scriptedClient([callFunction('work')])
+      const agent = new Agent({ client, tools: [work], middleware })
+
+      const running = runIn(mode, agent, owner === 'the run' ? { signal: abort.signal } : {})
+
+      await expect(running).rejects.toBe(late)
+      expect(calls).toBe(0)
+    },
+  )
+
   it('at agent level, lets the middleware answer in place of the run', async () => {
     const own = new AbortController()
     const client = scriptedClient(({ signal }) => {

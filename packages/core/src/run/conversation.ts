@@ -22,8 +22,8 @@ export class RunConversation implements RunMessages {
   depth = 0
   #history: readonly Message[] = []
   #input: readonly Message[] = []
-  /** Rewrites from before the loop began, with the depth of their middleware. */
-  #early: { readonly depth: number; readonly rewriter: Rewriter }[] | undefined
+  /** Rewrites that hold when the loop begins, again too, with the depth of their middleware. */
+  #lasting: { readonly depth: number; readonly rewriter: Rewriter }[] | undefined
   /** Calls that are being executed, which a rewrite has to keep. */
   executing: readonly FunctionCallContent[] = noCalls
   /** Called before each rewrite. */
@@ -36,7 +36,7 @@ export class RunConversation implements RunMessages {
 
   get all(): readonly Message[] {
     if (this.begun) return this.#all
-    return (this.#early ?? []).reduce((messages, { rewriter }) => rewriter(messages), [
+    return (this.#lasting ?? []).reduce((messages, { rewriter }) => rewriter(messages), [
       ...this.#history,
       ...this.#input,
     ] as readonly Message[])
@@ -51,7 +51,7 @@ export class RunConversation implements RunMessages {
   /** The middleware at `depth` runs: rewrites of those inside it are undone, since they will run again. */
   enter(depth: number): void {
     this.depth = depth
-    if (!this.begun) this.#early = this.#early?.filter((early) => early.depth < depth)
+    this.#lasting = this.#lasting?.filter((entry) => entry.depth < depth)
   }
 
   /** Messages that this run has added, in order, regardless of rewrites. */
@@ -63,7 +63,7 @@ export class RunConversation implements RunMessages {
     this.begun = true
     this.#all = [...messages]
     this.#reset()
-    for (const { rewriter } of this.#early ?? []) this.rewrite(rewriter)
+    for (const { rewriter } of this.#lasting ?? []) this.#rewrite(rewriter)
   }
 
   /** Makes all replayed messages those from before the run. */
@@ -139,10 +139,11 @@ export class RunConversation implements RunMessages {
   /** @throws MiddlewareContractError if it cannot count any more */
   rewrite(rewriter: Rewriter): void {
     this.onEdit?.()
-    if (!this.begun) {
-      ;(this.#early ??= []).push({ depth: this.depth, rewriter })
-      return
-    }
+    ;(this.#lasting ??= []).push({ depth: this.depth, rewriter })
+    if (this.begun) this.#rewrite(rewriter)
+  }
+
+  #rewrite(rewriter: Rewriter): void {
     const rewritten = rewriter(this.#all)
     const lost = this.executing.find((call) => !hasCall(rewritten, call))
     if (lost !== undefined) {

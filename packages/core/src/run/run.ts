@@ -276,9 +276,11 @@ export class Run implements RunContext {
   }
 
   /** Passes checkpoints to `onCheckpoint` in order, each created when the previous one is saved. */
-  saveNext(take: (run: Run) => Checkpoint | Promise<Checkpoint>): Promise<void> {
+  saveNext(take: (run: Run) => Promise<Checkpoint>): Promise<void> | undefined {
+    const { onCheckpoint } = this.#init
+    if (onCheckpoint === undefined) return undefined
     const before = this.#saving ?? Promise.resolve()
-    this.#saving = before.then(async () => this.#init.onCheckpoint?.(await take(this)))
+    this.#saving = before.then(async () => onCheckpoint(await take(this)))
     return this.unlessAborted(this.#saving)
   }
 

@@ -22,10 +22,8 @@ export function closeRun(
   const paused = given.status === 'paused'
   const pending = paused ? pendingOf(run, given) : run.journal.open
   const { usage, attempts } = run
-  const asks = paused || pending.length + given.pending.length > 0
-  const isFinal = !asks && given.usage === usage && given.attempts === attempts
   const settled = paused || given.pending.length === 0 ? given : cancelOpenCalls(given, run)
-  const response = isFinal ? given : { ...settled, pending, usage, attempts }
+  const response = { ...settled, pending, usage, attempts }
   const { begun } = run.messages
   if (session !== undefined && (paused ? begun : kept.has(response.status))) {
     const { provider } = agent.client

@@ -63,8 +63,8 @@ export class ProviderError extends LamellaError {
   readonly requestId: string | undefined
   /**
    * Response received before the failure, with the usage known by then. Not enumerable, so that it does not
-   * show when the error is printed or serialized. Outside a guardrail on output, and at the end of a run whose
-   * updates are transformed, it has no messages: they would reveal what was removed.
+   * show when the error is printed or serialized. Outside a guardrail on output, and outside a middleware that
+   * transforms updates, it has no messages: they would reveal what was removed.
    */
   declare readonly partial: ChatResponse | undefined
   /** Facts about the failure, without text of the conversation. */

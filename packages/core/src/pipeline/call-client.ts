@@ -78,11 +78,7 @@ async function whole(context: ChatView, request: ChatRequest): Promise<void> {
       : client.respond(request)
     const response = await run.unlessAborted(asked, ownSignal)
     run.addUsage(response.usage)
-    const waiting =
-      generation === call.generation
-        ? call.applyTransforms(response, Infinity, ownSignal)
-        : undefined
-    if (waiting !== undefined) await waiting
+    if (generation === call.generation) await call.applyTransforms(response, Infinity, ownSignal)
     if (generation !== call.generation)
       throw new LamellaError('the call was superseded or aborted', { code: 'aborted' })
   } catch (error) {

@@ -4,7 +4,7 @@ import { mergeChatOptions } from '../contract/chat-options.ts'
 import type { ChatClient, ChatContext, ChatMiddleware } from '../contract/chat.ts'
 import { isPause } from '../contract/control-flow.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
-import { isProviderError, withoutPartial } from '../contract/provider-error.ts'
+import { isProviderError } from '../contract/provider-error.ts'
 import type { ToolDefinition } from '../contract/run.ts'
 import { isTermination } from '../contract/termination.ts'
 import type { ChatResponse, ChatResponseInit } from '../messages/chat-response.ts'
@@ -88,11 +88,11 @@ export class ChatCall extends ContentCall<ChatResponse> {
    * needed: a middleware canceled the call, or a transform threw.
    */
   request(outer: AbortSignal | undefined): AbortSignal {
+    ;(outer ?? this.run).throwIfAborted()
     const controller = (this.#request = new AbortController())
-    const follow = (): void => controller.abort((outer ?? this.run.signal).reason)
     // A later abort of the run itself reaches the request through the call that fails of it.
-    if ((outer ?? this.run).aborted) follow()
-    else if (outer !== undefined) {
+    if (outer !== undefined) {
+      const follow = (): void => controller.abort(outer.reason)
       outer.addEventListener('abort', follow)
       this.#letGo = () => outer.removeEventListener('abort', follow)
     }
@@ -115,8 +115,6 @@ export class ChatCall extends ContentCall<ChatResponse> {
       if (told.messages.length > 0 && told.usage.totalTokens === undefined)
         run.usageEstimated = true
     }
-    // Transforms remove from the answer what the error still has.
-    if (run.sink.outer !== undefined || this.hasTransformers(Infinity)) withoutPartial(error)
     // A middleware may have canceled it already, and the current request may be another one.
     if (generation === this.generation) this.endRequest({ error })
     return error

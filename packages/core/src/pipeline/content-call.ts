@@ -1,5 +1,6 @@
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
+import { withoutPartial } from '../contract/provider-error.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { normalizeResponse } from '../messages/normalize-response.ts'
@@ -80,6 +81,8 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
 
   fail(error: unknown, depth: number): void {
     if (this.#fault?.error !== error) this.#fault = { error, depth }
+    // Transforms remove from the answer what the error still has.
+    if (this.#transformers?.some((entry) => entry.depth >= depth)) withoutPartial(error)
   }
 
   /** Depth of the innermost middleware that threw `error`; 0 if none is known. */

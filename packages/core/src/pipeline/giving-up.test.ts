@@ -5,12 +5,19 @@ import {
   agentMiddleware,
   BaseChatClient,
   chatMiddleware,
+  chatResponse,
   createSession,
   memoryStore,
   sessions,
   tool,
 } from '../index.ts'
-import type { AgentResponse, ChatRequest, ChatResponseUpdate, UpdateTransformer } from '../index.ts'
+import type {
+  AgentResponse,
+  ChatRequest,
+  ChatResponse,
+  ChatResponseUpdate,
+  UpdateTransformer,
+} from '../index.ts'
 
 class StalledClient extends BaseChatClient {
   readonly provider = 'stalled'
@@ -35,6 +42,24 @@ class StalledClient extends BaseChatClient {
   }
 }
 
+/** Gives its first answer when it is told to, and the second one at once. */
+class LateClient extends BaseChatClient {
+  readonly provider = 'late'
+  answer!: () => void
+  #calls = 0
+
+  async respond(): Promise<ChatResponse> {
+    if (this.#calls++ > 0) return chatResponse('Second.')
+    await new Promise<void>((resolve) => (this.answer = resolve))
+    return chatResponse('First.')
+  }
+
+  async *stream(): AsyncGenerator<ChatResponseUpdate> {
+    const { text } = await this.respond()
+    yield { contents: [{ type: 'text', text }] }
+  }
+}
+
 async function runAgent(agent: Agent, stream: boolean): Promise<AgentResponse> {
   return stream ? agent.run('x', { stream }).finalResponse() : agent.run('x')
 }
@@ -51,6 +76,48 @@ describe.each([false, true])('with stream: %s', (stream) => {
 
     await expect(running).rejects.toBe(late)
     expect(client.aborted).toBe(late)
+  })
+
+  it('an answer that comes after its call was given up changes nothing', async () => {
+    const client = new LateClient()
+    const seen: unknown[] = []
+    let calls = 0
+    const watch = chatMiddleware('watch', async (context, callNext) => {
+      await callNext()
+      client.answer()
+      await new Promise((resolve) => setTimeout(resolve))
+      seen.push(context.result?.text)
+    })
+    const again = chatMiddleware('again', async (_, callNext) => {
+      await callNext().catch(() => callNext())
+    })
+    const impatient = chatMiddleware('impatient', async (_, callNext) => {
+      const next = callNext()
+      await (calls++ === 0 ? Promise.race([next, Promise.reject(new Error('late'))]) : next)
+    })
+    const agent = new Agent({ client, middleware: [watch, again, impatient] })
+
+    const { text } = await runAgent(agent, stream)
+
+    expect([text, seen]).toEqual(['Second.', ['Second.']])
+  })
+
+  it('a request that is done is not aborted when a middleware fails later', async () => {
+    const client = scriptedClient(['Done.'])
+    let fail!: (error: Error) => void
+    const failing = chatMiddleware('failing', async (_, callNext) => {
+      await Promise.race([callNext(), new Promise((_resolve, reject) => (fail = reject))])
+    })
+    const slow = chatMiddleware('slow', async (_, callNext) => {
+      await callNext()
+      fail(new Error('broken'))
+      await new Promise(() => {})
+    })
+    const agent = new Agent({ client, middleware: [failing, slow] })
+
+    await expect(runAgent(agent, stream)).rejects.toThrow('broken')
+
+    expect(client.requests.map(({ signal }) => signal.aborted)).toEqual([false])
   })
 })
 
@@ -105,6 +172,20 @@ describe('an end that a transform puts to the updates', () => {
       expect(response.text).toBe('')
     }
   })
+})
+
+it('a stream whose updates an agent middleware has ended executes no tools', async () => {
+  let calls = 0
+  const look = tool({ name: 'look', description: 'Looks.', execute: () => ++calls })
+  const cut = agentMiddleware('cut', async (context, callNext) => {
+    context.transformUpdates(cutAfterFirst())
+    await callNext()
+  })
+  const client = scriptedClient([callFunction('look', {})])
+
+  const { status } = await runAgent(new Agent({ client, tools: [look], middleware: cut }), true)
+
+  expect([status, calls]).toEqual(['completed', 0])
 })
 
 it('bytes in a session come back from a store', async () => {

@@ -55,6 +55,24 @@ describe.each(runModes)('a signal of a middleware, %s', (mode) => {
     expect(outcomeOf(error)?.status).toBe('failed')
   })
 
+  it.each([
+    ['agent', agentMiddleware],
+    ['chat', chatMiddleware],
+  ])('at %s level, that is aborted already lets no model call begin', async (_, middleware) => {
+    const client = scriptedClient([])
+    const hasty = middleware(
+      'late',
+      async (context: { signal: AbortSignal }, callNext: () => Promise<unknown>) => {
+        context.signal = AbortSignal.abort(late)
+        await callNext()
+      },
+    )
+
+    await expect(runIn(mode, new Agent({ client, middleware: hasty }))).rejects.toBe(late)
+
+    expect(client.requests).toEqual([])
+  })
+
   it('at agent level, ends tool calls and waits of middlewares, and no model call follows', async () => {
     const own = new AbortController()
     const heard: unknown[] = []

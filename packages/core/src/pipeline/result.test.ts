@@ -248,6 +248,26 @@ describe.each(runModes)('results of middlewares, %s', (mode) => {
     )
   })
 
+  it.each([
+    ['agent', agentMiddleware],
+    ['chat', chatMiddleware],
+  ])('of level %s throw where they are set while callNext() runs', async (_, middleware) => {
+    const hasty = middleware(
+      'hasty',
+      async (context: { result?: unknown }, callNext: () => Promise<unknown>) => {
+        const next = callNext()
+        context.result = 'Mine.'
+        await next
+      },
+    )
+    const client = scriptedClient(['Done.'])
+
+    await expect(runIn(mode, new Agent({ client, middleware: hasty }))).rejects.toMatchObject({
+      middleware: 'hasty',
+      message: expect.stringContaining('context.result while callNext() was running'),
+    })
+  })
+
   it('`text` and `functionCalls` of a result are those of its messages, whatever it says', async () => {
     const lying = chatMiddleware('lying', async (context, callNext) => {
       const result = await callNext()

@@ -5,9 +5,11 @@ import {
   Agent,
   agentMiddleware,
   chatMiddleware,
+  chatResponse,
   createSession,
   foldUpdates,
   messageText,
+  ProviderError,
   text,
   tool,
 } from '../index.ts'
@@ -244,6 +246,38 @@ describe.each(runModes)('what a transform does to updates, %s', (mode) => {
 
     expect((await run(recovering)).text).toBe('Recovered.')
   })
+
+  it.each([
+    ['chat', chatMiddleware],
+    ['agent', agentMiddleware],
+  ] as const)(
+    'what a failed model call had said does not pass those of %s middlewares in its error',
+    async (level, outside) => {
+      const said: unknown[] = []
+      const reading = (name: string) =>
+        outside(name, async (_: unknown, callNext: () => Promise<unknown>) => {
+          await callNext().catch((error: ProviderError) => {
+            said.push([name, error.partial?.text])
+            throw error
+          })
+        })
+      const failure = new ProviderError('cut off', {
+        kind: 'network',
+        provider: 'scripted',
+        partial: chatResponse('a secret'),
+      })
+      const client = scriptedClient([failure])
+      const middle = transforming({ transform() {} }, level)
+      const agent = new Agent({ client, middleware: [reading('out'), middle, reading('in')] })
+
+      await expect(runIn(mode, agent)).rejects.toBe(failure)
+
+      expect(said).toEqual([
+        ['in', 'a secret'],
+        ['out', ''],
+      ])
+    },
+  )
 
   it('a transform registered after callNext() is refused, naming the middleware', async () => {
     const late = chatMiddleware('late', async (context, callNext) => {

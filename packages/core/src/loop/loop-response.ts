@@ -10,7 +10,7 @@ export function loopResponse(
   { status, reason, pending = [] }: RunEnding,
 ): AgentResponse {
   run.place = 'run'
-  if (status === 'paused') run.pending = [...pending, ...run.interrupts.pending]
+  run.pending = status === 'paused' ? [...pending, ...run.interrupts.pending] : []
   const { id, finishReason, model, metadata = {}, value } = last ?? {}
   const messages = [...run.messages.added]
   const { text, functionCalls } = contentFields(messages)

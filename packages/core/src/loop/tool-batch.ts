@@ -77,7 +77,7 @@ class BatchWork {
   /** Positions of the calls. */
   readonly #addresses: readonly string[]
   /** Index of the first call with each id: duplicate calls run once. */
-  readonly #firstAt: Map<string, number> | undefined
+  readonly #firstAt = new Map<string, number>()
   #interrupted = false
   #executed = 0
 
@@ -87,7 +87,6 @@ class BatchWork {
     this.#budget = budget
     this.#settings = settings
     this.#addresses = batch.calls.map((call) => callAddress(run.messages.all, call))
-    if (batch.calls.length > 1) this.#firstAt = new Map()
   }
 
   prepare(at: number): Step | Promise<Step> | undefined {
@@ -96,8 +95,8 @@ class BatchWork {
     const call = calls[at]!
     const { callId } = call
     const address = this.#addresses[at]!
-    if (this.#firstAt?.has(callId)) return undefined
-    this.#firstAt?.set(callId, at)
+    if (this.#firstAt.has(callId)) return undefined
+    this.#firstAt.set(callId, at)
     const done = journal.take('call', address)
     if (done !== undefined) {
       this.#executed++
@@ -170,7 +169,7 @@ class BatchWork {
     for (let at = 0; at < calls.length; at++) {
       const call = calls[at]!
       const { callId, name } = call
-      const outcome = outcomes[this.#firstAt?.get(callId) ?? at] ?? (ends ? cancelled : undefined)
+      const outcome = outcomes[this.#firstAt.get(callId)!] ?? (ends ? cancelled : undefined)
       if (outcome === undefined) continue
       const { error } = outcome.result
       results.push(resultOf(call, outcome.result))

@@ -364,6 +364,22 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = ', 'tool: c2 = '])
   })
 
+  it('a run that an agent middleware repeats without the call has nothing pending', async () => {
+    const { client, tools } = make([gated('c1'), 'Without it.'])
+    const seen: number[] = []
+    const again = agentMiddleware('again', async (context, callNext) => {
+      seen.push((await callNext()).pending.length)
+      context.tools = []
+      seen.push((await callNext()).pending.length)
+    })
+    const agent = new Agent({ client, tools, middleware: again })
+
+    const { response } = await play(agent, 'Go', { stream })
+
+    expect(response).toMatchObject({ status: 'completed', text: 'Without it.' })
+    expect(seen).toEqual([1, 0])
+  })
+
   it('an agent middleware that runs everything once more does not execute an approved call again', async () => {
     const { client, ran, tools, session } = make([gated('c1'), 'Bad.', 'Good.'])
     const again = agentMiddleware('again', async (_, callNext) => {

@@ -1,4 +1,5 @@
 import type { DocsFolder } from './docs-folder.ts'
+import { stem } from './stand-in/question-words.ts'
 
 /** A section of a document that matches a query. */
 export interface Passage {
@@ -98,7 +99,7 @@ function sectionsOf(path: string, document: string): readonly Section[] {
     if (line.startsWith('```')) isCode = !isCode
     const found = isCode ? undefined : /^#{1,6}\s+(.*)$/u.exec(line)?.[1]
     if (found === undefined) {
-      lines.push(line)
+      if (isCode || !isNavigation(line)) lines.push(line)
       continue
     }
     close()
@@ -110,15 +111,27 @@ function sectionsOf(path: string, document: string): readonly Section[] {
   return sections
 }
 
+/** Returns true for a line of links and nothing else, such as the contents of a page. */
+function isNavigation(line: string): boolean {
+  return /\]\(#/u.test(line) && !/\p{L}/u.test(line.replace(/\[[^\]]+\]\([^)]*\)/gu, ''))
+}
+
 const codeBlock = /^```[^]*?^```/gmu
 
-/** Words of a text without their usual English endings, so that `streams` finds `streaming`. */
+/**
+ * Words of a text without their usual English endings, so that `streams` finds `streaming`. A name such as
+ * `useChat` counts as a whole and by its parts.
+ */
 function wordsOf(text: string): string[] {
-  const parts = text.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ').match(/[\p{L}\p{N}]{2,}/gu) ?? []
-  return parts
+  const names = text.match(/[\p{L}\p{N}]{2,}/gu) ?? []
+  return names
+    .flatMap((name) => {
+      const parts = name.split(/(?<=\p{Ll})(?=\p{Lu})/u)
+      return parts.length > 1 ? [name, ...parts] : parts
+    })
     .map((word) => word.toLowerCase())
     .filter((word) => !stopWords.has(word))
-    .map((word) => (word.length > 4 ? word.replace(/(?:ings?|ed|e?s|e)$/u, '') : word))
+    .map(stem)
 }
 
 const stopWords = new Set(

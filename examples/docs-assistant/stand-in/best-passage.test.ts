@@ -93,6 +93,18 @@ describe('the passage that is quoted', () => {
     )
   })
 
+  it('is never a line of links within the page', () => {
+    const document = `# Chat
+
+- [Sessions](#sessions) · [Session keys](#keys)
+
+A session stores a conversation.`
+
+    expect(bestPassage(document, 'Where are sessions?').text).toBe(
+      'A session stores a conversation.',
+    )
+  })
+
   it('is the row of a table where only that fits', () => {
     expect(bestPassage(streaming, 'What is idleTimeoutMs?').text).toBe(
       '`idleTimeoutMs`: how long a buffer waits for more, in milliseconds',

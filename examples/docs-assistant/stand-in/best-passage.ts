@@ -98,7 +98,7 @@ function partsOf(document: string): readonly Part[] {
       continue
     }
     const text = plainText(block)
-    if (!/\p{L}{2}/u.test(text) || /^(?:<|!\[)/u.test(text)) continue
+    if (!/\p{L}{2}/u.test(text) || /^(?:<|!\[)/u.test(text) || isNavigation(block)) continue
     const words = wordsOf(text)
     const isTable = block.trimStart().startsWith('|')
     parts.push({
@@ -112,6 +112,11 @@ function partsOf(document: string): readonly Part[] {
     if (!isTable && !isLead(text)) follows = undefined
   }
   return parts
+}
+
+/** Returns true for links within the page and nothing else, such as its contents. */
+function isNavigation(block: string): boolean {
+  return /\]\(#/u.test(block) && !/\p{L}/u.test(block.replace(/\[[^\]]+\]\([^)]*\)/gu, ''))
 }
 
 /** Returns true for text that only introduces code or a list. */

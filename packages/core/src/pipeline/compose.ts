@@ -45,9 +45,9 @@ export abstract class MiddlewareView<Result> {
    * @throws MiddlewareContractError if the middleware has returned
    */
   protected edited<Value>(name: string, value: Value, before: Value, given: Value): Value {
-    if (value === before || !this.isSent) return value
+    if (value === before) return value
     if (this.inside === over) throw this.#tooLate(name, 'after it had returned')
-    if (value !== given) this.late ??= name
+    if (this.isSent && value !== given) this.late ??= name
     return value
   }
 
@@ -110,8 +110,7 @@ export function compose<Context extends MiddlewareView<Result>, Result, Outcome 
       } catch (error) {
         leave(context, undefined, error)
       }
-      const settled = settle(middlewares[0], context, undefined)
-      return settled instanceof Promise ? await settled : settled
+      return await settle(middlewares[0], context, undefined)
     } catch (error) {
       return recover(context, error)
     }
@@ -152,7 +151,7 @@ function finish<Result>(
     const problem = 'neither set context.result nor let callNext() give one'
     return leave(context, caller, new MiddlewareContractError(name, problem))
   }
-  close(context)
+  context.inside = over
   if (caller !== undefined) caller.inside = undefined
   return result
 }
@@ -167,7 +166,7 @@ function leave<Result>(
     inside.catch(() => {})
     call.cancelInside(error)
   }
-  close(context)
+  context.inside = over
   if (caller !== undefined) {
     // A middleware that forgets to await callNext() must not leave an unhandled rejection.
     caller.inside?.catch(() => {})
@@ -175,11 +174,6 @@ function leave<Result>(
   }
   call.fail(error, depth)
   throw error
-}
-
-function close(context: MiddlewareView<unknown>): void {
-  context.inside = over
-  context.isSent = true
 }
 
 /** Sentinel for `inside`: the middleware has completed. */

@@ -317,12 +317,14 @@ describe.each(runModes)('what breaks the rules of callNext(), %s', (mode) => {
       },
     )
 
-    it('a call after the middleware has returned is refused', async () => {
+    it('a call or an edit after the middleware has returned is refused', async () => {
       let late: (() => Promise<unknown>) | undefined
+      let kept: object = {}
       const careless = middlewareAt(
         level,
         (context, callNext) => {
           late = callNext
+          kept = context
           context.result = 'short'
         },
         'careless',
@@ -335,6 +337,9 @@ describe.each(runModes)('what breaks the rules of callNext(), %s', (mode) => {
 
       expect(error).toMatchObject({ middleware: 'careless' })
       expect((error as Error).message).toMatch(/after it had returned/)
+      const edit = level === 'function' ? { arguments: {} } : { options: {} }
+      expect(() => Object.assign(kept, edit)).toThrow(/after it had returned/)
+      expect(() => Object.assign(kept, { result: 'long' })).toThrow(/after it had returned/)
       expect(client.requests).toHaveLength(length)
     })
   })

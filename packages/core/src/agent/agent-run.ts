@@ -4,7 +4,7 @@ import type { AgentResponse, AgentResponseUpdate, Checkpoint } from '../contract
 import type { LoopInput } from '../loop/function-loop.ts'
 import { runLoop } from '../loop/function-loop.ts'
 import { loopConfiguration } from '../loop/limits.ts'
-import { contentFields, toUpdates } from '../messages/chat-response.ts'
+import { contentFields } from '../messages/chat-response.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
 import { checkAuthority } from '../messages/trusted-content.ts'
@@ -28,7 +28,7 @@ import type { RunInit } from '../run/run.ts'
 import { Run, drain, engineOf } from '../run/run.ts'
 import { ResponseStream } from '../stream/response-stream.ts'
 import type { Pipelines, RunPlan, RunnableAgent } from './agent-call.ts'
-import { AgentCall, AgentView, toAgentResponse } from './agent-call.ts'
+import { AgentCall, AgentView } from './agent-call.ts'
 import type { RunOptions } from './agent-options.ts'
 import { modelOptionsHint, runOptionNames } from './agent-options.ts'
 import { checkNames } from '../base/check-names.ts'
@@ -217,9 +217,7 @@ function runInside(view: AgentView): void | Promise<void> {
     return call.applyTransforms({ ...end.response, messages, ...contentFields(messages) }, Infinity)
   }
   call.begin()
-  const { added } = run.messages
-  for (const update of added.length > 0 ? toUpdates(toAgentResponse({ messages: added }, run)) : [])
-    if (update.contents.length > 0) run.sink.push(update)
+  for (const { id: messageId, ...rest } of run.messages.added) run.sink.push({ ...rest, messageId })
   const { inside = callTools } = call.plan
   return call.finishLoop(inside(view), view.depth)
 }
@@ -234,7 +232,6 @@ function prepareRun(view: AgentView): void {
   const { provider } = agent.client
   run.phase = 'looping'
   run.lateEdit = undefined
-  run.session = session
   run.keeper = provider
   call.applyTools(view)
   if (state?.tools !== undefined) run.tools.restore(state.tools)

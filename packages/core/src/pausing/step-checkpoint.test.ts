@@ -10,6 +10,7 @@ import {
   memoryStore,
   tool,
 } from '../index.ts'
+import { playOn } from '../loop/loop-invariant.test-helper.ts'
 
 class Crash extends Error {}
 
@@ -87,7 +88,7 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
       const paidLater: unknown[] = []
       const agent = make(rest, paidLater)
 
-      const response = await resumeIn(mode, agent, last)
+      const { response } = await playOn(agent, last, {}, { stream: mode === 'streamed' })
 
       expect(response.status).toBe('completed')
       expect(response.text.endsWith('All paid.')).toBe(true)

@@ -32,6 +32,16 @@ test('the time of a run grows with its history, and not with the square of it', 
   expect(long / short).toBeLessThan(40)
 })
 
+test('input does not take the id of a message of its session', async () => {
+  const agent = new Agent({ client: scriptedClient(['Hello.']) })
+  const session = agent.createSession({ messages: history(2) })
+
+  await agent.run(history(1), { session })
+
+  expect(session.messages).toHaveLength(4)
+  expect(new Set(session.messages.map(({ id }) => id)).size).toBe(4)
+})
+
 test('of messages under one id, those of the role that it had first keep it', async () => {
   const client = scriptedClient(['Hello.'])
   const agent = new Agent({ client })

@@ -4,16 +4,17 @@ interface NodeCrypto {
   hash?(algorithm: string, text: string, encoding: string): string
 }
 
-// Asked for and not imported, so that a bundle for the edge needs no module of Node's.
+// Asked for and not imported, so that a bundle for the edge needs no module of Node's. Asked for with the first
+// hash: loading it takes as long as loading core.
 const { process } = globalThis as {
   process?: { getBuiltinModule?: (name: string) => unknown }
 }
-
-const node = process?.getBuiltinModule?.('node:crypto') as NodeCrypto | undefined
+let node: NodeCrypto | false | undefined
 
 /** The SHA-256 of a text, in hexadecimal. At once on Node, as a promise where only Web Crypto is. */
 export function sha256(text: string): string | Promise<string> {
-  if (node === undefined) return webSha256(text)
+  node ??= (process?.getBuiltinModule?.('node:crypto') as NodeCrypto | undefined) ?? false
+  if (node === false) return webSha256(text)
   return node.hash?.('sha256', text, 'hex') ?? node.createHash('sha256').update(text).digest('hex')
 }
 

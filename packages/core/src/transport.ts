@@ -1,3 +1,4 @@
+export { toBase64 } from './base/json.ts'
 export { longestTimerMs } from './base/timers.ts'
 export { boundedFailure } from './transport/failures/bounded-failure.ts'
 export { CallIds } from './transport/requests/call-ids.ts'
@@ -57,5 +58,5 @@ export {
 } from './transport/failures/transport-fault.ts'
 export { readWhole } from './transport/http/whole-answer.ts'
 export type { WholeAnswer, WholeCall } from './transport/http/whole-answer.ts'
-export { listOf, parseObject, recordOf, stringOf } from './base/wire.ts'
+export { defined, listOf, parseObject, recordOf, stringOf } from './base/wire.ts'
 export type { WireObject } from './base/wire.ts'

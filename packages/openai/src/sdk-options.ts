@@ -1,6 +1,6 @@
 import type { OptionRules } from '@lamella/core/authoring'
 import { checkOptions } from '@lamella/core/authoring'
-import { checkTimeLimits, longestTimerMs } from '@lamella/core/transport'
+import { checkTimeLimits, defined, longestTimerMs } from '@lamella/core/transport'
 import { OpenAI } from 'openai'
 import { boundedFailures } from './connection/bounded-failures.ts'
 import type { OpenAIConnectionSettings } from './connection/client-options.ts'
@@ -46,11 +46,8 @@ function sdkClient(owner: string, options: OpenAIClientOptions): OpenAI {
   const { apiKey, baseURL, organization, project } = senderSettings(owner, options)
   return new OpenAI({
     apiKey: typeof apiKey === 'string' ? apiKey : () => keyFrom(apiKey, provider),
-    ...(baseURL !== undefined && { baseURL }),
-    ...(organization !== undefined && { organization }),
-    ...(project !== undefined && { project }),
+    ...defined({ baseURL, organization, project, defaultHeaders }),
     ...(timeoutMs !== undefined && { timeout: Math.min(timeoutMs, longestTimerMs) }),
     fetch: boundedFailures(options.fetch, options.idleTimeoutMs),
-    ...(defaultHeaders !== undefined && { defaultHeaders }),
   })
 }

@@ -1,5 +1,5 @@
 import type { RequestSender, SdkErrors } from '@lamella/core/transport'
-import { longestTimerMs, sdkFailure } from '@lamella/core/transport'
+import { defined, longestTimerMs, sdkFailure } from '@lamella/core/transport'
 import type { OpenAI } from 'openai'
 import { APIConnectionError, APIConnectionTimeoutError, OpenAIError } from 'openai'
 
@@ -34,9 +34,7 @@ export function sdkSender(client: OpenAI): RequestSender {
     async send({ method, path, body, signal, headers, query, timeoutMs, maxRetries }) {
       const options: OpenAI.RequestOptions = {
         signal,
-        ...(maxRetries !== undefined && { maxRetries }),
-        ...(headers !== undefined && { headers }),
-        ...(query !== undefined && { query }),
+        ...defined({ maxRetries, headers, query }),
         ...(timeoutMs !== undefined && { timeout: Math.min(timeoutMs, longestTimerMs) }),
       }
       try {

@@ -2,7 +2,7 @@ import type { ChatOptions, ToolChoice, ToolDefinition } from '@lamella/core'
 import { ProviderError, toJsonSchema } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/core/transport'
-import { checkChatOptions, recordOf, stringOf } from '@lamella/core/transport'
+import { checkChatOptions, defined, recordOf, stringOf } from '@lamella/core/transport'
 import type { CallableModel } from '../model/language-model.ts'
 
 /**
@@ -122,9 +122,4 @@ function responseFormat(format: ChatOptions['responseFormat']): WireObject | und
   if (typeof format === 'string') return { type: format }
   const schema = toJsonSchema(format.schema, 'responseFormat: the schema')
   return { type: 'json', schema, ...(format.name !== undefined && { name: format.name }) }
-}
-
-/** Without the fields that are undefined. */
-function defined(fields: WireObject): WireObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

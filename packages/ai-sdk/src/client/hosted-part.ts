@@ -1,7 +1,6 @@
 import type { HostedContent, Origin } from '@lamella/core'
 import type { WireObject } from '@lamella/core/transport'
-import { recordOf, stringOf } from '@lamella/core/transport'
-import { toBase64 } from '../model/base64.ts'
+import { recordOf, stringOf, toBase64 } from '@lamella/core/transport'
 
 /** Makes content of work that a provider did itself. The part of the answer is kept in `data`. */
 export function hostedContent(part: WireObject, origin: Origin): HostedContent {

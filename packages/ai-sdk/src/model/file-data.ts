@@ -1,7 +1,6 @@
 import type { DataContent, UriContent } from '@lamella/core'
 import type { WireObject } from '@lamella/core/transport'
-import { recordOf, stringOf } from '@lamella/core/transport'
-import { toBase64 } from './base64.ts'
+import { recordOf, stringOf, toBase64 } from '@lamella/core/transport'
 import type { AiSdkVersion } from './language-model.ts'
 
 /** Source of a file part, whatever the version. */

@@ -1,5 +1,6 @@
 import type { DataContent, UriContent } from '@lamella/core'
 import type { WireObject } from '@lamella/core/transport'
+import { toBase64 } from '@lamella/core/transport'
 
 const byExtension: Readonly<Record<string, string>> = {
   png: 'image/png',
@@ -55,7 +56,7 @@ function sourceOf(content: DataContent | UriContent): Source {
     const { data } = content
     return {
       mediaType: plain(content.mediaType),
-      base64: typeof data === 'string' ? data : toBase64(data),
+      base64: toBase64(data),
     }
   }
   const { uri, name } = content
@@ -103,12 +104,4 @@ function decodeUri(text: string): string {
   } catch {
     return text
   }
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = ''
-  for (let at = 0; at < bytes.length; at += 0x8000) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
-  }
-  return btoa(binary)
 }

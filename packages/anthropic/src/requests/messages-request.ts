@@ -1,7 +1,7 @@
 import type { ChatOptions, ChatRequest } from '@lamella/core'
 import { ProviderError, toJsonSchema } from '@lamella/core'
 import type { WireObject } from '@lamella/core/transport'
-import { listOf, mergeBody, recordOf } from '@lamella/core/transport'
+import { defined, listOf, mergeBody, recordOf } from '@lamella/core/transport'
 import type { AnthropicProviderOptions } from './anthropic-provider-options.ts'
 import type { MessagesDialect } from '../history/messages-dialect.ts'
 import type { Input } from './messages-input.ts'
@@ -140,9 +140,4 @@ function outputConfig(
 
 function userParam(id: string | undefined): WireObject | undefined {
   return id === undefined ? undefined : { user_id: id }
-}
-
-/** Without the fields that are undefined. */
-function defined(fields: WireObject): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

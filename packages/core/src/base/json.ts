@@ -3,13 +3,14 @@ export function jsonCopy<Value>(value: Value): Value {
   const json = JSON.stringify(value, function (this: Record<string, unknown>, key, entry) {
     // What has a `toJSON` was converted by now, such as a Buffer of Node's.
     const original = this[key]
-    return original instanceof Uint8Array ? base64(original) : (entry as unknown)
+    return original instanceof Uint8Array ? toBase64(original) : (entry as unknown)
   })
   return JSON.parse(json) as Value
 }
 
-/** Bytes as base64. */
-export function base64(bytes: Uint8Array): string {
+/** Bytes as base64. Text is base64 already. */
+export function toBase64(bytes: string | Uint8Array): string {
+  if (typeof bytes === 'string') return bytes
   let binary = ''
   // One argument each, of which there may not be too many.
   for (let at = 0; at < bytes.length; at += 8192) {
@@ -44,7 +45,7 @@ function write(given: unknown, name: string, parents: unknown[]): string | undef
 
 /** An object as JSON takes it. */
 function converted(value: object, name: string): unknown {
-  if (value instanceof Uint8Array) return base64(value)
+  if (value instanceof Uint8Array) return toBase64(value)
   const { toJSON } = value as { toJSON?: unknown }
   return typeof toJSON === 'function' ? toJSON.call(value, name) : value
 }

@@ -23,6 +23,14 @@ export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** The fields that are not undefined. */
+export function defined<T extends object>(fields: T): Defined<T> {
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(known) as Defined<T>
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
 /** The JSON object that a text is, or nothing. */
 export function parseObject(text: string): WireObject | undefined {
   try {

@@ -1,5 +1,5 @@
 import { isObject } from '../base/is-object.ts'
-import { base64 } from '../base/json.ts'
+import { toBase64 } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import type { Checkpoint } from '../contract/outcome.ts'
 
@@ -45,7 +45,7 @@ async function signatureOf(
     key === undefined
       ? subtle.digest(algorithm.hash, text)
       : subtle.sign('HMAC', await subtle.importKey('raw', key, algorithm, false, ['sign']), text)
-  return base64(new Uint8Array(await tag))
+  return toBase64(new Uint8Array(await tag))
 }
 
 /** Sorts keys, as a database may have stored them in another order. */

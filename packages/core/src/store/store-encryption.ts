@@ -1,4 +1,4 @@
-import { base64 } from '../base/json.ts'
+import { toBase64 } from '../base/json.ts'
 import { wrongOption } from '../base/check-options.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { storeExtensions } from './store-extensions.ts'
@@ -85,7 +85,7 @@ export function aesCipher(secret: Uint8Array, older: readonly Uint8Array[] = [])
       const iv = crypto.getRandomValues(new Uint8Array(12))
       const options = { name, iv, additionalData: bytesOf(entry) }
       const sealed = await crypto.subtle.encrypt(options, key!, bytesOf(text))
-      return `${base64(iv)}.${base64(new Uint8Array(sealed))}`
+      return `${toBase64(iv)}.${toBase64(new Uint8Array(sealed))}`
     },
     async decrypt(text, entry) {
       const [iv = '', sealed = ''] = text.split('.')

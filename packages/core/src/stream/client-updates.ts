@@ -1,4 +1,5 @@
 import { isObject } from '../base/is-object.ts'
+import { defined } from '../base/wire.ts'
 import type { ChatResponseUpdate } from '../messages/chat-response.ts'
 
 /** Kinds of content that a client gets only when the application asks for them. */
@@ -88,7 +89,7 @@ export function clientUpdate(
   include: ReadonlySet<ClientContent>,
 ): ClientUpdate | undefined {
   const { contents, role, messageId, restart, scope, event, usage } = update as Fields
-  if (restart === true) return pick({ contents: [], restart, scope }) as unknown as ClientUpdate
+  if (restart === true) return defined({ contents: [], restart, scope }) as unknown as ClientUpdate
   if (!Array.isArray(contents)) return undefined
   const shown = contents.flatMap((content: unknown) =>
     isObject(content) ? (clientContent(content, role, include) ?? []) : [],
@@ -100,7 +101,7 @@ export function clientUpdate(
   if (shown.length === 0 && told === undefined && spent === undefined && !isBoundary) {
     return undefined
   }
-  return pick({
+  return defined({
     contents: shown,
     role,
     messageId,
@@ -120,7 +121,10 @@ function clientContent(
   if (kind === undefined || (kind.asked !== undefined && !include.has(kind.asked))) return undefined
   const fields =
     type === 'text' && include.has('annotations') ? [...kind.fields, 'annotations'] : kind.fields
-  const shown = pick({ type, ...Object.fromEntries(fields.map((name) => [name, content[name]])) })
+  const shown = defined({
+    type,
+    ...Object.fromEntries(fields.map((name) => [name, content[name]])),
+  })
   if (type !== 'function-result') return shown
   const { error, contents } = content
   // The words of an exception stay here.
@@ -149,7 +153,7 @@ const kinds: Readonly<
 function clientEvent(event: Fields, include: ReadonlySet<ClientContent>): Fields | undefined {
   if (event['public'] !== true && !include.has('events')) return undefined
   const { type, data, id } = event
-  return pick({ type, data, id })
+  return defined({ type, data, id })
 }
 
 /** How a run ended, for a client: no text but the neutral message of a block. */
@@ -165,9 +169,5 @@ export function clientOutcome(final: unknown): ClientOutcome {
 function clientRequest({ id, kind, request, call }: Fields): ClientRequest {
   const asked = isObject(request) ? request['call'] : call
   const { callId, name, arguments: args } = isObject(asked) ? asked : {}
-  return pick({ id, kind, callId, name, arguments: args }) as unknown as ClientRequest
-}
-
-function pick(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  return defined({ id, kind, callId, name, arguments: args }) as unknown as ClientRequest
 }

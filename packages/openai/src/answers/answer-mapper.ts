@@ -1,5 +1,6 @@
 import type { Annotation, ChatResponseUpdate } from '@lamella/core'
 import type { EventMapper, WireObject } from '@lamella/core/transport'
+import { defined } from '@lamella/core/transport'
 
 export interface MapperContext {
   readonly provider: string
@@ -31,8 +32,8 @@ export function requestNotes({ ignored, losses }: MapperContext): {
   readonly ignoredOptions?: readonly string[]
   readonly losses?: readonly string[]
 } {
-  return {
-    ...(ignored.length > 0 && { ignoredOptions: ignored }),
-    ...(losses.length > 0 && { losses }),
-  }
+  return defined({
+    ignoredOptions: ignored.length > 0 ? ignored : undefined,
+    losses: losses.length > 0 ? losses : undefined,
+  })
 }

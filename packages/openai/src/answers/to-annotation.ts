@@ -1,5 +1,5 @@
 import type { Annotation } from '@lamella/core'
-import { listOf, recordOf, stringOf } from '@lamella/core/transport'
+import { defined, listOf, recordOf, stringOf } from '@lamella/core/transport'
 
 /** A citation of either API, with its offsets moved by where its part begins. */
 export function toAnnotation(value: unknown, offset = 0): Annotation {
@@ -18,16 +18,16 @@ export function toAnnotation(value: unknown, offset = 0): Annotation {
     ...recordOf(rest[String(type)]),
   }
   delete more[String(type)]
-  const uri = stringOf(url)
-  const label = stringOf(title) ?? stringOf(filename)
   const from = typeof start === 'number' ? start : index
   return {
     type: stringOf(type) ?? 'citation',
-    ...(uri !== undefined && { uri }),
-    ...(label !== undefined && { title: label }),
-    ...(typeof from === 'number' && { start: from + offset }),
-    ...(typeof end === 'number' && { end: end + offset }),
-    ...(Object.keys(more).length > 0 && { metadata: more }),
+    ...defined({
+      uri: stringOf(url),
+      title: stringOf(title) ?? stringOf(filename),
+      start: typeof from === 'number' ? from + offset : undefined,
+      end: typeof end === 'number' ? end + offset : undefined,
+      metadata: Object.keys(more).length > 0 ? more : undefined,
+    }),
   }
 }
 

@@ -190,7 +190,7 @@ function filePart(content: DataContent | UriContent): Param {
   if (fileId !== undefined) return { type: 'file', file: { file_id: fileId } }
   if (kind === 'image') {
     const detail = stringOf(content.metadata?.['detail'])
-    return { type: 'image_url', image_url: { url, ...(detail !== undefined && { detail }) } }
+    return { type: 'image_url', image_url: { url, detail } }
   }
   if (base64 === undefined) {
     // There is no field for the address of a file: the model is told where it is.

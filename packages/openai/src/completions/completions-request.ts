@@ -1,6 +1,6 @@
 import type { ChatRequest, DataContent, UriContent } from '@lamella/core'
 import type { FileLoss } from '@lamella/core/transport'
-import { mergeBody, prepareHistory, recordOf } from '@lamella/core/transport'
+import { defined, mergeBody, prepareHistory, recordOf } from '@lamella/core/transport'
 import type { ChatDialect, MaxTokensField } from '../dialects/chat-dialect.ts'
 import { toMessageParams } from './completions-messages.ts'
 import { fileSource, foreignFile } from '../requests/file-source.ts'
@@ -8,7 +8,6 @@ import type { OpenAIProviderOptions } from '../connection/openai-provider-option
 import type { ApiRules, PreparedBody } from '../history/history-rules.ts'
 import { historyRules } from '../history/history-rules.ts'
 import { namedSchema } from '../requests/response-format.ts'
-import { defined } from '../requests/defined.ts'
 import { completionsDialect, toolParams } from '../requests/tool-params.ts'
 
 /** How Chat Completions wants a history in this dialect. */
@@ -61,9 +60,9 @@ export function completionsBody(
   const history = prepareHistory(messages, rules)
   const params = toMessageParams(history.messages, instructions, dialect)
   const body = {
-    ...(model !== undefined && { model }),
     messages: params.length > 0 ? params : [{ role: 'user', content: '' }],
     ...defined({
+      model,
       [tokensField(dialect.maxTokensField, model)]: options.maxOutputTokens,
       temperature: options.temperature,
       top_p: options.topP,

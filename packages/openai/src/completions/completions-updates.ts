@@ -1,7 +1,7 @@
 import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
 import type { WireObject } from '@lamella/core/transport'
-import { InBandFailure, listOf, recordOf, stringOf } from '@lamella/core/transport'
+import { defined, InBandFailure, listOf, recordOf, stringOf } from '@lamella/core/transport'
 import type { ChatDialect } from '../dialects/chat-dialect.ts'
 import { CompletionCalls } from './completions-calls.ts'
 import { CompletionThoughts } from './completions-thoughts.ts'
@@ -93,15 +93,16 @@ export class CompletionsUpdates implements AnswerMapper {
     if (this.#origin.model === undefined && this.#model) {
       this.#origin = { ...this.#origin, model: this.#model }
     }
-    const createdAt = isoTime(payload['created'])
     updates.push({
       contents: [],
       role: 'assistant',
       messageId: this.#messageId,
       origin: this.#origin,
-      ...(this.#responseId && { responseId: this.#responseId }),
-      ...(this.#model && { model: this.#model }),
-      ...(createdAt && { createdAt }),
+      ...defined({
+        responseId: this.#responseId,
+        model: this.#model,
+        createdAt: isoTime(payload['created']),
+      }),
     })
   }
 
@@ -237,20 +238,23 @@ export class CompletionsUpdates implements AnswerMapper {
     const usage = toUsage(payload['usage'] ?? groqUsage(payload), this.#dialect.usage)
     const responseId = stringOf(payload['id'])
     const model = stringOf(payload['model'])
-    const tier = stringOf(payload['service_tier'])
     if (finish !== undefined) this.#cite(toCitations(payload['citations']), updates)
     const metadata = {
-      ...(tier && { serviceTier: tier }),
-      ...(this.#logProbs.length > 0 && { logProbs: this.#logProbs }),
+      ...defined({
+        serviceTier: stringOf(payload['service_tier']),
+        logProbs: this.#logProbs.length > 0 ? this.#logProbs : undefined,
+      }),
       ...(finish !== undefined && requestNotes(this.#context)),
     }
     updates.push({
       contents: [],
-      ...(responseId && responseId !== this.#responseId && { responseId }),
-      ...(model && model !== this.#model && { model }),
-      ...(finish !== undefined && { finishReason: this.#finishReason }),
-      ...(usage && { usage }),
-      ...(Object.keys(metadata).length > 0 && { metadata }),
+      ...defined({
+        responseId: responseId === this.#responseId ? undefined : responseId,
+        model: model === this.#model ? undefined : model,
+        finishReason: finish === undefined ? undefined : this.#finishReason,
+        usage,
+        metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
+      }),
     })
     this.#extras(payload, updates)
   }

@@ -1,6 +1,12 @@
 import { ProviderError } from '@lamella/core'
 import type { RequestSender } from '@lamella/core/transport'
-import { checkTimeLimits, HttpClient, isHeaderValue, unfitForHeader } from '@lamella/core/transport'
+import {
+  checkTimeLimits,
+  defined,
+  HttpClient,
+  isHeaderValue,
+  unfitForHeader,
+} from '@lamella/core/transport'
 import type { ErrorCodes } from '../errors/error-kind.ts'
 import type { OpenAIConnectionSettings } from './client-options.ts'
 import { addressOf, checkNoClash, senderSettings } from './client-options.ts'
@@ -60,8 +66,7 @@ function senderOf(owner: string, provider: string, options: OpenAIClientOptions)
     baseURL: addressOf(options),
     apiKey: typeof apiKey === 'string' ? apiKey : () => keyFrom(apiKey, provider),
     headers: {
-      ...(organization !== undefined && { 'openai-organization': organization }),
-      ...(project !== undefined && { 'openai-project': project }),
+      ...defined({ 'openai-organization': organization, 'openai-project': project }),
       ...options.defaultHeaders,
     },
     fetch: options.fetch,

@@ -1,6 +1,7 @@
 import type { ProviderError } from '@lamella/core'
 import type { FailureContext, HeaderReader } from '@lamella/core/transport'
 import {
+  defined,
   listOf,
   readRateLimits,
   recordOf,
@@ -59,17 +60,15 @@ function factsOf(report: unknown): ErrorFacts {
   if (Array.isArray(report)) return factsOf(report[0] ?? {})
   const { code, type, param, message, status, error } = recordOf(report)
   if (message === undefined && code === undefined && error !== undefined) return factsOf(error)
-  const words = reportWords(report)
-  const retryDelay = retryDelayIn(recordOf(report)['details'])
   const innerCode = recordOf(recordOf(report)['innererror'])['code']
   const shownCode = code ?? innerCode ?? (type === undefined ? status : undefined)
-  return {
-    ...(isName(shownCode) && { code: String(shownCode) }),
-    ...(typeof type === 'string' && { type }),
-    ...(typeof param === 'string' && /^[\w.[\]-]{1,64}$/.test(param) && { param }),
-    ...(words !== undefined && { message: words }),
-    ...(retryDelay !== undefined && { retryDelay }),
-  }
+  return defined({
+    code: isName(shownCode) ? String(shownCode) : undefined,
+    type: stringOf(type),
+    param: /^[\w.[\]-]{1,64}$/.test(stringOf(param) ?? '') ? stringOf(param) : undefined,
+    message: reportWords(report),
+    retryDelay: retryDelayIn(recordOf(report)['details']),
+  })
 }
 
 /** https://cloud.google.com/apis/design/errors#error_info, 2026-11. */
@@ -85,8 +84,8 @@ function detailsOf(
   facts: ErrorFacts,
   headers: HeaderReader | undefined,
 ): Readonly<Record<string, unknown>> {
-  const rateLimit = readRateLimits(rateLimitHeaders, headers)
   const { code, type, param, message } = facts
+  const rateLimit = readRateLimits(rateLimitHeaders, headers)
   const { innererror, content_filter_result: direct, content_filters: list } = recordOf(report)
   const { content_filter_result: inner, content_filter_results: all } = recordOf(innererror)
   const contentFilter = inner ?? all ?? direct ?? list
@@ -94,11 +93,7 @@ function detailsOf(
   const [, limit = size, got = prompt] =
     /maximum context length is (\d+) tokens\D+?(\d+) tokens/.exec(message ?? '') ?? []
   return {
-    ...(safeName(code) && { code }),
-    ...(safeName(type) && { type }),
-    ...(param && { param }),
-    ...(contentFilter !== undefined && { contentFilter }),
-    ...(rateLimit && { rateLimit }),
+    ...defined({ code: safeName(code), type: safeName(type), param, contentFilter, rateLimit }),
     ...(Number(limit) > 0 && { limitTokens: Number(limit), requestedTokens: Number(got) }),
   }
 }

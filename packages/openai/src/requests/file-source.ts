@@ -1,5 +1,6 @@
 import type { DataContent, UriContent } from '@lamella/core'
 import type { FileLoss } from '@lamella/core/transport'
+import { toBase64 } from '@lamella/core/transport'
 
 /** Place of the bytes of a file: in a `data:` URI, behind a URL, or with the provider by an id. */
 export interface FileSource {
@@ -29,7 +30,7 @@ const byExtension: Readonly<Record<string, string>> = {
 export function fileSource(content: DataContent | UriContent): FileSource {
   if (content.type === 'data') {
     const { mediaType, name, data } = content
-    const base64 = typeof data === 'string' ? data : toBase64(data)
+    const base64 = toBase64(data)
     return {
       kind: kindOf(mediaType),
       mediaType,
@@ -76,12 +77,4 @@ export function fileName({ name, mediaType }: FileSource): string {
 function kindOf(mediaType: string): FileSource['kind'] {
   const [type] = mediaType.split('/')
   return type === 'image' || type === 'audio' || type === 'text' ? type : 'file'
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = ''
-  for (let at = 0; at < bytes.length; at += 0x8000) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
-  }
-  return btoa(binary)
 }

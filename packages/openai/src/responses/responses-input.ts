@@ -92,7 +92,7 @@ function assistantItems(turn: readonly Content[], freeTextCalls: Set<string>): I
         const { callId, name } = content
         // `extra` is what a Chat Completions server put beside a call: no field of this API.
         const { type, itemId: _id, reasoningId: _reasoning, extra: _beside, ...extra } = data
-        const call = { call_id: callId, name, ...(id !== undefined && { id }) }
+        const call = { call_id: callId, name, id }
         if (type === 'custom') {
           freeTextCalls.add(callId)
           items.push({ ...extra, type: 'custom_tool_call', ...call, input: content.arguments })
@@ -128,12 +128,12 @@ function addSaid(items: Item[], part: Item, id: string | undefined, data: WireOb
       id,
       role: 'assistant',
       status: 'completed',
-      ...(phase !== undefined && { phase }),
+      phase,
       content: [part],
     })
   } else {
     const content = part['type'] === 'output_text' ? part['text'] : [part]
-    items.push({ role: 'assistant', ...(phase !== undefined && { phase }), content })
+    items.push({ role: 'assistant', phase, content })
   }
 }
 
@@ -164,7 +164,7 @@ function reasoningItem(parts: readonly ReasoningContent[]): Item | undefined {
       .filter(({ kind, text }) => kind !== 'raw' && text !== '')
       .map(({ text }) => ({ type: 'summary_text', text })),
     ...(raw.length > 0 && { content: raw.map(({ text }) => ({ type: 'reasoning_text', text })) }),
-    ...(sealed !== undefined && { encrypted_content: sealed }),
+    encrypted_content: sealed,
   }
 }
 
@@ -199,7 +199,7 @@ function passedThrough(content: Content): Item[] | undefined {
         type: 'mcp_approval_response',
         approval_request_id: id,
         approve: approved,
-        ...(reason !== undefined && { reason }),
+        reason,
       },
     ]
   }

@@ -1,6 +1,6 @@
 import type { Content, Origin } from '@lamella/core'
 import type { WireObject } from '@lamella/core/transport'
-import { stringOf } from '@lamella/core/transport'
+import { defined, stringOf } from '@lamella/core/transport'
 
 /** Facts of an output item besides its own. */
 export interface ItemPlace {
@@ -43,9 +43,8 @@ export function itemContent(item: WireObject, { origin, reasoningId }: ItemPlace
   return {
     type: 'hosted',
     name: type.replace(/_call$/, ''),
-    ...(id !== undefined && { id }),
     data: item,
     origin,
-    ...(reasoningId && { providerData: { reasoningId } }),
+    ...defined({ id, providerData: reasoningId ? { reasoningId } : undefined }),
   }
 }

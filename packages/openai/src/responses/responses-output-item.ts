@@ -1,7 +1,7 @@
 import type { Content, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
 import type { WireObject } from '@lamella/core/transport'
-import { listOf, recordOf, stringOf } from '@lamella/core/transport'
+import { defined, listOf, recordOf, stringOf } from '@lamella/core/transport'
 import { itemContent } from './responses-items.ts'
 import { toAnnotation } from '../answers/to-annotation.ts'
 
@@ -119,12 +119,12 @@ export class OutputItem {
     this.#count('arguments', 0, text.length)
     const { namespace, caller, async: isAsync } = wire
     const isFreeText = this.#init.type === 'custom_tool_call'
-    const extra = {
-      ...(isFreeText && { type: 'custom' }),
-      ...(namespace != null && { namespace }),
-      ...(caller != null && { caller }),
-      ...(isAsync === true && { async: true }),
-    }
+    const extra = defined({
+      type: isFreeText ? 'custom' : undefined,
+      namespace: namespace ?? undefined,
+      caller: caller ?? undefined,
+      async: isAsync === true || undefined,
+    })
     return [
       {
         type: 'function-call',
@@ -181,8 +181,7 @@ export class OutputItem {
       contents.push({
         type: 'reasoning',
         text: '',
-        ...(id !== undefined && { id }),
-        ...(sealed !== undefined && { protected: sealed }),
+        ...defined({ id, protected: sealed }),
         ...this.#own(),
       })
     }
@@ -207,13 +206,8 @@ export class OutputItem {
 
   #own(extra?: WireObject): Pick<Content, 'origin' | 'providerData'> {
     const { origin, id, reasoningId, type, isStored, phase } = this.#init
-    const providerData = {
-      ...(id !== undefined && { itemId: id }),
-      ...(reasoningId !== undefined && { reasoningId }),
-      ...(type === 'reasoning' && isStored && { stored: true }),
-      ...(phase !== undefined && { phase }),
-      ...extra,
-    }
+    const stored = (type === 'reasoning' && isStored) || undefined
+    const providerData = { ...defined({ itemId: id, reasoningId, stored, phase }), ...extra }
     return { origin, ...(Object.keys(providerData).length > 0 && { providerData }) }
   }
 }

@@ -1,7 +1,6 @@
 import type { ChatRequest, ReasoningContent } from '@lamella/core'
-import { mergeBody, prepareHistory, recordOf } from '@lamella/core/transport'
+import { defined, mergeBody, prepareHistory, recordOf } from '@lamella/core/transport'
 import type { OpenAIProviderOptions } from '../connection/openai-provider-options.ts'
-import { defined } from '../requests/defined.ts'
 import { foreignFile } from '../requests/file-source.ts'
 import type { ApiRules, PreparedBody } from '../history/history-rules.ts'
 import { historyRules } from '../history/history-rules.ts'
@@ -41,9 +40,9 @@ export function responsesBody(
   // Kept nowhere else, the reasoning must travel with the history.
   if (store === false && isReasoning(model, options)) include.add(encryptedReasoning)
   const body = {
-    ...(model !== undefined && { model }),
     input: input.length > 0 ? input : [{ role: 'user', content: '' }],
     ...defined({
+      model,
       instructions,
       ...conversation(conversationId),
       store,

@@ -1,7 +1,7 @@
 import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
 import type { WireObject } from '@lamella/core/transport'
-import { InBandFailure, listOf, recordOf, stringOf } from '@lamella/core/transport'
+import { defined, InBandFailure, listOf, recordOf, stringOf } from '@lamella/core/transport'
 import type { AnswerMapper, MapperContext } from '../answers/answer-mapper.ts'
 import { requestNotes } from '../answers/answer-mapper.ts'
 import { toUsage } from '../answers/openai-usage.ts'
@@ -88,7 +88,6 @@ export class ResponsesUpdates implements AnswerMapper {
     this.#hasBegun = true
     const responseId = stringOf(response['id'])
     const model = stringOf(response['model'])
-    const createdAt = isoTime(response['created_at'])
     this.#messageId = responseId
     this.#openId = this.#currentMessageId
     this.#isStored = response['store'] === true
@@ -98,9 +97,7 @@ export class ResponsesUpdates implements AnswerMapper {
       role: 'assistant',
       messageId: this.#openId,
       origin: this.#origin,
-      ...(responseId && { responseId }),
-      ...(model && { model }),
-      ...(createdAt && { createdAt }),
+      ...defined({ responseId, model, createdAt: isoTime(response['created_at']) }),
     })
   }
 
@@ -142,30 +139,29 @@ export class ResponsesUpdates implements AnswerMapper {
     }
     this.isOver = true
     const status = stringOf(response['status']) ?? 'completed'
-    const usage = toUsage(response['usage'])
-    const responseId = stringOf(response['id'])
-    const model = stringOf(response['model'])
-    const tier = stringOf(response['service_tier'])
     const logProbs = listOf(response['output']).flatMap((item) =>
       listOf(recordOf(item)['content']).flatMap((part) => listOf(recordOf(part)['logprobs'])),
     )
     const isRunning = status === 'in_progress' || status === 'queued'
     const metadata = {
-      ...(tier && { serviceTier: tier }),
-      ...(isRunning && { status }),
-      ...(logProbs.length > 0 && { logProbs }),
+      ...defined({
+        serviceTier: stringOf(response['service_tier']),
+        status: isRunning ? status : undefined,
+        logProbs: logProbs.length > 0 ? logProbs : undefined,
+      }),
       ...requestNotes(this.#context),
       ...this.#context.metadataOf?.(response),
     }
-    const finishReason = this.#finishReason(status, response)
     updates.push({
       contents: [],
-      ...(responseId && { responseId }),
-      ...(model && { model }),
-      ...(finishReason && { finishReason }),
-      ...(usage && { usage }),
-      ...this.#conversation(response),
-      ...(Object.keys(metadata).length > 0 && { metadata }),
+      ...defined({
+        responseId: stringOf(response['id']),
+        model: stringOf(response['model']),
+        finishReason: this.#finishReason(status, response),
+        usage: toUsage(response['usage']),
+        conversationId: this.#conversation(response),
+        metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
+      }),
     })
     if (status === 'failed' || status === 'cancelled') {
       throw new InBandFailure(response['error'] ?? { code: `response_${status}` })
@@ -185,12 +181,11 @@ export class ResponsesUpdates implements AnswerMapper {
   }
 
   /** Told only to who asked for a conversation: then what comes next need not be sent again. */
-  #conversation(response: WireObject): { readonly conversationId?: string } {
+  #conversation(response: WireObject): string | undefined {
     const { conversationId: asked } = this.#context
-    if (asked === undefined) return {}
+    if (asked === undefined) return undefined
     const id = asked.startsWith('conv_') ? asked : stringOf(response['id'])
-    const given = stringOf(recordOf(response['conversation'])['id']) ?? id
-    return given === undefined ? {} : { conversationId: given }
+    return stringOf(recordOf(response['conversation'])['id']) ?? id
   }
 
   #item(event: WireObject, wire?: WireObject): OutputItem {

@@ -1,3 +1,4 @@
+import { toBase64 } from '@lamella/core/transport'
 import type { ChatPart } from '../reader/answer-fold.ts'
 
 /** A file as the UI message stream has it: an address, which may hold the bytes. */
@@ -16,10 +17,4 @@ export function fileOf({ type, uri, data, mediaType, name }: ChatPart): UiFile |
   if (type !== 'data') return undefined
   const base64 = data instanceof Uint8Array ? toBase64(data) : String(data)
   return { type: 'file', url: `data:${media};base64,${base64}`, ...shared }
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += String.fromCodePoint(byte)
-  return btoa(text)
 }

@@ -1,6 +1,7 @@
 import type { ProviderErrorKind } from '../../contract/provider-error.ts'
 import { ProviderError } from '../../contract/provider-error.ts'
 import type { ChatResponse } from '../../messages/chat-response.ts'
+import { defined } from '../../base/wire.ts'
 import { networkCode } from './network-error.ts'
 import type { Confidential } from './provider-words.ts'
 import { isSecret, providerWords } from './provider-words.ts'
@@ -56,15 +57,12 @@ export function providerFailure(
   return new ProviderError(`${provider}: ${words}${code === undefined ? '' : ` (${code})`}`, {
     kind,
     provider,
-    retry: {
-      ...(retryable !== undefined && { retryable }),
-      replay: code !== undefined && neverSent.has(code) ? 'safe' : replay,
-    },
+    retry: defined({ retryable, replay: neverSent.has(code ?? '') ? 'safe' : replay }),
     requestId,
-    ...(code !== undefined && { details: { code } }),
-    ...(partial !== undefined && { partial }),
+    partial,
+    details: code === undefined ? undefined : { code },
     // What a function that gives out credentials failed with may hold them.
-    ...(cause instanceof Error && kind !== 'auth' && { cause: innermost(cause, confidential) }),
+    cause: cause instanceof Error && kind !== 'auth' ? innermost(cause, confidential) : undefined,
   })
 }
 

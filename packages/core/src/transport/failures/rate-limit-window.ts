@@ -1,4 +1,5 @@
 import type { ChatResponseUpdate } from '../../messages/chat-response.ts'
+import { defined } from '../../base/wire.ts'
 import type { RateLimitInfo, RateLimitWindowInfo } from './rate-limit-info.ts'
 import type { HeaderReader } from './retry-after.ts'
 import { nonNegative } from './retry-after.ts'
@@ -41,11 +42,7 @@ function rateLimitWindow(
   const remaining = nonNegative(headers.remaining)
   if (limit === undefined && remaining === undefined) return undefined
   const waitMs = headers.reset === null ? undefined : untilReset(headers.reset, now)
-  return {
-    ...(limit !== undefined && { limit }),
-    ...(remaining !== undefined && { remaining }),
-    ...(waitMs !== undefined && { resetAt: now + waitMs }),
-  }
+  return defined({ limit, remaining, resetAt: waitMs === undefined ? waitMs : now + waitMs })
 }
 
 /** Facts in the headers of an answer, each if it is known. */
@@ -65,10 +62,10 @@ export function headerUpdates({
   headers,
 }: HeaderFacts): readonly ChatResponseUpdate[] {
   const shown = [...(headers ?? [])].filter(([name]) => name !== 'set-cookie')
-  const metadata = {
-    ...(rateLimit !== undefined && { rateLimit }),
-    ...(requestId !== undefined && { requestId }),
-    ...(headers !== undefined && { headers: Object.fromEntries(shown) }),
-  }
+  const metadata = defined({
+    rateLimit,
+    requestId,
+    headers: headers && Object.fromEntries(shown),
+  })
   return Object.keys(metadata).length === 0 ? [] : [{ contents: [], metadata }]
 }

@@ -1,5 +1,6 @@
 import type { ProviderErrorKind } from '../../contract/provider-error.ts'
 import { isProviderError, ProviderError } from '../../contract/provider-error.ts'
+import { defined } from '../../base/wire.ts'
 import { isHeaderValue, unfitForHeader } from './header-value.ts'
 import { isNetworkError, isNetworkTimeout, isUnsendable } from './network-error.ts'
 import type { FailureContext } from './provider-failure.ts'
@@ -77,7 +78,6 @@ export function reportedFailure(
 ): ProviderError {
   const advice = kind === 'quota' ? null : (headers?.get('x-should-retry') ?? null)
   const isAdvised = advice === 'true' || advice === 'false'
-  const isRetryable = isAdvised ? advice === 'true' : retryable
   const shown = [status, ...names].filter(
     (name, at) => name !== undefined && (at === 0 || `${name}` !== `${status}`),
   )
@@ -87,15 +87,15 @@ export function reportedFailure(
       kind,
       provider,
       status,
-      retry: {
-        ...(isRetryable !== undefined && { retryable: isRetryable }),
-        ...(afterMs !== undefined && { afterMs }),
+      retry: defined({
+        retryable: isAdvised ? advice === 'true' : retryable,
+        afterMs,
         replay: status !== undefined && status < 500 && status !== 408 ? 'safe' : replay,
-      },
+      }),
       requestId,
       partial,
       details: details && Object.keys(details).length > 0 ? details : undefined,
-      ...(message && { cause: new Error(providerWords(message, confidential)) }),
+      cause: message ? new Error(providerWords(message, confidential)) : undefined,
     },
   )
 }

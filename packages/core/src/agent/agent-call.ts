@@ -24,6 +24,7 @@ import type { Run } from '../run/run.ts'
 import type { KeyValueStore } from '../store/store.ts'
 import type { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { RunOptions } from './agent-options.ts'
+import { none } from '../base/none.ts'
 
 /** An agent, as its runs use it. */
 export interface RunnableAgent extends AgentInfo {
@@ -209,7 +210,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   }
 
   protected get takenIds(): readonly Message[] {
-    return this.run.journal.entered ? noMessages : this.run.messages.all
+    return this.run.journal.entered ? none : this.run.messages.all
   }
 
   protected updatesOf(result: AgentResponse): Iterable<AgentResponseUpdate> {
@@ -223,8 +224,6 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return value !== undefined && text === result.text ? { ...response, value } : response
   }
 }
-
-const noMessages: readonly Message[] = Object.freeze([])
 
 /** Tells a consumer to discard the whole run so far. */
 export const runRestart: AgentResponseUpdate = Object.freeze({

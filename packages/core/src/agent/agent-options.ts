@@ -201,15 +201,15 @@ const ofRun: Names<RunOptions> = {
 }
 
 /** Names of the options of `new Agent`, and what else an agent that is copied has. */
-export const agentOptionNames: ReadonlySet<string> = new Set([
+export const agentOptionNames: readonly string[] = [
   ...Object.keys(ofAgent),
   'settings',
   'composed',
   'approvals',
-])
+]
 
 /** Names of the options of `run` and `resume`. */
-export const runOptionNames: ReadonlySet<string> = new Set([...Object.keys(ofRun), 'stream'])
+export const runOptionNames: readonly string[] = [...Object.keys(ofRun), 'stream']
 
 /** Hints for model options that were passed as run or agent options. */
 export const modelOptionsHint: Readonly<Record<string, string>> = Object.fromEntries(

@@ -31,7 +31,8 @@ import type { Pipelines, RunPlan, RunnableAgent } from './agent-call.ts'
 import { AgentCall, AgentView } from './agent-call.ts'
 import type { RunOptions } from './agent-options.ts'
 import { modelOptionsHint, runOptionNames } from './agent-options.ts'
-import { checkNames } from '../base/check-names.ts'
+import { checkNames } from '../base/check-options.ts'
+import { none } from '../base/none.ts'
 import type { SessionTurn } from '../messages/session.ts'
 import { claimRequests } from './claim-requests.ts'
 import { checkLateEdit, closeRun, keepPartial, stoppedEarly } from './close-run.ts'
@@ -157,7 +158,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     const { session } = run
     if (checkpoint === undefined) {
       checkAuthority(of.messages)
-      run.input = withOwnIds(of.messages, session?.messages ?? noMessages)
+      run.input = withOwnIds(of.messages, session?.messages ?? none)
     }
     if (checkpoint !== undefined || options.answers !== undefined || bringsAnswers(of.messages)) {
       claims = await claimRequests(of, run)
@@ -165,7 +166,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     const chatOptions = mergeChatOptions(agent.options, options.options)
     run.tools = toolsOf(of, chatOptions)
     const tools = run.tools.visible
-    run.messages.open(session?.messages ?? noMessages, run.input)
+    run.messages.open(session?.messages ?? none, run.input)
     call.givenTools = tools
     const view = new AgentView(call, 0, {
       messages: run.input,
@@ -238,7 +239,7 @@ function prepareRun(view: AgentView): void {
   const kept = state?.keeper === provider ? state : keptBy(provider, session)
   const { conversationId = kept.conversationId } = options
   run.conversationId = conversationId
-  const history = session?.messages ?? noMessages
+  const history = session?.messages ?? none
   run.history = history
   run.sent = kept.sent
   journal.enter(() => {
@@ -272,5 +273,3 @@ function loopInputOf(view: AgentView): LoopInput {
     callFunction: pipelines.callFunction,
   }
 }
-
-const noMessages: readonly Message[] = Object.freeze([])

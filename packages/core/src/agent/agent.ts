@@ -1,4 +1,4 @@
-import { checkNames } from '../base/check-names.ts'
+import { checkNames } from '../base/check-options.ts'
 import type { Explanation } from '../contract/agent.ts'
 import type { ChatOptions, FormatOption } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'

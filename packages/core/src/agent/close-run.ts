@@ -1,4 +1,5 @@
 import { createId } from '../base/create-id.ts'
+import { none } from '../base/none.ts'
 import type { AgentMiddleware } from '../contract/agent.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponse, PendingRequest, RunStatus } from '../contract/outcome.ts'
@@ -153,4 +154,3 @@ function talkedSince({ journal, history }: Run, session: Session): readonly Mess
 
 /** Statuses of runs whose messages the session keeps. */
 const kept: ReadonlySet<RunStatus> = new Set(['completed', 'terminated', 'max_iterations'])
-const none: readonly never[] = Object.freeze([])

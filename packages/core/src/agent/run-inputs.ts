@@ -1,8 +1,7 @@
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { LiveTools } from '../run/live-tools.ts'
 import type { RunPlan } from './agent-call.ts'
-
-const noTools: readonly never[] = Object.freeze([])
+import { none } from '../base/none.ts'
 
 /** Tools of a run: the agent's, the run's, and those of the model options. */
 export function toolsOf(
@@ -14,7 +13,7 @@ export function toolsOf(
   const all =
     tools === undefined && more === undefined
       ? own
-      : [...own, ...(tools ?? noTools), ...(more ?? noTools)]
+      : [...own, ...(tools ?? none), ...(more ?? none)]
   return new LiveTools(all, config.additionalTools)
 }
 

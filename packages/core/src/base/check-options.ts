@@ -46,12 +46,7 @@ interface Rules {
 
 function check(owner: string, options: object, rules: Rules, place: string): void {
   const names = Object.keys(rules).filter((name) => !name.includes('.'))
-  for (const [name, value] of Object.entries(options ?? {})) {
-    if (value === undefined || names.includes(name)) continue
-    const nearest = nearestName(name, names)
-    const hint = nearest === undefined ? '' : `; did you mean \`${place}${nearest}\`?`
-    throw new TypeError(`${owner}: unknown option \`${place}${name}\`${hint}`)
-  }
+  checkNames(owner, options, names, {}, place)
   for (const [name, rule] of Object.entries(rules)) {
     const option = place + name
     let value: unknown = options
@@ -76,6 +71,27 @@ function isList(rule: readonly unknown[] | Rules): rule is readonly unknown[] {
   return Array.isArray(rule)
 }
 
+/**
+ * Throws for an unknown option, with the name that was probably meant. `elsewhere` has hints for
+ * options that belong to another place; `place` is what stands before the names in the error.
+ * @throws TypeError that names the option
+ */
+export function checkNames(
+  owner: string,
+  options: object | undefined,
+  names: readonly string[],
+  elsewhere: Readonly<Record<string, string>> = {},
+  place = '',
+): void {
+  for (const [name, value] of Object.entries(options ?? {})) {
+    if (value === undefined || names.includes(name)) continue
+    const nearest = nearestName(name, names)
+    const guess = nearest === undefined ? '' : `; did you mean \`${place}${nearest}\`?`
+    const hint = Object.hasOwn(elsewhere, name) ? `; ${elsewhere[name]}` : guess
+    throw new TypeError(`${owner}: unknown option \`${place}${name}\`${hint}`)
+  }
+}
+
 /** Makes the error for an option with a wrong value. */
 export function wrongOption(owner: string, option: string, wish: string, value: unknown): Error {
   const given = typeof value === 'number' ? value : (JSON.stringify(value) ?? typeof value)
@@ -84,7 +100,7 @@ export function wrongOption(owner: string, option: string, wish: string, value: 
 }
 
 /** The name that has at least half of its pairs of neighbouring letters in common with this one. */
-export function nearestName(name: string, names: readonly string[]): string | undefined {
+function nearestName(name: string, names: readonly string[]): string | undefined {
   const own = pairsOf(name)
   const ranked = names
     .map((other) => {

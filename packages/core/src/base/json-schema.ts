@@ -1,5 +1,8 @@
 import { isObject } from './is-object.ts'
 import type { JsonSchema, StandardIssue } from './standard-schema.ts'
+import { sortedJson } from './json.ts'
+import { none } from './none.ts'
+import { listOf } from './wire.ts'
 
 /**
  * Checks a value against a JSON Schema, draft 7 or 2020-12, as far as tools use them: `$ref` only
@@ -98,7 +101,7 @@ const rules: Record<string, Record<string, Rule>> = {
       return found >= (minContains as number) && found <= (maxContains as number)
     },
     uniqueItems: (list: unknown[], isUnique: unknown) =>
-      isUnique !== true || new Set(list.map(canonical)).size === list.length,
+      isUnique !== true || new Set(list.map(sortedJson)).size === list.length,
   },
   object: {
     __proto__: common as never,
@@ -162,8 +165,8 @@ function check(schema: unknown, value: unknown, visit: Visit): readonly Issue[] 
 
 function checkEnum(value: unknown, values: unknown, { issues }: Place): void {
   if (!Array.isArray(values) || values.includes(value)) return
-  const texts = values.map(canonical)
-  if (texts.includes(canonical(value))) return
+  const texts = values.map(sortedJson)
+  if (texts.includes(sortedJson(value))) return
   issues.push({ message: `must be ${texts.join(' or ')}`, path: [] })
 }
 
@@ -231,10 +234,6 @@ function own(object: unknown, key: PropertyKey): unknown {
   return Object.hasOwn(object ?? {}, key) ? (object as Keywords)[key as string] : undefined
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : none
-}
-
 /** Without those that JSON would leave out. */
 function keysOf(value: Keywords): readonly string[] {
   return Object.keys(value).filter((key) => value[key] !== undefined)
@@ -244,21 +243,10 @@ function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
   return isObject(value) ? Object.entries(value) : none
 }
 
-const none: readonly never[] = Object.freeze([])
-
 function matches(text: string, pattern: string): boolean {
   try {
     return new RegExp(pattern, 'u').test(text)
   } catch {
     return new RegExp(pattern).test(text) // such as `[\w-.]`, which only unicode mode refuses
   }
-}
-
-/** Equal for equal JSON values, whatever the order of their keys. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    isObject(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
 }

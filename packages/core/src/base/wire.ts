@@ -1,4 +1,5 @@
 import { isObject } from './is-object.ts'
+import { none } from './none.ts'
 
 /** An object of unknown fields, as JSON of a provider is one. */
 export type WireObject = Readonly<Record<string, unknown>>
@@ -15,7 +16,7 @@ export function recordOf(value: unknown): WireObject {
 
 /** Untrusted JSON as a list. What is none is empty. */
 export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
+  return Array.isArray(value) ? value : none
 }
 
 /** A text, or nothing if it is empty or something else. */

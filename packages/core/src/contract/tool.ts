@@ -1,4 +1,4 @@
-import { checkNames } from '../base/check-names.ts'
+import { checkNames } from '../base/check-options.ts'
 import { isObject } from '../base/is-object.ts'
 import type { InferSchema, JsonSchema, Schema } from '../base/standard-schema.ts'
 import { toJsonSchema } from '../base/standard-schema.ts'
@@ -175,4 +175,4 @@ const toolOptions: { readonly [Name in keyof Required<ToolOptions<Schema>>]: tru
   argumentAliases: true,
 }
 // A tool may be made from another one, which has a type.
-const toolOptionNames: ReadonlySet<string> = new Set([...Object.keys(toolOptions), 'type'])
+const toolOptionNames = [...Object.keys(toolOptions), 'type']

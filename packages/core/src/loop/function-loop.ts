@@ -1,5 +1,6 @@
 import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
+import { none } from '../base/none.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { isRequired } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
@@ -51,7 +52,7 @@ export interface LoopInput {
 export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse> {
   const loop = new FunctionLoop(run, input)
   try {
-    for (let groups = loop.openGroups(); ; groups = noGroups) {
+    for (let groups = loop.openGroups(); ; groups = none) {
       const ending = await (groups.length > 0 ? loop.resume(groups) : loop.turn())
       if (ending !== undefined) return loop.finish(ending)
       // A round is kept when its middlewares are done with it, too.
@@ -269,7 +270,7 @@ class FunctionLoop {
   #took(id: string, batch: Batch, outcome: BatchOutcome): RunEnding | undefined {
     const run = this.#run
     this.#working = undefined
-    run.messages.executing = nothingExecutes
+    run.messages.executing = none
     const { results, pending, terminates, direct } = outcome
     const waits = pending.length > 0 || outcome.interrupted
     if (waits) askFor(run, id, pending, batch.waiting)
@@ -313,6 +314,4 @@ class FunctionLoop {
 /** A cancel has found its safe point. */
 const cancelledPause: RunEnding = { status: 'paused', reason: 'cancelled' }
 const stoppable: ReadonlySet<string> = new Set(['completed', 'max_iterations'])
-const nothingExecutes: readonly FunctionCallContent[] = Object.freeze([])
-const noGroups: readonly string[] = Object.freeze([])
 const nothingWaits: ReadonlyMap<string, PendingRequest> = new Map()

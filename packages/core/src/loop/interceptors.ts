@@ -18,6 +18,7 @@ import type { Message } from '../messages/message.ts'
 import type { BatchOutcome, Round, RoundEdits, RoundInterceptors } from '../run/round.ts'
 import type { Run } from '../run/run.ts'
 import { engineOf } from '../run/run.ts'
+import { none } from '../base/none.ts'
 
 /**
  * Puts middlewares around the rounds of a run, inside those that are there. For an agent middleware, before its
@@ -65,7 +66,7 @@ class LoopInterceptors implements RoundInterceptors {
 
   /** Runs the rest of an iteration that began before a pause. */
   resume(core: () => Promise<RunEnding | undefined>): Promise<RunEnding | undefined> {
-    const round: Round = { options: {}, history: () => noMessages }
+    const round: Round = { options: {}, history: () => none }
     return this.#around(new IterationView(this.#run, true, round), core)
   }
 
@@ -323,5 +324,3 @@ const nothing: BatchOutcome = {
   interrupted: false,
   direct: undefined,
 }
-
-const noMessages: readonly Message[] = Object.freeze([])

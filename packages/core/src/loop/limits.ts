@@ -1,4 +1,4 @@
-import { checkNames } from '../base/check-names.ts'
+import { checkNames, wrongOption } from '../base/check-options.ts'
 import type { LoopState } from '../contract/chat-options.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
 
@@ -14,11 +14,9 @@ const defaults: LoopConfiguration = {
   onUnknownTool: undefined,
 }
 
-const names = new Set(Object.keys(defaults))
-
 /** @throws TypeError or RangeError that names the setting, and a wrong value */
 export function loopConfiguration(config: FunctionInvocationConfiguration = {}): LoopConfiguration {
-  checkNames('functionInvocation', config, names)
+  checkNames('functionInvocation', config, Object.keys(defaults))
   const { onUnknownTool } = config
   const settings: Record<string, unknown> = {}
   for (const name of Object.keys(defaults) as (keyof LoopConfiguration)[]) {
@@ -26,15 +24,12 @@ export function loopConfiguration(config: FunctionInvocationConfiguration = {}):
     const least = name === 'maxConsecutiveErrorsPerRequest' ? 0 : 1
     const isCount = value === Infinity || (Number.isInteger(value) && (value as number) >= least)
     if (typeof defaults[name] === 'number' && !isCount) {
-      throw new RangeError(
-        `functionInvocation: \`${name}\` must be a whole number from ${least} up, got ${value as number}`,
-      )
+      throw wrongOption('functionInvocation', name, `a whole number from ${least} up`, value)
     }
     settings[name] = value
   }
   if (onUnknownTool !== undefined && typeof onUnknownTool !== 'function') {
-    const given = typeof onUnknownTool
-    throw new TypeError(`functionInvocation: \`onUnknownTool\` must be a function, got ${given}`)
+    throw wrongOption('functionInvocation', 'onUnknownTool', 'a function', onUnknownTool)
   }
   return settings as unknown as LoopConfiguration
 }

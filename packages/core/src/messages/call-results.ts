@@ -1,6 +1,7 @@
 import type { Content, FunctionCallContent, FunctionResultContent } from './content.ts'
 import { errorResult } from './function-result.ts'
 import type { Message } from './message.ts'
+import { none } from '../base/none.ts'
 
 /** Calls that this process must act on: not informational, and without a result in `messages`. */
 export function openCalls(messages: readonly Message[]): readonly FunctionCallContent[] {
@@ -68,8 +69,6 @@ export function cancelledResults(
   }))
 }
 
-const none: readonly FunctionCallContent[] = Object.freeze([])
-
 /** The calls of one model response in a conversation. */
 export interface CallGroup {
   /** Id of the group: that of its last message with calls. */
@@ -102,20 +101,26 @@ export function callGroup(all: readonly Message[], messageId: string): CallGroup
 /** The group with a call like this one that has no result yet. */
 export function groupOfCall(
   all: readonly Message[],
-  { callId, name, arguments: args }: FunctionCallContent,
+  call: FunctionCallContent,
 ): CallGroup | undefined {
   const missing = unpaired(all)
   const holder = all.findLast(({ contents }) =>
-    contents.some(
-      (content) =>
-        content.type === 'function-call' &&
-        content.callId === callId &&
-        content.name === name &&
-        content.arguments === args &&
-        missing.has(content),
-    ),
+    contents.some((content) => isSameCall(content, call) && missing.has(content)),
   )
   return holder && callGroup(all, holder.id)
+}
+
+/** Returns true for a call and its copies. */
+export function isSameCall(
+  content: Content,
+  { callId, name, arguments: args }: FunctionCallContent,
+): boolean {
+  return (
+    content.type === 'function-call' &&
+    content.callId === callId &&
+    content.name === name &&
+    content.arguments === args
+  )
 }
 
 /** Position of a call in a conversation: the id of its message, and its index in that. */

@@ -2,6 +2,7 @@ import type { Content, FunctionCallContent, Origin } from './content.ts'
 import type { Message, MessageInput, Role } from './message.ts'
 import { isCompleteMessage, toMessages } from './message.ts'
 import type { Usage } from './usage.ts'
+import { none } from '../base/none.ts'
 
 /** Reason why the model stopped: one of the common ones, or the provider's own. */
 export type FinishReason =
@@ -113,7 +114,7 @@ export function contentFields(
       else if (isCall(content)) (functionCalls ??= []).push(content)
     }
   }
-  return { text, functionCalls: functionCalls ?? noCalls }
+  return { text, functionCalls: functionCalls ?? none }
 }
 
 /**
@@ -134,8 +135,6 @@ export function toUpdates(response: ChatResponse): readonly ChatResponseUpdate[]
     { contents: [], responseId, conversationId, model, finishReason, usage },
   ]
 }
-
-const noCalls: readonly FunctionCallContent[] = Object.freeze([])
 
 function isCall(content: Content): content is FunctionCallContent {
   return content.type === 'function-call'

@@ -1,4 +1,5 @@
 import { LamellaError } from '../base/lamella-error.ts'
+import { none } from '../base/none.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { resolveToolChoice } from '../contract/chat-options.ts'
 import type { ChatRequest } from '../contract/chat.ts'
@@ -37,7 +38,7 @@ function requestOf({
   const { run } = call
   const { offered: visible } = run.tools
   const current = withoutRemoved(options, call.shown, visible)
-  const { tools = noTools, toolChoice, responseFormat } = current
+  const { tools = none, toolChoice, responseFormat } = current
   run.offer = { visible: call.shown, tools, toolChoice, responseFormat }
   const resolved = resolveToolChoice(current, run.loopState)
   const signal = call.request(ownSignal)
@@ -115,8 +116,6 @@ async function streamed(context: ChatView, request: ChatRequest): Promise<void> 
   }
   call.complete()
 }
-
-const noTools: readonly never[] = Object.freeze([])
 
 function callOptions({ options, instructions, signal }: ChatRequest, parent: Run) {
   return { ...options, instructions, signal, parent }

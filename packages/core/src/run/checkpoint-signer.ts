@@ -1,5 +1,4 @@
-import { isObject } from '../base/is-object.ts'
-import { toBase64 } from '../base/json.ts'
+import { sortedJson, toBase64 } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import type { Checkpoint } from '../contract/outcome.ts'
 
@@ -38,7 +37,8 @@ async function signatureOf(
   signed: unknown,
   key: Uint8Array<ArrayBuffer> | undefined,
 ): Promise<string> {
-  const text = new TextEncoder().encode(JSON.stringify(signed, sorted))
+  // Sorted, as a database may have stored the keys in another order.
+  const text = new TextEncoder().encode(sortedJson(signed))
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const { subtle } = crypto
   const tag =
@@ -46,14 +46,6 @@ async function signatureOf(
       ? subtle.digest(algorithm.hash, text)
       : subtle.sign('HMAC', await subtle.importKey('raw', key, algorithm, false, ['sign']), text)
   return toBase64(new Uint8Array(await tag))
-}
-
-/** Sorts keys, as a database may have stored them in another order. */
-function sorted(_: string, value: unknown): unknown {
-  if (!isObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)),
-  )
 }
 
 /** Error for what cannot be resumed. */

@@ -2,6 +2,8 @@ import type { RunMessages } from '../contract/run.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
+import { none } from '../base/none.ts'
+import { isSameCall } from '../messages/call-results.ts'
 
 type Rewriter = (messages: readonly Message[]) => readonly Message[]
 
@@ -25,7 +27,7 @@ export class RunConversation implements RunMessages {
   /** Rewrites that hold when the loop begins, again too, with the depth of their middleware. */
   #lasting: { readonly depth: number; readonly rewriter: Rewriter }[] | undefined
   /** Calls that are being executed, which a rewrite has to keep. */
-  executing: readonly FunctionCallContent[] = noCalls
+  executing: readonly FunctionCallContent[] = none
   /** Called before each rewrite. */
   onEdit: (() => void) | undefined
   readonly #onRewrite: (messages: readonly Message[]) => void
@@ -186,16 +188,7 @@ export class RunConversation implements RunMessages {
 }
 
 function hasCall(messages: readonly Message[], call: FunctionCallContent): boolean {
-  return messages.some(({ contents }) =>
-    contents.some(
-      (content) =>
-        content.type === 'function-call' &&
-        content.callId === call.callId &&
-        content.name === call.name &&
-        content.arguments === call.arguments,
-    ),
-  )
+  return messages.some(({ contents }) => contents.some((content) => isSameCall(content, call)))
 }
 
-const noCalls: readonly FunctionCallContent[] = Object.freeze([])
 const noMessages: ReadonlySet<Message> = new Set()

@@ -7,6 +7,7 @@ import type {
 } from '../contract/outcome.ts'
 import type { Message } from '../messages/message.ts'
 import { RunConversation } from './conversation.ts'
+import { none } from '../base/none.ts'
 
 type Step<Kind extends JournalStep['kind']> = JournalStep & { readonly kind: Kind }
 
@@ -44,7 +45,7 @@ export class Journal {
   /** Steps of the checkpoint that the run was resumed from. */
   readonly before: readonly JournalStep[]
 
-  constructor(steps: readonly JournalStep[] = noSteps) {
+  constructor(steps: readonly JournalStep[] = none) {
     this.before = steps
     this.#replay(steps)
     this.acted = this.answered = false
@@ -77,7 +78,7 @@ export class Journal {
    * and have been executed since.
    */
   enter(messages: () => readonly Message[]): void {
-    const later = this.#entered === undefined ? noSteps : this.#steps.slice(this.#entered)
+    const later = this.#entered === undefined ? none : this.#steps.slice(this.#entered)
     if (this.#entered === undefined) this.#entered = this.#steps.length
     else this.#replay(this.#steps.slice(0, this.#entered))
     if (!this.#steps.some(({ kind }) => kind === 'begin')) {
@@ -196,5 +197,4 @@ const kept: ReadonlySet<JournalStep['kind']> = new Set(['model', 'start', 'tool'
 /** Begins the position of a question that a middleware or a tool asks. */
 export const questionMark = '?'
 
-const noSteps: readonly JournalStep[] = Object.freeze([])
 const notBegun: LoopState = Object.freeze({ iteration: 0, functionCalls: 0, consecutiveErrors: 0 })

@@ -1,4 +1,5 @@
 import { LamellaError } from '../base/lamella-error.ts'
+import { none } from '../base/none.ts'
 import type { RunToolsSnapshot } from '../contract/outcome.ts'
 import type { RunTools, ToolDefinition } from '../contract/run.ts'
 
@@ -158,8 +159,6 @@ export class LiveTools implements RunTools {
     }
   }
 }
-
-const none: readonly ToolDefinition[] = Object.freeze([])
 
 /** Lists that were found to be without repetition, as they were then. */
 const checked = new WeakMap<readonly ToolDefinition[], readonly ToolDefinition[]>()

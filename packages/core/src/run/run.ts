@@ -1,6 +1,7 @@
 import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { unlessAborted } from '../base/promises.ts'
+import { none } from '../base/none.ts'
 import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { Middleware } from '../contract/agent.ts'
@@ -95,7 +96,7 @@ export class Run implements RunContext {
   usage: Usage = noUsage
   /** True if a provider did not report the usage of a call. */
   usageEstimated = false
-  attempts: readonly Attempt[] = noAttempts
+  attempts: readonly Attempt[] = none
   /** Text that replaces a final answer made of tool calls that were dropped. */
   fallbackText: string | undefined
   /** The response that is being folded. */
@@ -109,12 +110,12 @@ export class Run implements RunContext {
   /** Number of verdicts that tool calls wait for, or that were negative. */
   verdictsOpen = 0
   /** Messages of the session when the conversation began. */
-  history: readonly Message[] = noMessages
+  history: readonly Message[] = none
   /** Input of the run. */
-  input: readonly Message[] = noMessages
+  input: readonly Message[] = none
   stopped: Stop | undefined
   /** Requests for which the loop has paused. */
-  pending: readonly PendingRequest[] = noPending
+  pending: readonly PendingRequest[] = none
   /** True if a provider has responded to the model call, and not a middleware alone. */
   answered = false
   /** True if a termination replaced the provider's answer, or calls of it were dropped. */
@@ -387,13 +388,9 @@ export function engineOf(run: RunContext): Run {
   throw new TypeError('run: expected the `run` of a context, got another object')
 }
 
-const noTools: readonly ToolDefinition[] = Object.freeze([])
-const noOffer: Offer = Object.freeze({ visible: noTools, tools: noTools })
+const noOffer: Offer = Object.freeze({ visible: none, tools: none })
 const noUsage: Usage = Object.freeze({})
-const noAttempts: readonly Attempt[] = Object.freeze([])
-const noMessages: readonly Message[] = Object.freeze([])
 const unsigned = new CheckpointSigner([])
-const noPending: readonly PendingRequest[] = Object.freeze([])
 
 /** The sink of plain runs. */
 export const drain: UpdateSink<AgentResponseUpdate> = new NullSink<AgentResponseUpdate>()

@@ -23,7 +23,7 @@ import { requestIdIn, toProviderError } from '../errors/openai-error.ts'
 import type { Connection } from './openai-connection.ts'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { readProviderOptions } from './openai-provider-options.ts'
-import { rateLimitHeaders } from '../errors/rate-limit-headers.ts'
+import { rateLimitHeaders } from '../errors/retry-after.ts'
 import type { AnswerMapper, MapperContext } from '../answers/answer-mapper.ts'
 
 /** Parts of a call that differ by API. */

@@ -14,8 +14,7 @@ import {
 } from '@lamella/core/transport'
 import type { ErrorCodes, ErrorFacts } from './error-kind.ts'
 import { kindOfReport } from './error-kind.ts'
-import { rateLimitHeaders } from './rate-limit-headers.ts'
-import { retryAfterMs } from './retry-after.ts'
+import { rateLimitHeaders, retryAfterMs } from './retry-after.ts'
 
 /** Context of a call that failed, with the server's own codes. */
 export interface OpenAIFailure extends FailureContext {

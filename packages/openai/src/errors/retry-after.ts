@@ -1,5 +1,5 @@
-import type { HeaderReader } from '@lamella/core/transport'
-import { nonNegative, retryAfterHeaderMs } from '@lamella/core/transport'
+import type { HeaderReader, RateLimitHeaders } from '@lamella/core/transport'
+import { nonNegative, readRateLimits, retryAfterHeaderMs } from '@lamella/core/transport'
 import type { ErrorFacts } from './error-kind.ts'
 
 const unitMs: Readonly<Record<string, number>> = {
@@ -29,15 +29,19 @@ export function retryAfterMs(
 }
 
 function untilReset(headers: HeaderReader, type: string | undefined, now: number) {
-  const waits: number[] = []
-  for (const dimension of ['requests', 'tokens']) {
-    const remaining = nonNegative(headers.get(`x-ratelimit-remaining-${dimension}`))
+  const limits = Object.entries(readRateLimits(rateLimitHeaders, headers, now) ?? {})
+  const waits = limits.flatMap(([dimension, { remaining, resetAt }]) => {
     const isExhausted = remaining === undefined ? type === dimension : remaining === 0
-    const reset = headers.get(`x-ratelimit-reset-${dimension}`)
-    const wait = isExhausted && reset !== null ? resetMs(reset, now) : undefined
-    if (wait !== undefined) waits.push(wait)
-  }
+    return isExhausted && resetAt !== undefined ? [resetAt - now] : []
+  })
   return waits.length > 0 ? Math.max(...waits) : undefined
+}
+
+/** https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers, 2026-11. */
+export const rateLimitHeaders: RateLimitHeaders = {
+  windows: { requests: 'requests', tokens: 'tokens' },
+  headerOf: (fact, window) => `x-ratelimit-${fact}-${window}`,
+  untilReset: resetMs,
 }
 
 /** `6m0s`, `120ms`, plain seconds (Azure), or a moment in seconds or milliseconds since 1970. */

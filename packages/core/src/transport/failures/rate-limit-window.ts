@@ -40,9 +40,10 @@ function rateLimitWindow(
 ): RateLimitWindowInfo | undefined {
   const limit = nonNegative(headers.limit)
   const remaining = nonNegative(headers.remaining)
-  if (limit === undefined && remaining === undefined) return undefined
   const waitMs = headers.reset === null ? undefined : untilReset(headers.reset, now)
-  return defined({ limit, remaining, resetAt: waitMs === undefined ? waitMs : now + waitMs })
+  const resetAt = waitMs === undefined ? undefined : now + waitMs
+  const known = defined({ limit, remaining, resetAt })
+  return Object.keys(known).length > 0 ? known : undefined
 }
 
 /** Facts in the headers of an answer, each if it is known. */

@@ -1,4 +1,4 @@
-import { checkNames } from '../../base/check-names.ts'
+import { checkNames } from '../../base/check-options.ts'
 import type { ChatOptions } from '../../contract/chat-options.ts'
 
 const ofCore: readonly (keyof ChatOptions)[] = [
@@ -39,9 +39,6 @@ export function declareChatOption(name: string): void {
  * @throws TypeError for an option that is neither one of `ChatOptions` nor declared by a middleware
  */
 export function checkChatOptions(options: ChatOptions): void {
-  checkNames('options', options, new Set([...ofCore, ...declared()]))
-  for (const field of Object.keys(options.reasoning ?? {})) {
-    if (field === 'effort' || field === 'summary') continue
-    throw new TypeError(`options: unknown option \`reasoning.${field}\``)
-  }
+  checkNames('options', options, [...ofCore, ...declared()])
+  checkNames('options', options.reasoning, ['effort', 'summary'], {}, 'reasoning.')
 }

@@ -18,7 +18,7 @@ test.each<[Record<string, string>, number | undefined]>([
   expect(retryAfterHeaderMs(new Headers(headers), now)).toBe(ms)
 })
 
-test('a window holds what its headers say, and is none without a number', () => {
+test('a window holds what its headers say, and is none without any', () => {
   const inSeconds = (value: string): number | undefined => {
     const seconds = nonNegative(value)
     return seconds === undefined ? undefined : seconds * 1000
@@ -40,7 +40,8 @@ test('a window holds what its headers say, and is none without a number', () => 
   expect(read({ 'x-tokens-remaining': '0', 'x-tokens-reset': 'later' })).toEqual({
     tokens: { remaining: 0 },
   })
-  expect(read({ 'x-calls-reset': '30' })).toBeUndefined()
+  expect(read({ 'x-calls-reset': '30' })).toEqual({ requests: { resetAt: now + 30_000 } })
+  expect(read({ 'x-calls-reset': 'later' })).toBeUndefined()
 })
 
 test('facts of the headers are metadata of an answer that has any', () => {

@@ -61,7 +61,7 @@ export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse
   } catch (error) {
     return loop.finish(loop.endedBy(error))
   } finally {
-    run.messages.executing = nothingExecutes
+    run.messages.executing = none
   }
 }
 

@@ -1,3 +1,4 @@
+import { onAbort } from '../base/promises.ts'
 import type { Clock } from '../base/timers.ts'
 import { isPause } from '../contract/control-flow.ts'
 import { isTermination } from '../contract/termination.ts'
@@ -25,7 +26,6 @@ export async function callWithin<Result>(
   const outer = context.signal
   const own = new AbortController()
   const over = new AbortController()
-  const follow = (): void => own.abort(outer.reason)
   let given: { readonly error: unknown } | undefined
   const limit = late(over.signal).then(async (error): Promise<never> => {
     given = { error }
@@ -35,8 +35,7 @@ export async function callWithin<Result>(
     throw error
   })
   limit.catch(() => {})
-  outer.addEventListener('abort', follow)
-  if (outer.aborted) follow()
+  const stop = onAbort(outer, (reason) => own.abort(reason))
   context.signal = own.signal
   try {
     return await Promise.race([callNext(), limit])
@@ -45,7 +44,7 @@ export async function callWithin<Result>(
     throw isOwn ? given!.error : error
   } finally {
     context.signal = outer
-    outer.removeEventListener('abort', follow)
+    stop()
     over.abort(ended)
   }
 }

@@ -7,20 +7,26 @@ export function unlessAborted<Value>(
   work: PromiseLike<Value>,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error)
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort)
+    const stop = onAbort(signal, reject)
     work.then(
       (value) => {
-        signal.removeEventListener('abort', onAbort)
+        stop()
         resolve(value)
       },
       (error: unknown) => {
-        signal.removeEventListener('abort', onAbort)
+        stop()
         reject(error)
       },
     )
   })
+}
+
+/** Calls `listener` with the reason when `signal` aborts, at once if it has. Returns what ends that. */
+export function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): () => void {
+  const tell = (): void => listener(signal.reason)
+  if (signal.aborted) tell()
+  else signal.addEventListener('abort', tell)
+  return () => signal.removeEventListener('abort', tell)
 }
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -1,3 +1,5 @@
+import { onAbort } from './promises.ts'
+
 interface Work {
   /** Runs while nothing else does. */
   readonly exclusive: boolean
@@ -15,9 +17,7 @@ export async function runConcurrently(
 ): Promise<void> {
   const ending = new AbortController()
   const { signal } = ending
-  const follow = (): void => ending.abort(outer!.reason)
-  outer?.addEventListener('abort', follow)
-  if (outer?.aborted === true) follow()
+  const stop = outer && onAbort(outer, (reason) => ending.abort(reason))
   const running = new Set<Promise<unknown>>()
   for (const { exclusive, start } of work) {
     const most = exclusive ? 1 : limit
@@ -34,6 +34,6 @@ export async function runConcurrently(
     if (exclusive) await one
   }
   await Promise.all(running)
-  outer?.removeEventListener('abort', follow)
+  stop?.()
   signal.throwIfAborted()
 }

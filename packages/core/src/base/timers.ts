@@ -1,3 +1,5 @@
+import { onAbort } from './promises.ts'
+
 /** Clock for middlewares that wait, their option `clock`, so that tests need no real time. */
 export interface Clock {
   /** Returns the time in milliseconds since a fixed moment. */
@@ -11,19 +13,16 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
     new Promise<void>((resolve, reject) => {
-      if (signal?.aborted === true) {
-        reject(signal.reason)
-        return
-      }
-      const onAbort = (): void => {
-        clearTimeout(timer)
-        reject(signal?.reason)
-      }
       const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', onAbort)
+        stop?.()
         resolve()
       }, ms)
-      signal?.addEventListener('abort', onAbort, { once: true })
+      const stop =
+        signal &&
+        onAbort(signal, (reason) => {
+          clearTimeout(timer)
+          reject(reason)
+        })
     }),
 }
 

@@ -1,3 +1,4 @@
+import { onAbort } from '../base/promises.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
@@ -91,11 +92,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
     ;(outer ?? this.run).throwIfAborted()
     const controller = (this.#request = new AbortController())
     // A later abort of the run itself reaches the request through the call that fails of it.
-    if (outer !== undefined) {
-      const follow = (): void => controller.abort(outer.reason)
-      outer.addEventListener('abort', follow)
-      this.#letGo = () => outer.removeEventListener('abort', follow)
-    }
+    if (outer !== undefined) this.#letGo = onAbort(outer, (reason) => controller.abort(reason))
     return controller.signal
   }
 

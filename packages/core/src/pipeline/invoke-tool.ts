@@ -1,5 +1,5 @@
 import { copyPlain } from '../base/plain-data.ts'
-import { isThenable } from '../base/promises.ts'
+import { isThenable, onAbort } from '../base/promises.ts'
 import { formatIssues, validate } from '../base/validate.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import { isPause } from '../contract/control-flow.ts'
@@ -96,8 +96,7 @@ async function executeWithin(
 ): Promise<unknown> {
   const { signal: outer } = context
   const controller = new AbortController()
-  const onAbort = (): void => controller.abort(outer.reason)
-  outer.addEventListener('abort', onAbort)
+  const stop = onAbort(outer, (reason) => controller.abort(reason))
   const timer = setTimeout(() => {
     controller.abort(new ToolError(`it took more than ${timeoutMs} ms`, { reason: 'timeout' }))
   }, timeoutMs)
@@ -106,7 +105,7 @@ async function executeWithin(
     return await context.run.unlessAborted((async () => start(context, tool))(), controller.signal)
   } finally {
     clearTimeout(timer)
-    outer.removeEventListener('abort', onAbort)
+    stop()
     context.signal = outer
   }
 }

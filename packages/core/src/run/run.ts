@@ -1,6 +1,6 @@
 import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
-import { unlessAborted } from '../base/promises.ts'
+import { onAbort, unlessAborted } from '../base/promises.ts'
 import { none } from '../base/none.ts'
 import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
@@ -298,11 +298,7 @@ export class Run implements RunContext {
   begin(): void {
     this.#init.control?.attach(this)
     const outer = this.#init.signal
-    if (outer === undefined) return
-    if (outer.aborted) return this.abort(outer.reason)
-    const onAbort = (): void => this.abort(outer.reason)
-    outer.addEventListener('abort', onAbort)
-    this.#unlink = () => outer.removeEventListener('abort', onAbort)
+    if (outer !== undefined) this.#unlink = onAbort(outer, (reason) => this.abort(reason))
   }
 
   /** Stops listening to the caller's signal. */

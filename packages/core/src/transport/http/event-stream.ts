@@ -1,3 +1,4 @@
+import { onAbort } from '../../base/promises.ts'
 import type { ChatResponseUpdate } from '../../messages/chat-response.ts'
 import { ArrivedUpdates } from './arrived-updates.ts'
 import type { SseEvent } from './sse-events.ts'
@@ -67,7 +68,8 @@ class EventStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   #reader: SseReader | undefined
   /** Pulls that wait. There is nothing to hand out while there are any. */
   readonly #pulls: Pull[] = []
-  #isStarted = false
+  /** Ends listening to the caller's signal, which begins with the first pull. */
+  #unlisten: (() => void) | undefined
   #isOver = false
   #failure: Failure | undefined
 
@@ -87,7 +89,7 @@ class EventStream implements AsyncIterator<ChatResponseUpdate, undefined> {
     }
     return new Promise((resolve, reject) => {
       this.#pulls.push({ resolve, reject })
-      this.#start()
+      this.#unlisten ??= onAbort(this.#call.signal, (error) => this.#stop({ error }))
       if (this.#isOver) this.#settle()
       else if (this.#pulls.length === 1) {
         this.#timer.wait()
@@ -99,18 +101,6 @@ class EventStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   async return(): Promise<Step> {
     this.#stop(undefined)
     return done
-  }
-
-  #start(): void {
-    if (this.#isStarted) return
-    this.#isStarted = true
-    const { signal } = this.#call
-    if (signal.aborted) this.#onAbort()
-    else signal.addEventListener('abort', this.#onAbort, { once: true })
-  }
-
-  readonly #onAbort = (): void => {
-    this.#stop({ error: this.#call.signal.reason })
   }
 
   /** Reads until there is an update, the end, or a failure. */
@@ -198,7 +188,7 @@ class EventStream implements AsyncIterator<ChatResponseUpdate, undefined> {
 
   /** Ends at once: nothing that was read is handed out any more. */
   #stop(failure: Failure | undefined): void {
-    this.#call.signal.removeEventListener('abort', this.#onAbort)
+    this.#unlisten?.()
     if (this.#isOver && this.#updates.length === this.#next && this.#failure === undefined) return
     this.#isOver = true
     this.#updates = []
@@ -226,7 +216,7 @@ class EventStream implements AsyncIterator<ChatResponseUpdate, undefined> {
         continue
       }
       this.#failure = undefined
-      this.#call.signal.removeEventListener('abort', this.#onAbort)
+      this.#unlisten?.()
       if (failure === undefined) resolve(done)
       else reject(failure.error)
     }

@@ -1,3 +1,4 @@
+import { onAbort } from '../../base/promises.ts'
 import { systemClock } from '../../base/timers.ts'
 import { boundedFailure } from '../failures/bounded-failure.ts'
 import { isUnsendable } from '../failures/network-error.ts'
@@ -102,12 +103,11 @@ export class HttpClient implements RequestSender {
       this.#options
     const transport = new AbortController()
     return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        transport.abort(signal.reason)
-        reject(signal.reason)
-      }
       // Stays until the answer is over, which an abort ends as well.
-      signal.addEventListener('abort', onAbort, { once: true })
+      onAbort(signal, (reason) => {
+        transport.abort(reason)
+        reject(reason)
+      })
       const onTimeout = (): void => {
         resolve(new TransportFault('timeout', `no answer within ${timeoutMs} ms`))
         transport.abort()

@@ -119,8 +119,7 @@ export class SseReader {
     const colon = line.indexOf(':')
     if (colon === 0) return
     const field = colon === -1 ? line : line.slice(0, colon)
-    let value = colon === -1 ? '' : line.slice(colon + 1)
-    if (value.startsWith(' ')) value = value.slice(1)
+    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
     if (field === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
     else if (field === 'event') this.#event = value
     else if (field !== 'id' && field !== 'retry') this.#isForeign = true

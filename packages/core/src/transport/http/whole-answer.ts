@@ -1,3 +1,4 @@
+import { onAbort } from '../../base/promises.ts'
 import { backgroundTimer } from '../../base/timers.ts'
 import type { TransportCall } from './transport-call.ts'
 import { TransportFault, unreadable } from '../failures/transport-fault.ts'
@@ -30,18 +31,18 @@ export function readWhole(call: WholeCall): Promise<WholeAnswer> {
     const transport = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     let headers: Headers | undefined
-    const stop = (error: unknown): void => {
+    const fail = (error: unknown): void => {
       reject(error)
       transport.abort(error)
     }
-    const onAbort = (): void => stop(signal.reason)
+    const stop = onAbort(signal, fail)
     const receive = async (): Promise<WholeAnswer> => {
       const response = await call.open(transport.signal)
       headers = response.headers
       if (bodyTimeoutMs !== Infinity) {
         const words = `no complete answer within ${bodyTimeoutMs} ms of its headers`
         const stall = (): void =>
-          stop(call.toError(new TransportFault('timeout', words), { headers }))
+          fail(call.toError(new TransportFault('timeout', words), { headers }))
         timer = backgroundTimer(stall, bodyTimeoutMs)
       }
       const text = await response.text()
@@ -49,12 +50,11 @@ export function readWhole(call: WholeCall): Promise<WholeAnswer> {
       if (body !== undefined && call.isAnswer(body)) return { body, headers: response.headers }
       throw unreadable(text, call.wanted, call.reportIn)
     }
-    signal.addEventListener('abort', onAbort, { once: true })
     receive()
       .then(resolve, (error: unknown) => reject(call.toError(error, { headers })))
       .finally(() => {
         clearTimeout(timer)
-        signal.removeEventListener('abort', onAbort)
+        stop()
       })
   })
 }

@@ -45,7 +45,7 @@ export const rateLimitHeaders: RateLimitHeaders = {
 }
 
 /** `6m0s`, `120ms`, plain seconds (Azure), or a moment in seconds or milliseconds since 1970. */
-export function resetMs(value: string, now: number): number | undefined {
+function resetMs(value: string, now: number): number | undefined {
   const number = nonNegative(value)
   if (number === undefined) return durationMs(value)
   if (number > 1e12) return Math.max(0, number - now)

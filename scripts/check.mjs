@@ -1,4 +1,4 @@
-// Runs every check of CI, two at a time, and prints at the end the failed ones with their output.
+// Runs every check of CI, two at a time and the soak beside them, and prints at the end the failed ones with their output.
 // usage: node scripts/check.mjs [--except=<step>[,<step>]] [step...]
 import { spawn } from 'node:child_process'
 
@@ -24,7 +24,7 @@ const steps = {
   size: ['node', 'scripts/size.mjs'],
   regression: ['node', 'bench/regression.mjs'],
   eval: ['node', '--conditions=@lamella/source', 'scripts/eval.ts'],
-  soak: ['node', 'scripts/dev.mjs', 'soak'],
+  soak: ['node', 'scripts/dev.mjs', 'soak', '--seconds=120', '--pause=250'],
   examples: ['node', 'scripts/run-examples.mjs'],
   snippets: ['node', 'scripts/check-snippets.ts'],
   docs: ['node', 'site/docs.mjs', '--test'],
@@ -54,8 +54,10 @@ const packing = new Set(['packages', 'registry'])
 const report = []
 for (const step of first) await run(step)
 const waiting = chosen.filter((name) => name !== 'build')
+// The soak waits more than it computes, so it runs beside two other steps.
+const beside = waiting.includes('soak') ? waiting.splice(waiting.indexOf('soak'), 1) : []
 let isPacking = false
-await Promise.all([work(), work()])
+await Promise.all([work(), work(), ...beside.map(run)])
 
 const failed = report.filter(({ passed }) => !passed)
 for (const { step, output } of failed) {

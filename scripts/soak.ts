@@ -1,6 +1,6 @@
 // Runs an agent for a while in every way that a run can go, and fails when objects, heap, handles, timers or
 // listeners grow.
-// usage: npm run soak [-- --seconds=10]
+// usage: npm run soak [-- --seconds=10 --pause=0]
 import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -11,8 +11,15 @@ import { application, expected, ways } from './soak/runs.ts'
 const concurrency = 8
 /** Runs that each part has at least, however slow the machine is: fewer would not tell a leak from noise. */
 const least = 400
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '10' } } })
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '10' },
+    /** Milliseconds from one run to the next, of each of those that run at a time. */
+    pause: { type: 'string', default: '0' },
+  },
+})
 const seconds = Number(values.seconds)
+const pauseMs = Number(values.pause)
 if (!(seconds > 0)) throw new RangeError(`--seconds must be above 0, got ${values.seconds}`)
 const { gc } = globalThis
 if (gc === undefined) throw new Error('run with --expose-gc')
@@ -31,6 +38,7 @@ async function runFor(ms: number) {
         const name = names[number % names.length] ?? 'plain'
         const end = await ways[name]?.(`How is the weather in Rome, number ${number}?`)
         counts[`${name}: ${end}`] = (counts[`${name}: ${end}`] ?? 0) + 1
+        if (pauseMs > 0) await sleep(pauseMs)
       }
     }),
   )

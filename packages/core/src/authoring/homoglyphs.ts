@@ -47,23 +47,31 @@ const lookalikes: Readonly<Record<string, string>> = {
 }
 
 /** Letters of other scripts that look like Latin ones; each is one UTF-16 unit, as is what it stands for. */
-export const homoglyphs: ReadonlyMap<string, string> = new Map(
-  Object.entries(lookalikes).flatMap(([latin, others]) =>
-    Array.from(others, (other): [string, string] => [other, latin]),
-  ),
-)
+export const homoglyphs: ReadonlyMap<string, string> = /* @__PURE__ */ homoglyphMap()
+
+function homoglyphMap(): Map<string, string> {
+  return new Map(
+    Object.entries(lookalikes).flatMap(([latin, others]) =>
+      Array.from(others, (other): [string, string] => [other, latin]),
+    ),
+  )
+}
 
 const smallCapitals = 'ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡxʏᴢ'
 
 /** Stylised Latin letters that Unicode does not call compatible with the plain ones. */
-export const stylised: ReadonlyMap<string, string> = new Map(
-  Array.from(smallCapitals).flatMap((small, index): [string, string][] => {
-    const plain = String.fromCharCode(0x61 + index)
-    const capital = plain.toUpperCase()
-    return [
-      [small, plain],
-      [String.fromCodePoint(0x1f150 + index), capital],
-      [String.fromCodePoint(0x1f170 + index), capital],
-    ]
-  }),
-)
+export const stylised: ReadonlyMap<string, string> = /* @__PURE__ */ stylisedMap()
+
+function stylisedMap(): Map<string, string> {
+  return new Map(
+    Array.from(smallCapitals).flatMap((small, index): [string, string][] => {
+      const plain = String.fromCharCode(0x61 + index)
+      const capital = plain.toUpperCase()
+      return [
+        [small, plain],
+        [String.fromCodePoint(0x1f150 + index), capital],
+        [String.fromCodePoint(0x1f170 + index), capital],
+      ]
+    }),
+  )
+}

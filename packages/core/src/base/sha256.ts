@@ -4,16 +4,17 @@ interface NodeCrypto {
   hash?(algorithm: string, text: string, encoding: string): string
 }
 
+interface NodeGlobal {
+  process?: { getBuiltinModule?: (name: 'node:crypto') => NodeCrypto | undefined }
+}
+
 // Asked for and not imported, so that a bundle for the edge needs no module of Node's. Asked for with the first
 // hash: loading it takes as long as loading core.
-const { process } = globalThis as {
-  process?: { getBuiltinModule?: (name: string) => unknown }
-}
 let node: NodeCrypto | false | undefined
 
 /** The SHA-256 of a text, in hexadecimal. At once on Node, as a promise where only Web Crypto is. */
 export function sha256(text: string): string | Promise<string> {
-  node ??= (process?.getBuiltinModule?.('node:crypto') as NodeCrypto | undefined) ?? false
+  node ??= (globalThis as NodeGlobal).process?.getBuiltinModule?.('node:crypto') ?? false
   if (node === false) return webSha256(text)
   return node.hash?.('sha256', text, 'hex') ?? node.createHash('sha256').update(text).digest('hex')
 }

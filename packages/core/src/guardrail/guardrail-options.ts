@@ -84,7 +84,8 @@ export const guardrailCheckRules: OptionRules<
   includeContent: 'any',
 }
 
-export const guardrailRules: OptionRules<GuardrailOptions> = {
+// Called, since bundlers keep an object that spreads another one, even if nothing uses it.
+export const guardrailRules: OptionRules<GuardrailOptions> = /* @__PURE__ */ (() => ({
   ...guardrailCheckRules,
   name: 'string',
   check: 'function',
@@ -93,7 +94,7 @@ export const guardrailRules: OptionRules<GuardrailOptions> = {
   readAs: ['decoded', 'raw'],
   stream: { release: byStrictness, holdChars: 0, checkEveryChars: 1, pending: 'function?' },
   maxRetries: 0,
-}
+}))()
 
 /** Picks the options of a guardrail that `guardrail` accepts: it throws at all others. */
 export function guardrailOptions<Options extends object>(

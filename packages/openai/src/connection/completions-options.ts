@@ -20,9 +20,11 @@ export interface CompletionsOptions {
   readonly streamUsage?: boolean | undefined
 }
 
-export const completionsRules: OptionRules<CompletionsOptions> & typeof clientRules = {
-  ...clientRules,
-  dialect: 'any',
-  maxTokensField: 'any',
-  streamUsage: 'any',
-}
+// Called, since bundlers keep an object that spreads another one, even if nothing uses it.
+export const completionsRules: OptionRules<CompletionsOptions> & typeof clientRules =
+  /* @__PURE__ */ (() => ({
+    ...clientRules,
+    dialect: 'any',
+    maxTokensField: 'any',
+    streamUsage: 'any',
+  }))()

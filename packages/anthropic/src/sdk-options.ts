@@ -15,7 +15,7 @@ import { sdkSender } from './sdk-sender.ts'
 
 /** Options of `AnthropicChatClient`. */
 export interface AnthropicChatClientOptions extends AnthropicConnectionSettings {
-  /** A client of the SDK of one's own. Excludes the options that would make one. */
+  /** Your own client of the SDK. Excludes the options that would create one. */
   readonly client?: Anthropic | undefined
 }
 

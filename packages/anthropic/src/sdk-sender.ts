@@ -20,7 +20,7 @@ const errors: SdkErrors = {
 export interface SdkSenderOptions {
   /** Milliseconds until the headers of an answer, for each attempt. @default the SDK client's own */
   readonly timeoutMs?: number | undefined
-  /** Milliseconds for the body of a failure, which ends there. @default 300_000 */
+  /** Milliseconds for the body of an error response; the rest is ignored. @default 300_000 */
   readonly bodyTimeoutMs?: number | undefined
 }
 

@@ -7,7 +7,7 @@ import type { AzureConnectionSettings } from './connection/azure-openai-client-o
 
 /** Options of `AzureOpenAIChatClient`. */
 export interface AzureOpenAIClientOptions extends AzureConnectionSettings {
-  /** An `AzureOpenAI` client of one's own. Excludes the options that would make one. */
+  /** Your own `AzureOpenAI` client. Excludes the options that would create one. */
   readonly client?: OpenAI | undefined
 }
 

@@ -11,7 +11,7 @@ import { sdkSender } from './sdk-sender.ts'
 
 /** Options of the clients on OpenAI's SDK. */
 export interface OpenAIClientOptions extends OpenAIConnectionSettings {
-  /** An OpenAI client of one's own. Excludes the options that would make one. */
+  /** Your own OpenAI client. Excludes the options that would create one. */
   readonly client?: OpenAI | undefined
 }
 

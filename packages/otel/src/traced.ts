@@ -17,13 +17,14 @@ export interface TracedOptions {
    * @default that of the global provider
    */
   readonly tracer?: TracerLike | undefined
-  /** Told when telemetry fails. */
+  /** Called when telemetry fails. */
   readonly onEvent?: ((event: TracingEvent) => void) | undefined
 }
 
 /**
- * Gives each middleware of a list a span of its own: how it ended, how often it called its inside, and how
- * long that took. The list goes where the plain one was: `middleware: [tracing(), traced([cache()])]`.
+ * Gives each middleware of a list its own span, with its outcome, the number of its `callNext()`
+ * calls, and their time. Use the returned list instead of the plain one: `middleware: [tracing(),
+ * traced([cache()])]`.
  */
 export function traced<Input extends MiddlewareInput>(
   middlewares: Input,
@@ -70,7 +71,7 @@ function tracedProcess(middleware: AnyMiddleware, telemetry: Telemetry): AnyMidd
       }
       const inside = callNext()
       inside.then(done, done)
-      // The very promise that was given: who lets go of it may count on what core does about that.
+      // The same promise: core handles a promise that a middleware does not await.
       return inside
     }
     const operation = open(middleware, context, telemetry)

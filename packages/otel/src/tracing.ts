@@ -19,8 +19,8 @@ export type TracingMiddleware<Level extends 'agent' | 'chat'> =
 
 /**
  * Writes spans and metrics of runs, model calls and tool calls by the GenAI semantic conventions of
- * OpenTelemetry, or debug lines where that is not installed. It changes nothing in a run, also when
- * telemetry fails.
+ * OpenTelemetry, or debug lines if OpenTelemetry is not installed. It does not change a run, even
+ * if telemetry fails.
  * @throws TypeError or RangeError that names the option and the value
  * @example
  * ```ts

@@ -6,7 +6,7 @@ import { h, marked, put } from './dom.ts'
 /** Events of a call, or of the whole run. */
 export function eventsView(call: CallPicture, query: string): Node[] {
   const events = call.line.c === 0 ? call.run.events : call.events
-  if (events.length === 0) return [h('p', { class: 'empty' }, 'Nobody told of anything.')]
+  if (events.length === 0) return [h('p', { class: 'empty' }, 'No events.')]
   const types = [...new Set(events.map(({ type }) => type))]
   const body = h('tbody')
   const show = (type: string): void =>

@@ -34,7 +34,7 @@ export function drawHead(state: State, onRun: (index: number) => void): void {
   const { run, runs } = state
   const head = byId('head')
   if (run === undefined) {
-    put(head, h('h1', {}, 'No run'), h('p', { class: 'why' }, 'The recording holds no run yet.'))
+    put(head, h('h1', {}, 'No run'), h('p', { class: 'why' }, 'The recording has no run yet.'))
     return
   }
   const { line } = run

@@ -51,7 +51,7 @@ export function streamView(call: CallPicture, query: string): Node[] {
     h(
       'p',
       { class: 'hint' },
-      'What passed between the middlewares, from the inside out. Hatched: held back. Struck through: taken back.',
+      'Updates between the middlewares, innermost first. Hatched: held back. Struck through: discarded.',
     ),
     h('div', { class: 'lanes' }, ...drawn.map(({ figure }) => figure)),
     h('div', { class: 'scrub' }, slider, clock),
@@ -129,7 +129,7 @@ function laneFigure(
   const words = [
     count(lane.pieces.length, 'piece'),
     count(lane.len, 'character'),
-    gone > 0 ? `${count(gone, 'piece')} taken back` : '',
+    gone > 0 ? `${count(gone, 'piece')} discarded` : '',
     longest > 0 ? `held back up to ${duration(longest)}` : '',
   ]
   const caption = h(

@@ -158,7 +158,7 @@ describeInBrowser('the page of a run', () => {
     expect(copied).toMatchObject({ messages: [{ role: 'user' }, { role: 'user' }] })
   }, 60_000)
 
-  it('shows in lanes what passed, what was changed and what was taken back', async () => {
+  it('shows in lanes what passed, what was changed and what was discarded', async () => {
     const { page } = await openPicture(await richRun(), { hash: '#at=1.4&show=stream' })
 
     expect(await page.locator('.lane b').allInnerTexts()).toEqual([
@@ -167,7 +167,7 @@ describeInBrowser('the page of a run', () => {
       'After note',
       'After again',
     ])
-    expect(await page.locator('.lane figcaption').first().innerText()).toContain('taken back')
+    expect(await page.locator('.lane figcaption').first().innerText()).toContain('discarded')
     const moments = await page.locator('.moment pre').allInnerTexts()
     expect(moments).toEqual(['One Two three four.', 'ONE TWO THREE FOUR.'])
     expect(await page.locator('.moment del').first().innerText()).toBe('One ')

@@ -22,28 +22,28 @@ import { toPrompt } from './prompt.ts'
 /** Options of `aiSdk`. */
 export interface AiSdkOptions extends Pick<ChatClientOptions, 'middleware'> {
   /**
-   * Headers that go with every request.
+   * Headers of every request.
    * @default none
    */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * Gets the files behind links that the model does not open by itself. What it may reach is up to it:
-   * links may come from users.
+   * Downloads files behind links that the model does not open by itself. It must restrict the
+   * addresses, because links may come from users.
    * @default none: the model reads the link as text
    */
   readonly download?: Download | undefined
   /**
-   * Milliseconds that a plain call may take. `Infinity` waits for ever.
+   * Time limit for a plain call in milliseconds. `Infinity` sets no limit.
    * @default 600_000
    */
   readonly timeoutMs?: number | undefined
   /**
-   * Milliseconds from the request to the first update of a stream. `Infinity` waits for ever.
+   * Milliseconds from the request to the first update of a stream. `Infinity` sets no limit.
    * @default 600_000
    */
   readonly firstUpdateTimeoutMs?: number | undefined
   /**
-   * Milliseconds without any part while a stream is waited for. `Infinity` waits for ever.
+   * Milliseconds without any part of a stream that is being read. `Infinity` sets no limit.
    * @default 300_000
    */
   readonly idleTimeoutMs?: number | undefined
@@ -83,12 +83,12 @@ export class AiSdkChatClient extends BaseChatClient {
     return streamModel(this.#model, request, () => this.#callOf(request), this.#timeouts)
   }
 
-  /** Makes any history valid for models of the AI SDK. Every call does so by itself. */
+  /** Makes any history valid for models of the AI SDK. Every call does this itself. */
   prepareHistory(messages: readonly Message[]): readonly Message[] {
     return modelHistory(messages, this.#home).messages
   }
 
-  /** Tells what of a history the model would not be sent, or only changed. */
+  /** Lists the parts of a history that a request would omit or change. */
   canContinue(messages: readonly Message[]): ContinuationReport {
     const { losses } = modelHistory(messages, this.#home)
     return { ok: losses.length === 0, losses }
@@ -125,8 +125,8 @@ function timeoutsOf({
 }
 
 /**
- * Makes a chat client of any language model of the AI SDK: `aiSdk(openai('gpt-5'))`.
- * @throws TypeError for what is no model of specification v2, v3 or v4
+ * Creates a chat client from any language model of the AI SDK: `aiSdk(openai('gpt-5'))`.
+ * @throws TypeError for anything but a model of specification v2, v3 or v4
  * @example
  * ```ts
  * import { google } from '@ai-sdk/google'

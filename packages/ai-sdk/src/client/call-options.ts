@@ -6,14 +6,14 @@ import { checkChatOptions, defined, recordOf, stringOf } from '@lamella/core/tra
 import type { CallableModel } from '../model/language-model.ts'
 
 /**
- * Settings of the AI SDK that Lamella has no option for, as `providerOptions.aiSdk` of a call.
+ * Settings of the AI SDK without an option in Lamella, passed as `providerOptions.aiSdk` of a call.
  */
 export interface AiSdkCallOptions {
   /** Samples only from this many of the most likely tokens. */
   readonly topK?: number | undefined
-  /** Makes repeating what is in the prompt less likely. */
+  /** Makes words of the prompt less likely. */
   readonly presencePenalty?: number | undefined
-  /** Makes repeating the same words less likely. */
+  /** Makes repeated words less likely. */
   readonly frequencyPenalty?: number | undefined
 }
 

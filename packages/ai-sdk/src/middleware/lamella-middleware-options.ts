@@ -7,14 +7,14 @@ export interface LamellaMiddlewareOptions {
    */
   readonly onBlock?: 'return' | 'throw' | undefined
   /**
-   * Text of a blocked answer where the guardrail has none.
+   * Text of a blocked answer if the guardrail has none.
    * @default 'I cannot help with this request.'
    */
   readonly blockMessage?: string | undefined
   /**
-   * Passes a streamed answer on as it comes, or only when it is complete. A stream of the AI SDK cannot take
-   * anything back: a middleware that starts an answer over or replaces it, such as
-   * `retry({ stream: 'restart' })`, needs `'full'`. With `'passthrough'` the stream then ends with an error.
+   * Sends a streamed answer at once, or only when it is complete. A stream of the AI SDK cannot
+   * discard text: a middleware that restarts or replaces an answer, such as `retry({ stream:
+   * 'restart' })`, needs `'full'`. With `'passthrough'` the stream then ends with an error.
    * @default 'full' for a list with `schemaValidator()`, otherwise 'passthrough'
    */
   readonly release?: 'passthrough' | 'full' | undefined

@@ -10,7 +10,7 @@ import type { LamellaMiddlewareOptions } from './lamella-middleware-options.ts'
 import { partStream } from './part-stream.ts'
 import { WrappedModelClient } from './wrapped-model-client.ts'
 
-/** A call that the AI SDK hands to a middleware. */
+/** A call that the AI SDK passes to a middleware. */
 export interface AiSdkCall {
   /** Parameters of the call. */
   readonly params: object
@@ -33,9 +33,10 @@ export interface LamellaModelMiddleware<Version extends 'v3' | 'v4' = 'v4'> {
 }
 
 /**
- * Makes an AI SDK middleware of chat middleware and guardrails, for `wrapLanguageModel`. The type of its
- * version follows from where it is used.
- * @throws TypeError for middleware of a level that cannot run there
+ * Creates an AI SDK middleware from chat middleware and guardrails, for `wrapLanguageModel`. Its
+ * specification version is inferred from the context.
+ * @throws TypeError for middleware of a level
+ * that cannot run there
  * @example
  * ```ts
  * import { openai } from '@ai-sdk/openai'

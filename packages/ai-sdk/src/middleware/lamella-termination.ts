@@ -1,8 +1,8 @@
 import { LamellaError } from '@lamella/core'
 
 /**
- * A middleware ended the call without an answer, such as a budget that is used up. `code` and `cause` are
- * those of the termination.
+ * Thrown when a middleware ends the call without an answer, such as an exhausted budget. `code` and
+ * `cause` are those of the termination.
  */
 export class LamellaTermination extends LamellaError {
   override get name(): string {

@@ -25,8 +25,8 @@ export interface FromAiSdkToolsOptions {
 }
 
 /**
- * Makes tools of a tool set of the AI SDK: functions with their schemas, approvals, progress and
- * `toModelOutput`, and hosted tools of those that a provider runs.
+ * Converts a tool set of the AI SDK: functions with their schemas, approvals, progress and
+ * `toModelOutput`, and tools that a provider runs as hosted tools.
  * @throws TypeError for a tool that cannot be translated, by its name
  * @example
  * ```ts

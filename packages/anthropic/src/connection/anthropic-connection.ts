@@ -9,8 +9,8 @@ import { addressOf, checkNoClash, clientRules, credentialOf, owner } from './cli
 /** Options of `AnthropicChatClient` that sends with `fetch`. */
 export interface AnthropicChatClientOptions extends AnthropicConnectionSettings {
   /**
-   * Sends the requests in place of the client's own `HttpClient`. Excludes the options that would make
-   * one.
+   * Sends the requests instead of the client's own `HttpClient`. Excludes the options that would
+   * create one.
    */
   readonly client?: RequestSender | undefined
 }

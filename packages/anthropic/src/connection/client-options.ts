@@ -3,17 +3,18 @@ import type { OptionRules } from '@lamella/core/authoring'
 import type { Fetch } from '@lamella/core/transport'
 import type { MessagesDialect, MessagesDialectName } from '../history/messages-dialect.ts'
 
-/** Options of `AnthropicChatClient`, except that for a client of one's own. */
+/** Options of `AnthropicChatClient`, except the one for your own SDK client. */
 export interface AnthropicConnectionSettings extends ChatClientOptions {
   /**
-   * The key, or a function that is asked for one before each request.
+   * The key, or a function that is called for one before each request.
    * @default the variable `ANTHROPIC_API_KEY`
    */
   readonly apiKey?: string | (() => Promise<string>) | undefined
-  /** A token, where there is no key. @default the variable `ANTHROPIC_AUTH_TOKEN` */
+  /** A token instead of a key. @default the variable `ANTHROPIC_AUTH_TOKEN` */
   readonly authToken?: string | undefined
   /**
-   * Habits of the server: the name of one of `messagesDialects`, or a dialect of your own.
+   * Differences of the server from Anthropic: the name of one of `messagesDialects`, or your own
+   * dialect.
    * @default that of the host in `baseURL`, else `'anthropic'`
    */
   readonly dialect?: MessagesDialectName | MessagesDialect | undefined
@@ -22,23 +23,26 @@ export interface AnthropicConnectionSettings extends ChatClientOptions {
    * @default that of the dialect
    */
   readonly provider?: string | undefined
-  /** The host, without `/v1`. @default the variable `ANTHROPIC_BASE_URL`, else Anthropic's own */
+  /**
+   * Address of the server, without `/v1`.
+   * @default the variable `ANTHROPIC_BASE_URL`, else Anthropic's own
+   */
   readonly baseURL?: string | undefined
   /**
-   * Most tokens of an answer, thinking included, where a call says nothing. Anthropic asks for a
+   * Maximum tokens of an answer, thinking included, if a call sets none. Anthropic requires a
    * number with every request.
    * @default 8192
    */
   readonly maxOutputTokens?: number | undefined
   /**
-   * Milliseconds from the request to the first update of a stream, retries of the transport included.
-   * `Infinity` waits for ever.
+   * Milliseconds from the request to the first update of a stream, retries of the transport
+   * included. `Infinity` sets no limit.
    * @default 600_000
    */
   readonly firstUpdateTimeoutMs?: number | undefined
   /**
-   * Milliseconds without any data while a stream is waited for; also for the body of a whole answer,
-   * once its headers are there. `Infinity` waits for ever.
+   * Milliseconds without any data in a stream, or in the body of a plain answer after its headers.
+   * `Infinity` sets no limit.
    * @default 300_000
    */
   readonly idleTimeoutMs?: number | undefined

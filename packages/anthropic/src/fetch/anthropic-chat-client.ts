@@ -85,18 +85,18 @@ export class AnthropicChatClient extends BaseChatClient {
     })
   }
 
-  /** Makes any history valid for the Messages API. Every call does so by itself. */
+  /** Makes any history valid for the Messages API. Every call does this itself. */
   prepareHistory(messages: readonly Message[]): readonly Message[] {
     return this.#prepare(messages).messages
   }
 
-  /** Tells what of a history a request would leave out or change. */
+  /** Lists the parts of a history that a request would omit or change. */
   canContinue(messages: readonly Message[]): ContinuationReport {
     const { losses } = this.#prepare(messages)
     return { ok: losses.length === 0, losses }
   }
 
-  /** The body of a request. A subclass may add what its server knows besides. */
+  /** Returns the body of a request. A subclass may add fields of its server. */
   protected requestBody(request: ChatRequest): Record<string, unknown> {
     const { provider, dialect, maxOutputTokens } = this.#connection
     const model = request.options.model ?? this.model

@@ -1,17 +1,20 @@
-/** Habits of a server that speaks Anthropic's protocol. */
+/** Differences of a server with Anthropic's protocol. */
 export interface MessagesDialect {
   /** Name of the server: the origin of contents, and the key of its `providerOptions`. */
   readonly provider: string
-  /** Hosts of a `baseURL` that select the dialect. A name also stands for the hosts below it. */
+  /** Hosts of a `baseURL` that select the dialect. A name includes its subdomains. */
   readonly hosts: readonly string[]
-  /** True where thinking without a signature goes back. Anthropic refuses it, others refuse a message without it. */
+  /**
+   * True if thinking without a signature is sent back. Anthropic rejects it, others reject a
+   * message without it.
+   */
   readonly unsignedThinking: boolean
   /**
-   * True where each message of the assistant must have thinking, an empty one where the model did not
-   * think or another model answered.
+   * True if each assistant message must have thinking, an empty one if the model did not think or
+   * another model answered.
    */
   readonly requiredThinking: boolean
-  /** True where a message may hold images and documents. */
+  /** True if a message may have images and documents. */
   readonly files: boolean
 }
 

@@ -1,7 +1,7 @@
 import type { ChatRequest } from '@lamella/core'
 import { ownProviderOptions } from '@lamella/core/transport'
 
-/** How long what was written to the prompt cache is kept. */
+/** Lifetime of an entry in the prompt cache. */
 export type CacheTime = '5m' | '1h'
 
 /**
@@ -10,8 +10,9 @@ export type CacheTime = '5m' | '1h'
  */
 export type AnthropicProviderOptions = {
   /**
-   * Selects the prompt prefix to cache, and for how long: a time alone lets Anthropic choose the place; otherwise the
-   * end of the tools, of the system prompt, of the last message. @default nothing
+   * Selects the cached prefix of the prompt and its lifetime: with a time alone, Anthropic chooses
+   * the prefix; otherwise it ends after the tools, the system prompt or the last message.
+   * @default nothing
    */
   readonly cacheControl?:
     | CacheTime
@@ -43,13 +44,14 @@ export type AnthropicProviderOptions = {
   readonly container?: string | Readonly<Record<string, unknown>> | undefined
   /**
    * Sends system messages within the conversation. Otherwise they become part of
-   * the system prompt. @default by the model's name: Opus from 4.8 on, Fable and Mythos 5
+   * the system prompt.
+   * @default by the model's name: Opus from 4.8 on, Fable and Mythos 5
    */
   readonly laterSystemMessages?: boolean | undefined
-  /** Tools are sent as `strict`: their arguments always fit. @default false */
+  /** Sends tools as `strict`: their arguments always fit. @default false */
   readonly strictTools?: boolean | undefined
   /**
-   * Fields of the request body in Anthropic's own words. They are merged into the body last and at
+   * Fields of the request body in Anthropic's format. They are merged into the body last and at
    * every depth; a list replaces a list, and `undefined` removes a field.
    */
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined
@@ -57,7 +59,10 @@ export type AnthropicProviderOptions = {
   readonly extraHeaders?: Readonly<Record<string, string>> | undefined
   /** Parameters of the query of this request. */
   readonly extraQuery?: Readonly<Record<string, string>> | undefined
-  /** Milliseconds until the headers of the answer, per attempt of the SDK. @default the client's */
+  /**
+   * Milliseconds until the headers of the answer, for each attempt of the SDK.
+   * @default the client's
+   */
   readonly timeoutMs?: number | undefined
   /** Adds the headers of the answer to its metadata, as `metadata.headers`. @default false */
   readonly responseHeaders?: boolean | undefined
@@ -83,7 +88,7 @@ const known: Readonly<Record<keyof AnthropicProviderOptions, readonly string[]>>
 /**
  * The provider options of a call: those under `anthropic`, and over them those under the client's own
  * provider name.
- * @throws TypeError for one that is not known or of the wrong type
+ * @throws TypeError for an unknown option or a wrong type
  */
 export function readProviderOptions(
   { options }: ChatRequest,

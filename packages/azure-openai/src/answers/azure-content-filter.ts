@@ -1,9 +1,9 @@
 import { isObject } from '@lamella/core/authoring'
 
-/** How bad a text is, by Azure's scale. */
+/** Severity of a text on Azure's scale. */
 export type AzureSeverity = 'safe' | 'low' | 'medium' | 'high' | (string & {})
 
-/** A category that is measured. */
+/** A category with a severity. */
 export interface AzureSeverityVerdict {
   /** True if it was blocked, which depends on the deployment's filter. */
   readonly filtered: boolean
@@ -11,7 +11,7 @@ export interface AzureSeverityVerdict {
   readonly severity: AzureSeverity
 }
 
-/** A category that is there or not. */
+/** A category that is detected or not. */
 export interface AzureDetectionVerdict {
   /** True if it was blocked. Content that is only annotated is detected and not filtered. */
   readonly filtered: boolean
@@ -19,7 +19,7 @@ export interface AzureDetectionVerdict {
   readonly detected: boolean
 }
 
-/** Code that stands in a public repository. */
+/** Code from a public repository. */
 export interface AzureCodeVerdict extends AzureDetectionVerdict {
   /** Place where the code is published. */
   readonly citation?:
@@ -32,7 +32,7 @@ export interface AzureCodeVerdict extends AzureDetectionVerdict {
     | undefined
 }
 
-/** Which of one's own blocklists matched. */
+/** Matches of your own blocklists. */
 export interface AzureBlocklistVerdict {
   /** True if a blocklist matched and the text was blocked. */
   readonly filtered: boolean
@@ -47,15 +47,15 @@ export interface AzureBlocklistVerdict {
     | undefined
 }
 
-/** The filter itself failed: nothing is known of the text, which was passed on unfiltered. */
+/** Failure of the filter itself: the text passed unchecked. */
 export interface AzureFilterError {
   /** Code of the failure. */
   readonly code?: string | undefined
-  /** Words of the failure. */
+  /** Message of the failure. */
   readonly message?: string | undefined
 }
 
-/** Verdicts on a prompt or an answer, by Azure's own names. New categories are kept as they come. */
+/** Verdicts on a prompt or an answer, by Azure's own names. New categories are kept unchanged. */
 export interface AzureContentFilterResults {
   /** Hate and unfairness. */
   readonly hate?: AzureSeverityVerdict | undefined
@@ -92,8 +92,8 @@ export interface AzureContentFilter {
 }
 
 /**
- * The verdict that a response has in `metadata.contentFilter` or a `ProviderError` in
- * `details.contentFilter`; nothing where Azure gave none.
+ * Returns the verdict in `metadata.contentFilter` of a response or in `details.contentFilter` of a
+ * `ProviderError`; undefined if there is none.
  */
 export function azureContentFilter(source: unknown): AzureContentFilter | undefined {
   if (!isObject(source)) return undefined

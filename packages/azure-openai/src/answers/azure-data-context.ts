@@ -1,7 +1,7 @@
 import type { Annotation } from '@lamella/core'
 import { isObject } from '@lamella/core/authoring'
 
-/** A document that the model was shown, in Azure's own words. */
+/** A document that the model received, in Azure's format. */
 export interface AzureCitation {
   /** Text of the document. */
   readonly content: string
@@ -21,9 +21,9 @@ export interface AzureCitation {
 export interface AzureDataContext {
   /** `[doc1]` in the answer is the first of them. */
   readonly citations?: readonly AzureCitation[] | undefined
-  /** The questions that were searched for, as JSON. */
+  /** The search queries, as JSON. */
   readonly intent?: string | undefined
-  /** All that was found, where it was asked for. */
+  /** All documents found, if requested. */
   readonly all_retrieved_documents?: readonly unknown[] | undefined
 }
 

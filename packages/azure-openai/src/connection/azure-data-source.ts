@@ -1,4 +1,4 @@
-/** How Azure proves itself to a data source. */
+/** Authentication of Azure at a data source. */
 export type AzureDataSourceAuthentication =
   | {
       readonly type: 'api_key'
@@ -56,7 +56,7 @@ export type AzureVectorizationSource =
       readonly type: 'endpoint'
       /** Address of the service. */
       readonly endpoint: string
-      /** How Azure authenticates to the data source. */
+      /** Authentication of Azure at the data source. */
       readonly authentication: AzureDataSourceAuthentication
       /** Number of dimensions of a vector. @default that of the model */
       readonly dimensions?: number
@@ -70,7 +70,7 @@ export type AzureVectorizationSource =
       readonly type: 'integrated'
     }
 
-/** Which fields of an index hold what. */
+/** Meaning of the fields of an index. */
 export interface AzureFieldsMapping {
   /** Field of the title. @default none */
   readonly title_field?: string
@@ -87,15 +87,15 @@ export interface AzureFieldsMapping {
 }
 
 interface CommonParameters {
-  /** How Azure authenticates to the data source. */
+  /** Authentication of Azure at the data source. */
   readonly authentication: AzureDataSourceAuthentication
-  /** How many documents are shown to the model. */
+  /** Number of documents for the model. */
   readonly top_n_documents?: number
   /** Restricts answers to the documents. */
   readonly in_scope?: boolean
-  /** From 1 to 5: how relevant a document must be. */
+  /** Minimum relevance of a document, from 1 to 5. */
   readonly strictness?: number
-  /** Most searches for one question. @default the service decides */
+  /** Maximum number of searches for one question. @default the service decides */
   readonly max_search_queries?: number
   /** Allows answers although a part of the searches failed. */
   readonly allow_partial_result?: boolean
@@ -118,7 +118,7 @@ export interface AzureSearchDataSource {
     readonly query_type?: string
     /** Semantic configuration of the index. @default none */
     readonly semantic_configuration?: string
-    /** An OData filter: who asks may see what. */
+    /** An OData filter, for example by the permissions of the user. */
     readonly filter?: string
     /** Source of the vectors. */
     readonly embedding_dependency?: AzureVectorizationSource
@@ -212,7 +212,7 @@ export interface AzureMongoDBDataSource {
   }
 }
 
-/** An entry of `data_sources`, in Azure's own words. */
+/** An entry of `data_sources`, in Azure's format. */
 export type AzureDataSource =
   | AzureSearchDataSource
   | AzureCosmosDBDataSource

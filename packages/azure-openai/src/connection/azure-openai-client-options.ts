@@ -3,7 +3,7 @@ import type { Fetch } from '@lamella/core/transport'
 import type { MaxTokensField } from '@lamella/openai/fetch'
 import type { AzureDataSource } from './azure-data-source.ts'
 
-/** Which of OpenAI's APIs is spoken. */
+/** API that the client uses. */
 export type AzureOpenAIApi = 'chat' | 'responses'
 
 /** A `TokenCredential` of `@azure/identity`. */
@@ -15,28 +15,30 @@ export interface AzureTokenCredential {
   } | null>
 }
 
-/** Options of `AzureOpenAIChatClient`, except that for a client of one's own. */
+/** Options of `AzureOpenAIChatClient`, except the one for your own SDK client. */
 export interface AzureConnectionSettings extends ChatClientOptions {
   /** Chat Completions or the Responses API. @default 'chat' */
   readonly api?: AzureOpenAIApi | undefined
   /**
-   * The resource, such as `https://name.openai.azure.com`, or a gateway before it.
+   * The resource, such as `https://name.openai.azure.com`, or a gateway in front of it.
    * @default the variable `AZURE_OPENAI_ENDPOINT`
    */
   readonly endpoint?: string | undefined
   /** The resource's key. @default the variable `AZURE_OPENAI_API_KEY`, if there is no token either */
   readonly apiKey?: string | undefined
-  /** Gives out a Microsoft Entra token. It is asked before each request, so it should keep tokens. */
+  /**
+   * Returns a Microsoft Entra token. It is called before each request, so it should cache tokens.
+   */
   readonly azureADTokenProvider?: (() => Promise<string>) | undefined
-  /** A credential of `@azure/identity`, in place of `azureADTokenProvider`. */
+  /** A credential of `@azure/identity`, instead of `azureADTokenProvider`. */
   readonly credential?: AzureTokenCredential | undefined
   /**
-   * Scope of the token that `credential` asks for.
+   * Scope of the token that `credential` requests.
    * @default 'https://cognitiveservices.azure.com/.default'
    */
   readonly credentialScope?: string | undefined
   /**
-   * The deployment that is called where a call names no other.
+   * Deployment of calls that name no other.
    * @default `model`, else the variable `AZURE_OPENAI_DEPLOYMENT` or `AZURE_OPENAI_DEPLOYMENT_NAME`
    */
   readonly deployment?: string | undefined
@@ -45,18 +47,22 @@ export interface AzureConnectionSettings extends ChatClientOptions {
    * @default the variable `OPENAI_API_VERSION`, else `2025-04-01-preview`
    */
   readonly apiVersion?: string | undefined
-  /** The model behind the deployment, where its name does not say it. @default `deployment` */
+  /** The model behind the deployment, if the deployment has another name. @default `deployment` */
   readonly model?: string | undefined
-  /** Data sources that the model may search, with Chat Completions only. A call can bring its own. @default none */
+  /**
+   * Data sources that the model may search, with Chat Completions only. A call may have its own.
+   * @default none
+   */
   readonly dataSources?: readonly AzureDataSource[] | undefined
   /**
-   * The field that `maxOutputTokens` is sent in. With Chat Completions only.
+   * Field for `maxOutputTokens`, with Chat Completions only.
    * @default 'max_completion_tokens', with data sources 'max_tokens'
    */
   readonly maxTokensField?: MaxTokensField | undefined
   /**
-   * Asks for usage at the end of a stream. With Chat Completions only.
-   * @default true, with data sources false, as Azure refuses both in one request
+   * Requests usage at the end of a stream, with Chat Completions only.
+   * @default true; with data
+   * sources false, because Azure rejects both in one request
    */
   readonly streamUsage?: boolean | undefined
   /**
@@ -64,7 +70,7 @@ export interface AzureConnectionSettings extends ChatClientOptions {
    * @default 600_000
    */
   readonly firstUpdateTimeoutMs?: number | undefined
-  /** Milliseconds without any data while an answer is waited for. @default 300_000 */
+  /** Milliseconds without any data of an answer. @default 300_000 */
   readonly idleTimeoutMs?: number | undefined
   /** Milliseconds until the headers of an answer, for each attempt. @default 600_000 */
   readonly timeoutMs?: number | undefined

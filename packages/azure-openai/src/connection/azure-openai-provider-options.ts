@@ -3,9 +3,12 @@ import type { OpenAIProviderOptions } from '@lamella/openai'
 import type { AzureDataSource } from './azure-data-source.ts'
 import { checkDataSources } from './check-client-options.ts'
 
-/** Given per call as `providerOptions: { 'azure-openai': { … } }`: OpenAI's own, and data sources. */
+/**
+ * Options of a call, passed as `providerOptions: { 'azure-openai': { … } }`: those of OpenAI, and
+ * data sources.
+ */
 export type AzureOpenAIProviderOptions = OpenAIProviderOptions & {
-  /** Those of this call, in place of the client's. */
+  /** Data sources of this call, which replace the client's. */
   readonly dataSources?: readonly AzureDataSource[] | undefined
 }
 

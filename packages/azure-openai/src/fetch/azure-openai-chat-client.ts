@@ -21,8 +21,8 @@ const owner = 'AzureOpenAIChatClient'
 /** Options of `AzureOpenAIChatClient` that sends with `fetch`. */
 export interface AzureOpenAIClientOptions extends AzureConnectionSettings {
   /**
-   * Sends the requests in place of the client's own `HttpClient`. Excludes the options that would make
-   * one.
+   * Sends the requests instead of the client's own `HttpClient`. Excludes the options that would
+   * create one.
    */
   readonly client?: RequestSender | undefined
 }
@@ -101,12 +101,12 @@ export class AzureOpenAIChatClient extends BaseChatClient {
     }
   }
 
-  /** Makes any history valid for the API that is spoken. Every call does so by itself. */
+  /** Makes any history valid for the client's API. Every call does this itself. */
   prepareHistory(messages: readonly Message[]): readonly Message[] {
     return this.#client([]).prepareHistory(messages)
   }
 
-  /** Tells what of a history a request would leave out or change. */
+  /** Lists the parts of a history that a request would omit or change. */
   canContinue(messages: readonly Message[]): ContinuationReport {
     return this.#client([]).canContinue(messages)
   }

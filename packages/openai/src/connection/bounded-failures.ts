@@ -3,7 +3,10 @@ import type { ClientOptions } from 'openai'
 
 type Fetch = NonNullable<ClientOptions['fetch']>
 
-/** A fetch for an SDK client that bounds the bodies of failure statuses, see `boundedFailure`. */
+/**
+ * Creates a fetch for an SDK client that limits the time for bodies of failed requests, see
+ * `boundedFailure`.
+ */
 export function boundedFailures(
   send: Fetch = (input, init) => fetch(input, init),
   bodyTimeoutMs = 300_000,

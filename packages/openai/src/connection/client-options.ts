@@ -4,11 +4,12 @@ import type { Fetch } from '@lamella/core/transport'
 import { checkHeader } from '@lamella/core/transport'
 import { checkAddress } from './check-address.ts'
 
-/** Options of all clients, except those for a client of one's own. */
+/** Options of all clients, except the one for your own SDK client. */
 export interface OpenAIConnectionSettings extends ChatClientOptions {
   /**
-   * The key, or a function that is asked for one before each request.
-   * @default the variable `OPENAI_API_KEY`; none is needed where `baseURL` is another server's
+   * The key, or a function that is called for one before each request.
+   * @default the variable
+   * `OPENAI_API_KEY`; optional if `baseURL` is another server
    */
   readonly apiKey?: string | (() => Promise<string>) | undefined
   /** Address of the server. @default the variable `OPENAI_BASE_URL`, else OpenAI's own */
@@ -20,14 +21,14 @@ export interface OpenAIConnectionSettings extends ChatClientOptions {
   /** Name of the provider: the origin of its contents, and a second key of `providerOptions`. @default 'openai' */
   readonly provider?: string | undefined
   /**
-   * Milliseconds from the request to the first update of a stream, retries of the transport included.
-   * `Infinity` waits for ever.
+   * Milliseconds from the request to the first update of a stream, retries of the transport
+   * included. `Infinity` sets no limit.
    * @default 600_000
    */
   readonly firstUpdateTimeoutMs?: number | undefined
   /**
-   * Milliseconds without any data while a stream is read; also for the body of a whole answer, after
-   * its headers. `Infinity` waits for ever.
+   * Milliseconds without any data in a stream, or in the body of a plain answer after its headers.
+   * `Infinity` sets no limit.
    * @default 300_000
    */
   readonly idleTimeoutMs?: number | undefined

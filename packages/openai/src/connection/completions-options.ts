@@ -6,17 +6,17 @@ import { clientRules } from './client-options.ts'
 /** Options of Chat Completions. */
 export interface CompletionsOptions {
   /**
-   * Habits of the server: the name of one of `chatDialects`, or a dialect of your own.
+   * Differences of the server from OpenAI: the name of one of `chatDialects`, or your own dialect.
    * @default that of the host in `baseURL`, else `'compatible'`
    */
   readonly dialect?: ChatDialectName | ChatDialect | undefined
   /**
-   * Field for `maxOutputTokens`. `'auto'` takes the new name for OpenAI's models and the old one for
+   * Field for `maxOutputTokens`. `'auto'` uses the new name for OpenAI's models and the old one for
    * all others.
    * @default that of the dialect
    */
   readonly maxTokensField?: MaxTokensField | undefined
-  /** Asks for usage at the end of a stream. @default that of the dialect */
+  /** Requests usage at the end of a stream. @default that of the dialect */
   readonly streamUsage?: boolean | undefined
 }
 

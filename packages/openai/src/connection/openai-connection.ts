@@ -14,8 +14,8 @@ import { addressOf, checkNoClash, senderSettings } from './client-options.ts'
 /** Options of the clients that send with `fetch`. */
 export interface OpenAIClientOptions extends OpenAIConnectionSettings {
   /**
-   * Sends the requests in place of the client's own `HttpClient`. Excludes the options that would make
-   * one.
+   * Sends the requests instead of the client's own `HttpClient`. Excludes the options that would
+   * create one.
    */
   readonly client?: RequestSender | undefined
 }

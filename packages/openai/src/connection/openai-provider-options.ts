@@ -15,7 +15,7 @@ export interface BackgroundOptions {
    * @default true
    */
   readonly wait?: boolean | undefined
-  /** Milliseconds between two looks at the response. @default 2000 */
+  /** Milliseconds between two polls. @default 2000 */
   readonly pollMs?: number | undefined
 }
 
@@ -26,37 +26,38 @@ export interface BackgroundOptions {
 export type OpenAIProviderOptions = {
   /** `'auto'`, `'default'`, `'flex'`, `'priority'`, … @default the project's setting */
   readonly serviceTier?: string | undefined
-  /** Calls with the same key are sent where their shared prefix is cached. */
+  /** Routes calls with the same key to the server that caches their shared prefix. */
   readonly promptCacheKey?: string | undefined
-  /** How long a cached prefix is kept: `'in_memory'` or `'24h'`. */
+  /** Retention of a cached prefix: `'in_memory'` or `'24h'`. */
   readonly promptCacheRetention?: string | undefined
   /** A stable, anonymous name of the end user, for OpenAI's abuse detection. */
   readonly safetyIdentifier?: string | undefined
-  /** How long answers are: `'low'`, `'medium'` or `'high'`. @default 'medium' */
+  /** Length of answers: `'low'`, `'medium'` or `'high'`. @default 'medium' */
   readonly verbosity?: string | undefined
   /**
-   * Lets OpenAI keep the response. @default false in the Responses API unless a
+   * Lets OpenAI keep the response.
+   * @default false in the Responses API unless a
    * `conversationId` is given; not sent in Chat Completions
    */
   readonly store?: boolean | undefined
   /**
-   * Responses API: the response is made in the background, and survives connections that break.
+   * Responses API: creates the response in the background, where it survives broken connections.
    * @default false
    */
   readonly background?: boolean | BackgroundOptions | undefined
-  /** Responses API: what else to return, such as `'web_search_call.action.sources'`. */
+  /** Responses API: additional data to return, such as `'web_search_call.action.sources'`. */
   readonly include?: readonly string[] | undefined
-  /** Responses API: most calls of hosted tools. @default no limit */
+  /** Responses API: maximum number of calls of hosted tools. @default no limit */
   readonly maxToolCalls?: number | undefined
   /** Responses API: `'auto'` lets OpenAI drop the middle of an input that is too long. @default 'disabled' */
   readonly truncation?: string | undefined
   /**
-   * Tools whose schema OpenAI accepts for it are sent as `strict`: their arguments always fit.
+   * Sends tools as `strict` if OpenAI accepts their schema as strict: their arguments always fit.
    * @default false
    */
   readonly strictTools?: boolean | undefined
   /**
-   * Fields of the request body in OpenAI's own words. They are merged into the body last and at every
+   * Fields of the request body in OpenAI's format. They are merged into the body last and at every
    * depth; a list replaces a list, and `undefined` removes a field.
    */
   readonly extraBody?: Readonly<Record<string, unknown>> | undefined
@@ -64,7 +65,10 @@ export type OpenAIProviderOptions = {
   readonly extraHeaders?: Readonly<Record<string, string>> | undefined
   /** Parameters of the query of this request. */
   readonly extraQuery?: Readonly<Record<string, string>> | undefined
-  /** Milliseconds until the headers of the answer, per attempt of the SDK. @default the client's */
+  /**
+   * Milliseconds until the headers of the answer, for each attempt of the SDK.
+   * @default the client's
+   */
   readonly timeoutMs?: number | undefined
   /** Adds the headers of the answer to its metadata, as `metadata.headers`. @default false */
   readonly responseHeaders?: boolean | undefined
@@ -92,7 +96,7 @@ const known: Readonly<Record<keyof OpenAIProviderOptions, string>> = {
 /**
  * The provider options of a call: those under `openai`, and over them those under the client's own
  * provider name.
- * @throws TypeError for one that is not known or of the wrong type
+ * @throws TypeError for an unknown option or a wrong type
  */
 export function readProviderOptions(
   { options }: ChatRequest,

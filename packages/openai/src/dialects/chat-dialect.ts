@@ -4,15 +4,14 @@ import type { FinishReason, ProviderErrorKind } from '@lamella/core'
 export type MaxTokensField = 'auto' | 'max_completion_tokens' | 'max_tokens'
 
 /**
- * Which thinking of a model goes back to the server that made it:
- * `'never'`; `'round'`, that of the messages behind the last one of the user; `'tool-turns'`, also that
- * of earlier turns in which a tool was called; `'always'`.
+ * Reasoning that is sent back to the server that made it: `'never'`; `'round'`, since the user's
+ * last message; `'tool-turns'`, also in earlier turns with tool calls; `'always'`.
  */
 export type ThinkingPolicy = 'never' | 'round' | 'tool-turns' | 'always'
 
 /** Form of the ids of tool calls that a server accepts. */
 export interface CallIdForm {
-  /** Most characters. */
+  /** Maximum number of characters. */
   readonly maxLength: number
   /** Ids must have exactly `maxLength` letters and digits. @default false */
   readonly isExact?: boolean | undefined
@@ -22,23 +21,23 @@ export interface CallIdForm {
 export interface UsageFields {
   /** Tokens of the input that were read from the cache. */
   readonly cachedInputTokens?: string | undefined
-  /** Tokens of the output that the model thought with. */
+  /** Tokens of the output that are reasoning. */
   readonly reasoningTokens?: string | undefined
 }
 
 /**
- * Habits of a server that speaks Chat Completions. `chatDialects` has one for each known server; lay
- * your own fields over one of them for a server of your own.
+ * Differences of a server with Chat Completions. `chatDialects` has a dialect for each known
+ * server; for your own server, override fields of one of them.
  */
 export interface ChatDialect {
   /** Name of the server: the origin of contents, and the key of its `providerOptions`. */
   readonly provider: string
-  /** Hosts of a `baseURL` that select the dialect. A name also stands for the hosts below it. */
+  /** Hosts of a `baseURL` that select the dialect. A name includes its subdomains. */
   readonly hosts: readonly string[]
-  /** Which thinking goes back. */
+  /** Reasoning that is sent back. */
   readonly thinking: ThinkingPolicy
   /**
-   * Field that every message of the assistant must have, empty where the model did not think.
+   * Field that every assistant message must have, empty if the model did not reason.
    * @default none
    */
   readonly requiredThinkingField?: string | undefined
@@ -46,22 +45,22 @@ export interface ChatDialect {
   readonly callIds: CallIdForm
   /** Field for `maxOutputTokens`. `'auto'` decides by the name of the model. */
   readonly maxTokensField: MaxTokensField
-  /** True where the server reports usage of streams when asked by `stream_options`. */
+  /** True if the server reports usage of streams when requested by `stream_options`. */
   readonly streamUsage: boolean
-  /** True where `response_format` may be `json_object`. Elsewhere, a schema for any object is sent. */
+  /** True if `response_format` may be `json_object`. Otherwise a schema for any object is sent. */
   readonly jsonObject: boolean
-  /** Images that a message of the user may show: any, only those in the request, or none. */
+  /** Images in a user message: any, only those in the request, or none. */
   readonly images: 'any' | 'inline' | 'none'
-  /** True where a refusal has a field of its own. Elsewhere, it goes back as text. */
+  /** True if a refusal has its own field. Otherwise it is sent back as text. */
   readonly refusals: boolean
-  /** True where a message of the user may follow tool results. Elsewhere, one of the assistant comes between. */
+  /** True if a user message may follow tool results. Otherwise an assistant message is inserted. */
   readonly userAfterTools: boolean
-  /** Names of tags at the beginning of the text that hold the model's thinking. */
+  /** Names of tags at the beginning of the text that enclose the model's reasoning. */
   readonly thinkingTags: readonly string[]
-  /** Finish reasons in the server's words. Those of OpenAI are known everywhere. */
+  /** The server's own finish reasons. Those of OpenAI are always known. */
   readonly finishReasons: Readonly<Record<string, FinishReason>>
-  /** Counts that stand in fields of the server's own. */
+  /** Counts in the server's own fields. */
   readonly usage: UsageFields
-  /** Kinds of failures by the server's own codes and types. Those of OpenAI are known everywhere. */
+  /** Kinds of failures by the server's own codes and types. Those of OpenAI are always known. */
   readonly errorCodes: Readonly<Record<string, ProviderErrorKind>>
 }

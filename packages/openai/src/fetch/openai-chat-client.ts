@@ -64,7 +64,7 @@ export class OpenAIChatClient extends BaseChatClient {
     return call.own.background ? followInBackground(call) : callStreamed(call, {})
   }
 
-  /** Cancels a response that is made in the background. One that is complete stays as it is. */
+  /** Cancels a background response. A complete one stays unchanged. */
   async cancel(
     responseId: string,
     { signal = new AbortController().signal }: { readonly signal?: AbortSignal | undefined } = {},
@@ -72,18 +72,18 @@ export class OpenAIChatClient extends BaseChatClient {
     await cancelResponse(this.#connection, responseId, signal)
   }
 
-  /** Makes any history valid for the Responses API. Every call does so by itself. */
+  /** Makes any history valid for the Responses API. Every call does this itself. */
   prepareHistory(messages: readonly Message[]): readonly Message[] {
     return this.#prepare(messages).messages
   }
 
-  /** Tells what of a history a request would leave out or change. */
+  /** Lists the parts of a history that a request would omit or change. */
   canContinue(messages: readonly Message[]): ContinuationReport {
     const { losses } = this.#prepare(messages)
     return { ok: losses.length === 0, losses }
   }
 
-  /** The body of a request. A subclass may add what its server knows besides. */
+  /** Returns the body of a request. A subclass may add fields of its server. */
   protected requestBody(request: ChatRequest): Record<string, unknown> {
     const { model, own } = callOptions(request, this.#connection, this.model)
     const { body, losses } = responsesBody(request, own, { provider: this.provider, model })
@@ -91,7 +91,7 @@ export class OpenAIChatClient extends BaseChatClient {
     return body
   }
 
-  /** Reads metadata of a subclass's own from a response. */
+  /** Reads additional metadata of a subclass from a response. */
   protected metadataOf?(
     payload: Readonly<Record<string, unknown>>,
   ): Readonly<Record<string, unknown>> | undefined

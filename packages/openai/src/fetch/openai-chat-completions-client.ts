@@ -79,18 +79,18 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
     })
   }
 
-  /** Makes any history valid for Chat Completions. Every call does so by itself. */
+  /** Makes any history valid for Chat Completions. Every call does this itself. */
   prepareHistory(messages: readonly Message[]): readonly Message[] {
     return this.#prepare(messages).messages
   }
 
-  /** Tells what of a history a request would leave out or change. */
+  /** Lists the parts of a history that a request would omit or change. */
   canContinue(messages: readonly Message[]): ContinuationReport {
     const { losses } = this.#prepare(messages)
     return { ok: losses.length === 0, losses }
   }
 
-  /** The body of a request. A subclass may add what its server knows besides. */
+  /** Returns the body of a request. A subclass may add fields of its server. */
   protected requestBody(request: ChatRequest): Record<string, unknown> {
     const { model, own } = callOptions(request, this.#connection, this.model)
     const settings = { provider: this.provider, model, dialect: this.#dialect }
@@ -99,12 +99,12 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
     return body
   }
 
-  /** Reads metadata of a subclass's own from a completion or a chunk. */
+  /** Reads additional metadata of a subclass from a completion or a chunk. */
   protected metadataOf?(
     payload: Readonly<Record<string, unknown>>,
   ): Readonly<Record<string, unknown>> | undefined
 
-  /** Reads citations of a subclass's own from a message or a piece of one. */
+  /** Reads citations of a subclass from a message or a piece of one. */
   protected annotationsOf?(message: Readonly<Record<string, unknown>>): readonly Annotation[]
 
   #prepare(messages: readonly Message[]): PreparedHistory {

@@ -4,7 +4,7 @@ import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/author
 import type { SemconvVersion } from './conventions.ts'
 import { semconvVersions } from './conventions.ts'
 
-/** A `Tracer` of OpenTelemetry, described so that its types need not be installed. */
+/** A `Tracer` of OpenTelemetry, declared here so that its types need not be installed. */
 export interface TracerLike {
   /** Starts a span. */
   startSpan(name: string, options?: object, context?: never): object
@@ -12,16 +12,16 @@ export interface TracerLike {
 
 /** A `Meter` of OpenTelemetry. */
 export interface MeterLike {
-  /** Makes a histogram. */
+  /** Creates a histogram. */
   createHistogram(name: string, options?: object): object
-  /** Makes a counter. */
+  /** Creates a counter. */
   createCounter(name: string, options?: object): object
 }
 
 /** Context of the run, model call or tool call of a span. */
 export type TracedContext = AgentContext | ChatContext | FunctionInvocationContext
 
-/** Telemetry has failed. The run knows nothing of it. */
+/** A failure of telemetry, which does not affect the run. */
 export interface TracingEvent {
   readonly status: 'error'
   /** The failure. */
@@ -41,7 +41,7 @@ export interface PricedCall {
 /** Options of `tracing`. */
 export interface TracingOptions extends MiddlewareOptions<TracedContext, TracingEvent> {
   /**
-   * `chat` leaves out the middleware around the run, for a client's own list.
+   * `chat` omits the middleware around the run, for a client's own list.
    * @default 'agent'
    */
   readonly level?: 'agent' | 'chat' | undefined
@@ -56,8 +56,8 @@ export interface TracingOptions extends MiddlewareOptions<TracedContext, Tracing
    */
   readonly meter?: MeterLike | undefined
   /**
-   * The version of the semantic conventions. `OTEL_SEMCONV_STABILITY_OPT_IN` with
-   * `gen_ai_latest_experimental` overrules it.
+   * Version of the semantic conventions. `OTEL_SEMCONV_STABILITY_OPT_IN` with
+   * `gen_ai_latest_experimental` overrides it.
    * @default '1.45'
    */
   readonly semconv?: SemconvVersion | undefined
@@ -72,25 +72,25 @@ export interface TracingOptions extends MiddlewareOptions<TracedContext, Tracing
    * @default 'none'
    */
   readonly captureContent?: 'none' | 'attributes' | 'events' | undefined
-  /** Changes each text that is captured. If it throws, that text is left out. */
+  /** Changes each captured text. If it throws, the text is omitted. */
   readonly redact?: ((text: string) => string) | undefined
   /**
-   * The most that one attribute of captured content may have.
+   * Maximum size in bytes of one attribute of captured content.
    * @default 8192
    */
   readonly maxAttributeBytes?: number | undefined
   /**
-   * The share of runs whose content is captured, from 0 to 1.
+   * Share of runs whose content is captured, from 0 to 1.
    * @default 1
    */
   readonly sampleContent?: number | undefined
-  /** More attributes for a span. Whatever is returned is exported. */
+  /** Returns additional attributes for a span. All of them are exported. */
   readonly attributes?:
     | ((context: TracedContext) => Readonly<Record<string, string | number | boolean>>)
     | undefined
   /**
-   * Types of run events that are written on spans, with their plain values. An event of another type
-   * leaves nothing.
+   * Types of run events that are written on spans, with their plain values. Events of other types
+   * are not written.
    * @default those of Lamella's middlewares, none of which carries content
    */
   readonly events?: readonly string[] | undefined
@@ -107,7 +107,7 @@ export interface TracingOptions extends MiddlewareOptions<TracedContext, Tracing
    */
   readonly log?: ((line: string) => void) | false | undefined
   /**
-   * The `diagnostics_channel` that is told of everything, on runtimes that have one.
+   * Name of the `diagnostics_channel` that receives everything, on runtimes that have one.
    * @default 'lamella:telemetry'
    */
   readonly diagnosticsChannel?: string | false | undefined

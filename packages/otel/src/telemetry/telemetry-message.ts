@@ -1,4 +1,4 @@
-/** Message on the diagnostics channel. It never holds content. */
+/** Message on the diagnostics channel. It never contains content. */
 export interface TelemetryMessage {
   /** Phase of the operation. */
   readonly phase: 'start' | 'end' | 'event'
@@ -20,7 +20,7 @@ export interface TelemetryMessage {
   readonly status?: string | undefined
   /** Duration in milliseconds. */
   readonly elapsedMs?: number | undefined
-  /** Of an event of the run. */
+  /** Type of the run's event. */
   readonly type?: string | undefined
   /** Plain facts about the operation or event. */
   readonly facts?: Readonly<Record<string, string | number | boolean>> | undefined

@@ -14,7 +14,10 @@ import type { PricedCall, TracedContext, TracingOptions } from '../base/tracing-
 const scope = '@lamella/otel'
 const operationKey = Symbol.for('lamella.otel.operation')
 
-/** Writes down what one `tracing()` sees. None of its methods throws: a run never learns of a failure here. */
+/**
+ * Writes the telemetry of one `tracing()`. None of its methods throws: a failure here never affects
+ * a run.
+ */
 export class Telemetry {
   readonly name: string
   readonly options: TracingOptions

@@ -1,7 +1,7 @@
 import type { RunStatus, Usage } from '@lamella/core'
 import type { MiddlewareExit } from '@lamella/core/authoring'
 
-/** How much of what was said a recording holds. */
+/** Amount of content in a recording. */
 export type Capture = 'facts' | 'redacted' | 'full'
 
 /** A level of the onion. */
@@ -16,31 +16,31 @@ export interface MiddlewareFacts {
 /** One part of a message, an update or a result. */
 export interface PartFacts {
   readonly type: string
-  /** Length of the text, or of the JSON where the part holds none, in characters. */
+  /** Length in characters of the text, or of the JSON if the part has no text. */
   readonly len?: number | undefined
-  /** The text, where it was captured. */
+  /** The text, if it was captured. */
   readonly text?: string | undefined
   /** Set if `text` was cut off at `maxTextChars`. */
   readonly cut?: true | undefined
   /** Name of the tool or the file. */
   readonly name?: string | undefined
-  /** Number of the function call in its run, which its result shares. */
+  /** Number of the function call in its run; its result has the same number. */
   readonly fn?: number | undefined
-  /** Code of the error that a result holds. */
+  /** Code of the error in a result. */
   readonly error?: string | undefined
   readonly mediaType?: string | undefined
   /** Size of a file. Its bytes are never written. */
   readonly bytes?: number | undefined
   /** Provider's index of a function call, with `capture: 'full'`. */
   readonly index?: number | undefined
-  /** Parts inside of it, such as those of a tool result. */
+  /** Inner parts, such as those of a tool result. */
   readonly parts?: readonly PartFacts[] | undefined
 }
 
-/** Text of which a recording may hold the length only. */
+/** Text, or only its length. */
 export type TextFacts = Pick<PartFacts, 'len' | 'text' | 'cut'>
 
-/** Fields that all lines have. */
+/** Fields of all lines. */
 interface LineFields {
   /** Milliseconds since the outermost run began. */
   readonly t: number
@@ -67,7 +67,7 @@ export interface RunLine extends LineFields {
   readonly tools: readonly string[]
   readonly provider?: string | undefined
   readonly model?: string | undefined
-  /** Set if nothing ran: the line is of an explanation, which no file holds. */
+  /** True if nothing ran: the line describes an explanation and is in no file. */
   readonly plan?: PlanFacts | undefined
 }
 
@@ -77,9 +77,9 @@ export interface PlanFacts {
   readonly input: number
   /** Messages of the session. */
   readonly history: number
-  /** Most model calls that may lead to tool calls. */
+  /** Maximum number of model calls that may lead to tool calls. */
   readonly modelCalls: number
-  /** Most tool calls. Missing if there is no limit. */
+  /** Maximum number of tool calls. Missing if there is no limit. */
   readonly toolCalls?: number | undefined
   readonly warnings: readonly string[]
 }
@@ -111,29 +111,29 @@ export interface ToolLine extends LineFields {
   readonly parameters?: unknown
 }
 
-/** A list of messages: the first `same` of the list it is compared with, and these. */
+/** A list of messages: the first `same` ones of the list it is compared with, then these. */
 export interface ListPatch {
   readonly same: number
   readonly rest: readonly number[]
 }
 
-/** A call entered a probe. What is missing is as at the probe outside of it. */
+/** A call entered a probe. Missing fields are unchanged since the next outer probe. */
 export interface InLine extends LineFields {
   readonly k: 'in'
   readonly c: number
-  /** Number of the probe: 0 is outside of all middlewares of its level. */
+  /** Number of the probe: 0 is outside all middleware of its level. */
   readonly p: number
-  /** How often the call has entered this probe, from 1. Missing for the first time. */
+  /** Number of times that the call has entered this probe. Missing for the first time. */
   readonly n?: number | undefined
   readonly messages?: ListPatch | undefined
-  /** `null` where there are none any more. */
+  /** `null` if they were removed. */
   readonly instructions?: TextFacts | null | undefined
   readonly options?: Readonly<Record<string, unknown>> | undefined
   /** Arguments of a tool call. */
   readonly args?: TextFacts | undefined
 }
 
-/** A piece of a stream passed probes, from the inside out, without a wait in between. */
+/** A piece of a stream passed probes, from the innermost outward, without a wait in between. */
 export interface UpdateLine extends LineFields {
   readonly k: 'up'
   readonly c: number
@@ -141,22 +141,22 @@ export interface UpdateLine extends LineFields {
   readonly p: number
   /** Outermost probe that it passed. Missing if there was one only. */
   readonly to?: number | undefined
-  /** Outermost probe of the run's own that it passed as well, from the innermost one on. */
+  /** Outermost probe of the run itself that it passed as well. */
   readonly run?: number | undefined
-  /** Text of an update of the assistant with text only. */
+  /** Text of an update of the assistant that has only text. */
   readonly text?: string | undefined
-  /** Length of that text, where it was not captured. */
+  /** Length of that text, if it was not captured. */
   readonly len?: number | undefined
   readonly parts?: readonly PartFacts[] | undefined
   /** Role, if it is not the assistant's. */
   readonly role?: string | undefined
   readonly finish?: string | undefined
   readonly usage?: Usage | undefined
-  /** Makes void what passed before: of the model call, or of the run. */
+  /** Discards the earlier updates of the model call, or of the run. */
   readonly restart?: 'call' | 'run' | undefined
 }
 
-/** The updates of a call start over at a probe: what passed it before is void. */
+/** The updates of a call start over at a probe: earlier ones are discarded. */
 export interface AgainLine extends LineFields {
   readonly k: 'again'
   readonly c: number
@@ -169,7 +169,7 @@ export interface OutLine extends LineFields {
   readonly c: number
   readonly p: number
   readonly n?: number | undefined
-  /** How it left, where it did not return. */
+  /** Kind of exit, if it did not return. */
   readonly exit?: MiddlewareExit | undefined
   /** Type of the error. Its message is never written unless content is. */
   readonly error?: string | undefined
@@ -181,13 +181,13 @@ export interface OutLine extends LineFields {
   readonly usage?: Usage | undefined
   /** In the currency of the price table. */
   readonly cost?: number | undefined
-  /** Messages of the result, where they differ from those at the probe inside of it. */
+  /** Messages of the result, if they differ from those at the next inner probe. */
   readonly messages?: readonly number[] | undefined
-  /** Result of a tool call, where it differs likewise. */
+  /** Result of a tool call, if it differs from that at the next inner probe. */
   readonly result?: readonly PartFacts[] | undefined
 }
 
-/** Something that a middleware or the application told of. */
+/** An event of a middleware or the application. */
 export interface EventLine extends LineFields {
   readonly k: 'event'
   readonly type: string
@@ -205,11 +205,11 @@ export interface EndLine extends LineFields {
   readonly reason?: TextFacts | undefined
   /** Type of the error that the run failed with. */
   readonly error?: string | undefined
-  /** Lines that were left out at `maxBytes`, or that could not be written. */
+  /** Number of lines that were omitted at `maxBytes`, or could not be written. */
   readonly dropped?: number | undefined
 }
 
-/** A line of a recording. Readers skip lines of kinds that they do not know. */
+/** A line of a recording. Readers skip lines of unknown kinds. */
 export type Line =
   | RunLine
   | CallLine

@@ -103,7 +103,7 @@ export function heldSpans(inside: Lane, outside: Lane, atLeastMs = 0.5): HeldSpa
   const lost = inside.pieces.filter(gone)
   const until = lost.at(-1)?.t
   return [
-    // What was taken back waits no longer.
+    // Discarded text waits no longer.
     ...spansOf(lost, outside.pieces.filter(gone), atLeastMs).map((span) => ({
       ...span,
       to: span.to ?? until,

@@ -155,7 +155,7 @@ function middlewareMarks(call: CallPicture, place: number, passes: readonly Pass
   const inside = passes.flatMap((pass) => pass.inside)
   const last = passes.at(-1)!
   const most = Math.max(...passes.map((pass) => pass.inside.length))
-  if (most > 1) marks.push({ kind: 'retry', text: `called its inside ${most}×` })
+  if (most > 1) marks.push({ kind: 'retry', text: `called callNext() ${most}×` })
   const changed: string[] = []
   if (inside.some((pass) => pass.changed))
     changed.push(call.level === 'function' ? 'arguments' : 'request')

@@ -4,15 +4,16 @@ import type { RecordedRun, RecordingSink } from './recorder-options.ts'
 
 /** A sink that writes files. */
 export interface FileSink extends RecordingSink {
-  /** File that a run is written to. */
+  /** File of a run. */
   pathOf(run: RecordedRun): string
-  /** File that was written to last. */
+  /** File that was written last. */
   readonly latest: string | undefined
 }
 
 /**
- * Writes each outermost run to a file of its own in a folder, which is made if it is missing. Names begin
- * with the time, such as `2026-11-22T15-18-29-120Z-helper-run_1.jsonl`. Only the owner may read the files.
+ * Writes each outermost run to a separate file in a folder, which is created if it is missing.
+ * Names begin with the time, such as `2026-11-22T15-18-29-120Z-helper-run_1.jsonl`. Only the owner
+ * may read the files.
  * @example
  * ```ts
  * import { Agent } from '@lamella/core'

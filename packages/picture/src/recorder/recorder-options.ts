@@ -14,16 +14,17 @@ export interface RecordedRun {
   readonly at: string
 }
 
-/** Takes the lines of recordings. */
+/** Receives the lines of recordings. */
 export interface RecordingSink {
   /**
-   * Writes whole lines, each with its line break. One write of a run is made at a time.
-   * @param run the outermost run that the lines are of
+   * Writes whole lines, each with its line break. Writes of one run do not overlap.
+   * @param run the
+   * outermost run of the lines
    */
   write(lines: string, run: RecordedRun): void | Promise<void>
 }
 
-/** Recording has failed. The run knows nothing of it. */
+/** A failure of recording, which does not affect the run. */
 export interface RecorderEvent {
   readonly status: 'error'
   /** Error that recording failed with. */
@@ -32,47 +33,47 @@ export interface RecorderEvent {
 
 /** Options of `recorder()`. */
 export interface RecorderOptions {
-  /** Takes the lines: `filesIn(folder)` of `@lamella/picture/file`, or one of your own. */
+  /** Receives the lines: `filesIn(folder)` of `@lamella/picture/file`, or your own sink. */
   readonly sink: RecordingSink
   /**
-   * Says which runs are recorded.
+   * Returns true for runs to record.
    * @default all
    */
   readonly when?: ((context: AgentContext | ChatContext) => boolean) | undefined
-  /** Told when recording fails. What it throws is dropped. */
+  /** Called when recording fails. Errors that it throws are dropped. */
   readonly onEvent?: ((event: RecorderEvent) => void) | undefined
   /**
-   * `off` records nothing: `middleware()` returns the list as it was given.
+   * `off` records nothing: `middleware()` returns the list unchanged.
    * @default 'on'
    */
   readonly mode?: 'on' | 'off' | undefined
   /**
-   * `chat` leaves out the probes around the run, for the list of a client.
+   * `chat` omits the probes around the run, for the list of a client.
    * @default 'agent'
    */
   readonly level?: 'agent' | 'chat' | undefined
   /**
-   * How much of what was said is written: lengths, counts and names; texts after `redact`; or everything,
-   * also what a guardrail blocked.
+   * Recorded content: lengths, counts and names (`facts`); texts after `redact` (`redacted`); or
+   * everything, also blocked text (`full`).
    * @default 'facts'
    */
   readonly capture?: Capture | undefined
-  /** Changes each text, with `capture: 'redacted'`. A text for which it throws is left out. */
+  /** Changes each text, with `capture: 'redacted'`. A text for which it throws is omitted. */
   readonly redact?: ((text: string) => string) | undefined
   /** Prices in US dollars for a million tokens, by model. The same table as that of `budget()`. */
   readonly prices?: PriceTable | undefined
   /**
-   * Longest text that is written, in characters. The rest of it is left out.
+   * Maximum length of a recorded text in characters. The rest is omitted.
    * @default 20000
    */
   readonly maxTextChars?: number | undefined
   /**
-   * Most that is written of one outermost run, in UTF-16 units. Further lines are counted only.
+   * Maximum size of one outermost run in UTF-16 units. Further lines are only counted.
    * @default 20000000
    */
   readonly maxBytes?: number | undefined
   /**
-   * Tells the time, in milliseconds.
+   * Returns the time in milliseconds.
    * @default `performance.now()`
    */
   readonly clock?: Pick<Clock, 'now'> | undefined

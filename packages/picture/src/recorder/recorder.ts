@@ -27,20 +27,20 @@ export type RecordedMiddleware<OuterLevel extends 'agent' | 'chat'> =
 /** Made by `recorder()`. */
 export interface Recorder<OuterLevel extends 'agent' | 'chat' = 'agent' | 'chat'> {
   /**
-   * Puts probes between middlewares. The list goes where the plain one was, and works as it does.
-   * Names of probes are `record:0`, `record:1` …, and `explain()` leaves them out.
+   * Puts probes between the entries of a list. Use the returned list instead of the plain one; it
+   * behaves the same. Probes are named `record:0`, `record:1` …, and `explain()` omits them.
    */
   middleware(list?: MiddlewareInput): readonly RecordedMiddleware<OuterLevel>[]
   /**
-   * Resolves once the sink has everything that was recorded by now, or has failed to take it.
+   * Resolves when the sink has accepted or failed everything recorded so far.
    * @throws the signal's reason as soon as it aborts
    */
   flush(signal?: AbortSignal): Promise<void>
 }
 
 /**
- * Records runs: what each middleware did to the request, to the updates and to the result, and when.
- * It changes nothing in a run, also when recording fails.
+ * Records runs: the changes of each middleware to the request, the updates and the result, with
+ * times. It does not change a run, even if recording fails.
  * @throws TypeError or RangeError that names the option and the value
  * @example
  * ```ts

@@ -3,10 +3,11 @@ import { recordingLines } from '../lines/recording-lines.ts'
 import { pageFrame, pageHashes, pageScript, pageStyle } from './page-assets.ts'
 
 /**
- * Makes the page of a recording: one HTML file that loads nothing, sends nothing, and shows what was said
- * as text only. Lines that are cut off or of an unknown version are left out, and the page says how many.
- * @param recording JSON lines as a `recorder()` writes them, or what `agent.explain()` returns: the page then
- * shows what a run would go through
+ * Creates the page of a recording: one HTML file that loads and sends nothing, and shows recorded
+ * content only as text. Incomplete lines and lines of an unknown version are omitted, and the page
+ * states their number.
+ * @param recording JSON lines as a `recorder()` writes them, or the result of `agent.explain()`:
+ * the page then shows the middleware of a future run
  * @example
  * ```ts
  * import { Agent } from '@lamella/core'

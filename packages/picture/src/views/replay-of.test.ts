@@ -82,7 +82,7 @@ it('says what is missing', async () => {
     }).run('Hi'),
   )
 
-  expect(() => replayOf('')).toThrow('replayOf: the recording holds no run')
+  expect(() => replayOf('')).toThrow('replayOf: the recording has no run')
   expect(() => replayOf(facts.text)).toThrow("must be made with `capture: 'full'`, got 'facts'")
   expect(() => replayOf(cut.text)).toThrow('replayOf: a text was cut off at `maxTextChars`')
 })

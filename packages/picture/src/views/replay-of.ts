@@ -13,21 +13,22 @@ export interface ReplayStep {
   readonly error?: Error | undefined
 }
 
-/** A recorded run, to run again without the model. */
+/** A recorded run, for another run without the model. */
 export interface Replay {
   /** Input of the run, for `agent.run`. */
   readonly input: readonly {
     readonly role: 'user' | 'assistant' | 'system' | 'tool'
     readonly contents: readonly Content[]
   }[]
-  /** One step for each call to the provider, those that failed included. */
+  /** One step for each call to the provider, including failed ones. */
   readonly steps: readonly ReplayStep[]
 }
 
 /**
- * Turns the first run of a recording into the steps of a scripted client: a run that went wrong becomes a
- * test. Tools run again; model calls of sub-agents are not in it.
- * @throws TypeError if the recording holds no run, or was not made with `capture: 'full'`
+ * Converts the first run of a recording to the steps of a scripted client, so that a failed run
+ * becomes a test. Tools run again; model calls of sub-agents are not included.
+ * @throws TypeError if
+ * the recording has no run, or was not made with `capture: 'full'`
  * @example
  * ```ts
  * import { Agent } from '@lamella/core'
@@ -45,7 +46,7 @@ export interface Replay {
  */
 export function replayOf(recording: string): Replay {
   const [run] = readRecording(recording)
-  if (run === undefined) throw new TypeError('replayOf: the recording holds no run')
+  if (run === undefined) throw new TypeError('replayOf: the recording has no run')
   const capture = run.line?.capture ?? 'facts'
   if (capture !== 'full')
     throw new TypeError(

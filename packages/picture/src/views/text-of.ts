@@ -7,9 +7,9 @@ import { duration, exitWords, money, statusOf, tokens, whyItEnded } from '../rea
 const barWidth = 24
 
 /**
- * Draws the onion of each run of a recording as text, for a terminal: a row for each call and each middleware
- * inside of it, with its own time and what it did. Of what `agent.explain()` returns, it draws the onion
- * that a run would go through.
+ * Draws the onion of each run of a recording as text, for a terminal: a row for each call and each
+ * of its middleware, with its own time and its actions. For the result of `agent.explain()`, it
+ * draws the onion of a future run.
  * @param recording JSON lines as a `recorder()` writes them, or an explanation
  * @example
  * ```ts
@@ -26,7 +26,7 @@ const barWidth = 24
  */
 export function textOf(recording: string | Explanation): string {
   const runs = readRecording(recording)
-  return runs.length === 0 ? 'The recording holds no run.\n' : runs.map(textOfRun).join('\n')
+  return runs.length === 0 ? 'The recording has no run.\n' : runs.map(textOfRun).join('\n')
 }
 
 function textOfRun(run: RunPicture): string {

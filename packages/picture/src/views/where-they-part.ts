@@ -22,8 +22,9 @@ interface Step {
 }
 
 /**
- * Finds where the first runs of two recordings part: the first request, result or call that differs, as the
- * provider and the tools saw it. Nothing if they do not. With `capture: 'facts'` lengths are compared.
+ * Finds the first difference of the first runs of two recordings: a request, a result or a call, as
+ * the provider and the tools saw it. Returns undefined if there is none. With `capture: 'facts'`,
+ * lengths are compared.
  * @example
  * ```ts
  * import { Agent } from '@lamella/core'

@@ -48,9 +48,10 @@ export interface AgentOptions {
    */
   readonly fallbackText?: string | undefined
   /**
-   * Store of everything that outlives a run: state of scope `tenant`, and every middleware with a `store`
-   * option of its own that was not given. With `sqliteStore()`, processes of one machine share it; with
-   * `redisStore()` or `postgresStore()`, machines do. An agent that a tool runs uses its caller's by default.
+   * Store of all data that outlives a run: state of scope `tenant`, and the data of every
+   * middleware whose own `store` option is not set. With `sqliteStore()`, processes of one machine
+   * share it; with `redisStore()` or `postgresStore()`, machines do. An agent that a tool runs uses
+   * its caller's by default.
    * @default none: middlewares keep their data in this process, and state of scope `tenant` throws
    */
   readonly store?: KeyValueStore | undefined
@@ -63,7 +64,7 @@ export interface AgentOptions {
   /**
    * Key of 16 bytes or more that signs checkpoints, or a list: the first signs, all verify. A checkpoint that
    * was changed, or that none of the keys has signed, is rejected with `checkpoint_invalid` before anything runs.
-   * @default none: a checksum, which finds damage and no forgery
+   * @default none: a checksum, which detects damage but not forgery
    */
   readonly sign?: SigningKey | readonly SigningKey[] | CheckpointSigner | undefined
 }
@@ -86,14 +87,14 @@ export interface RunOptions<Data = unknown> {
   readonly signal?: AbortSignal | undefined
   /**
    * Answers to pending requests of the session or an earlier run of this agent: by the id of an
-   * approval request, or by the call id of a declared tool. Check who sent them before passing ids
+   * approval request, or by the call id of a declared tool. Check their sender before you pass ids
    * and answers from a request body.
    * @default {}
    */
   readonly answers?: Readonly<Record<string, unknown>> | undefined
   /**
-   * Lets runs that answer the same requests, or continue from the same checkpoint, count as one. A process
-   * that takes over from one that crashed passes the key of the first.
+   * Makes runs that give the same answers, or continue from the same checkpoint, count as one. A
+   * process that takes over from a crashed one passes the same key.
    * @default a new key: a second run is refused with `approval_used`
    */
   readonly idempotencyKey?: string | undefined

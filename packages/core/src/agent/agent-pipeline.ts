@@ -21,7 +21,7 @@ type OfRun = Omit<
   'middleware' | 'functionInvocation' | 'answers' | 'onCheckpoint' | 'control'
 >
 
-/** Input of a run with a loop of its own: what an agent would be given, and the run's messages. */
+/** Input of a run with its own loop: the options of an agent, and the messages of the run. */
 export interface AgentPipelineInput extends OfAgent, OfRun {
   /** Input of the run; history is not in it. */
   readonly messages: MessageInput
@@ -34,15 +34,15 @@ export interface AgentPipelineInput extends OfAgent, OfRun {
 export type AddMessages = (messages: MessageInput) => readonly Message[]
 
 /**
- * The loop: reads the context, makes model calls and tool calls, and adds their messages. What it
- * returns is added, too, if it is not yet.
+ * The loop: reads the context, makes model calls and tool calls, and adds their messages. Its
+ * return value is added too, if it was not added before.
  */
 export type AgentHandler = (
   context: AgentContext,
   add: AddMessages,
 ) => AgentAnswer | Promise<AgentAnswer>
 
-/** Anything that a loop can end with. Without a value, the messages it has added are the response. */
+/** Result of a loop. Without a value, the added messages are the response. */
 export type AgentAnswer = ChatResponse | AgentResponseInit | ChatResponseInit | string | void
 
 /** Runs loops through agent middlewares. */
@@ -60,8 +60,8 @@ export interface AgentPipeline {
 }
 
 /**
- * Composes agent middlewares around a loop of one's own. An `Agent` uses the same pipeline around its
- * loop of model calls and tool calls.
+ * Composes agent middleware around your own loop. An `Agent` uses the same pipeline around its loop
+ * of model calls and tool calls.
  *
  * @example
  * ```ts

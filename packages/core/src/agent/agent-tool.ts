@@ -27,13 +27,14 @@ interface StreamingAgent extends AgentInfo {
 export interface AgentToolOptions {
   /**
    * Name of the tool.
-   * @default the agent's name, with what tool names may not hold replaced by `_`
+   * @default the agent's name, in which `_` replaces characters that tool names
+   * may not have
    */
   readonly name?: string | undefined
   /** Description of the tool, for the model. @default the agent's description */
   readonly description?: string | undefined
   /**
-   * The name of the one argument.
+   * Name of the only argument.
    * @default 'task'
    */
   readonly argument?: string | undefined
@@ -51,8 +52,8 @@ export interface AgentToolOptions {
 }
 
 /**
- * Makes a tool of an agent. It runs with the caller's signal and data; its usage counts for the
- * caller, and its events and questions reach the caller's caller.
+ * Creates a tool from an agent. It runs with the caller's signal and data; its usage counts for the
+ * caller, and its events and requests reach the caller of the outer run.
  */
 export function agentTool(agent: StreamingAgent, options: AgentToolOptions): Tool {
   const { argument = 'task', argumentDescription = 'What to do, in full.', onUpdate } = options

@@ -118,7 +118,7 @@ export class Agent<Data = unknown, Value = unknown> {
 
   /**
    * Runs the agent. Resolves for every intended end, see `status`; rejects for failures and aborts,
-   * with the error's `outcome` saying how far it got. With `stream: true` it returns a stream at
+   * and `outcomeOf(error)` has the progress so far. With `stream: true` it returns a stream at
    * once, which starts with the first pull.
    */
   run<Answer = Value>(
@@ -139,7 +139,7 @@ export class Agent<Data = unknown, Value = unknown> {
   /**
    * Continues a paused run. `answers` maps ids of `response.pending` to answers: true, false or `{
    * approved, arguments, reason }` for an approval, the result for a declared tool, anything for an
-   * interrupt. What is not answered stays pending.
+   * interrupt. Requests without an answer stay pending.
    * @throws LamellaError `checkpoint_invalid`, or `approval_invalid` for an answer without a
    * pending request
    */
@@ -161,7 +161,7 @@ export class Agent<Data = unknown, Value = unknown> {
     return resumeRun(this, checkpoint, answers, options)
   }
 
-  /** Makes an empty session, or one from its snapshot. */
+  /** Creates an empty session, or one from its snapshot. */
   createSession(from?: Partial<Omit<SessionSnapshot, 'version'>>): Session {
     return createSession(from)
   }
@@ -171,7 +171,7 @@ export class Agent<Data = unknown, Value = unknown> {
     return disposeMiddlewares(sortMiddlewares(this.middleware, 'agent'))
   }
 
-  /** Makes a tool that runs this agent. */
+  /** Creates a tool that runs this agent. */
   asTool(options: AgentToolOptions = {}): Tool {
     return agentTool(this, options)
   }

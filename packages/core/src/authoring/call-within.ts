@@ -30,7 +30,7 @@ export async function callWithin<Result>(
   const limit = late(over.signal).then(async (error): Promise<never> => {
     given = { error }
     own.abort(error)
-    // What listens ends by itself first, so that what it knows of the call is not lost.
+    // Listeners end first, so that their information about the call is not lost.
     await clock.sleep(0, over.signal)
     throw error
   })

@@ -7,7 +7,7 @@ import type { FunctionInvocationContext, FunctionMiddleware } from '../contract/
 /** Options of every ready-made middleware. `Event` reports its work, without any content. */
 export interface MiddlewareOptions<Context, Event = unknown> {
   /**
-   * Unique among the middlewares of its level.
+   * Name, unique among the middleware of its level.
    * @default the name of the factory
    */
   readonly name?: string | undefined

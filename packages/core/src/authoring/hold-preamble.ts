@@ -2,8 +2,8 @@ import type { ChatResponseUpdate } from '../messages/chat-response.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 
 /**
- * Holds updates without content back until the first that has some. So a middleware that calls again
- * before content was released has sent nothing at all of the call that failed.
+ * Holds updates without content back until the first one with content. A middleware that calls
+ * again before content was released has then sent nothing of the failed call.
  */
 export function holdPreamble(): UpdateTransformer<ChatResponseUpdate> {
   let held: ChatResponseUpdate[] | undefined

@@ -7,13 +7,13 @@ export interface NormalizeTextOptions {
    * @default true
    */
   readonly homoglyphs?: boolean | undefined
-  /** Takes accents off letters. @default false */
+  /** Removes accents from letters. @default false */
   readonly stripDiacritics?: boolean | undefined
   /** Converts letters to lower case. @default false */
   readonly lowerCase?: boolean | undefined
   /** Reads `i g n o r e` and `i-g-n-o-r-e` as `ignore`, from three letters on. @default false */
   readonly joinSpacedLetters?: boolean | undefined
-  /** Makes one space, or one line break, of white space in a row. @default false */
+  /** Reduces consecutive white space to one space or one line break. @default false */
   readonly collapseWhitespace?: boolean | undefined
 }
 

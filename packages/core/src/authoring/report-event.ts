@@ -1,8 +1,8 @@
 import type { RunContext } from '../contract/run.ts'
 
 /**
- * Makes the function by which a middleware tells what it did: as an event of the run of type `type`, and to
- * `onEvent`. Events must not carry what users or models wrote.
+ * Creates the function with which a middleware reports its actions: as an event of type `type` of
+ * the run, and to `onEvent`. Events must not contain text of users or models.
  */
 export function reporter<Event>(
   type: string,
@@ -37,12 +37,16 @@ export const middlewareEvents: readonly string[] = /* @__PURE__ */ Object.freeze
   'truncate',
 ])
 
-/** In which run an event was told first, by the data of the event and the name of who is told. */
+/**
+ * The run in which an event was reported first, by the data of the event and the name of the
+ * observer.
+ */
 const toldIn = new WeakMap<object, Map<string, RunContext>>()
 
 /**
- * Tells `listener` of the events of these types, until the returned function is called. What a sub-agent
- * passes on to its caller is told once, in the run of the sub-agent if `observer` observes that too.
+ * Calls `listener` with events of these types, until the returned function is called. An event that
+ * a sub-agent forwards to its caller is reported once, in the run of the sub-agent if `observer`
+ * observes that too.
  */
 export function observeMiddleware(
   run: RunContext,
@@ -64,8 +68,8 @@ function isOf(run: RunContext, observer: string, data: unknown): boolean {
 }
 
 /**
- * The plain values in the data of an event, by path (`usage.inputTokens`), for logs and spans: numbers,
- * booleans, and text of up to 200 characters. What is longer or deeper is left out.
+ * The plain values in the data of an event, by path (`usage.inputTokens`), for logs and spans:
+ * numbers, booleans, and text of up to 200 characters. Longer and deeper values are omitted.
  */
 export function eventFacts(data: unknown): Record<string, string | number | boolean> {
   const facts: Record<string, string | number | boolean> = {}

@@ -21,8 +21,8 @@ export interface TokenSubject {
 }
 
 /**
- * The tokens of a request: texts, calls, results, media, instructions, tools, the schema of the
- * answer, and a few for each message.
+ * Returns the tokens of a request: texts, calls, results, media, instructions, tools, the schema of
+ * the answer, and a few for each message.
  */
 export function requestTokens(
   { messages, instructions, tools = [], responseFormat }: TokenSubject,
@@ -58,7 +58,7 @@ const tokensPerMessage = 4
 /** Approximate tokens of an image of common size. */
 const tokensPerMedia = 1000
 
-/** The tokens of one message. */
+/** Returns the tokens of one message. */
 export function messageTokens(
   { contents }: Message,
   countTokens: CountTokens = estimateTokens,

@@ -5,13 +5,13 @@ let prefix: string | undefined
 
 let counter = 0
 
-/** Makes a unique id, such as `run_k3f9x2-1c`. It is guessable. */
+/** Creates a unique id, such as `run_k3f9x2-1c`. It can be guessed. */
 export function createId(kind: string): string {
   prefix ??= randomText(2).slice(4)
   return `${kind}_${prefix}-${(counter++).toString(36)}`
 }
 
-/** Makes an id of 128 random bits, for ids that must not be guessable. */
+/** Creates an id of 128 random bits, which cannot be guessed. */
 export function createSecretId(kind: string): string {
   return `${kind}_${randomText(4)}`
 }

@@ -24,8 +24,8 @@ export function validate<Output>(
 }
 
 /**
- * Issues in one line for a person or a model: where and what, never the values that were received
- * (as far as the schema's own messages hold to that).
+ * Formats issues in one line for a person or a model: places and problems, without the received
+ * values (unless the schema's own messages contain them).
  */
 export function formatIssues(issues: readonly StandardIssue[]): string {
   const lines = issues.slice(0, 10).map(({ path = [], message }) => {

@@ -7,19 +7,18 @@ export type WireObject = Readonly<Record<string, unknown>>
 const nothing: WireObject = Object.freeze({})
 
 /**
- * Untrusted JSON as an object. What is none has no fields: vendors that speak a format leave out, null
- * and rename them.
+ * Returns untrusted JSON as an object; any other value becomes an object without fields.
  */
 export function recordOf(value: unknown): WireObject {
   return typeof value === 'object' && value !== null ? (value as WireObject) : nothing
 }
 
-/** Untrusted JSON as a list. What is none is empty. */
+/** Returns untrusted JSON as a list; any other value becomes an empty list. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : none
 }
 
-/** A text, or nothing if it is empty or something else. */
+/** Returns a text; undefined if it is empty or something else. */
 export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
@@ -32,7 +31,7 @@ export function defined<T extends object>(fields: T): Defined<T> {
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
-/** The JSON object that a text is, or nothing. */
+/** Parses a text as a JSON object; undefined if it is not one. */
 export function parseObject(text: string): WireObject | undefined {
   try {
     const value: unknown = JSON.parse(text)

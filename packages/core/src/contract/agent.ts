@@ -8,7 +8,9 @@ import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from './ou
 import type { CallNext, FunctionMiddleware, RunContext, ToolDefinition } from './run.ts'
 import type { Session } from '../messages/session.ts'
 
-/** The agent of a run, as its middleware sees it. To run it, a middleware must be given the `Agent` itself. */
+/**
+ * The agent of a run, as its middleware sees it. To run it, a middleware needs the `Agent` itself.
+ */
 export interface AgentInfo {
   /** Name of the agent. */
   readonly name: string | undefined
@@ -107,13 +109,14 @@ export interface AgentMiddleware {
    */
   readonly role?: string | undefined
   /**
-   * Parts of the agent's store that the middleware needs. An agent whose store lacks one is not made.
+   * Parts of the agent's store that the middleware needs. Creating an agent whose store lacks one
+   * throws.
    * @default none
    */
   readonly storeNeeds?: readonly StoreNeed[] | undefined
   /**
-   * Runs in sub-agents as well, outside their own middlewares, unless one of those has the same `role`, or
-   * the same `name` where there is no role.
+   * Runs in sub-agents as well, outside their own middleware, unless one of those has the same
+   * `role`, or without a role the same `name`.
    * @default false
    */
   readonly inherited?: boolean | undefined

@@ -4,30 +4,30 @@ import type { ApprovalSubject, FunctionInvocationContext, Tool } from './run.ts'
 /** Reason and metadata of an approval request. */
 export type ApprovalNote = Pick<ApprovalRequestContent, 'reason' | 'metadata'>
 
-/** A call that is about to run, or to wait for a person. */
+/** A tool call before it runs or waits for a person. */
 export interface ApprovalQuestion extends ApprovalSubject {
   /** The tool that is called. */
   readonly tool: Tool
-  /** As the model wrote it. */
+  /** The call as the model wrote it. */
   readonly call: FunctionCallContent
   /** True if the tool's policy or an outer middleware already requires approval. */
   readonly asks: boolean
 }
 
-/** Says whether a call waits for a person; a note goes with the request. */
+/** Decides if a call waits for a person; a note becomes part of the request. */
 export type ApprovalGate = (
   question: ApprovalQuestion,
 ) => boolean | ApprovalNote | Promise<boolean | ApprovalNote>
 
 /**
- * Judges a call right before its tool runs, with the arguments that the tool gets. A value other than
- * `undefined` is the result in place of the tool's.
+ * Judges a call right before its tool runs, with the arguments that the tool gets. A value other
+ * than `undefined` replaces the result of the tool.
  */
 export type ExecutionGate = (context: FunctionInvocationContext) => unknown
 
 /** Gates through which the tool calls of a run pass. */
 export interface CallGate {
-  /** Decides whether a call waits for a person. */
+  /** Decides if a call waits for a person. */
   readonly approval?: ApprovalGate | undefined
   /** Judges a call right before its tool runs. */
   readonly execution?: ExecutionGate | undefined

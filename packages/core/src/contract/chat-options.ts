@@ -22,7 +22,7 @@ export interface LoopState {
   readonly consecutiveErrors: number
 }
 
-/** `'text'`, `'json'`, or a schema that the answer is to fit. */
+/** `'text'`, `'json'`, or a schema for the answer. */
 export type ResponseFormat =
   | 'text'
   | 'json'
@@ -94,15 +94,15 @@ export interface ChatOptions {
   readonly metadata?: Readonly<Record<string, string>> | undefined
   /** End user's id, for the provider's abuse detection. @default none */
   readonly user?: string | undefined
-  /** How often the provider's SDK may repeat a failed request. A retry middleware sets 0. */
+  /** Maximum number of retries of the provider's SDK. A retry middleware sets 0. */
   readonly transportRetries?: number | undefined
   /** Options of one provider, by its name: `{ openai: { serviceTier: 'flex' } }`. */
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined
 }
 
 /**
- * Lays `over` over `base`. What `over` leaves undefined stays; tools and metadata are joined, and
- * provider options by provider.
+ * Merges `over` into `base`. Undefined fields of `over` change nothing; tools and metadata are
+ * joined, and provider options are merged by provider.
  */
 export function mergeChatOptions(
   base: ChatOptions | undefined,
@@ -135,7 +135,7 @@ export function isRequired(toolChoice: ChatOptions['toolChoice']): boolean {
   return toolChoice.mode === 'required'
 }
 
-/** The same options with what a `toolChoice` function says now. */
+/** Returns the options with the current result of a `toolChoice` function. */
 export function resolveToolChoice(options: ChatOptions, state: LoopState): ChatOptions {
   if (typeof options.toolChoice !== 'function') return options
   return { ...options, toolChoice: options.toolChoice(state) }

@@ -132,13 +132,14 @@ export interface ChatMiddleware {
    */
   readonly role?: string | undefined
   /**
-   * Parts of the agent's store that the middleware needs. An agent whose store lacks one is not made.
+   * Parts of the agent's store that the middleware needs. Creating an agent whose store lacks one
+   * throws.
    * @default none
    */
   readonly storeNeeds?: readonly StoreNeed[] | undefined
   /**
-   * Runs in sub-agents as well, outside their own middlewares, unless one of those has the same `role`, or
-   * the same `name` where there is no role.
+   * Runs in sub-agents as well, outside their own middleware, unless one of those has the same
+   * `role`, or without a role the same `name`.
    * @default false
    */
   readonly inherited?: boolean | undefined

@@ -1,6 +1,6 @@
 import type { Schema } from '../base/standard-schema.ts'
 
-/** Something that happened in a run, for the caller. */
+/** Event of a run, for the caller. */
 export interface RunEvent {
   /** Kind of event. */
   readonly type: string
@@ -8,7 +8,7 @@ export interface RunEvent {
   readonly data?: unknown
   /** Id of the run that emitted it. */
   readonly runId: string
-  /** Goes to clients too, such as through `toSSE()`. @default false */
+  /** Sends the event to clients too, for example with `toSSE()`. @default false */
   readonly public?: boolean | undefined
   /** Id of a request, for `stream.respond`. Undefined for events that need no answer. */
   readonly id?: string | undefined
@@ -18,9 +18,9 @@ export interface RunEvent {
 export interface RunEventInit {
   /** Names the kind of event. */
   readonly type: string
-  /** JSON that goes with it. */
+  /** Data of the event, JSON. */
   readonly data?: unknown
-  /** Lets the event go to clients too, such as through `toSSE()`. @default false */
+  /** Sends the event to clients too, for example with `toSSE()`. @default false */
   readonly public?: boolean | undefined
 }
 

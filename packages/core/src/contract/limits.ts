@@ -1,7 +1,7 @@
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { RunContext, ToolDefinition } from './run.ts'
 
-/** How the loop of model calls and tool calls behaves. Each run takes a snapshot. */
+/** Settings of the loop of model calls and tool calls. Each run takes a snapshot. */
 export interface FunctionInvocationConfiguration {
   /** Executes tool calls. If false, the run returns them without executing them. @default true */
   readonly enabled?: boolean | undefined

@@ -76,8 +76,8 @@ export interface AgentResponse<Value = unknown> extends ChatResponse<Value> {
   /** Recorded attempts of model calls, in order. */
   readonly attempts: readonly Attempt[]
   /**
-   * Requests that a paused run waits for, or that stay open since the run that continued them ended before any
-   * effect.
+   * Requests that a paused run waits for, or that stay open because the run that continued them
+   * ended before any effect.
    */
   readonly pending: readonly PendingRequest[]
   /** JSON that resumes a paused run. Store it where the user cannot change it. */
@@ -199,7 +199,7 @@ export type JournalStep =
       readonly result: FunctionResult
     }
   | {
-      /** A tool that cannot safely run twice begins. Without a result, nobody knows what it did. */
+      /** A tool that cannot safely run twice begins. Without a result, its effect is unknown. */
       readonly kind: 'start'
       /** Position of the call. */
       readonly address: string
@@ -215,7 +215,7 @@ export type JournalStep =
       readonly answer: unknown
     }
   | {
-      /** A sub-agent paused or took a step. */
+      /** A sub-agent paused or saved a step. */
       readonly kind: 'agent'
       /** Position of the call that runs it. */
       readonly address: string
@@ -278,8 +278,8 @@ export interface Checkpoint {
   /** Finished steps of the run, the first one first. */
   readonly journal: readonly JournalStep[]
   /**
-   * HMAC of all the rest with the agent's `sign` key, as base64. A checksum from an agent without a key: it
-   * finds damage and no forgery.
+   * HMAC of the other fields with the agent's `sign` key, as base64. Without a key, a checksum,
+   * which detects damage but not forgery.
    */
   readonly signature: string
 }

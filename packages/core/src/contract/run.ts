@@ -33,7 +33,7 @@ export interface RunTools extends Iterable<ToolDefinition> {
    * @throws LamellaError `tool_conflict` if another tool has the name; then none is added.
    */
   add(...tools: readonly ToolDefinition[]): void
-  /** By name or object; unknown ones are ignored. */
+  /** Removes tools, by name or object; unknown ones are ignored. */
   remove(...tools: readonly (string | ToolDefinition)[]): void
   /** Keeps tools executable without showing them. */
   hide(...names: readonly string[]): void
@@ -107,7 +107,7 @@ export interface RunContext<Data = unknown> {
     reason: string,
     options?: { readonly response?: AgentResponseInit | string | undefined },
   ): void
-  /** The stop that was requested. Undefined without one. `state.batch` reverts it, too. */
+  /** The requested stop. Undefined without one. `state.batch` reverts it too. */
   readonly stopped: Stop | undefined
   /** Adds `count` iterations to this run's `maxIterations`. */
   allowIterations(count: number): void
@@ -145,11 +145,12 @@ export interface FunctionInvocationContext<Data = unknown> {
   data: Data
   /** Result of the call, after `callNext()`. Assigning a value replaces it. */
   get result(): FunctionResult | undefined
-  /** A value is turned into contents as if the tool had returned it. */
+  /** The value is converted like a return value of the tool. */
   set result(value: unknown)
   /**
-   * Changes what a streaming tool yields before it is emitted as progress: `transform` returns the value
-   * to emit, or `undefined` for none. Those of inner middlewares come first. Call it before `callNext()`.
+   * Changes the values that a streaming tool yields before they are emitted as progress:
+   * `transform` returns the value to emit, or `undefined` for none. Inner middleware comes first.
+   * Call it before `callNext()`.
    * @throws MiddlewareContractError after `callNext()`
    */
   transformProgress(transform: (value: unknown) => unknown): void
@@ -158,7 +159,7 @@ export interface FunctionInvocationContext<Data = unknown> {
    * @throws LamellaError `tool_conflict` if another tool has the name; then none is added.
    */
   addTools(...tools: readonly ToolDefinition[]): void
-  /** By name or object; unknown ones are ignored. */
+  /** Removes tools, by name or object; unknown ones are ignored. */
   removeTools(...tools: readonly (string | ToolDefinition)[]): void
 }
 
@@ -197,11 +198,11 @@ export interface Tool {
   readonly timeoutMs?: number | undefined
   /** The result is the answer of the run; the model is not called again. */
   readonly returnDirect: boolean
-  /** Calling it twice is the same as calling it once. */
+  /** Calling it twice has the same effect as calling it once. */
   readonly idempotent: boolean
   /** It changes nothing. */
   readonly readOnly: boolean
-  /** Never runs beside other calls of its batch. */
+  /** Never runs concurrently with other calls of its batch. */
   readonly exclusive: boolean
   /** After a crash it continues from its own steps, as a sub-agent does. @default false */
   readonly resumable?: boolean | undefined
@@ -211,11 +212,11 @@ export interface Tool {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** Other names by which a model may call it. */
   readonly aliases: readonly string[]
-  /** Other names of arguments, each with the one it stands for. */
+  /** Other names of arguments, mapped to the real names. */
   readonly argumentAliases?: Readonly<Record<string, string>> | undefined
 }
 
-/** A tool that the provider runs itself. Passed through as it is. */
+/** A tool that the provider runs itself. It is passed on unchanged. */
 export interface HostedTool {
   readonly type: 'hosted'
   /** Name of the tool, unique in a run. */
@@ -241,13 +242,14 @@ export interface FunctionMiddleware {
    */
   readonly role?: string | undefined
   /**
-   * Parts of the agent's store that the middleware needs. An agent whose store lacks one is not made.
+   * Parts of the agent's store that the middleware needs. Creating an agent whose store lacks one
+   * throws.
    * @default none
    */
   readonly storeNeeds?: readonly StoreNeed[] | undefined
   /**
-   * Runs in sub-agents as well, outside their own middlewares, unless one of those has the same `role`, or
-   * the same `name` where there is no role.
+   * Runs in sub-agents as well, outside their own middleware, unless one of those has the same
+   * `role`, or without a role the same `name`.
    * @default false
    */
   readonly inherited?: boolean | undefined
@@ -266,7 +268,8 @@ export interface FunctionMiddleware {
     callNext: CallNext<FunctionResult>,
   ): void | Promise<unknown>
   /**
-   * Set where `process` lets each call pass, so that a pipeline without answers may leave this middleware out.
+   * True if `process` passes each call unchanged, so that a pipeline without answers may omit this
+   * middleware.
    * @default false
    */
   readonly answersOnly?: boolean | undefined

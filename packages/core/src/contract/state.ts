@@ -4,13 +4,14 @@ import type { Session } from '../messages/session.ts'
 
 /** Options of `defineState`. */
 export interface StateOptions<T> {
-  /** Unique in a run. */
+  /** Name of the cell, unique in a run. */
   readonly name: string
-  /** Makes the value that a run begins with. */
+  /** Returns the value that a run begins with. */
   readonly initial: () => T
   /**
-   * With one, the value is JSON that fits it, and goes into checkpoints. What is kept is what the
-   * schema makes of a value, so it must accept its own output. It must not be async.
+   * Schema of the value. With a schema, the value is JSON that fits it, and is stored in
+   * checkpoints. The stored value is the output of the schema, so the schema must accept its own
+   * output. It must not be async.
    */
   readonly schema?: Schema<T> | undefined
   /**
@@ -20,13 +21,14 @@ export interface StateOptions<T> {
    */
   readonly scope?: 'run' | 'session' | 'tenant' | undefined
   /**
-   * A whole number that goes up when the schema changes in a way that old values do not fit.
+   * Version of the schema: increase it when old values no longer fit.
    * @default 1
    */
   readonly version?: number | undefined
   /**
-   * Makes a value of this version from one of an earlier one.
-   * @default the value is reset to `initial`
+   * Converts a value of an earlier version to this version.
+   * @default the value is reset to
+   * `initial`
    */
   readonly migrate?: ((value: unknown, version: number) => T) | undefined
 }
@@ -49,27 +51,27 @@ export interface RunState {
    */
   update<T>(cell: StateCell<T>, updater: (value: T) => T): T
   /**
-   * Does several updates as one: if `work` throws, none has happened. It is synchronous, so nothing
-   * comes in between.
+   * Combines several updates: if `work` throws, none takes effect. It is synchronous, so no other
+   * code runs in between.
    */
   batch<Result>(work: () => Result): Result
   /**
-   * The value of a cell of any scope; only that of a tenant makes it wait.
+   * Resolves to the value of a cell of any scope; only the value of a tenant requires a wait.
    * @throws LamellaError `store_timeout` if the store does not answer in time, `state_scope` without a `tenant` of the run or a `store` of the agent
    */
   load<T>(cell: StateCell<T>): Promise<T>
   /**
-   * Replaces the value of a cell of any scope. That of a tenant is replaced in one step for all
-   * processes: `updater` may be called again when another one was faster.
+   * Replaces the value of a cell of any scope. The value of a tenant is replaced atomically for all
+   * processes: `updater` may be called again if another process was faster.
    */
   change<T>(cell: StateCell<T>, updater: (value: T) => T): Promise<T>
-  /** The values of cells of the run with a schema, as JSON, by name. */
+  /** Returns the values of cells of the run with a schema, as JSON, by name. */
   snapshot(): Record<string, unknown>
   /** Replaces all values with those of a snapshot. Each is validated when it is read. */
   restore(snapshot: Readonly<Record<string, unknown>>): void
 }
 
-/** A value that all runs of a tenant have in common. */
+/** A value that all runs of a tenant share. */
 export interface SharedValue<T> {
   load(): Promise<T>
   change(updater: (value: T) => T): Promise<T>

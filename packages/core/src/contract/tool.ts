@@ -21,9 +21,9 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
    */
   readonly jsonSchema?: JsonSchema | undefined
   /**
-   * Runs the call. A value becomes text or JSON, content parts are taken as they are, and an async
-   * generator streams what it yields as progress and returns the result. Without it, the tool is
-   * declared only: the run pauses with the call.
+   * Runs the call. A value becomes text or JSON, content parts stay unchanged, and an async
+   * generator yields progress and returns the result. Without it, the tool is only declared: a call
+   * pauses the run.
    */
   readonly execute?:
     | ((args: InferSchema<Parameters>, context: FunctionInvocationContext<Data>) => unknown)
@@ -51,7 +51,7 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
    */
   readonly exclusive?: boolean | undefined
   /**
-   * Lets clients see the progress that the tool yields, such as through `toSSE()`.
+   * Sends the progress that the tool yields to clients, for example with `toSSE()`.
    * @default false
    */
   readonly publicProgress?: boolean | undefined
@@ -72,7 +72,7 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
 }
 
 /**
- * Makes a tool that the model may call. The arguments of `execute` have the type of `parameters`.
+ * Creates a tool that the model may call. The arguments of `execute` have the type of `parameters`.
  * @throws TypeError or RangeError that names the option and the value
  *
  * @example
@@ -134,7 +134,7 @@ export function tool<Parameters extends Schema = JsonSchema, Data = unknown>(
 }
 
 /**
- * Makes a tool that the provider runs, described in the provider's own words.
+ * Creates a tool that the provider runs, defined in the provider's format.
  * @throws TypeError or RangeError that names the argument and the value
  */
 export function hostedTool(

@@ -32,7 +32,7 @@ export interface FunctionPipelineInput {
   readonly includeDetailedErrors?: boolean | undefined
 }
 
-/** Runs the tool in place of its `execute`: returns the value, or sets `context.result`. */
+/** Runs the tool instead of its `execute`: returns the value, or sets `context.result`. */
 export type FunctionHandler = (context: FunctionInvocationContext) => unknown
 
 /** Runs tool calls through function middlewares. */

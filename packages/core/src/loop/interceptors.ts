@@ -21,8 +21,8 @@ import { engineOf } from '../run/run.ts'
 import { none } from '../base/none.ts'
 
 /**
- * Puts middlewares around the rounds of a run, inside those that are there. For an agent middleware, before its
- * `callNext()`.
+ * Adds functions around the iterations and batches of a run, inside the existing ones. Call it in
+ * an agent middleware, before its `callNext()`.
  * @throws MiddlewareContractError while the loop runs, and after the run
  */
 export function interceptLoop(run: RunContext, interceptor: LoopInterceptor): void {

@@ -7,16 +7,16 @@ export interface ToolSearchOptions {
   /** Name of the search tool. @default 'tool_search' */
   readonly name?: string | undefined
   /**
-   * Tools that a search shows at most, unless the model asks for fewer.
+   * Maximum number of tools that a search shows, unless the model requests fewer.
    * @default 5
    */
   readonly maxResults?: number | undefined
 }
 
 /**
- * Makes a tool by which the model finds tools that are deferred (`run.tools.defer`); what it finds is
- * shown from the next model call on. `select:a,b` asks for tools by name; words are looked for in names
- * and descriptions, and one with a `+` must be there.
+ * Creates a tool with which the model finds deferred tools (`run.tools.defer`); found tools are
+ * shown from the next model call on. `select:a,b` selects tools by name; words match names and
+ * descriptions, and a word with a `+` is required.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function toolSearch(options: ToolSearchOptions = {}): Tool {

@@ -55,7 +55,7 @@ export interface ReasoningContent extends ContentFields {
   readonly id?: string | undefined
   /** `summary` is a provider's digest of its thinking, `raw` the thinking itself. */
   readonly kind?: 'summary' | 'raw' | undefined
-  /** Signed or encrypted thinking, replayed as it came and only to its origin. */
+  /** Signed or encrypted thinking, sent back unchanged and only to its origin. */
   readonly protected?: string | undefined
 }
 
@@ -194,7 +194,7 @@ export interface HostedContent extends ContentFields {
   readonly data?: unknown
 }
 
-/** One part of a message. Parts of a type that this version does not know are kept as they are. */
+/** One part of a message. Parts of unknown types are kept unchanged. */
 export type Content =
   | TextContent
   | ReasoningContent

@@ -40,7 +40,9 @@ export interface Session {
   pending: readonly ApprovalRequestContent[]
   /** Values of state cells of scope `session`, by name. JSON. */
   readonly state: Record<string, unknown>
-  /** Save of `sessions(store)` that the session continues. A save is rejected where there is a later one. */
+  /**
+   * Save of `sessions(store)` that the session continues. A save is rejected if a later one exists.
+   */
   revision: string | undefined
   /** Returns a copy as JSON, from which `createSession` makes the session again. */
   toJSON(): SessionSnapshot
@@ -71,9 +73,9 @@ export interface SessionTurn {
 }
 
 /**
- * Makes a session that continues another one without changing it: with its messages, up to the one
- * with the id `until` if given, and a copy of its state. A conversation that the provider stores
- * and pending approvals stay with the old session; state of scope `tenant` is shared.
+ * Creates a session that continues another one without changing it: with its messages, up to the
+ * one with the id `until` if given, and a copy of its state. A conversation that the provider
+ * stores and pending approvals stay with the old session; state of scope `tenant` is shared.
  * @throws RangeError if no message has the id
  */
 export function forkSession(session: Session, options: { readonly until?: string } = {}): Session {
@@ -87,7 +89,7 @@ export function forkSession(session: Session, options: { readonly until?: string
 }
 
 /**
- * Makes an empty session, or one from its snapshot.
+ * Creates an empty session, or one from its snapshot.
  *
  * @example
  * ```ts

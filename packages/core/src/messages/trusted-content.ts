@@ -8,7 +8,7 @@ const trusted = Symbol.for('lamella.trusted')
 
 /** An answer to a request for approval. */
 export interface ApprovalAnswer {
-  /** Lets the call run. */
+  /** True runs the call, false rejects it. */
   readonly approved: boolean
   /** Arguments to run the call with, validated again. @default those of the call */
   readonly arguments?: Readonly<Record<string, unknown>> | undefined
@@ -19,8 +19,8 @@ export interface ApprovalAnswer {
 }
 
 /**
- * Makes the answer to a request for approval, as a part of a run's input. Only answers that this function
- * made are accepted there; one that came as JSON is refused with `untrusted_input`.
+ * Makes the answer to a request for approval, as a part of a run's input. Only answers made by this
+ * function are accepted there; an answer from JSON is rejected with `untrusted_input`.
  *
  * @example
  * const asked = await agent.run('Refund order 7', { session })
@@ -49,8 +49,8 @@ export function approvalResponse(
 }
 
 /**
- * Makes the result of a call to a declared tool, as a part of a run's input. A result that came as JSON is
- * refused with `untrusted_input`, unless its call is in the same input.
+ * Makes the result of a call to a declared tool, as a part of a run's input. A result from JSON is
+ * rejected with `untrusted_input`, unless its call is in the same input.
  */
 export function toolResult(callId: string, value: unknown): FunctionResultContent {
   const { contents, error } = toFunctionResult(value)

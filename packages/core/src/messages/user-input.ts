@@ -7,17 +7,17 @@ import type { Message } from './message.ts'
 /** Limits of `userInput`. */
 export interface UserInputOptions {
   /**
-   * Characters of text, over all parts.
+   * Maximum number of characters of all texts together.
    * @default 100000
    */
   readonly maxChars?: number | undefined
   /**
-   * Parts: texts and files.
+   * Maximum number of texts and files.
    * @default 20
    */
   readonly maxParts?: number | undefined
   /**
-   * Bytes of files, over all parts. 0 accepts no files.
+   * Maximum number of bytes of all files together. 0 accepts no files.
    * @default 10485760
    */
   readonly maxBytes?: number | undefined

@@ -4,8 +4,8 @@ import type { RunContext } from '../contract/run.ts'
 import { engineOf } from '../run/run.ts'
 
 /**
- * Adds gates to the tool calls of a run. A gate cannot lift what another one or the tool asks for. For an
- * agent middleware, before its `callNext()`; what a gate throws fails the run.
+ * Adds gates to the tool calls of a run. A gate cannot lift a requirement of another gate or of the
+ * tool. Call it in an agent middleware, before its `callNext()`; an error of a gate fails the run.
  */
 export function gateCalls(run: RunContext, gate: CallGate): void {
   const engine = engineOf(run)

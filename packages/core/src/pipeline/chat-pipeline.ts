@@ -49,7 +49,7 @@ export type ChatHandler = (
   context: ChatContext,
 ) => ChatAnswer | Promise<ChatAnswer> | AsyncIterable<ChatResponseUpdate>
 
-/** Anything that a handler can answer with. */
+/** Answer of a handler. */
 export type ChatAnswer =
   | ChatResponse
   | ChatResponseInit

@@ -5,8 +5,8 @@ import type { Message } from '../messages/message.ts'
 import { BaseChatClient } from './base-chat-client.ts'
 
 /**
- * The same client with middlewares around every call, for use with or without an agent. Middlewares that it
- * has already lie inside the new ones.
+ * The same client with middlewares around every call, for use with or without an agent. Its
+ * existing middleware is inside the new one.
  */
 export function withMiddleware(
   client: ChatClient,

@@ -98,8 +98,8 @@ export interface EventDefinition<Data, Answer> {
 
 /**
  * Defines a type of events that middlewares and tools send to the caller.
- * @throws TypeError that names the option; what it returns throws a TypeError for data that does not
- * fit, without the data
+ * @throws TypeError that names the option; the returned function throws a TypeError for data that
+ * does not fit, without the data
  */
 export function defineEvent<Data, Answer = unknown>(
   options: EventOptions<Data, Answer>,

@@ -19,7 +19,8 @@ import type {
 const scopes = ['run', 'session', 'tenant']
 
 /**
- * Defines a value that each run has one of. Keep the cell: two definitions of one name clash.
+ * Defines a cell of state, with one value for each run. Keep the cell in a constant: two
+ * definitions of one name throw.
  * @throws TypeError that names the option
  *
  * @example

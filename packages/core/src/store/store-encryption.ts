@@ -4,11 +4,11 @@ import { LamellaError } from '../base/lamella-error.ts'
 import { storeExtensions } from './store-extensions.ts'
 import type { KeyValueStore } from './store.ts'
 
-/** Turns values into what a store keeps, and back. */
+/** Encrypts and decrypts the values of a store. */
 export interface StoreCipher {
   /** Encrypts the JSON text of a value. `key` is the entry's, to bind the two together. */
   encrypt(text: string, key: string): string | Promise<string>
-  /** Decrypts what `encrypt` made. Throws for anything else. */
+  /** Decrypts the output of `encrypt`. Throws for anything else. */
   decrypt(text: string, key: string): string | Promise<string>
 }
 

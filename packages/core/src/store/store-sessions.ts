@@ -15,7 +15,7 @@ import { mergeSessions } from './store-session-merge.ts'
 import { withinStoreTime } from './store-time-limit.ts'
 import type { KeyValueStore } from './store.ts'
 
-/** Whose sessions are meant. */
+/** Owner of sessions. */
 export interface SessionOwner {
   /** Tenant of the session. Sessions of other tenants are out of reach. @default no tenant */
   readonly tenant?: string | undefined
@@ -30,7 +30,7 @@ export interface SessionOwner {
 export interface SessionsOptions {
   /**
    * Milliseconds after the last save until a session expires.
-   * @default it stays
+   * @default it never expires
    */
   readonly ttlMs?: number | undefined
   /**
@@ -54,7 +54,7 @@ export interface SessionsOptions {
    * @default 5000
    */
   readonly storeTimeoutMs?: number | undefined
-  /** Tells the time. @default the clock of this machine */
+  /** Source of time. @default the clock of this machine */
   readonly clock?: Clock | undefined
 }
 
@@ -76,23 +76,25 @@ export interface SessionPage {
 
 /** Keeps conversations between runs. */
 export interface Sessions {
-  /** Resolves to a session, or `undefined` where there is none for this owner. */
+  /** Resolves to a session, or `undefined` if there is none for this owner. */
   load(id: string, owner?: SessionOwner): Promise<Session | undefined>
   /**
-   * Resolves to a session, an empty one where there is none yet.
+   * Resolves to a session, or a new empty one.
    * @throws LamellaError `session_unknown` if it belongs to another principal
    */
   open(id: string, owner?: SessionOwner): Promise<Session>
   /**
-   * Refers to a session, an empty one where there is none yet, for `agent.run(input, { session })`: the run
-   * loads it when it begins and saves it when it ends, also when it fails. Runs of one session in this process
-   * follow each other, and each begins with what the one before has saved.
+   * Returns a reference to a session, or to a new empty one, for `agent.run(input, { session })`:
+   * the run loads it when it begins and saves it when it ends, also when it fails. Runs of one
+   * session in this process run one after the other, and each begins with the state that the
+   * previous one saved.
    */
   at(id: string, owner?: SessionOwner): SessionReference
   /**
-   * Saves a session. Its owner is that of `load` or `open`; pass one for a session of your own making, such as
-   * from a snapshot.
-   * @throws LamellaError `session_conflict` if somebody else has saved it since it was loaded
+   * Saves a session. Its owner is that of `load` or `open`; pass one for a session that you
+   * created, such as from a snapshot.
+   * @throws LamellaError `session_conflict` if it was saved
+   * elsewhere since it was loaded
    */
   save(session: Session, owner?: SessionOwner): Promise<void>
   /** Lists the sessions of a principal, the last saved first. Needs a store with lists. */

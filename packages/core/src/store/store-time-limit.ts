@@ -2,13 +2,13 @@ import type { Clock } from '../base/timers.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { unlessAborted } from '../base/promises.ts'
 
-/** How long to wait for a store. */
+/** Time limit for a store. */
 export interface StoreTimeLimit {
   /** Tells the time. */
   readonly clock: Clock
   /** Milliseconds; `Infinity` for no limit. */
   readonly timeoutMs: number
-  /** Ends the wait as soon as it aborts. */
+  /** Signal that ends the wait. */
   readonly signal?: AbortSignal | undefined
 }
 

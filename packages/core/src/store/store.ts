@@ -6,17 +6,17 @@ import { memoryLists } from './store-lists.ts'
 
 /** Options of a write. */
 export interface WriteOptions {
-  /** Milliseconds until the entry expires. @default it stays */
+  /** Milliseconds until the entry expires. @default it never expires */
   readonly ttlMs?: number | undefined
 }
 
 /**
- * Keeps the data of caches, limits, budgets, sessions and approvals. Values are JSON: each read gets
- * a copy of the value that was written. A missing or expired entry reads as `undefined`.
+ * Stores the data of caches, limits, budgets, sessions and approvals. Values are JSON: each read
+ * gets a copy of the value that was written. A missing or expired entry reads as `undefined`.
  *
  * `get`, `set`, `delete` and `compareAndSet` are required. `increment`, `limits` and `lists` are
- * extensions: a middleware that needs one says so when it is constructed. A lease needs no extension:
- * it is a `compareAndSet` with a `ttlMs`.
+ * extensions: a middleware that needs one throws at construction without it. A lease needs no
+ * extension: it is a `compareAndSet` with a `ttlMs`.
  *
  * A method that rejects may have written: the reply can be lost after the write.
  */
@@ -28,13 +28,13 @@ export interface KeyValueStore {
   /** Removes the entry. A missing entry is no error. */
   delete(key: string): Promise<void>
   /**
-   * Replaces the entry and its time to live in one step, if the entry equals `expected`; resolves to
-   * whether it did. `undefined` expects a missing or expired entry.
+   * Atomically replaces the entry and its time to live if the entry equals `expected`; resolves to
+   * true if it did. `undefined` expects a missing or expired entry.
    *
-   * Values are compared as JSON text, so expect what `get` resolved to, or a value written the same way.
-   * Of several writers that expect the same, exactly one gets `true`, unless one of them writes what
-   * it expects. After a rejection, read the entry: a value that nobody else writes, such as an id of
-   * your own, tells whether the write happened.
+   * Values are compared as JSON text, so expect what `get` resolved to, or a value written the same
+   * way. Of several writers that expect the same, exactly one gets `true`, unless one of them
+   * writes what it expects. After a rejection, read the entry: a unique value, such as your own id,
+   * shows if the write happened.
    */
   compareAndSet(
     key: string,
@@ -43,8 +43,8 @@ export interface KeyValueStore {
     options?: WriteOptions,
   ): Promise<boolean>
   /**
-   * Counters. Adds to a number in one step and resolves to the sum; a missing entry counts as 0.
-   * `ttlMs` is the time to live of a new entry: later additions do not prolong it.
+   * Counters. Atomically adds to a number and resolves to the sum; a missing entry counts as 0.
+   * `ttlMs` is the time to live of a new entry: later additions do not extend it.
    */
   increment?(key: string, by: number, options?: WriteOptions): Promise<number>
   /** Sliding windows, token buckets and concurrency, exact across processes. */
@@ -70,13 +70,13 @@ export interface Store extends KeyValueStore {
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
   /**
-   * Number of entries, and of lists, that are kept. Beyond it, the least recently used is dropped.
+   * Maximum number of entries, and of lists. Beyond it, the least recently used is dropped.
    * @default 1000
    */
   readonly maxEntries?: number | undefined
   /**
-   * Size of all keys and values as JSON, two bytes a character. Beyond it, the least recently used
-   * entries are dropped. An entry that alone is larger is not kept, and drops no other.
+   * Maximum size of all keys and values as JSON, with two bytes per character. Beyond it, the least
+   * recently used entries are dropped. A single larger entry is not stored, and drops no other.
    * @default no limit
    */
   readonly maxBytes?: number | undefined

@@ -2,7 +2,7 @@ import { isObject } from '../base/is-object.ts'
 import { defined } from '../base/wire.ts'
 import type { ChatResponseUpdate } from '../messages/chat-response.ts'
 
-/** Kinds of content that a client gets only when the application asks for them. */
+/** Kinds of content that a client gets only if the application includes them. */
 export type ClientContent =
   | 'annotations'
   | 'events'
@@ -45,7 +45,7 @@ export interface ClientRequest {
   readonly arguments?: string
 }
 
-/** How a run ended, as a client sees it. */
+/** End of a run, as a client receives it. */
 export interface ClientOutcome {
   /** Status of the run. */
   readonly status: string

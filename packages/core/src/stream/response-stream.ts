@@ -18,9 +18,9 @@ import { InnerSource } from './wrapped-source.ts'
 type Awaitable<Value> = Value | Promise<Value>
 
 /**
- * Updates on their way, and the final value they add up to. It starts with the first pull, is read
- * once, and settles once. At its end: flush of the transforms → cleanup hooks → finalizer → result
- * hooks → done; the inner stream of a derived one first.
+ * A stream of updates with a final value. It starts with the first pull, is read once, and settles
+ * once. At its end: flush of the transforms → cleanup hooks → finalizer → result hooks → done; the
+ * inner stream of a derived one first.
  */
 export class ResponseStream<Update, Final> implements AsyncIterable<Update>, AsyncDisposable {
   readonly #source: StreamSource<Update, Final>
@@ -74,7 +74,9 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     return new ResponseStream(new IterableSource(source, toFold(finalizer)))
   }
 
-  /** A stream that is still being made: a promise of one, or a function that is called on the first pull. */
+  /**
+   * Creates a stream from a promise of one, or from a function that is called on the first pull.
+   */
   static fromAwaitable<Update, Final>(
     source: StreamMaker<Update, Final>,
   ): ResponseStream<Update, Final> {
@@ -120,8 +122,8 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   }
 
   /**
-   * Returns the final value. Reads the stream to its end if it is not being iterated. Many may
-   * await it; after a failure it rejects with that same error, always.
+   * Returns the final value. Reads the stream to its end if it is not being iterated. It may be
+   * awaited many times; after a failure it always rejects with the same error.
    */
   async finalResponse(): Promise<Final> {
     const outcome = await this.outcome()
@@ -129,7 +131,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     throw outcome.error
   }
 
-  /** How the stream ended, and what had come through. Never rejects. */
+  /** Resolves to the end of the stream and the content received. Never rejects. */
   async outcome(): Promise<StreamOutcome<Final>> {
     if (this.#outcome === undefined) await (this.#drain ??= this.#readToEnd())
     return this.#outcome!
@@ -159,7 +161,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     return this.flatMap<Mapped, MappedFinal>(async (update) => [await transform(update)], finalizer)
   }
 
-  /** None, one or many updates for each update. */
+  /** Returns a stream with none, one or many updates for each update. */
   flatMap<Mapped, MappedFinal>(
     transform: (update: Update) => Awaitable<Iterable<Mapped>>,
     finalizer: Finalizer<Mapped, MappedFinal>,
@@ -167,14 +169,17 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     return new ResponseStream(new DerivedSource(this, transform, toFold(finalizer)))
   }
 
-  /** The same updates with another final value, which is made from this stream's. */
+  /** Returns a stream with the same updates and another final value, made from this stream's. */
   withFinalizer<Other>(
     finalizer: (final: Final) => Awaitable<Other>,
   ): ResponseStream<Update, Other> {
     return new ResponseStream(new InnerSource(this, ResponseStream.#foldOf, finalizer))
   }
 
-  /** Replaces updates as they pass; `undefined` keeps one. What it returns is in the final value. */
+  /**
+   * Replaces updates as they pass; `undefined` keeps an update. The final value contains the
+   * replacements.
+   */
   withTransformHook(hook: (update: Update) => Awaitable<Update | undefined | null | void>): this {
     this.#beforeEnd('a transform hook')
     if (this.#hasBegun) throw consumed('a transform hook was added after reading had begun')
@@ -183,21 +188,21 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     return this
   }
 
-  /** Sees the final value and may replace it; `undefined` keeps it. */
+  /** Receives the final value and may replace it; `undefined` keeps it. */
   withResultHook(hook: (final: Final) => Awaitable<Final | undefined | null | void>): this {
     this.#beforeEnd('a result hook')
     this.#resultHooks.push(hook)
     return this
   }
 
-  /** Runs once at the end, however the stream ends; at once if it has ended. */
+  /** Runs once at every kind of end of the stream; immediately if the stream has ended. */
   withCleanupHook(hook: () => unknown): this {
     if (this.#isEnding) void Promise.resolve(hook()).catch(() => {})
     else this.#cleanupHooks.push(hook)
     return this
   }
 
-  /** The text as it comes. */
+  /** Yields the text as it arrives. */
   text(options?: TextOptions): AsyncIterable<string> {
     return textPieces(this as AsyncIterable<unknown>, options)
   }
@@ -220,7 +225,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     return serverSentEvents(this, options)
   }
 
-  /** Two streams over this one. What the slower reader has not read yet is kept for it. */
+  /** Returns two streams over this one. Updates are buffered for the slower reader. */
   tee(): [ResponseStream<Update, Final>, ResponseStream<Update, Final>] {
     const fold = this.#source.foldsAnew === true ? () => this.#source.fold!() : undefined
     const [first, second] = tee(this, fold)

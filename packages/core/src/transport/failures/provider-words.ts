@@ -19,8 +19,8 @@ export interface Confidential {
 }
 
 /**
- * The provider's own words about a failure, fit for a log: no key (masked ones neither), nothing
- * that quotes the conversation, no page of HTML, at most 500 characters.
+ * Returns the provider's message about a failure in a form that is safe to log: without keys (also
+ * masked ones), quotes of the conversation and HTML pages, at most 500 characters.
  */
 export function providerWords(message: string, { keys, texts }: Confidential): string {
   if (/^\s*</.test(message)) return 'a web page instead of JSON'
@@ -104,7 +104,7 @@ export function conversationTexts({ messages, instructions = '' }: ChatRequest):
   return texts
 }
 
-/** The name of a code or type, if it is one that may be shown: short, and nothing but a name. */
+/** Returns the name of a code or type if it is safe to show: short, and only a name. */
 export function safeName(value: unknown): string | undefined {
   return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value) ? value : undefined
 }

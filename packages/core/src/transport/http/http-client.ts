@@ -15,7 +15,7 @@ export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promi
 export interface HttpClientOptions {
   /** Address of the API, such as `https://api.openai.com/v1`. */
   readonly baseURL: string
-  /** Key or token, or a function that is asked for one before each attempt. @default none */
+  /** Key or token, or a function that is called for one before each attempt. @default none */
   readonly apiKey?: string | (() => Promise<string>) | undefined
   /** Returns the headers that carry a key. @default `authorization: Bearer` */
   readonly authorize?: ((key: string) => Readonly<Record<string, string>>) | undefined
@@ -29,7 +29,7 @@ export interface HttpClientOptions {
   readonly fetch?: Fetch | undefined
   /** Milliseconds until the headers of an answer, for each attempt. @default 600_000 */
   readonly timeoutMs?: number | undefined
-  /** Milliseconds for the body of a failure, which ends there. @default 300_000 */
+  /** Milliseconds for the body of an error response; the rest is ignored. @default 300_000 */
   readonly bodyTimeoutMs?: number | undefined
   /** Attempts after the first one. @default 2 */
   readonly maxRetries?: number | undefined
@@ -40,9 +40,9 @@ export interface HttpClientOptions {
 const longestWaitMs = 60_000
 
 /**
- * Sends requests with `fetch` and repeats those that failed in passing: without a connection, without
- * headers in time, with status 408, 409, 429 or 5xx, or as `x-should-retry` says. It waits as long as the
- * answer asks, else half a second and twice as long each time. An answer that asks for more than a minute
+ * Sends requests with `fetch` and retries temporary failures: no connection, no headers in time,
+ * status 408, 409, 429 or 5xx, or as `x-should-retry` says. It waits as long as the answer
+ * requests, otherwise half a second, doubled each time. An answer that requests more than a minute
  * fails at once.
  *
  * @example

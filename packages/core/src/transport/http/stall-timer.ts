@@ -1,6 +1,6 @@
 import { backgroundTimer } from '../../base/timers.ts'
 
-/** How long a stream may take, in milliseconds. `Infinity` waits for ever. */
+/** Time limits of a stream in milliseconds. `Infinity` sets no limit. */
 export interface StreamTimeouts {
   /** From the first pull to the first update, the SDK's own repeats included. */
   readonly firstUpdateTimeoutMs: number

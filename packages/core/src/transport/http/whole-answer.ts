@@ -7,11 +7,11 @@ import { parseObject } from '../../base/wire.ts'
 
 /** A call whose answer comes in one piece. */
 export interface WholeCall extends TransportCall {
-  /** Tells if JSON is an answer of this API. */
+  /** Returns true if JSON is an answer of this API. */
   readonly isAnswer: (body: WireObject) => boolean
   /** Name of an answer in an error, such as `a message`. */
   readonly wanted: string
-  /** How many milliseconds the body may take once the headers are there. `Infinity` waits for ever. */
+  /** Milliseconds for the body, after the headers. `Infinity` sets no limit. */
   readonly bodyTimeoutMs: number
 }
 
@@ -23,7 +23,7 @@ export interface WholeAnswer {
   readonly headers: Headers
 }
 
-/** The JSON that a call answers with. An abort rejects at once with the signal's reason. */
+/** Resolves to the JSON answer of a call. An abort rejects at once with the signal's reason. */
 export function readWhole(call: WholeCall): Promise<WholeAnswer> {
   const { signal, bodyTimeoutMs } = call
   if (signal.aborted) return Promise.reject(signal.reason)

@@ -5,7 +5,7 @@ import { ownContent } from './own-content.ts'
 import { ownMessages } from './own-messages.ts'
 import { pairCalls } from './pair-calls.ts'
 
-/** A history that an API accepts, and what it lost on the way. */
+/** A history that an API accepts, and its losses. */
 export interface PreparedHistory {
   /** Messages as they are sent. */
   readonly messages: readonly Message[]
@@ -14,8 +14,9 @@ export interface PreparedHistory {
 }
 
 /**
- * Makes any history legal for an API: nothing is empty, nothing is for another provider alone, and every
- * call has one legal id and one result right behind its turn. `adapt` changes what else the API asks for.
+ * Makes any history valid for an API: without empty parts and opaque data of other providers, and
+ * with one valid id and one result, directly after its turn, for every call. `adapt` makes further
+ * changes that the API needs.
  *
  * @example
  * ```ts

@@ -1,21 +1,21 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A package whose core is not one that it can work with. */
+/** A package with an incompatible core. */
 export interface CoreProblem {
   /** Name of the package. */
   readonly name: string
   /** Installed version of the package. */
   readonly version: string
-  /** Range of core that its manifest asks for. */
+  /** Range of core in its manifest. */
   readonly range: string
   /** Installed version of core; `undefined` if there is no core. */
   readonly core: string | undefined
-  /** One sentence with both versions, and the command that mends it. */
+  /** One sentence with both versions, and the command that fixes it. */
   readonly message: string
 }
 
-/** Looks through the packages that an application has installed, nested ones too. */
+/** Checks the installed packages of an application, nested ones too. */
 export function checkCores(folder: string): CoreProblem[] {
   const problems: CoreProblem[] = []
   const visit = (modules: string, outer: string | undefined): void => {

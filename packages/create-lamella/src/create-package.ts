@@ -82,7 +82,7 @@ export function createPackage(options: CreateOptions): string {
   return folder
 }
 
-/** Files that go by another name in a package: npm leaves one out, and takes the other for its own. */
+/** Files that have another name in a package: npm omits one, and uses the other itself. */
 const ownNames: Readonly<Record<string, string>> = {
   gitignore: '.gitignore',
   'manifest.json': 'package.json',
@@ -93,7 +93,7 @@ function stem(kind: PackageKind): string {
   return kind === 'provider' ? 'chat-client' : kind
 }
 
-/** Longer words first, so that none is taken for a part of another. */
+/** Longer words first, so that none matches as a part of another. */
 function rename(text: string, words: Readonly<Record<string, string>>): string {
   const parts = Object.keys(words)
     .toSorted((a, b) => b.length - a.length)

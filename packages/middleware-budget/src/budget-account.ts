@@ -54,7 +54,7 @@ export class BudgetAccount {
   readonly ledger: Ledger
   readonly #options: AccountOptions
   readonly #totals: Amounts = {}
-  /** Amounts reserved for answers under way, whose length nobody knows. */
+  /** Amounts reserved for answers in progress, whose length is unknown. */
   #open: Amounts = {}
   readonly #seen = new WeakSet<InternalCallEvent>()
   #enteredAt: number
@@ -80,9 +80,9 @@ export class BudgetAccount {
   }
 
   /**
-   * Takes `amounts` if they fit, and resolves to `undefined`; otherwise to what is used up. Of
-   * `relevant`, nothing may be used up already. `open` is the part of `amounts` that is a guess: it may
-   * go over a limit, and keeps the next call from beginning then.
+   * Reserves `amounts` if they fit, and resolves to `undefined`; otherwise resolves to the
+   * exhausted limit. No limit of `relevant` may be exhausted already. `open` is the estimated part
+   * of `amounts`: it may exceed a limit, and then keeps the next call from starting.
    */
   async reserve(
     relevant: readonly BudgetCounter[],
@@ -103,19 +103,19 @@ export class BudgetAccount {
     return { ...over, spent, remaining: Math.max(0, over.limit - spent) }
   }
 
-  /** Replaces what was reserved by what was used. */
+  /** Replaces a reservation with the actual usage. */
   async settle(reserved: Amounts = {}, open: Amounts = {}): Promise<void> {
     this.#open = sum(this.#open, negative(open))
     await this.#add(negative(reserved))
   }
 
-  /** Counts what a call has used as far as it can be told, where its provider did not. */
+  /** Counts the estimated usage of a call whose provider reported none. */
   chargeEstimate(usage: Usage, model: ModelName): void {
     this.ledger.estimated = addUsage(this.ledger.estimated ?? {}, usage)
     this.ledger.cost += this.#options.price?.(usage, model) ?? 0
   }
 
-  /** Counts a call that was granted, or with -1 takes it back. */
+  /** Counts a granted call, or with -1 removes it again. */
   count(counter: 'modelCalls' | 'toolCalls', by: 1 | -1 = 1): void {
     const { counted } = this.ledger
     counted[counter] = (counted[counter] ?? 0) + by
@@ -145,7 +145,7 @@ export class BudgetAccount {
   }
 
   /**
-   * Throws a problem that was kept back.
+   * Throws a deferred problem.
    * @throws LamellaError `price_unknown` if something could not be charged
    * @throws LamellaError `price_unknown` if something could not be charged
    */
@@ -198,7 +198,7 @@ export class BudgetAccount {
     const { usage } = this.run
     const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = addUsage(usage, estimated)
     const all = Math.max(totalTokens, inputTokens + outputTokens)
-    // What is not priced by its model yet is priced by the one that was called last.
+    // Usage without a price by its own model has the price of the model that was called last.
     const rest = { ...usage }
     for (const name in priced) rest[name] = Math.max(0, (rest[name] ?? 0) - (priced[name] ?? 0))
     const unknown = { provider: undefined, model: undefined }

@@ -21,9 +21,9 @@ export interface Caller {
 export interface BudgetRules {
   readonly report: (run: RunContext, event: BudgetEvent) => void
   /**
-   * Takes `amounts`, if they fit and nothing of `relevant` is used up; resolves to what is, if anything.
-   * `open` is the part of them that is a guess.
-   * An abort ends the wait for the store, and what that grants later is given back.
+   * Reserves `amounts` if they fit and no limit of `relevant` is exhausted; otherwise resolves to
+   * the exhausted limit. `open` is the estimated part. An abort ends the wait for the store;
+   * amounts that it grants later are returned.
    */
   take(
     context: Caller,
@@ -33,8 +33,8 @@ export interface BudgetRules {
     open?: Amounts,
   ): Promise<BudgetShare | undefined>
   /**
-   * Takes `amounts` in the same way, and resolves to them.
-   * @throws BudgetExhausted otherwise; in shadow mode that is only told, and nothing is taken
+   * Reserves `amounts` in the same way, and resolves to them. @throws BudgetExhausted otherwise; in
+   * shadow mode this is only reported, and nothing is reserved
    */
   demand(
     context: Caller,

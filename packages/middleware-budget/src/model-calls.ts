@@ -10,7 +10,7 @@ import { modelCallCounters } from './check-budget-options.ts'
 import type { ModelName } from './price-table.ts'
 import { priceOf } from './price-table.ts'
 
-/** Makes the chat middleware: it reserves the amounts of a call, and settles the used ones. */
+/** Creates the chat middleware: it reserves the amounts of a call, and settles the actual usage. */
 export function modelCalls(
   options: BudgetOptions,
   rules: BudgetRules,
@@ -105,7 +105,8 @@ export function modelCalls(
     try {
       await callNext()
     } catch (error) {
-      // What ended the call is told, and not a store that fails; an abort does not wait for it.
+      // The end of the call is reported, not a failure of the store; an abort does not wait for the
+      // store.
       const ended = end(error).catch(() => {})
       if (!context.signal.aborted) await ended
       throw error
@@ -128,7 +129,7 @@ function usedBy({ result, signal }: ChatContext, guess: Usage, error: unknown): 
     const said = (result?.text ?? '') + result?.functionCalls.map((call) => call.arguments).join('')
     return withTotal({ ...guess, outputTokens: estimateTokens(said) })
   }
-  // Left, or broken off: the provider counts what nobody waits for too.
+  // Left or interrupted: the provider also counts an answer that no reader waits for.
   const isUnderWay = signal.aborted || (isProviderError(error) && error.partial !== undefined)
   return isUnderWay ? withTotal(guess) : undefined
 }

@@ -5,7 +5,7 @@ export interface PathArgument {
   readonly keys: readonly (string | number)[]
 }
 
-/** Keys beside a path that hold no path themselves, as in `{ name, content, encoding }`. */
+/** Keys next to a path that are not paths themselves, as in `{ name, content, encoding }`. */
 const noPath = /^(?:contents?|text|body|data|description|encoding|mode|(?:mime|media)?_?type)$/i
 
 /** Keys that hold a path or another kind of value. */

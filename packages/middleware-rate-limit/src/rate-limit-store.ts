@@ -11,9 +11,9 @@ export interface Claim extends Omit<LimitClaim, 'kind'> {
   readonly kind: LimitClaim['kind'] | 'fixed-window'
 }
 
-/** A claim, and what its call really used. */
+/** A claim, and the actual usage of its call. */
 export interface Settlement {
-  /** The claim, as it was taken. */
+  /** The original claim. */
   readonly claim: Claim
   /** Amount that the call used; 0 returns all of it. */
   readonly used: number
@@ -23,20 +23,20 @@ export interface Settlement {
 export interface Restriction {
   /** The limit. */
   readonly claim: Claim
-  /** Remaining amount. 0 lets nothing through. */
+  /** Remaining amount. 0 admits nothing. */
   readonly remaining: number
   /** Milliseconds for which that holds. */
   readonly forMs: number
 }
 
 /**
- * Counts what calls take of limits, where no `KeyValueStore` can. Each method acts in one step: nobody else
- * sees half of it. What is settled, renewed or restricted may be gone already; then nothing happens.
+ * Counts the amounts that calls take from limits, if no `KeyValueStore` can. Each method is atomic.
+ * A claim that is settled, renewed or restricted may have expired; then nothing happens.
  */
 export interface RateLimitStore {
   /** Takes all claims for the call `id`, or none. */
   take(id: string, claims: readonly Claim[]): LimitGrant | Promise<LimitGrant>
-  /** Replaces what was claimed by what was used; 0 returns it all. Ends what is concurrent. */
+  /** Replaces a claim with the actual usage; 0 returns all of it. Ends concurrent claims. */
   settle(id: string, settlements: readonly Settlement[]): void | Promise<void>
   /** Reduces remaining amounts for a while. */
   restrict(restrictions: readonly Restriction[]): void | Promise<void>
@@ -44,7 +44,7 @@ export interface RateLimitStore {
   renew?(id: string, claims: readonly Claim[]): void | Promise<void>
   /** Milliseconds that a concurrent call counts without being renewed. @default until it is settled */
   readonly leaseMs?: number | undefined
-  /** Milliseconds between two looks for what other processes returned. @default never */
+  /** Milliseconds between two checks for capacity that other processes released. @default never */
   readonly pollMs?: number | undefined
   /** Kinds of claims that it supports, the preferred one first. */
   readonly kinds: readonly Claim['kind'][]

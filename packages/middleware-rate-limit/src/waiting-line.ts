@@ -23,7 +23,7 @@ export interface Caller {
 export interface LineOptions {
   readonly clock: Clock
   readonly take: (id: string, claims: readonly Claim[]) => Promise<Answer>
-  /** Gives back a grant whose call has left in the meantime. */
+  /** Returns a grant whose call has left in the meantime. */
   readonly giveBack: (answer: Answer, id: string, claims: readonly Claim[]) => void
   /** Milliseconds between two checks without a notice. */
   readonly pollMs: number
@@ -55,7 +55,7 @@ export class WaitingLine {
     this.#options = options
   }
 
-  /** Makes the first call look again after something was given back. */
+  /** Makes the first call check again after capacity was released. */
   wake(): void {
     this.#isWoken = true
     this.#sleep?.abort()

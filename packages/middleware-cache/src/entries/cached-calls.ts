@@ -25,7 +25,8 @@ export interface SingleFlightOptions {
    */
   readonly waitMs?: number | undefined
   /**
-   * Milliseconds that the reader of a streamed answer may pause before others no longer wait for it.
+   * Milliseconds that the reader of a streamed answer may pause until other calls no longer wait
+   * for it.
    * @default 3000
    */
   readonly stallMs?: number | undefined
@@ -67,13 +68,13 @@ export interface Found<Value> {
   readonly shared: boolean
 }
 
-/** The right and duty to make the call. */
+/** The right and the obligation to make the call. */
 export interface Turn<Value> {
   /** Entry that no longer may answer. */
   readonly old: CacheEntry<Value> | undefined
   /** Publishes the outcome to waiting calls. To be called exactly once. */
   end(entry: CacheEntry<Value> | undefined, error?: unknown): void
-  /** A part of the answer has come, and its reader has taken the one before. */
+  /** A part of the answer has arrived, and its reader has read the previous one. */
   progress(): void
 }
 
@@ -142,7 +143,7 @@ export class CachedCalls<Value> {
           const isLeft = isControlFlow(error, options.signal) && !isTermination(error)
           finish(made ?? (isLeft ? 'aborted' : (old ?? 'none')))
         },
-        // Of those who wait, the next makes the call.
+        // The next waiting call makes it.
         progress: this.#stallWatch(singleFlight, options, over.signal, () => finish('aborted')),
       }
     } catch (error) {
@@ -151,7 +152,7 @@ export class CachedCalls<Value> {
     }
   }
 
-  /** Calls back when nobody has taken more of an answer for a while. */
+  /** Calls back when the reader of an answer has paused for too long. */
   #stallWatch(
     { stallMs = 3000 }: SingleFlightOptions,
     { isAwaited = () => true }: BeginOptions<Value>,
@@ -176,7 +177,10 @@ export class CachedCalls<Value> {
     }
   }
 
-  /** The right to make the call, or what another process made; nothing where no right is needed. */
+  /**
+   * Resolves to the right to make the call, or to the answer of another process; undefined if no
+   * right is needed.
+   */
   async #lease(
     key: string,
     { leaseMs = 10_000, pollMs = 50, waitMs = 60_000 }: SingleFlightOptions,

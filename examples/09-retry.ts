@@ -17,7 +17,7 @@ const retry = chatMiddleware('retry', async (context, callNext) => {
       return
     } catch (error) {
       if (!isProviderError(error) || !error.retry.retryable || attempt > maxRetries) throw error
-      // Released content cannot be taken back.
+      // The caller has seen content: a retry would restart the answer on the screen.
       if (context.released) throw error
       const delayMs = error.retry.afterMs ?? 10 * 2 ** attempt
       console.log(`${error.message}: again in ${delayMs} ms`)

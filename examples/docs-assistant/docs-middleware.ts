@@ -79,7 +79,7 @@ export const retry = chatMiddleware('retry', async (context, callNext) => {
       await callNext()
       return
     } catch (error) {
-      // Released content cannot be taken back, so a stream that breaks is not retried.
+      // A retry would restart an answer that the caller has seen, so a stream that breaks is not retried.
       if (!isProviderError(error) || !error.retry.retryable || context.released) throw error
       if (attempt > maxRetries) throw error
       const delayMs = error.retry.afterMs ?? 200 * 2 ** (attempt - 1)

@@ -34,7 +34,10 @@ const tasks = {
     await runWithPnpm('turbo', ['run', 'build'])
     await script('bench/budgets.mjs')
   },
-  size: () => script('scripts/size.mjs'),
+  size: async () => {
+    await runWithPnpm('turbo', ['run', 'build'])
+    await script('scripts/size.mjs')
+  },
   soak: () => run('node', [...soak, ...args]),
   eval: () => script('scripts/eval.ts', '--conditions=@lamella/source'),
   runtimes: async () => {

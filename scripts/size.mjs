@@ -1,6 +1,6 @@
-// Measures what core adds to an application, and whole applications: bundled from source, minified, gzipped. The goal of each
-// bundle is not reached yet (docs/decisions/0010-a-size-budget.md); until then the limit is what it has
-// come to, and goes down with it.
+// Measures what core adds to an application, and whole applications: the built packages, bundled, minified, gzipped.
+// Where a goal is not reached yet (docs/decisions/0010-a-size-budget.md), the limit is what the bundle has come to, and
+// goes down with it.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -18,7 +18,7 @@ const bundles = [
   {
     name: 'an agent, a tool and a middleware',
     goalBytes: 12_000,
-    limitBytes: 39_700,
+    limitBytes: 39_400,
     source: `
       import { Agent, chatMiddleware, tool } from '@lamella/core'
       const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object' }, execute: () => Date.now() })
@@ -29,13 +29,13 @@ const bundles = [
   {
     name: 'that agent with the OpenAI client on fetch',
     goalBytes: 60_000,
-    limitBytes: 60_500,
+    limitBytes: 59_600,
     source: applicationOn('@lamella/openai/fetch'),
   },
   {
     name: 'that agent with the OpenAI client on the SDK',
     goalBytes: 148_000,
-    limitBytes: 148_000,
+    limitBytes: 146_500,
     source: applicationOn('@lamella/openai'),
   },
   {
@@ -46,7 +46,7 @@ const bundles = [
   {
     name: 'all that core exports',
     goalBytes: 18_000,
-    limitBytes: 62_700,
+    limitBytes: 62_300,
     source: `export * from '@lamella/core'`,
   },
 ]
@@ -74,8 +74,8 @@ console.log('\neach entry without core and without its dependencies')
 for (const folder of readdirSync('packages')) {
   const { name, exports } = JSON.parse(readFileSync(`packages/${folder}/package.json`, 'utf8'))
   for (const [entry, target] of Object.entries(exports)) {
-    if (target['@lamella/source'] === undefined) continue
-    const source = `export * from './${target['@lamella/source']}'`
+    if (target.default === undefined) continue
+    const source = `export * from '${target.default}'`
     const bytes = await bytesOf({ contents: source, resolveDir: `packages/${folder}` }, true)
     const id = name + entry.slice(1)
     if (isUpdate) budgets[id] = Math.ceil((bytes * 1.1) / 100) * 100
@@ -99,7 +99,6 @@ async function bytesOf(stdin, alone = false) {
     platform: alone ? 'node' : 'neutral',
     packages: alone ? 'external' : 'bundle',
     target: 'es2023',
-    conditions: ['@lamella/source'],
   }).catch(() => process.exit(1)) // esbuild has said why
   return gzipSync(outputFiles[0].contents, { level: 9 }).length
 }

@@ -56,7 +56,7 @@ export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse
       const ending = await (groups.length > 0 ? loop.resume(groups) : loop.turn())
       if (ending !== undefined) return loop.finish(ending)
       // A round is kept when its middlewares are done with it, too.
-      await saveStep(run)
+      if (run.keepsSteps) await saveStep(run)
     }
   } catch (error) {
     return loop.finish(loop.endedBy(error))
@@ -262,7 +262,7 @@ class FunctionLoop {
     run.messages.executing = batch.calls
     if (!journal.groups.has(id)) journal.record({ kind: 'calls', group: id })
     if (run.control?.mode === 'after-model') return cancelledPause
-    await saveStep(run)
+    if (run.keepsSteps) await saveStep(run)
     return this.#took(id, batch, await this.#runBatch(batch))
   }
 

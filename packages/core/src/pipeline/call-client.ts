@@ -79,7 +79,10 @@ async function whole(context: ChatView, request: ChatRequest): Promise<void> {
       : client.respond(request)
     const response = await run.unlessAborted(asked, ownSignal)
     run.addUsage(response.usage)
-    if (generation === call.generation) await call.applyTransforms(response, Infinity, ownSignal)
+    if (generation === call.generation) {
+      const waiting = call.applyTransforms(response, Infinity, ownSignal)
+      if (waiting !== undefined) await waiting
+    }
     if (generation !== call.generation)
       throw new LamellaError('the call was superseded or aborted', { code: 'aborted' })
   } catch (error) {

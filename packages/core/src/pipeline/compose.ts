@@ -110,7 +110,8 @@ export function compose<Context extends MiddlewareView<Result>, Result, Outcome 
       } catch (error) {
         leave(context, undefined, error)
       }
-      return await settle(middlewares[0], context, undefined)
+      const settled = settle(middlewares[0], context, undefined)
+      return settled instanceof Promise ? await settled : settled
     } catch (error) {
       return recover(context, error)
     }

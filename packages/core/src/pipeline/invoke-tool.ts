@@ -61,7 +61,7 @@ export async function invokeTool(context: FunctionView): Promise<void> {
     value === undefined && call.result !== undefined ? call.result : toFunctionResult(value)
   call.result = call.insideResult = result
   run.journal.record({ kind: 'tool', address, result })
-  await saveStep(run)
+  return saveStep(run)
 }
 
 function lateEdit({ name }: Tool, input: string): MiddlewareContractError {

@@ -2,7 +2,8 @@
 import { createServer } from 'node:http'
 import { pieces } from './stream-chunks.mjs'
 
-const server = createServer((request, response) => {
+// A busy machine takes seconds between two answers: a connection that closes meanwhile would fail the next one.
+const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   request.resume().on('end', () => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     let next = 0

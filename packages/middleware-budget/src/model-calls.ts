@@ -39,6 +39,16 @@ export function modelCalls(
     context.client = degrade.client ?? context.client
   }
 
+  /** Amounts above twice a limit do not fit either, and would cost a sum its last digits. */
+  const amountsOf = (usage: Usage, costUsd = 0): Amounts => {
+    const amounts: Amounts = { modelCalls: 1, ...withTotal(usage), costUsd }
+    for (const counter of metered) {
+      const amount = Math.max(0, amounts[counter] ?? 0) || 0
+      amounts[counter] = Math.min(amount, 2 * (limits[counter] ?? 0))
+    }
+    return amounts
+  }
+
   /** The longest answer so far, or a guess. */
   let longestOutput = 0
   const noAmounts: Amounts = {}
@@ -47,18 +57,15 @@ export function modelCalls(
   const expected = (context: ChatContext) => {
     if (!isMetered) return { usage: {}, amounts: { modelCalls: 1 }, open: noAmounts }
     const { maxOutputTokens = longestOutput || usualOutput } = context.options
-    const known = addUsage({}, estimate(context))
+    const known = estimate(context)
     const isGuess = options.estimate === undefined
     const usage = isGuess ? { ...known, outputTokens: maxOutputTokens } : known
     const model = modelOf(context)
     const amounts = amountsOf(usage, price?.(withTotal(usage), model))
     if (!isGuess) return { usage, amounts, open: noAmounts }
     const certain = amountsOf(known, price?.(withTotal(known), model))
-    const open: Amounts = {
-      outputTokens: maxOutputTokens,
-      totalTokens: maxOutputTokens,
-      costUsd: (amounts.costUsd ?? 0) - (certain.costUsd ?? 0),
-    }
+    const open: Amounts = {}
+    for (const counter of metered) open[counter] = amounts[counter]! - certain[counter]!
     return { usage, amounts, open }
   }
 
@@ -93,12 +100,12 @@ export function modelCalls(
       const isCall = run.servedBy !== undefined
       if (isCall) account.count('modelCalls')
       longestOutput = Math.max(longestOutput, rest.outputTokens ?? 0)
-      const isCounted = Object.values(without(run.usage, before, internal)).some(
-        (count) => count! > 0,
-      )
-      if (isMetered && isCall && !isCounted) {
+      if (isMetered && isCall) {
+        const counted = without(run.usage, before, internal)
         const used = usedBy(context, guess, error)
-        if (used !== undefined) account.chargeEstimate(used, answered)
+        if (used !== undefined) {
+          account.chargeEstimate(missing(counted, used, context.result?.usage), answered)
+        }
       }
       await account.settle(isCall ? { ...reserved, modelCalls: 0 } : reserved, reservedOpen)
     }
@@ -134,9 +141,15 @@ function usedBy({ result, signal }: ChatContext, guess: Usage, error: unknown): 
   return isUnderWay ? withTotal(guess) : undefined
 }
 
-function amountsOf(usage: Usage, costUsd = 0): Amounts {
-  const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = withTotal(usage)
-  return { modelCalls: 1, inputTokens, outputTokens, totalTokens, costUsd: Math.max(0, costUsd) }
+/** Returns the counts of `used` that the provider did not report. */
+function missing(counted: Usage, used: Usage, told: Usage | undefined): Usage {
+  if (!Object.values(counted).some((count = 0) => count > 0)) return used
+  const { inputTokens, outputTokens, totalTokens } = addUsage({}, told)
+  if (totalTokens || (inputTokens === undefined && outputTokens === undefined)) return {}
+  return withTotal({
+    inputTokens: inputTokens === undefined ? used.inputTokens : 0,
+    outputTokens: outputTokens === undefined ? used.outputTokens : 0,
+  })
 }
 
 function withTotal(usage: Usage): Usage {

@@ -9,6 +9,8 @@ const odd: Readonly<Record<string, Usage>> = {
   'negative counts': { inputTokens: -1e9, outputTokens: -1e9, totalTokens: -2e9 },
   'no numbers': { inputTokens: NaN, outputTokens: NaN, totalTokens: NaN },
   'infinite counts': { inputTokens: Infinity, outputTokens: 1, totalTokens: Infinity },
+  'counts that no call has': { inputTokens: 1e308, outputTokens: 1e308, totalTokens: 1e308 },
+  'a count that no call has': { inputTokens: 2 ** 53, outputTokens: 100, totalTokens: 1e300 },
   nothing: {},
   texts: { inputTokens: '9', outputTokens: '9' } as unknown as Usage,
   'a total of 0': { inputTokens: 400, outputTokens: 100, totalTokens: 0 },
@@ -51,6 +53,42 @@ describe('a provider that reports', () => {
       expect(completed).toBeLessThan(8)
     },
   )
+})
+
+describe('amounts that no call has', () => {
+  it.for([1e308, Number.MAX_VALUE, 2 ** 60])(
+    'reserved (%d), keep the sum as it was',
+    async (huge) => {
+      const store = memoryStore()
+      const shared = { scope: 'tenant', store } as const
+      const limits = { inputTokens: 2000, totalTokens: 2000, costUsd: 1 }
+      const prices = { small: { input: 1000, output: 1000 } }
+      const agentWith = (inputTokens: number) =>
+        new Agent({
+          client: scriptedClient(() => ({ messages: 'ok', usage: honest }), { model: 'small' }),
+          middleware: budget({ ...shared, limits, prices, estimate: () => ({ inputTokens }) }),
+        })
+      const statuses: string[] = []
+
+      for (const estimate of [0, huge, 0, huge, huge, 0, 0]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const { status } = await agentWith(estimate).run('Hello', { tenant: 'a' })
+        if (estimate === 0) statuses.push(status)
+      }
+
+      expect(statuses).toEqual(['completed', 'completed', 'budget_exhausted', 'budget_exhausted'])
+    },
+  )
+
+  it.for([-5, 1e308, Infinity, NaN])('cost %d have no price', async (cost) => {
+    const client = scriptedClient(() => ({ messages: 'ok', usage: honest }), { model: 'small' })
+    const middleware = budget({ limits: { costUsd: 1 }, prices: () => cost })
+
+    const run = new Agent({ client, middleware }).run('Hello')
+
+    await expect(run).rejects.toMatchObject({ code: 'price_unknown' })
+    expect(client.requests).toEqual([])
+  })
 })
 
 it('streams that are left cost what was reserved for them', async () => {

@@ -43,7 +43,7 @@ export function priceOf(prices: PriceTable | Price): Price {
   if (typeof prices === 'function') {
     return (usage, model) => {
       const cost = prices(usage, model)
-      return Number.isFinite(cost) ? cost : undefined
+      return cost !== undefined && cost >= 0 && cost <= mostUsd ? cost : undefined
     }
   }
   return (usage, { provider, model = '' }) => {
@@ -64,7 +64,7 @@ export function unknownPrice(budget: string, { provider, model }: ModelName): La
 
 function costOf(usage: Usage, prices: TokenPrices): number {
   const { inputTokens = 0, totalTokens = 0, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage
-  const { outputTokens = Math.max(0, totalTokens - inputTokens) } = usage
+  const outputTokens = Math.max(usage.outputTokens ?? 0, totalTokens - inputTokens)
   const { cacheWrite1hTokens: hour = 0 } = usage
   const { input, output, cachedInput = input, cacheWrite = input } = prices
   const { cacheWrite1h = cacheWrite } = prices
@@ -77,3 +77,6 @@ function costOf(usage: Usage, prices: TokenPrices): number {
     outputTokens * output
   return micros / 1_000_000
 }
+
+/** A cost above a trillion US dollars is no cost. */
+const mostUsd = 1e12

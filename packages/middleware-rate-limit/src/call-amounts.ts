@@ -14,18 +14,20 @@ export function estimateUsage(
   return { inputTokens, outputTokens }
 }
 
-/** Returns the amount of a usage that counts for a unit. */
+/** Returns the amount of a usage that counts for a unit; `undefined` for a price that is no cost. */
 export function amountOf(
   unit: RateLimitUnit,
   usage: Usage,
   price: (usage: Usage) => number,
-): number {
+): number | undefined {
   switch (unit) {
     case 'requests':
     case 'concurrency':
       return 1
-    case 'cost':
-      return price(usage)
+    case 'cost': {
+      const cost = price(usage)
+      return cost >= 0 && cost < Infinity ? cost : undefined
+    }
     case 'totalTokens':
       return usage.totalTokens ?? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
     default:

@@ -34,7 +34,7 @@ export function claimsOf<Level extends RateLimitLevel>(
   return (context) => {
     const usage = hasMetered ? estimate(context) : {}
     return limits.map(({ unit, limit, windowMs = 0, key = keyOf }, index) => {
-      const wanted = amountOf(unit, usage, (tokens) => price?.(tokens, context) ?? 0)
+      const wanted = amountOf(unit, usage, (tokens) => price?.(tokens, context) ?? 0) ?? 0
       // An unknown amount counts as little, and one above the limit as the whole limit.
       const least = unit === 'cost' ? limit * 1e-6 : 1
       const claim: Claim = {

@@ -1,5 +1,5 @@
 import type { ChatResponse, RunContext, Usage } from '@lamella/core'
-import { defineState, isProviderError, LamellaError, memoryStore } from '@lamella/core'
+import { addUsage, defineState, isProviderError, LamellaError, memoryStore } from '@lamella/core'
 import { perStore, reporter, systemClock } from '@lamella/core/authoring'
 import { amountOf, isTold, usedSince } from './call-amounts.ts'
 import type { CallClaim } from './call-claims.ts'
@@ -151,12 +151,13 @@ export function limitedCalls<Level extends RateLimitLevel>(
     }))
     const before = run.usage
     const end = async (response: ChatResponse | undefined, failure?: unknown): Promise<void> => {
-      const isUnknown = response !== undefined && !isTold(response.usage)
+      const isUnknown = response !== undefined && !isTold(addUsage({}, response.usage))
       const used: Usage = usedSince(run, before)
       const isTaken = await hold.settle((claim, index) => {
         const { unit } = claims[index]!
         if (!isMetered(unit) || isUnknown) return claim.amount
-        return amountOf(unit, used, (tokens) => price?.(tokens, context) ?? 0)
+        const cost = (tokens: Usage): number => price?.(tokens, context) ?? 0
+        return amountOf(unit, used, cost) ?? claim.amount
       })
       if (!isTaken) report(run, { limiter: name, status: 'store_error' })
       const told = isProviderError(failure) ? failure.details : response?.metadata

@@ -153,6 +153,33 @@ it('input, output and cost are counted apart', async () => {
   expect(remaining[2]).toBeCloseTo(0.749)
 })
 
+it.each([-5, Number.NaN, Infinity])('a price of %d leaves what was reserved', async (wrong) => {
+  const middleware = rateLimit({
+    limits: [{ unit: 'cost', limit: 1, windowMs: 60_000 }],
+    estimate: () => ({ inputTokens: 1 }),
+    price: ({ outputTokens }) => (outputTokens === undefined ? 0.25 : wrong),
+  })
+
+  await runChatMiddleware(middleware, {
+    replies: [{ messages: 'Hi.', usage: { outputTokens: 9 } }],
+  })
+  const { metadata } = await look(middleware)
+
+  expect(metadata['rateLimit']).toMatchObject([{ remaining: 0.5 }])
+})
+
+it.each([-1, Number.NaN, 1e308])(
+  'a reported count of %d leaves what was reserved',
+  async (count) => {
+    const middleware = tokens({ limit: 200 })
+    const usage = { inputTokens: count, outputTokens: count, totalTokens: count }
+
+    await runChatMiddleware(middleware, { replies: [{ messages: 'Hi.', usage }] })
+
+    expect(await left(middleware)).toBe(140)
+  },
+)
+
 async function look(middleware: ReturnType<typeof rateLimit>) {
   let metadata: Record<string, unknown> = {}
   await runChatMiddleware([

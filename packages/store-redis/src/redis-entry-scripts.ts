@@ -49,7 +49,7 @@ if not kept then
   return remember(ARGV[1])
 end
 local number = tonumber(kept)
-if not number then return redis.error_reply('NOTNUMBER') end
+if not number or math.abs(number + ARGV[1]) == math.huge then return redis.error_reply('NOTNUMBER') end
 local sum = string.format('%.17g', number + ARGV[1])
 redis.call('SET', KEYS[1], sum, 'KEEPTTL')
 return remember(sum)

@@ -95,7 +95,8 @@ export function redisStore(connection: string | Redis, options: RedisStoreOption
         return Number(await write(addScript, place('entry', key), args))
       } catch (error) {
         if (!(error instanceof Error) || !error.message.includes('NOTNUMBER')) throw error
-        throw new TypeError(`${owner}: \`key\` must be that of a number`, { cause: error })
+        const message = `${owner}: \`key\` must be that of a number, and the sum finite`
+        throw new TypeError(message, { cause: error })
       }
     },
     limits: redisLimits({

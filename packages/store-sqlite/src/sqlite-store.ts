@@ -86,7 +86,9 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
         now: now(),
       })
       sweep()
-      if (row === undefined) throw new TypeError(`${owner}: \`key\` must be that of a number`)
+      if (row === undefined) {
+        throw new TypeError(`${owner}: \`key\` must be that of a number, and the sum finite`)
+      }
       return row['number'] as number
     },
     limits: sqliteLimits(database, { keyOf, now, leaseMs, pollMs }),
@@ -128,7 +130,7 @@ function statementsOf(database: DatabaseSync) {
         number = CASE WHEN expires_at <= :now THEN :by ELSE number + :by END,
         expires_at = CASE WHEN expires_at <= :now THEN :expiresAt ELSE expires_at END,
         text = NULL
-      WHERE text IS NULL OR expires_at <= :now
+      WHERE expires_at <= :now OR (text IS NULL AND abs(number + :by) < 9e999)
       RETURNING number`,
     ),
     sweeps: [

@@ -16,15 +16,17 @@ export interface Usage {
 }
 
 /**
- * Adds two counts, counter by counter. Counters of the second that are negative or not a number are ignored,
- * so no response gives back what others have used.
+ * Adds two counts, counter by counter. Counters of the second that are no count are ignored: no number,
+ * negative, or above `Number.MAX_SAFE_INTEGER`. So no response gives back what others have used.
  */
 export function addUsage(left: Usage, right: Usage | undefined): Usage {
   if (right === undefined) return left
   const sum: Record<string, number | undefined> = { ...left }
   for (const counter in right) {
     const value = right[counter]
-    if (Number.isFinite(value) && value! >= 0) sum[counter] = (sum[counter] ?? 0) + value!
+    if (typeof value === 'number' && value >= 0 && value < 2 ** 53) {
+      sum[counter] = (sum[counter] ?? 0) + value
+    }
   }
   return sum
 }

@@ -43,7 +43,8 @@ export interface KeyValueStore {
     options?: WriteOptions,
   ): Promise<boolean>
   /**
-   * Counters. Atomically adds to a number and resolves to the sum; a missing entry counts as 0.
+   * Counters. Atomically adds to a number and resolves to the sum; a missing entry counts as 0. Rejects,
+   * and changes nothing, where the entry is no number or the sum is not finite.
    * `ttlMs` is the time to live of a new entry: later additions do not extend it.
    */
   increment?(key: string, by: number, options?: WriteOptions): Promise<number>

@@ -59,6 +59,18 @@ function counterChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
+      'keeps a sum that an addition would make infinite',
+      async (store) => {
+        await store.increment!(key, Number.MAX_VALUE)
+        await rejectionOf(store.increment!(key, Number.MAX_VALUE), 'adding up to infinity')
+
+        demandSame(await store.get(key), Number.MAX_VALUE, 'the entry')
+        demandSame(await store.increment!(key, -Number.MAX_VALUE), 0, 'the sum')
+      },
+      counts,
+    ),
+
+    check(
       'adds without extending the time to live',
       async (store, { advance }) => {
         await store.increment!(key, 1, { ttlMs: 1000 })

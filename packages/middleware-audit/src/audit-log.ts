@@ -19,7 +19,10 @@ export interface AuditLog extends ReadonlyArray<Middleware> {
   readonly head: AuditHead | undefined
   /** Resolves when every record is written, or after `waitMs`. */
   flush(): Promise<void>
-  /** Writes the waiting records and closes the sinks. */
+  /**
+   * Writes the waiting records and closes the sinks. Rejects with `audit_failed` if they cannot be written;
+   * they are kept, and can be written by the next call.
+   */
   close(): Promise<void>
 }
 

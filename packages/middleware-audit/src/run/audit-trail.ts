@@ -78,8 +78,12 @@ export class AuditTrail {
     if (this.isClosed) throw auditFailed(`${this.#waiting} records`, this.#lastError)
   }
 
+  /**
+   * Writes what waits and closes the sinks.
+   * @throws LamellaError `audit_failed` if it cannot be written; the sinks stay open for the next attempt
+   */
   async close(): Promise<void> {
-    await this.#write()
+    if (!(await this.#write())) throw auditFailed(`${this.#waiting} records`, this.#lastError)
     for (const { sink } of this.#queues) await sink.close?.()
     this.#closedAt = this.head
     this.#opening = this.#chain = undefined

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -106,7 +106,10 @@ describe('a file of JSON lines', () => {
     expect(status).toBe('completed')
     expect(events[0]).toMatchObject({ status: 'failed', sink: path, waiting: 3 })
     expect(String(events[0]?.error)).toContain('somebody else writes it')
+    await expect(log.close()).rejects.toMatchObject({ code: 'audit_failed' })
+    truncateSync(path, statSync(path).size - 3)
     await log.close()
+    expect(await verify(path)).toMatchObject({ ok: true, lines: 6 })
   })
 
   it('is not continued if its last line is no record', async () => {

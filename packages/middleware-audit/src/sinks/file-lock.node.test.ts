@@ -43,6 +43,25 @@ it('a second log on a file is refused, until the first one is closed', async () 
   expect((await verify(path)).ok).toBe(true)
 })
 
+it('two logs that write to a file at once lose no record: the second one rejects its close', async () => {
+  const path = join(folder, 'at-once.jsonl')
+  const logs = Array.from({ length: 2 }, () =>
+    auditLog({ sinks: jsonLines(path), batchDelayMs: 1, onEvent: () => {} }),
+  )
+  const agents = logs.map(
+    (log) => new Agent({ client: scriptedClient(() => 'Hi.'), middleware: log }),
+  )
+
+  await Promise.all(agents.flatMap((agent) => [agent.run('One'), agent.run('Two')]))
+  const closed = await Promise.allSettled(logs.map((log) => log.close()))
+
+  const errors = closed.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
+  expect(errors).toMatchObject([{ code: 'audit_failed', cause: { code: 'audit_conflict' } }])
+  expect(await verify(path)).toMatchObject({ ok: true, lines: 6 })
+  await logs[closed.findIndex(({ status }) => status === 'rejected')]!.close()
+  expect(await verify(path)).toMatchObject({ ok: true, lines: 12 })
+})
+
 it('of many that ask for a lock at once, one gets it, also where it was left', async () => {
   const path = join(folder, 'many.jsonl')
   const child = spawn(process.execPath, ['-e', ''])

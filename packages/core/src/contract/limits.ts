@@ -29,8 +29,8 @@ export interface FunctionInvocationConfiguration {
    */
   readonly terminateOnUnknownCalls?: boolean | undefined
   /**
-   * Returns the result of a call to a tool that does not exist; `undefined` makes it an error. Not
-   * called with `terminateOnUnknownCalls`.
+   * Returns the result of a call to a tool that does not exist, which guardrails judge like any other;
+   * `undefined` makes it an error. Not called with `terminateOnUnknownCalls`.
    * @default none
    */
   readonly onUnknownTool?: ((call: FunctionCallContent, run: RunContext) => unknown) | undefined

@@ -152,3 +152,35 @@ test('`processAnswer` replaces an answer, ends the run, and is not called for a 
   expect(ended.client.requests).toHaveLength(1)
   expect(JSON.stringify(client.requests[1]?.messages)).toContain('noon')
 })
+
+test('what answers for a tool that does not exist is judged like a result', async () => {
+  const seen: string[] = []
+  const client = scriptedClient([callFunction('fly'), callFunction('swim', '{'), 'Done.'])
+  const onUnknownTool = ({ name }: { readonly name: string }) => `a secret of ${name}`
+  const agent = new Agent({
+    client,
+    middleware: replacing(['result'], seen),
+    functionInvocation: { onUnknownTool },
+  })
+
+  const { messages } = await agent.run('Begin.')
+
+  expect(seen).toEqual(['result tool fly', 'result tool swim'])
+  expect(JSON.stringify([client.requests, messages])).not.toContain('secret')
+  expect(JSON.stringify(client.requests)).toContain('a *** of swim')
+})
+
+test('a guardrail that blocks what answers for a missing tool ends the run', async () => {
+  const middleware = guardrail({
+    name: 'words',
+    applyTo: ['result'],
+    check: () => ({ action: 'block', category: 'words' }),
+  })
+  const client = scriptedClient([callFunction('fly'), 'Done.'])
+  const functionInvocation = { onUnknownTool: () => 'a secret' }
+
+  const response = await new Agent({ client, middleware, functionInvocation }).run('Begin.')
+
+  expect(response).toMatchObject({ status: 'blocked', block: { category: 'words' } })
+  expect(JSON.stringify(response)).not.toContain('secret')
+})

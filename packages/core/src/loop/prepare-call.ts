@@ -39,7 +39,7 @@ export function prepareCall(
   }
   // Without a tool, no middleware can judge the reason.
   if (isRejection(decision)) return { result: errorResult('rejected', 'rejected') }
-  return onUnknownTool ? answerUnknown(run, call, onUnknownTool) : unknown(call)
+  return onUnknownTool ? answerUnknown(run, call, address, onUnknownTool) : unknown(call)
 }
 
 /** Determines the next step of a call to `tool` that nobody has rejected. */
@@ -85,10 +85,29 @@ function refused(why: string, includeDetails: boolean): Step {
 async function answerUnknown(
   run: Run,
   call: FunctionCallContent,
+  address: string,
   handler: NonNullable<LoopConfiguration['onUnknownTool']>,
 ): Promise<Step> {
   const answer = await handler(call, run)
-  return answer === undefined ? unknown(call) : { result: toFunctionResult(answer) }
+  if (answer === undefined) return unknown(call)
+  const { name } = call
+  const { value = {} } = parseArguments(call.arguments)
+  const prepared = { call, address, tool: { ...noTool, name }, arguments: value }
+  return passAnswer(run, prepared, toFunctionResult(answer))
+}
+
+/** Describes a tool that does not exist, to the middlewares that handle its answer. */
+const noTool: Omit<Tool, 'name'> = {
+  type: 'function',
+  description: '',
+  jsonSchema: {},
+  parameters: {},
+  approval: 'never',
+  returnDirect: false,
+  idempotent: false,
+  readOnly: false,
+  exclusive: false,
+  aliases: [],
 }
 
 /** Passes the answer to a call that does not run through the middlewares that handle answers. */

@@ -23,6 +23,8 @@ describe('how a path is written', () => {
     '%2e%2e%2fsecret',
     '%252e%252e%252fsecret',
     '..%c0%afsecret',
+    '.\u200B./secret',
+    '..\u00AD/secret',
     '..%u2215..%u002f..%u002fsecret',
     'a\u0000.md',
     'a%00.md',

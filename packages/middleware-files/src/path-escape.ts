@@ -20,8 +20,10 @@ export function pathFault(
   for (let round = 0; ; round++) {
     const oddity = pathOddity(text, dialects)
     if (oddity !== undefined) return oddity
-    const reading = text
-    if (dialects.some((dialect) => pathNames(reading, dialect) === undefined)) return 'escape'
+    const readings = [text, text.replace(/\p{Cf}/gu, '')]
+    const leaves = (dialect: Dialect): boolean =>
+      readings.some((reading) => pathNames(reading, dialect) === undefined)
+    if (dialects.some(leaves)) return 'escape'
     // A relative path that decodes to an absolute one.
     if (round > 0 && isAbsolutePath(text, dialects) && !isAbsolutePath(path, dialects)) {
       return 'escape'

@@ -29,6 +29,7 @@ describe('path', () => {
         '[...404].tsx',
         '100% sure.md',
         'foo..bar',
+        'می\u200Cروم.md',
       ],
       [
         '',
@@ -55,6 +56,11 @@ describe('path', () => {
         '..;/x',
         '.. /x',
         '.../x',
+        '.\u200B./x',
+        '..\u00AD/x',
+        '%2e%E2%80%8B%2e/x',
+        '\u202E../x',
+        '/srv/x/.\u200B./docs/a.md',
         '~/x',
         'file:///etc/passwd',
         'a\0.md',
@@ -90,7 +96,7 @@ describe('path', () => {
     expectRule(
       path({ roots: ['/srv'], platform: 'posix' }),
       ['a\\..\\..\\b', '12:30', 'aux', '...', 'A'],
-      ['../x', '%2e%2e/x'],
+      ['../x', '%2e%2e/x', '.\u200B./x'],
     )
   })
 })

@@ -72,11 +72,14 @@ export function path(options: PathRuleOptions): ArgumentRule {
   }
 }
 
-/** Returns the readings of a path: unchanged, and decoded until nothing changes. `undefined` if that never ends. */
+/**
+ * Returns the readings of a path: unchanged, and decoded, without invisible characters, until nothing changes.
+ * `undefined` if that never ends.
+ */
 function readings(value: string): readonly string[] | undefined {
   const forms = [value]
   for (let form = value, round = 0; ; round++) {
-    const plain = decodePath(form).normalize('NFKC')
+    const plain = decodePath(form.replace(invisible, '')).normalize('NFKC')
     if (plain === form) return forms
     if (round === maxRounds) return undefined
     forms.push((form = plain))
@@ -84,6 +87,7 @@ function readings(value: string): readonly string[] | undefined {
 }
 
 const maxRounds = 4
+const invisible = /\p{Cf}/gu
 
 /** Returns the start of a path and its names, or `undefined` for a path that leaves its root. */
 function placeOf(form: string, dialect: PathDialect): readonly string[] | undefined {

@@ -41,9 +41,10 @@ export function modelCalls(
 
   /** Amounts above twice a limit do not fit either, and would cost a sum its last digits. */
   const amountsOf = (usage: Usage, costUsd = 0): Amounts => {
-    const amounts: Amounts = { modelCalls: 1, ...withTotal(usage), costUsd }
+    const all = { ...withTotal(usage), costUsd }
+    const amounts: Amounts = { modelCalls: 1 }
     for (const counter of metered) {
-      const amount = Math.max(0, amounts[counter] ?? 0) || 0
+      const amount = Math.max(0, all[counter] ?? 0) || 0
       amounts[counter] = Math.min(amount, 2 * (limits[counter] ?? 0))
     }
     return amounts

@@ -7,6 +7,7 @@ import type { ApprovalNote } from '../contract/approval.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
 import type { Decision, PendingRequest } from '../contract/outcome.ts'
 import type { Tool } from '../contract/run.ts'
+import { tool } from '../contract/tool.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult, toFunctionResult, unknownToolResult } from '../messages/function-result.ts'
@@ -33,13 +34,12 @@ export function prepareCall(
   decision: Decision | undefined,
   { includeDetailedErrors, onUnknownTool }: LoopConfiguration,
 ): Step | Promise<Step> {
-  const tool = run.toolFor(call.name)
-  if (tool?.type === 'function') {
-    return prepareTool(run, call, address, tool, decision, includeDetailedErrors)
-  }
-  // Without a tool, no middleware can judge the reason.
-  if (isRejection(decision)) return { result: errorResult('rejected', 'rejected') }
-  return onUnknownTool ? answerUnknown(run, call, address, onUnknownTool) : unknown(call)
+  const known = run.toolFor(call.name)
+  const isKnown = known?.type === 'function'
+  const asked = isKnown ? known : { ...tool({ name: 'missing', description: '' }), name: call.name }
+  return isKnown || isRejection(decision)
+    ? prepareTool(run, call, address, asked, decision, includeDetailedErrors)
+    : answerUnknown(run, call, address, asked, onUnknownTool)
 }
 
 /** Determines the next step of a call to `tool` that nobody has rejected. */
@@ -86,28 +86,14 @@ async function answerUnknown(
   run: Run,
   call: FunctionCallContent,
   address: string,
-  handler: NonNullable<LoopConfiguration['onUnknownTool']>,
+  asked: Tool,
+  handler: LoopConfiguration['onUnknownTool'],
 ): Promise<Step> {
-  const answer = await handler(call, run)
-  if (answer === undefined) return unknown(call)
-  const { name } = call
-  const { value = {} } = parseArguments(call.arguments)
-  const prepared = { call, address, tool: { ...noTool, name }, arguments: value }
+  const answer = await handler?.(call, run)
+  if (answer === undefined) return { result: unknownToolResult(call.name) }
+  // Without a tool there is no schema that its arguments could fit.
+  const prepared = { call, address, tool: asked, arguments: {} }
   return passAnswer(run, prepared, toFunctionResult(answer))
-}
-
-/** Describes a tool that does not exist, to the middlewares that handle its answer. */
-const noTool: Omit<Tool, 'name'> = {
-  type: 'function',
-  description: '',
-  jsonSchema: {},
-  parameters: {},
-  approval: 'never',
-  returnDirect: false,
-  idempotent: false,
-  readOnly: false,
-  exclusive: false,
-  aliases: [],
 }
 
 /** Passes the answer to a call that does not run through the middlewares that handle answers. */
@@ -119,10 +105,6 @@ async function passAnswer(run: Run, prepared: PreparedCall, answer: FunctionResu
   const result = await composeToolCall(handlers, () => void (call.result = answer))(call)
   if (call.terminates !== undefined) throw call.terminates
   return { result }
-}
-
-function unknown({ name }: FunctionCallContent): Step {
-  return { result: unknownToolResult(name) }
 }
 
 /** Arguments by their own names. */

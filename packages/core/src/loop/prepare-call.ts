@@ -7,7 +7,7 @@ import type { ApprovalNote } from '../contract/approval.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
 import type { Decision, PendingRequest } from '../contract/outcome.ts'
 import type { Tool } from '../contract/run.ts'
-import { tool } from '../contract/tool.ts'
+import { tool as makeTool } from '../contract/tool.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult, toFunctionResult, unknownToolResult } from '../messages/function-result.ts'
@@ -36,7 +36,9 @@ export function prepareCall(
 ): Step | Promise<Step> {
   const known = run.toolFor(call.name)
   const isKnown = known?.type === 'function'
-  const asked = isKnown ? known : { ...tool({ name: 'missing', description: '' }), name: call.name }
+  const asked = isKnown
+    ? known
+    : { ...makeTool({ name: 'missing', description: '' }), name: call.name }
   return isKnown || isRejection(decision)
     ? prepareTool(run, call, address, asked, decision, includeDetailedErrors)
     : answerUnknown(run, call, address, asked, onUnknownTool)

@@ -1,5 +1,5 @@
 import type { NormalizedText } from '@lamella/core/authoring'
-import { normalizeText } from '@lamella/core/authoring'
+import { normalizeText, readMarkup } from '@lamella/core/authoring'
 import { isAsciiLetter, isLetter } from './word-edge.ts'
 import { WordTrie } from './word-trie.ts'
 
@@ -64,6 +64,28 @@ export class ContentSearch {
 
   /** Returns findings that begin at `from` or later. `final` means that the text is complete. */
   scan(text: string, from: number, final: boolean): readonly ContentFinding[] {
+    const found = this.#find(text, from, final)
+    const markup = readMarkup(text, final)
+    if (markup === undefined) return found
+    const shown = this.#find(markup.text, indexOf(markup, from), final)
+    return [
+      ...found,
+      ...shown
+        .map(({ start, end, category }) => ({ ...markup.toOriginalSpan(start, end), category }))
+        .filter(({ start, end }) => !found.some((one) => one.start <= start && end <= one.end)),
+    ].toSorted((left, right) => left.start - right.start)
+  }
+
+  /** The index from which on the text may still be the start of a finding, or of a longer one. */
+  pending(text: string, from: number): number {
+    const markup = readMarkup(text, false)
+    const open = this.#openFrom(text, from)
+    return markup === undefined
+      ? open
+      : Math.min(open, markup.toOriginal(this.#openFrom(markup.text, indexOf(markup, from))))
+  }
+
+  #find(text: string, from: number, final: boolean): readonly ContentFinding[] {
     const { findings, allowed } = this.#scan(text, from, final)
     if (this.#patterns.length === 0) return findings
     return [...findings, ...this.#matches(text, from, allowed)].toSorted(
@@ -71,8 +93,7 @@ export class ContentSearch {
     )
   }
 
-  /** The index from which on the text may still be the start of a finding, or of a longer one. */
-  pending(text: string, from: number): number {
+  #openFrom(text: string, from: number): number {
     const { openFrom } = this.#scan(text, from, false)
     return this.#patterns.length === 0
       ? openFrom

@@ -1,6 +1,6 @@
 import { LamellaError } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { normalizeText } from '@lamella/core/authoring'
+import { normalizeText, readMarkup } from '@lamella/core/authoring'
 import type { Encoding } from '../base/decode.ts'
 import { encodedStretches } from '../base/decode.ts'
 import { percentReading } from '../base/percent-reading.ts'
@@ -53,6 +53,20 @@ export function detect(text: string, options: DetectorOptions, from = 0): readon
   const tail = from === 0 ? text : text.slice(from)
   if (clue?.test(tail) === false && plainAscii.test(tail)) return []
   const deadline = clock.now() + maxScanMs * Math.ceil((text.length || 1) / 10_000)
+  const found = detectUnescaped(text, options, deadline)
+  const markup = readMarkup(text)
+  if (markup !== undefined) {
+    // Words nearby may be far away in a stream, beyond the text that it keeps.
+    const alone = { ...options, contextScore: 0 }
+    for (const { start, end, ...find } of detectUnescaped(markup.text, alone, deadline)) {
+      found.push({ ...find, ...markup.toOriginalSpan(start, end) })
+    }
+  }
+  return withoutOverlaps(found)
+}
+
+/** Finds personal data in a text as it stands, and with its percent escapes decoded. */
+function detectUnescaped(text: string, options: DetectorOptions, deadline: number): Detection[] {
   const found = detectIn(text, options, deadline, 0)
   const percent = percentReading(text)
   if (percent !== undefined) {
@@ -60,7 +74,7 @@ export function detect(text: string, options: DetectorOptions, from = 0): readon
       found.push({ ...find, ...percent.toOriginalSpan(start, end) })
     }
   }
-  return withoutOverlaps(found)
+  return found
 }
 
 function detectIn(

@@ -1,4 +1,4 @@
-import { normalizeText } from '@lamella/core/authoring'
+import { normalizeText, readMarkup } from '@lamella/core/authoring'
 import { openPrivateKey } from '../recognizers/secrets.ts'
 import { plainAscii, separators } from '../base/separators.ts'
 
@@ -52,7 +52,15 @@ function openIn(text: string): number {
  * Returns the same index for the original text. `maxChars` is the length of the longest match with other words in it.
  */
 export function pendingFrom(text: string, from: number, maxChars: number): number {
+  const markup = readMarkup(text, false)
+  const open = openAt(text, maxChars)
+  const inMarkup = markup?.toOriginal(openAt(markup.text, maxChars)) ?? open
+  return Math.max(from, Math.min(open, inMarkup))
+}
+
+function openAt(text: string, maxChars: number): number {
   const open = plainAscii.test(text) ? openFrom(text, 0) : openIn(text)
-  const tail = maxChars > 0 ? start(text, Math.max(0, text.length - maxChars), 0, false) : open
-  return Math.max(from, Math.min(open, tail))
+  return maxChars > 0
+    ? Math.min(open, start(text, Math.max(0, text.length - maxChars), 0, false))
+    : open
 }

@@ -1,0 +1,124 @@
+import type { NormalizedText } from './normalize-text.ts'
+
+const names: Readonly<Record<string, string>> = {
+  amp: '&',
+  apos: "'",
+  colon: ':',
+  comma: ',',
+  commat: '@',
+  dash: '-',
+  equals: '=',
+  gt: '>',
+  hyphen: '-',
+  lowbar: '_',
+  lpar: '(',
+  lt: '<',
+  nbsp: '\u00a0',
+  num: '#',
+  period: '.',
+  plus: '+',
+  quot: '"',
+  rpar: ')',
+  shy: '\u00ad',
+  sol: '/',
+  tab: '\t',
+  zwj: '\u200d',
+  zwnj: '\u200c',
+}
+
+/** Tags between which a reader sees a gap, and tags of what is no text. */
+const gaps =
+  'address|article|aside|audio|blockquote|body|br|button|canvas|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|embed|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|img|input|legend|li|main|menu|meta|nav|noscript|object|ol|optgroup|option|p|pre|script|section|select|style|summary|svg|table|tbody|td|template|textarea|tfoot|th|thead|title|tr|ul|video'
+const tag = String.raw`<\/?(?!(?:${gaps})\b)[a-z][^<>&\\]{0,1000}>`
+const comment = String.raw`<!--(?:[^<-]|-(?!->)|<(?!!--)){0,1000}`
+const entity = String.raw`&(?:#(?:x0{0,24}[\da-f]{1,6}|0{0,24}\d{1,7});?|(?:${Object.keys(names).join('|')});)`
+const markup = new RegExp(`${entity}|${tag}|${comment}-->`, 'gi')
+const open = new RegExp(
+  String.raw`(?:&(?:#(?:x[\da-f]{0,30}|\d{0,31})|[a-z]{0,6})?|<(?:\/?(?:[a-z][^<>&\\]{0,1000})?|!-?)|${comment})$`,
+  'i',
+)
+const maxLevels = 4
+
+/**
+ * Reads a text as a browser shows it: HTML entities are decoded, also if they are encoded again, and comments and
+ * tags within a line, such as `<b>`, are dropped. Returns `undefined` if that changes
+ * nothing. Tags and comments of more than 1,000 characters are kept. A text that is not `final` is read up to
+ * markup that more text may complete. Takes time linear in the length of the text.
+ */
+export function readMarkup(text: string, final = true): NormalizedText | undefined {
+  let read: Placed = { text, end: text.length }
+  for (let level = 0; level < maxLevels && /[&<]/.test(read.text); level++) {
+    const next = decoded(final ? read : cut(read))
+    const isSame = next.text === read.text
+    read = next
+    if (isSame) break
+  }
+  const { starts, ends, end, text: made } = read
+  if (made === text) return undefined
+  const startOf = (index: number): number =>
+    index < made.length ? (starts?.[index] ?? index) : end
+  return {
+    text: made,
+    toOriginal: startOf,
+    toOriginalSpan: (from, to) => ({
+      start: startOf(from),
+      end: to > from ? (ends?.[to - 1] ?? to) : startOf(from),
+    }),
+  }
+}
+
+interface Placed {
+  readonly text: string
+  /** Index behind the text in the original. */
+  readonly end: number
+  /** Places of the characters, unless they are where they were. */
+  readonly starts?: readonly number[]
+  readonly ends?: readonly number[]
+}
+
+/** Leaves out what may be the beginning of markup. */
+function cut({ text, end, starts, ends }: Placed): Placed {
+  const at = text.search(open)
+  if (at < 0) return { text, end, ...(starts && { starts }), ...(ends && { ends }) }
+  const place = starts?.[at] ?? at
+  return { text: text.slice(0, at), end: place, ...(starts && { starts }), ...(ends && { ends }) }
+}
+
+/** Decodes one level. */
+function decoded(given: Placed): Placed {
+  const { text, end } = given
+  let made = ''
+  let done = 0
+  const starts: number[] = []
+  const ends: number[] = []
+  const startOf = (at: number): number => given.starts?.[at] ?? at
+  const endOf = (at: number): number => given.ends?.[at] ?? at + 1
+  const keepUpTo = (index: number): void => {
+    made += text.slice(done, index)
+    for (; done < index; done++) {
+      starts.push(startOf(done))
+      ends.push(endOf(done))
+    }
+  }
+  for (const { 0: found, index } of text.matchAll(markup)) {
+    keepUpTo(index)
+    done = index + found.length
+    const read = found.startsWith('&') ? characterOf(found) : ''
+    made += read
+    for (let unit = 0; unit < read.length; unit++) {
+      starts.push(startOf(index))
+      ends.push(endOf(done - 1))
+    }
+  }
+  if (done === 0) return given
+  keepUpTo(text.length)
+  return { text: made, end, starts, ends }
+}
+
+function characterOf(sequence: string): string {
+  const name = sequence.replace(/^&#?|;$/g, '').toLowerCase()
+  if (!sequence.startsWith('&#')) return names[name]!
+  const code = Number(name.startsWith('x') ? `0${name}` : name)
+  const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
+  return isCharacter ? String.fromCodePoint(code) : '\ufffd'
+}

@@ -10,6 +10,7 @@ describe('readMarkup', () => {
     ['&amp;amp;lt;', '<'],
     ['&#128512; &#xd800; &#99999999;', '😀 \ufffd \ufffd9;'],
     ['x<b>y</b><x-y a="b">z<!-- > < -->', 'xyz'],
+    ['x <b>y</b> <i></i> z <!-- --> &nbsp; 1', 'x y z \u00a0 1'],
     ['x<br>y<p>z<h1>', 'x<br>y<p>z<h1>'],
     ['a < b && c > d, x<1>', 'a < b && c > d, x<1>'],
     [`x<b ${'y'.repeat(1000)}>`, `x<b ${'y'.repeat(1000)}>`],
@@ -36,7 +37,7 @@ describe('readMarkup', () => {
   )
 
   test('reads the beginning of a text as the whole of it', () => {
-    const pieces = 'a|1|&|#|x|;|amp|lt|<|>|b|/|!|--| |p'.split('|')
+    const pieces = 'a|1|&|#|x|;|amp|lt|<|>|b|/|!|--| | |<b>|p'.split('|')
     const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 20 }).map((all) => all.join(''))
     fc.assert(
       fc.property(texts, fc.nat(20), (text, at) => {

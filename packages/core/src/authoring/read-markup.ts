@@ -104,6 +104,8 @@ function decoded(given: Placed): Placed {
     keepUpTo(index)
     done = index + found.length
     const read = found.startsWith('&') ? characterOf(found) : ''
+    // A browser shows one of the blanks before and behind a tag.
+    if (read === '' && isBlank(made, made.length - 1)) while (isBlank(text, done)) done++
     made += read
     for (let unit = 0; unit < read.length; unit++) {
       starts.push(startOf(index))
@@ -114,6 +116,8 @@ function decoded(given: Placed): Placed {
   keepUpTo(text.length)
   return { text: made, end, starts, ends }
 }
+
+const isBlank = (text: string, at: number): boolean => /[ \t\n\r\f]/.test(text.charAt(at))
 
 function characterOf(sequence: string): string {
   const name = sequence.replace(/^&#?|;$/g, '').toLowerCase()

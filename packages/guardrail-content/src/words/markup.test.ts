@@ -22,6 +22,7 @@ test.each([
   ['&#115;word&#x66;ish', '*'],
   ['sword&amp;#102;ish', '*'],
   ['blue&nbsp;<em>heron</em>', '*</em>'],
+  ['blue <i></i> <em> heron</em>', '*</em>'],
   ['<p>blue</p> <b>swordfish</b>', '<p>blue</p> <b>*</b>'],
   ['blue <br>heron', 'blue <br>heron'],
   ['sword<p>fish', 'sword<p>fish'],

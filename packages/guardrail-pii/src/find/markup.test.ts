@@ -35,6 +35,7 @@ const forms: Readonly<Record<string, (value: string) => string>> = {
       .replaceAll('_', '&lowbar;')
       .replaceAll('-', '&hyphen;'),
   'a tag inside': (value) => inside(value, '<b></b>'),
+  'a tag at each blank': (value) => value.replaceAll(' ', ' <b></b> '),
   'a tag with attributes inside': (value) => inside(value, '<x-y class="a b" title=\'c\'>'),
   'a long tag inside': (value) => inside(value, `<span title="${'a '.repeat(300)}">`),
   'a comment inside': (value) => inside(value, '<!-- < a > - b -->'),

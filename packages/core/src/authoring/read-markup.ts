@@ -26,17 +26,11 @@ const names: Readonly<Record<string, string>> = {
   zwnj: '\u200c',
 }
 
-/** Tags between which a reader sees a gap, and tags of what is no text. */
-const gaps =
-  'address|article|aside|audio|blockquote|body|br|button|canvas|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|embed|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|img|input|legend|li|main|menu|meta|nav|noscript|object|ol|optgroup|option|p|pre|script|section|select|style|summary|svg|table|tbody|td|template|textarea|tfoot|th|thead|title|tr|ul|video'
-const tag = String.raw`<\/?(?!(?:${gaps})\b)[a-z][^<>&\\]{0,1000}>`
-const comment = String.raw`<!--(?:[^<-]|-(?!->)|<(?!!--)){0,1000}`
-const entity = String.raw`&(?:#(?:x0{0,24}[\da-f]{1,6}|0{0,24}\d{1,7});?|(?:${Object.keys(names).join('|')});)`
-const markup = new RegExp(`${entity}|${tag}|${comment}-->`, 'gi')
-const open = new RegExp(
-  String.raw`(?:&(?:#(?:x[\da-f]{0,30}|\d{0,31})|[a-z]{0,6})?|<(?:\/?(?:[a-z][^<>&\\]{0,1000})?|!-?)|${comment})$`,
-  'i',
-)
+// Kept are tags between which a reader sees a gap, and tags of what is no text.
+const markup =
+  /&(?:#(?:x0{0,24}[\da-f]{1,6}|0{0,24}\d{1,7});?|[a-z]{2,6};)|<!--(?:[^<-]|-(?!->)|<(?!!--)){0,1000}-->|<\/?(?!(?:address|article|aside|audio|blockquote|body|br|button|canvas|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|embed|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|img|input|legend|li|main|menu|meta|nav|noscript|object|ol|optgroup|option|p|pre|script|section|select|style|summary|svg|table|tbody|td|template|textarea|tfoot|th|thead|title|tr|ul|video)\b)[a-z][^<>&\\]{0,1000}>/gi
+const open =
+  /(?:&(?:#(?:x[\da-f]{0,30}|\d{0,31})|[a-z]{0,6})?|<(?:\/?(?:[a-z][^<>&\\]{0,1000})?|!-?)|<!--(?:[^<-]|-(?!->)|<(?!!--)){0,1000})$/i
 const maxLevels = 4
 
 /**
@@ -121,7 +115,7 @@ const isBlank = (text: string, at: number): boolean => /[ \t\n\r\f]/.test(text.c
 
 function characterOf(sequence: string): string {
   const name = sequence.replace(/^&#?|;$/g, '').toLowerCase()
-  if (!sequence.startsWith('&#')) return names[name]!
+  if (!sequence.startsWith('&#')) return Object.hasOwn(names, name) ? names[name]! : sequence
   const code = Number(name.startsWith('x') ? `0${name}` : name)
   const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
   return isCharacter ? String.fromCodePoint(code) : '\ufffd'

@@ -76,7 +76,7 @@ async function ask(
 ): Promise<string> {
   if (!process.stdin.isTTY) {
     throw new Error(
-      `create-lamella: there is no terminal for questions; pass the kind and the name:\n${help}`,
+      `create-lamella: there is no terminal for questions; pass a kind and a name:\n${help}`,
     )
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout })

@@ -62,7 +62,8 @@ function scorer(
     let found = first
     for (const second of seconds) {
       const score = await second(text, context)
-      if (!(score >= 0 && score <= 1)) throw new RangeError(`no score from 0 to 1: ${score}`)
+      if (!(score >= 0 && score <= 1))
+        throw new RangeError(`the score must be from 0 to 1, got ${score}`)
       found = { ...found, score }
       if (isSure(found)) break
     }

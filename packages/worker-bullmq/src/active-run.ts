@@ -30,7 +30,7 @@ export class ActiveRun {
   readonly #runId: string
   /** Text of the run before it was paused or returned to the queue. */
   readonly #before: readonly Message[]
-  /** Why it was told to end. */
+  /** Reason for its end. */
   #ending: 'cancelled' | 'handed-over' | 'lost' | undefined
   #stream: ResponseStream<AgentResponseUpdate, AgentResponse> | undefined
 
@@ -62,7 +62,7 @@ export class ActiveRun {
     void this.#control.cancel({ mode: 'after-model', timeoutMs })
   }
 
-  /** Another worker may have it by now. */
+  /** Another worker may have taken it over. */
   lose(): void {
     this.#ending ??= 'lost'
     void this.#control.cancel()
@@ -96,7 +96,7 @@ export class ActiveRun {
     }
   }
 
-  /** Writes down a failure that is the last one; another one is left for the next try. */
+  /** Stores the failure of the last attempt; earlier failures are left to the next attempt. */
   async fail(error: unknown, isLast: boolean): Promise<RunOutcome | undefined> {
     const { outcome, isRetried } = outcomeOfError(error, this.#runId)
     if (isRetried && !isLast) {
@@ -112,7 +112,8 @@ export class ActiveRun {
     const options = {
       stream: true,
       runId: this.#runId,
-      // The queue lets one worker at a time run it: a worker that takes over answers the same requests again.
+      // The queue lets one worker at a time run it: a worker that takes over repeats the same
+      // answers.
       idempotencyKey: this.#runId,
       session,
       tenant: request.tenant,

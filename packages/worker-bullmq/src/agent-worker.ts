@@ -66,7 +66,7 @@ export class AgentWorker {
   readonly #worker: Worker<RunJob>
   readonly #dead: Queue
   readonly #active = new Map<string, ActiveRun>()
-  /** Cancels heard of runs that are being taken. */
+  /** Received cancels of runs that are being claimed. */
   readonly #taking = new Map<string, CancelMode | undefined>()
   #closing: Promise<void> | undefined
 
@@ -99,7 +99,8 @@ export class AgentWorker {
       concurrency,
       lockDuration: lockMs,
       stalledInterval: lockMs,
-      // BullMQ waits 15 s after a broken connection: half of the default time that a run is this worker's.
+      // BullMQ waits 15 s after a broken connection: half of the default time for which a worker
+      // holds a run.
       runRetryDelay: 500,
       // Deliveries are counted here, over all legs of a run.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
@@ -170,7 +171,9 @@ export class AgentWorker {
     }
   }
 
-  /** Makes the run of a job this worker's, unless it is over, or its session is another run's. */
+  /**
+   * Claims the run of a job for this worker, unless it has ended or another run holds its session.
+   */
   async #take(job: Job<RunJob>, token: string): Promise<ActiveRun | undefined> {
     const { runId, leg } = job.data
     const owner = createId('owner')
@@ -178,7 +181,7 @@ export class AgentWorker {
     if (claimed === undefined) return undefined
     const { sessionId } = claimed.request
     if (claimed.state !== 'running') {
-      // Who wrote its outcome may have died before the rest.
+      // The worker that wrote the outcome may have died before the remaining steps.
       await this.#settle(job, claimed, claimed.unsaved && createSession(claimed.unsaved))
       if (claimed.outcome?.status === 'agent_crashed') await this.#bury(runId, claimed.outcome)
       return undefined
@@ -216,7 +219,9 @@ export class AgentWorker {
     throw new WaitingError()
   }
 
-  /** The outcome stands; what is left is the session. What fails here is tried again, and not the run. */
+  /**
+   * The outcome is stored; only the session remains. A failure here retries the save, not the run.
+   */
   async #settle(
     job: Job<RunJob>,
     { request: { sessionId }, owner }: ClaimedRun,
@@ -258,11 +263,11 @@ export class AgentWorker {
     const { sessions } = this.#options
     if (sessionId === undefined) return undefined
     if (sessions === undefined) {
-      throw new LamellaError('a run has a `sessionId`, and the worker no `sessions`', {
+      throw new LamellaError('the run has a `sessionId`, but the worker has no `sessions`', {
         code: 'session_invalid',
       })
     }
-    // The worker of the leg before may have died behind its outcome.
+    // The worker of the previous leg may have died after writing its outcome.
     await this.#save(job, owner, unsaved && createSession(unsaved))
     const session = await sessions.open(sessionId, owner)
     return state === undefined ? session : createSession({ ...session.toJSON(), state })

@@ -6,7 +6,10 @@ import type { RedisOptions } from 'ioredis'
 /** Address of Redis: a URL, or the options of ioredis. */
 export type Connection = string | Omit<RedisOptions, 'replyMapping' | 'maxRetriesPerRequest'>
 
-/** Opens a connection. Commands wait for Redis to come back, so nothing is lost over a restart of it. */
+/**
+ * Opens a connection. Commands wait until Redis is available again, so that a restart loses
+ * nothing.
+ */
 export function connect(connection: Connection): Redis {
   const options = { maxRetriesPerRequest: null }
   return typeof connection === 'string'
@@ -15,8 +18,8 @@ export function connect(connection: Connection): Redis {
 }
 
 /**
- * Waits for what closes a connection, and lets go of it where Redis is still away when `waitMs` and five
- * seconds more are over: commands would wait for it to come back. False if it came to that.
+ * Waits until a connection is closed. If Redis is still unavailable `waitMs` plus five seconds
+ * later, it disconnects and resolves to false, because commands would wait forever.
  */
 export async function closed(
   redis: Redis,
@@ -36,7 +39,7 @@ export async function closed(
     closing.catch(() => {})
     const isBetweenTries = redis.status === 'reconnecting'
     redis.disconnect()
-    // Commands that wait for the next try fail with it.
+    // Commands that wait for the next attempt fail.
     if (isBetweenTries)
       redis
         .connect()

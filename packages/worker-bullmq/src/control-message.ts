@@ -3,7 +3,7 @@ import { LamellaError } from '@lamella/core'
 
 /** Message of a queue to its workers. */
 export interface ControlMessage {
-  /** Run that is meant. */
+  /** Id of the run. */
   readonly runId: string
   /** Cancels the run. */
   readonly cancel?: CancelMode | undefined
@@ -16,7 +16,7 @@ export interface ControlMessage {
 export const cancelModes: readonly CancelMode[] = ['now', 'after-model', 'after-tools']
 
 /**
- * Reads what came over the channel, on which anybody with access to Redis may write.
+ * Reads a message of the channel, to which anybody with access to Redis can write.
  * @throws LamellaError `control_invalid`
  */
 export function readControl(text: string): ControlMessage {
@@ -32,7 +32,7 @@ export function readControl(text: string): ControlMessage {
     (cancel === undefined || cancelModes.includes(cancel)) &&
     (respond === undefined || typeof respond === 'string')
   if (isKnown) return message as ControlMessage
-  throw new LamellaError('a message on the control channel is of no known form; it is ignored', {
+  throw new LamellaError('a message on the control channel has an unknown form; it was ignored', {
     code: 'control_invalid',
   })
 }

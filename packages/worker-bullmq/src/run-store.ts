@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import { takenOver, unknownRun } from './run-errors.ts'
 import type { RunOutcome, RunOwner, RunRecord, RunRequest, RunState } from './run-record.ts'
 
-/** State of a run that a worker gets when it starts. */
+/** State of a run when a worker starts it. */
 export interface ClaimedRun {
   readonly state: RunState
   readonly deliveries: number
@@ -20,7 +20,7 @@ export interface ClaimedRun {
   readonly before: readonly Message[]
   /** The state of its session as it was at the checkpoint. */
   readonly sessionState: SessionSnapshot['state'] | undefined
-  /** A cancel that came while nobody worked on it. */
+  /** A cancel that arrived while no worker held the run. */
   readonly cancel: string | undefined
   /** State of a session when its outcome was written, if its save is not confirmed. */
   readonly unsaved: SessionSnapshot | undefined
@@ -33,8 +33,9 @@ export type RunEntry =
   | { readonly kind: 'outcome'; readonly outcome: RunOutcome; readonly leg: number }
 
 /**
- * The runs of a queue in Redis: one hash and one stream each. Who writes must be who claimed the run last,
- * so a worker that was thought dead cannot spoil what another one continues with.
+ * The runs of a queue in Redis: one hash and one stream each. Only the worker that claimed a run
+ * last may write, so a worker that was considered dead cannot damage a run that another one
+ * continues.
  */
 export class RunStore {
   readonly #redis: Redis
@@ -88,7 +89,7 @@ export class RunStore {
   }
 
   /**
-   * Tells whether a run is over or paused, so that nothing more comes for now.
+   * Resolves to true if a run has ended or is paused, so that no updates follow for now.
    * @throws LamellaError `run_unknown`
    */
   async isOver(runId: string): Promise<boolean> {
@@ -102,8 +103,8 @@ export class RunStore {
   }
 
   /**
-   * Takes a run over. One that has ended, or waits, stays as it is. Resolves to `undefined` for a leg that is over: a
-   * client may have sent its job again when that was done.
+   * Claims a run. An ended or waiting run stays unchanged. Resolves to `undefined` for a leg that
+   * has ended: a client may have repeated its job afterwards.
    */
   async claim(runId: string, owner: string, leg: number): Promise<ClaimedRun | undefined> {
     const fields = (await this.#redis.eval(
@@ -138,7 +139,7 @@ export class RunStore {
     }
   }
 
-  /** @throws LamellaError `run_taken_over` if another worker has the run by now */
+  /** @throws LamellaError `run_taken_over` if another worker has claimed the run */
   async saveStep(
     runId: string,
     owner: string,
@@ -152,9 +153,9 @@ export class RunStore {
   }
 
   /**
-   * Writes down how a run ended, or that it waits. Of a blocked one nothing else stays: not what it was
-   * asked, what it had done, or what it had said but for `said`. False, with nothing written, if it would
-   * wait and was cancelled meanwhile.
+   * Stores the end or the pause of a run. For a blocked run everything else is removed: the input,
+   * the steps, and the output except `said`. Resolves to false, and writes nothing, if the run
+   * would pause and was cancelled meanwhile.
    */
   async finish(
     runId: string,
@@ -215,7 +216,7 @@ export class RunStore {
     return done === 1
   }
 
-  /** The session of a run was saved. */
+  /** Records that the session of a run was saved. */
   async sessionSaved(runId: string): Promise<void> {
     await this.#redis.hdel(this.#key(runId), 'session')
   }
@@ -287,7 +288,7 @@ export class RunStore {
     return state !== null && ['queued', 'running', 'paused'].includes(state)
   }
 
-  /** Adds to what subscribers read. */
+  /** Adds messages for subscribers. */
   async append(runId: string, owner: string, entries: readonly RunEntry[]): Promise<void> {
     if (entries.length === 0) return
     const done = await this.#redis.eval(

@@ -2,7 +2,7 @@ import { storePrefix } from '@lamella/core/authoring'
 import type { Redis } from 'ioredis'
 import type { RunOwner } from './run-record.ts'
 
-/** Keeps runs of one session apart, in whatever process they are. */
+/** Serializes the runs of one session, across processes. */
 export class SessionLocks {
   readonly #redis: Redis
   readonly #prefix: string
@@ -34,7 +34,7 @@ export class SessionLocks {
     )
   }
 
-  /** Tenants have sessions of their own, whatever their ids. */
+  /** Each tenant has its own sessions, even with equal ids. */
   #key(sessionId: string, { tenant }: RunOwner): string {
     return this.#prefix + storePrefix({ name: 'session', tenant }) + sessionId
   }

@@ -19,7 +19,7 @@ import { kindOfFailure } from './error-kind.ts'
 
 /** Facts about a call of a model that failed. */
 export interface ModelFailure extends FailureContext {
-  /** A stream had opened: its status says nothing about how it ended. */
+  /** True if a stream had opened: its status says nothing about its end. */
   readonly hasBegun: boolean
 }
 
@@ -101,7 +101,7 @@ function reported(
   const { kind, retryable } = kindOfFailure(facts, status)
   const headers = headerReader(responseHeaders)
   const code = safeName(facts.code)
-  // What a provider package says of a status that no rule here knows.
+  // The verdict of the provider package for a status without a rule here.
   const isTold = kind === 'invalid_request' && isRetryable === true
   const requestId = ['x-request-id', 'request-id', 'x-amzn-requestid'].map((name) =>
     headers.get(name),

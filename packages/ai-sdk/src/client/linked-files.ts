@@ -12,15 +12,15 @@ export interface DownloadedFile {
   readonly mediaType?: string | undefined
 }
 
-/** Gets a file that a model does not open by itself. */
+/** Downloads a file that a model does not open by itself. */
 export type Download = (
   url: URL,
   options: { readonly signal: AbortSignal },
 ) => DownloadedFile | Promise<DownloadedFile>
 
 /**
- * The messages with each link that the model does not open as the file itself, or as words where there
- * is nothing to download with.
+ * Returns the messages with the file instead of each link that the model does not open, or with a
+ * text if there is no `download`.
  */
 export async function withLinkedFiles(
   messages: readonly Message[],

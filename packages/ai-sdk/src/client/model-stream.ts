@@ -25,9 +25,9 @@ export interface FailedStream {
 type Step = IteratorResult<ChatResponseUpdate, undefined>
 
 /**
- * Updates of a streamed call. It ends only when the answer does, and rejects with what had arrived
- * otherwise. An abort rejects at once with the signal's reason. Starts on the first pull and reads no
- * further than the consumer asks.
+ * Updates of a streamed call. The stream ends only when the answer is complete, and otherwise
+ * rejects with the content received. An abort rejects at once with the signal's reason. It starts
+ * on the first pull and does not read ahead.
  */
 export function readModelStream(call: StreamCall): AsyncIterable<ChatResponseUpdate> {
   return {
@@ -105,7 +105,7 @@ async function* read(
   return undefined
 }
 
-/** A stream that opens when nobody waits for it any more is closed again. */
+/** A stream that opens too late is closed again. */
 async function whenOpen(
   opening: PromiseLike<AiSdkStreamResult>,
   signal: AbortSignal,

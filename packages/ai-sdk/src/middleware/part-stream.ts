@@ -9,7 +9,10 @@ import type { WrappedModelClient } from './wrapped-model-client.ts'
 
 type Updates = ResponseStream<ChatResponseUpdate, ChatResponse>
 
-/** A streamed call as the AI SDK reads it. What fails before the first part rejects, so that it may retry. */
+/**
+ * A streamed call as the AI SDK reads it. A failure before the first part rejects, so that the AI
+ * SDK may retry.
+ */
 export async function partStream(
   client: WrappedModelClient,
   version: AiSdkVersion,
@@ -54,7 +57,7 @@ async function* partBatches(
     }
     yield writer.end(await stream.finalResponse())
   } catch (error) {
-    // An abort is told as the abort that it is.
+    // An abort is reported as an abort.
     if (client.request.signal?.aborted === true) throw error
     const ending = callEnding(error, client, options)
     if ('error' in ending) {
@@ -79,7 +82,7 @@ async function* released(
   else yield* stream
 }
 
-/** A part that has gone out cannot be taken back. */
+/** A part that was sent cannot be discarded. */
 function restarted(): LamellaError {
   return new LamellaError(
     "lamellaMiddleware: a middleware started the answer over after parts of it had gone out; use `release: 'full'`",

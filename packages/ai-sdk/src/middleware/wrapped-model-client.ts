@@ -24,7 +24,7 @@ export class WrappedModelClient extends BaseChatClient {
   readonly provider: string
   /** The call in Lamella's words. */
   readonly request: GetResponseOptions & PromptMessages & { readonly stream?: undefined }
-  /** A middleware of the call retries: the AI SDK is not to retry as well. */
+  /** True if a middleware of the call retries, so that the AI SDK must not. */
   hasRetryOwner = false
   readonly #model: CallableModel
   readonly #prompt: PromptTranslation
@@ -53,7 +53,7 @@ export class WrappedModelClient extends BaseChatClient {
     return streamModel(this.#model, request, async () => this.#callOf(request), unlimited)
   }
 
-  /** Nothing is to be prepared. */
+  /** No preparation is needed. */
   prepareHistory(messages: readonly Message[]): readonly Message[] {
     return messages
   }

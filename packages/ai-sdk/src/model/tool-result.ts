@@ -8,7 +8,7 @@ export function fromToolOutput(output: unknown): Pick<FunctionResult, 'contents'
   const code = errorCodes[String(type)]
   return {
     contents: type === 'content' ? listOf(value).map(resultContent) : [words(value ?? reason)],
-    ...(code !== undefined && { error: { code, message: 'The tool gave no result.' } }),
+    ...(code !== undefined && { error: { code, message: 'The tool returned no result.' } }),
   }
 }
 

@@ -32,7 +32,7 @@ export function azureAddress(
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new TypeError(
-      `${owner}: \`endpoint\` must be a whole address that begins with https://, such as https://name.openai.azure.com`,
+      `${owner}: \`endpoint\` must be an address that begins with https://, such as https://name.openai.azure.com`,
     )
   }
   if (url.username !== '' || url.password !== '') {

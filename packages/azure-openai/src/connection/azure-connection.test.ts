@@ -321,8 +321,8 @@ describe('construction fails in one sentence, without secrets', () => {
       { ...good, defaultHeaders: { a: 'hidden\n' } },
       /the value of "a" holds/,
     ],
-    ['no address', { ...good, endpoint: 'name-of-resource' }, /must be a whole address/],
-    ['another protocol', { ...good, endpoint: 'ftp://name' }, /must be a whole address/],
+    ['no address', { ...good, endpoint: 'name-of-resource' }, /must be an address/],
+    ['another protocol', { ...good, endpoint: 'ftp://name' }, /must be an address/],
     [
       'a password in the address',
       { ...good, endpoint: 'https://me:hidden@name' },

@@ -36,7 +36,10 @@ interface PreparedCall extends ServedCall {
 type Result = CallToolResult | InputRequiredResult
 type Approval = Extract<PendingRequest, { kind: 'approval' }>
 
-/** Runs the agent, or continues a run whose approvals have come. Never tells a client why something failed. */
+/**
+ * Runs the agent, or continues a run after its approvals. Never tells a client the reason of a
+ * failure.
+ */
 export async function serveCall(
   served: ServedCall,
   runOptions: () => Promise<RunOptions | undefined>,
@@ -74,7 +77,7 @@ async function start(call: PreparedCall): Promise<AgentResponse | undefined> {
 /** Milliseconds between two reports of progress. */
 const reportEveryMs = 250
 
-/** Counts what happens in the run for the client. It is told that something happens, and not what. */
+/** Reports progress of the run to the client as a count, without details. */
 async function follow(
   { context }: ServedCall,
   stream: ResponseStream<AgentResponseUpdate, AgentResponse>,
@@ -105,7 +108,7 @@ async function resultOf(call: PreparedCall, response: AgentResponse): Promise<Re
   }
 }
 
-/** Asks the person at the client to approve what waits. */
+/** Asks the person at the client to approve pending requests. */
 async function ask(call: PreparedCall, { checkpoint, pending }: AgentResponse): Promise<Result> {
   const approvals = pending.filter((request): request is Approval => request.kind === 'approval')
   if (checkpoint === undefined || approvals.length < pending.length || pending.length === 0) {
@@ -141,7 +144,7 @@ function ownerOf({ authInfo, given, input, tool }: PreparedCall) {
   return { tool, input, principal }
 }
 
-/** The code of an error that may be told: that something failed is no secret, how is. */
+/** Returns the code of an error that a client may read. Details of the failure stay secret. */
 function codeOf(error: unknown): string {
   if (isProviderError(error)) return 'provider_error'
   return LamellaError.is(error) ? error.code : 'run_failed'

@@ -6,17 +6,18 @@ import { cleanText } from '../base/clean-text.ts'
 const maxDepth = 32
 const maxTextChars = 1000
 
-/** A server's schema, once as the model is shown it and once as arguments are checked with it. */
+/** A server's schema in two forms: for the model, and for checking arguments. */
 export interface BoundedSchema {
   readonly shown: JsonSchema
   readonly checked: JsonSchema
 }
 
 /**
- * Makes a server's schema harmless. References to other documents go, since nothing is fetched; texts are
- * cleaned and cut. What checks arguments has no regular expressions: a hostile one takes exponential time, and
- * the server checks the arguments itself.
- * @throws RangeError for a schema that nests too deep, or is no schema of an object
+ * Makes a server's schema harmless. References to other documents are removed, because nothing is
+ * fetched; texts are cleaned and cut. The schema for checking has no regular expressions: a hostile
+ * one takes exponential time, and the server checks the arguments itself.
+ * @throws RangeError for a
+ * schema that is nested too deep, or does not describe an object
  */
 export function boundedSchema(schema: unknown): BoundedSchema {
   if (!isObject(schema)) throw new RangeError('it has no input schema')
@@ -56,7 +57,7 @@ const data = new Set([
   'type',
 ])
 
-/** Keywords that say nothing about a value. Providers refuse some of them. */
+/** Keywords that do not constrain a value. Providers reject some of them. */
 const dropped = new Set(['$schema', '$id', '$anchor', '$comment', '$vocabulary', 'x-mcp-header'])
 
 const references = new Set(['$ref', '$dynamicRef'])

@@ -4,7 +4,7 @@ import type { BoundedSchema } from './bounded-schema.ts'
 import { boundedOutputSchema, boundedSchema } from './bounded-schema.ts'
 import { cleanText } from '../base/clean-text.ts'
 
-/** A tool as a server defines it, read and bounded. */
+/** A server's definition of a tool, parsed and bounded. */
 export interface McpDefinition {
   /** Name by which the server knows it. */
   readonly name: string
@@ -13,13 +13,13 @@ export interface McpDefinition {
   readonly schema: BoundedSchema
   readonly outputSchema: JsonSchema | undefined
   readonly annotations: McpAnnotations
-  /** SHA-256 of all that the server says of the tool. */
+  /** SHA-256 of the server's whole definition of the tool. */
   readonly fingerprint: string
   /** Definition that the SDK reads headers from. It has no output schema: results are checked here. */
   readonly forSdk: object
 }
 
-/** Hints of a server about its tool. A server may lie. */
+/** Hints of a server about its tool, which may be wrong. */
 export interface McpAnnotations {
   readonly readOnlyHint?: boolean
   readonly destructiveHint?: boolean
@@ -37,8 +37,9 @@ const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHi
 const maxNameChars = 256
 
 /**
- * Reads one entry of a server's list. Only what is needed must be right; a wrong annotation is ignored.
- * @throws Error that says in fixed words why the tool cannot be used
+ * Reads one entry of a server's list. Only required fields must be valid; a wrong annotation is
+ * ignored.
+ * @throws Error with a fixed text that says why the tool cannot be used
  */
 export async function readDefinition(
   listed: unknown,

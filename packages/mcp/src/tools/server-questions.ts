@@ -18,7 +18,7 @@ export interface OpenCall {
   readonly signal: AbortSignal
   /** Stops the call's clock while a person thinks. */
   readonly untimed: <Value>(work: () => Promise<Value>) => Promise<Value>
-  /** Set when a person said no: the rest of the call asks nobody. */
+  /** Set after a person declined: the rest of the call asks nobody. */
   declined?: boolean
   /** Model calls that the server has had for this call. */
   samplings?: number
@@ -37,7 +37,10 @@ type Params = Readonly<Record<string, unknown>>
 
 const maxTextChars = 4000
 
-/** Answers what a server asks while it runs tools: the person of the run that called, and nobody else. */
+/**
+ * Handles questions of a server while it runs tools: only the caller of the run that made the call
+ * gets them.
+ */
 export class ServerQuestions {
   readonly #settings: QuestionSettings
   readonly #calls = new Set<OpenCall>()
@@ -81,8 +84,8 @@ export class ServerQuestions {
   }
 
   /**
-   * Answers a question that names no call, as those of older revisions. It is passed on only if all open calls
-   * are of one run: no other person must be asked.
+   * Answers a question that names no call, as in older revisions. It is passed on only if all open
+   * calls belong to one run, so that no other person is asked.
    */
   #answerUnnamed(method: string, params: Params): Promise<object> {
     const [call, ...others] = this.#calls

@@ -31,8 +31,8 @@ interface Entry {
 }
 
 /**
- * The tools of one server. A list stays as it is until the server says that it changed, the connection was
- * opened anew, or it is old; then the next run reads it again. Tools do not change under a run.
+ * The tools of one server. The list is read again by the next run after a change notice, after a
+ * reconnect, or when it is old. Tools do not change during a run.
  */
 export class ToolList {
   readonly #setup: ListSetup
@@ -53,8 +53,8 @@ export class ToolList {
   }
 
   /**
-   * The tools as they are now. If the server cannot be reached, those of the last list.
-   * @throws LamellaError `mcp_unavailable`, where there is no list yet and the server is required
+   * Resolves to the current tools; to those of the last list if the server is unreachable.
+   * @throws LamellaError `mcp_unavailable` if there is no list yet and the server is required
    */
   async tools(signal: AbortSignal, run?: RunContext): Promise<readonly Tool[]> {
     return (await this.#current(signal, run)).map((entry) => entry.tool)
@@ -142,7 +142,9 @@ export class ToolList {
     return [...offered.values()]
   }
 
-  /** The entry of the last list where nothing changed: providers' caches of prompts stay warm. */
+  /**
+   * The entry of the last list if nothing changed, so that prompt caches of providers stay valid.
+   */
   async #entry(definition: McpDefinition, isChanged: boolean): Promise<Entry> {
     const known = this.#entries?.find(
       (entry) =>

@@ -105,7 +105,7 @@ describe('a file of JSON lines', () => {
 
     expect(status).toBe('completed')
     expect(events[0]).toMatchObject({ status: 'failed', sink: path, waiting: 3 })
-    expect(String(events[0]?.error)).toContain('somebody else writes it')
+    expect(String(events[0]?.error)).toContain('another process writes it')
     await expect(log.close()).rejects.toMatchObject({ code: 'audit_failed' })
     truncateSync(path, statSync(path).size - 3)
     await log.close()

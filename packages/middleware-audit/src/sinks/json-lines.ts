@@ -67,9 +67,12 @@ export function jsonLines(path: string, options: JsonLinesOptions = {}): AuditSi
       const handle = file!
       const { size: found } = await handle.stat()
       if (found !== size) {
-        throw new LamellaError(`${path} has ${found} bytes, not ${size}: somebody else writes it`, {
-          code: 'audit_conflict',
-        })
+        throw new LamellaError(
+          `${path} has ${found} bytes, not ${size}: another process writes it`,
+          {
+            code: 'audit_conflict',
+          },
+        )
       }
       const data = Buffer.from(entries.map(({ line }) => `${line}\n`).join(''))
       try {

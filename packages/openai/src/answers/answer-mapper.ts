@@ -4,7 +4,7 @@ import { defined } from '@lamella/core/transport'
 
 export interface MapperContext {
   readonly provider: string
-  /** As it was asked for: the name under which it will be asked again. */
+  /** Model as requested: the name for later requests. */
   readonly model: string | undefined
   readonly conversationId: string | undefined
   /** Options of the call that the API has no field for. */
@@ -21,13 +21,13 @@ export interface MapperContext {
   readonly annotationsOf?: ((message: WireObject) => readonly Annotation[]) | undefined
 }
 
-/** Makes updates of the events of one API, and of whole answers. */
+/** Creates updates from the events of one API, and from whole answers. */
 export interface AnswerMapper extends EventMapper {
-  /** Throws what the answer reports as an error, after the updates that it has for all that. */
+  /** Throws the error that the answer reports, after its updates. */
   whole(answer: WireObject, updates: ChatResponseUpdate[]): void
 }
 
-/** Notes for the caller of what the request left out or changed. */
+/** Notes for the caller about omitted or changed parts of the request. */
 export function requestNotes({ ignored, losses }: MapperContext): {
   readonly ignoredOptions?: readonly string[]
   readonly losses?: readonly string[]

@@ -25,8 +25,8 @@ interface Fragment {
 }
 
 /**
- * Joins the fragments of tool calls as far as needed to know to which call each one belongs. Servers
- * repeat and change indexes, ids and names; no argument is lost and no two calls become one.
+ * Assigns the fragments of tool calls to their calls. Servers repeat and change indexes, ids and
+ * names; no argument is lost, and no two calls are merged.
  */
 export class CompletionCalls {
   readonly #calls: Call[] = []

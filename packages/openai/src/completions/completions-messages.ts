@@ -54,7 +54,7 @@ export function toMessageParams(
   return dialect.userAfterTools ? sent : sent.flatMap(withBridge)
 }
 
-/** Decides for each place of the history if the thinking there goes back. */
+/** Decides for each position of the history if its reasoning is sent back. */
 function thinkingPlaces(
   messages: readonly Message[],
   policy: ThinkingPolicy,
@@ -178,7 +178,7 @@ function userPart(content: Content): Param | undefined {
   return isFile(content) ? filePart(content) : undefined
 }
 
-/** A part in the server's own words, which only the application can have put here. */
+/** A part in the server's own format, which only the application can have added. */
 function ownPart(data: unknown): Param | undefined {
   const part = recordOf(data)
   return stringOf(part['type']) === undefined ? undefined : { ...part }

@@ -5,8 +5,8 @@ export interface TaggedPiece {
 }
 
 /**
- * Tells thinking from text where a server leaves it in the text, between tags such as `<think>` at its
- * very beginning. What may be half of a tag waits for the next piece.
+ * Separates reasoning from text if a server leaves it in the text, between tags such as `<think>`
+ * at its beginning. A possible half of a tag waits for the next piece.
  */
 export class ThinkingTags {
   readonly #names: readonly string[]

@@ -2,7 +2,7 @@
 export function checkAddress(subject: string, address: string): void {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new TypeError(`${subject} must be a whole address that begins with http:// or https://`)
+    throw new TypeError(`${subject} must be an address that begins with http:// or https://`)
   }
   if (url.username !== '' || url.password !== '') {
     throw new TypeError(

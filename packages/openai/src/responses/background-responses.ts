@@ -17,7 +17,7 @@ import { toProviderError } from '../errors/openai-error.ts'
 
 // https://developers.openai.com/api/docs/guides/background, 2026-11.
 
-/** Submits a response or takes one up, and looks at it until it is complete. */
+/** Submits a response or continues one, and polls it until it is complete. */
 export async function callInBackground(call: OpenAICall): Promise<ChatResponse> {
   const { responseId, wait = true, pollMs = 2000 } = backgroundOf(call)
   const { signal } = call.request
@@ -41,7 +41,7 @@ export async function callInBackground(call: OpenAICall): Promise<ChatResponse> 
   }
 }
 
-/** Streams a response that is made in the background. A connection that breaks is made again. */
+/** Streams a background response. It reconnects if a connection breaks. */
 export function followInBackground(call: OpenAICall): AsyncIterable<ChatResponseUpdate> {
   return { [Symbol.asyncIterator]: () => new BackgroundStream(call) }
 }
@@ -140,7 +140,7 @@ class BackgroundStream implements AsyncIterator<ChatResponseUpdate, undefined> {
     return readEvents(this.#call, request, mapper, toError)[Symbol.asyncIterator]()
   }
 
-  /** Ends the stream. A response that nobody waits for any more is cancelled. */
+  /** Ends the stream. A response without a reader is cancelled. */
   #leave(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -192,7 +192,7 @@ function retrieval(id: string): CallRequest & { readonly path: string } {
   return { method: 'GET', path: `/responses/${encodeURIComponent(id)}` }
 }
 
-/** Errors of a call that hold what had arrived over all of its requests, the id at least. */
+/** Errors of a call with the content received over all of its requests, at least the id. */
 function failuresOf(
   call: OpenAICall,
   arrived: () => readonly ChatResponseUpdate[],
@@ -201,7 +201,7 @@ function failuresOf(
   return (cause, known) => toError(cause, { ...known, partial: foldUpdates(arrived()) })
 }
 
-/** Cancels a response in passing: whoever waited for it has left. */
+/** Cancels a response without waiting: its reader has left. */
 function abandon({ connection }: OpenAICall, id: string): void {
   void cancelResponse(connection, id, AbortSignal.timeout(10_000)).catch(() => undefined)
 }

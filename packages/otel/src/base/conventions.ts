@@ -1,7 +1,7 @@
 /** A value of a span attribute. */
 export type Fact = string | number | boolean | readonly string[] | undefined
 
-/** Attributes by the names of the latest conventions. What is undefined is left out. */
+/** Attributes by the names of the latest conventions. Undefined values are omitted. */
 export type Facts = Readonly<Record<string, Fact>>
 
 /** Versions of OpenTelemetry's semantic conventions that can be written. */
@@ -16,7 +16,7 @@ export type SemconvVersion = (typeof semconvVersions)[number]
 export interface Conventions {
   readonly version: SemconvVersion
   readonly schemaUrl: string
-  /** The names of this version, without what it does not know. */
+  /** Names of this version, without later ones. */
   attributes(facts: Facts): Record<string, string | number | boolean | string[]>
 }
 
@@ -38,8 +38,7 @@ export function conventionsOf(version: SemconvVersion): Conventions {
 }
 
 /**
- * The version to write. An operator who asks for the latest one by `OTEL_SEMCONV_STABILITY_OPT_IN` gets
- * it, whatever the code says.
+ * Version to write. `OTEL_SEMCONV_STABILITY_OPT_IN` of the operator overrides the code.
  */
 export function semconvFor(chosen: SemconvVersion = '1.45'): SemconvVersion {
   const optIn = globalThis.process?.env['OTEL_SEMCONV_STABILITY_OPT_IN'] ?? ''

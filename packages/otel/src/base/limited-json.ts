@@ -1,4 +1,7 @@
-/** The JSON of a value in at most so many bytes: long texts are cut, then the first entries left out. */
+/**
+ * Returns the JSON of a value within a limit of bytes: long texts are cut, then the first entries
+ * are omitted.
+ */
 export function limitedJson(value: unknown, maxBytes: number): string {
   for (let longest = maxBytes; longest > 8; longest = Math.floor(longest / 2)) {
     const json = JSON.stringify(value, (_, item: unknown) =>

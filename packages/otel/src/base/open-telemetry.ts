@@ -6,9 +6,8 @@ let loaded: OpenTelemetry | 'missing' | undefined
 let loading: Promise<OpenTelemetry | undefined> | undefined
 
 /**
- * OpenTelemetry's API, or nothing where it is not installed. Only the first call ever has to wait: a
- * static import would make the package fail without it, and one awaited at the top could not be
- * `require`d.
+ * OpenTelemetry's API; undefined if it is not installed. Only the first call waits: a static import
+ * would fail without the package, and a top-level await could not be loaded by `require`.
  */
 export function openTelemetry(): OpenTelemetry | undefined | Promise<OpenTelemetry | undefined> {
   if (loaded !== undefined) return loaded === 'missing' ? undefined : loaded

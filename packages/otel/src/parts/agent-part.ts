@@ -20,7 +20,7 @@ export function agentPart(telemetry: Telemetry): AgentMiddleware['process'] {
     const usageBefore = run.usage
     const trace = newTrace(telemetry, operation, agent.client)
     telemetry.safely(() => keepTrace(run, telemetry, trace))
-    // At once: a run that is cut off has no end.
+    // Immediately: an interrupted run has no end.
     telemetry.safely(() => keepAddress(telemetry, operation))
     const unobserve = writeEvents(telemetry, run, trace)
     return telemetry.watch(operation, context, callNext, (ending) => {
@@ -40,7 +40,7 @@ export function agentPart(telemetry: Telemetry): AgentMiddleware['process'] {
         }
         telemetry.end(operation, end, trace.held)
       } finally {
-        // A sub-agent's content waits for the run that it is part of, which a guardrail may seal too.
+        // The content of a sub-agent waits for its outer run, which a guardrail may also block.
         const outer = run.parent && traceOf(run.parent, telemetry)
         const release = (isSealed: boolean): void => {
           for (const finish of trace.held) finish(isSealed || status === 'blocked')
@@ -52,7 +52,7 @@ export function agentPart(telemetry: Telemetry): AgentMiddleware['process'] {
   }
 }
 
-/** The message of a failure, which may quote what somebody wrote. */
+/** The message of a failure, which may quote content. */
 export function messageOf({ status, ...ending }: Ending<unknown>): string | undefined {
   return status === 'failed' && 'error' in ending ? String(ending.error) : undefined
 }
@@ -100,7 +100,7 @@ function outcome(ending: Ending<AgentResponse>, run: RunContext, hasCalled: bool
     ...facts,
     'gen_ai.response.finish_reasons': finishReasons(finishReason),
     'gen_ai.response.model': model,
-    // A middleware further in has answered without the loop.
+    // An inner middleware has answered without the loop.
     'lamella.short_circuit': (isAnswer && !hasCalled) || undefined,
     'lamella.pending': pending.length || undefined,
     ...blockFacts(block),

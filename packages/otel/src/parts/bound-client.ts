@@ -3,13 +3,13 @@ import type { Context } from '@opentelemetry/api'
 import type { OpenTelemetry } from '../base/open-telemetry.ts'
 
 /**
- * The same client, but its streams run in the context in which they were asked for. A stream is pulled
- * by whoever reads the run, so spans of the provider's SDK would else belong to the reader.
+ * Wraps a client so that its streams run in the context of their request. The reader of the run
+ * pulls a stream, so without this, spans of the provider's SDK would belong to the reader.
  */
 export function boundClient(client: ChatClient, { context }: OpenTelemetry): ChatClient {
   return new Proxy(client, {
     get(target, key) {
-      // Its middlewares are running already: those of the one that this one stands for.
+      // The middleware of the wrapped client is running already.
       if (key === 'middleware') return none
       if (key === 'stream') {
         return (request: ChatRequest) => {

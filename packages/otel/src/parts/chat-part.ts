@@ -122,7 +122,7 @@ function sharedTrace(telemetry: Telemetry, { run }: ChatContext): RunTrace | und
   return trace
 }
 
-/** Of a client that a middleware has put in place, nobody knows whether its own middlewares have run. */
+/** It is unknown if the middleware of a client that a middleware chose has run. */
 function middlewareHasRun(
   client: ChatClient,
   trace: RunTrace,

@@ -17,7 +17,7 @@ export interface Content {
   readonly message?: string | undefined
 }
 
-/** Writes content on spans, for who has asked for it. */
+/** Writes content on spans, if captured. */
 export class ContentCapture {
   readonly #options: TracingOptions
   readonly #conventions: Conventions

@@ -11,7 +11,7 @@ export interface OperationStart {
   /** Subject of the operation: an agent, a model, a tool. */
   readonly subject: string | undefined
   readonly run: RunContext
-  /** Known at the start, so that samplers see them. */
+  /** Set at the start, so that samplers see them. */
   readonly facts: Facts
   readonly messages?: number | undefined
   readonly links?: readonly Link[] | undefined
@@ -43,8 +43,8 @@ export interface Operation {
   readonly start: OperationStart
   readonly startedAt: number
   ended: boolean
-  /** Missing where there is no tracer, or a broken one. */
+  /** Undefined without a working tracer. */
   span?: Span
-  /** With the span in it. */
+  /** Context with the span. */
   context?: Context
 }

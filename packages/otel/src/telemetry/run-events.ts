@@ -8,8 +8,8 @@ import type { RunTrace } from './run-trace.ts'
 import type { Telemetry } from './telemetry.ts'
 
 /**
- * Writes what middlewares tell of their work on the span in which they do it, until the returned function is
- * called. What is told from elsewhere, as by a transform, goes to the current model call.
+ * Writes reports of middleware on the span in which they occur, until the returned function is
+ * called. Reports from elsewhere, such as a transform, are written on the current model call.
  */
 export function writeEvents(telemetry: Telemetry, run: RunContext, trace: RunTrace): () => void {
   const { events = middlewareEvents } = telemetry.options
@@ -23,7 +23,7 @@ export function writeEvents(telemetry: Telemetry, run: RunContext, trace: RunTra
   })
 }
 
-/** A model call that a middleware has made for itself is a span of its own. */
+/** A model call of a middleware itself has its own span. */
 function writeCall(
   telemetry: Telemetry,
   operation: Operation,

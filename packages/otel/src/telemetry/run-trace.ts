@@ -15,9 +15,12 @@ export interface RunTrace {
   readonly client: ChatClient | undefined
   readonly captures: boolean
   cost: number
-  /** Of calls that middlewares made for themselves. They have spans of their own. */
+  /** Usage of calls that middleware made for itself. They have their own spans. */
   internalUsage: Usage
-  /** Ends of spans that wait for the run's: only then it is known whether a guardrail has sealed it. */
+  /**
+   * Ends of spans that wait for the end of the run: only then is it known if a guardrail has
+   * blocked it.
+   */
   readonly held: HeldEnds
 }
 

@@ -61,14 +61,14 @@ export class Telemetry {
     return operation
   }
 
-  /** Tells whether anybody would see more of an operation. */
+  /** Returns true if more details of an operation are recorded anywhere. */
   sees({ span }: Operation): boolean {
     return span?.isRecording() === true || this.#instruments !== undefined || !this.log.isOff
   }
 
   /**
-   * Runs `callNext` inside of an operation and lets `conclude` end it. Whatever happens in there, the
-   * outcome is that of `callNext`, and the span ends.
+   * Runs `callNext` inside an operation and lets `conclude` end it. The outcome is always that of
+   * `callNext`, and the span always ends.
    */
   async watch<Result>(
     operation: Operation,
@@ -90,7 +90,7 @@ export class Telemetry {
     }
   }
 
-  /** Runs `work` once, with the operation as the active one if that can be. */
+  /** Runs `work` once, with the operation as the active one if possible. */
   within<Result>({ context }: Operation, work: () => Promise<Result>): Promise<Result> {
     const { api } = this
     if (api === undefined || context === undefined) return work()
@@ -109,7 +109,7 @@ export class Telemetry {
     return operation?.start.run === run ? operation : undefined
   }
 
-  /** Ends it, now or, where content of it may be captured, together with the run. */
+  /** Ends the operation, now or, if its content may be captured, together with the run. */
   end(operation: Operation, end: OperationEnd, held?: HeldEnds): void {
     const { start, span } = operation
     operation.ended = true
@@ -155,7 +155,7 @@ export class Telemetry {
     })
   }
 
-  /** A model call that is over already, made by a middleware. */
+  /** A completed model call of a middleware. */
   past(
     inside: Operation,
     facts: Facts,

@@ -53,7 +53,7 @@ export function eventBody(
           if (chunk === '') continue
           controller.enqueue(encoder.encode(chunk))
           patience = setTimeout(() => {
-            const gone = new Error(`the reader took nothing for ${readerTimeoutMs} ms`)
+            const gone = new Error(`the reader read nothing for ${readerTimeoutMs} ms`)
             source.cancel(gone)
             controller.error(gone)
           }, readerTimeoutMs)

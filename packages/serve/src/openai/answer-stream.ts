@@ -87,7 +87,7 @@ export class AnswerStream {
       if (holds) continue
       if (update.restart === true) {
         if (hasSent) {
-          throw new LamellaError('the answer began again after a part of it was sent', {
+          throw new LamellaError('the answer restarted after a part of it was sent', {
             code: 'stream_restarted',
           })
         }

@@ -140,6 +140,23 @@ if (only.includes('runs')) {
   print('run with one tool round, and of more', titles, peers, (peer) =>
     columns.map(({ cell }) => cell(peer).toFixed(1)),
   )
+
+  const waiting = [
+    { name: 'a loop by hand', way: 'hand' },
+    { name: '@lamella/core', way: 'lamella' },
+  ]
+  const turns = paired('waiting', waiting, fewer, ({ way }) => measured('waiting-runs.mjs', way))
+  const [floor] = waiting
+  print(
+    '1,000 runs at once, with a model of 20 ms',
+    ['ms by the clock', 'over the loop', 'ms of processor time'],
+    waiting,
+    (job) => [
+      median(turns.map((turn) => turn.get(job).clock)).toFixed(1),
+      `${median(turns.map((turn) => turn.get(job).clock / turn.get(floor).clock)).toFixed(2)}x`,
+      median(turns.map((turn) => turn.get(job).processor)).toFixed(1),
+    ],
+  )
 }
 
 if (only.includes('stack')) {

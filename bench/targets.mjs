@@ -12,14 +12,14 @@ export const ratioTargets = [
     id: 'ten middlewares, over koa-compose with ten',
     of: modelCall('lamella', 10),
     over: modelCall('koa-compose', 10),
-    limit: 1.5,
+    limit: 2,
   },
   {
     scenario: 'B',
     id: 'one tool round with three middlewares, over bare with three',
     of: agentRun('lamella', 3),
     over: agentRun('bare', 3),
-    limit: 3,
+    limit: 2.8,
   },
   {
     scenario: 'C',

@@ -44,7 +44,8 @@ export class Limiter {
       remaining: grant.remaining,
       isLocal,
       settle: async (used) => {
-        lease?.abort()
+        // With a reason, since `abort` makes an error with a stack without one.
+        lease?.abort('settled')
         const settlements = claims.map((claim, index) => ({ claim, used: used(claim, index) }))
         const isTaken = await this.#guarded.attempt(() => store.settle(id, settlements))
         this.#wake(claims)

@@ -58,7 +58,7 @@ export class WaitingLine {
   /** Makes the first call check again after capacity was released. */
   wake(): void {
     this.#isWoken = true
-    this.#sleep?.abort()
+    this.#sleep?.abort('woken')
   }
 
   enter(caller: Caller): Promise<Answer> {
@@ -156,7 +156,7 @@ export class WaitingLine {
 
   #remove(waiter: Waiter): void {
     waiter.hasLeft = true
-    waiter.patience?.timer.abort()
+    waiter.patience?.timer.abort('left')
     const at = this.#waiters.indexOf(waiter)
     if (at !== -1) this.#waiters.splice(at, 1)
     if (this.#waiters.length === 0) this.#denied = undefined

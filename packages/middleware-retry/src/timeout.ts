@@ -188,7 +188,8 @@ function limiter({ mode, onEvent }: TimeoutOptions, clock: Clock): Within {
     try {
       return await callNext()
     } finally {
-      over.abort()
+      // With a reason, since `abort` makes an error with a stack without one.
+      over.abort('ended')
     }
   }
 }

@@ -133,7 +133,7 @@ export class CachedCalls<Value> {
       const over = new AbortController()
       const finish = (landing: Landing<Value>): void => {
         if (over.signal.aborted) return
-        over.abort()
+        over.abort('finished')
         end(landing)
         right?.lease?.release().catch((failure: unknown) => options.onError('lease', failure))
       }

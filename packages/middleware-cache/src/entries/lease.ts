@@ -31,7 +31,7 @@ export class Lease {
   }
 
   async release(): Promise<void> {
-    this.#over.abort()
+    this.#over.abort('released')
     // It may have expired and belong to another process, so it is not simply deleted.
     const { store, key, within } = this.#options
     await within(store.compareAndSet(key, this.#token, this.#token, { ttlMs: 1 }))

@@ -28,6 +28,7 @@ export async function within<T>(
   try {
     return await Promise.race([work, late])
   } finally {
-    over.abort()
+    // With a reason, since `abort` makes an error with a stack without one.
+    over.abort('answered')
   }
 }

@@ -1,5 +1,5 @@
 import type { OptionRules } from '@lamella/core/authoring'
-import { checkOptions, normalizeText } from '@lamella/core/authoring'
+import { checkOptions, normalizeText, readMarkup } from '@lamella/core/authoring'
 import { authoritySignals } from '../signals/authority-signals.ts'
 import { findEncodedText } from './encoded-text.ts'
 import { foreignSignals } from '../signals/foreign-signals.ts'
@@ -157,8 +157,18 @@ export function assessorOf(options: AssessOptions): (text: string) => InjectionA
     )
   }
 
+  /** Reads HTML as a browser shows it. */
+  function shownIn(text: string): readonly InjectionMatch[][] {
+    const shown = decodeDepth > 0 ? readMarkup(text) : undefined
+    if (shown === undefined) return []
+    return matchesIn(shown.text, 0).map((matches) =>
+      matches.map((match) => ({ ...match, ...shown.toOriginalSpan(match.start, match.end) })),
+    )
+  }
+
   return (text) => {
-    const windows = [...matchesIn(text, decodeDepth), ...mendedIn(text)].map((matches) => {
+    const read = [...matchesIn(text, decodeDepth), ...mendedIn(text), ...shownIn(text)]
+    const windows = read.map((matches) => {
       return { matches, ...weighMatches(matches, strict) }
     })
     const worst = windows.reduce((one, other) => (other.score > one.score ? other : one))

@@ -169,6 +169,25 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
     expect(ran).toEqual([])
   })
 
+  it('a tool that assigns its own arguments has failed, since that changes nothing', async () => {
+    const late = tool({
+      name: 'late',
+      description: '',
+      execute: (_, context) => {
+        Object.assign(context, { arguments: { n: 2 } })
+        return 'done'
+      },
+    })
+    const { agent } = make([callFunction('late', {}, 'c1'), 'Sorry.'])
+
+    const { response } = await play(agent, 'Go', { tools: [late], stream })
+
+    expect(resultsOf(response.messages)[0]!.error).toEqual({
+      code: 'tool_failed',
+      message: 'the tool "late" assigned context.arguments, where it changes nothing',
+    })
+  })
+
   describe('a call to a tool that does not exist', () => {
     it('is an error result, and the others run', async () => {
       const { agent, ran } = make([[good('c1'), callFunction('ghost', {}, 'c2')], 'Sorry.'])

@@ -124,6 +124,22 @@ describe.each(modes)('terminations in the loop, $name', ({ stream }) => {
       expect(outline(response.messages)[1]).toBe(`tool: c1 = ${expected}`)
     })
 
+    it('after a middleware inside has replaced the result withhold that one, too', async () => {
+      const end = functionMiddleware('end', async (_, callNext) => {
+        await callNext()
+        throw new MiddlewareTermination('x')
+      })
+      const replace = functionMiddleware('replace', async (context, callNext) => {
+        await callNext()
+        context.result = 'replaced'
+      })
+      const { agent } = make([work('c1')], end, replace)
+
+      const { response } = await play(agent, 'Go', { stream })
+
+      expect(outline(response.messages)[1]).toBe('tool: c1 = ')
+    })
+
     it('cancel a sibling that would have to be approved', async () => {
       const gated = tool({
         name: 'gated',

@@ -1,9 +1,16 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
-import type { ApprovalGate } from '../contract/approval.ts'
+import type { ApprovalGate, ExecutionGate } from '../contract/approval.ts'
 import { gateCalls } from './call-gates.ts'
-import type { AgentMiddleware, AgentResponse } from '../index.ts'
-import { Agent, agentMiddleware, functionMiddleware, tool } from '../index.ts'
+import type { AgentMiddleware, AgentResponse, FunctionInvocationContext } from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  functionMiddleware,
+  MiddlewareTermination,
+  text,
+  tool,
+} from '../index.ts'
 
 const gate = (ask: ApprovalGate): AgentMiddleware =>
   agentMiddleware('gate', async (context, callNext) => {
@@ -97,4 +104,47 @@ test('an execution gate sees the arguments that the tool gets, after every middl
   await agent.run('Pay', { middleware: [raise] })
 
   expect([seen, done]).toEqual([[{ cents: 700 }], [{ cents: 700 }]])
+})
+
+describe('a gate right before a tool runs', () => {
+  const judge = (...gates: ExecutionGate[]): AgentMiddleware =>
+    agentMiddleware('judge', async ({ run }, callNext) => {
+      for (const execution of gates) gateCalls(run, { execution })
+      await callNext()
+    })
+  const resultOf = ({ messages }: AgentResponse) =>
+    messages.flatMap(({ contents }) =>
+      contents.flatMap((content) => (content.type === 'function-result' ? content.contents : [])),
+    )
+
+  test('gives a result in its place, and judges the arguments that it would get', async () => {
+    const seen: unknown[] = []
+    const note = (result: unknown) => (context: FunctionInvocationContext) => {
+      seen.push(context.arguments['cents'])
+      return result
+    }
+    const double = functionMiddleware('double', async (context, callNext) => {
+      context.arguments = { cents: Number(context.arguments['cents']) * 2 }
+      await callNext()
+    })
+    const gates = judge(note(undefined), note('Too much.'), note('Never asked.'))
+    const { agent, done } = agentWith([gates])
+
+    const response = await agent.run('Pay', { middleware: double })
+
+    expect([resultOf(response), response.text]).toEqual([[text('Too much.')], 'Paid.'])
+    expect([done, seen]).toEqual([[], [1000, 1000]])
+  })
+
+  test('gives one that is withheld like that of a tool when a middleware ends the run', async () => {
+    const end = functionMiddleware('end', async (_, callNext) => {
+      await callNext()
+      throw new MiddlewareTermination('enough')
+    })
+    const { agent } = agentWith([judge(() => 'A secret.')])
+
+    const response = await agent.run('Pay', { middleware: end })
+
+    expect(resultOf(response)).toEqual([text('')])
+  })
 })

@@ -69,9 +69,7 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
   enter(depth: number): void {
     this.result = this.insideResult = undefined
     this.#entered = depth
-    if (this.#progress !== noProgress) {
-      this.#progress = this.#progress.filter((entry) => entry.depth <= depth)
-    }
+    this.#progress = this.#progress.filter((entry) => entry.depth <= depth)
   }
 
   transformProgress(transform: (value: unknown) => unknown, depth: number): void {

@@ -29,13 +29,11 @@ export async function invokeTool(context: FunctionView): Promise<void> {
   // What the tool itself assigns to its context is too late.
   context.owner = tool.name
   context.isSent = true
-  if (run.callGates.length > 0) {
-    for (const { execution } of run.callGates) {
-      const given: unknown = await execution?.(context)
-      if (given === undefined) continue
-      call.result = call.insideResult = toFunctionResult(given)
-      return
-    }
+  for (const { execution } of run.callGates) {
+    const given: unknown = await execution?.(context)
+    if (given === undefined) continue
+    call.result = call.insideResult = toFunctionResult(given)
+    return
   }
   let value: unknown
   const { idempotent, readOnly, resumable } = prepared.tool
@@ -47,6 +45,7 @@ export async function invokeTool(context: FunctionView): Promise<void> {
       await saveStep(run)
     }
   }
+  ;(context.ownSignal ?? run).throwIfAborted()
   run.journal.acted = true
   try {
     value = await execute(context, tool)
@@ -106,7 +105,6 @@ async function executeWithin(
   } finally {
     clearTimeout(timer)
     stop()
-    context.signal = outer
   }
 }
 

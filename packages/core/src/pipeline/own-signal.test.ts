@@ -170,6 +170,23 @@ describe.each(runModes)('a signal of a middleware, %s', (mode) => {
     expect(heard).toEqual([gaveUp])
   })
 
+  it.each([undefined, 60_000])(
+    'at function level, that is aborted already lets no tool begin, with a time of %s',
+    async (timeoutMs) => {
+      let calls = 0
+      const work = tool({ name: 'work', description: 'Works.', timeoutMs, execute: () => ++calls })
+      const hasty = functionMiddleware('hasty', async (context, callNext) => {
+        context.signal = AbortSignal.abort(new ToolError('no time', { reason: 'timeout' }))
+        await callNext()
+      })
+      const client = scriptedClient([callFunction('work'), 'Done.'])
+
+      const { text } = await runIn(mode, new Agent({ client, tools: [work], middleware: hasty }))
+
+      expect([text, calls]).toEqual(['Done.', 0])
+    },
+  )
+
   it('that is the run’s own is one with it', async () => {
     const control = new RunControl()
     const seen: unknown[] = []

@@ -66,6 +66,18 @@ describe.each([
     expect(session).toMatchObject({ conversationId: 'conv_1', keeper: 'keeper', sent: 2 })
   })
 
+  it('continues after a call without tools', async () => {
+    const keeper = keeping(['one', 'two'])
+    const session = createSession()
+    const options = { toolChoice: 'none' } as const
+
+    await run(new Agent({ client: keeper, options }), 'first', { session })
+    await run(new Agent({ client: keeper, options }), 'second', { session })
+
+    expect(said(keeper.requests[1]?.messages)).toEqual(['second'])
+    expect(keeper.requests[1]?.options.conversationId).toBe('conv_1')
+  })
+
   it('continues where it is kept with what was said elsewhere', async () => {
     const keeper = keeping(['one', 'three'])
     const other = scriptedClient(['two'], { provider: 'other' })

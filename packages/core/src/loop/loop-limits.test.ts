@@ -200,6 +200,15 @@ describe.each(modes)('limits of the loop, $name', ({ stream }) => {
       expect(response.usage.totalTokens).toBe(22)
     })
 
+    it('is dropped from an answer that was cut off, which says so', async () => {
+      const cut = { messages: [step('c2')], finishReason: 'length' } as const
+      const { agent } = make([step('c1'), cut], { maxIterations: 1 })
+
+      const { response } = await play(agent, 'Go', { stream })
+
+      expect(response).toMatchObject({ text: fallback, finishReason: 'length' })
+    })
+
     it.each<[string, Content[]]>([
       ['what the provider ran', [ran]],
       ['a transcript of what ran elsewhere', [seen]],

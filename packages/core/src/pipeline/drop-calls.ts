@@ -14,10 +14,6 @@ export function dropCalls(run: Run): UpdateTransformer<AgentResponseUpdate> {
   let dropped = false
   let messageId: string | undefined
   return {
-    start() {
-      visible = dropped = run.replaced = false
-      messageId = undefined
-    },
     transform(update, controller) {
       messageId = update.messageId ?? messageId
       const contents = update.contents.filter((content) => !isLocal(content))

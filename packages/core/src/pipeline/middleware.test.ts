@@ -238,3 +238,42 @@ describe('what a list of middlewares refuses', () => {
     expect(() => void agent.run('Hello')).toThrow(/got the string "log"/)
   })
 })
+
+describe('disposing of an agent', () => {
+  const pooled = (
+    name: string,
+    log: string[],
+    error?: Error,
+  ): ChatMiddleware & AsyncDisposable => ({
+    level: 'chat',
+    name,
+    process: (_, callNext) => callNext().then(() => {}),
+    [Symbol.asyncDispose]: async () => {
+      log.push(name)
+      if (error !== undefined) throw error
+    },
+  })
+  const broken = new Error('broken')
+  const stuck = new Error('stuck')
+
+  it.each([
+    ['throws what a middleware has thrown', [undefined, broken], broken],
+    [
+      'throws all that middlewares have thrown',
+      [stuck, broken],
+      new AggregateError([broken, stuck], '2 middlewares failed to dispose'),
+    ],
+  ] as const)('%s, and disposes of the others', async (_, errors, expected) => {
+    const log: string[] = []
+    const middleware = [
+      pooled('outer', log, errors[0]),
+      pooled('between', log),
+      pooled('inner', log, errors[1]),
+    ]
+    const agent = new Agent({ client: scriptedClient([]), middleware })
+
+    await expect(agent[Symbol.asyncDispose]()).rejects.toEqual(expected)
+
+    expect(log).toEqual(['inner', 'between', 'outer'])
+  })
+})

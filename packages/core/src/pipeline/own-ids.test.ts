@@ -1,7 +1,7 @@
 import { scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
-import type { Message } from '../index.ts'
-import { Agent } from '../index.ts'
+import type { AgentResponseUpdate, Message } from '../index.ts'
+import { Agent, text, textOf } from '../index.ts'
 
 const history = (length: number): readonly Message[] =>
   Array.from({ length }, (_, index) => ({
@@ -45,14 +45,32 @@ test('input does not take the id of a message of its session', async () => {
 test('of messages under one id, those of the role that it had first keep it', async () => {
   const client = scriptedClient(['Hello.'])
   const agent = new Agent({ client })
-  const say = (role: 'user' | 'assistant', text: string): Message => ({
+  const say = (role: 'user' | 'assistant', words: string): Message => ({
     id: 'm',
     role,
-    contents: [{ type: 'text', text }],
+    contents: [text(words)],
   })
 
   await agent.run([say('user', 'One.'), say('assistant', 'Two.'), say('user', 'Three.')])
 
   const ids = client.requests[0]!.messages.map(({ id }) => id)
   expect(ids).toEqual(['m', expect.stringMatching(/^msg_/), 'm'])
+})
+
+test('updates of another role under one id are another message', async () => {
+  const said = (role: 'assistant' | 'tool', words: string): AgentResponseUpdate => ({
+    messageId: 'm',
+    role,
+    contents: [text(words)],
+  })
+  const updates = [said('assistant', 'One.'), said('tool', 'Two.')]
+  const agent = new Agent({ client: scriptedClient([{ updates }]) })
+
+  const { messages } = await agent.run('Hello', { stream: true }).finalResponse()
+
+  expect(messages.map(({ role, contents }) => [role, textOf(contents)])).toEqual([
+    ['assistant', 'One.'],
+    ['tool', 'Two.'],
+  ])
+  expect(messages.map(({ id }) => id)).toEqual(['m', expect.stringMatching(/^msg_/)])
 })

@@ -30,8 +30,8 @@ export function withOwnIds(
  * unless its role differs.
  */
 export function ownIds(taken: () => readonly Message[]): UpdateTransformer<AgentResponseUpdate> {
-  const named = new Map<string, { readonly role: string | undefined; readonly id: string }>()
-  let open: { readonly role: string | undefined; readonly id: string } | undefined
+  const named = new Map<string, { readonly role: string; readonly id: string }>()
+  let open: { readonly role: string; readonly id: string } | undefined
   let isNamed = false
   let last: string | undefined
   return {
@@ -47,7 +47,7 @@ export function ownIds(taken: () => readonly Message[]): UpdateTransformer<Agent
       }
       const known = messageId === '' ? open : named.get(messageId)
       const isOpen = open !== undefined && (role ?? open.role) === open.role
-      if (known !== undefined && (role ?? known.role) === (known.role ?? role)) open = known
+      if (known !== undefined && (role ?? known.role) === known.role) open = known
       else if (messageId === '' || !isOpen || isNamed) {
         const isFree = messageId !== '' && known === undefined && !has(taken(), messageId)
         open = { role: role ?? 'assistant', id: isFree ? messageId : createId('msg') }

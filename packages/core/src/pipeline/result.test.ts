@@ -376,11 +376,12 @@ describe('`raw` of a response', () => {
       const result = await callNext()
       context.result = { ...result, metadata: { seen: true } }
     })
-    const client = scriptedClient([withRaw()], { middleware: pass })
+    const client = scriptedClient([withRaw(), withRaw()], { middleware: pass })
 
     const response = await client.getResponse('Hello')
+    const withoutTools = await client.getResponse('Hello', { toolChoice: 'none' })
 
-    expect(response.raw).toEqual({ secret: 1 })
+    expect([response.raw, withoutTools.raw]).toEqual([{ secret: 1 }, { secret: 1 }])
   })
 
   it('is gone where a transform changed it', async () => {

@@ -418,6 +418,55 @@ describe.each(runModes)('edits during a run, %s', (mode) => {
     expect([client.requests.length, ran]).toEqual([1, ['drop', 'look']])
   })
 
+  it('`required` that a chat middleware takes out of a request does not end the run', async () => {
+    const { agent, client } = setUp(
+      () => {},
+      chatMiddleware('relax', async (context, callNext) => {
+        context.options = { ...context.options, toolChoice: undefined }
+        await callNext()
+      }),
+    )
+
+    const { text } = await runIn(mode, agent, { options: { toolChoice: 'required' } })
+
+    expect([client.requests.length, text]).toEqual([2, 'Done.'])
+  })
+
+  it('`required` holds for the answer of a middleware, too', async () => {
+    const { agent, client, ran } = setUp(
+      () => {},
+      lifecycle({
+        name: 'force',
+        beforeIteration(context) {
+          context.options = { ...context.options, toolChoice: 'required' }
+        },
+      }),
+      chatMiddleware('stored', (context) => {
+        context.result = { messages: callFunction('look') }
+      }),
+    )
+
+    await runIn(mode, agent)
+
+    expect([client.requests.length, ran]).toEqual([0, ['look']])
+  })
+
+  it('options that beforeIteration replaces without tools leave the tools alone', async () => {
+    const { agent, offered } = setUp(
+      () => {},
+      lifecycle({
+        name: 'cool',
+        beforeIteration(context) {
+          context.options = { temperature: 0 }
+        },
+      }),
+    )
+
+    await runIn(mode, agent)
+
+    expect(offered()).toEqual(['drop', 'look'])
+  })
+
   it('a call that is taken out of the answer does not run, and is nowhere', async () => {
     const session = createSession()
     const { agent, ran } = setUp(() => {})

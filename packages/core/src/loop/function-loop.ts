@@ -69,7 +69,8 @@ class FunctionLoop {
   readonly #run: Run
   readonly #input: LoopInput
   #last: ChatResponse | undefined
-  #toolChoice: ChatOptions['toolChoice']
+  /** Options of the last model call, before its middlewares. */
+  #options: ChatOptions
   /** The tools that interceptors of this iteration were given. */
   #shown: ChatOptions['tools']
   /** During tool calls: which, and the id of their group. */
@@ -78,7 +79,7 @@ class FunctionLoop {
   constructor(run: Run, input: LoopInput) {
     this.#run = run
     this.#input = input
-    this.#toolChoice = input.options.toolChoice
+    this.#options = input.options
   }
 
   /** Groups with calls that a pause or a crash left open. */
@@ -205,10 +206,9 @@ class FunctionLoop {
   #ask(edits: RoundEdits, toolsAreOff: boolean): Promise<ChatResponse> {
     const run = this.#run
     const { client, signal, callModel } = this.#input
-    const options = edits.options ?? this.#input.options
+    const options = (this.#options = edits.options ?? this.#input.options)
     run.servedBy = undefined
     run.offer = undefined
-    this.#toolChoice = options.toolChoice
     if (edits.options !== undefined) this.#continue(edits.options)
     const { offered } = run.tools
     const own = edits.options?.tools
@@ -257,10 +257,9 @@ class FunctionLoop {
 
   async #work(id: string, batch: Batch): Promise<RunEnding | undefined> {
     const run = this.#run
-    const { journal } = run
     this.#working = { id, batch }
     run.messages.executing = batch.calls
-    if (!journal.groups.has(id)) journal.record({ kind: 'calls', group: id })
+    run.journal.record({ kind: 'calls', group: id })
     if (run.control?.mode === 'after-model') return cancelledPause
     if (run.keepsSteps) await saveStep(run)
     return this.#took(id, batch, await this.#runBatch(batch))
@@ -286,9 +285,8 @@ class FunctionLoop {
       addAll(run, [{ id: createId('msg'), role: 'assistant', contents: direct.contents }])
       return { status: 'completed', reason: 'return_direct' }
     }
-    return isRequired(run.offer?.toolChoice ?? this.#toolChoice)
-      ? { status: 'completed' }
-      : undefined
+    const { toolChoice } = run.offer ?? this.#options
+    return isRequired(toolChoice) ? { status: 'completed' } : undefined
   }
 
   #runBatch(batch: Batch): Promise<BatchOutcome> {

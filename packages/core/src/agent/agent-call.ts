@@ -171,7 +171,6 @@ export class AgentCall extends ContentCall<AgentResponse> {
   completeLoop(response: AgentResponse): void | Promise<void> {
     const loop = this.#loop
     const wasStreamed = this.stream && this.#isRunning
-    this.#loop = undefined
     this.#isRunning = false
     if (!wasStreamed && (this.stream || this.hasTransformers(Infinity))) {
       return this.applyTransforms(response, Infinity)
@@ -192,7 +191,6 @@ export class AgentCall extends ContentCall<AgentResponse> {
   /** Discards what the inside produced, whether the loop finished, failed or never ran. */
   withhold(): void {
     this.#isRunning = false
-    this.#loop = undefined
     this.run.sink.outer = undefined
     this.run.messages.withhold()
   }

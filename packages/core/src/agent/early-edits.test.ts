@@ -359,6 +359,21 @@ describe.each(runModes)('edits during a run, %s', (mode) => {
     await expect(runIn(mode, again.agent, { middleware: add(2) })).resolves.toBeDefined()
   })
 
+  it('run.tools after a loop that has failed throws, too', async () => {
+    const sorry = agentMiddleware('sorry', async (context, callNext) => {
+      await callNext().catch(() => {
+        context.run.tools.remove('drop')
+        context.result = 'Sorry.'
+      })
+    })
+    const client = scriptedClient([new Error('down')])
+
+    await expect(runIn(mode, new Agent({ client, middleware: sorry }))).rejects.toMatchObject({
+      middleware: 'sorry',
+      message: expect.stringContaining('run.tools.remove() after the loop had ended'),
+    })
+  })
+
   it('a tool that a chat middleware takes out of the request does not run', async () => {
     const { agent, ran } = setUp(
       () => {},

@@ -22,6 +22,24 @@ describe('options that nobody reads', () => {
     expect(() => new Agent({ client, ...options })).toThrow(message)
   })
 
+  it.each<[string, object, string]>([
+    ['no client', { client: undefined }, '`client` must be a chat client'],
+    ['a client that cannot stream', { client: { respond() {} } }, '`client` must be a chat client'],
+    ['a client that only streams', { client: { stream() {} } }, '`client` must be a chat client'],
+    [
+      'another `onBlock`',
+      { onBlock: 'ignore' },
+      "`onBlock` must be 'return' or 'throw', got ignore",
+    ],
+    [
+      'one tool',
+      { tools: tool({ name: 'a', description: '' }) },
+      '`tools` must be a list of tools',
+    ],
+  ])('new Agent refuses %s', (_, options, message) => {
+    expect(() => new Agent({ client, ...options })).toThrow(`agent: ${message}`)
+  })
+
   it.each<[string, object, RegExp]>([
     ['a misspelt name', { middlewares: [] }, /^run: unknown option `middlewares`/],
     [

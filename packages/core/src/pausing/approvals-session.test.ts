@@ -9,6 +9,7 @@ import {
   BudgetExhausted,
   createSession,
   functionMiddleware,
+  lifecycle,
   message,
   MiddlewareTermination,
   tool,
@@ -32,7 +33,6 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     returnDirect: true,
     execute: () => 'The answer.',
   })
-  const direct = (callId: string) => callFunction('direct', {}, callId)
   const gated = (callId: string) => callFunction('gated', {}, callId)
   const safe = (callId: string) => callFunction('safe', {}, callId)
   const answer = (id: string | undefined, approved: boolean): Content =>
@@ -224,16 +224,40 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     expect(client.requests).toHaveLength(2)
   })
 
-  it('of several turns, one request without an answer keeps the run paused', async () => {
-    const { agent, client, tools, session } = make([[gated('a1'), gated('a2')], direct('b')])
-    const answering = new Agent({ client, tools: [...tools, directTool] })
+  it.each([
+    ['whose results go to the model', gated('b')],
+    ['whose result is the answer', callFunction('direct', {}, 'b')],
+  ])('of several turns, one request keeps the run paused, despite calls %s', async (_, call) => {
+    const { client, tools, session } = make([[gated('a1'), gated('a2')], call])
+    const agent = new Agent({ client, tools: [...tools, directTool] })
     const { response: first } = await play(agent, 'One', { session, stream })
-    const { response: second } = await play(answering, 'Two', { session, stream })
+    const { response: second } = await play(agent, 'Two', { session, stream })
 
     const some = [answer(first.pending[0]?.id, true), answer(second.pending[0]?.id, true)]
-    const { response } = await play(answering, some, { session, stream })
+    const { response } = await play(agent, some, { session, stream })
 
     expect(response).toMatchObject({ status: 'paused', pending: [{ id: first.pending[1]?.id }] })
+  })
+
+  it('of several turns, a call that is removed while another one is executed does not run', async () => {
+    const { client, ran, tools, session } = make([gated('a'), gated('b'), 'Done.'])
+    const forget = lifecycle({
+      name: 'forget',
+      afterFunction: ({ run }) =>
+        run.messages.rewrite((all) =>
+          all.filter(
+            ({ contents }) => !contents.some((one) => 'callId' in one && one.callId === 'b'),
+          ),
+        ),
+    })
+    const agent = new Agent({ client, tools, middleware: forget })
+    const { response: first } = await play(agent, 'One', { session, stream })
+    const { response: second } = await play(agent, 'Two', { session, stream })
+
+    const both = [answer(first.pending[0]?.id, true), answer(second.pending[0]?.id, true)]
+    const { text } = await agent.run(both, { session })
+
+    expect([text, ran]).toEqual(['Done.', ['a']])
   })
 
   it.each([

@@ -98,12 +98,16 @@ describe.each(runModes)('a signal of a middleware, %s', (mode) => {
   })
 
   it.each(['the run', 'a middleware of the run'])(
-    'of %s that aborts right after the model has answered keeps tools from running',
+    'of %s that aborts right after the model has answered keeps its calls from being executed',
     async (owner) => {
       const abort = new AbortController()
       let calls = 0
-      const work = tool({ name: 'work', description: 'Works.', execute: () => ++calls })
+      const work = tool({ name: 'work', description: 'Works.', execute: () => 'done' })
       const middleware = [
+        functionMiddleware('counting', async (_, callNext) => {
+          calls++
+          await callNext()
+        }),
         agentMiddleware('impatient', async (context, callNext) => {
           if (owner !== 'the run') context.signal = abort.signal
           await callNext()

@@ -1,3 +1,4 @@
+import { none } from '../base/none.ts'
 import type { AgentContext, AgentInfo } from '../contract/agent.ts'
 import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
@@ -24,7 +25,6 @@ import type { Run } from '../run/run.ts'
 import type { KeyValueStore } from '../store/store.ts'
 import type { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { RunOptions } from './agent-options.ts'
-import { none } from '../base/none.ts'
 
 /** An agent, as its runs use it. */
 export interface RunnableAgent extends AgentInfo {

@@ -1,3 +1,4 @@
+import { none } from '../base/none.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
 import type { AgentResponse, AgentResponseUpdate, Checkpoint } from '../contract/outcome.ts'
@@ -32,7 +33,6 @@ import { AgentCall, AgentView } from './agent-call.ts'
 import type { RunOptions } from './agent-options.ts'
 import { modelOptionsHint, runOptionNames } from './agent-options.ts'
 import { checkNames } from '../base/check-options.ts'
-import { none } from '../base/none.ts'
 import type { SessionTurn } from '../messages/session.ts'
 import { claimRequests } from './claim-requests.ts'
 import { checkLateEdit, closeRun, keepPartial, stoppedEarly } from './close-run.ts'
@@ -138,7 +138,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   const { agent, options, checkpoint } = of
   run.begin()
   run.fallbackText = agent.fallbackText
-  run.input = of.messages
+  run.input = Object.freeze([...of.messages])
   const call = new AgentCall(run, of)
   let claims: Claims | undefined
   let turn: SessionTurn | undefined
@@ -158,7 +158,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     const { session } = run
     if (checkpoint === undefined) {
       checkAuthority(of.messages)
-      run.input = withOwnIds(of.messages, session?.messages ?? none)
+      run.input = Object.freeze(withOwnIds(run.input, session?.messages ?? none))
     }
     if (checkpoint !== undefined || options.answers !== undefined || bringsAnswers(of.messages)) {
       claims = await claimRequests(of, run)
@@ -176,7 +176,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       tools,
       ownSignal: undefined,
     })
-    let response = await of.pipelines.runMiddlewares(view)
+    let response = await run.unlessAborted(of.pipelines.runMiddlewares(view), undefined, 0)
     run.throwIfAborted()
     checkLateEdit(of.pipelines.middlewares.agent, run, response)
     response = stoppedEarly(run, response)
@@ -210,6 +210,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
 function runInside(view: AgentView): void | Promise<void> {
   const { call } = view
   const { run } = call
+  ;(view.ownSignal ?? run).throwIfAborted()
   prepareRun(view)
   const { end } = run.journal
   if (end !== undefined) {

@@ -1,6 +1,8 @@
 import { checkNames } from '../base/check-options.ts'
 import type { Explanation } from '../contract/agent.ts'
 import type { ChatOptions, FormatOption } from '../contract/chat-options.ts'
+import { checkValue } from '../base/check-value.ts'
+import { checkInstructions } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
 import type { MiddlewareInput } from '../contract/agent.ts'
@@ -90,13 +92,12 @@ export class Agent<Data = unknown, Value = unknown> {
   constructor(options: AgentOptions & RunFormat<Value>) {
     const { client, name, tools = [], middleware = [], onBlock = 'return' } = options
     checkNames('agent', options, agentOptionNames, modelOptionsHint)
-    if (typeof client?.respond !== 'function' || typeof client.stream !== 'function') {
-      throw new TypeError('agent: `client` must be a chat client, with `respond` and `stream`')
-    }
-    if (onBlock !== 'return' && onBlock !== 'throw') {
-      throw new TypeError(`agent: \`onBlock\` must be 'return' or 'throw', got ${String(onBlock)}`)
-    }
-    if (!Array.isArray(tools)) throw new TypeError('agent: `tools` must be a list of tools')
+    const isClient = typeof client?.respond === 'function' && typeof client.stream === 'function'
+    checkValue(isClient, 'agent: `client`', 'be a chat client, with `respond` and `stream`', client)
+    const isKnown = onBlock === 'return' || onBlock === 'throw'
+    checkValue(isKnown, 'agent: `onBlock`', "be 'return' or 'throw'", onBlock)
+    checkValue(Array.isArray(tools), 'agent: `tools`', 'be a list of tools', tools)
+    checkInstructions(options.instructions)
     const { all } = sortMiddlewares([client.middleware, middleware], 'agent')
     checkStoreNeeds(options.store, all)
     this.name = name

@@ -1,5 +1,5 @@
-import { createId } from '../base/create-id.ts'
 import { none } from '../base/none.ts'
+import { createId } from '../base/create-id.ts'
 import type { AgentMiddleware } from '../contract/agent.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponse, PendingRequest, RunStatus } from '../contract/outcome.ts'

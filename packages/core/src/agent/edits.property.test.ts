@@ -6,6 +6,7 @@ import type {
   AgentContext,
   BatchContext,
   ChatContext,
+  ChatResponse,
   FunctionHookContext,
   FunctionInvocationContext,
   IterationContext,
@@ -69,6 +70,9 @@ const editsOfOptions = (
     [`${key}.options.tools, in place`]: (reach: Reach): void => {
       ;(reach[key]!.options.tools as ToolDefinition[]).pop()
     },
+    [`${key}.messages, in place`]: (reach: Reach): void => {
+      ;(reach[key]!.messages as Message[]).push(note)
+    },
     [`${key}.messages`]: (reach: Reach): void => {
       reach[key]!.messages = [...reach[key]!.messages, note]
     },
@@ -77,6 +81,19 @@ const editsOfOptions = (
     },
   }
 }
+
+/** Edits in place of a response, which there is only after the inside has run. */
+const editsOfResponse = (
+  name: string,
+  of: (reach: Reach) => ChatResponse | undefined,
+): Readonly<Record<string, (reach: Reach) => void>> => ({
+  [`${name}, in place`]: (reach) => {
+    Object.assign(of(reach)!, { text: 'Another text.' })
+  },
+  [`${name}.messages, in place`]: (reach) => void (of(reach)!.messages as Message[]).push(note),
+  [`${name}.functionCalls, in place`]: (reach) =>
+    void (of(reach)!.functionCalls as unknown[]).pop(),
+})
 
 const edits: Readonly<Record<string, (reach: Reach) => void>> = {
   'run.tools.add': ({ run }) => run.tools.add(extra),
@@ -88,6 +105,13 @@ const edits: Readonly<Record<string, (reach: Reach) => void>> = {
   'run.messages.rewrite': ({ run }) =>
     run.messages.rewrite((all) => [...all.slice(0, 1), note, ...all.slice(1)]),
   'run.messages.rewrite, all but one': ({ run }) => run.messages.rewrite((all) => all.slice(0, 1)),
+  'run.messages.all, in place': ({ run }) => void (run.messages.all as Message[]).push(note),
+  'run.tools.executable, in place': ({ run }) =>
+    void (run.tools.executable as ToolDefinition[]).pop(),
+  'run.tools.visible, in place': ({ run }) => void (run.tools.visible as ToolDefinition[]).pop(),
+  'run.tools.deferred, in place': ({ run }) =>
+    void (run.tools.deferred as ToolDefinition[]).push(extra),
+  'run.attempts, in place': ({ run }) => void (run.attempts as unknown[]).push({}),
   'run.stop': ({ run }) => run.stop('enough', { response: 'Stopped.' }),
   'run.allowIterations': ({ run }) => run.allowIterations(1),
   ...editsOfOptions('agent'),
@@ -100,6 +124,8 @@ const edits: Readonly<Record<string, (reach: Reach) => void>> = {
   'agent.result': ({ agent }) => {
     agent!.result = 'An own answer.'
   },
+  ...editsOfResponse('agent.result', ({ agent }) => agent!.result),
+  'agent.tools, in place': ({ agent }) => void (agent!.tools as ToolDefinition[]).pop(),
   'agent.transformUpdates': ({ agent }) => agent!.transformUpdates({ transform() {} }),
   ...editsOfOptions('chat'),
   'chat.client': ({ chat }) => {
@@ -108,6 +134,7 @@ const edits: Readonly<Record<string, (reach: Reach) => void>> = {
   'chat.result': ({ chat }) => {
     chat!.result = 'An own answer.'
   },
+  ...editsOfResponse('chat.result', ({ chat }) => chat!.result),
   'chat.transformUpdates': ({ chat }) => chat!.transformUpdates({ transform() {} }),
   'call.arguments': ({ call }) => {
     call!.arguments = { n: 2 }
@@ -121,6 +148,9 @@ const edits: Readonly<Record<string, (reach: Reach) => void>> = {
   'call.result': ({ call }) => {
     call!.result = 'an own result'
   },
+  'call.result, in place': ({ call }) => {
+    Object.assign(call!.result!, { contents: [] })
+  },
   'call.transformProgress': ({ call }) => call!.transformProgress(() => 'changed'),
   'call.addTools': ({ call }) => call!.addTools(extra),
   'call.removeTools': ({ call }) => call!.removeTools('drop'),
@@ -131,6 +161,12 @@ const edits: Readonly<Record<string, (reach: Reach) => void>> = {
   'iteration.overrideResponse': ({ iteration }) => {
     Object.assign(iteration!, { skipModelCall: true, overrideResponse: 'An own answer.' })
   },
+  ...editsOfResponse('iteration.response', ({ iteration }) => iteration!.response),
+  'iteration.toolResults': ({ iteration }) => {
+    Object.assign(iteration!, { toolResults: [] })
+  },
+  'iteration.toolResults, in place': ({ iteration }) =>
+    void (iteration!.toolResults as unknown[]).pop(),
   'iteration.response': ({ iteration }) => {
     Object.assign(iteration!, { response: undefined })
   },
@@ -143,6 +179,7 @@ const edits: Readonly<Record<string, (reach: Reach) => void>> = {
   'batch.calls': ({ batch }) => {
     Object.assign(batch!, { calls: [] })
   },
+  'batch.results, in place': ({ batch }) => void (batch!.results as unknown[]).pop(),
   'batch.calls, in place': ({ batch }) => {
     ;(batch!.calls as unknown[]).pop()
   },
@@ -154,6 +191,9 @@ const edits: Readonly<Record<string, (reach: Reach) => void>> = {
   },
   'hook.result': ({ hook }) => {
     hook!.result = 'an own result'
+  },
+  'hook.result, in place': ({ hook }) => {
+    Object.assign(hook!.result!, { contents: [] })
   },
   'hook.exception': ({ hook }) => {
     hook!.exception = new LamellaError('an own error', { code: 'middleware_contract' })

@@ -1,7 +1,8 @@
+import { none } from '../base/none.ts'
+import { checkInstructions } from '../contract/chat-options.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { LiveTools } from '../run/live-tools.ts'
 import type { RunPlan } from './agent-call.ts'
-import { none } from '../base/none.ts'
 
 /** Tools of a run: the agent's, the run's, and those of the model options. */
 export function toolsOf(
@@ -22,6 +23,7 @@ export function joinInstructions(
   base: string | undefined,
   more: string | undefined,
 ): string | undefined {
+  checkInstructions(more)
   if (base === undefined || more === undefined || base === more) return more ?? base
   return `${base}\n${more}`
 }

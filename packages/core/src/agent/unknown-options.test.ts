@@ -1,12 +1,13 @@
-import { scriptedClient } from '@lamella/testing'
+import { runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type {
+  ChatOptions,
   FunctionInvocationConfiguration,
   GetResponseOptions,
   MessageInput,
   RunOptions,
 } from '../index.ts'
-import { Agent, tool, withFunctionInvocation } from '../index.ts'
+import { Agent, chatMiddleware, tool, withFunctionInvocation } from '../index.ts'
 
 const client = scriptedClient(() => 'Done.')
 
@@ -61,6 +62,41 @@ describe('options that nobody reads', () => {
     expect(() => new Agent({ client, functionInvocation })).toThrow(message)
     expect(() => withFunctionInvocation(client, functionInvocation)).toThrow(message)
     expect(() => new Agent({ client }).run('Hi', { functionInvocation })).toThrow(message)
+  })
+
+  it.each<[string, unknown, string]>([
+    ['a function', () => 'Be kind.', 'a function'],
+    ['a number', 1, '1'],
+    ['null', null, 'null'],
+  ])('instructions cannot be %s', async (_, given, type) => {
+    const instructions = given as string
+    const message = new RegExp(`\`instructions\` must be a string, got ${type}$`)
+
+    expect(() => new Agent({ client, instructions })).toThrow(message)
+    for (const mode of runModes) {
+      await expect(runIn(mode, new Agent({ client }), { instructions })).rejects.toThrow(message)
+      const sets = chatMiddleware('sets', (context, callNext) => {
+        context.instructions = instructions
+        return callNext()
+      })
+      await expect(runIn(mode, new Agent({ client, middleware: sets }))).rejects.toThrow(message)
+    }
+    await expect(client.getResponse('Hi', { instructions })).rejects.toThrow(message)
+  })
+
+  it.each<[string, unknown, string]>([
+    ['another word', 'always', '"always"'],
+    ['another mode', { mode: 'auto' }, 'an object'],
+    ['no name of a tool', { mode: 'required' }, 'an object'],
+    ['an async function', async () => 'required', 'a promise'],
+    ['a function that returns a number', () => 1, '1'],
+  ])('toolChoice cannot be %s', async (_, given, type) => {
+    const toolChoice = given as ChatOptions['toolChoice']
+    const message = new RegExp(`^\`toolChoice\` must be .*, got ${type}$`)
+    const agent = new Agent({ client, options: { toolChoice } })
+
+    for (const mode of runModes) await expect(runIn(mode, agent)).rejects.toThrow(message)
+    await expect(client.getResponse('Hi', { toolChoice })).rejects.toThrow(message)
   })
 
   it('getResponse says where the options of an agent belong', () => {

@@ -19,6 +19,7 @@ import {
   createSession,
   defineState,
   functionMiddleware,
+  lifecycle,
   memoryStore,
   RunControl,
   sessions,
@@ -181,6 +182,54 @@ const cases: Readonly<Record<string, Case>> = {
     client: answers,
     run: { session: sessions(deafStore(hang), { storeTimeoutMs: 60_000 }).at('s') },
   }),
+  'an agent middleware': (hang) => ({
+    client: answers,
+    middleware: agentMiddleware('waits', async (_, callNext) => {
+      await hang()
+      await callNext()
+    }),
+  }),
+  'an agent middleware, after callNext()': (hang) => ({
+    client: answers,
+    middleware: agentMiddleware('waits', async (_, callNext) => {
+      await callNext()
+      await hang()
+    }),
+  }),
+  'a chat middleware': (hang) => ({
+    client: answers,
+    middleware: chatMiddleware('waits', async (_, callNext) => {
+      await hang()
+      await callNext()
+    }),
+  }),
+  'a function middleware': (hang) => ({
+    client: calls,
+    tools: work(),
+    middleware: functionMiddleware('waits', async (_, callNext) => {
+      await hang()
+      await callNext()
+    }),
+  }),
+  setup: (hang) => ({ client: answers, middleware: lifecycle({ name: 'waits', setup: hang }) }),
+  beforeTurn: (hang) => ({
+    client: answers,
+    middleware: lifecycle({ name: 'waits', beforeTurn: hang }),
+  }),
+  afterModelCall: (hang) => ({
+    client: answers,
+    middleware: lifecycle({ name: 'waits', afterModelCall: hang }),
+  }),
+  beforeToolExecution: (hang) => ({
+    client: calls,
+    tools: work(),
+    middleware: lifecycle({ name: 'waits', beforeToolExecution: hang }),
+  }),
+  afterFunction: (hang) => ({
+    client: calls,
+    tools: work(),
+    middleware: lifecycle({ name: 'waits', afterFunction: hang }),
+  }),
   'another run of its session': (hang) => {
     const session = createSession()
     const other = new Agent({ client: new DeafClient(hang) })
@@ -247,6 +296,88 @@ describe.each(Object.keys(cases))('a run that waits for %s', (name) => {
   })
 })
 
+describe('a model call without an agent', () => {
+  it.each(['plain', 'streamed'] as const)(
+    'does not wait for its middleware after an abort, %s',
+    async (mode) => {
+      let begun!: () => void
+      const waiting = new Promise<void>((resolve) => (begun = resolve))
+      const middleware = chatMiddleware('waits', () => {
+        begun()
+        return new Promise(() => {})
+      })
+      const client = scriptedClient(['Hello.'], { middleware })
+      const abort = new AbortController()
+      const { signal } = abort
+      const call =
+        mode === 'plain'
+          ? client.getResponse('Hi', { signal })
+          : client.getResponse('Hi', { signal, stream: true }).finalResponse()
+      call.catch(() => {})
+      await waiting
+
+      abort.abort(new Error('enough'))
+
+      expect(await ending(call)).toBe('rejected')
+    },
+  )
+})
+
+describe.each(['plain', 'streamed'] as const)('after the run was aborted, %s', (mode) => {
+  const levels = {
+    agent: agentMiddleware,
+    chat: chatMiddleware,
+    function: functionMiddleware,
+  } as const
+
+  it.each(Object.keys(levels) as (keyof typeof levels)[])(
+    'a %s middleware that calls callNext() starts nothing any more',
+    async (level) => {
+      const ran: string[] = []
+      let resume!: () => void
+      let late: Promise<unknown> | undefined
+      const { done, abort } = await begin(mode, (hang) => ({
+        client: scriptedClient(() => {
+          ran.push('model')
+          return callFunction('work', {}, 'c1')
+        }),
+        tools: work({ execute: () => void ran.push('tool') }),
+        middleware: levels[level]('late', async (_: unknown, callNext: () => Promise<unknown>) => {
+          void hang()
+          await new Promise<void>((resolve) => (resume = resolve))
+          late = callNext()
+          await late
+        }),
+      }))
+      const before = [...ran]
+
+      abort.abort(new Error('enough'))
+      await expect(done).rejects.toThrow('enough')
+      resume()
+      await new Promise((resolve) => setTimeout(resolve))
+
+      await expect(late).rejects.toThrow('enough')
+      expect(ran).toEqual(before)
+    },
+  )
+
+  it('what its middlewares do at once in response is done before it ends', async () => {
+    const log: string[] = []
+    const { done, abort } = await begin(mode, (hang) => ({
+      client: new DeafClient(hang),
+      middleware: [
+        lifecycle({ name: 'log', afterTurn: (_, error) => void log.push(String(error)) }),
+        chatMiddleware('log', (_, callNext) => callNext().finally(() => log.push('finally'))),
+      ],
+    }))
+
+    abort.abort(new Error('enough'))
+    await done.catch(() => log.push('rejected'))
+
+    expect(log).toEqual(['finally', 'Error: enough', 'rejected'])
+  })
+})
+
 describe('a middleware that gives up', () => {
   const clock = {
     now: () => Date.now(),
@@ -273,6 +404,44 @@ describe('a middleware that gives up', () => {
       expect((await run).text).toBe('Another answer.')
     },
   )
+})
+
+describe.each(['plain', 'streamed'] as const)('a middleware that nobody waits for, %s', (mode) => {
+  it('changes nothing any more', async () => {
+    const problems: unknown[] = []
+    let resume!: () => void
+    const resumed = new Promise<void>((resolve) => (resume = resolve))
+    let attempts = 0
+    const middleware = [
+      chatMiddleware('retry', (_, callNext) => callNext().catch(() => callNext())),
+      chatMiddleware('gives up', async (_, callNext) => {
+        if (attempts++ > 0) return callNext()
+        return Promise.race([callNext(), Promise.reject(new Error('too slow'))])
+      }),
+      chatMiddleware('slow', async (context, callNext) => {
+        if (attempts > 1) {
+          const response = await callNext()
+          resume()
+          await new Promise((resolve) => setTimeout(resolve))
+          return response
+        }
+        await resumed
+        await callNext().catch((error: unknown) => problems.push(error))
+        context.result = 'Too late.'
+        return undefined
+      }),
+    ]
+    const client = scriptedClient(() => 'In time.')
+    const agent = new Agent({ client, middleware })
+
+    const response = await (mode === 'plain'
+      ? agent.run('Hi')
+      : agent.run('Hi', { stream: true }).finalResponse())
+
+    expect(response.text).toBe('In time.')
+    expect(client.requests).toHaveLength(1)
+    expect(problems).toMatchObject([{ code: 'middleware_contract', middleware: 'slow' }])
+  })
 })
 
 describe('a reader who leaves', () => {

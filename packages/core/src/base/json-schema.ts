@@ -1,8 +1,8 @@
+import { none } from './none.ts'
 import { isObject } from './is-object.ts'
+import { listOf } from './wire.ts'
 import type { JsonSchema, StandardIssue } from './standard-schema.ts'
 import { sortedJson } from './json.ts'
-import { none } from './none.ts'
-import { listOf } from './wire.ts'
 
 /**
  * Checks a value against a JSON Schema, draft 7 or 2020-12, as far as tools use them: `$ref` only

@@ -1,23 +1,26 @@
 /**
  * Resolves as `work`, or rejects with the signal's reason as soon as it aborts, even if `work`
- * ignores the signal.
+ * ignores the signal. With `graceMs`, `work` has that time to end by itself.
  */
 export function unlessAborted<Value>(
   signal: AbortSignal,
   work: PromiseLike<Value>,
+  graceMs?: number,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const stop = onAbort(signal, reject)
-    work.then(
-      (value) => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const stop = onAbort(signal, (reason) => {
+      if (graceMs === undefined) reject(reason)
+      else timer = setTimeout(reject, graceMs, reason)
+    })
+    const settled =
+      <Result>(settle: (result: Result) => void) =>
+      (result: Result): void => {
         stop()
-        resolve(value)
-      },
-      (error: unknown) => {
-        stop()
-        reject(error)
-      },
-    )
+        clearTimeout(timer)
+        settle(result)
+      }
+    work.then(settled(resolve), settled(reject))
   })
 }
 

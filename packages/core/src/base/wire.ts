@@ -1,5 +1,5 @@
-import { isObject } from './is-object.ts'
 import { none } from './none.ts'
+import { isObject } from './is-object.ts'
 
 /** An object of unknown fields, as JSON of a provider is one. */
 export type WireObject = Readonly<Record<string, unknown>>

@@ -1,3 +1,5 @@
+import { checkValue } from '../base/check-value.ts'
+import { isObject } from '../base/is-object.ts'
 import type { Schema } from '../base/standard-schema.ts'
 import type { ToolDefinition } from './run.ts'
 
@@ -135,10 +137,28 @@ export function isRequired(toolChoice: ChatOptions['toolChoice']): boolean {
   return toolChoice.mode === 'required'
 }
 
-/** Returns the options with the current result of a `toolChoice` function. */
+/**
+ * Returns the options with the current result of a `toolChoice` function.
+ * @throws TypeError for a choice that no client knows
+ */
 export function resolveToolChoice(options: ChatOptions, state: LoopState): ChatOptions {
-  if (typeof options.toolChoice !== 'function') return options
-  return { ...options, toolChoice: options.toolChoice(state) }
+  const { toolChoice: given } = options
+  if (given === undefined) return options
+  const toolChoice = typeof given === 'function' ? given(state) : given
+  const isNamed =
+    isObject(toolChoice) &&
+    toolChoice.mode === 'required' &&
+    typeof toolChoice.functionName === 'string'
+  const rule = "be 'auto', 'none', 'required' or { mode: 'required', functionName }"
+  const isWord = [undefined, 'auto', 'none', 'required'].includes(toolChoice as string)
+  checkValue(isNamed || isWord, '`toolChoice`', rule, toolChoice)
+  return toolChoice === given ? options : { ...options, toolChoice }
+}
+
+/** @throws TypeError for instructions that are no text */
+export function checkInstructions(given: unknown): void {
+  const isText = given === undefined || typeof given === 'string'
+  checkValue(isText, '`instructions`', 'be a string', given)
 }
 
 const noOptions: ChatOptions = Object.freeze({})

@@ -53,6 +53,7 @@ export interface RunState {
   /**
    * Combines several updates: if `work` throws, none takes effect. It is synchronous, so no other
    * code runs in between.
+   * @throws TypeError if `work` is async; then its updates so far are reverted
    */
   batch<Result>(work: () => Result): Result
   /**

@@ -1,4 +1,5 @@
 import { checkNames } from '../base/check-options.ts'
+import { checkValue } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
 import type { InferSchema, JsonSchema, Schema } from '../base/standard-schema.ts'
 import { toJsonSchema } from '../base/standard-schema.ts'
@@ -96,22 +97,28 @@ export function tool<Parameters extends Schema = JsonSchema, Data = unknown>(
   const parameters: Schema = options.parameters ?? options.jsonSchema ?? noParameters
 
   const isName = typeof name === 'string' && /^[\w-]{1,64}$/.test(name)
-  check(isName, 'tool: `name`', 'be 1 to 64 letters, digits, `_` or `-`', name, 'string')
-  check(typeof description === 'string', 'tool: `description`', 'be a string', description)
+  checkValue(isName, 'tool: `name`', 'be 1 to 64 letters, digits, `_` or `-`', name, 'string')
+  checkValue(typeof description === 'string', 'tool: `description`', 'be a string', description)
   const isSchema = parameters === Object(parameters)
-  check(isSchema, 'tool: `parameters`', 'be a Standard Schema or a JSON Schema', parameters)
+  checkValue(isSchema, 'tool: `parameters`', 'be a Standard Schema or a JSON Schema', parameters)
   const isRun = execute === undefined || typeof execute === 'function'
-  check(isRun, 'tool: `execute`', 'be a function', execute)
+  checkValue(isRun, 'tool: `execute`', 'be a function', execute)
   const isPolicy = approval === 'never' || approval === 'always' || typeof approval === 'function'
-  check(isPolicy, 'tool: `approval`', "be 'never', 'always' or a function", approval, 'string')
+  checkValue(isPolicy, 'tool: `approval`', "be 'never', 'always' or a function", approval, 'string')
   // Timers count milliseconds in 31 bits; what is longer fires at once.
   const isTimer = typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs < 2 ** 31
   const isTime = timeoutMs === undefined || isTimer
-  check(isTime, 'tool: `timeoutMs`', 'be more than 0 and less than 2 ** 31', timeoutMs, 'number')
+  checkValue(
+    isTime,
+    'tool: `timeoutMs`',
+    'be more than 0 and less than 2 ** 31',
+    timeoutMs,
+    'number',
+  )
   const source = `tool: \`${options.jsonSchema ? 'jsonSchema' : 'parameters'}\` of "${name}"`
   const jsonSchema = options.jsonSchema ?? toJsonSchema(parameters, source)
   const { type } = jsonSchema
-  check(type === 'object', source, "have `type: 'object'` at the top", type, 'string')
+  checkValue(type === 'object', source, "have `type: 'object'` at the top", type, 'string')
 
   return Object.freeze({
     type: 'function',
@@ -142,20 +149,12 @@ export function hostedTool(
   definition: Readonly<Record<string, unknown>>,
 ): HostedTool {
   const isName = typeof name === 'string' && name !== ''
-  check(isName, 'hostedTool: `name`', 'be a string that is not empty', name, 'string')
-  check(isObject(definition), 'hostedTool: `definition`', 'be an object', definition)
+  checkValue(isName, 'hostedTool: `name`', 'be a string that is not empty', name, 'string')
+  checkValue(isObject(definition), 'hostedTool: `definition`', 'be an object', definition)
   return Object.freeze({ type: 'hosted', name, definition })
 }
 
 const noParameters: JsonSchema = Object.freeze({ type: 'object', properties: Object.freeze({}) })
-
-/** @throws RangeError for a value of the right type, TypeError for any other */
-function check(ok: boolean, option: string, rule: string, value: unknown, type?: string): void {
-  if (ok) return
-  const Kind = typeof value === type ? RangeError : TypeError
-  const got = value === Object(value) ? 'an object' : String(value)
-  throw new Kind(`${option} must ${rule}, got ${typeof value === 'string' ? `"${value}"` : got}`)
-}
 
 const toolOptions: { readonly [Name in keyof Required<ToolOptions<Schema>>]: true } = {
   name: true,

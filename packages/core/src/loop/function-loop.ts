@@ -1,6 +1,6 @@
+import { none } from '../base/none.ts'
 import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
-import { none } from '../base/none.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { isRequired } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
@@ -200,7 +200,7 @@ class FunctionLoop {
     const { all } = run.messages
     // A provider that keeps the conversation refuses it while a call that it has seen has no result.
     if (run.conversationId !== undefined && hasUnpaired(all, run.sent)) leaveConversation(run)
-    return visibleHistory(all.slice(), run.conversationId === undefined ? 0 : run.sent)
+    return Object.freeze(visibleHistory(all, run.conversationId === undefined ? 0 : run.sent))
   }
 
   #ask(edits: RoundEdits, toolsAreOff: boolean): Promise<ChatResponse> {

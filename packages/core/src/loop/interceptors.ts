@@ -1,3 +1,4 @@
+import { none } from '../base/none.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import { isPause } from '../contract/control-flow.ts'
@@ -18,7 +19,6 @@ import type { Message } from '../messages/message.ts'
 import type { BatchOutcome, Round, RoundEdits, RoundInterceptors } from '../run/round.ts'
 import type { Run } from '../run/run.ts'
 import { engineOf } from '../run/run.ts'
-import { none } from '../base/none.ts'
 
 /**
  * Adds functions around the iterations and batches of a run, inside the existing ones. Call it in
@@ -112,7 +112,7 @@ class LoopInterceptors implements RoundInterceptors {
         outcome = given === undefined ? await core() : { ...nothing, results: given() }
         run.place = place
         context.finish(outcome.results)
-        this.#round!.toolResults.push(...outcome.results)
+        this.#round!.addResults(outcome.results)
       })
       return outcome
     } catch (error) {
@@ -177,7 +177,6 @@ abstract class SeamView {
 
 class IterationView extends SeamView implements IterationContext {
   readonly resumed: boolean
-  readonly toolResults: FunctionResultContent[] = []
   readonly #round: Round
   #messages: readonly Message[] | undefined
   #instructions: string | undefined
@@ -185,6 +184,7 @@ class IterationView extends SeamView implements IterationContext {
   #skip = false
   #override: IterationContext['overrideResponse']
   #response: ChatResponse | undefined
+  #results: readonly FunctionResultContent[] = none
 
   constructor(run: Run, resumed: boolean, round: Round) {
     // The model call of a resumed iteration is done.
@@ -196,8 +196,7 @@ class IterationView extends SeamView implements IterationContext {
   }
 
   get messages(): readonly Message[] {
-    // An edit in place would change nothing, or more than this iteration.
-    return this.#messages ?? Object.freeze([...this.#round.history()])
+    return this.#messages ?? this.#round.history()
   }
 
   set messages(messages: readonly Message[]) {
@@ -242,6 +241,14 @@ class IterationView extends SeamView implements IterationContext {
 
   respond(response: ChatResponse): void {
     this.#response = response
+  }
+
+  get toolResults(): readonly FunctionResultContent[] {
+    return this.#results
+  }
+
+  addResults(results: readonly FunctionResultContent[]): void {
+    this.#results = Object.freeze([...this.#results, ...results])
   }
 
   edits(): RoundEdits {
@@ -293,7 +300,7 @@ class BatchView extends SeamView implements BatchContext {
   }
 
   finish(results: readonly FunctionResultContent[]): void {
-    this.#results = results
+    this.#results = Object.freeze(results)
   }
 
   /** Makes the results of calls that a middleware has skipped. Undefined if they are executed. */

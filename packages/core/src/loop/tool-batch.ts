@@ -142,7 +142,7 @@ class BatchWork {
       (result) => {
         const { executed, terminates } = call
         this.#executed++
-        this.#outcomes[at] = { result, terminates }
+        this.#outcomes[at] = { result: Object.freeze(result), terminates }
         // A middleware that ended the loop ends it again after a crash.
         if (terminates !== undefined) return undefined
         run.journal.record({ kind: 'call', address, result })

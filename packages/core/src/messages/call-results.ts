@@ -1,7 +1,7 @@
+import { none } from '../base/none.ts'
 import type { Content, FunctionCallContent, FunctionResultContent } from './content.ts'
 import { errorResult } from './function-result.ts'
 import type { Message } from './message.ts'
-import { none } from '../base/none.ts'
 
 /** Calls that this process must act on: not informational, and without a result in `messages`. */
 export function openCalls(messages: readonly Message[]): readonly FunctionCallContent[] {

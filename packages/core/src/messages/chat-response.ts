@@ -1,8 +1,8 @@
+import { none } from '../base/none.ts'
 import type { Content, FunctionCallContent, Origin } from './content.ts'
 import type { Message, MessageInput, Role } from './message.ts'
 import { isCompleteMessage, toMessages } from './message.ts'
 import type { Usage } from './usage.ts'
-import { none } from '../base/none.ts'
 
 /** Reason why the model stopped: one of the common ones, or the provider's own. */
 export type FinishReason =

@@ -1,13 +1,13 @@
-import { LamellaError } from '../base/lamella-error.ts'
 import { none } from '../base/none.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
-import { resolveToolChoice } from '../contract/chat-options.ts'
+import { checkInstructions, resolveToolChoice } from '../contract/chat-options.ts'
 import type { ChatRequest } from '../contract/chat.ts'
 import type { ToolDefinition } from '../contract/run.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import { visibleHistory } from '../messages/visible-history.ts'
 import type { Run } from '../run/run.ts'
 import type { ChatView } from './chat-call.ts'
+import { superseded } from './compose.ts'
 import { dropCalls } from './drop-calls.ts'
 import { ownIds } from './own-ids.ts'
 
@@ -40,6 +40,7 @@ function requestOf({
   const current = withoutRemoved(options, call.shown, visible)
   const { tools = none, toolChoice, responseFormat } = current
   run.offer = { visible: call.shown, tools, toolChoice, responseFormat }
+  checkInstructions(instructions)
   const resolved = resolveToolChoice(current, run.loopState)
   const signal = call.request(ownSignal)
   // Who does not keep the conversation is sent what the one that does has seen, too.
@@ -83,8 +84,7 @@ async function whole(context: ChatView, request: ChatRequest): Promise<void> {
       const waiting = call.applyTransforms(response, Infinity, ownSignal)
       if (waiting !== undefined) await waiting
     }
-    if (generation !== call.generation)
-      throw new LamellaError('the call was superseded or aborted', { code: 'aborted' })
+    if (generation !== call.generation) throw superseded()
   } catch (error) {
     throw call.break(error, generation)
   }

@@ -1,3 +1,4 @@
+import { LamellaError } from '../base/lamella-error.ts'
 import { isThenable } from '../base/promises.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 
@@ -25,6 +26,8 @@ export abstract class MiddlewareView<Result> {
   owner = ''
   /** Promise of the running `callNext()`. Undefined while none is running. */
   inside: Promise<Result> | undefined = undefined
+  /** View of what runs inside. */
+  inner: this | undefined = undefined
   /** True once an assignment no longer reaches the inside: after `callNext()`. */
   isSent = false
   /** An input that was assigned since then. */
@@ -94,7 +97,7 @@ export function compose<Context extends MiddlewareView<Result>, Result, Outcome 
   function callNext(middleware: Middleware<Context, Result>, caller: Context): Promise<Result> {
     if (caller.inside !== undefined) return refuse(middleware, caller)
     caller.call.enter(caller.depth)
-    const context = caller.derive()
+    const context = (caller.inner = caller.derive())
     caller.isSent = true
     caller.late = undefined
     return (caller.inside = start(context).then<Result>(
@@ -148,6 +151,7 @@ function finish<Result>(
   caller: MiddlewareView<Result> | undefined,
 ): Result {
   const { result } = context.call
+  if (context.inside === over) throw superseded()
   if (result === undefined) {
     const problem = 'neither set context.result nor let callNext() give one'
     return leave(context, caller, new MiddlewareContractError(name, problem))
@@ -163,9 +167,12 @@ function leave<Result>(
   error: unknown,
 ): never {
   const { call, depth, inside } = context
+  // A middleware further out has not waited for this one.
+  if (inside === over) throw error
   if (inside !== undefined) {
     inside.catch(() => {})
     call.cancelInside(error)
+    for (let view = context.inner; view !== undefined; view = view.inner) view.inside = over
   }
   context.inside = over
   if (caller !== undefined) {
@@ -175,6 +182,11 @@ function leave<Result>(
   }
   call.fail(error, depth)
   throw error
+}
+
+/** Makes the error of a call that nobody waits for any more. */
+export function superseded(): LamellaError {
+  return new LamellaError('the call was superseded or aborted', { code: 'aborted' })
 }
 
 /** Sentinel for `inside`: the middleware has completed. */

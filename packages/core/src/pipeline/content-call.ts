@@ -141,7 +141,10 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
 
   settle(result: Result): void {
     if (this.#settled !== undefined) (this.#earlier ??= []).push(this.#settled)
-    this.result = this.#settled = result
+    // An edit in place would reach the response, and no reader of a stream.
+    Object.freeze(result.messages)
+    Object.freeze(result.functionCalls)
+    this.result = this.#settled = Object.freeze(result)
     this.#settledBy = this.#passage
   }
 

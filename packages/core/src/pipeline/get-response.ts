@@ -26,7 +26,14 @@ export function getResponse(
 ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
   checkPlaces(given)
   const { instructions, signal, parent, stream, ...options } = given
-  const call = { client, messages: toMessages(input), instructions, options, signal, parent }
+  const call = {
+    client,
+    messages: Object.freeze(toMessages(input)),
+    instructions,
+    options,
+    signal,
+    parent,
+  }
   return stream === true ? streamOnce(callModel, call) : callOnce(callModel, call)
 }
 
@@ -67,7 +74,7 @@ async function execute(
   run.begin()
   try {
     run.throwIfAborted()
-    const response = await callModel(run, input)
+    const response = await run.unlessAborted(callModel(run, input), undefined, 0)
     const responseFormat = input.options.responseFormat ?? run.offer?.responseFormat
     return responseFormat === undefined ? response : await withValue(response, responseFormat)
   } catch (error) {

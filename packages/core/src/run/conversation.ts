@@ -1,15 +1,16 @@
+import { none } from '../base/none.ts'
 import type { RunMessages } from '../contract/run.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
-import { none } from '../base/none.ts'
 import { isSameCall } from '../messages/call-results.ts'
 
 type Rewriter = (messages: readonly Message[]) => readonly Message[]
 
 /** The conversation of one run: history, input, and messages of the run. */
 export class RunConversation implements RunMessages {
-  #all: Message[] = []
+  /** Frozen, since an edit in place would change nothing. */
+  #all: readonly Message[] = none
   /** Messages before those that this run has added since the last rewrite. */
   #base: readonly Message[] = []
   /** The base of a resumed run, as its journal has it. */
@@ -38,10 +39,10 @@ export class RunConversation implements RunMessages {
 
   get all(): readonly Message[] {
     if (this.begun) return this.#all
-    return (this.#lasting ?? []).reduce((messages, { rewriter }) => rewriter(messages), [
-      ...this.#history,
-      ...this.#input,
-    ] as readonly Message[])
+    return (this.#lasting ?? []).reduce<readonly Message[]>(
+      (messages, { rewriter }) => Object.freeze([...rewriter(messages)]),
+      Object.freeze([...this.#history, ...this.#input]),
+    )
   }
 
   /** Shows what the run starts from while its agent middleware may still edit it. */
@@ -63,7 +64,7 @@ export class RunConversation implements RunMessages {
 
   begin(messages: readonly Message[]): void {
     this.begun = true
-    this.#all = [...messages]
+    this.#all = Object.freeze([...messages])
     this.#reset()
     for (const { rewriter } of this.#lasting ?? []) this.#rewrite(rewriter)
   }
@@ -75,22 +76,20 @@ export class RunConversation implements RunMessages {
   }
 
   #reset(): void {
-    this.#base = [...this.#all]
+    this.#base = this.#all
     this.#added = []
     this.#absorbed = undefined
   }
 
   add(messages: readonly Message[]): void {
-    for (const entry of messages) {
-      this.#added.push(entry)
-      this.#all.push(entry)
-    }
+    this.#added.push(...messages)
+    this.#all = Object.freeze([...this.#all, ...messages])
   }
 
   /** Replaces the message with the same id. */
   replace(changed: Message): void {
     const swap = (entry: Message): Message => (entry.id === changed.id ? changed : entry)
-    this.#all = this.#all.map(swap)
+    this.#all = Object.freeze(this.#all.map(swap))
     this.#added = this.#added.map(swap)
     this.#base = this.#base.map(swap)
   }
@@ -102,7 +101,7 @@ export class RunConversation implements RunMessages {
       return
     }
     this.#base = this.#base.toSpliced(index, 0, entry)
-    this.#all.splice(index, 0, entry)
+    this.#all = Object.freeze(this.#all.toSpliced(index, 0, entry))
     this.#added.push(entry)
     ;(this.#absorbed ??= new Set()).add(entry.id)
   }
@@ -134,7 +133,7 @@ export class RunConversation implements RunMessages {
     const gone = new Set(this.#added.map(({ id }) => id))
     const isKept = ({ id }: Message): boolean => !gone.has(id)
     this.#base = this.#base.filter(isKept)
-    this.#all = this.#all.filter(isKept)
+    this.#all = Object.freeze(this.#all.filter(isKept))
     this.#added = []
   }
 
@@ -159,7 +158,7 @@ export class RunConversation implements RunMessages {
   replaceAll(rewritten: readonly Message[]): void {
     this.#rewrites++
     this.#base = rewritten
-    this.#all = [...rewritten]
+    this.#all = Object.freeze([...rewritten])
     const absorbed = (this.#absorbed ??= new Set())
     for (const { id } of this.#added) absorbed.add(id)
   }

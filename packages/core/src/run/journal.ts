@@ -1,3 +1,4 @@
+import { none } from '../base/none.ts'
 import type { LoopState } from '../contract/chat-options.ts'
 import type {
   Checkpoint,
@@ -7,7 +8,6 @@ import type {
 } from '../contract/outcome.ts'
 import type { Message } from '../messages/message.ts'
 import { RunConversation } from './conversation.ts'
-import { none } from '../base/none.ts'
 
 type Step<Kind extends JournalStep['kind']> = JournalStep & { readonly kind: Kind }
 

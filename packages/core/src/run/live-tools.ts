@@ -1,5 +1,5 @@
-import { LamellaError } from '../base/lamella-error.ts'
 import { none } from '../base/none.ts'
+import { LamellaError } from '../base/lamella-error.ts'
 import type { RunToolsSnapshot } from '../contract/outcome.ts'
 import type { RunTools, ToolDefinition } from '../contract/run.ts'
 
@@ -12,8 +12,6 @@ export class LiveTools implements RunTools {
   #executable: readonly ToolDefinition[]
   #visible: readonly ToolDefinition[]
   #offered: readonly ToolDefinition[] = []
-  /** True if `#visible` may be outdated. */
-  #changed = false
   #withheld: Map<string, 'hidden' | 'deferred'> | undefined
   #returnDirect: Map<string, boolean> | undefined
   /** Called before each edit. */
@@ -36,14 +34,12 @@ export class LiveTools implements RunTools {
   }
 
   get visible(): readonly ToolDefinition[] {
-    if (this.#changed) {
-      this.#changed = false
-      const before = this.#visible
-      const shown = new Set(this.#executable.filter(({ name }) => !this.#withheld?.has(name)))
-      const kept = before.filter((tool) => shown.has(tool))
-      if (kept.length < before.length || kept.length < shown.size) {
-        this.#visible = [...new Set([...kept, ...shown])]
-      }
+    if (this.#withheld === undefined && this.#visible === this.#executable) return this.#visible
+    const before = this.#visible
+    const shown = new Set(this.#executable.filter(({ name }) => !this.#withheld?.has(name)))
+    const kept = before.filter((tool) => shown.has(tool))
+    if (kept.length < before.length || kept.length < shown.size) {
+      this.#visible = Object.freeze([...new Set([...kept, ...shown])])
     }
     return this.#visible
   }
@@ -58,12 +54,14 @@ export class LiveTools implements RunTools {
     const all = [...visible, ...deferred.map(marked)]
     const isSame =
       all.length === this.#offered.length && all.every((tool, at) => tool === this.#offered[at])
-    return isSame ? this.#offered : (this.#offered = all)
+    return isSame ? this.#offered : (this.#offered = Object.freeze(all))
   }
 
   get deferred(): readonly ToolDefinition[] {
     if (this.#withheld === undefined) return none
-    return this.#executable.filter(({ name }) => this.#withheld?.get(name) === 'deferred')
+    const isDeferred = ({ name }: ToolDefinition): boolean =>
+      this.#withheld?.get(name) === 'deferred'
+    return Object.freeze(this.#executable.filter(isDeferred))
   }
 
   [Symbol.iterator](): Iterator<ToolDefinition> {
@@ -81,9 +79,7 @@ export class LiveTools implements RunTools {
   add(...tools: readonly ToolDefinition[]): void {
     this.onEdit?.('add')
     const all = distinct([...this.#executable, ...tools])
-    if (all.length === this.#executable.length) return
-    this.#executable = all
-    this.#changed = true
+    if (all.length > this.#executable.length) this.#executable = all
   }
 
   remove(...tools: readonly (string | ToolDefinition)[]): void {
@@ -92,7 +88,7 @@ export class LiveTools implements RunTools {
       (tool) => tools.includes(tool) || tools.includes(tool.name),
     )
     if (gone.length === 0) return
-    this.#executable = this.#executable.filter((tool) => !gone.includes(tool))
+    this.#executable = Object.freeze(this.#executable.filter((tool) => !gone.includes(tool)))
     for (const { name } of gone) this.#returnDirect?.delete(name)
     this.#withhold(gone.map(nameOf))
   }
@@ -144,14 +140,13 @@ export class LiveTools implements RunTools {
    * and what it does not show stays withheld.
    */
   restore({ visible, withheld, returnDirect }: RunToolsSnapshot): void {
-    this.#visible = visible.flatMap((name) => this.get(name) ?? [])
+    this.#visible = Object.freeze(visible.flatMap((name) => this.get(name) ?? []))
     this.show(...visible)
     this.#withheld = new Map([...this.#withheld!, ...withheld])
     this.#returnDirect = new Map(returnDirect)
   }
 
   #withhold(names: readonly string[], how?: 'hidden' | 'deferred'): void {
-    this.#changed = true
     this.#withheld ??= new Map()
     for (const name of names) {
       if (how === undefined) this.#withheld.delete(name)

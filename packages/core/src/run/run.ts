@@ -1,7 +1,7 @@
+import { none } from '../base/none.ts'
 import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { onAbort, unlessAborted } from '../base/promises.ts'
-import { none } from '../base/none.ts'
 import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { Middleware } from '../contract/agent.ts'
@@ -310,13 +310,17 @@ export class Run implements RunContext {
   }
 
   /** Rejects as soon as `signal`, else the run, is aborted, whether or not `work` listens to that. */
-  unlessAborted<Value>(work: Promise<Value>, signal?: AbortSignal): Promise<Value> {
+  unlessAborted<Value>(
+    work: Promise<Value>,
+    signal?: AbortSignal,
+    graceMs?: number,
+  ): Promise<Value> {
     if (signal === undefined && !this.abortable) return work
-    return unlessAborted(signal ?? this.signal, work)
+    return unlessAborted(signal ?? this.signal, work, graceMs)
   }
 
   recordAttempt(attempt: Omit<Attempt, 'iteration'>): void {
-    this.attempts = [...this.attempts, { iteration: this.iteration, ...attempt }]
+    this.attempts = Object.freeze([...this.attempts, { iteration: this.iteration, ...attempt }])
   }
 
   addUsage(usage: Usage): void {

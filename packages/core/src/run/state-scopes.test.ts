@@ -181,6 +181,20 @@ describe('several cells at once', () => {
     expect([state.get(a), state.get(b)]).toEqual([5, 0])
   })
 
+  it('are undone for an async function, which other code could come in between of', async () => {
+    const state = new StateCells()
+    state.update(a, () => 5)
+
+    expect(() =>
+      state.batch(async () => {
+        state.update(a, () => 6)
+        await Promise.reject(new Error('later'))
+      }),
+    ).toThrow(/^run\.state\.batch: `work` is async$/)
+
+    expect(state.get(a)).toBe(5)
+  })
+
   it('are undone in the session, too', () => {
     const session = createSession()
     const state = new StateCells({ session, tenant: undefined, store: undefined })

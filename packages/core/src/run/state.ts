@@ -2,6 +2,7 @@ import { checkOptions } from '../base/check-options.ts'
 import { isObject } from '../base/is-object.ts'
 import { isJson } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
+import { isThenable } from '../base/promises.ts'
 import { systemClock } from '../base/timers.ts'
 import { validateNow } from '../base/validate.ts'
 import type { Session } from '../messages/session.ts'
@@ -224,7 +225,11 @@ export class StateCells implements RunState {
     const { stopped } = around
     const before = [...this.#slots].map(([name, slot]) => ({ name, slot, value: slot.value }))
     try {
-      return work()
+      const result = work()
+      if (!isThenable(result)) return result
+      // It fails here; how its promise ends changes nothing.
+      result.then(undefined, () => {})
+      throw new TypeError('run.state.batch: `work` is async')
     } catch (error) {
       this.#slots = new Map(before.map(({ name, slot }) => [name, slot]))
       for (const { slot, value } of before) slot.value = value

@@ -196,23 +196,25 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
     this.#after(drive, drive.passage.start(this.#out))
   }
 
-  /** Advances once a transform is done. */
-  #after(drive: Drive<Update> | undefined, waiting: void | Promise<void>): void {
+  /** Proceeds once a transform is done. */
+  #after(
+    drive: Drive<Update> | undefined,
+    waiting: void | Promise<void>,
+    proceed = (): void => this.#advance(),
+  ): void {
     if (waiting === undefined) {
-      this.#advance()
+      proceed()
       return
     }
     this.#isBusy = true
     const generation = ++this.#generation
-    const isCurrent = (): boolean => generation === this.#generation
-    waiting.then(
-      () => {
-        if (isCurrent()) this.#advance()
-      },
-      (error: unknown) => {
-        if (isCurrent()) this.#onFault(drive, error)
-      },
-    )
+    waiting
+      .then(() => {
+        if (generation === this.#generation) proceed()
+      })
+      .catch((error: unknown) => {
+        if (generation === this.#generation) this.#onFault(drive, error)
+      })
   }
 
   #onStep(drive: Drive<Update>, step: IteratorResult<Update>): void {
@@ -230,29 +232,16 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
         this.#deliver(passed)
         return
       }
-      const waiting = passage.finish(this.#out)
       const proceed = (): void => {
         if (passage.terminated && drive === this.#drive) {
           closeIterator(drive.iterator)
           this.#sourceEnded(drive)
         } else this.#advance()
       }
-      if (waiting === undefined) proceed()
-      else this.#then(drive, waiting, proceed)
+      this.#after(drive, passage.finish(this.#out), proceed)
     } catch (error) {
       this.#onFault(drive, error)
     }
-  }
-
-  #then(drive: Drive<Update>, waiting: Promise<void>, proceed: () => void): void {
-    const generation = ++this.#generation
-    waiting
-      .then(() => {
-        if (generation === this.#generation) proceed()
-      })
-      .catch((error: unknown) => {
-        if (generation === this.#generation) this.#onFault(drive, error)
-      })
   }
 
   #sourceEnded(drive: Drive<Update>): void {
@@ -263,9 +252,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
       }
       this.#advance()
     }
-    const waiting = drive.passage.flush(this.#out)
-    if (waiting === undefined) done()
-    else this.#then(drive, waiting, done)
+    this.#after(drive, drive.passage.flush(this.#out), done)
   }
 
   /** The drive at hand rejects; without one, the next drive does. */

@@ -1,6 +1,6 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { LifecycleError, LifecycleFailure, LifecycleHooks } from '../index.ts'
+import type { ErrorCode, LifecycleError, LifecycleFailure, LifecycleHooks } from '../index.ts'
 import {
   Agent,
   functionMiddleware,
@@ -10,8 +10,8 @@ import {
   tool,
 } from '../index.ts'
 
-const fail = (problem: string) => () => {
-  throw new Error(problem)
+const fail = (problem: string, code?: ErrorCode) => (): never => {
+  throw code === undefined ? new Error(problem) : new LamellaError(problem, { code })
 }
 const broken = tool({ name: 'broken', description: '', execute: fail('tool') })
 
@@ -151,34 +151,40 @@ describe.each(runModes)('errors and hooks, %s', (mode) => {
     await expect(runIn(mode, agent)).rejects.toThrow(/^after$/)
   })
 
-  it('a failing after hook does not turn a block into a failure, and is told as an event', async () => {
-    const events: unknown[] = []
-    const block = {
-      guardrail: 'g',
-      level: 'agent',
-      stage: 'input',
-      category: 'c',
-      message: 'No.',
-    } as const
-    const agent = new Agent({
-      client: scriptedClient([]),
-      middleware: [
-        lifecycle({ name: 'a', afterTurn: fail('a secret') }),
-        lifecycle({
-          name: 'guardrail',
-          beforeTurn() {
-            throw new GuardrailTripped(block)
-          },
-        }),
-      ],
-    })
+  it.each([
+    ['unknown', fail('a secret')],
+    ['middleware_contract', fail('a secret', 'middleware_contract')],
+  ])(
+    'a failing after hook does not turn a block into a failure, and is told as %s',
+    async (code, afterTurn) => {
+      const events: unknown[] = []
+      const block = {
+        guardrail: 'g',
+        level: 'agent',
+        stage: 'input',
+        category: 'c',
+        message: 'No.',
+      } as const
+      const agent = new Agent({
+        client: scriptedClient([]),
+        middleware: [
+          lifecycle({ name: 'a', afterTurn }),
+          lifecycle({
+            name: 'guardrail',
+            beforeTurn() {
+              throw new GuardrailTripped(block)
+            },
+          }),
+        ],
+      })
 
-    const response = await runIn(mode, agent, { onEvent: (event) => events.push(event) })
+      const response = await runIn(mode, agent, { onEvent: (event) => events.push(event) })
 
-    expect(response).toMatchObject({ status: 'blocked', text: 'No.' })
-    expect(events).toMatchObject([{ type: 'hook_failed', data: { code: 'unknown' } }])
-    expect(JSON.stringify(events)).not.toContain('secret')
-  })
+      expect(response).toMatchObject({ status: 'blocked', text: 'No.' })
+      expect(events).toMatchObject([{ type: 'hook_failed', data: { code } }])
+      expect(JSON.stringify(events)).not.toContain('secret')
+    },
+  )
 
   it('a function middleware that fails under hooks fails the run, and is no result', async () => {
     const agent = new Agent({

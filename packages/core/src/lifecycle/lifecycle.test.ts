@@ -435,3 +435,17 @@ describe.each(runModes)('lifecycle hooks, %s', (mode) => {
     expect(log).toContain('A afterTurn')
   })
 })
+
+it.each<[string, LifecycleHooks, readonly string[]]>([
+  ['no hook', { name: 'a' }, ['agent']],
+  ['a hook of iterations', { name: 'a', beforeIteration() {} }, ['agent']],
+  [
+    'wrapModelCall',
+    { name: 'a', wrapModelCall: (request, next) => next(request) },
+    ['agent', 'chat'],
+  ],
+  ['afterFunction', { name: 'a', afterFunction() {} }, ['agent', 'function']],
+  ['onError', { name: 'a', onError() {} }, ['agent', 'chat', 'function']],
+])('%s makes middlewares of the levels it needs', (_, hooks, levels) => {
+  expect(lifecycle(hooks).map(({ level }) => level)).toEqual(levels)
+})

@@ -105,9 +105,7 @@ export function settleTake(
   used: number,
 ): LimitTake | undefined {
   const rest = kind === 'concurrency' ? 0 : used
-  const change = rest - taken.amount
-  usage.total =
-    kind === 'token-bucket' ? Math.max(0, usage.total + change) : clean(usage.total + change)
+  usage.total = Math.max(0, clean(usage.total + rest - taken.amount))
   return kind === 'token-bucket' || rest === 0 ? undefined : { at: taken.at, amount: rest }
 }
 

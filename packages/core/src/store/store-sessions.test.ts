@@ -99,6 +99,36 @@ describe('sessions', () => {
     expect(textsOf(await one.load('s1'))).toEqual([...all, 'Thanks'])
   })
 
+  test('a merge keeps a message that both have once, and both of one id that say different things', async () => {
+    const { one, two } = processes({ onConflict: 'merge' })
+    const [first, second] = [await one.open('s1'), await two.open('s1')]
+    const shared = message('user', 'Hello')
+    const other = { ...message('user', 'There'), id: 'm1' }
+    first.messages = [shared, { ...other, contents: [{ type: 'text', text: 'Here' }] }]
+    second.messages = [shared, other]
+
+    await one.save(first)
+    await two.save(second)
+
+    expect(textsOf(second)).toEqual(['Hello', 'Here', 'There'])
+    expect(new Set(second.messages.map(({ id }) => id)).size).toBe(3)
+  })
+
+  test('a merge begins from the last save, and not from an earlier one', async () => {
+    const { one, two } = processes({ onConflict: 'merge' })
+    const [first, second] = [await one.open('s1'), await two.open('s1')]
+    first.state['step'] = 1
+    await one.save(first)
+    await two.save(second)
+    second.state['other'] = 1
+    await two.save(second)
+    first.state['step'] = 2
+    say(first, 'a')
+    await one.save(first)
+
+    expect((await one.load('s1'))?.state).toEqual({ step: 2, other: 1 })
+  })
+
   test.each<[string, (session: Session) => void]>([
     ['the same state', (session) => void (session.state['step'] = session.messages.length)],
     ['the history', (session) => void (session.messages = session.messages.slice(1))],

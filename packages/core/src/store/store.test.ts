@@ -79,6 +79,15 @@ describe('memoryStore', () => {
     expect(await store.get('c')).toBe(3)
   })
 
+  test('entries may fill maxBytes to the last byte', async () => {
+    const store = memoryStore({ maxBytes: 8 })
+
+    await store.set('a', 1)
+    await store.set('b', 2)
+
+    expect([await store.get('a'), await store.get('b')]).toEqual([1, 2])
+  })
+
   test('beyond maxBytes what was unused for the longest time goes, and an entry larger than that is not kept', async () => {
     const store = memoryStore({ maxBytes: 60 })
     await store.set('a', 'x'.repeat(10))

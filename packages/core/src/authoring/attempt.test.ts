@@ -1,0 +1,19 @@
+import { scriptedClient } from '@lamella/testing'
+import { expect, test } from 'vitest'
+import { attemptOf, failedAttempt } from '../authoring.ts'
+
+test('an attempt names the model of the call, else that of the client', () => {
+  const client = scriptedClient(['Hello.'], { model: 'large' })
+
+  expect(attemptOf({ client, options: { model: 'small' } }, { status: 'ok' }).model).toBe('small')
+  expect(attemptOf({ client, options: {} }, { status: 'ok' }).model).toBe('large')
+})
+
+test.each([undefined, null, 'a text', new Error('an error')])(
+  'a failed attempt can be made from anything that was thrown: %s',
+  (error) => {
+    const call = { client: scriptedClient([]), options: {} }
+
+    expect(failedAttempt(call, error)).toMatchObject({ status: 'failed', reason: 'error' })
+  },
+)

@@ -182,10 +182,6 @@ const cases: Readonly<Record<string, Case>> = {
     client: answers,
     run: { session: sessions(deafStore(hang), { storeTimeoutMs: 60_000 }).at('s') },
   }),
-  'a session that is loaded, without a time limit': (hang) => ({
-    client: answers,
-    run: { session: sessions(deafStore(hang), { storeTimeoutMs: Infinity }).at('s') },
-  }),
   'an agent middleware': (hang) => ({
     client: answers,
     middleware: agentMiddleware('waits', async (_, callNext) => {

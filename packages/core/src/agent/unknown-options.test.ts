@@ -30,7 +30,7 @@ describe('options that nobody reads', () => {
     [
       'another `onBlock`',
       { onBlock: 'ignore' },
-      '`onBlock` must be \'return\' or \'throw\', got "ignore"',
+      "`onBlock` must be 'return' or 'throw', got \"ignore\"",
     ],
     [
       'one tool',

@@ -14,7 +14,6 @@ import type { FunctionView } from './function-call.ts'
 export async function invokeTool(context: FunctionView): Promise<void> {
   const { call } = context
   const { run, prepared } = call
-  ;(context.ownSignal ?? run).throwIfAborted()
   const { address } = prepared
   const finished = run.journal.take('tool', address)
   if (finished !== undefined) {

@@ -64,6 +64,12 @@ describe('explain', () => {
     )
   })
 
+  it('prints the limit of tool calls', () => {
+    const explanation = agent.explain('Hi', { functionInvocation: { maxFunctionCalls: 3 } })
+
+    expect(String(explanation)).toContain('limits      7 model calls, 3 tool calls')
+  })
+
   it('leaves out probes, also where they repeat a name', () => {
     const probe = { ...chatMiddleware('probe', noop), role: 'probe' }
     const probed = new Agent({ name: 'helper', client, middleware: [probe, probe] })

@@ -49,6 +49,19 @@ describe('limits of this process', () => {
     expect(await take('c', of)).toEqual([true, 4])
   })
 
+  it('a window that is in use gives back each settled take once', async () => {
+    const { clock, take, settle } = make()
+    await take('a', claim('sliding-window', 4))
+    await settle('a', claim('sliding-window', 4), 5)
+    clock.time = 500
+    await take('b', claim('sliding-window', 3))
+
+    clock.time = 1000
+    expect(await take('c', claim('sliding-window', 5))).toEqual([true, 2])
+    clock.time = 1001
+    expect(await take('d', claim('sliding-window', 3))).toEqual([false, 2])
+  })
+
   it.each(['sliding-window', 'token-bucket'] as const)(
     'a call that used nothing leaves nothing behind in a %s',
     async (kind) => {

@@ -61,6 +61,17 @@ describeModes('%s: what a tool throws', (_mode, stream) => {
     expect(JSON.stringify(response)).not.toContain('secret')
   })
 
+  it('is replaced by the feedback of a retry', async () => {
+    const error = new ToolError('there is a secret in it')
+    const verdict: Verdict = { action: 'retry', feedback: 'Ask for less.' }
+
+    const { response, read } = await run(stream, verdict, error)
+
+    expect(response.status).toBe('completed')
+    expect(read).toContain('Ask for less.')
+    expect(JSON.stringify(response)).not.toContain('secret')
+  })
+
   it('can block the run', async () => {
     const error = new Error('there is a secret in it')
 

@@ -131,12 +131,22 @@ describe('a guardrail around a tool call', () => {
   test.each(['arguments', 'result'] as const)(
     'a retry of %s tells the model why, and the run continues',
     async (stage) => {
-      const { response, result } = await run({
-        applyTo: [stage],
-        check: words('retry', { feedback: 'Ask for less.' }),
-      })
+      let runs = 0
+      const counting: Tool = {
+        ...notes,
+        execute: () => {
+          runs++
+          return 'notes about me: a secret'
+        },
+      }
+
+      const { response, result } = await run(
+        { applyTo: [stage], check: words('retry', { feedback: 'Ask for less.' }) },
+        counting,
+      )
 
       expect(response.text).toBe('Done.')
+      expect(runs).toBe(stage === 'arguments' ? 0 : 1)
       expect(result).toMatchObject({ error: { code: 'denied' } })
       expect(JSON.stringify(result)).toContain('Ask for less.')
       expect(JSON.stringify(result)).not.toContain('secret:')

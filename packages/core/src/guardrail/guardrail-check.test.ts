@@ -199,12 +199,14 @@ describe('events', () => {
 
     const passed = await run(options, 'hello')
     await run(options, 'my secret')
+    await run({ ...options, includeContent: true }, 'hello')
     await run({ ...options, includeContent: true }, 'my secret')
 
     expect(passed.events).toEqual([])
     expect(told.map(({ status, match }) => [status, match])).toEqual([
       ['passed', undefined],
       ['blocked', undefined],
+      ['passed', undefined],
       ['blocked', 'my secret'],
     ])
   })

@@ -274,6 +274,15 @@ describe('a scan', () => {
     expect(error).toBeUndefined()
   })
 
+  test('that is asked at set distances is never shown a window that ends inside a character', async () => {
+    const shown: string[] = []
+    const scan = ({ text }: ScanWindow): undefined => void shown.push(text)
+
+    await drive({ release: 'full', checkEveryChars: 1, scan }, cut('😀a😀', 1))
+
+    expect(shown).toEqual(['😀', '😀a', '😀a😀', '😀a😀'])
+  })
+
   test('may be async, with the same result', async () => {
     const scan: HoldBackOptions['scan'] = async (window) => secret.scan(window)
 
@@ -439,16 +448,17 @@ describe('a gate that waits for a promise', () => {
     expect(steps.at(-1)).toBe('one two')
   })
 
-  test('fails with what it rejects with, and nothing has left', async () => {
+  test('fails at the next update with what it rejects with, and nothing has left', async () => {
     const reason = new Error('blocked')
 
-    const { updates, error } = await drive(
+    const { updates, error, steps } = await drive(
       { release: 'passthrough', scan: () => [], until: Promise.reject(reason) },
       [say('one')],
     )
 
     expect(error).toBe(reason)
     expect(updates).toEqual([])
+    expect(steps).toEqual([])
   })
 })
 

@@ -50,6 +50,12 @@ const cases: readonly Case[] = [
     restarts: [],
   },
   {
+    name: 'a retry after an update without content',
+    steps: [{ updates: [{ contents: [], responseId: 'r1' }], error: cut }, 'Right.'],
+    middleware: retry,
+    restarts: [],
+  },
+  {
     name: 'a retry after something was shown',
     steps: [{ updates: ['Wro', 'ng'], error: cut }, 'Right.'],
     middleware: retry,

@@ -479,4 +479,47 @@ describe('transforms while a stream is read', () => {
     expect(foldUpdates(updates).messages).toEqual(response.messages)
     expect([client.requests.length, client.openStreams]).toEqual([1, 0])
   })
+
+  it('events pass even after the updates of a run have ended', async () => {
+    const first: Transformer = {
+      transform(update, controller) {
+        controller.enqueue(update)
+        if (update.contents.length > 0) controller.terminate()
+      },
+    }
+    const telling = chatMiddleware('telling', async ({ run }, callNext) => {
+      await callNext()
+      run.emit({ type: 'late' })
+    })
+    const agent = new Agent({
+      client: scriptedClient(['one two'], { chunk: 4 }),
+      middleware: [transforming(first, 'agent'), telling],
+    })
+
+    const { updates } = await readUpdates(agent)
+
+    expect(foldUpdates(updates).text).toBe('one ')
+    expect(updates.at(-1)?.event?.type).toBe('late')
+  })
+
+  it('an event that a transform still holds when the run fails comes before the error', async () => {
+    const slow: Transformer = {
+      async transform(update, controller) {
+        await new Promise((resolve) => setTimeout(resolve))
+        controller.enqueue(update)
+      },
+    }
+    const failing = chatMiddleware('failing', async ({ run }) => {
+      run.emit({ type: 'failing' })
+      throw new Error('broken')
+    })
+    const middleware = [transforming(slow, 'agent'), failing]
+    const stream = new Agent({ client: scriptedClient([]), middleware }).run('Hello', {
+      stream: true,
+    })
+    const iterator = stream[Symbol.asyncIterator]()
+
+    expect((await iterator.next()).value?.event?.type).toBe('failing')
+    await expect(iterator.next()).rejects.toThrow('broken')
+  })
 })

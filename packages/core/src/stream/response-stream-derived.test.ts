@@ -245,6 +245,25 @@ describe('ending a derived stream early', () => {
     expect(log).toEqual(['pull 1', 'closed'])
   })
 
+  it('waits until the source has closed if no pull is in progress', async () => {
+    const log: string[] = []
+    const slow = (async function* (): AsyncGenerator<number> {
+      try {
+        yield 1
+      } finally {
+        await new Promise((resolve) => setTimeout(resolve))
+        log.push('closed')
+      }
+    })()
+    const stream = ResponseStream.from(slow)
+    await stream[Symbol.asyncIterator]().next()
+
+    await stream.cancel()
+    log.push('cancelled')
+
+    expect(log).toEqual(['closed', 'cancelled'])
+  })
+
   it('does not wait for a source that never comes back', async () => {
     const never = (async function* (): AsyncGenerator<number> {
       yield await new Promise<number>(() => {})

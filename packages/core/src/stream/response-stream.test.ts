@@ -1,6 +1,6 @@
 import { scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { StreamFold } from '../index.ts'
+import type { StreamFold, StreamSource } from '../index.ts'
 import { Agent, chatMiddleware, LamellaError, ResponseStream, text } from '../index.ts'
 
 interface Watched {
@@ -163,6 +163,22 @@ describe('the final value', () => {
     const final = stream.finalResponse()
 
     expect(await read(stream)).toEqual([1, 2, 3])
+    expect(await final).toBe(6)
+  })
+
+  it('asked for while the reader waits for an update is not read ahead of the reader', async () => {
+    const { source, pulled } = watched(3)
+    const stream = ResponseStream.from(source, { finalizer: sum })
+    const iterator = stream[Symbol.asyncIterator]()
+    const first = iterator.next()
+    const final = stream.finalResponse()
+
+    await first
+    await new Promise((resolve) => setTimeout(resolve))
+    const before = [...pulled]
+    while ((await iterator.next()).done !== true);
+
+    expect(before).toEqual([1])
     expect(await final).toBe(6)
   })
 
@@ -447,6 +463,24 @@ describe('a stream that fails', () => {
     await expect(stream.finalResponse()).rejects.toBe(error)
     expect(log).toEqual(['cleanup'])
     expect(await stream.outcome()).toEqual({ status: 'failed', error, partial: undefined })
+  })
+
+  it('is judged by its error if the source says no more about it', async () => {
+    const error = new Error('cut')
+    const source: StreamSource<number, number> = {
+      onEnd: async () => {},
+      busy: false,
+      next: async () => {
+        await source.onEnd({ error })
+        throw error
+      },
+      cancel: async () => {},
+      final: () => 0,
+    }
+
+    const outcome = await new ResponseStream(source).outcome()
+
+    expect(outcome).toEqual({ status: 'failed', error, partial: undefined })
   })
 
   it('keeps failing when it is read again', async () => {

@@ -155,6 +155,17 @@ describe.each(runModes)('what a transform does to updates, %s', (mode) => {
     expect(got).toBe('Only this.!')
   })
 
+  it('a transform that ends them again changes nothing', async () => {
+    const none: Transformer = {
+      transform(_, controller) {
+        controller.terminate()
+        controller.terminate()
+      },
+    }
+
+    expect((await run(transforming(none))).text).toBe('')
+  })
+
   it('what it makes after it has ended them does not leave it', async () => {
     const three: Transformer = {
       transform(update, controller) {

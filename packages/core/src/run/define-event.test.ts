@@ -1,7 +1,10 @@
 import { scriptedClient } from '@lamella/testing'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import { Agent, agentMiddleware, defineEvent } from '../index.ts'
+import type { AgentResponse, AgentResponseUpdate } from '../index.ts'
+import { Agent, agentMiddleware, defineEvent, foldUpdates, ResponseStream } from '../index.ts'
+
+type RunStream = ResponseStream<AgentResponseUpdate, AgentResponse>
 
 const progress = defineEvent({ type: 'progress', data: z.object({ percent: z.number() }) })
 const permission = defineEvent({
@@ -32,6 +35,23 @@ describe('an event that is defined', () => {
     }
 
     expect(seen).toEqual([50])
+    expect((await stream.finalResponse()).text).toBe('Hi.')
+  })
+
+  it.each<[string, (of: RunStream) => ResponseStream<AgentResponseUpdate, { text: string }>]>([
+    ['withFinalizer()', (of) => of.withFinalizer((final) => final)],
+    ['map()', (of) => of.map((update) => update, foldUpdates)],
+    ['tee()', (of) => of.tee()[0]],
+    ['fromAwaitable()', (of) => ResponseStream.fromAwaitable(Promise.resolve(of))],
+  ])('can be answered through what %s makes of the stream', async (_, derive) => {
+    const stream = derive(asking.run('Hi', { stream: true }))
+    const told: boolean[] = []
+    for await (const { event } of stream) {
+      if (permission.is(event))
+        told.push(stream.respond(event.id!, true), stream.respond(event.id!, true))
+    }
+
+    expect(told).toEqual([true, false])
     expect((await stream.finalResponse()).text).toBe('Hi.')
   })
 

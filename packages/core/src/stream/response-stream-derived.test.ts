@@ -135,6 +135,16 @@ describe('withFinalizer', () => {
     })
   })
 
+  it('has no partial value of a stream that fails', async () => {
+    const error = new Error('cut')
+    const client = scriptedClient([{ updates: ['Some words'], error }])
+    const stream = new Agent({ client })
+      .run('Hello', { stream: true })
+      .withFinalizer((final) => final.text)
+
+    expect(await stream.outcome()).toEqual({ status: 'failed', error, partial: undefined })
+  })
+
   it('makes its value of what transform hooks of its own made of the updates', async () => {
     const stream = new Agent({ client: scriptedClient(['A secret.'], { chunk: 'whole' }) })
       .run('Hello', { stream: true })
@@ -328,12 +338,21 @@ describe('a stream that is still being made', () => {
     const pending = stream[Symbol.asyncIterator]().next()
     await Promise.resolve()
 
+    const inner = summing(log)
     await stream.cancel(new Error('enough'))
-    give(summing(log))
+    give(inner)
 
     await expect(pending).rejects.toThrow('enough')
     await expect(stream.finalResponse()).rejects.toThrow('enough')
+    expect((await inner.outcome()).status).toBe('aborted')
     expect(log).toEqual([])
+  })
+
+  it('has nobody who waits for an answer, and nor has a list', () => {
+    const never = new Promise<ResponseStream<number, number>>(() => {})
+
+    expect(ResponseStream.fromAwaitable(never).respond('request_0', 'yes')).toBe(false)
+    expect(ResponseStream.from([1]).respond('request_0', 'yes')).toBe(false)
   })
 
   it('that fails says how far the inner one came', async () => {

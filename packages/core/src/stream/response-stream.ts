@@ -253,7 +253,6 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     this.#isDraining = true
     // A reader that paused finds what it has not read yet where it left off.
     const kept = this.#iterator && (this.#kept = new ReadAhead())
-    this.#isPlain = false
     for (;;) {
       const pull = this.#pull()
       try {

@@ -180,10 +180,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
         return
       }
       const step = drive.iterator.next()
-      void (step instanceof Promise ? step : Promise.resolve(step)).then(
-        drive.onStep,
-        drive.onFault,
-      )
+      void Promise.resolve(step).then(drive.onStep, drive.onFault)
     } catch (error) {
       this.#onFault(drive, error)
     }

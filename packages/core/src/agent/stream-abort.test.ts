@@ -185,6 +185,8 @@ describe('cancel()', () => {
     await stream.cancel(enough)
 
     await expect(stream.finalResponse()).rejects.toBe(enough)
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toBe(enough)
+    await new Promise((resolve) => setTimeout(resolve))
     expect([log, client.requests]).toEqual([['cleanup'], []])
   })
 

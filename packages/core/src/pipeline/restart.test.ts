@@ -127,6 +127,24 @@ const cases: readonly Case[] = [
     ],
     restarts: ['call'],
   },
+  {
+    name: 'a retry of what a middleware of the run has dropped, after another one',
+    steps: [{ updates: ['Wrong'], error: cut }, { updates: ['No'], error: cut }, 'Right.'],
+    middleware: [
+      agentMiddleware('dropping', (context, callNext) => {
+        context.transformUpdates({
+          transform(update, controller) {
+            const [content] = update.contents
+            if (content?.type === 'text' && content.text !== 'No') controller.enqueue(update)
+          },
+        })
+        return callNext()
+      }),
+      retry,
+      retry,
+    ],
+    restarts: ['call'],
+  },
 ]
 
 function agentOf({ steps, middleware }: Case): Agent {

@@ -372,7 +372,11 @@ describe('`raw` of a response', () => {
 
   it('is kept where no middleware changed the content', async () => {
     const pass = chatMiddleware('pass', async (context, callNext) => {
-      context.transformUpdates({ transform: (update, controller) => controller.enqueue(update) })
+      context.transformUpdates({
+        start() {},
+        transform: (update, controller) => controller.enqueue(update),
+        flush() {},
+      })
       const result = await callNext()
       context.result = { ...result, metadata: { seen: true } }
     })

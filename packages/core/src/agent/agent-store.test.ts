@@ -1,8 +1,10 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { perStore } from '../authoring/per-store.ts'
+import { systemClock } from '../base/timers.ts'
 import type { Middleware } from '../contract/agent.ts'
 import { agentMiddleware, chatMiddleware } from '../contract/middleware.ts'
+import { tool } from '../contract/tool.ts'
 import type { KeyValueStore } from '../store/store.ts'
 import { memoryStore } from '../store/store.ts'
 import { withMiddleware } from '../pipeline/with-middleware.ts'
@@ -120,3 +122,20 @@ test('state of a tenant does not wait for a store that hangs', async () => {
 
   await expect(running).rejects.toMatchObject({ code: 'store_timeout' })
 })
+
+test.each([1, undefined])(
+  'the claim of an answer waits for the store as long as the agent says: %s',
+  async (storeTimeoutMs) => {
+    const refund = tool({ name: 'refund', description: '', approval: 'always', execute: () => '' })
+    const store = { ...plain(), compareAndSet: () => new Promise<never>(() => {}) }
+    const client = scriptedClient([callFunction('refund')])
+    const agent = new Agent({ client, tools: [refund], store, storeTimeoutMs })
+    const { checkpoint, pending } = await agent.run('Refund it.')
+    const sleep = vi.spyOn(systemClock, 'sleep').mockResolvedValue()
+
+    const running = agent.resume(checkpoint!, { [pending[0]!.id]: true })
+
+    await expect(running).rejects.toThrow(`within ${storeTimeoutMs ?? 5000} ms`)
+    sleep.mockRestore()
+  },
+)

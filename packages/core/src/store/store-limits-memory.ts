@@ -34,15 +34,15 @@ export function memoryLimits({ clock }: { readonly clock: { now(): number } }): 
     usages.delete(claim.key)
     usages.set(claim.key, usage)
     refreshUsage(usage, claim, now, forget(usage.takes, forgottenUntil(claim, now)))
-    usage.endsAt = Math.max(usage.endsAt, usageEnds(usage, claim))
     return usage
   }
 
   /** Removes ended limits, checking two at each call. */
   const sweep = (now: number): void => {
     for (let turn = 0; turn < 2; turn++) {
-      const [key, usage] = usages.entries().next().value ?? []
-      if (key === undefined || usage === undefined) return
+      const [oldest] = usages
+      if (oldest === undefined) return
+      const [key, usage] = oldest
       usages.delete(key)
       const isRunning = usage.isConcurrent && usage.takes.size > 0
       if (usage.endsAt > now || isRunning) usages.set(key, usage)

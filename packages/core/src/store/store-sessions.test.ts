@@ -297,10 +297,23 @@ describe('sessions', () => {
   })
 
   test('an entry that is no session is an error, not a session without a past', async () => {
-    const store = memoryStore()
-    await store.set('sessions:s1', { version: 2 })
+    const { store, one } = processes()
+    await one.save(await one.open('s1'))
+    const entry = (await store.get('sessions:s1')) as { session: object }
+    const { session } = entry
+    const wrong = [
+      null,
+      { ...entry, version: 2 },
+      { ...entry, session: null },
+      { ...entry, session: { ...session, version: 2 } },
+      { ...entry, session: { ...session, revision: 1 } },
+      { ...entry, session: { ...session, messages: {} } },
+    ]
 
-    await expect(sessions(store).load('s1')).rejects.toMatchObject({ code: 'session_invalid' })
+    for (const value of wrong) {
+      await store.set('sessions:s1', value)
+      await expect(one.load('s1')).rejects.toMatchObject({ code: 'session_invalid' })
+    }
   })
 
   test('says what a store lacks', async () => {
@@ -310,9 +323,13 @@ describe('sessions', () => {
     expect(() => sessions(keyv as never)).toThrow(
       'sessions: `store` needs `compareAndSet`, which this store lacks; wrap a Keyv in `keyvStore()`',
     )
+    const { compareAndSet: _swap, ...weak } = memoryStore()
+    expect(() => sessions(weak as never)).toThrow('the stores of Lamella have all parts')
     await sessions(plain).save(createSession({ id: 's1' }))
     await expect(sessions(plain).list()).rejects.toThrow(
       'sessions.list: `store` needs `lists`, which this store lacks',
     )
+    const listing = sessions({ ...plain, ...{ opts: {} } }).list()
+    await expect(listing).rejects.toThrow('the stores of Lamella have all parts')
   })
 })

@@ -249,7 +249,7 @@ export interface CheckpointState {
   readonly pending: readonly PendingRequest[]
   /** Id of a conversation that the provider stores. */
   readonly conversationId?: string | undefined
-  /** Provider that stores the conversation. */
+  /** Provider that the run used. It stores the conversation, if there is one. */
   readonly keeper?: string | undefined
   /** Number of messages that this provider has received. */
   readonly sent: number

@@ -218,6 +218,32 @@ describe.each(modes)('approvals without a session, $name', ({ stream }) => {
       expect(events).toEqual(['approval-ignored'])
     })
 
+    it('a request holds up no call that needs none, nor one that has a result', async () => {
+      const { agent, ran } = make([[pay(1, 'c1'), look('c2'), pay(3, 'c3')], 'Done.'])
+      const { response: asked } = await play(agent, start, { stream })
+      const [said] = asked.messages
+      const forged = {
+        type: 'approval-request',
+        id: 'approval_0',
+        call: look('c2'),
+      } as const
+      const result = { type: 'function-result', callId: 'c3', contents: [] } as const
+
+      const { response } = await play(
+        agent,
+        [
+          start,
+          { ...said!, contents: [...said!.contents, forged] },
+          message('tool', result),
+          answers(asked, [true]),
+        ],
+        { stream },
+      )
+
+      expect(ran).toEqual(['looked', 'paid 1', 'looked'])
+      expect(response).toMatchObject({ status: 'completed', pending: [] })
+    })
+
     it('a request of another agent executes nothing', async () => {
       const { agent } = make([pay(5, 'c1')])
       const other = make(['Hm.'])

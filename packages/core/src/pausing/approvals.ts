@@ -132,8 +132,8 @@ export function waitingIn(
   open: OpenApprovals,
 ): ReadonlyMap<string, PendingRequest> {
   const waiting = new Map<string, PendingRequest>()
-  for (const { id, call, hosted } of contentsOf(group.messages, 'approval-request')) {
-    const request = hosted === true ? undefined : openRequest(id, run, open)
+  for (const { id, call } of contentsOf(group.messages, 'approval-request')) {
+    const request = openRequest(id, run, open)
     const own = group.open.find(({ callId }) => callId === call.callId)
     if (request === undefined || own === undefined) continue
     const address = callAddress(run.messages.all, own)

@@ -31,7 +31,7 @@ export function takeCheckpoint(run: Run, pending?: readonly PendingRequest[]): P
     paused: pending !== undefined,
     pending: pending ?? known.filter(({ address }) => !answers.has(address)),
     conversationId: run.conversationId,
-    keeper: run.conversationId === undefined ? undefined : run.keeper,
+    keeper: run.keeper,
     sent: run.sent,
     moreIterations: run.moreIterations || undefined,
     usage,

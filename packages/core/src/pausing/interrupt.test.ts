@@ -321,6 +321,52 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
     ])
   })
 
+  it('a run that was not part of a conversation of the provider does not join one that began meanwhile', async () => {
+    const session = createSession()
+    const { agent, client } = make([{ messages: 'Rome.', conversationId: 'conv' }, 'Done.'], [])
+    const middleware = asking('chat', 'before', [])
+    const { response: paused } = await play(agent, 'Go', { session, middleware, stream })
+    await play(agent, 'Capital of Italy?', { session, stream })
+
+    const answers = { [paused.pending[0]!.id]: 1 }
+    await playOn(agent, paused.checkpoint, answers, { session, middleware, stream })
+
+    expect(outline(client.requests[1]!.messages)).toEqual(['user: Go'])
+    expect(client.requests[1]!.options.conversationId).toBeUndefined()
+  })
+
+  it('the end of the loop repeats in a checkpoint neither what was said nor what an SDK returned', async () => {
+    const { agent } = make([{ messages: 'Done.', raw: { huge: 1n } }], asking('agent', 'after', []))
+
+    const { response: paused } = await play(agent, 'Go', { stream })
+
+    const end = paused.checkpoint?.journal.find(({ kind }) => kind === 'end')
+    expect(end).toMatchObject({ response: { messages: [], text: '', status: 'completed' } })
+    expect(JSON.stringify(end)).not.toContain('huge')
+  })
+
+  it('an answer of before the pause counts once, also where an agent middleware runs everything again', async () => {
+    let failures = 0
+    const again = agentMiddleware('again', async (_, callNext) => {
+      await callNext().catch(callNext)
+    })
+    const drafts = chatMiddleware('drafts', async ({ run }, callNext) => {
+      if (failures-- > 0) throw new Error('busy')
+      await callNext()
+      await run.interrupt('Once more?')
+      await callNext()
+    })
+    const { agent, client } = make(['Draft.', 'Better.'], [again, drafts])
+    const { response: paused } = await play(agent, 'Go', { stream })
+    failures = 1
+
+    const answers = { [paused.pending[0]!.id]: 'yes' }
+    const { response } = await playOn(agent, paused.checkpoint, answers, { stream })
+
+    expect(response.text).toBe('Better.')
+    expect(client.requests).toHaveLength(2)
+  })
+
   it('a pause after the loop, with a session, keeps every message once, as the middlewares left it', async () => {
     const session = createSession()
     const shout = agentMiddleware('shout', async (context, callNext) => {

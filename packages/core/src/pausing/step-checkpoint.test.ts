@@ -199,6 +199,29 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     expect(JSON.stringify(response.messages)).not.toContain('swordfish')
   })
 
+  it('an answer counts once where a middleware gave the result and the checkpoint of it failed', async () => {
+    const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+    const given: unknown[] = []
+    const giving = functionMiddleware('giving', async (context) => {
+      given.push(context.callId)
+      context.result = 'paid elsewhere'
+    })
+    const client = scriptedClient([callFunction('pay', {}, 'c1')])
+    const agent = new Agent({ client, tools: [pay], middleware: giving })
+    const { checkpoint, pending } = await runIn(mode, agent, {})
+    const answers = { [pending[0]!.id]: true }
+    const onCheckpoint = ({ journal }: Checkpoint): void => {
+      if (journal.some(({ kind }) => kind === 'call')) throw new Crash()
+    }
+
+    const dying = resumeIn(mode, agent, checkpoint!, answers, { onCheckpoint })
+
+    await expect(dying).rejects.toThrow(Crash)
+    const again = resumeIn(mode, agent, checkpoint!, answers)
+    await expect(again).rejects.toMatchObject({ code: 'approval_used' })
+    expect(given).toEqual(['c1'])
+  })
+
   it('a run that a tool had stopped stays stopped', async () => {
     const stopping = (client: ReturnType<typeof scriptedClient>): Agent =>
       new Agent({

@@ -323,13 +323,15 @@ describe('sessions', () => {
     expect(() => sessions(keyv as never)).toThrow(
       'sessions: `store` needs `compareAndSet`, which this store lacks; wrap a Keyv in `keyvStore()`',
     )
-    const { compareAndSet: _swap, ...weak } = memoryStore()
+    const { opts, ...weak } = keyv
     expect(() => sessions(weak as never)).toThrow('the stores of Lamella have all parts')
     await sessions(plain).save(createSession({ id: 's1' }))
     await expect(sessions(plain).list()).rejects.toThrow(
       'sessions.list: `store` needs `lists`, which this store lacks',
     )
-    const listing = sessions({ ...plain, ...{ opts: {} } }).list()
-    await expect(listing).rejects.toThrow('the stores of Lamella have all parts')
+    const withOptions = { ...plain, opts }
+    await expect(sessions(withOptions).list()).rejects.toThrow(
+      'the stores of Lamella have all parts',
+    )
   })
 })

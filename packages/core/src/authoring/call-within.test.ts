@@ -104,3 +104,24 @@ describe.each(runModes)('callWithin, %s', (mode) => {
     expect(clock.sleeping).toBe(0)
   })
 })
+
+it('leaves a reader who is slow the events that came before it was late', async () => {
+  const clock = testClock()
+  let emit = (): void => {}
+  const telling = chatMiddleware('telling', ({ run }, callNext) => {
+    emit = () => run.emit({ type: 'slow' })
+    return callNext()
+  })
+  const client = scriptedClient([{ updates: ['Hi.'], hang: true }])
+  const stream = new Agent({ client, middleware: [within(clock, 100), telling] }).run('Hello', {
+    stream: true,
+  })
+  const iterator = stream[Symbol.asyncIterator]()
+
+  await iterator.next()
+  emit()
+  await clock.advance(100)
+
+  expect((await iterator.next()).value?.event?.type).toBe('slow')
+  await expect(iterator.next()).rejects.toBe(late)
+})

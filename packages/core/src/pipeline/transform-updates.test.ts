@@ -8,6 +8,7 @@ import {
   chatResponse,
   createSession,
   foldUpdates,
+  functionMiddleware,
   messageText,
   ProviderError,
   text,
@@ -511,6 +512,29 @@ describe('transforms while a stream is read', () => {
 
     expect(foldUpdates(updates).text).toBe('one ')
     expect(updates.at(-1)?.event?.type).toBe('late')
+  })
+
+  it('no content follows an event on which a transform failed', async () => {
+    const failing: Transformer = {
+      transform(update, controller) {
+        if (update.event?.type === 'looking') throw new Error('broken')
+        controller.enqueue(update)
+      },
+    }
+    const telling = functionMiddleware('telling', async ({ run }, callNext) => {
+      run.emit({ type: 'looking' })
+      await callNext()
+    })
+    const client = scriptedClient([callFunction('look'), 'Done.'])
+    const middleware = [transforming(failing, 'agent'), telling]
+    const stream = new Agent({ client, tools: [look], middleware }).run('Hello', { stream: true })
+    const seen: string[] = []
+    const reading = (async () => {
+      for await (const { contents } of stream) seen.push(...contents.map(({ type }) => type))
+    })()
+
+    await expect(reading).rejects.toThrow('broken')
+    expect(seen).toEqual(['function-call'])
   })
 
   it('an event that a transform still holds when the run fails comes before the error', async () => {

@@ -312,6 +312,34 @@ describe('a guardrail', () => {
     expect(guardrail({ name: 'g', applyTo: ['input'], mode: 'off', check: calm })).toEqual([])
   })
 
+  test('has a middleware only where it has something to check', () => {
+    const levels = (...applyTo: GuardrailOptions['applyTo'][number][]): string[] =>
+      guardrail({ name: 'g', applyTo, check: calm }).map(({ level }) => level)
+
+    expect(levels('output')).toEqual(['chat'])
+    expect(levels('result')).toEqual(['function'])
+    expect(levels('input')).toEqual(['agent', 'function'])
+  })
+
+  test.each<[string, GuardrailOptions['stream']]>([
+    ['how much to hold', { holdChars: 2 }],
+    ['what is pending', { pending: (text) => text.length }],
+  ])('that is told %s lets the rest of a stream leave before the end', async (_, stream) => {
+    const log: string[] = []
+    const check: Check = () => {
+      log.push('check')
+      return { action: 'allow' }
+    }
+    const middleware = guardrail({ name: 'g', applyTo: ['output'], check, stream })
+    const client = scriptedClient(['one two three'], { chunk: 4 })
+
+    const updates = new Agent({ client, middleware }).run('Hello', { stream: true })
+    for await (const { contents } of updates) if (contents.length > 0) log.push('read')
+
+    expect(log).toContain('read')
+    expect(log.indexOf('read')).toBeLessThan(log.lastIndexOf('check'))
+  })
+
   test('works only for calls that `when` wants', async () => {
     const { response } = await run(
       { check: secrets, when: ({ run: of }) => of.depth > 0 },

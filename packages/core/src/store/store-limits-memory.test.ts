@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { needsTakes, restrictUsage, usageEnds } from './store-limit-math.ts'
+import { needsTakes, refreshUsage, restrictUsage, usageEnds } from './store-limit-math.ts'
 import type { LimitClaim } from './store-limits.ts'
 import { memoryStore } from './store.ts'
 
@@ -192,18 +192,21 @@ describe('limits of this process', () => {
     expect(await wait(claim('concurrency', 1))).toBe(Infinity)
   })
 
-  it('a limit that the provider has closed opens when the report ends', async () => {
-    const { clock, take, restrict, wait } = make()
-    clock.time = 100
-    await restrict(claim('sliding-window', 1), 0, 9000)
+  it.each(['sliding-window', 'token-bucket', 'concurrency'] as const)(
+    'a %s that the provider has closed opens when the report ends',
+    async (kind) => {
+      const { clock, take, restrict, wait } = make()
+      clock.time = 100
+      await restrict(claim(kind, 1), 0, 9000)
 
-    clock.time = 200
-    expect(await wait(claim('sliding-window', 1))).toBe(8900)
-    clock.time = 5000
-    await take('other', otherClaim)
-    await take('another', otherClaim)
-    expect(await wait(claim('sliding-window', 1))).toBe(4100)
-  })
+      clock.time = 200
+      expect(await wait(claim(kind, 1))).toBe(8900)
+      clock.time = 5000
+      await take('other', otherClaim)
+      await take('another', otherClaim)
+      expect(await wait(claim(kind, 1))).toBe(4100)
+    },
+  )
 
   it.each(['sliding-window', 'token-bucket', 'concurrency'] as const)(
     'a take that is repeated is granted, and counts once in a %s',
@@ -266,6 +269,14 @@ describe('limits of this process', () => {
     expect(needsTakes(usage, claim('sliding-window', 5))).toBe(false)
     expect(needsTakes(usage, claim('token-bucket', 6))).toBe(false)
     expect(needsTakes(usage, claim('token-bucket', 5))).toBe(false)
+  })
+
+  it('a window whose takes were fractions is empty in the end', () => {
+    const usage = { total: 0.1 + 0.2, filledAt: 0, held: 0, heldUntil: 0, closedUntil: 0 }
+
+    refreshUsage(usage, claim('sliding-window', 1), 1000, 0.3)
+
+    expect(usage.total).toBe(0)
   })
 
   it('an overdrawn window ends with the window, and a bucket when it is full', () => {

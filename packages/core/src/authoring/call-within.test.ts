@@ -1,8 +1,9 @@
 import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { callWithin } from '../authoring.ts'
-import { Agent, chatMiddleware, GuardrailTripped, outcomeOf } from '../index.ts'
+import { Agent, chatMiddleware, GuardrailTripped, outcomeOf, textOf } from '../index.ts'
 import type { ChatMiddleware } from '../index.ts'
+import { readUpdates } from '../run/run.test-helper.ts'
 
 const late = new Error('late')
 
@@ -124,4 +125,34 @@ it('leaves a reader who is slow the events that came before it was late', async 
 
   expect((await iterator.next()).value?.event?.type).toBe('slow')
   await expect(iterator.next()).rejects.toBe(late)
+})
+
+it('shows nothing of what a transform makes of a call that was late', async () => {
+  const clock = testClock()
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  const slow = chatMiddleware('slow', (context, callNext) => {
+    context.transformUpdates({
+      async transform(update, controller) {
+        await released
+        controller.enqueue(update)
+      },
+    })
+    return callNext()
+  })
+  const recovering = chatMiddleware('recovering', async (context, callNext) => {
+    await callNext().catch(async () => {
+      release()
+      await new Promise((resolve) => setTimeout(resolve))
+      context.result = 'Recovered.'
+    })
+  })
+  const client = scriptedClient([{ updates: ['Hi.'], hang: true }])
+  const agent = new Agent({ client, middleware: [recovering, within(clock, 100), slow] })
+  const reading = readUpdates(agent)
+
+  await clock.advance(100)
+  const { updates } = await reading
+
+  expect(updates.map(({ contents }) => textOf(contents)).join('')).toBe('Recovered.')
 })

@@ -240,6 +240,22 @@ describe('ending a derived stream early', () => {
     expect(log).toEqual(['pull 1', 'closed', 'inner cleanup', 'outer cleanup', 'left'])
   })
 
+  it('by a break closes what a transform had not given in full', async () => {
+    const log: string[] = []
+    function* twice(update: number): Generator<number> {
+      try {
+        yield update
+        yield update
+      } finally {
+        log.push('transform closed')
+      }
+    }
+
+    for await (const _ of summing(log).flatMap(twice, sum)) break
+
+    expect(log).toEqual(['pull 1', 'closed', 'transform closed'])
+  })
+
   it('by cancel() rejects both with the reason', async () => {
     const reason = new Error('enough')
     const log: string[] = []

@@ -280,7 +280,6 @@ class Controller<Update> implements TransformController<Update> {
   take(): Update[] {
     const given = this.ended ? this.#given : this.count
     const updates = given === 0 ? [] : [this.first!, ...(this.rest ?? [])]
-    this.count = 0
     this.rest = undefined
     return updates
   }

@@ -49,17 +49,28 @@ export function normalizeText(text: string, options: NormalizeTextOptions = {}):
     tape.text = tape.text.replace(/[^\S\n]/g, ' ')
     thin(tape, whitespaceRun, oneOfThem)
   }
-  const { text: made, starts, ends } = tape
+  return textWithPlaces(tape, text.length)
+}
+
+/** Makes the result of a reading. `end` is the index in the original behind what was read. */
+export function textWithPlaces({ text, starts, ends }: PlacedText, end: number): NormalizedText {
   const startOf = (index: number): number =>
-    index < made.length ? (starts?.[index] ?? index) : text.length
+    index < text.length ? (starts?.[index] ?? index) : end
   return {
-    text: made,
+    text,
     toOriginal: startOf,
-    toOriginalSpan: (start, end) => ({
-      start: startOf(start),
-      end: end > start ? (ends?.[end - 1] ?? end) : startOf(start),
+    toOriginalSpan: (from, to) => ({
+      start: startOf(from),
+      end: to > from ? (ends?.[to - 1] ?? to) : startOf(from),
     }),
   }
+}
+
+/** Text with the places of its characters in the original. Without them, each stands where it stood. */
+export interface PlacedText {
+  readonly text: string
+  readonly starts?: ArrayLike<number>
+  readonly ends?: ArrayLike<number>
 }
 
 /** Text in the making. Without `starts` and `ends` each character stands where it stood. */

@@ -1,4 +1,5 @@
-import type { NormalizedText } from './normalize-text.ts'
+import type { NormalizedText, PlacedText } from './normalize-text.ts'
+import { textWithPlaces } from './normalize-text.ts'
 
 const names: Readonly<Record<string, string>> = {
   amp: '&',
@@ -35,9 +36,9 @@ const maxLevels = 4
 
 /**
  * Reads a text as a browser shows it: HTML entities are decoded, also if they are encoded again, and comments and
- * tags within a line, such as `<b>`, are dropped. Returns `undefined` if that changes
- * nothing. Tags and comments of more than 1,000 characters are kept. A text that is not `final` is read up to
- * markup that more text may complete. Takes time linear in the length of the text.
+ * tags within a line, such as `<b>`, are dropped. Returns `undefined` if that changes nothing. Tags and comments of
+ * more than 1,000 characters are kept. A text that is not `final` is read up to markup that more text may complete.
+ * Takes time linear in the length of the text.
  */
 export function readMarkup(text: string, final = true): NormalizedText | undefined {
   let read: Placed = { text, end: text.length }
@@ -47,35 +48,18 @@ export function readMarkup(text: string, final = true): NormalizedText | undefin
     read = next
     if (isSame) break
   }
-  const { starts, ends, end, text: made } = read
-  if (made === text) return undefined
-  const startOf = (index: number): number =>
-    index < made.length ? (starts?.[index] ?? index) : end
-  return {
-    text: made,
-    toOriginal: startOf,
-    toOriginalSpan: (from, to) => ({
-      start: startOf(from),
-      end: to > from ? (ends?.[to - 1] ?? to) : startOf(from),
-    }),
-  }
+  return read.text === text ? undefined : textWithPlaces(read, read.end)
 }
 
-interface Placed {
-  readonly text: string
+interface Placed extends PlacedText {
   /** Index behind the text in the original. */
   readonly end: number
-  /** Places of the characters, unless they are where they were. */
-  readonly starts?: readonly number[]
-  readonly ends?: readonly number[]
 }
 
 /** Leaves out what may be the beginning of markup. */
-function cut({ text, end, starts, ends }: Placed): Placed {
-  const at = text.search(open)
-  if (at < 0) return { text, end, ...(starts && { starts }), ...(ends && { ends }) }
-  const place = starts?.[at] ?? at
-  return { text: text.slice(0, at), end: place, ...(starts && { starts }), ...(ends && { ends }) }
+function cut(given: Placed): Placed {
+  const at = given.text.search(open)
+  return at < 0 ? given : { ...given, text: given.text.slice(0, at), end: given.starts?.[at] ?? at }
 }
 
 /** Decodes one level. */

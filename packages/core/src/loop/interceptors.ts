@@ -151,7 +151,7 @@ class LoopInterceptors implements RoundInterceptors {
 }
 
 /** A context whose inputs an interceptor may edit until the inside has begun. */
-abstract class SeamView {
+abstract class EditableView {
   readonly run: Run
   readonly iteration: number
   /** Name of the interceptor that runs. */
@@ -175,7 +175,7 @@ abstract class SeamView {
   }
 }
 
-class IterationView extends SeamView implements IterationContext {
+class IterationView extends EditableView implements IterationContext {
   readonly resumed: boolean
   readonly #round: Round
   #messages: readonly Message[] | undefined
@@ -258,7 +258,7 @@ class IterationView extends SeamView implements IterationContext {
   }
 }
 
-class BatchView extends SeamView implements BatchContext {
+class BatchView extends EditableView implements BatchContext {
   readonly #calls: readonly FunctionCallContent[]
   readonly #parallel: boolean
   #skip = false

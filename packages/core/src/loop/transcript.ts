@@ -41,20 +41,29 @@ export function leaveConversation(run: Run): void {
   run.sent = 0
 }
 
-/** Adds the requests for approval to the message with their calls. */
+/**
+ * Adds the requests for approval to the message with their calls, or after it if that is from before the
+ * run: whoever keeps the conversation has to store them.
+ */
 export function askFor(
-  { journal, messages, sink }: Run,
+  run: Run,
   id: string,
   pending: readonly PendingRequest[],
   waiting: ReadonlyMap<string, PendingRequest>,
 ): void {
-  const message = messages.all.findLast((entry) => entry.id === id)
+  const { journal, messages, sink } = run
   const requests: ApprovalRequestContent[] = []
   for (const entry of pending) {
     if (entry.kind === 'approval' && entry.path === undefined && !waiting.has(entry.address))
       requests.push(entry.request)
   }
-  if (requests.length === 0 || message === undefined) return
+  if (requests.length === 0) return
+  const isOwn = messages.added.some((entry) => entry.id === id)
+  const message = isOwn ? messages.all.findLast((entry) => entry.id === id) : undefined
+  if (message === undefined) {
+    addAll(run, [{ id: createId('msg'), role: 'assistant', contents: requests }])
+    return
+  }
   journal.record({
     kind: 'request',
     message: { ...message, contents: [...message.contents, ...requests] },

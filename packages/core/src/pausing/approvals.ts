@@ -125,19 +125,29 @@ function declaredCall(all: readonly Message[], callId: string) {
     : contentsOf(all, 'function-call').findLast((call) => call.callId === callId)
 }
 
-/** Requests for the open calls of a group that were made before, by the position of the call. */
+/**
+ * Requests for the open calls of a group that were made before, by the position of the call. A request
+ * belongs to the last call of its id before it.
+ */
 export function waitingIn(
   run: Run,
   group: CallGroup,
   open: OpenApprovals,
 ): ReadonlyMap<string, PendingRequest> {
+  const { all } = run.messages
   const waiting = new Map<string, PendingRequest>()
-  for (const { id, call } of contentsOf(group.messages, 'approval-request')) {
-    const request = openRequest(id, run, open)
-    const own = group.open.find(({ callId }) => callId === call.callId)
-    if (request === undefined || own === undefined) continue
-    const address = callAddress(run.messages.all, own)
-    waiting.set(address, { kind: 'approval', id, address, request })
+  for (const own of group.open) {
+    const isOwn = ({ contents }: Message): boolean => contents.includes(own)
+    const isSameId = ({ contents }: Message): boolean =>
+      contents.some((content) => content.type === 'function-call' && content.callId === own.callId)
+    const from = all.findIndex(isOwn)
+    const to = all.findIndex((entry, at) => at > from && isSameId(entry))
+    const asked = contentsOf(all.slice(from, to < 0 ? all.length : to), 'approval-request')
+    const address = callAddress(all, own)
+    for (const { id, call } of asked) {
+      const request = call.callId === own.callId ? openRequest(id, run, open) : undefined
+      if (request !== undefined) waiting.set(address, { kind: 'approval', id, address, request })
+    }
   }
   for (const request of run.journal.state?.pending ?? []) waiting.set(request.address, request)
   return waiting

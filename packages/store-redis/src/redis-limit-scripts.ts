@@ -54,7 +54,7 @@ end
 local function save(c)
   if c.kind == 'token-bucket' then
     redis.call('HSET', c.hash, '$tokens', c.limit - c.total, '$filled', now)
-    local settles = redis.call('ZCARD', c.times) > 0 and longest or 1000
+    local settles = redis.call('ZCARD', c.times) > 0 and math.max(c.window, longest) or 1000
     keep(c, math.max(settles, c.total * c.window / c.limit + c.closed))
   else
     redis.call('HSET', c.hash, '$total', c.total)

@@ -28,13 +28,14 @@ export function emptyUsage(now: number): LimitUsage {
 }
 
 /** Returns the time up to which takes no longer count. Takes of a bucket are only kept to be settled. */
-export function forgottenUntil(
-  { kind, windowMs }: LimitClaim,
-  now: number,
-  leaseMs: number = Infinity,
-): number {
-  if (kind === 'concurrency') return now - leaseMs
-  return now - (kind === 'token-bucket' ? Math.max(windowMs, longestCallMs) : windowMs)
+export function forgottenUntil(claim: LimitClaim, now: number, leaseMs: number = Infinity): number {
+  return now - keptMs(claim, leaseMs)
+}
+
+/** How long a take is kept. */
+function keptMs({ kind, windowMs }: LimitClaim, leaseMs: number): number {
+  if (kind === 'concurrency') return leaseMs
+  return kind === 'token-bucket' ? Math.max(windowMs, longestCallMs) : windowMs
 }
 
 /** Updates a usage to a time. `gone` is the sum of the takes that no longer count. */
@@ -124,16 +125,12 @@ export function restrictUsage(
   }
 }
 
-/** Returns the time from which a usage without takes equals an unused limit. */
-export function usageEnds(
-  usage: LimitUsage,
-  { kind, limit, windowMs }: LimitClaim,
-  leaseMs: number = 0,
-): number {
+/** Returns the time from which a usage equals an unused limit, and no call can settle its take any more. */
+export function usageEnds(usage: LimitUsage, claim: LimitClaim, leaseMs: number = 0): number {
   const { total, filledAt, heldUntil, closedUntil } = usage
-  const windowEnds = filledAt + (kind === 'concurrency' ? leaseMs : windowMs)
+  const { kind, limit, windowMs } = claim
   const fullAt = kind === 'token-bucket' ? filledAt + (total * windowMs) / limit : 0
-  return Math.max(windowEnds, fullAt, heldUntil, closedUntil)
+  return Math.max(filledAt + keptMs(claim, leaseMs), fullAt, heldUntil, closedUntil)
 }
 
 /** Rounds away the drift of sums of fractions. */

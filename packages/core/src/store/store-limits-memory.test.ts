@@ -250,6 +250,18 @@ describe('limits of this process', () => {
     expect(await take('d', claim(kind, 11))).toEqual([false, remaining])
   })
 
+  it('a bucket stays for a call that is longer than its window, while others come and go', async () => {
+    const { clock, take, settle } = make()
+    await take('a', claim('token-bucket', 6))
+    clock.time = 599_000
+    await take('b', otherClaim)
+    await take('c', otherClaim)
+
+    await settle('a', claim('token-bucket', 6), 8)
+
+    expect(await take('d', claim('token-bucket', 10))).toEqual([false, 8])
+  })
+
   it('an overdrawn bucket stays until it is full', async () => {
     const { clock, take, settle } = make()
     await take('a', claim('token-bucket', 6))
@@ -279,11 +291,14 @@ describe('limits of this process', () => {
     expect(usage.total).toBe(0)
   })
 
-  it('an overdrawn window ends with the window, and a bucket when it is full', () => {
+  it('a window ends with its time, and a bucket when it is full and no call can settle', () => {
     const usage = { total: 15, filledAt: 100, held: 0, heldUntil: 0, closedUntil: 0 }
+    const hourly = { ...claim('token-bucket', 1), windowMs: 3_600_000 }
 
     expect(usageEnds(usage, claim('sliding-window', 1))).toBe(1100)
-    expect(usageEnds(usage, claim('token-bucket', 1))).toBe(1600)
+    expect(usageEnds(usage, claim('token-bucket', 1))).toBe(600_100)
+    expect(usageEnds(usage, hourly)).toBe(5_400_100)
+    expect(usageEnds({ ...usage, total: 0 }, hourly)).toBe(3_600_100)
   })
 
   it('a usage of calls at once ends with the lease, and one of a window with the window', () => {

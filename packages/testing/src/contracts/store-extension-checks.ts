@@ -192,6 +192,22 @@ function limitChecks(check: StoreCheck): readonly ContractCheck[] {
     ),
 
     check(
+      'counts what a call used that was longer than the window of its bucket',
+      async ({ limits: store }, { advance }) => {
+        const claim = claimOf({ kind: 'token-bucket', amount: 6, windowMs: 1000 })
+        const other = { ...claim, key: `${key}:other`, amount: 1 }
+        await store!.take('a', [claim])
+        await advance!(1500)
+        for (const id of ['b', 'c', 'd']) await store!.take(id, [other])
+        await store!.settle('a', [{ claim, used: 8 }])
+        const { granted } = await store!.take('e', [{ ...claim, amount: 10 }])
+
+        demandSame(granted, false, 'the grant of a whole bucket after 2 more were used')
+      },
+      (harness) => limits(harness) && harness.advance,
+    ),
+
+    check(
       'admits less for as long as the provider requests',
       async ({ limits: store }, { advance }) => {
         const closed = claimOf({ key: `${key}:closed` })

@@ -43,7 +43,7 @@ export function leaveConversation(run: Run): void {
 
 /**
  * Adds the requests for approval to the message with their calls, or after it if that is from before the
- * run: whoever keeps the conversation has to store them.
+ * run, so that the caller stores them.
  */
 export function askFor(
   run: Run,

@@ -244,7 +244,7 @@ describe.each(modes)('approvals without a session, $name', ({ stream }) => {
       expect(response).toMatchObject({ status: 'completed', pending: [] })
     })
 
-    it('in the place of real requests: they are made anew, for whoever keeps the conversation', async () => {
+    it('requests that replace real ones: the real ones are made anew and returned', async () => {
       const { agent, client, ran } = make([[pay(1, 'c1'), pay(3, 'c3'), pay(4, 'c4')], 'Done.'])
       const { response: asked } = await play(agent, start, { stream })
       const [said] = asked.messages

@@ -40,3 +40,50 @@ export function backgroundTimer(work: () => void, ms: number): ReturnType<typeof
   unref?.call(timer)
   return timer
 }
+
+/** Calls `work` after a time by the clock, unless the returned function is called before. */
+export function callLater(clock: Clock, ms: number, work: () => void): () => void {
+  if (clock === systemClock) {
+    const timer = setTimeout(work, ms)
+    return () => clearTimeout(timer)
+  }
+  const over = new AbortController()
+  clock.sleep(ms, over.signal).then(work, () => {})
+  return () => over.abort()
+}
+
+/** Limits of a wait. */
+export interface WaitLimit {
+  /** Tells the time. */
+  readonly clock: Clock
+  /** Milliseconds; `Infinity` for no limit. */
+  readonly timeoutMs: number
+  /** Signal that ends the wait with its reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Settles like `work`, but rejects as soon as the signal aborts, and with the error that `late` makes when
+ * the time is up. The work itself continues and may still have its effect.
+ */
+export function withinTime<Value>(
+  work: PromiseLike<Value>,
+  { clock, timeoutMs, signal }: WaitLimit,
+  late: () => unknown,
+): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    let stopTimer: (() => void) | undefined
+    let stopListening: (() => void) | undefined
+    const settled =
+      <Result>(settle: (result: Result) => void) =>
+      (result: Result): void => {
+        stopTimer?.()
+        stopListening?.()
+        settle(result)
+      }
+    work.then(settled(resolve), settled(reject))
+    if (signal !== undefined) stopListening = onAbort(signal, settled(reject))
+    if (timeoutMs !== Infinity && signal?.aborted !== true)
+      stopTimer = callLater(clock, timeoutMs, () => settled(reject)(late()))
+  })
+}

@@ -1,6 +1,6 @@
 import type { RunContext, StateCell, TextEdit } from '@lamella/core'
 import { defineState, LamellaError } from '@lamella/core'
-import { unlessAborted } from '@lamella/core/authoring'
+import { systemClock, withinTime } from '@lamella/core/authoring'
 import { anyOf } from '../base/any-of.ts'
 import { linksIn, openLinkFrom } from './links.ts'
 import { canonical } from './strategy.ts'
@@ -210,16 +210,11 @@ export class Vault {
   /** @throws LamellaError `store_failed` if the store fails or exceeds its time limit */
   async #wait<Value>(answer: PromiseLike<Value>): Promise<Value> {
     const { storeTimeoutMs = 2000 } = this.#options
-    const late = new AbortController()
-    const timer = setTimeout(() => {
-      late.abort(new Error(`no answer within ${storeTimeoutMs} ms`))
-    }, storeTimeoutMs)
+    const late = (): Error => new Error(`no answer within ${storeTimeoutMs} ms`)
     try {
-      return await unlessAborted(late.signal, answer)
+      return await withinTime(answer, { clock: systemClock, timeoutMs: storeTimeoutMs }, late)
     } catch (cause) {
       throw new LamellaError('pii: the store of the vault failed', { code: 'store_failed', cause })
-    } finally {
-      clearTimeout(timer)
     }
   }
 

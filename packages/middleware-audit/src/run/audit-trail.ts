@@ -1,6 +1,6 @@
 import { LamellaError } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { systemClock } from '@lamella/core/authoring'
+import { callLater, systemClock } from '@lamella/core/authoring'
 import type { UnchainedRecord } from '../record/audit-chain.ts'
 import { AuditChain, unchainedRecord } from '../record/audit-chain.ts'
 import type { AuditEvent, AuditLogOptions } from './audit-options.ts'
@@ -24,7 +24,7 @@ export class AuditTrail {
   #closedAt: AuditHead | undefined
   #opening: Promise<void> | undefined
   #openFailed = false
-  #timer: AbortController | undefined
+  #timer: (() => void) | undefined
   #lastError: unknown
   #hasWarned = false
 
@@ -99,7 +99,7 @@ export class AuditTrail {
 
   /** Writes the waiting records. The result is true if all are written. */
   #write(): boolean | Promise<boolean> {
-    this.#timer?.abort('written')
+    this.#timer?.()
     this.#timer = undefined
     if (this.#chain !== undefined) return this.#drain()
     this.#opening ??= this.#open()
@@ -145,13 +145,8 @@ export class AuditTrail {
 
   #schedule(): void {
     if (this.#timer !== undefined) return
-    const timer = new AbortController()
-    this.#timer = timer
     const { batchDelayMs = 1000 } = this.#options
-    this.clock.sleep(batchDelayMs, timer.signal).then(
-      () => this.#write(),
-      () => {},
-    )
+    this.#timer = callLater(this.clock, batchDelayMs, () => void this.#write())
   }
 
   /** Resolves to the result of `work`, or to `undefined` if it takes too long. */

@@ -1,5 +1,5 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { FunctionMiddleware } from '../index.ts'
 import {
   Agent,
@@ -117,18 +117,46 @@ test('answers in the input are judged whatever the roles', async () => {
   expect(statuses).toEqual(['blocked', 'blocked'])
 })
 
-test('the model is not told why a call was rejected whose tool is gone: nobody could judge the reason', async () => {
-  const client = scriptedClient([callFunction('pay'), 'Done.'])
-  const { checkpoint, pending } = await new Agent({ client, tools: [guarded] }).run('Begin.')
+describe.each(['input', 'result'] as const)('a rejection whose tool is gone, as %s', (stage) => {
+  test.each([false, true])('has its reason judged, with stream: %s', async (stream) => {
+    const client = scriptedClient([callFunction('pay'), 'Done.'])
+    const { checkpoint, pending } = await new Agent({ client, tools: [guarded] }).run('Begin.')
+    const seen: string[] = []
+    const agent = new Agent({
+      client,
+      middleware: replacing([stage], seen),
+      functionInvocation: { onUnknownTool: () => 'No such tool.' },
+    })
+    const answer = { [pending[0]!.id]: { approved: false, reason: 'it is secret' } }
 
-  const agent = new Agent({ client, middleware: replacing(['input']) })
-  await agent.resume(checkpoint!, {
-    [pending[0]!.id]: { approved: false, reason: 'a secret' },
+    const resumed = stream
+      ? agent.resume(checkpoint!, answer, { stream }).finalResponse()
+      : agent.resume(checkpoint!, answer)
+    const response = await resumed
+
+    expect([response.status, seen]).toEqual(['completed', [`${stage} tool pay`]])
+    const told = JSON.stringify([client.requests[1]?.messages, response])
+    expect(told).toContain('it is ***')
+    expect(told).not.toContain('secret')
+    expect(told).not.toContain('No such tool.')
   })
 
-  const result = JSON.stringify(client.requests[1]?.messages.at(-1))
-  expect(result).toContain('rejected')
-  expect(result).not.toContain('secret')
+  test('can end the run', async () => {
+    const client = scriptedClient([callFunction('pay'), 'Done.'])
+    const { checkpoint, pending } = await new Agent({ client, tools: [guarded] }).run('Begin.')
+    const middleware = guardrail({
+      name: 'words',
+      applyTo: [stage],
+      check: ({ text }) => ({ action: text.includes('secret') ? 'block' : 'allow' }),
+    })
+
+    const response = await new Agent({ client, middleware }).resume(checkpoint!, {
+      [pending[0]!.id]: { approved: false, reason: 'a secret' },
+    })
+
+    expect(response.status).toBe('blocked')
+    expect(JSON.stringify([client.requests[1], response])).not.toContain('secret')
+  })
 })
 
 test('`processAnswer` replaces an answer, ends the run, and is not called for a call that runs', async () => {

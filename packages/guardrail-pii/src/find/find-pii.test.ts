@@ -157,6 +157,14 @@ describe('options', () => {
     expect(found(`${text} for project falcon`, options)).toEqual(['denied: project falcon'])
   })
 
+  it('denied values may have any characters', () => {
+    const names = ['Anne-Marie', '--output=x', String.raw`a\b^c$d.e*f+g?h(i)j[k]l{m}n|o/p`, 'ß☃']
+
+    for (const name of names) {
+      expect(found(`It is ${name} here`, { deny: [name] })).toEqual([`denied: ${name}`])
+    }
+  })
+
   it('looks into what is encoded, also twice', () => {
     const once = btoa('mail ann@example.com')
     const twice = btoa(`x=${once}`)

@@ -69,14 +69,14 @@ describe('100,000 characters in under 50 ms', () => {
 
   test('a glob', () => {
     const matches = nameGlob(['a*a*a*a*a*a*a*a*b'])
-    const start = process.cpuUsage()
+    const text = 'a'.repeat(100_000)
 
-    expect(matches('a'.repeat(100_000))).toBe(false)
-    expect(process.cpuUsage(start).user / 1000).toBeLessThan(50)
+    expect(matches(text)).toBe(false)
+    expect(quickest(() => matches(text), 50)).toBeLessThan(50)
   })
 })
 
-test('every regular expression of the package is safe', async () => {
+test('every regular expression of the package is safe', { timeout: 180_000 }, async () => {
   const sources = [...sourcesOf('guardrail-tools'), sourceWith('core', 'function decodePath(')]
   const literal =
     /[=(\s]\/((?:\\.|\[(?:\\.|[^\]])*\]|[^/\s\\*])(?:\\.|\[(?:\\.|[^\]])*\]|[^/\\\n])*)\/([a-z]*)/g
@@ -84,7 +84,7 @@ test('every regular expression of the package is safe', async () => {
 
   expect(patterns.length).toBeGreaterThan(12)
   for (const [, source, flags] of patterns) {
-    const { status } = await check(source!, flags!, { timeout: 10_000 })
+    const { status } = await check(source!, flags!, { timeout: 60_000 })
     expect(`${source}: ${status}`).toBe(`${source}: safe`)
   }
 })

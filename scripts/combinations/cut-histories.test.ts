@@ -13,13 +13,21 @@ const clients = [
   new AnthropicChatClient({ apiKey, model: 'm' }),
 ]
 
+/** Conversations in which every user says something: a message without words is no opening. */
+const spoken = conversation.filter((messages) =>
+  messages.every(({ role, contents }) => {
+    const words = contents.map((part) => (part.type === 'text' ? part.text.trim() : part.type))
+    return role !== 'user' || words.join('') !== ''
+  }),
+)
+
 test('a history that was cut needs no repair by any provider', async () => {
   const limits = fc.record({
     maxMessages: fc.integer({ min: 1, max: 20 }),
     keep: fc.record({ currentRun: fc.boolean(), firstUser: fc.boolean() }),
   })
   await fc.assert(
-    fc.asyncProperty(conversation, limits, async (messages, options) => {
+    fc.asyncProperty(spoken, limits, async (messages, options) => {
       const { innerCalls } = await runChatMiddleware(historyTruncator(options), { input: messages })
       const sent = innerCalls[0]!.messages.map((entry) => ({
         ...entry,

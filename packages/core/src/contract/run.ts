@@ -13,7 +13,10 @@ import type { RunState } from './state.ts'
 export interface RunMessages {
   /** The whole conversation, oldest message first. */
   readonly all: readonly Message[]
-  /** Replaces the conversation for the rest of the run and in the session. */
+  /**
+   * Replaces the conversation for the rest of the run and in the session. Between two calls of `callNext()`,
+   * an agent middleware rewrites history and input, which the second one starts from.
+   */
   rewrite(rewriter: (messages: readonly Message[]) => readonly Message[]): void
 }
 

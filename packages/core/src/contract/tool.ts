@@ -156,22 +156,22 @@ export function hostedTool(
 
 const noParameters: JsonSchema = Object.freeze({ type: 'object', properties: Object.freeze({}) })
 
-const toolOptions: { readonly [Name in keyof Required<ToolOptions<Schema>>]: true } = {
-  name: true,
-  description: true,
-  parameters: true,
-  jsonSchema: true,
-  execute: true,
-  approval: true,
-  timeoutMs: true,
-  returnDirect: true,
-  idempotent: true,
-  readOnly: true,
-  exclusive: true,
-  publicProgress: true,
-  metadata: true,
-  aliases: true,
-  argumentAliases: true,
+const toolOptions: { readonly [Name in keyof Required<ToolOptions<Schema>>]: 1 } = {
+  name: 1,
+  description: 1,
+  parameters: 1,
+  jsonSchema: 1,
+  execute: 1,
+  approval: 1,
+  timeoutMs: 1,
+  returnDirect: 1,
+  idempotent: 1,
+  readOnly: 1,
+  exclusive: 1,
+  publicProgress: 1,
+  metadata: 1,
+  aliases: 1,
+  argumentAliases: 1,
 }
 // A tool may be made from another one, which has a type.
 const toolOptionNames = [...Object.keys(toolOptions), 'type']

@@ -38,7 +38,7 @@ let isWrong = false
 for (const { id, file, line, name } of sample) {
   const folder = `${core}/src/${dirname(file)}`
   // oxlint-disable-next-line no-await-in-loop
-  const isKilled = await executioner.kills(id, reaching.get(id) ?? [], folder)
+  const isKilled = await executioner.kills(id, reaching.get(id) ?? new Map(), folder)
   const isArgued = argued[file]?.[name] !== undefined
   count[isKilled ? 'killed' : isArgued ? 'argued' : 'survived']++
   if (isKilled === isArgued)

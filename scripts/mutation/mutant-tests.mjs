@@ -48,6 +48,7 @@ export class Executioner {
 
   /** Resolves with true if one of the tests fails. Those in `folder` run first, then those that are fast. */
   async kills(mutant, files, folder) {
+    if (files.size === 0) return false
     this.#vitest ??= await this.#open()
     const project = this.#vitest.getRootProject()
     project.provide('mutant', mutant)
@@ -60,7 +61,9 @@ export class Executioner {
     )
     const result = await Promise.race([run, delay(maxMs, undefined, { ref: false })])
     if (result !== undefined) {
-      return result.unhandledErrors.length > 0 || result.testModules.some((module) => !module.ok())
+      // The others are of earlier mutants.
+      const own = result.testModules.filter(({ moduleId }) => files.has(moduleId))
+      return result.unhandledErrors.length > 0 || own.some((module) => !module.ok())
     }
     // An endless loop that asks nothing. Its thread ends with the process at the latest.
     this.#vitest.close().catch(() => {})

@@ -63,6 +63,16 @@ describe('encryptedStore', () => {
     await expect(reading).rejects.not.toThrow('planted')
   })
 
+  test('shows no entry that was not encrypted to the cipher', async () => {
+    const store = memoryStore()
+    const cipher = { encrypt: (text: string) => text, decrypt: () => '"anything"' }
+    await store.set('key', 'planted')
+
+    const reading = encryptedStore(store, cipher).get('key')
+
+    await expect(reading).rejects.toMatchObject({ code: 'store_invalid' })
+  })
+
   test('rejects an entry that was moved to another key', async () => {
     const store = memoryStore()
     const sealed = encryptedStore(store, aesCipher(secretOf(1)))

@@ -44,6 +44,9 @@ export function storeEntries({
   read(text: string | null, number: number | null): unknown
 } {
   const encoder = new TextEncoder()
+  // A UTF-16 unit takes at most three bytes.
+  const isLarger = (text: string, bytes: number): boolean =>
+    text.length * 3 > bytes && encoder.encode(text).length > bytes
   const tooLarge = (what: string, limit: number): LamellaError =>
     new LamellaError(`${owner}: ${what} is larger than ${limit} bytes`, { code: 'store_limit' })
   const stored = (value: unknown): StoredValue => {
@@ -57,18 +60,12 @@ export function storeEntries({
       if (typeof key !== 'string' || /[\0\p{Surrogate}]/u.test(key)) {
         throw new TypeError(`${owner}: \`key\` must be Unicode text without U+0000`)
       }
-      if (key.length * 3 > maxKeyBytes && encoder.encode(key).length > maxKeyBytes) {
-        throw tooLarge('a key', maxKeyBytes)
-      }
+      if (isLarger(key, maxKeyBytes)) throw tooLarge('a key', maxKeyBytes)
       return key
     },
     value(value) {
       const entry = stored(value)
-      const length = entry.text?.length ?? 0
-      const isLarge =
-        length > maxValueBytes ||
-        (length * 3 > maxValueBytes && encoder.encode(entry.text!).length > maxValueBytes)
-      if (isLarge) throw tooLarge('a value', maxValueBytes)
+      if (isLarger(entry.text ?? '', maxValueBytes)) throw tooLarge('a value', maxValueBytes)
       return entry
     },
     expected: (value) => (value === undefined ? undefined : stored(value)),

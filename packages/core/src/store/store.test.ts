@@ -79,6 +79,40 @@ describe('memoryStore', () => {
     expect(await store.get('c')).toBe(3)
   })
 
+  test('an expired entry that was read takes no room from the others', async () => {
+    const { store, time } = storeAt(0, 2)
+    await store.set('a', 1)
+    await store.set('b', 2, { ttlMs: 10 })
+    time.ms = 10
+
+    await store.get('b')
+    await store.set('c', 3)
+
+    expect([await store.get('a'), await store.get('c')]).toEqual([1, 3])
+  })
+
+  test('writing an entry counts as its use, and its earlier value takes no room', async () => {
+    const store = memoryStore({ maxBytes: 8 })
+    await store.set('a', 1)
+    await store.set('b', 2)
+    await store.set('a', 3)
+
+    await store.set('c', 4)
+
+    expect(await store.get('a')).toBe(3)
+    expect(await store.get('b')).toBeUndefined()
+  })
+
+  test('a value that is too large removes the one that it replaces', async () => {
+    const store = memoryStore({ maxBytes: 4 })
+    await store.set('a', 1)
+    const before = await store.get('a')
+
+    await store.set('a', 10)
+
+    expect([before, await store.get('a')]).toEqual([1, undefined])
+  })
+
   test('entries may fill maxBytes to the last byte', async () => {
     const store = memoryStore({ maxBytes: 8 })
 

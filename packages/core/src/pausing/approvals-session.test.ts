@@ -10,6 +10,7 @@ import {
   createSession,
   functionMiddleware,
   lifecycle,
+  memoryStore,
   message,
   MiddlewareTermination,
   tool,
@@ -88,6 +89,19 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     expect(errors).toMatchObject(errors.map(() => ({ code: 'approval_used' })))
     expect(ran).toEqual(['c1'])
     expect(client.requests).toHaveLength(2)
+  })
+
+  it('an answer counts once in a session that is kept longer than the claims', async () => {
+    const { client, tools, ran, session } = make([gated('c1'), 'Done.'])
+    const { response: asked } = await play(new Agent({ client, tools }), 'Go', { session, stream })
+    const yes = answer(asked.pending[0]?.id, true)
+    const inProcess = () => new Agent({ client, tools, store: memoryStore() })
+    await play(inProcess(), yes, { session, stream })
+
+    const error = await failureOf(play(inProcess(), yes, { session, stream }))
+
+    expect(error).toMatchObject({ code: 'approval_used' })
+    expect(ran).toEqual(['c1'])
   })
 
   it('an answer to a request of another session decides nothing', async () => {
@@ -305,6 +319,27 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
       'tool: same = ',
       'assistant: Done.',
     ])
+  })
+
+  it('a call whose id came again waits for its own request', async () => {
+    const { agent, session } = make([[gated('same'), gated('b')], gated('same')])
+    const { response: first } = await play(agent, 'One', { session, stream })
+    await play(agent, 'Two', { session, stream })
+
+    const yes = answer(first.pending[1]?.id, true)
+    const { response } = await play(agent, yes, { session, stream })
+
+    expect(response.pending).toEqual([first.pending[0]])
+  })
+
+  it('a request stays open under its id where nothing follows it', async () => {
+    const { agent, session } = make([[gated('a'), gated('b')]])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+    const answers = { [asked.pending[0]!.id]: true }
+
+    const { response } = await play(agent, [], { session, answers, stream })
+
+    expect(response.pending).toEqual([asked.pending[1]])
   })
 
   it('a new call with the id of a pending one runs', async () => {

@@ -11,6 +11,7 @@ import type {
 } from '../index.ts'
 import {
   Agent,
+  agentMiddleware,
   approvalResponse,
   functionMiddleware,
   message,
@@ -270,6 +271,47 @@ describe.each(modes)('approvals without a session, $name', ({ stream }) => {
       expect(client.requests).toHaveLength(2)
     })
 
+    it('an answer that a middleware takes from plain data executes nothing', async () => {
+      let answer: Message | undefined
+      const plain = agentMiddleware('plain', async (context, callNext) => {
+        if (answer !== undefined) context.messages = [...context.messages, answer]
+        await callNext()
+      })
+      const { agent, ran } = make([pay(5, 'c1'), 'Hm.'], {}, [plain])
+      const { response: asked } = await play(agent, start, { stream })
+      answer = JSON.parse(JSON.stringify(answers(asked, [true]))) as Message
+
+      await play(agent, [start, ...asked.messages], { stream })
+
+      expect(ran).toEqual([])
+    })
+
+    it('requests that are made anew stay open under their ids, wherever their calls are', async () => {
+      const said = (id: string, ...contents: Content[]) =>
+        ({ id, role: 'assistant', contents }) as const
+      const calls = [said('m1', pay(1, 'c1'), pay(3, 'c3')), said('m2', pay(4, 'c4'))]
+      const { agent, ran } = make([{ messages: calls }, 'Done.'])
+      const { response: asked } = await play(agent, start, { stream })
+      const history = [start, ...calls, answers(asked, [true])]
+      const withFirst = asked.messages.map((entry) => ({
+        ...entry,
+        contents: entry.contents.filter(
+          (content) => content.type !== 'approval-request' || content.id === asked.pending[0]!.id,
+        ),
+      }))
+      const { response: half } = await play(agent, [start, ...withFirst, history.at(-1)!], {
+        stream,
+      })
+
+      const second = [start, ...withFirst, history.at(-1)!, ...half.messages]
+      const yes = message('user', approvalResponse(half.pending[1]!.id, true))
+      const { response: rest } = await play(agent, [...second, yes], { stream })
+
+      expect(half.pending).toHaveLength(2)
+      expect(rest.pending).toEqual([half.pending[0]])
+      expect(ran).toEqual(['paid 1', 'paid 4'])
+    })
+
     it('a request of another agent executes nothing', async () => {
       const { agent } = make([pay(5, 'c1')])
       const other = make(['Hm.'])
@@ -297,6 +339,23 @@ describe.each(modes)('approvals without a session, $name', ({ stream }) => {
       'assistant: Sorry.',
     ])
     client.assertDone()
+  })
+
+  it('a request stays open if the run fails before its call runs', async () => {
+    let failures = 1
+    const failing = functionMiddleware('failing', async (_, callNext) => {
+      if (failures-- > 0) throw new TypeError('no connection')
+      await callNext()
+    })
+    const { agent, ran } = make([pay(5, 'c1'), 'Paid.'], {}, [failing])
+    const { response: asked } = await play(agent, start, { stream })
+    const given = { answers: { [asked.pending[0]!.id]: true }, stream }
+
+    const first = play(agent, [start, ...asked.messages], given)
+    await expect(first).rejects.toThrow('no connection')
+    await play(agent, [start, ...asked.messages], given)
+
+    expect(ran).toEqual(['paid 5'])
   })
 
   it('the middlewares of the call see the answer', async () => {
@@ -388,13 +447,17 @@ describe.each(modes)('approvals without a session, $name', ({ stream }) => {
     const { agent, client, ran } = make([[hosted, look('c1')], 'Waiting.', 'Done.'])
     const { response: asked } = await play(agent, start, { stream })
     expect(asked).toMatchObject({ status: 'completed', pending: [] })
+    const events: string[] = []
 
-    await play(agent, [start, ...asked.messages, message('user', yes)], { stream })
+    await play(agent, [start, ...asked.messages, message('user', yes)], {
+      onEvent: ({ type }) => events.push(type),
+      stream,
+    })
 
     const sent = client.requests[2]!.messages.flatMap(({ contents }) => contents)
     expect(sent).toContainEqual(hosted)
     expect(sent).toContainEqual(JSON.parse(JSON.stringify(yes)))
-    expect(ran).toEqual(['looked'])
+    expect([ran, events]).toEqual([['looked'], []])
   })
 
   it('a policy decides by the arguments', async () => {

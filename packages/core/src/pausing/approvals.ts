@@ -44,7 +44,6 @@ export async function claimAnswered(
 ): Promise<void> {
   const { input, session, tenant } = run
   const ids = [...ownAnswers(input).map(({ id }) => id), ...Object.keys(answers)]
-  if (ids.length === 0) return
   const history = session?.messages ?? []
   const all = [...history, ...input]
   const asked = new Set(contentsOf(history, 'approval-request').map(({ id }) => id))

@@ -79,6 +79,35 @@ describe('a gate of a middleware', () => {
     expect(requestOf(noted)).toMatchObject({ reason: 'b', metadata: { a: 1, b: 2 } })
   })
 
+  test.each<[string, readonly ApprovalGate[], object | undefined]>([
+    ['one that asks after one that does not', [() => false, () => true], {}],
+    ['one that answers late, and does not ask', [async () => false, () => false], undefined],
+    ['one that answers late, after one that asks', [() => true, async () => false], {}],
+    [
+      'a late note after one that asks',
+      [() => true, async () => ({ reason: 'a' })],
+      { reason: 'a' },
+    ],
+    [
+      'a late note after a note',
+      [() => ({ reason: 'a', metadata: { a: 1 } }), async () => ({ metadata: { b: 2 } })],
+      { reason: 'a', metadata: { a: 1, b: 2 } },
+    ],
+    ['a note before one that asks', [() => ({ reason: 'a' }), () => true], { reason: 'a' }],
+    [
+      'a late note before one that does not ask',
+      [async () => ({ reason: 'a' }), () => false],
+      { reason: 'a' },
+    ],
+  ])('counts with others: %s', async (_, gates, expected) => {
+    const request = requestOf(await agentWith(gates.map(gate)).agent.run('Pay'))
+
+    const { reason, metadata } = request ?? {}
+    expect(request && { ...(reason && { reason }), ...(metadata && { metadata }) }).toEqual(
+      expected,
+    )
+  })
+
   test('that throws fails the run', async () => {
     const broken = gate(() => {
       throw new Error('no policy')

@@ -28,8 +28,9 @@ export function askGates(
   return isThenable(given) ? given.then(askOthers) : askOthers(given)
 }
 
+/** Joins two answers. The second gate has been told what the first one asks for, and asks for it as well. */
 function merged(before: boolean | ApprovalNote, after: boolean | ApprovalNote) {
-  if (typeof before === 'boolean') return typeof after === 'boolean' ? before || after : after
+  if (typeof before === 'boolean') return after
   if (typeof after === 'boolean') return before
   return { ...before, ...after, metadata: { ...before.metadata, ...after.metadata } }
 }

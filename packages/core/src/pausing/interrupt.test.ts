@@ -321,6 +321,20 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
     ])
   })
 
+  it('tools that a middleware hides after a pause stay hidden', async () => {
+    const hiding = agentMiddleware('hiding', async ({ run }, callNext) => {
+      await run.interrupt('Sure?')
+      run.tools.hide('work')
+      await callNext()
+    })
+    const { agent, client } = make(['Done.'], hiding)
+    const { response: paused } = await play(agent, 'Go', { stream })
+
+    await playOn(agent, paused.checkpoint, { [paused.pending[0]!.id]: true }, { stream })
+
+    expect(client.requests[0]!.options.tools ?? []).toEqual([])
+  })
+
   it('a run that was not part of a conversation of the provider does not join one that began meanwhile', async () => {
     const session = createSession()
     const { agent, client } = make([{ messages: 'Rome.', conversationId: 'conv' }, 'Done.'], [])

@@ -32,7 +32,6 @@ export function closeRequests(
 ): void {
   const steps = isDone ? journal.steps : journal.before
   const answered = new Set(steps.flatMap((step) => (step.kind === 'answer' ? step.id : [])))
-  if (answered.size === 0) return
   for (const id of answered) open.forget(id)
   if (session?.pending.some(({ id }) => answered.has(id)) === true)
     session.pending = session.pending.filter(({ id }) => !answered.has(id))

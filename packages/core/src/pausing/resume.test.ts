@@ -7,6 +7,7 @@ import {
   agentMiddleware,
   approvalResponse,
   BudgetExhausted,
+  checkpointState,
   createSession,
   defineState,
   functionMiddleware,
@@ -170,6 +171,29 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
     expect(resultsOf(sent).map(({ callId }) => callId)).toEqual(['c3', 'c2', 'c1'])
   })
 
+  it('so it does in other processes, and after a crash', async () => {
+    const { agent, ran } = make([[pay(1, 'c1'), pay(2, 'c2')], 'Done.'])
+    const { response: paused } = await play(agent, 'Go', { stream })
+    const [first, second] = paused.pending.map(({ id }) => id)
+    const kept: Checkpoint[] = []
+    const onCheckpoint = (checkpoint: Checkpoint): void => void kept.push(checkpoint)
+
+    const answers = { [second!]: true }
+    const other = make([])
+    const { response: half } = await playOn(other.agent, paused.checkpoint, answers, {
+      onCheckpoint,
+      stream,
+    })
+    const { response: crashed } = await playOn(make([]).agent, kept.at(-1), {}, { stream })
+    const last = make(['Done.'])
+    const { response } = await playOn(last.agent, half.checkpoint, { [first!]: true }, { stream })
+
+    const open = [half.pending, checkpointState(kept[0]!).pending, crashed.pending]
+    expect(open.map((pending) => pending.map(({ id }) => id))).toEqual([[first], [first], [first]])
+    expect([ran, other.ran, last.ran]).toEqual([[], ['paid 2'], ['paid 1']])
+    expect(response.text).toBe('Done.')
+  })
+
   it('a call in an earlier message of the answer is found again', async () => {
     const said = (id: string, content: Content) =>
       ({ id, role: 'assistant', contents: [content] }) as const
@@ -221,20 +245,23 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
       expect(ran).toEqual(['paid 5'])
     })
 
-    it('for an answer that is none, and the right one still counts', async () => {
-      const { agent, ran } = make([[pay(1, 'c1'), pay(2, 'c2')], 'Paid.'])
-      const { response: paused } = await play(agent, 'Go', { stream })
-      const [first, second] = paused.pending.map(({ id }) => id)
+    it.each(['yes', null, { approved: 'yes' }])(
+      'for an answer that is none, and the right one still counts: %j',
+      async (none) => {
+        const { agent, ran } = make([[pay(1, 'c1'), pay(2, 'c2')], 'Paid.'])
+        const { response: paused } = await play(agent, 'Go', { stream })
+        const [first, second] = paused.pending.map(({ id }) => id)
 
-      const error = await failureOf(
-        playOn(agent, paused.checkpoint, { [first!]: true, [second!]: 'yes' }, { stream }),
-      )
-      expect(error).toMatchObject({ code: 'approval_invalid' })
-      expect(ran).toEqual([])
+        const error = await failureOf(
+          playOn(agent, paused.checkpoint, { [first!]: true, [second!]: none }, { stream }),
+        )
+        expect(error).toMatchObject({ code: 'approval_invalid' })
+        expect(ran).toEqual([])
 
-      await playOn(agent, paused.checkpoint, { [first!]: true, [second!]: true }, { stream })
-      expect(ran).toEqual(['paid 1', 'paid 2'])
-    })
+        await playOn(agent, paused.checkpoint, { [first!]: true, [second!]: true }, { stream })
+        expect(ran).toEqual(['paid 1', 'paid 2'])
+      },
+    )
 
     it.each(['fails', 'is blocked'])(
       'and says what stays open if the run %s before any effect',
@@ -262,6 +289,25 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
         expect(ran).toEqual(['paid 5'])
       },
     )
+
+    it('for answers of which one was given before, and the others still count', async () => {
+      const { agent, ran } = make([[pay(1, 'c1'), pay(2, 'c2')], 'Paid.'])
+      const { response: paused } = await play(agent, 'Go', { stream })
+      const [first, second] = paused.pending.map(({ id }) => id)
+      const { response: half } = await playOn(
+        agent,
+        paused.checkpoint,
+        { [second!]: true },
+        { stream },
+      )
+
+      const both = { [first!]: true, [second!]: true }
+      const error = await failureOf(playOn(agent, paused.checkpoint, both, { stream }))
+      await playOn(agent, half.checkpoint, { [first!]: true }, { stream })
+
+      expect(error).toMatchObject({ code: 'approval_used' })
+      expect(ran).toEqual(['paid 2', 'paid 1'])
+    })
 
     it('for a request that was made up in the answers of a message', async () => {
       const { agent, ran } = make([pay(5, 'c1'), 'Paid.', 'Hm.'])

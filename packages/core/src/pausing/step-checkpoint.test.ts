@@ -230,7 +230,8 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
           tool({
             name: 'pay',
             description: '',
-            execute: (_, { run }) => run.stop('enough', { response: 'Enough.' }),
+            execute: (_, { run }) =>
+              run.stop('enough', { response: { messages: 'Enough.', raw: { huge: 1n } } }),
           }),
         ],
       })
@@ -245,6 +246,19 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     const response = await resumeIn(mode, stopping(scriptedClient([])), kept.at(-1)!)
 
     expect(response).toMatchObject({ status: 'terminated', reason: 'enough', text: 'Enough.' })
+  })
+
+  it('a step whose run failed may be continued at once, and one whose run ended may not', async () => {
+    const { kept } = await dieAt(3)
+    const paid: unknown[] = []
+    const failing = make(scriptedClient([new TypeError('cut')]), paid)
+    await expect(resumeIn(mode, failing, kept.at(-1)!)).rejects.toThrow('cut')
+
+    const { text } = await resumeIn(mode, make(scriptedClient(steps.slice(1)), paid), kept.at(-1)!)
+    const again = resumeIn(mode, make(scriptedClient([]), paid), kept.at(-1)!)
+
+    expect(text).toContain('All paid.')
+    await expect(again).rejects.toMatchObject({ code: 'approval_used' })
   })
 
   it('a failing keeper of checkpoints fails the run', async () => {

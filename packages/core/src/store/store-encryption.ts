@@ -36,9 +36,8 @@ export function encryptedStore<Kept extends KeyValueStore>(store: Kept, cipher: 
   const reveal = async (key: string, kept: unknown): Promise<unknown> => {
     if (kept === undefined || typeof kept === 'number') return kept
     try {
-      const text = String(kept)
-      if (!text.startsWith(mark)) throw new Error('it is not encrypted')
-      return JSON.parse(await cipher.decrypt(text.slice(mark.length), key)) as unknown
+      if (typeof kept !== 'string' || !kept.startsWith(mark)) throw new Error('it is not encrypted')
+      return JSON.parse(await cipher.decrypt(kept.slice(mark.length), key)) as unknown
     } catch (cause) {
       throw new LamellaError('encryptedStore: an entry cannot be decrypted', {
         code: 'store_invalid',

@@ -87,5 +87,5 @@ function sorted({ scores }: KeptList): ListItem[] {
 }
 
 function inOrder(a: ListItem, b: ListItem): number {
-  return b.score - a.score || (a.item < b.item ? 1 : a.item > b.item ? -1 : 0)
+  return b.score - a.score || (a.item > b.item ? -1 : 1)
 }

@@ -86,6 +86,7 @@ describe('sessions', () => {
     first.state['nuts'] = false
     say(second, 'Order a cake.')
     second.state['cake'] = 1
+    const { id } = second.messages.at(-1)!
 
     await one.save(first)
     await two.save(second)
@@ -93,6 +94,7 @@ describe('sessions', () => {
     const all = ['Hello', 'I am allergic to nuts.', 'Order a cake.']
     expect(textsOf(await one.load('s1'))).toEqual(all)
     expect(textsOf(second)).toEqual(all)
+    expect(second.messages.at(-1)!.id).toBe(id)
     expect(second.state).toEqual({ nuts: false, cake: 1 })
     say(second, 'Thanks')
     await two.save(second)
@@ -127,6 +129,41 @@ describe('sessions', () => {
     await one.save(first)
 
     expect((await one.load('s1'))?.state).toEqual({ step: 2, other: 1 })
+  })
+
+  test('a merge has what either side changed of the state, and what both changed in the same way', async () => {
+    const { one, two } = processes({ onConflict: 'merge' })
+    const begun = await one.open('s1')
+    Object.assign(begun.state, { a: 1, b: 1, c: 1, d: 1, e: 1 })
+    await one.save(begun)
+    const [first, second] = [await one.open('s1'), await two.open('s1')]
+    Object.assign(first.state, { a: 2, c: 3 })
+    delete first.state['d']
+    Object.assign(second.state, { c: 3 })
+    delete second.state['b']
+    const own = { value: {}, enumerable: true, writable: true, configurable: true }
+    Object.defineProperty(second.state, '__proto__', own)
+
+    await one.save(first)
+    await two.save(second)
+
+    const merged = '{"a":2,"c":3,"e":1,"__proto__":{}}'
+    expect([JSON.stringify(second.state), 'b' in second.state]).toEqual([merged, false])
+    expect(JSON.stringify((await one.load('s1'))?.state)).toBe(merged)
+    second.state['a'] = 4
+    delete second.state['c']
+    expect(JSON.stringify(second.state)).toBe('{"a":4,"e":1,"__proto__":{}}')
+  })
+
+  test('a save that merges nothing leaves the objects of the state in place', async () => {
+    const { one } = processes()
+    const session = await one.open('s1')
+    const topics = ['tides']
+    session.state['topics'] = topics
+
+    await one.save(session)
+
+    expect(session.state['topics']).toBe(topics)
   })
 
   test.each<[string, (session: Session) => void]>([
@@ -209,12 +246,36 @@ describe('sessions', () => {
 
     const first = await chats.list({ ...ada, limit: 1 })
     const second = await chats.list({ ...ada, limit: 1, after: first.next })
-    ms += 950
+    const deleted = await chats.load('c', ada)
+    ms += 800
 
     expect(first.sessions).toEqual([{ id: 'a', savedAt: 400 }])
     expect(second.sessions).toEqual([{ id: 'b', savedAt: 200 }])
     expect((await chats.list(ada)).sessions).toEqual([{ id: 'a', savedAt: 400 }])
-    expect(await chats.load('b', ada)).toBeUndefined()
+    expect([deleted, await chats.load('b', ada)]).toEqual([undefined, undefined])
+  })
+
+  test('sessions of nobody are listed apart from those of any principal', async () => {
+    const { one } = processes()
+    await one.save(await one.open('mine', { principal: 'undefined' }))
+    await one.save(await one.open('free'))
+
+    expect((await one.list()).sessions.map(({ id }) => id)).toEqual(['free'])
+    expect((await one.list({ principal: 'undefined' })).sessions.map(({ id }) => id)).toEqual([
+      'mine',
+    ])
+  })
+
+  test('a run inside of others shares the session with its id and tenant, and no other', async () => {
+    const { one } = processes()
+    const around = [await one.open('s1', { tenant: 'a' })]
+    const { signal } = new AbortController()
+    const enter = async (id: string, tenant: string) =>
+      (await one.at(id, { tenant }).enter({ around, signal })).session
+
+    const entered = [await enter('s1', 'a'), await enter('s1', 'b'), await enter('s2', 'a')]
+
+    expect(entered.map((session) => around.includes(session))).toEqual([true, false, false])
   })
 
   test('a fork is saved under its own id, and leaves the session alone', async () => {
@@ -254,6 +315,37 @@ describe('sessions', () => {
     await chats.save(session)
 
     expect(textsOf(await chats.load('s1'))).toEqual(['a', 'b'])
+  })
+
+  test('a repeated save merges with one that came in between', async () => {
+    const store = memoryStore()
+    const two = sessions(store, { onConflict: 'merge' })
+    const writes: (() => Promise<void>)[] = [
+      () => Promise.reject(new Error('connection lost')),
+      async () => {
+        const other = await two.open('s1')
+        other.state['step'] = 2
+        await two.save(other)
+      },
+    ]
+    const lossy: KeyValueStore = {
+      ...store,
+      async compareAndSet(...given) {
+        const isFirst = writes.length === 2
+        const wrote = isFirst && (await store.compareAndSet(...given))
+        await writes.shift()?.()
+        return wrote || store.compareAndSet(...given)
+      },
+    }
+    const one = sessions(lossy, { onConflict: 'merge' })
+    const session = await one.open('s1')
+    session.state['step'] = 1
+    await expect(one.save(session)).rejects.toThrow('connection lost')
+
+    say(session, 'a')
+    await one.save(session)
+
+    expect([textsOf(session), session.state]).toEqual([['a'], { step: 2 }])
   })
 
   test('a snapshot continues the save that it was made of, wherever that is', async () => {
@@ -316,6 +408,13 @@ describe('sessions', () => {
     }
   })
 
+  test('says which option is wrong', () => {
+    const make = (options: unknown) => () => sessions(memoryStore(), options as SessionsOptions)
+
+    expect(make({ ttlMs: 0 })).toThrow('sessions: `ttlMs` must be')
+    expect(make({ onConflict: 'overwrite' })).toThrow('sessions: `onConflict` must be')
+  })
+
   test('says what a store lacks', async () => {
     const { lists: _, ...plain } = memoryStore()
     const keyv = { get() {}, set() {}, delete() {}, opts: {} }
@@ -326,6 +425,8 @@ describe('sessions', () => {
     const { opts, ...weak } = keyv
     expect(() => sessions(weak as never)).toThrow('the stores of Lamella have all parts')
     await sessions(plain).save(createSession({ id: 's1' }))
+    await sessions(plain).delete('s1')
+    expect(await sessions(plain).load('s1')).toBeUndefined()
     await expect(sessions(plain).list()).rejects.toThrow(
       'sessions.list: `store` needs `lists`, which this store lacks',
     )

@@ -305,7 +305,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
       if (entry === undefined || !belongsTo(entry, owner)) return
       const place = placeOf(owner)
       await inTime(place.delete(id))
-      await inTime(place.lists?.remove(listOf(entry), id) ?? Promise.resolve())
+      if (place.lists !== undefined) await inTime(place.lists.remove(listOf(entry), id))
     },
     async fork(id, { until, ...owner } = {}) {
       const session = await load(id, owner)

@@ -11,3 +11,7 @@ it.each([60_000, Infinity])('an abort ends a wait of at most %s ms', async (time
 
   await expect(waiting).rejects.toThrow('enough')
 })
+
+it('a value that is there needs no wait', async () => {
+  expect(await withinStoreTime('kept', { clock: systemClock, timeoutMs: 1000 })).toBe('kept')
+})

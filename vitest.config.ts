@@ -16,12 +16,18 @@ const alias =
         ]),
       )
 
+/**
+ * Packages whose test files share their modules, which takes less than half of the time. The others start
+ * servers, processes or clients of a service, or watch the whole process.
+ */
+const sharesModules = /^(?:core|otel|openai|azure-openai|anthropic|guardrail-.+|middleware-.+)$/
+
 const packages = readdirSync('packages')
   .filter((name) => existsSync(`packages/${name}/src`))
   .map((name) => ({
     extends: true as const,
     root: `packages/${name}`,
-    test: { name, include: ['src/**/*.test.ts'] },
+    test: { name, include: ['src/**/*.test.ts'], isolate: !sharesModules.test(name) },
   }))
 
 // The tests of provider clients, once more against those that send with `fetch` and load no SDK.
@@ -33,6 +39,7 @@ const fetchPackages = readdirSync('packages')
     plugins: [fetchClients(`${import.meta.dirname}/packages/${name}/src`)],
     test: {
       name: `${name}/fetch`,
+      isolate: false,
       include: ['src/**/*.test.ts'],
       exclude: ['src/**/*sdk*.test.ts'],
     },

@@ -84,7 +84,7 @@ describe.each(clients)('retry in front of a real server, %s', (_, clientOf) => {
 
     it('repeats a request that nobody answered in time, and ends the one before', async () => {
       const { server, clock, agent } = await start([{ delayMs: 3_600_000 }], {
-        middleware: timeout({ attemptMs: 100 }),
+        middleware: timeout({ attemptMs: 1000 }),
       })
 
       const response = await withTime(clock, runIn(mode, agent))

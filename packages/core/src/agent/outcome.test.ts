@@ -216,6 +216,15 @@ describe.each(modes)('how a run ends, $name', ({ stream }) => {
     ])
   })
 
+  it('what may be thrown need not be an error', async () => {
+    const thrown = [undefined, null, 'text', () => {}]
+    for (const value of thrown) {
+      const odd = agentMiddleware('odd', () => Promise.reject(value))
+      const { agent } = make([], { middleware: odd })
+      await expect(play(agent, 'Go', { stream: false })).rejects.toBe(value)
+    }
+  })
+
   it('usage that a failed call reports counts', async () => {
     const down = new ProviderError('cut', {
       kind: 'truncated_stream',

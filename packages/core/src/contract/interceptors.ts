@@ -71,7 +71,10 @@ export type InterceptorMiddleware<Context> = (
 export interface LoopInterceptor {
   /** Name for error messages. */
   readonly name: string
-  /** Runs around each iteration. It cannot pause the run after `next()`. */
+  /**
+   * Runs around each iteration. `next()` rejects if the run pauses in this iteration. It cannot pause the
+   * run after `next()` itself.
+   */
   readonly iteration?: InterceptorMiddleware<IterationContext> | undefined
   /** Runs after each model call of the loop, when its response is in the conversation. */
   readonly response?: ((context: IterationContext) => void | Promise<void>) | undefined

@@ -43,6 +43,39 @@ describe.each(runModes)('errors and hooks, %s', (mode) => {
     expect(await told(hooks)).toEqual({ failures: [failure], outcome })
   })
 
+  it('onError is told of nothing where nothing fails, and of each of several failures once', async () => {
+    const working = tool({ name: 'broken', description: '', execute: () => 'fine' })
+    const errors: unknown[] = []
+    const onError = ({ error }: LifecycleFailure): void => void errors.push(error)
+    const make = (given: typeof working, hooks: LifecycleHooks) =>
+      new Agent({
+        client: scriptedClient([callFunction('broken'), 'Done.']),
+        tools: [given],
+        middleware: lifecycle({ ...hooks, onError }),
+      })
+
+    await runIn(mode, make(working, { name: 'a', afterFunction: () => {} }))
+    const before = [...errors]
+    const running = runIn(mode, make(broken, { name: 'a', afterFunction: fail('hook') }))
+    await expect(running).rejects.toMatchObject({ code: 'hook_failed' })
+
+    expect(before).toEqual([])
+    expect(errors.map((error) => (error as Error).message)).toEqual(['tool', 'hook'])
+  })
+
+  it('onError alone is told where an iteration failed by the hooks of another', async () => {
+    const sources: string[] = []
+    const middleware = [
+      lifecycle({ name: 'told', onError: ({ source }) => void sources.push(source) }),
+      lifecycle({ name: 'failing', beforeIteration: fail('round') }),
+    ]
+
+    const running = runIn(mode, new Agent({ client: scriptedClient([]), middleware }))
+
+    await expect(running).rejects.toThrow('round')
+    expect(sources).toEqual(['iteration'])
+  })
+
   it('onError is told of calls that no tool can run', async () => {
     const strict = tool({
       name: 'strict',

@@ -1,7 +1,7 @@
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { LifecycleHooks } from '../index.ts'
+import type { FunctionHookContext, LifecycleHooks } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
@@ -9,6 +9,7 @@ import {
   lifecycle,
   message,
   messageText,
+  textOf,
   tool,
 } from '../index.ts'
 
@@ -60,6 +61,20 @@ function noting(name: string, log: string[]): LifecycleHooks {
   }
 }
 
+/** Hooks of which one edits the context of another while the call runs. */
+function editing(edit: (context: FunctionHookContext) => void): LifecycleHooks {
+  let context: FunctionHookContext | undefined
+  return {
+    name: 'during',
+    beforeFunction: (given) => void (context = given),
+    async wrapFunctionCall(request, handler) {
+      edit(context!)
+      return handler(request)
+    },
+    afterFunction: () => {},
+  }
+}
+
 describe.each(runModes)('lifecycle hooks, %s', (mode) => {
   const run = (
     steps: readonly ScriptedStep[],
@@ -71,6 +86,101 @@ describe.each(runModes)('lifecycle hooks, %s', (mode) => {
     const agent = new Agent({ client, tools: [echo], middleware, ...options })
     return { client, response: runIn(mode, agent) }
   }
+
+  it('a run that pauses has no after hooks, and when it continues each runs once', async () => {
+    const log: string[] = []
+    const pausing: LifecycleHooks = {
+      name: 'pausing',
+      async beforeFunction(context) {
+        await context.run.interrupt('Sure?')
+      },
+    }
+    const middleware = [lifecycle(noting('A', log)), lifecycle(pausing)]
+    const client = scriptedClient([callFunction('echo', { text: 'a' }, 'c1'), 'Done.'])
+    const agent = new Agent({ client, tools: [echo], middleware })
+
+    const paused = await runIn(mode, agent)
+    const before = log.filter((line) => line.includes('after') || line.includes('succeeded'))
+    log.length = 0
+    await agent.resume(paused.checkpoint!, { [paused.pending[0]!.id]: true })
+
+    expect(before).toEqual(['A afterModelCall 0'])
+    expect(log.filter((line) => line.includes('after') || line.includes('succeeded'))).toEqual([
+      'A afterFunction c1',
+      'A afterIteration 0',
+      'A afterModelCall 1',
+      'A afterIteration 1',
+      'A succeeded',
+      'A afterTurn',
+    ])
+  })
+
+  it('a run waits for the set-up', async () => {
+    const log: string[] = []
+    const hooks: LifecycleHooks = {
+      name: 'A',
+      async setup() {
+        await new Promise<void>((resolve) => void setTimeout(resolve, 1))
+        log.push('set up')
+      },
+      beforeTurn: () => void log.push('begins'),
+    }
+
+    await run(['Hi.'], [hooks]).response
+
+    expect(log).toEqual(['set up', 'begins'])
+  })
+
+  it('a call that is blocked has the result of the hook, or says that it was denied', async () => {
+    const results: (string | undefined)[] = []
+    const block = (overrideResult?: unknown): LifecycleHooks => ({
+      name: 'block',
+      beforeFunction(context) {
+        expect(context.arguments).toEqual({ text: 'a' })
+        context.blockExecution = true
+        context.overrideResult = overrideResult
+      },
+      afterFunction({ result }) {
+        results.push(textOf(result!.contents))
+      },
+    })
+    const one = () => [callFunction('echo', { text: 'a' }, 'c1'), 'Done.']
+
+    await run(one(), [block()]).response
+    await run(one(), [block('Not today.')]).response
+
+    expect(results).toEqual(['Permission denied.', 'Not today.'])
+  })
+
+  it.each<[string, LifecycleHooks, string]>([
+    [
+      'a result before the call',
+      { name: 'early', beforeFunction: (context) => void (context.result = 'given') },
+      'middleware "early" set `result` outside of afterFunction',
+    ],
+    [
+      'an exception before the call',
+      { name: 'early', beforeFunction: (context) => void (context.exception = 'given') },
+      'middleware "early" set `exception` outside of afterFunction',
+    ],
+    [
+      'a block after the call',
+      { name: 'late', afterFunction: (context) => void (context.blockExecution = true) },
+      'middleware "late" set `blockExecution` outside of beforeFunction',
+    ],
+    [
+      'the result of a block after the call',
+      { name: 'late', afterFunction: (context) => void (context.overrideResult = 'given') },
+      'middleware "late" set `overrideResult` outside of beforeFunction',
+    ],
+    ['a block during the call', editing((context) => (context.blockExecution = true)), 'during'],
+    ['a result during the call', editing((context) => (context.result = 'given')), 'during'],
+  ])('a hook that sets %s fails the run by its name', async (_, hooks, problem) => {
+    const running = run([callFunction('echo', { text: 'a' }, 'c1')], [hooks]).response
+
+    await expect(running).rejects.toMatchObject({ code: 'middleware_contract' })
+    await expect(running).rejects.toThrow(problem)
+  })
 
   it('before hooks go in order, after hooks in reverse, of wraps the first is outermost', async () => {
     const log: string[] = []

@@ -69,9 +69,9 @@ function turnMiddleware(hooks: LifecycleHooks): AgentMiddleware & Partial<AsyncD
             await callNext()
           },
           async (error) => {
-            if (error === undefined && context.result?.status === 'completed') {
-              await afterTurnSucceeded?.(context)
-            }
+            const status = error === undefined ? context.result?.status : undefined
+            if (status === 'paused') return
+            if (status === 'completed') await afterTurnSucceeded?.(context)
             await afterTurn?.(context, error)
           },
         ),

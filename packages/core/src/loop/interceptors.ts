@@ -1,7 +1,7 @@
 import { none } from '../base/none.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
-import { isPause } from '../contract/control-flow.ts'
+import { isPause, RunPaused } from '../contract/control-flow.ts'
 import type {
   BatchContext,
   InterceptorMiddleware,
@@ -80,6 +80,9 @@ class LoopInterceptors implements RoundInterceptors {
       const edits = view.edits()
       view.isSent = true
       ending = await core(edits)
+      if (ending?.status === 'paused') throw new RunPaused()
+    }).catch((error: unknown) => {
+      if (ending?.status !== 'paused' || !isPause(error)) throw error
     })
     return ending
   }

@@ -342,6 +342,30 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     expect(response.pending).toEqual([asked.pending[1]])
   })
 
+  it.each([false, true])(
+    'a request is in the message of its call (rewritten: %s)',
+    async (isRewritten) => {
+      const { agent, session } = make([[gated('a'), safe('b')]])
+      let shown: string[] = []
+      const look = agentMiddleware('look', async ({ run }, callNext) => {
+        await callNext()
+        shown = outline(run.messages.all)
+      })
+      const rewrite = lifecycle({
+        name: 'rewrite',
+        afterModelCall: ({ run }) => {
+          if (isRewritten) run.messages.rewrite((messages) => [...messages])
+        },
+      })
+
+      await play(agent, 'Go', { session, middleware: [look, rewrite], stream })
+
+      const lines = ['user: Go', 'assistant: gated(a), safe(b), approve a?', 'tool: b = ']
+      expect(shown).toEqual(lines)
+      expect(outline(session.messages)).toEqual(lines)
+    },
+  )
+
   it('a new call with the id of a pending one runs', async () => {
     const { agent, ran, session } = make([gated('same'), safe('same'), 'Done.'])
     await play(agent, 'One', { session, stream })

@@ -194,6 +194,7 @@ describe('the keys of an agent', () => {
 
   it('are texts or bytes of sixteen bytes or more', () => {
     expect(() => start('too short')).toThrow(RangeError)
+    expect(() => start([key, new Uint8Array(16)])).not.toThrow()
     expect(() => start([key, new Uint8Array(15)])).toThrow('at least 16 bytes long')
     expect(() => start(7 as never)).toThrow('key of `sign` must be a text')
   })

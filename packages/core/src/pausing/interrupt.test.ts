@@ -11,7 +11,7 @@ import {
   functionMiddleware,
   tool,
 } from '../index.ts'
-import { modes, outline, play, playOn } from '../loop/loop-invariant.test-helper.ts'
+import { failureOf, modes, outline, play, playOn } from '../loop/loop-invariant.test-helper.ts'
 import { Journal } from '../run/journal.ts'
 
 type Level = Middleware['level']
@@ -318,6 +318,51 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
       'assistant: Hi.',
       'user: Go',
       'assistant: Done.',
+    ])
+  })
+
+  it('an answer counts once, also if the run only asks the next question', async () => {
+    const twice = agentMiddleware('twice', async ({ run }, callNext) => {
+      await run.interrupt('One?')
+      await run.interrupt('Two?')
+      await callNext()
+    })
+    const { agent } = make(['Done.'], twice)
+    const { response: paused } = await play(agent, 'Go', { stream })
+    const answers = { [paused.pending[0]!.id]: 1 }
+    const { response: next } = await playOn(agent, paused.checkpoint, answers, { stream })
+
+    const error = await failureOf(playOn(agent, paused.checkpoint, answers, { stream }))
+
+    expect([next.status, error]).toMatchObject(['paused', { code: 'approval_used' }])
+  })
+
+  it('an answer counts once where the run fails after the model has answered', async () => {
+    const sure = agentMiddleware('sure', async ({ run }, callNext) => {
+      await run.interrupt('Sure?')
+      await callNext()
+    })
+    const failing = functionMiddleware('failing', () => Promise.reject(new TypeError('cut')))
+    const { agent } = make([work('c1')], [sure, failing])
+    const { response: paused } = await play(agent, 'Go', { stream })
+    const answers = { [paused.pending[0]!.id]: 1 }
+    await expect(playOn(agent, paused.checkpoint, answers, { stream })).rejects.toThrow('cut')
+
+    const error = await failureOf(playOn(agent, paused.checkpoint, answers, { stream }))
+
+    expect(error).toMatchObject({ code: 'approval_used' })
+  })
+
+  it('a pause before the loop loses nothing of what the loop says', async () => {
+    const { agent, client } = make([work('c1'), 'Done.'], asking('agent', 'before', []))
+    const { response: paused } = await play(agent, 'Go', { stream })
+
+    await playOn(agent, paused.checkpoint, { [paused.pending[0]!.id]: 1 }, { stream })
+
+    expect(outline(client.requests[1]!.messages)).toEqual([
+      'user: Go',
+      'assistant: work(c1)',
+      'tool: c1 = did c1',
     ])
   })
 

@@ -1,7 +1,7 @@
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { AgentOptions, Checkpoint, Content, SessionSnapshot } from '../index.ts'
+import type { AgentOptions, Checkpoint, Content, Message, SessionSnapshot } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
@@ -12,6 +12,7 @@ import {
   defineState,
   functionMiddleware,
   outcomeOf,
+  text,
   tool,
 } from '../index.ts'
 import {
@@ -194,6 +195,30 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
     expect(response.text).toBe('Done.')
   })
 
+  it('calls that were approved together run at the same time', async () => {
+    const meeting: (() => void)[] = []
+    const meet = tool({
+      name: 'meet',
+      description: '',
+      approval: 'always',
+      execute: async () => {
+        await new Promise<void>((resolve) => {
+          meeting.push(resolve)
+          if (meeting.length === 2) for (const meets of meeting) meets()
+        })
+        return 'met'
+      },
+    })
+    const calls = [callFunction('meet', {}, 'c1'), callFunction('meet', {}, 'c2')]
+    const { agent } = make([calls, 'Done.'], { tools: [meet] })
+    const { response: paused } = await play(agent, 'Go', { stream })
+    const answers = Object.fromEntries(paused.pending.map(({ id }) => [id, true]))
+
+    const { response } = await playOn(agent, paused.checkpoint, answers, { stream })
+
+    expect(response.text).toBe('Done.')
+  })
+
   it('a call in an earlier message of the answer is found again', async () => {
     const said = (id: string, content: Content) =>
       ({ id, role: 'assistant', contents: [content] }) as const
@@ -373,6 +398,61 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
         'tool: c1 = paid 5',
         'assistant: Paid.',
       ])
+    })
+
+    it('the session keeps what was said before the pause as the middlewares left it', async () => {
+      const redact = agentMiddleware('redact', async (context, callNext) => {
+        context.transformUpdates({
+          transform: (update, controller) =>
+            controller.enqueue(
+              JSON.parse(JSON.stringify(update).replaceAll('swordfish', '***')) as typeof update,
+            ),
+        })
+        await callNext()
+      })
+      const words = { type: 'text', text: 'The word is swordfish.' } as const
+      const { agent } = make([[words, pay(5, 'c1')], 'Paid.'], { middleware: redact })
+      const session = createSession()
+      const { response: paused } = await play(agent, 'Go', { session, stream })
+
+      await playOn(agent, paused.checkpoint, { [paused.pending[0]!.id]: true }, { session, stream })
+
+      expect(outline(session.messages)).toEqual([
+        'user: Go',
+        'assistant: The word is ***., pay(c1), approve c1?',
+        'tool: c1 = paid 5',
+        'assistant: Paid.',
+      ])
+    })
+
+    it('a session that joins the run after the pause gets the whole talk', async () => {
+      const { agent } = make([pay(5, 'c1'), 'Paid.'])
+      const { response: paused } = await play(agent, 'Go', { stream })
+      const session = createSession()
+
+      await playOn(agent, paused.checkpoint, { [paused.pending[0]!.id]: true }, { session, stream })
+
+      expect(outline(session.messages)).toEqual([
+        'user: Go',
+        'assistant: pay(c1), approve c1?',
+        'tool: c1 = paid 5',
+        'assistant: Paid.',
+      ])
+    })
+
+    it('what a rewrite changes after the pause is changed in the session', async () => {
+      const rewrite = functionMiddleware('rewrite', async ({ run }, callNext) => {
+        await callNext()
+        const changed = (entry: Message): Message => ({ ...entry, contents: [text('Hurry')] })
+        run.messages.rewrite(([first, ...others]) => [changed(first!), ...others])
+      })
+      const { agent } = make([pay(5, 'c1'), 'Paid.'], { middleware: rewrite })
+      const session = createSession()
+      const { response: paused } = await play(agent, 'Go', { session, stream })
+
+      await playOn(agent, paused.checkpoint, { [paused.pending[0]!.id]: true }, { session, stream })
+
+      expect(outline(session.messages)[0]).toBe('user: Hurry')
     })
 
     it('what was said in the session meanwhile is not lost', async () => {

@@ -10,7 +10,7 @@ import {
   memoryStore,
   tool,
 } from '../index.ts'
-import { playOn } from '../loop/loop-invariant.test-helper.ts'
+import { playOn, resultsOf } from '../loop/loop-invariant.test-helper.ts'
 
 class Crash extends Error {}
 
@@ -154,6 +154,30 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     expect(paid).toEqual([1])
   })
 
+  it('a tool that had not begun runs, also where another one had', async () => {
+    const charged: unknown[] = []
+    const charge = tool({
+      name: 'charge',
+      description: '',
+      execute: (_, { callId }) => void charged.push(callId),
+    })
+    const kept: Checkpoint[] = []
+    const onCheckpoint = (checkpoint: Checkpoint): void => {
+      if (returned(checkpoint) > 0) throw new Crash()
+      kept.push(JSON.parse(JSON.stringify(checkpoint)) as Checkpoint)
+    }
+    const calls = [callFunction('charge', {}, 'c1'), callFunction('charge', {}, 'c2')]
+    const options = { tools: [charge], functionInvocation: { maxConcurrency: 1 } }
+    const dying = new Agent({ client: scriptedClient([calls]), ...options })
+    await expect(runIn(mode, dying, { onCheckpoint })).rejects.toThrow(Crash)
+
+    const client = scriptedClient(['Done.'])
+    const { messages } = await resumeIn(mode, new Agent({ client, ...options }), kept.at(-1)!)
+
+    expect(charged).toEqual(['c1', 'c2'])
+    expect(resultsOf(messages).map(({ error }) => error?.code)).toEqual(['uncertain', undefined])
+  })
+
   it('state with a schema and rounds allowed go along', async () => {
     const rounds = defineState({
       name: 'rounds',
@@ -284,6 +308,8 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     }
     const first = outer(scriptedClient([callFunction('cashier', { task: 'Pay' }, 'd1')]), cashier)
     await expect(runIn(mode, first, { onCheckpoint })).rejects.toThrow(Crash)
+    const last = kept.at(-1)!
+    expect(last.journal.filter(({ kind }) => kind === 'agent')).toHaveLength(1)
 
     const second = outer(scriptedClient(['Done.']), make(scriptedClient(['Paid 3.']), paid))
     const response = await resumeIn(mode, second, kept.at(-1)!)

@@ -18,7 +18,6 @@ export class RunConversation implements RunMessages {
   /** Ids of messages added before the last rewrite; the rewritten list replaces them. */
   #absorbed: Set<string> | undefined
   #added: Message[] = []
-  #rewrites = 0
   /** True once `begin` was called. */
   begun = false
   /** Depth of the agent middleware that runs before the loop begins. */
@@ -96,7 +95,7 @@ export class RunConversation implements RunMessages {
 
   /** Inserts a message at `index`, among the messages from before the run. */
   insert(index: number, entry: Message): void {
-    if (index > this.#base.length || index === this.#all.length) {
+    if (index >= this.#base.length) {
       this.add([entry])
       return
     }
@@ -113,9 +112,7 @@ export class RunConversation implements RunMessages {
   async revised(said: readonly Message[], work: () => Promise<void>): Promise<readonly Message[]> {
     const before = new Set(this.#all.map(({ id }) => id))
     for (const { id } of said) before.delete(id)
-    const rewrites = this.#rewrites
     await work()
-    if (rewrites === this.#rewrites) return said
     const revised = this.#all.filter(({ id }) => !before.has(id))
     const isSame =
       revised.length === said.length && revised.every((entry, at) => entry === said[at])
@@ -156,7 +153,6 @@ export class RunConversation implements RunMessages {
 
   /** Replaces the conversation. */
   replaceAll(rewritten: readonly Message[]): void {
-    this.#rewrites++
     this.#base = rewritten
     this.#all = Object.freeze([...rewritten])
     const absorbed = (this.#absorbed ??= new Set())
@@ -180,7 +176,6 @@ export class RunConversation implements RunMessages {
 
   #asSaved(saved: readonly Message[]): readonly Message[] {
     const replayed = this.#replayed
-    if (replayed.size === 0) return this.#base
     const known = new Map(saved.map((entry) => [entry.id, entry]))
     return this.#base.map((entry) => (replayed.has(entry) ? (known.get(entry.id) ?? entry) : entry))
   }

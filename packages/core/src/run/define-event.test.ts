@@ -91,6 +91,12 @@ describe('an event that is defined', () => {
     expect(progress.is(undefined)).toBe(false)
   })
 
+  it('cannot have a schema that is async', () => {
+    const late = defineEvent({ type: 'late', data: z.string().refine(async () => true) })
+
+    expect(() => late('text')).toThrow('defineEvent: `data` of "late" must be a schema that is not')
+  })
+
   it('needs a type', () => {
     expect(() => defineEvent({ type: '' })).toThrow('`type`')
   })

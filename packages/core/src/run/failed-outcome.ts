@@ -1,6 +1,5 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import type { Attempt, PendingRequest } from '../contract/outcome.ts'
-import { withoutPartial } from '../contract/provider-error.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { Run } from './run.ts'
@@ -30,10 +29,9 @@ export interface FailedOutcome {
  */
 export function attachOutcome(error: unknown, run: Run, isTransformed = false): unknown {
   const isBlocked = LamellaError.is(error, 'guardrail_tripped')
-  if (typeof error !== 'object' || error === null || !Object.isExtensible(error)) return error
+  if (!Object.isExtensible(error)) return error
   const partial = run.partial?.response().messages ?? []
   const isWhole = isTransformed || run.sink.outer !== undefined
-  if (isWhole) withoutPartial(error)
   const outcome: FailedOutcome = {
     status: isBlocked ? 'blocked' : run.signal.aborted ? 'aborted' : 'failed',
     runId: run.id,
@@ -44,7 +42,7 @@ export function attachOutcome(error: unknown, run: Run, isTransformed = false): 
     pending: LamellaError.is(error, 'approval_used') ? [] : run.journal.open,
   }
   // An error of a run inside this one, or one that was thrown before, is now about this run.
-  Object.defineProperty(error, 'outcome', { value: outcome, configurable: true })
+  Object.defineProperty(error as object, 'outcome', { value: outcome, configurable: true })
   return error
 }
 

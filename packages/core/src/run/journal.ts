@@ -23,7 +23,7 @@ export class Journal {
   /** Answers to requests, by their position in the run. */
   readonly answers: Map<string, unknown> = new Map()
   /** Checkpoints of sub-agents that have not finished, by the position of their call. */
-  readonly agents: Map<string, Checkpoint> = new Map()
+  readonly agents: Map<string, Checkpoint | undefined> = new Map()
   /** Groups of tool calls that the run has worked on. */
   readonly groups: Set<string> = new Set()
   /** State at the checkpoint that the run was resumed from. */
@@ -33,11 +33,11 @@ export class Journal {
   /** True if middlewares sent requests before the pause. They repeat them and receive the answers. */
   asked = false
   /** True once the run has done something that must not happen twice. */
-  acted = false
+  acted: boolean
   /** True once the run has accepted an answer. */
-  answered = false
+  answered: boolean
   #steps: JournalStep[] = []
-  /** Steps inside unfinished model calls and tool calls, each used once. */
+  /** Replayed steps. Those inside unfinished model calls and tool calls are each used once. */
   #unfinished: JournalStep[] = []
   /** Number of steps when the loop was entered. */
   #entered: number | undefined
@@ -114,12 +114,11 @@ export class Journal {
   #replay(steps: readonly JournalStep[]): void {
     this.#steps = []
     this.#unfinished = []
-    this.groups.clear()
     this.loop = notBegun
     this.end = undefined
     for (const step of steps) {
       this.record(step)
-      if (kept.has(step.kind)) this.#unfinished.push(step)
+      this.#unfinished.push(step)
     }
   }
 
@@ -160,11 +159,9 @@ export class Journal {
       case 'answer':
         this.answered = true
         this.answers.set(step.address, step.answer)
-        this.asked ||= step.address.startsWith(questionMark)
         return undefined
       case 'agent':
-        if (step.checkpoint === undefined) this.agents.delete(step.address)
-        else this.agents.set(step.address, step.checkpoint)
+        this.agents.set(step.address, step.checkpoint)
         return undefined
       case 'call':
         this.acted = true
@@ -190,9 +187,6 @@ const isOf =
   (address: string) =>
   (step: JournalStep): boolean =>
     step.kind === 'agent' && step.address === address
-
-/** Steps that show how far unfinished calls have come. */
-const kept: ReadonlySet<JournalStep['kind']> = new Set(['model', 'start', 'tool', 'call'])
 
 /** Begins the position of a question that a middleware or a tool asks. */
 export const questionMark = '?'

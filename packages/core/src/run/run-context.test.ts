@@ -319,6 +319,35 @@ describe('a request in a stream', () => {
   })
 })
 
+it('a request that nobody answered in time takes no answer, and is public if it says so', async () => {
+  const client = scriptedClient([callFunction('work', {}, 'c1'), 'Done.'])
+  const work = tool({
+    name: 'work',
+    description: '',
+    async execute(_, { run }) {
+      await run.request({ type: 'late?', timeoutMs: 1 }).catch(() => {})
+      await run.request({ type: 'ok?', public: true })
+    },
+  })
+  const run = new Agent({ client, tools: [work] }).run('Go', { stream: true })
+  const events: unknown[] = []
+  const taken: boolean[] = []
+  let late = ''
+
+  for await (const { event } of run) {
+    if (event?.id === undefined) continue
+    events.push([event.type, event.public])
+    if (event.type === 'late?') late = event.id
+    else taken.push(run.respond(late, 1), run.respond(event.id, 1))
+  }
+
+  expect(events).toEqual([
+    ['late?', undefined],
+    ['ok?', true],
+  ])
+  expect(taken).toEqual([false, true])
+})
+
 describe('a request in a plain run without `onRequest`', () => {
   it('fails at once, since nobody could answer', async () => {
     const ask = agentMiddleware('ask', async ({ run }, callNext) => {

@@ -1,5 +1,5 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { AgentResponse, CancelMode, Checkpoint } from '../index.ts'
 import { Agent, chatMiddleware, LamellaError, RunControl, tool } from '../index.ts'
 
@@ -140,8 +140,44 @@ describe('RunControl', () => {
     expect(await running).toMatchObject({ code: 'aborted' })
   })
 
+  it('is over when all its runs are, and leaves no timer', async () => {
+    vi.useFakeTimers()
+    const answers: (() => void)[] = []
+    const client = scriptedClient(async () => {
+      await new Promise<void>((resolve) => void answers.push(resolve))
+      return 'Done.'
+    })
+    const control = new RunControl()
+    const agent = new Agent({ client })
+    const runs = [agent.run('One', { control }), agent.run('Two', { control })]
+    await vi.waitUntil(() => answers.length === 2)
+    let isOver = false
+
+    const cancelling = control.cancel({ mode: 'after-model', timeoutMs: 60_000 })
+    void cancelling.then(() => (isOver = true))
+    answers[0]!()
+    await runs[0]
+    await Promise.resolve()
+    const early = isOver
+    answers[1]!()
+    await Promise.all([runs[1], cancelling])
+
+    expect([early, isOver, vi.getTimerCount()]).toEqual([false, true, 0])
+    vi.useRealTimers()
+  })
+
+  it('sets no timer where no run is under way', async () => {
+    vi.useFakeTimers()
+
+    await new RunControl().cancel({ mode: 'after-tools', timeoutMs: 0 })
+
+    expect(vi.getTimerCount()).toBe(0)
+    vi.useRealTimers()
+  })
+
   it('only becomes more urgent', async () => {
     const control = new RunControl()
+    await control.cancel({ mode: 'after-tools' })
 
     await control.cancel({ mode: 'after-model' })
     await control.cancel({ mode: 'after-tools' })
@@ -152,6 +188,7 @@ describe('RunControl', () => {
   it.each([
     [{ mode: 'later' }, '`mode`'],
     [{ timeoutMs: -1 }, '`timeoutMs`'],
+    [{ timeoutMs: 2 ** 31 }, '`timeoutMs`'],
     [{ timeoutMs: Number.NaN }, '`timeoutMs`'],
   ])('names what is wrong: %o', (options, problem) => {
     expect(() => new RunControl().cancel(options as never)).toThrow(problem)

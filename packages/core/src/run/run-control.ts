@@ -50,7 +50,7 @@ export class RunControl {
     if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs < 2 ** 31)) {
       throw wrongOption('cancel', 'timeoutMs', 'from 0 to less than 2 ** 31', timeoutMs)
     }
-    if (this.#mode === undefined || urgency > urgencies.indexOf(this.#mode)) this.#mode = mode
+    if (urgency > urgencies.indexOf(this.#mode!)) this.#mode = mode
     if (mode === 'now') this.#abort()
     else if (timeoutMs !== undefined && this.#runs.size > 0) {
       this.#timers.push(setTimeout(() => void this.cancel(), timeoutMs))

@@ -182,7 +182,7 @@ export class Run implements RunContext {
 
   /** Signs the checkpoints of the run. */
   get signer(): CheckpointSigner {
-    return this.#init.signer ?? unsigned
+    return this.#init.signer!
   }
 
   get id(): string {
@@ -390,7 +390,6 @@ export function engineOf(run: RunContext): Run {
 
 const noOffer: Offer = Object.freeze({ visible: none, tools: none })
 const noUsage: Usage = Object.freeze({})
-const unsigned = new CheckpointSigner([])
 
 /** The sink of plain runs. */
 export const drain: UpdateSink<AgentResponseUpdate> = new NullSink<AgentResponseUpdate>()

@@ -115,6 +115,20 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
     }
   })
 
+  it('is what there was once a guardrail has said its word', async () => {
+    const client = scriptedClient([callFunction('look'), new Error('down')])
+    const middleware = guardrail({
+      name: 'quick',
+      applyTo: ['input'],
+      execution: 'parallel',
+      check: () => ({ action: 'allow' }),
+    })
+
+    const session = await keptOf({ client, middleware }, { keepPartial: true })
+
+    expect(outlineOf(session)).toContain('user text Hello')
+  })
+
   it('is nothing while a guardrail has not said its word', async () => {
     const controller = new AbortController()
     const client = scriptedClient([

@@ -348,6 +348,15 @@ it('a request that nobody answered in time takes no answer, and is public if it 
   expect(taken).toEqual([false, true])
 })
 
+it('a run that has asked nothing takes no answer', async () => {
+  const run = new Agent({ client: scriptedClient(['Hi.']) }).run('Go', { stream: true })
+  const taken: boolean[] = []
+
+  for await (const _ of run) taken.push(run.respond('request_0', 1))
+
+  expect(new Set(taken)).toEqual(new Set([false]))
+})
+
 describe('a request in a plain run without `onRequest`', () => {
   it('fails at once, since nobody could answer', async () => {
     const ask = agentMiddleware('ask', async ({ run }, callNext) => {

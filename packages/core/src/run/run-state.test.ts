@@ -156,6 +156,19 @@ describe('StateCells', () => {
     expect(snapshot).toEqual({ seen: ['a'] })
   })
 
+  test('a value that was changed in place to what is no JSON is in no snapshot', () => {
+    const any = defineState<{ work?: unknown }>({
+      name: 'any',
+      initial: () => ({}),
+      schema: z.any(),
+    })
+    const state = new StateCells()
+
+    state.get(any).work = () => 1
+
+    expect(caught(() => state.snapshot()).message).toContain('"any" got a value that is not JSON')
+  })
+
   test('any JSON survives a checkpoint', () => {
     const any = defineState<unknown>({ name: 'any', initial: () => null, schema: z.unknown() })
 

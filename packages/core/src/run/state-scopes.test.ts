@@ -1,7 +1,7 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import type { RunState } from '../index.ts'
+import type { KeyValueStore, RunState } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
@@ -43,6 +43,20 @@ describe('state of a session', () => {
 
     expect(seen).toEqual([1, 2, 3, 1])
     expect(copy.state).toEqual({ visits: 3 })
+  })
+
+  it('may be changed and removed by the application', async () => {
+    const seen: number[] = []
+    const agent = agentThat((state) => seen.push(state.update(visits, (n) => n + 1)))
+    const session = createSession()
+
+    await agent.run('Hi', { session })
+    session.state['visits'] = 10
+    await agent.run('Hi', { session })
+    delete session.state['visits']
+    await agent.run('Hi', { session })
+
+    expect(seen).toEqual([1, 11, 1])
   })
 
   it('of a run without a session lives as long as the run', async () => {
@@ -109,6 +123,30 @@ describe('state of a tenant', () => {
     const reader = agentThat(async (state) => seen.push(await state.load(spent)), { store })
     for (const tenant of ['a', 'b', 'c']) await reader.run('Hi', { tenant })
     expect(seen).toEqual([750, 250, 0])
+  })
+
+  it('is not written after its time is up', async () => {
+    vi.useFakeTimers()
+    let writes = 0
+    const store: KeyValueStore = {
+      ...memoryStore(),
+      compareAndSet: () => {
+        writes++
+        return new Promise((resolve) => void setTimeout(resolve, 10, false))
+      },
+    }
+    const agent = agentThat((state) => state.change(spent, (n) => n + 1), {
+      store,
+      storeTimeoutMs: 25,
+    })
+    const failing = agent.run('Hi', { tenant: 'a' }).catch((error: unknown) => error)
+    await vi.advanceTimersByTimeAsync(25)
+    expect(await failing).toMatchObject({ code: 'store_timeout' })
+    const before = writes
+    await vi.advanceTimersByTimeAsync(1000)
+
+    expect([before, writes]).toEqual([3, 3])
+    vi.useRealTimers()
   })
 
   it('is that of the caller in a run that a tool starts', async () => {

@@ -122,7 +122,7 @@ test('state of a tenant does not wait for a store that hangs', async () => {
   await expect(running).rejects.toMatchObject({ code: 'store_timeout' })
 })
 
-test.each([1, undefined])(
+test.each([1000, undefined])(
   'the claim of an answer waits for the store as long as the agent says: %s',
   async (storeTimeoutMs) => {
     const refund = tool({ name: 'refund', description: '', approval: 'always', execute: () => '' })
@@ -135,6 +135,7 @@ test.each([1, undefined])(
     const running = agent
       .resume(checkpoint!, { [pending[0]!.id]: true })
       .catch((error: unknown) => error)
+    await vi.waitUntil(() => vi.getTimerCount() > 0, { interval: 1 })
     await vi.advanceTimersByTimeAsync(storeTimeoutMs ?? 5000)
 
     expect(String(await running)).toContain(`within ${storeTimeoutMs ?? 5000} ms`)

@@ -248,6 +248,24 @@ describe('a conversation that the provider keeps, out of step with the session',
     expect(messages.map(messageText)).toEqual(['Hi', 'Hello.', 'Tell me', 'Public.', 'And now?'])
   })
 
+  it('is sent in full after a termination has withheld an answer', async () => {
+    const client = scriptedClient(['Hello.', 'Secret.', 'Fine.'].map((said) => kept([text(said)])))
+    const withhold = agentMiddleware('withhold', async (context, callNext) => {
+      await callNext()
+      if (context.result?.text === 'Secret.') throw new MiddlewareTermination('withheld')
+    })
+    const agent = new Agent({ client, middleware: withhold })
+    const session = createSession()
+
+    await agent.run('Hi', { session })
+    await agent.run('Tell me', { session })
+    await agent.run('And now?', { session })
+
+    const { messages, options } = client.requests[2]!
+    expect(options.conversationId).toBeUndefined()
+    expect(messages.map(messageText)).toEqual(['Hi', 'Hello.', 'Tell me', 'And now?'])
+  })
+
   it.each([1, 2])(
     'is sent in full, or with a result, after a call that may not run (%s)',
     async (limit) => {

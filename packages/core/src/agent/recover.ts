@@ -2,6 +2,7 @@ import { endingOf, isPause } from '../contract/control-flow.ts'
 import type { AgentResponse, RunStatus } from '../contract/outcome.ts'
 import type { GuardrailTripped } from '../contract/termination.ts'
 import { isTermination } from '../contract/termination.ts'
+import { leaveConversation } from '../loop/transcript.ts'
 import { toUpdates } from '../messages/chat-response.ts'
 import type { Run } from '../run/run.ts'
 import type { AgentCall, AgentView } from './agent-call.ts'
@@ -36,7 +37,11 @@ async function endOnPurpose(call: AgentCall, error: unknown): Promise<AgentRespo
   // A budget judges no content, so the answer that used it up stays.
   const own = status === 'budget_exhausted' ? call.result : call.assigned
   const result = error.result === undefined ? own : toAgentResponse(error.result, run)
-  if (result === undefined && call.result !== undefined) call.withhold()
+  if (result === undefined && call.result !== undefined) {
+    call.withhold()
+    // The provider has the answer in its conversation.
+    leaveConversation(run)
+  }
   if (result === undefined) return { ...(await ended(run, call, status)), reason }
   call.result = result
   await call.acceptResult(call.faultDepth(error))

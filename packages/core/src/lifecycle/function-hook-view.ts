@@ -74,7 +74,7 @@ export class FunctionHookView implements FunctionHookContext {
 
   set result(value: unknown) {
     this.#check('after', 'result')
-    this.#result = value === undefined ? undefined : toFunctionResult(value)
+    this.#result = toFunctionResult(value)
   }
 
   get exception(): unknown {

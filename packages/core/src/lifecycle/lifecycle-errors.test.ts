@@ -1,6 +1,12 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { ErrorCode, LifecycleError, LifecycleFailure, LifecycleHooks } from '../index.ts'
+import type {
+  ErrorCode,
+  FunctionHookContext,
+  LifecycleError,
+  LifecycleFailure,
+  LifecycleHooks,
+} from '../index.ts'
 import {
   Agent,
   functionMiddleware,
@@ -14,6 +20,16 @@ const fail = (problem: string, code?: ErrorCode) => (): never => {
   throw code === undefined ? new Error(problem) : new LamellaError(problem, { code })
 }
 const broken = tool({ name: 'broken', description: '', execute: fail('tool') })
+
+/** Hooks of which one edits a tool call after it. */
+function late(): LifecycleHooks {
+  let context: FunctionHookContext | undefined
+  return {
+    name: 'late',
+    afterFunction: (given) => void (context = given),
+    afterIteration: () => void (context!.result = 'given'),
+  }
+}
 
 describe.each(runModes)('errors and hooks, %s', (mode) => {
   const told = async (hooks: LifecycleHooks, steps = [callFunction('broken'), 'Done.']) => {
@@ -61,6 +77,37 @@ describe.each(runModes)('errors and hooks, %s', (mode) => {
 
     expect(before).toEqual([])
     expect(errors.map((error) => (error as Error).message)).toEqual(['tool', 'hook'])
+  })
+
+  it('onError is told of a failure that afterFunction deals with', async () => {
+    const deal: LifecycleHooks = {
+      name: 'deal',
+      afterFunction(context) {
+        context.exception = undefined
+        context.result = 'fine'
+      },
+    }
+
+    expect(await told(deal)).toEqual({ failures: ['tool 0: tool'], outcome: 'completed' })
+  })
+
+  it.each<[string, LifecycleHooks, string]>([
+    [
+      'afterFunction gives another error',
+      { name: 'a', afterFunction: (context) => void (context.exception = new Error('other')) },
+      'other',
+    ],
+    [
+      'afterFunction gives a result beside the error',
+      { name: 'a', afterFunction: (context) => void (context.result = 'fine') },
+      'set `result` while `exception` is set',
+    ],
+    ['a hook edits a call that is over', late(), 'set `result` outside of afterFunction'],
+  ])('a run fails where %s', async (_, hooks, problem) => {
+    const { failures, outcome } = await told(hooks)
+
+    expect(outcome).not.toBe('completed')
+    expect([...failures, outcome].join(', ')).toContain(problem)
   })
 
   it('onError alone is told where an iteration failed by the hooks of another', async () => {

@@ -8,7 +8,7 @@ import { injectionAssessor } from './index.ts'
 
 test('every pattern is judged safe', () => {
   const patterns = [
-    ...injectionSignals.flatMap(({ parts, needs }) => [...parts, ...(needs ? [needs] : [])]),
+    ...injectionSignals.flatMap(({ parts, needs }) => [...parts, ...(needs ?? [])]),
     ...writtenInSources(),
   ]
   const distinct = [...new Map(patterns.map((pattern) => [String(pattern), pattern])).values()]

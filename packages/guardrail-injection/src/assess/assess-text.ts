@@ -2,15 +2,17 @@ import type { OptionRules } from '@lamella/core/authoring'
 import { checkOptions, normalizeText, readMarkup } from '@lamella/core/authoring'
 import { authoritySignals } from '../signals/authority-signals.ts'
 import { findEncodedText } from './encoded-text.ts'
-import { foreignSignals } from '../signals/foreign-signals.ts'
 import type { InjectionMatch } from './hidden-text.ts'
 import { findHiddenText } from './hidden-text.ts'
 import type { InjectionCategory, InjectionSignal } from '../signals/injection-signal.ts'
 import { latinClaims } from '../signals/latin-claims.ts'
+import { latinOverrides } from '../signals/latin-overrides.ts'
 import { leakSignals } from '../signals/leak-signals.ts'
 import { otherScriptClaims } from '../signals/other-script-claims.ts'
+import { otherScriptOverrides } from '../signals/other-script-overrides.ts'
 import { overrideSignals } from '../signals/override-signals.ts'
 import { personaSignals } from '../signals/persona-signals.ts'
+import { romanceClaims } from '../signals/romance-claims.ts'
 import { mendWords } from './mended-words.ts'
 import { SignalIndex } from './signal-index.ts'
 import { SignalSearch } from './signal-search.ts'
@@ -57,7 +59,9 @@ export const injectionSignals: readonly InjectionSignal[] = [
   ...leakSignals,
   ...authoritySignals,
   ...personaSignals,
-  ...foreignSignals,
+  ...latinOverrides,
+  ...otherScriptOverrides,
+  ...romanceClaims,
   ...latinClaims,
   ...otherScriptClaims,
 ]

@@ -46,7 +46,7 @@ export class SignalSearch {
   hasParts(signal: InjectionSignal): boolean {
     if (signal.isForeign && this.#isAscii) return false
     const text = this.#read(signal)
-    if (signal.needs !== undefined && !this.#has(signal.needs, text)) return false
+    if (signal.needs?.some((pattern) => !this.#has(pattern, text))) return false
     return signal.parts.every((pattern) => this.#has(pattern, text))
   }
 

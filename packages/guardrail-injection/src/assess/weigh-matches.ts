@@ -18,7 +18,12 @@ export function weighMatches(
   strict: readonly InjectionCategory[],
 ): { readonly score: number; readonly category: InjectionCategory | undefined } {
   const doubts = new Map<InjectionCategory, number>()
-  for (const { category, weight } of matches) {
+  const counted = new Set<string>()
+  for (const { category, weight, start, end } of matches) {
+    // Words that two languages share.
+    const key = `${category} ${weight} ${start} ${end}`
+    if (counted.has(key)) continue
+    counted.add(key)
     const doubt = strict.includes(category) ? 0 : 1 - weight
     const known = doubts.get(category) ?? 1
     const isOnce = countedOnce.includes(category)

@@ -128,7 +128,7 @@ test('a text in brackets within a line defines no label and stays', () => {
   expect(kept('> - [x, y]: https://evil.example/a\n')).toBe('> - \n')
 })
 
-test('however an answer is cut, the same comes of it', async () => {
+test('however an answer is cut, the same comes of it', { timeout: 120_000 }, async () => {
   const pieces = array(
     constantFrom(
       '!',

@@ -63,8 +63,9 @@ export const authoritySignals: readonly InjectionSignal[] = [
     '<end of (?:session|document|conversation|context|input|prompt|text)>|\\[(?:end of|user left|conversation (?:over|reset|ended))\\b|\\b(?:new|reset|clear|restart) (?:session|conversation|context|chat)[\\]>:]',
   ),
   modeTag(0.75, `[<\\[({\\\\/](?:\\w\\w\\w\\w?\\w?\\w?\\w? )?(?:${modes})[ _-]mode\\b`),
+  // Ordinary software has a debug mode, too: alone it is not enough.
   authority(
-    0.6,
+    0.45,
     [
       words(
         'enter|entering|entered|activated?|activating|enabled?|enabling|initiated?|initiating|switch(?:ed|ing)? (?:to|into)|go (?:to|into)|going (?:to|into)|now in|running in|start|starting|turn(?:ed|ing)? on|simulate|simulating|unlock|unlocked',
@@ -77,10 +78,7 @@ export const authoritySignals: readonly InjectionSignal[] = [
     0.6,
     `\\b(?:${modes})[ _]mode ?(?:activated|enabled|engaged|initiated|unlocked|:? ?on\\b|override|["']? ?(?:output|=|:))`,
   ),
-  authority(
-    0.35,
-    words('(?:maintenance|verification|override|god|diagnostic|sudo|admin|privileged|debug) mode'),
-  ),
+  authority(0.35, words('(?:override|god|sudo|admin|privileged|root) mode')),
   authority(
     0.55,
     words(

@@ -39,8 +39,8 @@ export interface InjectionSignal {
   readonly inLines?: boolean
   /** True if each match has a character outside ASCII. @default false */
   readonly isForeign?: boolean
-  /** Pattern that matches in every text with the signal: one search rules out several signals. @default none */
-  readonly needs?: RegExp
+  /** Patterns that match in every text with the signal: one search rules out several signals. @default none */
+  readonly needs?: readonly RegExp[]
 }
 
 type More = Partial<
@@ -81,4 +81,26 @@ export const words = (alternatives: string): string => `\\b(?:${alternatives})\\
 export function normalizedStems(stems: string): string {
   const { text } = normalizeText(stems, { stripDiacritics: true, homoglyphs: false })
   return text.replaceAll('đ', '[dđ]')
+}
+
+const cyrillic = /[\u0400-\u04ff]/g
+const arabic = /[\u0600-\u06ff]/g
+const letters: Readonly<Record<string, RegExp>> = {
+  ru: cyrillic,
+  uk: cyrillic,
+  ar: arabic,
+  fa: arabic,
+  he: /[\u0590-\u05ff]/g,
+  hi: /[\u0900-\u097f]/g,
+  bn: /[\u0980-\u09ff]/g,
+  th: /[\u0e00-\u0e7f]/g,
+  zh: /[\u4e00-\u9fff]/g,
+  ja: /[\u3040-\u30ff]/g,
+  ko: /[\u1100-\u11ff\uac00-\ud7af]/g,
+}
+
+/** Returns a pattern for a letter of a language that has its own, in a list. */
+export function lettersOf(language: string): readonly RegExp[] {
+  const pattern = letters[language]
+  return pattern ? [pattern] : []
 }

@@ -5,6 +5,9 @@ const make = signalsOf('leak', 'en')
 const tell = words(
   "reveal|show|print|output|repeat|display|tell me|give me|share|leak|disclose|dump|recite|write out|write down|provide|return|spell ?check|translate|summari[sz]e|rephrase|paraphrase|copy|paste|list|reproduce|echo|what's|what is|what are|what was|what were|(?:need|want|like) to (?:see|know|view|read|have)|let me (?:see|read)",
 )
+const askedFor = words(
+  "reveal|print|output|repeat|display|tell me|give me|share|recite|list|reproduce|copy|dump|show me|echo|what's|what is|what are|which",
+)
 const orders =
   'prompts?|instructions?|messages?|directives?|configurations?|rules|guidelines|initiali[sz]ation string|preprompt|settings'
 
@@ -28,6 +31,38 @@ export const leakSignals: readonly InjectionSignal[] = [
       words('(?:prompts?|instructions?|directives?|preprompt|programming|guidelines|rules)'),
     ],
     { within: 12 },
+  ),
+  make(
+    0.7,
+    [
+      askedFor,
+      words('prompts?|instructions|rules|directives|configuration|guidelines|messages?|sequence'),
+      words(
+        'you (?:were|are|have been) (?:given|initiali[sz]ed|configured|set up|started|operating)|were you (?:given|initiali[sz]ed|configured|told|set up)|do you (?:follow|operate under|obey)|you operate under|that (?:defines?|governs?|controls?|shapes?) (?:you|your)',
+      ),
+    ],
+    { within: 12 },
+  ),
+  make(
+    0.55,
+    [
+      askedFor,
+      words(
+        'your (?:context window|system-level|underlying|setup|initiali[sz]ation|configuration|internal)|initiali[sz]ation (?:prompt|sequence|instructions|message)|contents? of your (?:context|memory|prompt)|text (?:that )?(?:appears|comes|is written) (?:before|above)',
+      ),
+    ],
+    { within: 16 },
+  ),
+  make(
+    0.6,
+    [
+      askedFor,
+      words('everything|all|anything|the text|words|content|information|lines|whatever'),
+      words(
+        '(?:in|of|from) your (?:context|prompt|memory|system|instructions|initialization)|you (?:were|have been) (?:given|told|instructed|provided|initiali[sz]ed) (?:with|before|at|by|in)|before (?:this|my|the (?:first|user))|(?:preceding|precedes|preceded) (?:this|my)',
+      ),
+    ],
+    { within: 24 },
   ),
   make(
     0.7,

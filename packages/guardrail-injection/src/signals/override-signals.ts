@@ -141,4 +141,33 @@ export const overrideSignals: readonly InjectionSignal[] = [
       '(?:instructions?|rules|orders|everything|all) (?:that )?(?:you (?:got|received|were given|have been given|had been given)|i gave you|given to you) (?:before|previously|earlier|until now|so far|prior|in the past)',
     ),
   ),
+  // Orders that are said to hold no longer, and those that are to hold in their place.
+  make(
+    0.7,
+    [
+      words('previous|prior|above|earlier|preceding|foregoing|former|initial|original|old'),
+      words(
+        'instructions?|directives?|prompts?|rules|guidelines|orders|commands?|context|messages?',
+      ),
+      words(
+        '(?:is|are)(?: all| now| hereby| therefore)? (?:void|irrelevant|invalid|obsolete|cancell?ed|superseded|revoked|null|no longer (?:valid|relevant|in effect)|out of date|outdated|overridden)',
+      ),
+    ],
+    { within: 12 },
+  ),
+  make(
+    0.7,
+    [
+      words('treat|consider|regard|accept|view|use'),
+      words('this|these|the following'),
+      '\\b(?:as )?your (?:primary |new |only |main |real |actual |updated |sole )?(?:operating |system )?(?:prompt|instructions|guidelines|rules|directives|orders|message)\\b',
+    ],
+    { within: 16 },
+  ),
+  make(
+    0.55,
+    words(
+      '(?:follow|obey|execute|comply with|act according to|adhere to|act on|carry out) (?:only )?(?:my|these|the|those|this) (?:new|updated|hidden|secret) (?:instructions?|commands?|rules?|orders?|guidelines|directives?)|your (?:new|next|real|only) (?:task|job|instructions|goal|mission) (?:starts?|begins?|follows?)',
+    ),
+  ),
 ]

@@ -60,6 +60,18 @@ export const personaSignals: readonly InjectionSignal[] = [
   persona(
     0.5,
     [
+      words('pretend|imagine|simulate|suppose|act|behave|world'),
+      words('you (?:have|had|were under|are under)'),
+      words('no|zero|without any'),
+      words(
+        'restrictions?|limits|limitations?|filters?|rules|guidelines|content polic(?:y|ies)|constraints|censorship',
+      ),
+    ],
+    { within: 14 },
+  ),
+  persona(
+    0.5,
+    [
       words(
         "(?:not|isn't|aren't|doesn't|don't|never|no longer|neither)(?: be)? (?:bound|bounded|restricted|limited|constrained|restrained|governed|confined|tied|held back|programmed to follow|subject|obligated|care|cares|caring|follow|follows|comply|complies|obey|obeys|adhere|adheres)",
       ),

@@ -1,7 +1,7 @@
 import { callFunction, scriptedClient, testClock } from '@lamella/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FunctionInvocationConfiguration, Middleware, Tool } from '../index.ts'
-import { Agent, functionMiddleware, outcomeOf, tool } from '../index.ts'
+import { Agent, foldUpdates, functionMiddleware, outcomeOf, tool } from '../index.ts'
 import { failureOf, modes, outline, play, resultsOf } from '../loop/loop-invariant.test-helper.ts'
 
 describe.each(modes)('tools that run side by side, $name', ({ stream }) => {
@@ -263,4 +263,15 @@ describe.each(modes)('tools that run side by side, $name', ({ stream }) => {
       expect([seen, outline(response.messages)[1]]).toEqual([[false], 'tool: c1 = too slow'])
     })
   })
+})
+
+it('pulls of a run that do not wait for each other are answered in their order', async () => {
+  const agent = new Agent({ client: scriptedClient(['Some words.'], { chunk: 4 }) })
+  const iterator = agent.run('Hello', { stream: true })[Symbol.asyncIterator]()
+
+  const steps = await Promise.all(Array.from({ length: 9 }, () => iterator.next()))
+
+  const read = steps.flatMap(({ done, value }) => (done === true ? [] : [value]))
+  expect(foldUpdates(read).text).toBe('Some words.')
+  expect(steps.at(-1)?.done).toBe(true)
 })

@@ -366,6 +366,31 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
     ])
   })
 
+  it('a second pause, before the loop continues, loses no conversation of the provider', async () => {
+    let asks = false
+    const again = agentMiddleware('again', async ({ run }, callNext) => {
+      if (asks) await run.interrupt('Again?')
+      await callNext()
+    })
+    const sure = functionMiddleware('sure', async ({ run }, callNext) => {
+      await run.interrupt('Sure?')
+      await callNext()
+    })
+    const { agent, client } = make(
+      [work('c1'), 'Done.'].map((messages) => ({ messages, conversationId: 'conv' })),
+      [again, sure],
+    )
+    const { response: first } = await play(agent, 'Go', { stream })
+    asks = true
+    const yes = { [first.pending[0]!.id]: 1 }
+    const { response: second } = await playOn(agent, first.checkpoint, yes, { stream })
+
+    await playOn(agent, second.checkpoint, { [second.pending[0]!.id]: 1 }, { stream })
+
+    expect(client.requests[1]!.options.conversationId).toBe('conv')
+    expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = did c1'])
+  })
+
   it('tools that a middleware hides after a pause stay hidden', async () => {
     const hiding = agentMiddleware('hiding', async ({ run }, callNext) => {
       await run.interrupt('Sure?')

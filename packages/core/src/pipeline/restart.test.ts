@@ -128,6 +128,51 @@ const cases: readonly Case[] = [
     restarts: ['call'],
   },
   {
+    name: 'a retry in the second round, below a transform of the run',
+    steps: [['Let me look. ', callFunction('look')], { updates: ['Wrong'], error: cut }, 'Right.'],
+    middleware: [
+      agentMiddleware('passing', (context, callNext) => {
+        context.transformUpdates({ transform: (update, controller) => controller.enqueue(update) })
+        return callNext()
+      }),
+      retry,
+    ],
+    restarts: ['call'],
+  },
+  {
+    name: 'a retry in the second round of what a middleware of the run has dropped',
+    steps: [['Let me look. ', callFunction('look')], { updates: ['No'], error: cut }, 'Right.'],
+    middleware: [
+      agentMiddleware('dropping', (context, callNext) => {
+        context.transformUpdates({
+          transform(update, controller) {
+            const [content] = update.contents
+            const isDropped = content?.type === 'text' && content.text === 'No'
+            if (content !== undefined && !isDropped) controller.enqueue(update)
+          },
+        })
+        return callNext()
+      }),
+      retry,
+    ],
+    restarts: [],
+  },
+  {
+    name: 'a run that begins anew after an event alone',
+    steps: ['Right.'],
+    middleware: [
+      retryRun,
+      agentMiddleware('noting', async ({ run, released, metadata }, callNext) => {
+        run.emit({ type: 'note' })
+        if (run.attempts.length > 0) return callNext()
+        run.recordAttempt({ status: 'failed', reason: 'test' })
+        metadata['released'] = released
+        throw cut
+      }),
+    ],
+    restarts: [],
+  },
+  {
     name: 'a retry of what a middleware of the run has dropped, after another one',
     steps: [{ updates: ['Wrong'], error: cut }, { updates: ['No'], error: cut }, 'Right.'],
     middleware: [

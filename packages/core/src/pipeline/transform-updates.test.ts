@@ -142,6 +142,22 @@ describe.each(runModes)('what a transform does to updates, %s', (mode) => {
     expect((await run([transforming(around), upper])).text).toBe('aSOME WORDS.z')
   })
 
+  it('what an outer one adds at the start comes first, also if it takes its time', async () => {
+    const late: Transformer = {
+      async start(controller) {
+        await Promise.resolve()
+        controller.enqueue({ contents: [text('A ')] })
+      },
+    }
+    const early: Transformer = {
+      start: (controller) => controller.enqueue({ contents: [text('B ')] }),
+    }
+
+    const { text: whole } = await run([transforming(late, 'agent'), transforming(early)])
+
+    expect(whole).toBe('A B Some words.')
+  })
+
   it('a transform ends them, and what would have come from inside is not asked for', async () => {
     const first: Transformer = {
       transform(update, controller) {
@@ -440,6 +456,24 @@ describe.each(runModes)('which results pass which transforms, %s', (mode) => {
 })
 
 describe('transforms while a stream is read', () => {
+  it.each(['one', 'many'])('what the provider sent is not in %s that replaced it', async (how) => {
+    const update = { contents: [text('A secret.')], raw: { text: 'A secret.' } }
+    const client = scriptedClient([{ updates: [update, update] }])
+    const redact: Transformer = {
+      transform(given, controller) {
+        const replaced = { ...given, contents: given.contents.map(() => text('***')) }
+        controller.enqueue(replaced)
+        if (how === 'many') controller.enqueue({ ...replaced })
+      },
+    }
+    const agent = new Agent({ client, middleware: transforming(redact) })
+
+    const { updates } = await readUpdates(agent)
+
+    expect(JSON.stringify(updates)).toContain('***')
+    expect(JSON.stringify(updates)).not.toContain('A secret.')
+  })
+
   it('each update is passed on before the next one is asked for', async () => {
     const log: string[] = []
     const noting: Transformer = {

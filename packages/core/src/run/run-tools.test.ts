@@ -226,6 +226,20 @@ describe('what the model is shown', () => {
     expect(tools.visible).toBe(visible)
   })
 
+  test('is the same list with the tools that the provider searches, until these change', () => {
+    const tools = new LiveTools([hostedTool('tool_search', {}), a, b, c])
+    tools.defer('a')
+    const { offered } = tools
+
+    const again = tools.offered
+    tools.show('a')
+    tools.defer('b')
+
+    expect(again).toBe(offered)
+    expect(offered.at(-1)?.name).toBe('a')
+    expect(tools.offered.at(-1)?.name).toBe('b')
+  })
+
   test('leaves out a tool that was deferred before it was added', () => {
     const tools = new LiveTools([a])
 

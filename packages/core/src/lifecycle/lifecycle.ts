@@ -134,12 +134,11 @@ function modelMiddleware(hooks: LifecycleHooks): ChatMiddleware {
     process: (context: ChatContext, callNext) =>
       failuresOf(hooks, context.run).told('model', async () => {
         if (wrapModelCall === undefined) return void (await callNext())
-        const response = await wrapModelCall(modelRequest(context), (request) => {
+        context.result = await wrapModelCall(modelRequest(context), (request) => {
           const { messages, instructions, options } = request
           Object.assign(context, { messages, instructions, options })
           return callNext()
         })
-        if (response !== context.result) context.result = response
       }),
   }
 }
@@ -159,11 +158,10 @@ function functionHooksMiddleware(hooks: LifecycleHooks): FunctionMiddleware {
           return
         }
         if (wrapFunctionCall === undefined) return void (await callNext())
-        const result = await wrapFunctionCall(functionRequest(context), (request) => {
+        context.result = await wrapFunctionCall(functionRequest(context), (request) => {
           context.arguments = request.arguments
           return callNext()
         })
-        if (result !== context.result) context.result = result
       }
       await failures.told('tool', async () => {
         await beforeFunction?.(about)

@@ -16,7 +16,7 @@ describe.each(runModes)('set-up, ends and wrapped calls of hooks, %s', (mode) =>
     let attempts = 0
     const hooks = lifecycle({
       name: 'A',
-      setup() {
+      async setup() {
         if (attempts++ === 0) throw new Error('no database')
       },
     })

@@ -246,6 +246,29 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     expect(given).toEqual(['c1'])
   })
 
+  it('what ran before an agent middleware began anew is in the checkpoints that follow', async () => {
+    const again = agentMiddleware('again', async (_, callNext) => {
+      await callNext().catch(callNext)
+    })
+    const paid: unknown[] = []
+    const agentOf = (client: ReturnType<typeof scriptedClient>): Agent =>
+      new Agent({ client, tools: askingTool(make(client, paid)).tools, middleware: again })
+    const paused = await runIn(mode, agentOf(scriptedClient([steps[1]])), {})
+    const answers = { [paused.pending[0]!.id]: true }
+    const client = scriptedClient([new TypeError('busy'), 'All paid.'])
+    const kept: Checkpoint[] = []
+    const onCheckpoint = (checkpoint: Checkpoint): void => {
+      if (client.requests.length === 1) kept.push(checkpoint)
+    }
+    await resumeIn(mode, agentOf(client), paused.checkpoint!, answers, { onCheckpoint })
+
+    for (const checkpoint of kept)
+      await resumeIn(mode, agentOf(scriptedClient(['All paid.'])), checkpoint)
+
+    expect(kept).not.toEqual([])
+    expect(paid).toEqual([3])
+  })
+
   it('a run that a tool had stopped stays stopped', async () => {
     const stopping = (client: ReturnType<typeof scriptedClient>): Agent =>
       new Agent({

@@ -212,6 +212,27 @@ describe.each(runModes)('edits between two runs of the inside, %s', (mode) => {
     expect(client.requests[1]!.messages.map(messageText)).toEqual(['Hello', 'Note 2'])
   })
 
+  it('the tools are those of the last time, too', async () => {
+    let times = 0
+    const look = tool({ name: 'look', description: '', execute: () => '' })
+    const listen = tool({ name: 'listen', description: '', execute: () => '' })
+    const choose = agentMiddleware('choose', async (context, callNext) => {
+      context.tools = [++times === 1 ? look : listen]
+      await callNext()
+    })
+    const twice = agentMiddleware('twice', async (_, callNext) => {
+      await callNext()
+      await callNext()
+    })
+    const client = scriptedClient(['One.', 'Two.'])
+    const middleware = [twice, choose]
+
+    await runIn(mode, new Agent({ client, middleware, tools: [listen] }))
+
+    const offered = client.requests.map(({ options }) => options.tools?.map(({ name }) => name))
+    expect(offered).toEqual([['look'], ['listen']])
+  })
+
   it('a call whose middleware has failed can be removed', async () => {
     const session = createSession()
     const { agent, client } = setUp(

@@ -2,7 +2,7 @@ import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import type { AgentContext, AgentOptions, Message } from '../index.ts'
+import type { AgentContext, AgentOptions, Content, Message, TextContent } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
@@ -165,6 +165,34 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
       expect(response.value).toBeUndefined()
     },
   )
+
+  const transforms: readonly [string, (content: TextContent) => Content[], object | undefined][] = [
+    ['changes the text', ({ text }) => [{ type: 'text', text: `Not ${text}` }], undefined],
+    [
+      'adds a content without text',
+      (content) => [content, { type: 'reasoning', text: 'It is a city.' }],
+      { city: 'Rome' },
+    ],
+  ]
+
+  it.each(transforms)('around a transform of the run that %s', async (_, change, value) => {
+    const transform = agentMiddleware('transform', async (context, callNext) => {
+      context.transformUpdates({
+        transform(update, controller) {
+          const contents = update.contents.flatMap((part) =>
+            part.type === 'text' ? change(part) : [part],
+          )
+          controller.enqueue({ ...update, contents })
+        },
+      })
+      await callNext()
+    })
+    const { agent } = make(['Rome'], { middleware: [transform, readCity] })
+
+    const { response } = await play(agent, 'Go', { stream })
+
+    expect(response.value).toEqual(value)
+  })
 })
 
 describe('parseValue', () => {

@@ -77,6 +77,24 @@ test('nor does such a middleware of a run begin the run', () => {
   expect(client.requests).toEqual([])
 })
 
+test('an agent that a tool runs needs a store with what its middleware needs, whoever calls it', async () => {
+  const helper = new Agent({
+    name: 'helper',
+    client: scriptedClient(() => 'Done.'),
+    middleware: limiting,
+  }).asTool()
+  const runWith = async (store: KeyValueStore) => {
+    const client = scriptedClient([callFunction('helper', { task: 'Help.' }), 'Thanks.'])
+    const { messages } = await new Agent({ client, store, tools: [helper] }).run('Hello')
+    const results = messages.flatMap(({ contents }) => contents)
+    return results.find(({ type }) => type === 'function-result')
+  }
+
+  expect(await runWith(memoryStore())).not.toHaveProperty('error')
+  expect(await runWith(plain())).toHaveProperty('error')
+  expect(await runWith(memoryStore())).not.toHaveProperty('error')
+})
+
 test('something that is no store makes no agent', () => {
   const make = (store: unknown) => () =>
     new Agent({ client: scriptedClient([]), store: store as KeyValueStore })

@@ -66,6 +66,29 @@ describe.each([
     expect(session).toMatchObject({ conversationId: 'conv_1', keeper: 'keeper', sent: 2 })
   })
 
+  it('continues another conversation of the provider, if the caller says so', async () => {
+    const keeper = keeping(['one', 'two'])
+    const session: Session = createSession()
+    const agent = new Agent({ client: keeper })
+
+    await run(agent, 'first', { session })
+    await run(agent, 'second', { session, options: { conversationId: 'conv_2' } })
+
+    expect(said(keeper.requests[1]!.messages)).toEqual(['second'])
+    expect(keeper.requests[1]!.options.conversationId).toBe('conv_2')
+  })
+
+  it('tells all of it to another provider that the caller names a conversation of', async () => {
+    const other = scriptedClient(['two'], { provider: 'other' })
+    const session: Session = createSession()
+
+    await run(new Agent({ client: keeping(['one']) }), 'first', { session })
+    const options = { conversationId: 'conv_2' }
+    await run(new Agent({ client: other }), 'second', { session, options })
+
+    expect(said(other.requests[0]!.messages)).toEqual(['first', 'one', 'second'])
+  })
+
   it('continues after a call without tools', async () => {
     const keeper = keeping(['one', 'two'])
     const session = createSession()

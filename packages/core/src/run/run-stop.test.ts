@@ -1,7 +1,7 @@
 import { runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { Stop } from '../index.ts'
-import { Agent, agentMiddleware, chatMiddleware, defineState } from '../index.ts'
+import { Agent, agentMiddleware, chatMiddleware, defineState, messageText } from '../index.ts'
 
 describe.each(runModes)('a requested stop, %s', (mode) => {
   it('can be read by other middlewares', async () => {
@@ -19,6 +19,20 @@ describe.each(runModes)('a requested stop, %s', (mode) => {
     await runIn(mode, new Agent({ client: scriptedClient(['Hi.']), middleware: [reads, stop] }))
 
     expect(seen).toEqual([undefined, { reason: 'enough', response: 'Stopped.' }])
+  })
+
+  it('before the loop ends a run that a middleware answers itself', async () => {
+    const client = scriptedClient([])
+    const reply = agentMiddleware('reply', (context) => {
+      context.run.stop('closed', { response: 'Come back later.' })
+      context.result = 'We are closed.'
+    })
+
+    const response = await runIn(mode, new Agent({ client, middleware: reply }))
+
+    expect(response).toMatchObject({ status: 'terminated', reason: 'closed' })
+    expect(response.messages.map(messageText)).toEqual(['We are closed.', 'Come back later.'])
+    expect(client.requests).toEqual([])
   })
 
   it('is reverted with the state of a batch that fails', async () => {

@@ -42,7 +42,8 @@ export function instrument(text, firstId) {
         ? `{if (!${active}) {${rendered}}}`
         : `(${active} ? ${replacement} : ${rendered})`
     }
-    return rendered
+    // Each turn of a loop asks, so that one without end can be told.
+    return isBodyOfLoop(node) ? `{isActiveMutant(-1); ${rendered}}` : rendered
   }
 
   function add(node, replacement) {
@@ -107,6 +108,12 @@ function isCondition(node) {
 /** A loop that cannot end says nothing. */
 function isLoop(node) {
   return ts.isWhileStatement(node) || ts.isDoStatement(node) || ts.isForStatement(node)
+}
+
+function isBodyOfLoop(node) {
+  const { parent } = node
+  if (parent?.statement !== node) return false
+  return isLoop(parent) || ts.isForOfStatement(parent) || ts.isForInStatement(parent)
 }
 
 function isNegation(node) {

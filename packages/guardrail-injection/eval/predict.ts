@@ -7,6 +7,6 @@ const assess = injectionAssessor()
 export const evaluation: GuardrailEvaluation = {
   predict: ({ text }) => {
     const { score } = assess(text)
-    return { flag: score >= 0.7, score }
+    return { flag: score >= 0.6, score }
   },
 }

@@ -64,14 +64,14 @@ describe('hostile input', () => {
   })
 
   test.each(pieces)(
-    '100,000 characters of %j take less than 50 ms, a million less than 1 s',
+    '100,000 characters of %j take less than 150 ms, a million less than 3 s',
     (piece) => {
       const long = piece.repeat(100_000 / piece.length)
       const huge = piece.repeat(1_000_000 / piece.length)
 
-      expect(quickest(() => assess(long), 50)).toBeLessThan(50)
-      expect(quickest(() => assess(huge), 1_000)).toBeLessThan(1_000)
-      expect(quickest(() => findImages(huge), 1_000)).toBeLessThan(1_000)
+      expect(quickest(() => assess(long), 150)).toBeLessThan(150)
+      expect(quickest(() => assess(huge), 3_000)).toBeLessThan(3_000)
+      expect(quickest(() => findImages(huge), 3_000)).toBeLessThan(3_000)
     },
   )
 })

@@ -75,6 +75,6 @@ function scorer(
   }
 }
 
-export const defaultThreshold = 0.7
+export const defaultThreshold = 0.6
 export const refusal = 'This request was stopped by a safety check.'
 const notice = '[removed: it tried to give orders]'

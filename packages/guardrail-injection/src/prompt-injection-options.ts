@@ -37,7 +37,7 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
   readonly applyTo?: readonly InjectionStage[] | undefined
   /**
    * Lowest score that counts as an attack, from 0 to 1.
-   * @default 0.7
+   * @default 0.6
    */
   readonly threshold?: number | undefined
   /**

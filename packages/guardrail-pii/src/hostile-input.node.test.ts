@@ -43,17 +43,17 @@ describe('hostile input', () => {
     Chinese: '电1',
   }
 
-  it.for(Object.entries(hostile))('100,000 characters of %s take under 50 ms', ([, unit]) => {
-    expect(fastest(unit.repeat(100_000 / unit.length))).toBeLessThan(50)
+  it.for(Object.entries(hostile))('100,000 characters of %s take under 200 ms', ([, unit]) => {
+    expect(fastest(unit.repeat(100_000 / unit.length))).toBeLessThan(200)
   })
 
-  it('a million characters take under a second', { timeout: 30_000 }, () => {
+  it('a million characters take under three seconds', { timeout: 30_000 }, () => {
     const all = Object.values(hostile)
     const mixed = all.map((unit) => unit.repeat(1_000_000 / all.length / unit.length)).join(' ')
 
-    expect(fastest(mixed)).toBeLessThan(1000)
-    expect(fastest('a'.repeat(1_000_000))).toBeLessThan(1000)
-    expect(fastest('1 '.repeat(500_000))).toBeLessThan(1000)
+    expect(fastest(mixed)).toBeLessThan(3000)
+    expect(fastest('a'.repeat(1_000_000))).toBeLessThan(3000)
+    expect(fastest('1 '.repeat(500_000))).toBeLessThan(3000)
   })
 })
 

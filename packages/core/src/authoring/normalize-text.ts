@@ -7,7 +7,7 @@ export interface NormalizeTextOptions {
    * @default true
    */
   readonly homoglyphs?: boolean | undefined
-  /** Removes accents from letters. @default false */
+  /** Removes accents and strokes (`đ`, `ł`, `ø`, `ı`) from letters. @default false */
   readonly stripDiacritics?: boolean | undefined
   /** Converts letters to lower case. @default false */
   readonly lowerCase?: boolean | undefined
@@ -103,9 +103,10 @@ function readableTape(text: string, options: NormalizeTextOptions): Tape {
   for (let at = 0, end = 0; at < text.length; at = end) {
     const code = text.codePointAt(at)!
     plainRun.lastIndex = at
-    if (code < 0x7f && plainRun.test(text)) {
+    if (plainRun.test(text)) {
       end = plainRun.lastIndex
       pieces.push(plain(text.slice(at, end), options))
+      inFlag = false
       while (at < end) {
         starts[made] = at++
         ends[made++] = at
@@ -145,26 +146,35 @@ function cached<T>(compute: (key: string) => T): (key: string) => T {
 const plain = (text: string, { lowerCase }: NormalizeTextOptions): string =>
   lowerCase ? text.toLowerCase() : text
 
-const isTag = (code: number): boolean => code >= 0xe0000 && code <= 0xe007f
+const isTag = (code: number): boolean => code >= 0xe0020 && code < 0xe007f
 
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu
 const whitespace = /[^\S\ufeff]|\x85/u
 const accents = /[\u0300-\u036f]+/g
+// Unicode takes these for letters of their own.
+const strokes: Readonly<Record<string, string>> = {
+  đ: 'd',
+  Đ: 'D',
+  ł: 'l',
+  Ł: 'L',
+  ø: 'o',
+  Ø: 'O',
+  ı: 'i',
+}
+const stroked = /[đĐłŁøØı]/g
+const withoutStroke = (letter: string): string => strokes[letter]!
 
 /** Returns the readable form of a character and its marks. */
 function readable(original: string, options: NormalizeTextOptions): string {
   const code = original.codePointAt(0)!
-  if (isTag(code)) {
-    const hidden = code >= 0xe0020 && code < 0xe007f ? String.fromCharCode(code & 0x7f) : ''
-    return plain(hidden, options)
-  }
+  if (isTag(code)) return plain(String.fromCharCode(code & 0x7f), options)
   if (whitespace.test(original)) return original.normalize('NFKC')
   // Some characters are made of others with invisible ones among them.
   const visible = original.replace(invisible, '')
   const compatible = visible.normalize('NFKC').replace(invisible, '')
   const letters = stylised.get(compatible) ?? compatible
   const bare = options.stripDiacritics
-    ? letters.normalize('NFD').replace(accents, '').normalize('NFC')
+    ? letters.normalize('NFD').replace(accents, '').replace(stroked, withoutStroke).normalize('NFC')
     : letters
   // One Arabic ligature is a sentence of eighteen letters.
   return plain(bare.length > maxGrowth * visible.length ? visible : bare, options)
@@ -176,7 +186,6 @@ const notAscii = /[\u0080-\uffff]/g
 
 /** Changes no length, so that what the tape knows of each character still holds. */
 function foldHomoglyphs(text: string): string {
-  if (plainAscii.test(text)) return text
   return text.replace(word, (letters) =>
     latin.test(letters)
       ? letters.replace(notAscii, (letter) => homoglyphs.get(letter) ?? letter)

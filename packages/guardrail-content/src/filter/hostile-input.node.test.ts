@@ -42,16 +42,16 @@ describe.each(Object.entries(searches))('%s', (name, rules) => {
   })
 
   test.each(hostile)(
-    '100,000 characters in under 50 ms, a million in under a second: %s',
+    '100,000 characters in under 150 ms, a million in under three seconds: %s',
     (_, unit) => {
       const timeOf = (chars: number, enoughMs: number): number => {
         const text = unit.repeat(Math.ceil(chars / unit.length)).slice(0, chars)
         return quickest(() => search.scan(text, 0, true), enoughMs)
       }
 
-      expect(timeOf(100_000, 50)).toBeLessThan(50)
+      expect(timeOf(100_000, 150)).toBeLessThan(150)
       const isSlow = name !== 'whole words'
-      expect(isSlow ? 0 : timeOf(1_000_000, 1000)).toBeLessThan(1000)
+      expect(isSlow ? 0 : timeOf(1_000_000, 3000)).toBeLessThan(3000)
     },
   )
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { injectionSignals } from './assess-text.ts'
 import { SignalIndex } from './signal-index.ts'
 import { SignalSearch } from './signal-search.ts'
-import { wordStartsOf } from './word-starts.ts'
+import { startsOf } from './match-starts.ts'
 
 test.each<[RegExp, readonly string[] | undefined]>([
   [/\b(?:ignore|no|you (?:are|be))\b/g, ['igno', 'no', 'you ']],
@@ -17,6 +17,16 @@ test.each<[RegExp, readonly string[] | undefined]>([
   [/\ba\.b\b/g, ['a.b']],
   [/\b(?:a(?:b|cde)|f)g/g, ['abg', 'acde', 'fg']],
   [/\bso(?:me(?:thing|one)|[(|)]x)y|z/g, undefined],
+  [/<\|?(?:im|end)/g, ['<|im', '<|en', '<im', '<end']],
+  [/[\\-x]x/g, undefined],
+  [/["\u2018[]my/g, ['"my', '\u2018my', '[my']],
+  [/(?<!a)[[\](\\]\w/g, ['[', ']', '(', '\\']],
+  [/[<\d]x/g, undefined],
+  [/[<-]x/g, ['<x', '-x']],
+  [/[!-/]x/g, undefined],
+  [/(?:<|word)/g, undefined],
+  [/ ?<x/g, [' <x', '<x']],
+  [/(?:<x)?/g, undefined],
   [/\b(?:word|.x)/g, undefined],
   [/\b\w+/g, undefined],
   [/word/g, undefined],
@@ -24,7 +34,7 @@ test.each<[RegExp, readonly string[] | undefined]>([
   [/\bword/gi, undefined],
   [/\bword|other/g, undefined],
 ])('%s begins with %j', (pattern, expected) => {
-  const starts = wordStartsOf(pattern)
+  const starts = startsOf(pattern)
 
   expect(starts && [...starts].toSorted()).toEqual(expected && [...expected].toSorted())
 })

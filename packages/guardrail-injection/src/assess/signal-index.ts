@@ -1,9 +1,9 @@
 import type { InjectionSignal } from '../signals/injection-signal.ts'
-import { wordStartsOf } from './word-starts.ts'
+import { startsOf } from './match-starts.ts'
 
 /**
- * Finds the signals that a text may have by the beginnings of its words. Most texts have few, and most of the time
- * of an assessment would go into searches that find nothing.
+ * Finds the signals that a text may have by the beginnings of its words, and by its signs. Most texts have few, and most
+ * of the time of an assessment would go into searches that find nothing.
  */
 export class SignalIndex {
   readonly #signals: readonly InjectionSignal[]
@@ -24,18 +24,21 @@ export class SignalIndex {
 
   /** Returns the signals that a text of small letters may have, in their order. */
   possibleIn(text: string): readonly InjectionSignal[] {
-    const isPossible = new Uint8Array(this.#signals.length)
-    for (const place of this.#others) isPossible[place] = 1
-    if (notAscii.test(text)) for (const place of this.#foreign) isPossible[place] = 1
+    const possible = new Set(this.#others)
+    if (notAscii.test(text)) for (const place of this.#foreign) possible.add(place)
+    let isInWord = false
     for (let at = 0; at < text.length; at++) {
-      if (!isWord(text.charCodeAt(at)) || (at > 0 && isWord(text.charCodeAt(at - 1)))) continue
-      let letter = this.#starts.next.get(text.charCodeAt(at))
+      const code = text.charCodeAt(at)
+      const wasInWord = isInWord
+      isInWord = isWord(code)
+      if (isInWord && wasInWord) continue
+      let letter = this.#starts.next.get(code)
       for (let end = at + 1; letter !== undefined; end++) {
-        for (const place of letter.places) isPossible[place] = 1
+        for (const place of letter.places) possible.add(place)
         letter = letter.next.get(text.charCodeAt(end))
       }
     }
-    return this.#signals.filter((_, place) => isPossible[place] === 1)
+    return [...possible].toSorted((one, other) => one - other).map((place) => this.#signals[place]!)
   }
 
   #add(start: string, place: number): void {
@@ -73,6 +76,6 @@ function fewestStarts({
   parts,
 }: InjectionSignal): ReadonlySet<string> | undefined {
   if (cased || inLines) return undefined
-  const known = [needs ?? [], parts].flat().flatMap((pattern) => wordStartsOf(pattern) ?? [])
+  const known = [needs ?? [], parts].flat().flatMap((pattern) => startsOf(pattern) ?? [])
   return known.toSorted((one, other) => one.size - other.size)[0]
 }

@@ -77,10 +77,9 @@ function compiled(part: string): RegExp {
 /** Creates a pattern for any of some whole words. */
 export const words = (alternatives: string): string => `\\b(?:${alternatives})\\b`
 
-/** Writes stems as they are in a text that was normalized. People also write `d` for the Vietnamese `đ`. */
+/** Writes stems as they are in a text that was normalized. */
 export function normalizedStems(stems: string): string {
-  const { text } = normalizeText(stems, { stripDiacritics: true, homoglyphs: false })
-  return text.replaceAll('đ', '[dđ]')
+  return normalizeText(stems, { stripDiacritics: true, homoglyphs: false }).text
 }
 
 const cyrillic = /[\u0400-\u04ff]/g

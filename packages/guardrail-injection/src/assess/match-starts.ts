@@ -13,16 +13,18 @@ const mostStarts = 500
 const wordStart = /^(?:\(\?<!\\b[a-z ]+\))?\\b/
 
 /**
- * Returns the beginnings that matches of a pattern may have, of four characters or fewer: each match begins at the
- * start of a word with one of them. Returns `undefined` for a pattern of which that cannot be told.
+ * Returns the beginnings that matches of a pattern may have, of four characters or fewer. Each match begins with one
+ * of them, at the start of a word if that is a letter or a digit. Returns `undefined` for a pattern of which that
+ * cannot be told.
  */
-export function wordStartsOf({ source, flags }: RegExp): ReadonlySet<string> | undefined {
-  if (flags !== 'g' || !wordStart.test(source)) return undefined
+export function startsOf({ source, flags }: RegExp): ReadonlySet<string> | undefined {
+  if (flags !== 'g') return undefined
   const reader = new StartReader(source)
   const starts = reader.sequence()
   const isRead = reader.at === source.length && starts.length <= mostStarts
   const texts = new Set(starts.map(({ text }) => text))
-  return isRead && [...texts].every((text) => /^\w/.test(text)) ? texts : undefined
+  const first = wordStart.test(source) ? /^\w/ : /^\W/
+  return isRead && [...texts].every((text) => first.test(text)) ? texts : undefined
 }
 
 /** Reads the beginnings of a pattern. What it does not know ends a beginning, so none is too long. */
@@ -101,8 +103,11 @@ class StartReader {
   #class(): readonly Start[] | undefined {
     const [inner] = /^(?:\\[^]|[^\]\\])*/.exec(this.#source.slice(this.at))!
     this.at += inner.length + 1
-    if (/^\^|\\|.-./.test(inner)) return undefined
-    return Array.from(inner, (text) => ({ text, isOpen: true }))
+    const texts = inner.replace(/\\u([\da-f]{4})|\\(\W)/g, (_, code?: string, sign?: string) =>
+      code === undefined ? sign! : String.fromCharCode(Number.parseInt(code, 16)),
+    )
+    if (/^\^|\\|.-./.test(inner.replaceAll(/\\(?:u[\da-f]{4}|\W)/g, '.'))) return undefined
+    return Array.from(texts, (text) => ({ text, isOpen: true }))
   }
 
   #escape(): readonly Start[] | undefined {

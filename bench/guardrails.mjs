@@ -1,5 +1,5 @@
-// What the guardrails on content and the audit log add to a run of a bare agent: CPU time in microseconds of a plain
-// run and of a streamed word, in several short rounds in which all agents take turns. The quietest round and the median.
+// What the guardrails on content, three without a detector, and the audit log add to a run of a bare agent: CPU time in
+// microseconds of a plain run and of a streamed word, in several short rounds in which all agents take turns. The quietest round and the median.
 // usage: node --conditions=@lamella/source bench/guardrails.mjs [rounds] [another checkout, measured in the same turns]
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -13,7 +13,7 @@ const usage = { inputTokens: 10, outputTokens: 60 }
 
 async function agentsOf(root) {
   const from = (name) => import(pathToFileURL(`${root}/packages/${name}/src/index.ts`).href)
-  const { Agent, BaseChatClient, chatResponse } = await from('core')
+  const { Agent, BaseChatClient, chatResponse, guardrail } = await from('core')
   const { contentFilter } = await from('guardrail-content')
   const { promptInjection } = await from('guardrail-injection')
   const { pii } = await from('guardrail-pii')
@@ -32,6 +32,15 @@ async function agentsOf(root) {
   }
 
   const sink = { name: 'none', write: () => {} }
+  // What core does for a guardrail, without a detector.
+  const allowed = { action: 'allow' }
+  const empty = (name) =>
+    guardrail({
+      name,
+      applyTo: ['input', 'instructions', 'output', 'result', 'arguments'],
+      check: () => allowed,
+      stream: { release: 'window', pending: (text) => text.length },
+    })
   return Object.entries({
     bare: [],
     'pii()': pii(),
@@ -39,6 +48,7 @@ async function agentsOf(root) {
     'contentFilter()': contentFilter(),
     'all three': [pii(), promptInjection(), contentFilter()],
     'auditLog()': auditLog({ sinks: sink }),
+    'three empty ones': ['one', 'two', 'three'].map(empty),
   }).map(([name, middleware]) => ({
     name,
     agent: new Agent({ client: new WeatherClient({ model: 'fake' }), middleware }),

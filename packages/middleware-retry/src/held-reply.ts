@@ -1,40 +1,43 @@
-import type { ChatResponse, ChatResponseUpdate, UpdateTransformer } from '@lamella/core'
+import type {
+  ChatResponse,
+  ChatResponseUpdate,
+  TransformController,
+  UpdateTransformer,
+} from '@lamella/core'
 import { foldUpdates } from '@lamella/core'
 
-/** Holds back a streamed reply until it is judged. */
-export interface HeldReply<Verdict> extends UpdateTransformer<ChatResponseUpdate> {
-  /** The rejected reply and its verdict. No update of it was released. */
-  readonly rejected: { readonly response: ChatResponse; readonly verdict: Verdict } | undefined
-}
+type Judge<Verdict> = (response: ChatResponse) => Promise<Verdict | undefined>
 
-/** Releases a streamed reply once `judge` accepts it by returning `undefined`. */
-export function heldReply<Verdict>(
-  judge: (response: ChatResponse) => Promise<Verdict | undefined>,
-): HeldReply<Verdict> {
-  let held: ChatResponseUpdate[] = []
-  let rejected: HeldReply<Verdict>['rejected']
-  return {
-    get rejected() {
-      return rejected
-    },
-    start() {
-      held = []
-      rejected = undefined
-    },
-    transform(update) {
-      held.push(update)
-    },
-    async flush(controller) {
-      const response = foldUpdates(held)
-      const verdict = await judge(response)
-      if (verdict === undefined) {
-        for (const update of held) controller.enqueue(update)
-      } else {
-        rejected = { response, verdict }
-        // The run and middlewares further in still count its usage.
-        controller.enqueue({ contents: [], usage: response.usage })
-      }
-      held = []
-    },
+/** Holds back a streamed reply, and releases it once `judge` accepts it by returning `undefined`. */
+export class HeldReply<Verdict> implements UpdateTransformer<ChatResponseUpdate> {
+  /** The rejected reply and its verdict. No update of it was released. */
+  rejected: { readonly response: ChatResponse; readonly verdict: Verdict } | undefined
+  readonly #judge: Judge<Verdict>
+  #held: ChatResponseUpdate[] = []
+
+  constructor(judge: Judge<Verdict>) {
+    this.#judge = judge
+  }
+
+  start(): void {
+    this.#held = []
+    this.rejected = undefined
+  }
+
+  transform(update: ChatResponseUpdate): void {
+    this.#held.push(update)
+  }
+
+  async flush(controller: TransformController<ChatResponseUpdate>): Promise<void> {
+    const response = foldUpdates(this.#held)
+    const verdict = await this.#judge(response)
+    if (verdict === undefined) {
+      for (const update of this.#held) controller.enqueue(update)
+    } else {
+      this.rejected = { response, verdict }
+      // The run and middlewares further in still count its usage.
+      controller.enqueue({ contents: [], usage: response.usage })
+    }
+    this.#held = []
   }
 }

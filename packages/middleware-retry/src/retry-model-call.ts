@@ -17,7 +17,7 @@ import {
   unlessAborted,
 } from '@lamella/core/authoring'
 import { isOwned, ownOptions, reloadCache, replayOf } from './call-options.ts'
-import { heldReply } from './held-reply.ts'
+import { HeldReply } from './held-reply.ts'
 import { ReplyRejectedError } from './reply-rejected-error.ts'
 import type { RetryChange, RetryDecision, RetryFailure, RetryReply } from './retry-decision.ts'
 import type { GiveUpReason } from './retry-event.ts'
@@ -82,7 +82,7 @@ class ModelCall {
   readonly #settings: ModelRetrySettings
   readonly #context: ChatContext
   readonly #planner: RetryPlanner
-  readonly #held: ReturnType<typeof heldReply<true | RetryChange>> | undefined
+  readonly #held: HeldReply<true | RetryChange> | undefined
   #attempt = 1
 
   constructor(settings: ModelRetrySettings, context: ChatContext) {
@@ -92,7 +92,7 @@ class ModelCall {
     const { isShadow, rejectReply, stream } = settings
     if (!context.stream || isShadow) return
     const isHeld = rejectReply !== undefined && stream === 'before-first-content'
-    this.#held = isHeld ? heldReply((response) => this.#judge(response)) : undefined
+    this.#held = isHeld ? new HeldReply((response) => this.#judge(response)) : undefined
     context.transformUpdates(this.#held ?? holdPreamble())
   }
 

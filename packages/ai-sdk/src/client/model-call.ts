@@ -106,6 +106,6 @@ function failureOf(
     // What a provider runs itself may act on the world.
     replay: acts ? 'unsafe' : 'safe',
     // Keys are private to the packages of the AI SDK.
-    confidential: { keys: [], texts: () => conversationTexts(request) },
+    confidential: { keys: () => [], texts: () => conversationTexts(request) },
   }
 }

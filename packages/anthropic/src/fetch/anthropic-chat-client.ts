@@ -125,12 +125,7 @@ export class AnthropicChatClient extends BaseChatClient {
     const failure: FailureContext = {
       provider: this.provider,
       replay: replayOf(body),
-      confidential: {
-        get keys() {
-          return sender.keys
-        },
-        texts: () => conversationTexts(request),
-      },
+      confidential: { keys: () => sender.keys, texts: () => conversationTexts(request) },
     }
     return {
       signal: request.signal,

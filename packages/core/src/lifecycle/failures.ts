@@ -1,6 +1,7 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import { isControlFlow, isPause } from '../contract/control-flow.ts'
 import type { RunContext } from '../contract/run.ts'
+import { perRun } from '../run/per-run.ts'
 import type { ErrorSource, LifecycleHooks } from './hooks.ts'
 
 /** Several hooks failed, or hooks after something that had failed already. The first is the cause. */
@@ -97,12 +98,11 @@ class Failures {
 }
 
 /** By run, and not on the hooks: they serve many runs at once. */
-const failures = new WeakMap<RunContext, Map<LifecycleHooks, Failures>>()
+const failures = perRun(() => new Map<LifecycleHooks, Failures>())
 
 /** The failures of a run, the same at each level. */
 export function failuresOf(hooks: LifecycleHooks, run: RunContext): Failures {
-  const ofRun = failures.get(run) ?? new Map<LifecycleHooks, Failures>()
-  failures.set(run, ofRun)
+  const ofRun = failures(run)
   const known = ofRun.get(hooks) ?? new Failures(hooks, run)
   ofRun.set(hooks, known)
   return known

@@ -137,6 +137,12 @@ export class Run implements RunContext {
   /** Tools and tool choice of the last request. */
   offer: Offer | undefined
   readonly #init: RunInit
+  /** The model call whose request is open. */
+  asking: { cancelInside(error: unknown): void } | undefined
+  /** How often an agent middleware has failed while the loop inside it was running. */
+  givenUp = 0
+  /** Values that `perRun` has made. */
+  kept: Map<object, object> | undefined
   #id: string | undefined
   #controller: AbortController | undefined
   #journal: Journal | undefined
@@ -148,6 +154,11 @@ export class Run implements RunContext {
   #saving: Promise<void> | undefined
   #tools: LiveTools | undefined
   #observers: Set<(event: RunEvent) => void> | undefined
+
+  // A function that is written where it is assigned to a property becomes an old object in V8: what it refers
+  // to, the whole run, would outlive minor collections.
+  readonly #onToolEdit = (what: string): void => this.noteEdit(`run.tools.${what}()`)
+  readonly #onRewrite = (): void => this.noteEdit('run.messages.rewrite()')
 
   constructor(init: RunInit) {
     const { parent } = init
@@ -229,7 +240,7 @@ export class Run implements RunContext {
 
   #useTools(tools: LiveTools): void {
     this.#tools = tools
-    tools.onEdit = (what) => this.noteEdit(`run.tools.${what}()`)
+    tools.onEdit = this.#onToolEdit
   }
 
   /**
@@ -280,8 +291,7 @@ export class Run implements RunContext {
   saveNext(take: (run: Run) => Promise<Checkpoint>): Promise<void> | undefined {
     const { onCheckpoint } = this.#init
     if (onCheckpoint === undefined) return undefined
-    const before = this.#saving ?? Promise.resolve()
-    this.#saving = before.then(async () => onCheckpoint(await take(this)))
+    this.#saving = Promise.resolve(this.#saving).then(async () => onCheckpoint(await take(this)))
     return this.unlessAborted(this.#saving)
   }
 
@@ -304,7 +314,7 @@ export class Run implements RunContext {
   /** Stops listening to the caller's signal. */
   release(): void {
     this.phase = 'over'
-    this.messages.onEdit = () => this.noteEdit('run.messages.rewrite()')
+    this.messages.onEdit = this.#onRewrite
     this.#init.control?.detach(this)
     this.#unlink?.()
   }

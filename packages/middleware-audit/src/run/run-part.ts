@@ -1,5 +1,6 @@
 import type {
   AgentContext,
+  AgentInfo,
   AgentMiddleware,
   AgentResponse,
   Block,
@@ -52,15 +53,26 @@ export function runPart(audit: RunAudit): AgentMiddleware['process'] {
 
 function startFacts(audit: RunAudit, context: AgentContext): AuditFacts {
   const { agent, messages, instructions, stream } = context
-  const { agent: run, chat, function: call } = agent.explain('')
   return {
     streamed: stream,
     messages: messages.length,
-    middlewares: { agent: run, chat, function: call },
+    middlewares: middlewaresOf(agent),
     versions: audit.options.versions,
     input: audit.content('input', context, () => said(messages)),
     instructions: audit.content('instructions', context, () => instructions),
   }
+}
+
+const known = new WeakMap<AgentInfo, AuditFacts>()
+
+/** Names of an agent's middlewares, which never change. */
+function middlewaresOf(agent: AgentInfo): AuditFacts {
+  const before = known.get(agent)
+  if (before !== undefined) return before
+  const { agent: run, chat, function: call } = agent.explain('')
+  const middlewares = { agent: run, chat, function: call }
+  known.set(agent, middlewares)
+  return middlewares
 }
 
 async function recordFailure(

@@ -200,11 +200,6 @@ function failureContext({ connection, request, replay }: OpenAICall): OpenAIFail
     provider,
     errorCodes,
     replay,
-    confidential: {
-      get keys() {
-        return sender.keys
-      },
-      texts: () => conversationTexts(request),
-    },
+    confidential: { keys: () => sender.keys, texts: () => conversationTexts(request) },
   }
 }

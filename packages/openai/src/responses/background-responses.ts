@@ -58,7 +58,7 @@ export async function cancelResponse(
     await answer.body?.cancel()
   } catch (error) {
     signal.throwIfAborted()
-    const confidential = { keys: sender.keys, texts: () => [] }
+    const confidential = { keys: () => sender.keys, texts: () => [] }
     throw toProviderError(error, { provider, errorCodes, replay: 'safe', confidential })
   }
 }

@@ -38,6 +38,11 @@ export type Ending<Result> =
 /** Ends of spans that wait for the end of the run, which tells whether a guardrail sealed it. */
 export type HeldEnds = ((isSealed: boolean) => void)[]
 
+/** Empty once the operation has ended: a context may live long, and an operation holds its run. */
+export interface ActiveOperation {
+  operation: Operation | undefined
+}
+
 /** A run, a model call or a tool call in progress. */
 export interface Operation {
   readonly start: OperationStart
@@ -45,6 +50,7 @@ export interface Operation {
   ended: boolean
   /** Undefined without a working tracer. */
   span?: Span
-  /** Context with the span. */
+  /** Context with the span, and with what follows. */
   context?: Context
+  active?: ActiveOperation
 }

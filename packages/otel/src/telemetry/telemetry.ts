@@ -7,7 +7,14 @@ import { conventionsOf, semconvFor } from '../base/conventions.ts'
 import { Instruments } from './instruments.ts'
 import type { OpenTelemetry } from '../base/open-telemetry.ts'
 import { openTelemetry } from '../base/open-telemetry.ts'
-import type { Ending, HeldEnds, Operation, OperationEnd, OperationStart } from './operation.ts'
+import type {
+  ActiveOperation,
+  Ending,
+  HeldEnds,
+  Operation,
+  OperationEnd,
+  OperationStart,
+} from './operation.ts'
 import { messageOf, TelemetryLog } from './telemetry-log.ts'
 import type { PricedCall, TracedContext, TracingOptions } from '../base/tracing-options.ts'
 
@@ -56,7 +63,12 @@ export class Telemetry {
       const span = this.#startSpan(start, outside)
       if (api === undefined || outside === undefined || span === undefined) return
       operation.span = span
-      operation.context = api.trace.setSpan(outside, span).setValue(operationKey, operation)
+      const isSeen = this.sees(operation)
+      if (isSeen || api.isSpanContextValid(span.spanContext()))
+        operation.context = api.trace.setSpan(outside, span)
+      if (operation.context === undefined || !isSeen) return
+      operation.active = { operation }
+      operation.context = operation.context.setValue(operationKey, operation.active)
     })
     return operation
   }
@@ -105,14 +117,15 @@ export class Telemetry {
 
   /** The innermost operation of `run` that is active here, if any is. */
   activeIn(run: RunContext): Operation | undefined {
-    const operation = this.api?.context.active().getValue(operationKey) as Operation | undefined
-    return operation?.start.run === run ? operation : undefined
+    const active = this.api?.context.active().getValue(operationKey) as ActiveOperation | undefined
+    return active?.operation?.start.run === run ? active.operation : undefined
   }
 
   /** Ends the operation, now or, if its content may be captured, together with the run. */
   end(operation: Operation, end: OperationEnd, held?: HeldEnds): void {
     const { start, span } = operation
     operation.ended = true
+    if (operation.active !== undefined) operation.active.operation = undefined
     const elapsedMs = this.now() - operation.startedAt
     this.safely(() => {
       if (!this.log.isOff) this.log.tell(messageOf(start, 'end', { ...end, elapsedMs }))

@@ -188,6 +188,12 @@ export class AgentCall extends ContentCall<AgentResponse> {
     })
   }
 
+  override cancelInside(error: unknown): void {
+    super.cancelInside(error)
+    this.run.givenUp++
+    this.run.asking?.cancelInside(error)
+  }
+
   /** Discards what the inside produced, whether the loop finished, failed or never ran. */
   withhold(): void {
     this.#isRunning = false

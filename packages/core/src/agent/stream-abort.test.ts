@@ -6,6 +6,7 @@ import {
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
+  GuardrailTripped,
   LamellaError,
   outcomeOf,
   text,
@@ -50,6 +51,16 @@ function countedController() {
     remove(...args)
   }
   return { controller, signal, listening }
+}
+
+function tripped(): GuardrailTripped {
+  return new GuardrailTripped({
+    guardrail: 'g',
+    level: 'chat',
+    stage: 'input',
+    category: 'c',
+    message: 'Blocked.',
+  })
 }
 
 const hanging = { updates: ['one ', 'two '], hang: true }
@@ -230,6 +241,86 @@ describe('cancel()', () => {
     await stream[Symbol.asyncDispose]()
 
     expect([(await stream.outcome()).status, client.openStreams]).toEqual(['aborted', 0])
+  })
+
+  it('ends a middleware that calls the model again with a signal of its own', async () => {
+    const stubborn = chatMiddleware('stubborn', (context, callNext) =>
+      callNext().catch(() => {
+        context.signal = new AbortController().signal
+        return callNext()
+      }),
+    )
+    const client = scriptedClient([{ updates: [], hang: true }, 'Again.'])
+    const stream = new Agent({ client, middleware: stubborn }).run('Hello', { stream: true })
+    const pending = stream[Symbol.asyncIterator]().next()
+    await Promise.resolve()
+
+    const [settled] = await Promise.allSettled([pending, stream.cancel(enough)])
+
+    expect(settled).toEqual({ status: 'rejected', reason: enough })
+    expect(client.openStreams).toBe(0)
+  })
+
+  it.each([new Error('failed'), tripped()])(
+    'rejects with its reason, whatever a middleware throws then: %s',
+    async (error) => {
+      const failing = agentMiddleware('failing', (_, callNext) =>
+        callNext().catch(() => {
+          throw error
+        }),
+      )
+      const client = scriptedClient([{ updates: [], hang: true }])
+      const stream = new Agent({ client, middleware: failing }).run('Hello', { stream: true })
+      const contents: unknown[] = []
+      const reading = (async () => {
+        for await (const update of stream) contents.push(...update.contents)
+      })()
+      await Promise.resolve()
+
+      await stream.cancel(enough)
+
+      await expect(reading).rejects.toBe(enough)
+      expect(contents).toEqual([])
+      expect(await stream.outcome()).toMatchObject({ status: 'aborted', error: enough })
+    },
+  )
+
+  it('by a transform shows nothing more', async () => {
+    const cancelling = chatMiddleware('cancelling', (context, callNext) => {
+      context.transformUpdates({
+        transform(update, controller) {
+          void stream.cancel(enough)
+          controller.enqueue(update)
+        },
+      })
+      return callNext()
+    })
+    const client = scriptedClient([hanging])
+    const stream = new Agent({ client, middleware: cancelling }).run('Hello', { stream: true })
+
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toBe(enough)
+  })
+
+  it('after the run has ended leaves its end and what was not read as they are', async () => {
+    const blocking = chatMiddleware('blocking', () => {
+      throw tripped()
+    })
+    const wordy = agentMiddleware('wordy', ({ run }, callNext) => {
+      run.emit({ type: 'begins' })
+      return callNext()
+    })
+    const stream = new Agent({ client: scriptedClient([]), middleware: [wordy, blocking] }).run(
+      'Hello',
+      { stream: true },
+    )
+    const iterator = stream[Symbol.asyncIterator]()
+    await iterator.next()
+    await new Promise((resolve) => setTimeout(resolve))
+
+    await stream.cancel(enough)
+
+    expect((await stream.finalResponse()).status).toBe('blocked')
+    expect((await iterator.next()).value).toMatchObject({ contents: [text('Blocked.')] })
   })
 
   it('shows nothing of what had been made and not been read', async () => {

@@ -53,6 +53,34 @@ describe.each(runModes)('callWithin, %s', (mode) => {
     expect(clock.sleeping).toBe(0)
   })
 
+  it('ends with that error also what fails with another one when it is aborted', async () => {
+    const clock = testClock()
+    const listening = chatMiddleware(
+      'listening',
+      ({ signal }) =>
+        new Promise<void>((_, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('stopped')))
+        }),
+    )
+    const middleware = [within(clock, 100), listening]
+    const running = runIn(mode, new Agent({ client: scriptedClient([]), middleware }))
+    running.catch(() => {})
+
+    await clock.advance(100)
+
+    await expect(running).rejects.toBe(late)
+  })
+
+  it('lets the error of a call that is in time pass', async () => {
+    const broken = new Error('broken')
+    const agent = new Agent({
+      client: scriptedClient([broken]),
+      middleware: within(testClock(), 100),
+    })
+
+    await expect(runIn(mode, agent)).rejects.toBe(broken)
+  })
+
   it('ends also what does not listen', async () => {
     const clock = testClock()
     const deaf = chatMiddleware('deaf', () => new Promise<void>(() => {}))
@@ -104,6 +132,33 @@ describe.each(runModes)('callWithin, %s', (mode) => {
     await expect(running).rejects.toThrow('enough')
     expect(clock.sleeping).toBe(0)
   })
+})
+
+it('gives the context its signal back, and leaves that of the call alone afterwards', async () => {
+  const clock = testClock()
+  const controller = new AbortController()
+  const context = { signal: controller.signal }
+  let inner: AbortSignal | undefined
+  const callNext = async () => void (inner = context.signal)
+
+  await callWithin(context, callNext, { clock, late: (over) => clock.sleep(100, over) })
+  controller.abort()
+
+  expect(context.signal).toBe(controller.signal)
+  expect(inner?.aborted).toBe(false)
+})
+
+it('ends the wait of a call that fails at once', async () => {
+  const clock = testClock()
+  const context = { signal: new AbortController().signal }
+  const callNext = (): Promise<never> => {
+    throw late
+  }
+
+  const calling = callWithin(context, callNext, { clock, late: (over) => clock.sleep(100, over) })
+
+  await expect(calling).rejects.toBe(late)
+  expect(clock.sleeping).toBe(0)
 })
 
 it('leaves a reader who is slow the events that came before it was late', async () => {

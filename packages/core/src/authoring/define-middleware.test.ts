@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest'
 import type { ChatContext } from '../index.ts'
 import { Agent, message } from '../index.ts'
 import type { MiddlewareOptions } from '../authoring.ts'
-import { defineChatMiddleware, reporter } from '../authoring.ts'
+import {
+  defineAgentMiddleware,
+  defineChatMiddleware,
+  defineFunctionMiddleware,
+  reporter,
+} from '../authoring.ts'
 
 const shouting = (options: MiddlewareOptions<ChatContext, string> = {}) => {
   const report = reporter('shout', options.onEvent)
@@ -27,6 +32,19 @@ describe('a middleware made with the authoring kit', () => {
     expect(await seenBy({ when: async () => false })).toBe(1)
     expect(await seenBy({ when: () => true })).toBe(2)
   })
+
+  it.each([defineAgentMiddleware, defineChatMiddleware, defineFunctionMiddleware])(
+    'has the name that it is given, otherwise that of its role',
+    (define) => {
+      const process = async (): Promise<void> => {}
+
+      expect(define('shout', {}, process)).toMatchObject({ name: 'shout', role: 'shout' })
+      expect(define('shout', { name: 'cry' }, process)).toMatchObject({
+        name: 'cry',
+        role: 'shout',
+      })
+    },
+  )
 
   it('does not wait for a `when` that hangs when the run is aborted', async () => {
     const client = scriptedClient([])

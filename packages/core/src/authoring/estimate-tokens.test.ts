@@ -29,6 +29,52 @@ describe('an estimate of tokens', () => {
     expect(estimated).toBeLessThan(Math.max(o200k, cl100k) * 1.25)
   })
 
+  it.each([
+    ['control characters', 0x00, 0x08, 1.75],
+    ['line breaks', 0x09, 0x0d, 0.7],
+    ['control characters', 0x0e, 0x1f, 1.75],
+    ['spaces', 0x20, 0x20, 0.8],
+    ['marks', 0x21, 0x2f, 1.75],
+    ['digits', 0x30, 0x39, 2],
+    ['marks', 0x3a, 0x40, 1.75],
+    ['capitals', 0x41, 0x5a, 4 / 2.7],
+    ['marks', 0x5b, 0x60, 1.75],
+    ['letters', 0x61, 0x7a, 1],
+    ['marks', 0x7b, 0x7f, 1.75],
+    ['symbols', 0x80, 0xbf, 5.6],
+    ['letters of other languages', 0xc0, 0x24f, 1.4],
+    ['Greek and Cyrillic', 0x250, 0x52f, 1.68],
+    ['other scripts', 0x530, 0x1dff, 2.4],
+    ['letters of other languages', 0x1e00, 0x1eff, 1.4],
+    ['other scripts', 0x1f00, 0x1fff, 2.4],
+    ['symbols', 0x2000, 0x2e7f, 5.6],
+    ['ideographs', 0x2e80, 0xd7ff, 3.4],
+    ['halves of pairs', 0xd800, 0xdfff, 5.2],
+    ['wide characters', 0xe000, 0xf8ff, 6.4],
+    ['ideographs', 0xf900, 0xfaff, 3.4],
+    ['wide characters', 0xfb00, 0xffff, 6.4],
+  ])('weighs four %s from %i to %i as %d', (_, first, last, weight) => {
+    for (const code of [first, last]) {
+      expect(tokenWeight(String.fromCharCode(code).repeat(4))).toBeCloseTo(weight, 9)
+    }
+  })
+
+  it.each([
+    ['longword', 1],
+    ['longwords', 1.25],
+    ['été', 1],
+    ['ones', 1],
+    ['onés', 1.4],
+    ['A', 0.2],
+    ['a b', 2],
+    ['a  b', 2.8],
+    ['=>', 0.85],
+    ['12345', 2],
+    ['a1', 2],
+  ])('weighs %j as %d', (text, weight) => {
+    expect(tokenWeight(text)).toBeCloseTo(weight, 9)
+  })
+
   it('is 0 for no text and at least 1 for any', () => {
     expect(estimateTokens('')).toBe(0)
     fc.assert(

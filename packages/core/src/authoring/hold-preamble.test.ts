@@ -36,6 +36,22 @@ it('a preamble that is held back is sent once, however often the call begins ane
   ])
 })
 
+it('a preamble leaves with the first content', async () => {
+  const left: unknown[] = []
+  const gate = holdPreamble()
+  const controller = { enqueue: (update: unknown) => void left.push(update), terminate: () => {} }
+  const preamble = { contents: [], responseId: 'one' }
+  const first = { contents: [{ type: 'text', text: 'Hi.' }] } as const
+
+  await gate.start?.(controller)
+  await gate.transform?.(preamble, controller)
+  const before = [...left]
+  await gate.transform?.(first, controller)
+
+  expect(before).toEqual([])
+  expect(left).toEqual([preamble, first])
+})
+
 it('an answer without any content still has its preamble', async () => {
   const client = scriptedClient([{ updates: [{ responseId: 'one' }, { finishReason: 'stop' }] }])
   const agent = new Agent({ client, middleware: onceMore(true) })

@@ -24,7 +24,6 @@ export function holdPreamble(): UpdateTransformer<ChatResponseUpdate> {
     },
     flush(controller) {
       for (const early of held ?? []) controller.enqueue(early)
-      held = undefined
     },
   }
 }

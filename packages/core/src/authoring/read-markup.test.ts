@@ -8,6 +8,8 @@ describe('readMarkup', () => {
   test.each([
     ['a&amp;b &lt; &#99;&#x64;&#0101f', 'a&b < cdef'],
     ['&amp;amp;lt;', '<'],
+    ['&amp;amp;amp;amp;lt;', '&lt;'],
+    ['&#0;&#xdfff;&#x10ffff;', '\ufffd\ufffd\u{10ffff}'],
     ['&#128512; &#xd800; &#99999999;', '😀 \ufffd \ufffd9;'],
     ['x<b>y</b><x-y a="b">z<!-- > < -->', 'xyz'],
     ['x <b>y</b> <i></i> z <!-- --> &nbsp; 1', 'x y z \u00a0 1'],
@@ -26,6 +28,29 @@ describe('readMarkup', () => {
     const { start, end } = toOriginalSpan(6, 10)
     expect(text.slice(start, end)).toBe('4<b>1</b>&#49;1')
     expect([toOriginal(9), toOriginal(11)]).toEqual([20, text.length])
+  })
+
+  test('says where a range stands that was encoded twice', () => {
+    const { toOriginalSpan } = readMarkup('&amp;amp; x')!
+
+    expect([toOriginalSpan(0, 1), toOriginalSpan(2, 3)]).toEqual([
+      { start: 0, end: 9 },
+      { start: 10, end: 11 },
+    ])
+  })
+
+  test('reads nothing where there is no markup', () => {
+    expect(readMarkup('a < b & c')).toBeUndefined()
+  })
+
+  test('reads a growing text to its end if no markup is open', () => {
+    expect(readMarkup('a <b>c</b> d', false)?.text).toBe('a c d')
+  })
+
+  test('says where markup may be open that was encoded', () => {
+    const { text, toOriginal } = readMarkup('&amp;x &lt;b', false)!
+
+    expect([text, toOriginal(text.length)]).toEqual(['&x ', 7])
   })
 
   test.each(['a &', 'a &#', 'a &#x3', 'a &amp', 'a <', 'a <b', 'a <b c="d', 'a <!-', 'a <!-- b -'])(

@@ -100,7 +100,7 @@ const isBlank = (text: string, at: number): boolean => /[ \t\n\r\f]/.test(text.c
 function characterOf(sequence: string): string {
   const name = sequence.replace(/^&#?|;$/g, '').toLowerCase()
   if (!sequence.startsWith('&#')) return Object.hasOwn(names, name) ? names[name]! : sequence
-  const code = Number(name.startsWith('x') ? `0${name}` : name)
+  const code = Number(`0${name}`)
   const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
   return isCharacter ? String.fromCodePoint(code) : '\ufffd'
 }

@@ -24,6 +24,8 @@ describe('the names of a path', () => {
     ['a\u2215..\u29f8..', ['a\u2215..\u29f8..'], undefined],
     ['C:\\a', ['C:\\a'], ['c:', 'a']],
     ['C:/../a', ['a'], undefined],
+    ['c:/../a', ['a'], undefined],
+    ['C:/a/../b', ['C:', 'b'], ['c:', 'b']],
     ['C:../a', ['C:..', 'a'], undefined],
   ])('%j', (path, posix, win32) => {
     expect([pathNames(path, 'posix'), pathNames(path, 'win32')]).toEqual([posix, win32])

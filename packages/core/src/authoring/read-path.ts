@@ -81,7 +81,7 @@ const isDrive = /^[a-z]:$/
 function windowsName(part: string): string | undefined {
   const name = part.replace(/^(\.+);.*$/, '$1')
   let end = name.length
-  while (end > 0 && (name[end - 1] === '.' || name[end - 1] === ' ')) end--
+  while (name[end - 1] === '.' || name[end - 1] === ' ') end--
   if (end > 0 || name === '..') return name.slice(0, end || 2).toLowerCase()
   return name.replaceAll(' ', '').length < 2 ? '' : undefined
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { isInternalName, plainUrl } from './read-url.ts'
+import type { AddressReader } from './read-url.ts'
+import { isInternalHost, isInternalName, plainUrl } from './read-url.ts'
 
 test.each([
   'https://api.example.com',
@@ -48,6 +49,7 @@ test.each([
   'http://[0:0:0:0:0:0:0:1]/',
   'http://example.com;evil.com/',
   'http://example.com"/',
+  'ftp://example.com:21/',
   'javascript:alert(1)',
   'file:///etc/passwd',
 ])('a URL that is read differently is not read: %j', (text) => {
@@ -71,4 +73,28 @@ test('a name of this machine or its network is internal', () => {
   const others = ['example.com', 'example.com.', 'corp.com', '10.0.0.1', '[::1]', 'local.dev']
 
   expect([...names, ...others].filter(isInternalName)).toEqual(names)
+})
+
+test('a host is internal by its name, or by its address if that is not public', () => {
+  const known: Readonly<Record<string, readonly [kind: string, range: string, text: string]>> = {
+    '93.184.216.34': ['ipv4', 'unicast', '93.184.216.34'],
+    '10.0.0.1': ['ipv4', 'private', '10.0.0.1'],
+    '168.63.129.16': ['ipv4', 'unicast', '168.63.129.16'],
+    '2606:4700::1111': ['ipv6', 'unicast', '2606:4700:0:0:0:0:0:1111'],
+    '4000::1': ['ipv6', 'unicast', '4000:0:0:0:0:0:0:1'],
+    '2001:db8::1': ['ipv6', 'reserved', '2001:db8:0:0:0:0:0:1'],
+  }
+  const addresses: AddressReader = {
+    isValid: (text) => known[text] !== undefined,
+    parse(text) {
+      const [kind, range, normalized] = known[text]!
+      return { kind: () => kind, range: () => range, toNormalizedString: () => normalized }
+    },
+  }
+  const internal = ['redis', '10.0.0.1', '168.63.129.16', '[4000::1]', '[2001:db8::1]']
+  const others = ['example.com', '93.184.216.34', '[2606:4700::1111]']
+
+  const found = [...internal, ...others].filter((host) => isInternalHost(host, addresses))
+
+  expect(found).toEqual(internal)
 })

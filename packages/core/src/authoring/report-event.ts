@@ -38,10 +38,10 @@ export const middlewareEvents: readonly string[] = /* @__PURE__ */ Object.freeze
 ])
 
 /**
- * The run in which an event was reported first, by the data of the event and the name of the
+ * Id of the run in which an event was reported first, by the data of the event and the name of the
  * observer.
  */
-const toldIn = new WeakMap<object, Map<string, RunContext>>()
+const toldIn = new WeakMap<object, Map<string, string>>()
 
 /**
  * Calls `listener` with events of these types, until the returned function is called. An event that
@@ -61,10 +61,10 @@ export function observeMiddleware(
 
 function isOf(run: RunContext, observer: string, data: unknown): boolean {
   if (typeof data !== 'object' || data === null) return true
-  const told = toldIn.get(data) ?? new Map<string, RunContext>()
+  const told = toldIn.get(data) ?? new Map<string, string>()
   toldIn.set(data, told)
-  if (!told.has(observer)) told.set(observer, run)
-  return told.get(observer) === run
+  if (!told.has(observer)) told.set(observer, run.id)
+  return told.get(observer) === run.id
 }
 
 /**

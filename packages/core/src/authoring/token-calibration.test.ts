@@ -18,6 +18,14 @@ describe('calibration by reported usage', () => {
     expect(calibration.factor('a')).toBeCloseTo(0.9, 2)
   })
 
+  it('gives the last call more weight than those before', () => {
+    const calibration = tokenCalibration()
+    calibration.learn('a', 100, 100)
+    calibration.learn('a', 100, 200)
+
+    expect(calibration.factor('a')).toBeCloseTo((80 + 200) / (80 + 100))
+  })
+
   it.each([undefined, 0, Number.NaN, -1])('takes no notice of a reported %s', (reported) => {
     const calibration = tokenCalibration()
     calibration.learn('a', 100, reported)
@@ -36,9 +44,12 @@ describe('calibration by reported usage', () => {
 
   it('forgets the model that it heard of least recently', () => {
     const calibration = tokenCalibration()
-    for (let index = 0; index <= 100; index++) calibration.learn(`model-${index}`, 100, 200)
+    for (let index = 0; index < 100; index++) calibration.learn(`model-${index}`, 100, 200)
+    calibration.learn('model-0', 100, 200)
+    calibration.learn('model-100', 100, 200)
 
-    expect(calibration.factor('model-0')).toBe(1)
-    expect(calibration.factor('model-1')).toBe(2)
+    expect(calibration.factor('model-0')).toBe(2)
+    expect(calibration.factor('model-1')).toBe(1)
+    expect(calibration.factor('model-2')).toBe(2)
   })
 })

@@ -143,7 +143,6 @@ export function isRequired(toolChoice: ChatOptions['toolChoice']): boolean {
  */
 export function resolveToolChoice(options: ChatOptions, state: LoopState): ChatOptions {
   const { toolChoice: given } = options
-  if (given === undefined) return options
   const toolChoice = typeof given === 'function' ? given(state) : given
   const isNamed =
     isObject(toolChoice) &&

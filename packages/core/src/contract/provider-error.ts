@@ -116,7 +116,7 @@ export function withoutPartial(error: unknown): unknown {
     if (isProviderError(next) && next.partial !== undefined) {
       const { raw: _raw, value: _value, ...known } = next.partial
       const value = { ...known, messages: [], text: '', functionCalls: [] }
-      Reflect.defineProperty(next, 'partial', { value, configurable: true, enumerable: false })
+      Reflect.defineProperty(next, 'partial', { value })
     }
     const { cause, errors } = next as { cause?: unknown; errors?: unknown }
     open.push(cause, ...(Array.isArray(errors) ? errors : []))

@@ -443,11 +443,13 @@ describe.each(runModes)('a tripped guardrail, %s', (mode) => {
   })
 
   it('an exhausted budget ends the run at any level, with what there was', async () => {
-    const middleware = throwing('function', 'before', new BudgetExhausted('tokens', 100))
+    const exhausted = new BudgetExhausted('tokens', 100)
+    const middleware = throwing('function', 'before', exhausted)
     const client = scriptedClient([['Let me look.', callFunction('look')]])
 
     const response = await runIn(mode, new Agent({ client, tools: [looking()], middleware }))
 
+    expect(exhausted).toMatchObject({ budget: 'tokens', limit: 100 })
     expect(response).toMatchObject({ status: 'budget_exhausted', reason: 'tokens' })
     expect(response.text).toBe('Let me look.')
   })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { StandardSchema } from '../base/standard-schema.ts'
+import { ToolError } from './tool-error.ts'
 import { hostedTool, tool } from './tool.ts'
 
 const options = { name: 'get_weather', description: 'The weather in a city.' }
@@ -28,6 +29,7 @@ describe('a tool', () => {
       idempotent: false,
       readOnly: false,
       exclusive: false,
+      publicProgress: false,
     })
     expect(Object.isFrozen(made)).toBe(true)
   })
@@ -40,6 +42,7 @@ describe('a tool', () => {
       idempotent: true,
       readOnly: true,
       exclusive: true,
+      publicProgress: true,
       metadata: { team: 'sky' },
     } as const
 
@@ -193,4 +196,9 @@ describe('a hosted tool', () => {
       'hostedTool: `definition` must be an object, got "web_search"',
     )
   })
+})
+
+test('an error of a tool is a failure of it, unless it says otherwise', () => {
+  expect(new ToolError('no luck').reason).toBe('tool_failed')
+  expect(new ToolError('no time', { reason: 'timeout' }).reason).toBe('timeout')
 })

@@ -1,6 +1,6 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
-import type { FunctionMiddleware } from '../index.ts'
+import type { FunctionMiddleware, GuardrailOptions } from '../index.ts'
 import {
   Agent,
   approvalResponse,
@@ -21,7 +21,7 @@ const guarded = tool({
 })
 
 /** Replaces `secret`. */
-const replacing = (applyTo: readonly ('input' | 'result')[], seen: string[] = []) =>
+const replacing = (applyTo: GuardrailOptions['applyTo'], seen: string[] = []) =>
   guardrail({
     name: 'words',
     applyTo,
@@ -44,7 +44,7 @@ async function answered(middleware: Agent['middleware'], asked: typeof declared,
 test('answers are results to a guardrail of results, and input to any other', async () => {
   const seen: string[] = []
 
-  for (const applyTo of [['input'], ['input', 'result'], ['result']] as const) {
+  for (const applyTo of [['input'], ['input', 'result'], ['result', 'arguments']] as const) {
     await answered(replacing(applyTo, seen), declared, 'a secret')
     await answered(replacing(applyTo, seen), guarded, { approved: false, reason: 'a secret' })
   }

@@ -17,9 +17,8 @@ export function edited(
   let at = from
   for (const edit of edits) {
     if (edit.start >= to) break
-    if (edit.end <= from) continue
     if (edit.start >= from) made += text.slice(at - start, edit.start - start) + edit.replacement
-    at = Math.min(edit.end, to)
+    at = Math.max(from, Math.min(edit.end, to))
   }
   return made + text.slice(at - start, to - start)
 }

@@ -72,6 +72,18 @@ describeModes('%s: what a tool throws', (_mode, stream) => {
     expect(JSON.stringify(response)).not.toContain('secret')
   })
 
+  it('is judged by its message', async () => {
+    const { read: known } = await run(
+      stream,
+      { action: 'replace', spans: [{ start: 0, end: 8 }], replacement: 'My' },
+      new ToolError('a secret word'),
+    )
+    const { response } = await run(stream, { action: 'block' }, 'a secret without an error')
+
+    expect(known).toContain('My word')
+    expect(response.status).toBe('blocked')
+  })
+
   it('can block the run', async () => {
     const error = new Error('there is a secret in it')
 
@@ -83,8 +95,10 @@ describeModes('%s: what a tool throws', (_mode, stream) => {
 
   it('stays as it is where a guardrail has nothing against it', async () => {
     const { read } = await run(stream, { action: 'block' }, new ToolError('no such page'))
+    const { read: detailed } = await run(stream, { action: 'block' }, new Error('no such page'))
 
     expect(read).toContain('no such page')
+    expect(detailed).toContain('no such page')
   })
 })
 

@@ -153,6 +153,44 @@ describe('a guardrail around a tool call', () => {
     },
   )
 
+  test('a retry without feedback tells the model the message of the verdict', async () => {
+    const { result } = await run({
+      applyTo: ['result'],
+      check: words('retry', { message: 'That is private.' }),
+    })
+
+    expect(JSON.stringify(result)).toContain('That is private.')
+  })
+
+  test('arguments with nothing against them reach the tool as they are', async () => {
+    const given: unknown[] = []
+    const parsing = tool({
+      name: 'notes',
+      description: 'x',
+      parameters: z.object({ about: z.string().transform((about) => about.length) }),
+      jsonSchema: { type: 'object' },
+      execute: ({ about }) => void given.push(about),
+    })
+
+    await run({ applyTo: ['arguments'], check: words('block') }, parsing)
+
+    expect(given).toEqual([9])
+  })
+
+  test('a result with nothing against it keeps its error', async () => {
+    const result = {
+      contents: [text('No page.')],
+      error: { code: 'tool_failed', message: 'status 404' },
+    }
+
+    const { result: read } = await run(
+      { applyTo: ['result'], check: words('block') },
+      toolThat(() => result),
+    )
+
+    expect(read).toMatchObject(result)
+  })
+
   test('what a tool threw does not say what was taken out of its result', async () => {
     const failing = toolThat(() => ({
       contents: [text('the secret')],

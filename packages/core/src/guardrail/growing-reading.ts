@@ -27,8 +27,6 @@ export class GrowingReading {
   #base = 0
   #starts: number[] | undefined
   #ends: number[] | undefined
-  /** Position behind the last character. */
-  #end = 0
   /** Text that may be the beginning of an escape. */
   #open: PlacedText | undefined
 
@@ -40,7 +38,8 @@ export class GrowingReading {
 
   /** Position before which everything is decided. */
   get decided(): number {
-    return this.from < this.text.length ? this.#startOf(this.from) : this.#end
+    const { from } = this
+    return from < this.text.length ? this.#startOf(from) : this.#endOf(from)
   }
 
   /** True if the text ends within an escape. */
@@ -64,11 +63,8 @@ export class GrowingReading {
 
   /** Adds text that `read` has returned. */
   take(more: PlacedText): void {
-    const { length } = more.text
-    if (length === 0) return
     if (more.starts !== undefined || this.#starts !== undefined) this.#place(more)
     this.text += more.text
-    this.#end = endIn(more, length - 1)
   }
 
   /** Creates a reading of the same text that decodes further text once more. */
@@ -78,13 +74,12 @@ export class GrowingReading {
     copy.#base = this.#base
     copy.#starts = this.#starts?.slice()
     copy.#ends = this.#ends?.slice()
-    copy.#end = this.#end
     return copy
   }
 
   /** Returns the positions of a range. */
   placeOf(start: number, end: number): readonly [start: number, end: number] {
-    return [this.#startOf(start), this.#ends?.[end - 1] ?? this.#base + end]
+    return [this.#startOf(start), this.#endOf(end)]
   }
 
   /** Returns the number of characters that end at a position or before it. */
@@ -113,14 +108,16 @@ export class GrowingReading {
     return this.#starts?.[index] ?? this.#base + index
   }
 
+  /** Returns the position behind the characters before an index. */
+  #endOf(index: number): number {
+    return this.#ends?.[index - 1] ?? this.#base + index
+  }
+
   #place(more: PlacedText): void {
     if (this.#starts === undefined) {
-      this.#starts = Array.from(this.text, () => 0)
-      this.#ends = this.#starts.slice()
-      for (let at = 0; at < this.text.length; at++) {
-        this.#starts[at] = this.#base + at
-        this.#ends[at] = this.#base + at + 1
-      }
+      const { length } = this.text
+      this.#starts = Array.from({ length }, (_, at) => this.#base + at)
+      this.#ends = this.#starts.map((start) => start + 1)
     }
     for (let at = 0; at < more.text.length; at++) {
       const [start, end] = [startIn(more, at), endIn(more, at)]
@@ -132,25 +129,20 @@ export class GrowingReading {
 }
 
 function cut(placed: PlacedText, from: number, to: number): PlacedText {
-  const { text, at, starts, ends } = placed
-  if (from === 0 && to === text.length) return placed
+  const { text, starts, ends } = placed
   return {
     text: text.slice(from, to),
-    at: startIn(placed, from) || at + from,
+    at: startIn(placed, from),
     starts: starts?.slice(from, to),
     ends: ends?.slice(from, to),
   }
 }
 
 function joined(first: PlacedText, second: PlacedText): PlacedText {
+  const placesIn = (place: typeof startIn): number[] =>
+    [first, second].flatMap((part) =>
+      Array.from({ length: part.text.length }, (_, at) => place(part, at)),
+    )
   const text = first.text + second.text
-  if (first.starts === undefined && second.starts === undefined) return { text, at: first.at }
-  const placed = [first, second]
-  const starts = placed.flatMap((part) =>
-    Array.from({ length: part.text.length }, (_, at) => startIn(part, at)),
-  )
-  const ends = placed.flatMap((part) =>
-    Array.from({ length: part.text.length }, (_, at) => endIn(part, at)),
-  )
-  return { text, at: first.at, starts, ends }
+  return { text, at: first.at, starts: placesIn(startIn), ends: placesIn(endIn) }
 }

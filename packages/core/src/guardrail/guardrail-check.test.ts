@@ -1,51 +1,26 @@
-import type { ScriptedClient, ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
-import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { AgentResponse, AgentResponseUpdate, ResponseStream, RunEvent } from '../index.ts'
-import { Agent, GuardrailTripped, MiddlewareTermination, textOf, tool } from '../index.ts'
+import { describe, expect, test, vi } from 'vitest'
+import type {
+  AgentMiddleware,
+  AgentResponse,
+  AgentResponseUpdate,
+  ResponseStream,
+} from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  GuardrailTripped,
+  MiddlewareTermination,
+  textOf,
+  tool,
+} from '../index.ts'
 import type { CheckContext } from './check-scope.ts'
 import type { GuardrailEvent } from './guardrail-check.ts'
 import type { GuardrailOptions } from './guardrail-options.ts'
 import { guardrail } from './guardrail.ts'
 import type { GuardrailSubject, Verdict } from './verdict.ts'
-
-type Check = GuardrailOptions['check']
-
-const calm: Check = () => ({ action: 'allow' })
-const broken: Check = () => {
-  throw new Error('the judge is ill')
-}
-const secrets: Check = ({ text }) =>
-  text.includes('secret')
-    ? { action: 'block', category: 'secrets', severity: 0.9 }
-    : { action: 'allow' }
-
-interface Ran {
-  readonly response: AgentResponse
-  readonly events: readonly RunEvent[]
-  readonly client: ScriptedClient
-}
-
-async function run(
-  options: Partial<GuardrailOptions>,
-  input = 'Hello',
-  steps: readonly ScriptedStep[] = ['The answer.'],
-): Promise<Ran> {
-  const events: RunEvent[] = []
-  const client = scriptedClient(steps)
-  const middleware = guardrail({ name: 'g', applyTo: ['input'], check: calm, ...options })
-  const agent = new Agent({ client, middleware })
-  const response = await agent.run(input, { onEvent: (event) => void events.push(event) })
-  return { response, events, client }
-}
-
-function statuses(events: readonly RunEvent[]): unknown[] {
-  return events.map(({ data }) => (data as GuardrailEvent).status)
-}
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+import type { Check } from './guardrail-check.test-helper.ts'
+import { calm, broken, secrets, run, statuses } from './guardrail-check.test-helper.ts'
 
 describe('a guardrail that fails', () => {
   const failures: [string, Check][] = [
@@ -54,6 +29,8 @@ describe('a guardrail that fails', () => {
     ['gives no verdict', (() => undefined) as unknown as Check],
     ['resolves to no verdict', (async () => ({ action: 'maybe' })) as unknown as Check],
     ['points outside the text', () => ({ action: 'replace', spans: [{ start: 0, end: 99 }] })],
+    ['points before the text', () => ({ action: 'replace', spans: [{ start: -1, end: 2 }] })],
+    ['points between characters', () => ({ action: 'replace', spans: [{ start: 2, end: 2 }] })],
     ['points at nothing', () => ({ action: 'replace', spans: [{ start: Number.NaN, end: 2 }] })],
   ]
 
@@ -95,10 +72,33 @@ describe('a guardrail that fails', () => {
     },
   )
 
-  test('blocks when `when` is what fails', async () => {
-    const { response } = await run({ when: () => Promise.reject(new Error('no tenant')) })
+  describe('because `when` fails', () => {
+    const when = (): Promise<boolean> => Promise.reject(new Error('no tenant'))
 
-    expect(response.block?.category).toBe('guardrail_error')
+    test.each(['input', 'output'] as const)('blocks on %s', async (stage) => {
+      const { response, events } = await run({ applyTo: [stage], when })
+
+      expect(response.block?.category).toBe('guardrail_error')
+      expect(events).toMatchObject([{ data: { stage, status: 'error' } }])
+    })
+
+    test('checks nothing if it fails open', async () => {
+      const { response } = await run({ check: secrets, when, onError: 'open' }, 'my secret')
+
+      expect(response.status).toBe('completed')
+    })
+  })
+
+  test('or cannot read what it may let pass says so', async () => {
+    const { response, events } = await run({
+      check: () => ({ action: 'unsupported', severity: 0.5 }),
+      unsupported: 'allow',
+    })
+
+    expect(response.status).toBe('completed')
+    expect(events).toMatchObject([
+      { data: { status: 'error', category: 'unsupported', severity: 0.5 } },
+    ])
   })
 
   test('takes no longer than its time, and its signal tells the check', async () => {
@@ -174,95 +174,6 @@ describe('what steers a run is not a failure of the guardrail', () => {
   })
 })
 
-describe('events', () => {
-  test('of the run tell what was done and never what matched', async () => {
-    const { events } = await run({ check: secrets, includeContent: true }, 'my secret')
-
-    expect(events).toMatchObject([
-      {
-        type: 'guardrail',
-        data: {
-          guardrail: 'g',
-          stage: 'input',
-          status: 'blocked',
-          category: 'secrets',
-          severity: 0.9,
-        },
-      },
-    ])
-    expect(JSON.stringify(events)).not.toContain('my secret')
-  })
-
-  test('of the guardrail tell of passes too, and of what matched only when asked', async () => {
-    const told: GuardrailEvent[] = []
-    const options = { check: secrets, onEvent: (event: GuardrailEvent) => void told.push(event) }
-
-    const passed = await run(options, 'hello')
-    await run(options, 'my secret')
-    await run({ ...options, includeContent: true }, 'hello')
-    await run({ ...options, includeContent: true }, 'my secret')
-
-    expect(passed.events).toEqual([])
-    expect(told.map(({ status, match }) => [status, match])).toEqual([
-      ['passed', undefined],
-      ['blocked', undefined],
-      ['passed', undefined],
-      ['blocked', 'my secret'],
-    ])
-  })
-
-  test('that somebody cannot take change nothing', async () => {
-    const { response } = await run({
-      onEvent: () => {
-        throw new Error('full disk')
-      },
-    })
-
-    expect(response.status).toBe('completed')
-  })
-
-  test('of text as a whole come once for each category, however often it is checked', async () => {
-    const check: Check = () => ({ action: 'flag', category: 'odd' })
-    const middleware = guardrail({
-      name: 'g',
-      applyTo: ['output'],
-      check,
-      stream: { holdChars: 2 },
-    })
-    const client = scriptedClient(['word by word by word'])
-    const events: RunEvent[] = []
-
-    await new Agent({ client, middleware })
-      .run('Hello', { stream: true, onEvent: (event) => void events.push(event) })
-      .finalResponse()
-
-    expect(statuses(events)).toEqual(['flagged'])
-  })
-
-  test('of a match in a stream come once, in order, with chunks of any size', async () => {
-    const check: Check = ({ text }) => ({
-      action: 'flag',
-      category: 'digit',
-      spans: Array.from(text.matchAll(/\d/g), ({ index }) => ({ start: index, end: index + 1 })),
-    })
-    const told: (string | undefined)[] = []
-    const middleware = guardrail({
-      name: 'g',
-      applyTo: ['output'],
-      check: (subject, context) =>
-        /\d/.test(subject.text) ? check(subject, context) : { action: 'allow' },
-      stream: { holdChars: 5 },
-      includeContent: true,
-      onEvent: ({ status, match }) => void (status === 'flagged' && told.push(match)),
-    })
-    const client = scriptedClient(['1 and 2 and 3'], { chunk: 1 })
-
-    await new Agent({ client, middleware }).run('Hello', { stream: true }).finalResponse()
-
-    expect(told).toEqual(['1', '2', '3'])
-  })
-})
-
 describe('a guardrail', () => {
   test('in shadow reports what it would do, on input, output and calls, and does nothing', async () => {
     const told: GuardrailEvent[] = []
@@ -321,6 +232,64 @@ describe('a guardrail', () => {
     expect(levels('input')).toEqual(['agent', 'function'])
   })
 
+  test('has its middleware at the level that is asked for', () => {
+    const levels = (level: 'agent' | 'chat'): string[] =>
+      guardrail({ name: 'g', applyTo: ['output', 'instructions'], level, check: calm }).map(
+        (middleware) => middleware.level,
+      )
+
+    expect(levels('agent')).toEqual(['agent'])
+    expect(levels('chat')).toEqual(['chat'])
+  })
+
+  test.each(['raw', 'decoded'] as const)('is shown text as %s', async (readAs) => {
+    const shown: string[] = []
+    const json = '{"a":1}'
+
+    await run(
+      {
+        applyTo: ['input', 'output'],
+        readAs,
+        check: ({ text }) => {
+          shown.push(text)
+          return { action: 'allow' }
+        },
+      },
+      json,
+      ['a\\tb'],
+    )
+
+    const expected = { raw: [json, 'a\\tb'], decoded: ['a: 1\n', 'a\\tb', 'a\tb'] }
+    expect(shown).toEqual(expected[readAs])
+  })
+
+  test('tells the user the message of its verdict', async () => {
+    const { response } = await run({
+      check: () => ({ action: 'block', message: 'Not that.' }),
+      blockMessage: 'No.',
+    })
+
+    expect(response.text).toBe('Not that.')
+  })
+
+  test('that answers at once is asked for every update', async () => {
+    const shown: string[] = []
+    const middleware = guardrail({
+      name: 'g',
+      applyTo: ['output'],
+      stream: { holdChars: 0 },
+      check: ({ text }) => {
+        shown.push(text)
+        return { action: 'allow' }
+      },
+    })
+    const client = scriptedClient(['one two three'], { chunk: 4 })
+
+    await new Agent({ client, middleware }).run('Hello', { stream: true }).finalResponse()
+
+    expect(shown).toEqual(['one ', 'two ', 'thre', 'e'])
+  })
+
   test.each<[string, GuardrailOptions['stream']]>([
     ['how much to hold', { holdChars: 2 }],
     ['what is pending', { pending: (text) => text.length }],
@@ -338,6 +307,34 @@ describe('a guardrail', () => {
 
     expect(log).toContain('read')
     expect(log.indexOf('read')).toBeLessThan(log.lastIndexOf('check'))
+  })
+
+  test('that flags a text as a whole does not hold it back', async () => {
+    const log: string[] = []
+    const check: Check = () => {
+      log.push('check')
+      return { action: 'flag' }
+    }
+    const middleware = guardrail({
+      name: 'g',
+      applyTo: ['output'],
+      check,
+      stream: { holdChars: 2 },
+    })
+    const client = scriptedClient(['one two three'], { chunk: 4 })
+
+    const updates = new Agent({ client, middleware }).run('Hello', { stream: true })
+    for await (const { contents } of updates) if (contents.length > 0) log.push('read')
+
+    expect(log.indexOf('read')).toBeLessThan(log.lastIndexOf('check'))
+  })
+
+  test('reports that output has passed', async () => {
+    const told: string[] = []
+
+    await run({ applyTo: ['output'], onEvent: ({ status }) => void told.push(status) })
+
+    expect(told).toEqual(['passed'])
   })
 
   test('works only for calls that `when` wants', async () => {
@@ -365,6 +362,7 @@ describe('a guardrail', () => {
       level: 'chat',
       stage: 'output',
       category: 'secrets',
+      message: '',
     })
   })
 
@@ -413,17 +411,18 @@ describe.each([
     readonly decide: (verdict: Verdict) => void
   }
 
-  async function begin(): Promise<Beside> {
+  async function begin(...outside: readonly AgentMiddleware[]): Promise<Beside> {
     const seen: string[] = []
     const done: string[] = []
     let decide: Beside['decide'] = () => {}
     const verdict = new Promise<Verdict>((resolve) => (decide = resolve))
-    const middleware = guardrail({
+    const beside = guardrail({
       name: 'g',
       applyTo: ['input'],
       execution: 'parallel',
       check: () => verdict,
     })
+    const middleware = [...outside, ...beside]
     const note = tool({ name: 'note', description: 'x', execute: () => void done.push('tool') })
     const client = scriptedClient([
       () => {
@@ -458,6 +457,18 @@ describe.each([
     expect(done).toEqual(['asked', 'tool'])
     expect(response.text).toBe('I will note it. Noted.')
     expect(seen.join('')).toBe(stream ? response.text : '')
+  })
+
+  test('a verdict counts also if nothing of the answer is wanted any more', async () => {
+    const ending = agentMiddleware('ending', async (context, callNext) => {
+      context.transformUpdates({ start: (controller) => controller.terminate() })
+      await callNext()
+    })
+    const { ended, decide } = await begin(ending)
+
+    decide({ action: 'block' })
+
+    expect((await ended).status).toBe('blocked')
   })
 
   test.each(['block', 'replace'] as const)(

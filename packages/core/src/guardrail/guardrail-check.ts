@@ -86,6 +86,8 @@ export interface GuardrailPlace {
   readonly onRetry?: ((verdict: Verdict) => void) | undefined
 }
 
+type JudgedText = Pick<GuardrailSubject, 'stage' | 'text'>
+
 /** Calls a check and handles its failures. Keeps no data of a run. */
 export class Guardrail {
   readonly name: string
@@ -129,7 +131,7 @@ export class Guardrail {
   }
 
   /** Validates and reports a verdict. */
-  read(verdict: Verdict, subject: GuardrailSubject, place: GuardrailPlace): Verdict | undefined {
+  read(verdict: Verdict, subject: JudgedText, place: GuardrailPlace): Verdict | undefined {
     checkVerdict(this.name, verdict, subject.text.length)
     if (verdict.action !== 'unsupported') return verdict
     const { category = 'unsupported' } = verdict
@@ -203,7 +205,7 @@ export class Guardrail {
    */
   conclude(
     verdict: Verdict | undefined,
-    { stage, text }: GuardrailSubject,
+    { stage, text }: JudgedText,
     place: GuardrailPlace,
   ): readonly TextEdit[] | undefined {
     if (verdict === undefined) return undefined
@@ -221,8 +223,8 @@ export class Guardrail {
   }
 }
 
-/** Returns the status that a verdict leads to. */
+/** Returns the status that a verdict other than `allow` leads to. */
 export function statusOf({ action }: Verdict, replaced: GuardrailStatus): GuardrailStatus {
   if (action === 'replace') return replaced
-  return action === 'allow' ? 'passed' : action === 'flag' ? 'flagged' : 'blocked'
+  return action === 'flag' ? 'flagged' : 'blocked'
 }

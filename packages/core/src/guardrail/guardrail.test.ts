@@ -1,78 +1,18 @@
-import * as fc from 'fast-check'
-import type { ScriptedClient, ScriptedStep } from '@lamella/testing'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
-import type {
-  AgentResponse,
-  Content,
-  MessageInput,
-  MiddlewareInput,
-  RunOptions,
-  Tool,
-} from '../index.ts'
+import type { Content, Message, MiddlewareInput } from '../index.ts'
 import {
-  Agent,
   chatMiddleware,
+  chatResponse,
   createSession,
   message,
   messageText,
+  ProviderError,
   text,
-  textOf,
-  tool,
 } from '../index.ts'
 import { guardrail } from './guardrail.ts'
 import type { GuardrailSubject, Verdict } from './verdict.ts'
-
-interface Ran {
-  readonly response: AgentResponse
-  /** Text that the caller had received at the end. */
-  readonly seen: string
-  readonly client: ScriptedClient
-}
-
-interface Setup extends Pick<RunOptions, 'session' | 'instructions'> {
-  readonly steps?: readonly ScriptedStep[]
-  readonly input?: MessageInput
-  readonly tools?: readonly Tool[]
-}
-
-async function run(stream: boolean, middleware: MiddlewareInput, setup: Setup = {}): Promise<Ran> {
-  const { steps = ['The answer.'], input = 'Hello', tools = [], ...options } = setup
-  const client = scriptedClient(steps)
-  const agent = new Agent({ client, tools, middleware })
-  if (!stream) {
-    const response = await agent.run(input, options)
-    return { response, seen: response.text, client }
-  }
-  const running = agent.run(input, { ...options, stream: true })
-  let seen = ''
-  for await (const { contents, restart } of running) seen = (restart ? '' : seen) + textOf(contents)
-  return { response: await running.finalResponse(), seen, client }
-}
-
-function words(
-  action: Verdict['action'],
-  more: Partial<Verdict> = {},
-): (subject: GuardrailSubject) => Verdict {
-  return ({ text: judged }) => {
-    const spans = Array.from(judged.matchAll(/secret/g), ({ index }) => ({
-      start: index,
-      end: index + 6,
-    }))
-    return spans.length > 0
-      ? { action, spans, replacement: '***', category: 'secrets', ...more }
-      : { action: 'allow' }
-  }
-}
-
-const notes = tool({
-  name: 'notes',
-  description: 'Reads notes.',
-  parameters: { type: 'object', properties: { about: { type: 'string' } } },
-  execute: ({ about }) => `notes about ${String(about)}: a secret`,
-})
-
-const image: Content = { type: 'data', mediaType: 'image/png', data: 'AAAA' }
+import { run, words, notes, calls, toolAnswer, image } from './guardrail.test-helper.ts'
 
 describe.each([
   ['plain', false],
@@ -170,6 +110,156 @@ describe.each([
       expect(response.status).toBe('blocked')
     })
 
+    test('only messages of the named roles are checked', async () => {
+      const judge = guardrail({
+        name: 'g',
+        applyTo: ['input'],
+        roles: ['assistant'],
+        check: words('replace'),
+      })
+      const input = [message('assistant', 'a secret'), message('user', 'the secret')]
+
+      const { client } = await run(stream, judge, { input })
+
+      expect(client.requests[0]?.messages.map(messageText)).toEqual(['a ***', 'the secret'])
+    })
+
+    test('a flag changes nothing', async () => {
+      const judge = guardrail({ name: 'g', applyTo: ['input', 'output'], check: words('flag') })
+
+      const { client, seen } = await run(stream, judge, { input: 'a secret', steps: ['A secret.'] })
+
+      expect(messageText(client.requests[0]!.messages[0]!)).toBe('a secret')
+      expect(seen).toBe('A secret.')
+    })
+
+    test('what had arrived of a failed model call stays in its error', async () => {
+      const failure = new ProviderError('cut off', {
+        kind: 'network',
+        provider: 'scripted',
+        partial: chatResponse('The ans'),
+      })
+      const judge = guardrail({ name: 'g', applyTo: ['input'], check: words('block') })
+
+      await expect(run(stream, judge, { steps: [failure] })).rejects.toBe(failure)
+
+      expect(failure.partial?.text).toBe('The ans')
+    })
+
+    test.each([
+      ['the sec', 'ret is', '*** is'],
+      ['one ', 'two secret', 'two ***'],
+      ['one ', 'two', 'two'],
+      ['two ', 'one', 'one'],
+    ])(
+      'across two messages, %j and %j, only a match that covers both is found there',
+      async (first, second, expected) => {
+        const judge = guardrail({
+          name: 'g',
+          applyTo: ['input'],
+          check: ({ text: judged }) => {
+            const spans = Array.from(
+              judged.matchAll(/secret|(?<=one )two|two (?=one)/g),
+              ({ index, 0: match }) => ({ start: index, end: index + match.length }),
+            )
+            return { action: spans.length > 0 ? 'replace' : 'allow', spans, replacement: '***' }
+          },
+        })
+
+        const { client } = await run(stream, judge, {
+          input: [message('user', first), message('user', second)],
+        })
+
+        expect(client.requests[0]?.messages.map(messageText)).toEqual([first, expected])
+      },
+    )
+
+    test('arguments of a call are judged on their own', async () => {
+      const judged: string[] = []
+      const judge = guardrail({
+        name: 'g',
+        applyTo: ['input'],
+        check: (subject) => {
+          judged.push(subject.text)
+          return { action: 'allow' }
+        },
+      })
+      const asks = message('assistant', [text('one'), ...calls])
+
+      await run(stream, judge, { input: [asks, toolAnswer] })
+
+      expect(judged).toEqual(['one', 'q: a\n', 'q: b\n', 'finefine tooboth', 'a secret'])
+    })
+
+    test('labels and arguments are replaced, and what tells of the old ones goes', async () => {
+      const judge = guardrail({
+        name: 'g',
+        applyTo: ['input'],
+        unsupported: 'allow',
+        check: words('replace'),
+      })
+      const named = { ...image, name: 'secret.png' }
+      const unknown = { type: 'hologram', name: 'a secret' } as unknown as Content
+      const cited = { ...text('a secret'), annotations: [{ type: 'citation' }] as const }
+      const call = { ...calls[0]!, arguments: '{"q":"secret"}', providerData: {} }
+
+      const { client } = await run(stream, judge, {
+        input: [
+          message('user', [cited, named, unknown]),
+          message('assistant', [call, calls[1]!]),
+          toolAnswer,
+        ],
+      })
+
+      const [sent, asked, answered] = client.requests[0]!.messages
+      expect(sent?.contents).toEqual([text('a ***'), { ...image, name: '***.png' }, unknown])
+      expect(asked?.contents).toEqual([{ ...calls[0], arguments: '{"q":"***"}' }, calls[1]])
+      expect(answered?.contents).toMatchObject([
+        { contents: [text('fine')], error: { message: 'a ***' } },
+        { contents: [text('fine too')] },
+        text('both'),
+      ])
+    })
+
+    test('messages with nothing against them stay the objects that they are', async () => {
+      const seen: (readonly Message[])[] = []
+      const watch = (name: string) =>
+        chatMiddleware(name, async (context, callNext) => {
+          seen.push(context.messages)
+          await callNext()
+        })
+      const judge = guardrail({
+        name: 'g',
+        level: 'chat',
+        roles: ['user', 'assistant', 'tool'],
+        applyTo: ['input'],
+        check: () => ({ action: 'allow' }),
+      })
+      const named = message('user', [text('see'), { ...image, name: 'a.png' }])
+
+      await run(stream, [watch('outer'), judge, watch('inner')].flat(), {
+        input: [named, message('assistant', calls), toolAnswer],
+      })
+
+      expect(seen[1]).toBe(seen[0])
+    })
+
+    test('a result is not read as the end of the text before it', async () => {
+      const judge = guardrail({ name: 'g', applyTo: ['input'], check: words('replace') })
+      const input = [
+        message('user', 'one'),
+        message('assistant', [text('the sec'), callFunction('notes', {}, 'c1')]),
+        message('tool', { type: 'function-result', callId: 'c1', contents: [text('ret')] }),
+        message('assistant', 'ret'),
+      ]
+
+      const { client } = await run(stream, judge, { input })
+
+      const sent = client.requests[0]!.messages
+      expect(sent[2]?.contents).toEqual(input[2]!.contents)
+      expect(messageText(sent[3]!)).toBe('***')
+    })
+
     test('instructions are checked where they are named', async () => {
       const judge = guardrail({ name: 'g', applyTo: ['instructions'], check: words('replace') })
 
@@ -180,6 +270,15 @@ describe.each([
 
       expect(client.requests[0]?.instructions).toBe('Keep the ***.')
       expect(messageText(client.requests[0]!.messages[0]!)).toBe('the secret')
+    })
+
+    test('a message of the role system is instructions', async () => {
+      const judge = guardrail({ name: 'g', applyTo: ['instructions'], check: words('replace') })
+      const input = [message('system', 'Keep the secret.'), message('user', 'the secret')]
+
+      const { client } = await run(stream, judge, { input })
+
+      expect(client.requests[0]?.messages.map(messageText)).toEqual(['Keep the ***.', 'the secret'])
     })
 
     test('instructions that stay the same are checked once in a run', async () => {
@@ -226,6 +325,37 @@ describe.each([
       ])
     })
 
+    test.each([
+      ['input', [{ stage: 'input', text: 'see' }]],
+      ['file', [{ stage: 'file', text: '', contents: [image], final: true }]],
+    ] as const)('only the named kinds of content are judged: %s', async (stage, expected) => {
+      const judged: GuardrailSubject[] = []
+      const judge = guardrail({
+        name: 'g',
+        applyTo: [stage],
+        check: (subject) => {
+          judged.push(subject)
+          return { action: 'allow' }
+        },
+      })
+
+      await run(stream, judge, { input: message('user', [text('see'), image]) })
+
+      expect(judged).toMatchObject(expected)
+    })
+
+    test('a file without a replacement becomes an empty text', async () => {
+      const judge = guardrail({
+        name: 'g',
+        applyTo: ['file'],
+        check: () => ({ action: 'replace' }),
+      })
+
+      const { client } = await run(stream, judge, { input: message('user', [text('see'), image]) })
+
+      expect(client.requests[0]?.messages[0]?.contents).toEqual([text('see'), text('')])
+    })
+
     test('a part that nobody knows is blocked unless the guardrail lets it pass', async () => {
       const input = message('user', [text('hi'), { type: 'hologram' } as unknown as Content])
       const make = (unsupported?: 'allow'): MiddlewareInput =>
@@ -238,258 +368,4 @@ describe.each([
       expect(open.response.status).toBe('completed')
     })
   })
-
-  describe('on output', () => {
-    test('a block leaves nothing of the answer with the caller', async () => {
-      const session = createSession()
-      const judge = guardrail({
-        name: 'g',
-        applyTo: ['output'],
-        check: words('block'),
-        blockMessage: 'No.',
-      })
-
-      const { response, seen } = await run(stream, judge, {
-        steps: ['It is a secret, you see.'],
-        session,
-      })
-
-      expect(seen).toBe('No.')
-      expect(response).toMatchObject({
-        status: 'blocked',
-        text: 'No.',
-        block: { level: 'chat', stage: 'output' },
-      })
-      expect(JSON.stringify([response.messages, session.messages])).not.toContain('secret')
-    })
-
-    test('what is replaced is gone for the caller, the session and the next model call', async () => {
-      const session = createSession()
-      const judge = guardrail({
-        name: 'g',
-        applyTo: ['output'],
-        check: words('replace'),
-        stream: { holdChars: 6 },
-      })
-      const asks: ScriptedStep = {
-        messages: message('assistant', [text('the secret: '), callFunction('notes')]),
-      }
-
-      const { response, seen, client } = await run(stream, judge, {
-        steps: [asks, 'no secret'],
-        tools: [notes],
-        session,
-      })
-
-      expect(seen).toBe('the ***: no ***')
-      expect(response.text).toBe(seen)
-      expect(messageText(client.requests[1]!.messages[1]!)).toBe('the ***: ')
-      expect(session.messages.filter(({ role }) => role === 'assistant').map(messageText)).toEqual([
-        'the ***: ',
-        'no ***',
-      ])
-    })
-
-    test('an answer from a middleware further in is checked like one of the model', async () => {
-      const cached = chatMiddleware('cached', async (context) => {
-        context.result = 'a secret'
-      })
-      const judge = guardrail({ name: 'g', applyTo: ['output'], check: words('replace') })
-
-      const { response, seen } = await run(stream, [judge, cached], { steps: [] })
-
-      expect([response.text, seen]).toEqual(['a ***', 'a ***'])
-    })
-
-    test('reasoning is checked where it is named', async () => {
-      const judge = guardrail({ name: 'g', applyTo: ['reasoning'], check: words('replace') })
-      const answer = [{ type: 'reasoning', text: 'hm, secret' } as const, 'no secret']
-
-      const { response } = await run(stream, judge, { steps: [answer] })
-
-      expect(response.messages[0]?.contents).toEqual([
-        { type: 'reasoning', text: 'hm, ***' },
-        text('no secret'),
-      ])
-    })
-
-    test('a part that nobody knows is blocked unless the guardrail lets it pass', async () => {
-      const steps = [['Look: ', { type: 'hologram' } as unknown as Content]]
-      const make = (unsupported?: 'allow'): MiddlewareInput =>
-        guardrail({ name: 'g', applyTo: ['output'], check: words('block'), unsupported })
-
-      const closed = await run(stream, make(), { steps })
-      const open = await run(stream, make('allow'), { steps })
-
-      expect(closed.response.block).toMatchObject({ stage: 'output', category: 'unsupported' })
-      expect(open.response.messages[0]?.contents).toHaveLength(2)
-    })
-
-    test('a file that the model makes may become a text', async () => {
-      const judge = guardrail({
-        name: 'g',
-        applyTo: ['file'],
-        check: ({ role }) => ({ action: 'replace', replacement: `[${role}]` }),
-      })
-
-      const { response } = await run(stream, judge, { steps: [['See: ', image]] })
-
-      expect(response.text).toBe('See: [assistant]')
-    })
-
-    test('a refusal is output too', async () => {
-      const judge = guardrail({ name: 'g', applyTo: ['output'], check: words('replace') })
-
-      const { response } = await run(stream, judge, {
-        steps: [[{ type: 'refusal', text: 'No secret.' }]],
-      })
-
-      expect(response.messages[0]?.contents).toEqual([{ type: 'refusal', text: 'No ***.' }])
-    })
-
-    test('a file that the model makes is checked where files are named', async () => {
-      const judge = guardrail({
-        name: 'g',
-        applyTo: ['file'],
-        check: () => ({ action: 'block', category: 'image' }),
-      })
-
-      const { response } = await run(stream, judge, { steps: [[image]] })
-
-      expect(response.block).toMatchObject({ stage: 'output', category: 'image' })
-    })
-
-    test('the model is asked again with the feedback, and the first answer is nowhere', async () => {
-      const session = createSession()
-      const judge = guardrail({
-        name: 'g',
-        applyTo: ['output'],
-        check: words('retry', { feedback: 'Say less.' }),
-      })
-
-      const { response, seen, client } = await run(stream, judge, {
-        steps: ['a secret', 'All is well.'],
-        session,
-      })
-
-      expect(client.requests[1]?.messages.map(messageText)).toEqual(['Hello', 'Say less.'])
-      expect([seen, response.text]).toEqual(['All is well.', 'All is well.'])
-      expect(session.messages.map(messageText)).toEqual(['Hello', 'All is well.'])
-    })
-
-    test('an answer that is no better the second time is blocked', async () => {
-      const judge = guardrail({ name: 'g', applyTo: ['output'], check: words('retry') })
-
-      const { response, client } = await run(stream, judge, {
-        steps: ['a secret', 'the secret'],
-      })
-
-      expect(client.requests).toHaveLength(2)
-      expect(response.block?.category).toBe('secrets')
-    })
-
-    test('an answer of which some may have left is blocked, not asked for again', async () => {
-      const judge = guardrail({
-        name: 'g',
-        applyTo: ['output'],
-        check: words('retry'),
-        stream: { release: 'sentence' },
-      })
-
-      const { response, client } = await run(stream, judge, { steps: ['Well. A secret.'] })
-
-      expect(client.requests).toHaveLength(1)
-      expect(response.status).toBe('blocked')
-    })
-
-    test('at agent level the answer of the whole run is checked', async () => {
-      const judge = guardrail({
-        name: 'g',
-        level: 'agent',
-        applyTo: ['output'],
-        check: words('replace'),
-      })
-
-      const { response, seen } = await run(stream, judge, {
-        steps: [callFunction('notes'), 'a secret'],
-        tools: [notes],
-      })
-
-      expect([response.text, seen]).toEqual(['a ***', 'a ***'])
-    })
-
-    test('a check may be async', async () => {
-      const inner = words('replace')
-      const judge = guardrail({
-        name: 'g',
-        applyTo: ['input', 'output'],
-        check: async (subject) => inner(subject),
-        stream: { release: 'sentence' },
-      })
-
-      const { seen, client } = await run(stream, judge, {
-        input: 'a secret',
-        steps: ['No. A secret.'],
-      })
-
-      expect(messageText(client.requests[0]!.messages[0]!)).toBe('a ***')
-      expect(seen).toBe('No. A ***.')
-    })
-
-    test('a span without a replacement of its own has that of the verdict', async () => {
-      const spans = [
-        { start: 0, end: 3, replacement: undefined },
-        { start: 4, end: 10, replacement: 'A' },
-      ]
-      const judge = guardrail({
-        name: 'g',
-        applyTo: ['output'],
-        check: () => ({ action: 'replace', spans, replacement: '***' }),
-      })
-
-      const { response } = await run(stream, judge)
-
-      expect(response.text).toBe('*** A.')
-    })
-
-    test('a verdict without spans is about all of the text', async () => {
-      const judge = guardrail({
-        name: 'g',
-        applyTo: ['output'],
-        check: () => ({ action: 'replace', replacement: 'Hm.' }),
-      })
-
-      const { response } = await run(stream, judge)
-
-      expect(response.text).toBe('Hm.')
-    })
-  })
-})
-
-test('a streamed answer and a plain one come to the same, whatever is in them', async () => {
-  const answers = fc.string({
-    unit: fc.constantFrom('secret', 'sec', 'ret', ' ', '. ', '😀'),
-    maxLength: 12,
-  })
-  const streams = fc.constantFrom(
-    { holdChars: 6 },
-    { release: 'sentence' } as const,
-    {},
-    { holdChars: 9, checkEveryChars: 5 },
-  )
-
-  await fc.assert(
-    fc.asyncProperty(answers, streams, async (answer, options) => {
-      const make = (): MiddlewareInput =>
-        guardrail({ name: 'g', applyTo: ['output'], check: words('replace'), stream: options })
-
-      const plain = await run(false, make(), { steps: [answer] })
-      const streamed = await run(true, make(), { steps: [answer] })
-
-      expect(plain.response.text).toBe(answer.replaceAll('secret', '***'))
-      expect({ ...streamed.response, runId: '' }).toEqual({ ...plain.response, runId: '' })
-      expect(streamed.seen).toBe(plain.response.text)
-    }),
-    { numRuns: 100 },
-  )
 })

@@ -1,52 +1,16 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { chatResponse, toUpdates } from '../messages/chat-response.ts'
 import type { Content } from '../messages/content.ts'
 import { foldUpdates } from '../messages/response-fold.ts'
 import type { HoldBackOptions } from './hold-back-gate.ts'
-import { holdBackGate } from './hold-back-gate.ts'
+import type { Update } from './hold-back-gate.test-helper.ts'
+import { drive, say, textIn } from './hold-back-gate.test-helper.ts'
 import type { ReleasePolicy, ScanWindow } from './scan-options.ts'
 import type { TextEdit } from './verdict.ts'
 
-type Update = AgentResponseUpdate
 const policies: readonly ReleasePolicy[] = ['passthrough', 'window', 'sentence', 'full']
-
-interface Outcome {
-  readonly updates: readonly Update[]
-  readonly error: unknown
-  /** Returns the passed text after each update. */
-  readonly steps: readonly string[]
-}
-
-async function drive(options: HoldBackOptions, updates: readonly Update[]): Promise<Outcome> {
-  const gate = holdBackGate(options)
-  const left: Update[] = []
-  const steps: string[] = []
-  const controller = { enqueue: (update: Update) => void left.push(update), terminate: () => {} }
-  try {
-    await gate.start?.(controller)
-    for (const update of updates) {
-      await gate.transform?.(update, controller)
-      steps.push(textIn(left))
-    }
-    await gate.flush?.(controller)
-    return { updates: left, error: undefined, steps }
-  } catch (error) {
-    return { updates: left, error, steps }
-  }
-}
-
-function textIn(updates: readonly Update[]): string {
-  return updates
-    .flatMap(({ contents }) => contents.map((c) => (c.type === 'text' ? c.text : '')))
-    .join('')
-}
-
-function say(text: string, rest: Partial<Update> = {}): Update {
-  return { contents: [{ type: 'text', text }], role: 'assistant', messageId: 'm1', ...rest }
-}
 
 function wordGuardrail(
   words: readonly string[],

@@ -112,7 +112,7 @@ export class HeldText {
     const decided = edits.length === 0 ? open : this.#applyUpTo(open, edits)
     reading.from = decided
     if (reading === this.#joint) {
-      if (decided === text.length || reading.decided > 0) this.#joint = undefined
+      if (reading.decided > 0) this.#joint = undefined
     } else reading.forget(lookBehindChars)
     this.#forget()
     const whole = this.#decided
@@ -136,7 +136,7 @@ export class HeldText {
     let decided = open
     // An edit that reaches into undecided text may still grow.
     for (const { start, end } of found.toReversed()) {
-      if (start < decided && decided < end) decided = start
+      if (decided < end) decided = Math.min(decided, start)
     }
     for (const edit of found) {
       if (edit.start >= decided) break
@@ -159,9 +159,7 @@ export class HeldText {
   /** Returns true if the last piece, which ends at `to`, may pass unchanged. */
   leavesWhole(to: number, atEnd: boolean): boolean {
     const isEdited = this.firstEdit < to || this.#carry !== ''
-    if (isEdited || to < this.end || this.limit(atEnd) < to) return false
-    this.#left = to
-    return true
+    return !isEdited && to === this.end && this.limit(atEnd) >= to
   }
 
   /** Returns the range from `from` to `to`, edited, of a text that begins at `start`. */
@@ -184,7 +182,7 @@ export class HeldText {
   }
 
   get #decided(): number {
-    let decided = this.#joint === undefined ? Infinity : Math.max(0, this.#joint.decided)
+    let decided = this.#joint === undefined ? Infinity : 0
     for (const reading of this.#readings) decided = Math.min(decided, reading.decided)
     return decided
   }
@@ -308,7 +306,7 @@ export class HeldText {
 /** Returns the start of the word at an index, so that the next window does not begin within a word. */
 function wordStart(text: string, index: number): number {
   if (index === text.length) return index
-  for (let at = index; at > index - lookBehindChars && at > 0; at--) {
+  for (let at = index; at > index - lookBehindChars; at--) {
     if (text.charCodeAt(at - 1) <= 32) return at
   }
   return index

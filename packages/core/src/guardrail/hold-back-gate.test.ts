@@ -1,81 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import type { Content } from '../messages/content.ts'
 import { foldUpdates } from '../messages/response-fold.ts'
 import type { HoldBackOptions } from './hold-back-gate.ts'
+import type { Update } from './hold-back-gate.test-helper.ts'
+import { cut, drive, say, secret, spot, textIn, toolResult } from './hold-back-gate.test-helper.ts'
 import { holdBackGate } from './hold-back-gate.ts'
 import type { ReleasePolicy, ScanWindow } from './scan-options.ts'
-import { strictest } from './scan-options.ts'
 import type { TextEdit } from './verdict.ts'
 
-type Update = AgentResponseUpdate
-
-interface Outcome {
-  readonly updates: readonly Update[]
-  readonly error: unknown
-  /** Returns the passed text after each update. */
-  readonly steps: readonly string[]
-}
-
-async function drive(options: HoldBackOptions, updates: readonly Update[]): Promise<Outcome> {
-  const gate = holdBackGate(options)
-  const left: Update[] = []
-  const steps: string[] = []
-  const controller = { enqueue: (update: Update) => void left.push(update), terminate: () => {} }
-  try {
-    await gate.start?.(controller)
-    for (const update of updates) {
-      await gate.transform?.(update, controller)
-      steps.push(textIn(left))
-    }
-    await gate.flush?.(controller)
-    return { updates: left, error: undefined, steps }
-  } catch (error) {
-    return { updates: left, error, steps }
-  }
-}
-
-function textIn(updates: readonly Update[]): string {
-  return updates
-    .flatMap(({ contents }) => contents.map((c) => (c.type === 'text' ? c.text : '')))
-    .join('')
-}
-
-function say(text: string, rest: Partial<Update> = {}): Update {
-  return { contents: [{ type: 'text', text }], role: 'assistant', messageId: 'm1', ...rest }
-}
-
-function cut(text: string, size: number): Update[] {
-  return Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
-    say(text.slice(at * size, (at + 1) * size)),
-  )
-}
-
-function spot(pattern: RegExp): HoldBackOptions['scan'] {
-  return ({ text, from }) => {
-    const found: TextEdit[] = []
-    const matcher = new RegExp(pattern, 'gu')
-    matcher.lastIndex = from
-    for (let match = matcher.exec(text); match !== null; match = matcher.exec(text)) {
-      found.push({ start: match.index, end: matcher.lastIndex, replacement: '*' })
-    }
-    return found
-  }
-}
-
-const secret = {
-  scan: spot(/secret/),
-  pending: (text: string) => {
-    const open = ['secre', 'secr', 'sec', 'se', 's'].find((start) => text.endsWith(start))
-    return text.length - (open?.length ?? 0)
-  },
-}
 const image: Content = { type: 'data', mediaType: 'image/png', data: 'AAAA' }
-const toolResult: Update = {
-  role: 'tool',
-  messageId: 't1',
-  contents: [{ type: 'function-result', callId: 'c1', contents: [] }],
-}
 
 describe('what leaves when', () => {
   test.each<[ReleasePolicy, string[]]>([
@@ -92,6 +25,86 @@ describe('what leaves when', () => {
 
     expect(steps).toEqual(expected)
     expect(textIn(updates)).toBe('Hi. So secluded. The end')
+  })
+
+  test('a sentence that ends across two updates leaves with the second', async () => {
+    const { steps } = await drive({ release: 'sentence', scan: () => [] }, [say('Hi.'), say(' So')])
+
+    expect(steps).toEqual(['', 'Hi. '])
+  })
+
+  test('sentences are scanned together up to the least length', async () => {
+    const lengths: number[] = []
+
+    await drive(
+      {
+        release: 'sentence',
+        checkEveryChars: 5,
+        scan: ({ text }) => void lengths.push(text.length),
+      },
+      cut('1. 2. 3. 4. 5. 6. 7. 8. ', 1),
+    )
+
+    expect(lengths).toEqual([6, 12, 18, 24])
+  })
+
+  test('sentences that had to wait for the next one do not make later ones wait', async () => {
+    const { steps } = await drive(
+      {
+        release: 'sentence',
+        scan: spot(/a\. b/),
+        pending: (text) => text.length - (text.endsWith('a. ') ? 3 : 0),
+      },
+      [say('Is a. '), say('No. '), say('Yes. ')],
+    )
+
+    expect(steps).toEqual(['', 'Is a. No. ', 'Is a. No. Yes. '])
+  })
+
+  test('a sentence may be one character long', async () => {
+    const { steps } = await drive({ release: 'sentence', scan: () => [] }, [
+      say('Hi.\n'),
+      say('\n'),
+    ])
+
+    expect(steps).toEqual(['Hi.\n', 'Hi.\n\n'])
+  })
+
+  test.each([
+    ['nothing if it is empty', 0, 'one two three', 13],
+    ['the word in which it begins', 4, 'one two three', 8],
+    ['the 63 characters of a word before it', 4, `one ${'x'.repeat(67)}`, 4],
+    ['no more than these', 4, `one ${'x'.repeat(68)}`, 68],
+  ])('a fixed hold keeps back %s', async (_, holdChars, text, left) => {
+    const { steps } = await drive({ release: 'window', holdChars, scan: () => [] }, [say(text)])
+
+    expect(steps).toEqual([text.slice(0, left)])
+  })
+
+  test('a single character leaves as soon as it is decided', async () => {
+    const { steps } = await drive({ release: 'window', holdChars: 0, scan: () => [] }, [
+      say('a'),
+      say('\u{10000}'),
+      say('b'),
+    ])
+
+    expect(steps).toEqual(['a', 'a\u{10000}', 'a\u{10000}b'])
+  })
+
+  test('text that is only watched does not wait for the scan', async () => {
+    const gate = holdBackGate({ release: 'passthrough', scan: () => new Promise(() => {}) })
+    const left: Update[] = []
+    const controller = { enqueue: (update: Update) => void left.push(update), terminate: () => {} }
+
+    void gate.transform?.(say('text'), controller)
+
+    expect(textIn(left)).toBe('text')
+  })
+
+  test('half a character at the end is not lost', async () => {
+    const { updates } = await drive({ release: 'passthrough', scan: () => [] }, [say('a\ud83d')])
+
+    expect(textIn(updates)).toBe('a\ud83d')
   })
 
   test('updates that need no change leave as the objects they were', async () => {
@@ -165,24 +178,49 @@ describe('what leaves when', () => {
     expect(steps[1]).toBe('ret'.padEnd(30, '.'))
   })
 
-  test('arguments of calls that arrive in turns are judged call by call', async () => {
-    const call = (index: number, text: string): Update =>
-      say('', {
-        contents: [
-          { type: 'function-call', callId: `c${index}`, name: 'f', arguments: text, index },
-        ],
-      })
+  test.each([
+    [
+      'an index',
+      (index: number, isFirst: boolean) => ({ callId: isFirst ? `c${index}` : '', index }),
+    ],
+    ['an id', (index: number) => ({ callId: `c${index}` })],
+  ])(
+    'arguments of calls with %s that arrive in turns are judged call by call',
+    async (_, about) => {
+      const call = (index: number, json: string): Update => {
+        const ids = about(index, json.startsWith('{'))
+        return say('', {
+          contents: [{ type: 'function-call', name: 'f', arguments: json, ...ids }],
+        })
+      }
 
-    const { updates } = await drive({ release: 'window', parts: ['arguments'], ...secret }, [
-      call(0, '{"q":"sec'),
-      call(1, '{"q":"se'),
-      call(0, 'ret"}'),
-      call(1, 'cond"}'),
-    ])
+      const { updates } = await drive({ release: 'window', parts: ['arguments'], ...secret }, [
+        call(0, '{"q":"sec'),
+        call(1, '{"q":"se'),
+        call(0, 'ret"}'),
+        call(1, 'cond"}'),
+      ])
 
-    expect(foldUpdates(updates).functionCalls.map((made) => made.arguments)).toEqual([
-      '{"q":"*"}',
-      '{"q":"second"}',
+      expect(foldUpdates(updates).functionCalls.map((made) => made.arguments)).toEqual([
+        '{"q":"*"}',
+        '{"q":"second"}',
+      ])
+    },
+  )
+
+  test('a text of which nothing remains is left out, and a call stays a call', async () => {
+    const call = { type: 'function-call', callId: 'c1', name: 'f', arguments: 'secret' } as const
+    const scan = spot(/secret/, { replacement: '' })
+
+    const { updates } = await drive(
+      { ...secret, release: 'window', parts: ['text', 'arguments'], scan },
+      [...cut('a secret', 1), say('', { contents: [call] })],
+    )
+
+    expect(updates.flatMap(({ contents }) => contents)).toEqual([
+      { type: 'text', text: 'a' },
+      { type: 'text', text: ' ' },
+      { ...call, arguments: '' },
     ])
   })
 
@@ -194,6 +232,19 @@ describe('what leaves when', () => {
     expect(updates.map(({ finishReason, usage, raw }) => ({ finishReason, usage, raw }))).toEqual([
       { finishReason: undefined, usage: undefined, raw: undefined },
       { finishReason: 'stop', usage: { outputTokens: 3 }, raw: undefined },
+    ])
+  })
+
+  test('what tells of a whole text leaves once, with the last of it', async () => {
+    const annotations = [{ type: 'citation' }] as const
+
+    const { updates } = await drive({ release: 'window', ...secret }, [
+      say('', { contents: [{ type: 'text', text: 'the s', annotations }] }),
+    ])
+
+    expect(updates.flatMap(({ contents }) => contents)).toEqual([
+      { type: 'text', text: 'the ' },
+      { type: 'text', text: 's', annotations },
     ])
   })
 
@@ -251,6 +302,62 @@ describe('a scan', () => {
     const { updates } = await drive({ release: 'full', scan }, [say('0123456789')])
 
     expect(textIn(updates)).toBe('0*9')
+  })
+
+  test('may find matches in any order', async () => {
+    const reached: number[] = []
+    const scan = ({ text, from }: ScanWindow): TextEdit[] =>
+      Array.from(text.matchAll(/\d/g), ({ index }) => ({
+        start: index,
+        end: index + 1,
+        replacement: '*',
+        onReached: () => void reached.push(Number(text[index])),
+      }))
+        .filter(({ start }) => start >= from)
+        .toReversed()
+
+    const { steps } = await drive({ release: 'window', holdChars: 3, scan }, [
+      say('1 2 3 and 4'),
+      say(' and 5'),
+    ])
+
+    expect(steps).toEqual(['* * * ', '* * * and * '])
+    expect(reached).toEqual([1, 2, 3, 4, 5])
+  })
+
+  test('may find again what it has found before, without an effect', async () => {
+    const scan = ({ text }: ScanWindow): TextEdit[] => spot(/secret/)({ text, from: 0 } as never)
+
+    const { updates } = await drive({ release: 'window', holdChars: 0, scan }, [
+      say('a secret'),
+      say(' and'),
+    ])
+
+    expect(textIn(updates)).toBe('a * and')
+  })
+
+  test('may find a match within another, and hears of both', async () => {
+    const reached: string[] = []
+    const scan = ({ text }: ScanWindow): TextEdit[] =>
+      ['the secret', 'secret'].map((match) => ({
+        start: text.indexOf(match),
+        end: text.indexOf(match) + match.length,
+        onReached: () => void reached.push(match),
+      }))
+
+    await drive({ release: 'full', scan }, [say('Keep the secret.')])
+
+    expect(reached).toEqual(['the secret', 'secret'])
+  })
+
+  test('that gives no replacement leaves the text as it is', async () => {
+    let reached = 0
+    const scan = spot(/secret/, { onReached: () => reached++ })
+
+    const { updates } = await drive({ release: 'full', scan }, [say('a secret')])
+
+    expect(reached).toBe(1)
+    expect(textIn(updates)).toBe('a secret')
   })
 
   test('that knows word boundaries sees them, wherever the text is cut', async () => {
@@ -351,6 +458,30 @@ describe('a call that starts anew', () => {
     expect(updates).toEqual([say('the '), again, say('ret', { messageId: 'm2' })])
   })
 
+  test('twice is told once if nothing has left since', async () => {
+    const { updates } = await drive({ release: 'window', ...secret }, [
+      say('the sec'),
+      again,
+      say('s', { messageId: 'm2' }),
+      again,
+    ])
+
+    expect(updates).toEqual([say('the '), again])
+  })
+
+  test('as a whole run does not continue the text before it', async () => {
+    const restart: Update = { contents: [], restart: true, scope: 'run' }
+
+    const { updates } = await drive({ release: 'full', ...secret }, [
+      say('the sec'),
+      toolResult,
+      restart,
+      say('ret'),
+    ])
+
+    expect(updates).toEqual([say('ret')])
+  })
+
   test('keeps what is held of earlier calls', async () => {
     const { updates } = await drive({ release: 'full', ...secret }, [
       say('one '),
@@ -404,6 +535,30 @@ describe('a call that starts anew', () => {
     expect(updates).toEqual([say('new')])
   })
 
+  test('continues the text before it, and not its own', async () => {
+    const { updates } = await drive({ release: 'window', ...secret }, [
+      say('the sec'),
+      toolResult,
+      say('s', { messageId: 'm2' }),
+      again,
+      say('ret', { messageId: 'm3' }),
+    ])
+
+    expect(textIn(updates)).toBe('the sec*')
+  })
+
+  test('may come with the usage of the one before', async () => {
+    const usage = { outputTokens: 3 }
+
+    const { updates } = await drive({ release: 'full', ...secret }, [
+      say('old'),
+      { ...again, usage },
+      say('new'),
+    ])
+
+    expect(updates).toEqual([{ contents: [], usage }, say('new')])
+  })
+
   test('and a new pass too drop what was held', async () => {
     const gate = holdBackGate({ release: 'full', ...secret })
     const left: Update[] = []
@@ -416,54 +571,4 @@ describe('a call that starts anew', () => {
 
     expect(textIn(left)).toBe('ret')
   })
-})
-
-describe('a gate that waits for a promise', () => {
-  test('lets nothing leave before it resolves', async () => {
-    let resolve = (): void => {}
-    const until = new Promise<void>((settle) => {
-      resolve = settle
-    })
-    const gate = holdBackGate({ release: 'passthrough', scan: () => [], until })
-    const left: Update[] = []
-    const controller = { enqueue: (update: Update) => void left.push(update), terminate: () => {} }
-
-    await gate.transform?.(say('one '), controller)
-    const flushing = gate.flush?.(controller)
-    await new Promise((settle) => setTimeout(settle, 0))
-    const before = textIn(left)
-    resolve()
-    await flushing
-
-    expect(before).toBe('')
-    expect(textIn(left)).toBe('one ')
-  })
-
-  test('lets pass what comes after it has resolved', async () => {
-    const { steps } = await drive(
-      { release: 'passthrough', scan: () => [], until: Promise.resolve() },
-      [say('one '), say('two')],
-    )
-
-    expect(steps.at(-1)).toBe('one two')
-  })
-
-  test('fails at the next update with what it rejects with, and nothing has left', async () => {
-    const reason = new Error('blocked')
-
-    const { updates, error, steps } = await drive(
-      { release: 'passthrough', scan: () => [], until: Promise.reject(reason) },
-      [say('one')],
-    )
-
-    expect(error).toBe(reason)
-    expect(updates).toEqual([])
-    expect(steps).toEqual([])
-  })
-})
-
-test('the strictest of several policies holds', () => {
-  expect(strictest(['window', 'full', 'passthrough'])).toBe('full')
-  expect(strictest(['passthrough', 'sentence', 'window'])).toBe('sentence')
-  expect(strictest([])).toBe('passthrough')
 })

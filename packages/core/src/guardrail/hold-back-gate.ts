@@ -2,6 +2,7 @@ import { isThenable } from '../base/promises.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import { pieceOf, withPiece } from '../messages/content-text.ts'
 import type { Content } from '../messages/content.ts'
+import type { Failure } from '../stream/update-sink.ts'
 import type { TransformController, UpdateTransformer } from '../stream/update-transformer.ts'
 import { HeldText } from './held-text.ts'
 import type { JudgedPart, ScanOptions, ScanWindow } from './scan-options.ts'
@@ -69,8 +70,8 @@ interface Item {
 class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
   readonly #options: HoldBackOptions
   readonly #watched: readonly JudgedPart[]
-  /** Returns true once contents may pass. Throws the rejection of `until`. */
-  #isOpen: () => boolean
+  /** Keeps contents from passing: `until`, then its rejection, if it rejects. */
+  #closedBy: 'until' | Failure | undefined
   #pace = 1
   #queue: Item[] = []
   /** Texts that may grow. */
@@ -89,15 +90,14 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
     this.#options = options
     this.#last = this.#lastKept = options.joint?.last
     this.#watched = options.parts ?? ['text']
-    this.#isOpen = () => options.until === undefined
-    options.until?.then(
+    if (options.until === undefined) return
+    this.#closedBy = 'until'
+    options.until.then(
       () => {
-        this.#isOpen = () => true
+        this.#closedBy = undefined
       },
       (error: unknown) => {
-        this.#isOpen = () => {
-          throw error
-        }
+        this.#closedBy = { error }
       },
     )
   }
@@ -215,7 +215,8 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
   }
 
   #release(controller: TransformController<AgentResponseUpdate>): void {
-    if (!this.#isOpen()) return
+    if (this.#closedBy === 'until') return
+    if (this.#closedBy !== undefined) throw this.#closedBy.error
     let gone = 0
     while (gone < this.#queue.length && this.#leave(this.#queue[gone]!, controller)) gone++
     // `pop` keeps the memory of the list, which most updates need again.

@@ -1,10 +1,10 @@
 import type { AgentContext } from '../contract/agent.ts'
 import type { ChatContext } from '../contract/chat.ts'
-import type { RunContext } from '../contract/run.ts'
 import { text } from '../messages/content.ts'
 import type { Message, Role } from '../messages/message.ts'
 import { messageText } from '../messages/message.ts'
 import { isTrusted } from '../messages/trusted-content.ts'
+import { perRun } from '../run/per-run.ts'
 import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
 import { checkContents, checkText, readableText } from './judged-contents.ts'
 import type { GuardrailStage } from './verdict.ts'
@@ -22,7 +22,7 @@ export function inputGuardrail(
   { stages, messages: which, roles }: InputGuardrailOptions,
 ): (context: AgentContext | ChatContext, place: GuardrailPlace) => Promise<void> {
   /** Checked messages and instructions of a run, with their edited forms. */
-  const checkedOf = new WeakMap<RunContext, Map<Message | string, Message | string>>()
+  const checkedOf = perRun(() => new Map<Message | string, Message | string>())
 
   async function checkMessage(
     entry: Message,
@@ -46,8 +46,7 @@ export function inputGuardrail(
 
   return async (context, place) => {
     const { run, instructions, messages } = context
-    const checked = checkedOf.get(run) ?? new Map<Message | string, Message | string>()
-    checkedOf.set(run, checked)
+    const checked = checkedOf(run)
     if (instructions) {
       let safe = checked.get(instructions)
       if (safe === undefined) {
@@ -56,7 +55,7 @@ export function inputGuardrail(
         safe = readableText(await checkContents(guardrail, stages, contents, about, place))
         checked.set(instructions, safe)
       }
-      if (safe !== instructions) context.instructions = safe as string
+      context.instructions = safe as string
     }
     const lastUser = messages.findLast(({ role }) => role === 'user')
     const safe: Message[] = []
@@ -74,7 +73,7 @@ export function inputGuardrail(
         checked.set(entry, await checkMessage(entry, place, joint))
       }
       const read = isSkipped ? entry : (checked.get(entry) as Message)
-      if (entry.role !== 'tool') before = (before + messageText(read)).slice(-lookBehindChars)
+      before = (before + messageText(read)).slice(-lookBehindChars)
       safe.push(read)
     }
     if (safe.some((entry, at) => entry !== messages[at])) context.messages = safe

@@ -56,7 +56,7 @@ export async function checkContents(
     const whole: CheckedSubject = { ...about, contents }
     const parts = flat(contents)
     if (parts.some(isUnknown)) {
-      const subject: GuardrailSubject = { ...whole, text: said, final: true }
+      const subject = { stage: about.stage, text: said }
       guardrail.conclude(guardrail.read({ action: 'unsupported' }, subject, place), subject, place)
     }
     const edits = await editsOf(guardrail, said, whole, place, before)
@@ -88,7 +88,7 @@ export async function checkText(
   place: GuardrailPlace,
 ): Promise<string> {
   const edits = await editsOf(guardrail, said, about, place, '')
-  return edits.length === 0 ? said : edited(said, 0, 0, said.length, edits)
+  return edited(said, 0, 0, said.length, edits)
 }
 
 /** Checks each reading of a text. Throws to block it, or returns its edits. */

@@ -2,8 +2,8 @@ import { isThenable } from '../base/promises.ts'
 import type { AgentContext } from '../contract/agent.ts'
 import type { ChatContext } from '../contract/chat.ts'
 import { withoutPartial } from '../contract/provider-error.ts'
-import type { RunContext } from '../contract/run.ts'
 import { message } from '../messages/message.ts'
+import { perRun } from '../run/per-run.ts'
 import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
 import { statusOf } from './guardrail-check.ts'
 import type { TextJoint } from './hold-back-gate.ts'
@@ -34,11 +34,10 @@ export function outputGuardrail(
   if (stages.includes('reasoning')) parts.push('reasoning')
 
   /** Endings of the model calls of a run. */
-  const jointOf = new WeakMap<RunContext, TextJoint>()
+  const jointOf = perRun((): TextJoint => ({}))
 
   return async (context, place, callNext) => {
-    const joint = jointOf.get(context.run) ?? {}
-    jointOf.set(context.run, joint)
+    const joint = jointOf(context.run)
     const isJson = stream.readAs !== 'raw' && context.options.responseFormat !== undefined
     let retries = 0
     let again: { readonly trip: unknown; readonly feedback: string } | undefined
@@ -126,7 +125,6 @@ export function outputGuardrail(
       } catch (error) {
         if (again === undefined || again.trip !== error) throw withoutPartial(error)
         context.messages = [...messages, message('user', again.feedback)]
-        again = undefined
         retries++
       }
     }

@@ -76,6 +76,48 @@ const nested = fc
     ),
   )
 
+/** Replaces a range of the first reading of a text. */
+function replaced(text: string, start: number, end: number): string {
+  const edits = readingsOf(text)[0]!.toOriginal({ start, end, replacement: '*' })
+  const made = edits.map((edit) => ({ ...edit, replacement: edit.replacement! }))
+  return edited(text, 0, 0, text.length, made)
+}
+
+describe('JSON', () => {
+  test.each([
+    ['{"a":"one","b":[12,true,null]}', 'a: one\nb: 12\n'],
+    [' [-1.5e3,"x\\ty"]', '-1.5e3\nx\ty\n'],
+    ['{"a" \n :1}', 'a: 1\n'],
+    ['{"a":1}\n\n{"b":2}\n', 'a: 1\nb: 2\n'],
+  ])('%j is read as %j', (text, expected) => {
+    expect(readingsOf(text)[0]?.text).toBe(expected)
+  })
+
+  test.each(['"one"', '12', '{"a":1', '{"a":1}\nb', '{"a":1}\n2', 'see {"a":1}', '{a}\n{"b":1}'])(
+    'is no object or list here: %j',
+    (text) => {
+      expect(readingsOf(text).map((reading) => reading.text)).toEqual([text])
+    },
+  )
+
+  // It is read as `a: one\nb: 12\nc: two\nthree\n4\n5\n`.
+  const json = '{"a":"one","b":12,"c":["two","three",4,5]}'
+  test.each([
+    ['a value', 3, 6, '{"a":"*","b":12,"c":["two","three",4,5]}'],
+    ['a part of a value', 4, 5, '{"a":"o*e","b":12,"c":["two","three",4,5]}'],
+    ['a name', 0, 1, '{"*":"one","b":12,"c":["two","three",4,5]}'],
+    ['a later name', 7, 8, '{"a":"one","*":12,"c":["two","three",4,5]}'],
+    ['a name with its value', 0, 6, '{"*":"","b":12,"c":["two","three",4,5]}'],
+    ['a part of a number', 10, 11, '{"a":"one","b":"*","c":["two","three",4,5]}'],
+    ['what continues in the next field', 4, 12, '{"a":"o*","b":12,"c":["two","three",4,5]}'],
+    ['what continues in the next value', 17, 22, '{"a":"one","b":12,"c":["t*","ree",4,5]}'],
+    ['several numbers', 26, 29, '{"a":"one","b":12,"c":["two","three","*",""]}'],
+    ['what is between two values', 6, 7, json],
+  ])('stays JSON without %s', (_, start, end, expected) => {
+    expect(replaced(json, start, end)).toBe(expected)
+  })
+})
+
 describe('text behind JSON escapes', () => {
   test('is found at any depth of a complete JSON text, which stays JSON', () => {
     fc.assert(
@@ -129,6 +171,16 @@ describe('text behind JSON escapes', () => {
     const [reading] = readingsOf('a\\nick b')
 
     expect(reading!.toOriginal(name)).toEqual([{ ...name, start: 1 }])
+    expect(reading!.toOriginal({ start: 0, end: 2 })).toEqual([{ start: 0, end: 3 }])
+  })
+
+  test('is read once for each level', () => {
+    expect(readingsOf('a\\\\\\\\nb').map(({ text }) => text)).toEqual([
+      'a\\\\\\\\nb',
+      'a\\\\nb',
+      'a\\nb',
+      'a\nb',
+    ])
   })
 
   test('is read once where there is none', () => {

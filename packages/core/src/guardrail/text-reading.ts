@@ -217,7 +217,7 @@ function isJson(text: string): boolean {
   if (parses(text)) return true
   // JSON lines (jsonlines.org).
   const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return lines.length > 1 && lines.every((line) => /^\s*[{[]/.test(line) && parses(line))
+  return lines.every((line) => /^\s*[{[]/.test(line) && parses(line))
 }
 
 function parses(text: string): boolean {

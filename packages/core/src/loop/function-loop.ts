@@ -25,6 +25,7 @@ import { visibleHistory } from '../messages/visible-history.ts'
 import { saveStep } from '../pausing/checkpoint.ts'
 import type { ChatCallInput } from '../pipeline/chat-call.ts'
 import { callRestart } from '../pipeline/chat-call.ts'
+import { superseded } from '../pipeline/compose.ts'
 import type { CallTool } from '../pipeline/function-call.ts'
 import type { BatchOutcome, RoundEdits } from '../run/round.ts'
 import type { Run } from '../run/run.ts'
@@ -71,6 +72,8 @@ class FunctionLoop {
   #last: ChatResponse | undefined
   /** Options of the last model call, before its middlewares. */
   #options: ChatOptions
+  /** `run.givenUp` when the loop began. */
+  readonly #givenUp: number
   /** The tools that interceptors of this iteration were given. */
   #shown: ChatOptions['tools']
   /** During tool calls: which, and the id of their group. */
@@ -80,6 +83,7 @@ class FunctionLoop {
     this.#run = run
     this.#input = input
     this.#options = input.options
+    this.#givenUp = run.givenUp
   }
 
   /** Groups with calls that a pause or a crash left open. */
@@ -133,6 +137,7 @@ class FunctionLoop {
   async #round(edits: RoundEdits): Promise<RunEnding | undefined> {
     const run = this.#run
     const { config } = this.#input
+    if (run.givenUp > this.#givenUp) throw superseded()
     if (run.stopped !== undefined) return this.#stop([])
     if (run.control?.mode !== undefined) return cancelledPause
     const limit = limitReached(config, run.loopState, run.moreIterations)

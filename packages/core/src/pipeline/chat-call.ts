@@ -91,6 +91,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
   request(outer: AbortSignal | undefined): AbortSignal {
     ;(outer ?? this.run).throwIfAborted()
     const controller = (this.#request = new AbortController())
+    this.run.asking = this
     // A later abort of the run itself reaches the request through the call that fails of it.
     if (outer !== undefined) this.#letGo = onAbort(outer, (reason) => controller.abort(reason))
     return controller.signal
@@ -101,6 +102,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
     this.#letGo?.()
     if (failure !== undefined) this.#request?.abort(failure.error)
     this.#request = this.#letGo = undefined
+    if (this.run.asking === this) this.run.asking = undefined
   }
 
   /** The request of `generation` failed: counts what it has cost all the same. */

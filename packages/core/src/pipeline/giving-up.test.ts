@@ -1,5 +1,5 @@
-import { scriptedClient, callFunction } from '@lamella/testing'
-import { describe, expect, it } from 'vitest'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
+import { describe, expect, it, test } from 'vitest'
 import {
   Agent,
   agentMiddleware,
@@ -12,7 +12,9 @@ import {
   tool,
 } from '../index.ts'
 import type {
+  AgentContext,
   AgentResponse,
+  ChatContext,
   ChatRequest,
   ChatResponse,
   ChatResponseUpdate,
@@ -64,6 +66,48 @@ async function runAgent(agent: Agent, stream: boolean): Promise<AgentResponse> {
   return stream ? agent.run('x', { stream }).finalResponse() : agent.run('x')
 }
 
+test('what a transform of the run still holds of a call that was given up never shows', async () => {
+  let calls = 0
+  let letGo!: () => void
+  const client = scriptedClient(['wrong', 'right'])
+  const slow = agentMiddleware('slow', async (context, callNext) => {
+    context.transformUpdates({
+      async transform(update, controller) {
+        const [content] = update.contents
+        if (content?.type === 'text' && content.text === 'wrong') {
+          giveUp(new Error('late'))
+          await new Promise<void>((resolve) => (letGo = resolve))
+        }
+        controller.enqueue(update)
+      },
+    })
+    await callNext()
+  })
+  let giveUp!: (error: Error) => void
+  const again = chatMiddleware('again', async (_, callNext) => {
+    await callNext().catch(() => {
+      setTimeout(letGo)
+      return callNext()
+    })
+  })
+  const impatient = chatMiddleware('impatient', async (_, callNext) => {
+    const next = callNext()
+    const late = new Promise((_resolve, reject) => (giveUp = reject))
+    await (calls++ === 0 ? Promise.race([next, late]) : next)
+  })
+  const stream = new Agent({ client, middleware: [slow, again, impatient] }).run('x', {
+    stream: true,
+  })
+
+  let shown = ''
+  for await (const { contents } of stream) {
+    for (const content of contents) if (content.type === 'text') shown += content.text
+    await new Promise((resolve) => setTimeout(resolve))
+  }
+
+  expect([shown, (await stream.finalResponse()).text]).toEqual(['right', 'right'])
+})
+
 describe.each([false, true])('with stream: %s', (stream) => {
   it('a middleware that cancels a stalled call ends the run and aborts the request', async () => {
     const client = new StalledClient()
@@ -100,6 +144,46 @@ describe.each([false, true])('with stream: %s', (stream) => {
     const { text } = await runAgent(agent, stream)
 
     expect([text, seen]).toEqual(['Second.', ['Second.']])
+  })
+
+  it('a middleware of the agent that gives up ends the model call inside', async () => {
+    const client = new StalledClient()
+    const late = new Error('late')
+    const impatient = agentMiddleware('impatient', async (_context, callNext) => {
+      await Promise.race([callNext(), Promise.reject(late)])
+    })
+
+    const running = runAgent(new Agent({ client, middleware: impatient }), stream)
+
+    await expect(running).rejects.toBe(late)
+    expect(client.aborted).toBe(late)
+  })
+
+  it('the tools of a loop that was given up are the last ones, and its model is not called again', async () => {
+    const client = scriptedClient([callFunction('work'), callFunction('work'), 'Done.'])
+    let giveUp!: (error: Error) => void
+    let end!: (result: string) => void
+    const worked = new Promise<string>((resolve) => (end = resolve))
+    let runs = 0
+    const work = tool({
+      name: 'work',
+      description: 'Works.',
+      execute: () => {
+        runs++
+        giveUp(new Error('late'))
+        return worked
+      },
+    })
+    const impatient = agentMiddleware('impatient', async (_context, callNext) => {
+      await Promise.race([callNext(), new Promise((_, reject) => (giveUp = reject))])
+    })
+    const running = runAgent(new Agent({ client, tools: [work], middleware: impatient }), stream)
+    await expect(running).rejects.toThrow('late')
+
+    end('worked')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+
+    expect([runs, client.requests.length]).toEqual([1, 1])
   })
 
   it('a request that is done is not aborted when a middleware fails later', async () => {
@@ -172,6 +256,31 @@ describe('an end that a transform puts to the updates', () => {
       expect(response.text).toBe('')
     }
   })
+})
+
+describe.each(runModes)('updates that a transform ends before the first one, %s', (mode) => {
+  it.each(['chat', 'agent'] as const)(
+    'are none, and none passes it: at level %s',
+    async (level) => {
+      const passed: unknown[] = []
+      const process = (context: ChatContext | AgentContext, callNext: () => Promise<unknown>) => {
+        context.transformUpdates({
+          start: (controller) => controller.terminate(),
+          transform: (update) => void passed.push(update),
+        })
+        return callNext()
+      }
+      const middleware =
+        level === 'chat' ? chatMiddleware('cut', process) : agentMiddleware('cut', process)
+
+      const { status, text } = await runIn(
+        mode,
+        new Agent({ client: scriptedClient(['one']), middleware }),
+      )
+
+      expect([status, text, passed]).toEqual(['completed', '', []])
+    },
+  )
 })
 
 it('a stream whose updates an agent middleware has ended executes no tools', async () => {

@@ -1,10 +1,12 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { AgentResponse, AgentResponseUpdate, Middleware } from '../index.ts'
+import type { AgentResponse, AgentResponseUpdate, ChatContext, Middleware } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
+  agentPipeline,
   chatMiddleware,
+  chatPipeline,
   foldUpdates,
   LamellaError,
   text,
@@ -33,6 +35,13 @@ const look = tool({
   description: 'Looks.',
   parameters: { type: 'object' },
   execute: () => 'found',
+})
+
+const adding = agentMiddleware('adding', (context, callNext) => {
+  context.transformUpdates({
+    flush: (controller) => controller.enqueue({ contents: [text('!')] }),
+  })
+  return callNext()
 })
 
 interface Case {
@@ -100,16 +109,31 @@ const cases: readonly Case[] = [
   {
     name: 'a run that begins anew where its middlewares have transforms',
     steps: [['Let me look.', callFunction('look')], { updates: ['Wrong'], error: cut }, 'Right.'],
+    middleware: [retryRun, adding],
+    restarts: ['run'],
+  },
+  {
+    name: 'a retry in the second round, below a middleware of the run with transforms',
+    steps: [['Let me look. ', callFunction('look')], { updates: ['Wrong'], error: cut }, 'Right.'],
+    middleware: [adding, retry],
+    restarts: ['call'],
+  },
+  {
+    name: 'a retry below a middleware of the run that takes its time',
+    steps: [{ updates: ['Wrong'], error: cut }, 'Right.'],
     middleware: [
-      retryRun,
-      agentMiddleware('adding', (context, callNext) => {
+      agentMiddleware('slow', (context, callNext) => {
         context.transformUpdates({
-          flush: (controller) => controller.enqueue({ contents: [text('!')] }),
+          async transform(update, controller) {
+            await Promise.resolve()
+            controller.enqueue(update)
+          },
         })
         return callNext()
       }),
+      retry,
     ],
-    restarts: ['run'],
+    restarts: ['call'],
   },
   {
     name: 'a retry below a middleware of the run that drops what is empty',
@@ -274,6 +298,47 @@ describe('text() of a stream that begins anew', () => {
   })
 })
 
+it('a restart in a loop of its own leaves the answers of earlier model calls in the stream', async () => {
+  const client = scriptedClient(['First.', { updates: ['Wrong'], error: cut }, 'Second.'], {
+    chunk: 'whole',
+  })
+  const calls = chatPipeline([retry])
+  const stream = agentPipeline([]).stream(
+    { client, messages: 'Hello' },
+    async ({ run, messages }, add) => {
+      const first = await calls.execute({ client, messages, run })
+      const second = await calls.execute({ client, messages, run })
+      add([...first.messages, ...second.messages])
+    },
+  )
+  const shown: unknown[] = []
+
+  for await (const { contents, restart } of stream)
+    shown.push(restart ?? contents.map((one) => (one.type === 'text' ? one.text : '')).join(''))
+
+  expect(shown.filter((piece) => piece !== '')).toEqual(['First.', 'Wrong', true, 'Second.'])
+})
+
+it('a restart of a pause reaches the caller, though a transform of the run drops it', async () => {
+  const dropping = agentMiddleware('dropping', (context, callNext) => {
+    context.transformUpdates({
+      transform(update, controller) {
+        if (update.restart !== true) controller.enqueue(update)
+      },
+    })
+    return callNext()
+  })
+  const asking = chatMiddleware('asking', async ({ run }, callNext) => {
+    await callNext()
+    await run.interrupt('May I say that?')
+  })
+  const client = scriptedClient(['Hm.'])
+
+  const { updates } = await readUpdates(new Agent({ client, middleware: [dropping, asking] }))
+
+  expect(updates.map(({ restart }) => restart === true)).toContain(true)
+})
+
 describe('context.released', () => {
   it('says whether content of this call has reached the caller', async () => {
     const seen: boolean[] = []
@@ -308,6 +373,31 @@ describe('context.released', () => {
     await readUpdates(new Agent({ client, tools: [look], middleware: observe }))
 
     expect(seen).toEqual([false])
+  })
+
+  it('is not true while a middleware of the run holds the content, whatever came before', async () => {
+    const seen: boolean[] = []
+    let current: ChatContext | undefined
+    const noting = chatMiddleware('noting', (context, callNext) => {
+      current = context
+      return callNext()
+    })
+    const holding = agentMiddleware('holding', (context, callNext) => {
+      context.transformUpdates({
+        transform(update, controller) {
+          if (update.role === 'assistant') seen.push(current!.released)
+          controller.enqueue(update)
+        },
+      })
+      return callNext()
+    })
+    const client = scriptedClient([['Let me look.', callFunction('look')], 'Right.'], {
+      chunk: 'whole',
+    })
+
+    await readUpdates(new Agent({ client, tools: [look], middleware: [holding, noting] }))
+
+    expect(seen).toEqual([false, true, false])
   })
 
   it('stays true when the call begins anew', async () => {

@@ -48,11 +48,11 @@ export function storeNamespace<Kept extends KeyValueStore>(
     compareAndSet: (key, expected, value, options) =>
       store.compareAndSet(prefix + key, expected, value, options),
   }
-  if (part.increment !== undefined) {
-    part.increment = (key, by, options) => store.increment!(prefix + key, by, options)
-  }
   return {
     ...part,
+    ...(part.increment && {
+      increment: (key, by, options) => store.increment!(prefix + key, by, options),
+    }),
     ...(limits && {
       limits: {
         leaseMs: limits.leaseMs,

@@ -1,8 +1,8 @@
 /** Buffers updates that were read while the stream's reader paused. */
 export class ReadAhead<Update> {
   readonly #kept: Update[] = []
-  #head = 0
-  #waiting: ((step: IteratorResult<Update> | Promise<IteratorResult<Update>>) => void)[] = []
+  readonly #waiting: ((step: IteratorResult<Update> | Promise<IteratorResult<Update>>) => void)[] =
+    []
   #end: Promise<IteratorResult<Update>> | undefined
 
   add(update: Update): void {
@@ -15,15 +15,10 @@ export class ReadAhead<Update> {
   end(last: Promise<IteratorResult<Update>>): void {
     this.#end = last
     for (const waiting of this.#waiting) waiting(last)
-    this.#waiting = []
   }
 
   next(): Promise<IteratorResult<Update>> {
-    if (this.#head < this.#kept.length) {
-      const value = this.#kept[this.#head++]!
-      if (this.#head === this.#kept.length) this.#head = this.#kept.length = 0
-      return Promise.resolve({ done: false, value })
-    }
+    if (this.#kept.length > 0) return Promise.resolve({ done: false, value: this.#kept.shift()! })
     return this.#end ?? new Promise((resolve) => this.#waiting.push(resolve))
   }
 }

@@ -137,6 +137,31 @@ describe('withFinalizer', () => {
     expect(await stream.outcome()).toEqual({ status: 'failed', error, partial: undefined })
   })
 
+  it('refuses a hook where the stream that it reads has one, and its fold', () => {
+    const stream = summing()
+      .withTransformHook((update) => update + 1)
+      .withFinalizer((final) => final)
+
+    expect(() => stream.withTransformHook(() => {})).toThrow(/use map\(\)/)
+  })
+
+  it('of a run has hooks on both streams, one after the other', async () => {
+    const add = (more: string) => (update: AgentResponseUpdate) => {
+      const [content] = update.contents
+      return content?.type === 'text'
+        ? { ...update, contents: [text(content.text + more)] }
+        : undefined
+    }
+    const client = scriptedClient(['One'], { chunk: 'whole' })
+    const inner = new Agent({ client })
+      .run('Hello', { stream: true })
+      .withTransformHook(add(' two'))
+    const outer = inner.withFinalizer((final) => final.text).withTransformHook(add(' three'))
+
+    expect(await outer.finalResponse()).toBe('One two three')
+    expect((await inner.finalResponse()).text).toBe('One two')
+  })
+
   it('makes its value of what transform hooks of its own made of the updates', async () => {
     const stream = new Agent({ client: scriptedClient(['A secret.'], { chunk: 'whole' }) })
       .run('Hello', { stream: true })
@@ -204,12 +229,14 @@ describe('hooks of a derived stream', () => {
   })
 
   it('and the other way round: a stream that is read cannot be derived from', async () => {
-    const inner = summing()
+    const log: string[] = []
+    const inner = summing(log)
     await inner[Symbol.asyncIterator]().next()
 
     const reading = read(inner.map((update) => update, sum))
 
     await expect(reading).rejects.toMatchObject({ code: 'stream_consumed' })
+    expect(log).toEqual(['pull 1'])
   })
 })
 
@@ -288,13 +315,15 @@ describe('ending a derived stream early', () => {
     })()
     const log: string[] = []
     const stream = ResponseStream.from(never).withCleanupHook(() => log.push('cleanup'))
-    const pending = stream[Symbol.asyncIterator]().next()
+    const iterator = stream[Symbol.asyncIterator]()
+    const pending = iterator.next()
     const reason = new Error('enough')
 
     await Promise.resolve()
-    await stream.cancel(reason)
+    await Promise.all([stream.cancel(reason), stream.cancel(new Error('second'))])
 
     await expect(pending).rejects.toBe(reason)
+    await expect(iterator.next()).rejects.toBe(reason)
     expect(log).toEqual(['cleanup'])
   })
 })
@@ -424,9 +453,24 @@ describe('tee', () => {
     expect(finals.map((final) => final.text)).toEqual(['***', 'A secret.'])
   })
 
+  it('of a reader has two more, with hooks of their own', async () => {
+    const agent = new Agent({ client: scriptedClient(['A secret.'], { chunk: 'whole' }) })
+    const [first] = agent.run('Hello', { stream: true }).tee()
+    const [changed, asIs] = first.tee()
+    changed.withTransformHook((update) =>
+      update.contents.length > 0 ? { ...update, contents: [text('***')] } : undefined,
+    )
+
+    const finals = await Promise.all([changed.finalResponse(), asIs.finalResponse()])
+
+    expect(finals.map((final) => final.text)).toEqual(['***', 'A secret.'])
+  })
+
   it('refuses a hook where it has no way into the final value', () => {
-    const [first] = summing().tee()
+    const [first, second] = summing().tee()
+    const [third] = second.tee()
 
     expect(() => first.withTransformHook(() => {})).toThrow(/use map\(\)/)
+    expect(() => third.withTransformHook(() => {})).toThrow(/use map\(\)/)
   })
 })

@@ -187,6 +187,12 @@ describe('other forms of a stream', () => {
     expect(() => stream.toSSE({ include: ['raw' as 'files'] })).toThrow(/include.*got raw/)
   })
 
+  it('toSSE() sends updates that are no objects as they are', async () => {
+    const body = await new Response(summing(undefined, 2).toSSE()).text()
+
+    expect(body).toMatch(/^event: update\ndata: 1\n\nevent: update\ndata: 2\n\nevent: done\n/)
+  })
+
   it('toSSE() ends with a code where the stream fails, and no word of the error', async () => {
     const bodyOf = (error: Error): Promise<string> => {
       const stream = new Agent({ client: scriptedClient([error]) }).run('Hello', { stream: true })
@@ -219,6 +225,27 @@ describe('other forms of a stream', () => {
     ]
 
     expect(await read(ResponseStream.from(updates).text())).toEqual(['One ', 'two.'])
+  })
+
+  const restart = { contents: [], restart: true }
+  const piece = (words: string) => ({ contents: [text(words)] })
+
+  it.each([
+    ['continues', ['One'], ['One two'], ['One', ' two']],
+    ['differs once', ['Wrong'], ['Right', restart, 'Ri', 'ght'], ['Wrong', 'restart', 'Right']],
+    ['differs in its middle', ['One two'], ['One', ' six'], ['One two', 'restart', 'One six']],
+    ['ends early', ['One', ' two'], ['One'], ['One', ' two', 'restart', 'One']],
+    ['is empty', ['One'], [], ['One', 'restart']],
+  ])('text() that begins anew and %s', async (_, before, after, expected) => {
+    const updates = [...before, restart, ...after].map((update) =>
+      typeof update === 'string' ? piece(update) : update,
+    )
+    const seen: string[] = []
+    const onRestart = () => seen.push('restart')
+
+    for await (const words of ResponseStream.from(updates).text({ onRestart })) seen.push(words)
+
+    expect(seen).toEqual(expected)
   })
 
   it('text() that is left ends the stream', async () => {

@@ -202,15 +202,26 @@ describe('the final value', () => {
   it('asked for while the reader continues leaves it every update, in order', async () => {
     const stream = summing(5)
     const iterator = stream[Symbol.asyncIterator]()
-    const seen = [(await iterator.next()).value]
+    const first = await iterator.next()
     const final = stream.finalResponse()
     await Promise.resolve()
     await Promise.resolve()
 
-    for (let at = 0; at < 4; at++) seen.push((await iterator.next()).value)
+    const rest = await read({ [Symbol.asyncIterator]: () => iterator })
 
-    expect([seen, await final]).toEqual([[1, 2, 3, 4, 5], 15])
-    expect((await iterator.next()).done).toBe(true)
+    expect([first.value, rest, await final]).toEqual([1, [2, 3, 4, 5], 15])
+  })
+
+  it('can be asked for at each moment of the end', async () => {
+    for (let moment = 0; moment < 30; moment++) {
+      const stream = summing(1)
+      const iterator = stream[Symbol.asyncIterator]()
+      await iterator.next()
+      void iterator.next()
+      for (let at = 0; at < moment; at++) await Promise.resolve()
+
+      expect(await stream.finalResponse()).toBe(1)
+    }
   })
 })
 
@@ -269,11 +280,15 @@ describe('transform hooks', () => {
       })
       .withCleanupHook(() => log.push('cleanup'))
 
-    await expect(read(stream)).rejects.toBe(error)
+    const seen: number[] = []
+    const reading = (async () => {
+      for await (const update of stream) seen.push(update)
+    })()
 
+    await expect(reading).rejects.toBe(error)
     await expect(stream.finalResponse()).rejects.toBe(error)
     expect(await stream.outcome()).toMatchObject({ status: 'failed', error })
-    expect([closed(), log]).toEqual([1, ['cleanup']])
+    expect([seen, closed(), log]).toEqual([[1], 1, ['cleanup']])
   })
 
   it('added after reading had begun are refused, since they would miss what has passed', async () => {
@@ -385,6 +400,25 @@ describe('cleanup hooks', () => {
     stream.withCleanupHook(() => log.push('late'))
 
     expect(log).toEqual(['late'])
+  })
+
+  it('that read on run once', async () => {
+    const log: string[] = []
+    const stream = new Agent({ client: scriptedClient(['One two.']) }).run('Hello', {
+      stream: true,
+    })
+    const iterator = stream[Symbol.asyncIterator]()
+    await iterator.next()
+    const rest: Promise<unknown>[] = []
+    stream.withCleanupHook(() => {
+      log.push('cleanup')
+      rest.push(iterator.next())
+    })
+
+    await stream.cancel()
+
+    await expect(rest[0]).rejects.toMatchObject({ code: 'aborted' })
+    expect(log).toEqual(['cleanup'])
   })
 
   it('may cancel the stream and ask how it ended', async () => {
@@ -499,6 +533,7 @@ describe('a stream that fails', () => {
 
     await expect(read(stream)).rejects.toBe(error)
     await expect(stream.finalResponse()).rejects.toBe(error)
+    expect((await stream.outcome()).status).toBe('failed')
   })
 
   it('in its fold closes the source', async () => {

@@ -29,7 +29,6 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   readonly #resultHooks: ((final: never) => unknown)[] = []
   #hooked: TransformHooks<Update, Final> | undefined
   #outcome: StreamOutcome<Final> | undefined
-  #ended: Promise<void> | undefined
   #markEnded: (() => void) | undefined
   #isEnding = false
   #iterator: AsyncIterator<Update> | undefined
@@ -43,7 +42,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   /** For makers of streams; `ResponseStream.from` is the usual way. */
   constructor(source: StreamSource<Update, Final>) {
     this.#source = source
-    source.onEnd = (failure) => this.#end(failure)
+    source.onEnd = this.#end
   }
 
   /**
@@ -246,8 +245,9 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     // Whoever is about to iterate goes first.
     await Promise.resolve()
     if (this.#iterator !== undefined && (this.#source.busy || this.#hooked?.busy)) {
-      this.#ended ??= new Promise((resolve) => (this.#markEnded = resolve))
-      if (this.#outcome === undefined) await this.#ended
+      if (this.#outcome === undefined) {
+        await new Promise<void>((resolve) => (this.#markEnded = resolve))
+      }
       return
     }
     this.#isDraining = true
@@ -273,7 +273,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     if (this.#isEnding) throw consumed(`${what} was added after the stream had ended`)
   }
 
-  async #end(failure: Failure | undefined): Promise<void> {
+  readonly #end = async (failure: Failure | undefined): Promise<void> => {
     if (this.#isEnding) return
     this.#isEnding = true
     const broken: unknown[] = []

@@ -40,15 +40,13 @@ export function serverSentEvents<Update, Final>(
       return event(isObject(value) && value['restart'] === true ? 'restart' : 'update', shown)
     }
   }
-  let isOver = false
   return pulled(stream, async (controller) => {
     try {
-      const chunk = isOver ? undefined : await next()
+      const chunk = await next()
       if (chunk !== undefined) {
         controller.enqueue(chunk)
         return
       }
-      isOver = true
       controller.enqueue(event('done', clientOutcome(await stream.finalResponse())))
     } catch (error) {
       await stream.cancel(error)

@@ -1,4 +1,5 @@
 import { closeIterator, iteratorOf } from '../base/iterators.ts'
+import { LamellaError } from '../base/lamella-error.ts'
 import type { StreamUpdate, TransformPipeline } from './transform-pipeline.ts'
 import type { Failure, UpdateSink } from './update-sink.ts'
 
@@ -32,7 +33,6 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   /** Runs once when the work is over, before the consumer learns of it. */
   onEnd: (failure: Failure | undefined) => Promise<void> = async () => {}
   readonly #out: Update[] = []
-  #head = 0
   readonly #inbox: {
     readonly update: Update
     readonly outer: TransformPipeline<Update> | undefined
@@ -64,7 +64,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
     source: AsyncIterable<Update> | Iterable<Update>,
     passage: TransformPipeline<Update>,
   ): Promise<void> {
-    const broken = this.#cancelled ?? this.#fault
+    const broken = this.#cancelled ?? this.#fault ?? (this.#over && late())
     this.#fault = undefined
     if (broken !== undefined) return Promise.reject(broken.error)
     return new Promise((resolve, reject) => {
@@ -98,7 +98,9 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   breakOff(error: unknown): void {
     const drive = this.#drive
     this.#close(error)
-    if (drive !== undefined && drive === this.#asked) this.#release()
+    if (drive === undefined || drive !== this.#asked) return
+    drive.passage.next?.drop()
+    this.#release()
   }
 
   get busy(): boolean {
@@ -115,13 +117,9 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
 
   /** Stops the running source; its drive rejects, so the middleware learns of it. Resolves when the work is over. */
   async cancel(reason: unknown): Promise<void> {
-    if (this.#begun === undefined) {
-      this.#begun = Promise.resolve()
-      this.#over = { failure: { error: reason } }
-    }
     if (this.#over === undefined) {
       this.#cancelled ??= { error: reason }
-      this.#head = this.#out.length = 0
+      this.#out.length = 0
       this.#close(reason)
       this.#release()
     }
@@ -142,8 +140,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   }
 
   #settle(failure: Failure | undefined): void {
-    this.#over = { failure: this.#cancelled ?? failure ?? this.#fault }
-    this.breakOff(failure?.error)
+    this.#over = { failure: failure ?? this.#fault }
     this.#wake()
   }
 
@@ -158,8 +155,8 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   #advance(): void {
     this.#isBusy = false
     this.#asked = undefined
-    if (this.#head < this.#out.length) {
-      this.#deliver(this.#take())
+    if (this.#out.length > 0) {
+      this.#deliver(this.#out.shift()!)
       return
     }
     if (this.#inbox.length > 0) {
@@ -190,7 +187,15 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   #start(drive: Drive<Update>): void {
     drive.iterator = iteratorOf(drive.source)
     drive.passage.deliveredBefore = this.delivered
-    this.#after(drive, drive.passage.start(this.#out))
+    this.#after(drive, drive.passage.start(this.#out), () => this.#continue(drive))
+  }
+
+  /** Continues with the source, unless a transform has ended it. */
+  #continue(drive: Drive<Update>): void {
+    if (drive.passage.terminated && drive === this.#drive) {
+      closeIterator(drive.iterator)
+      this.#sourceEnded(drive)
+    } else this.#advance()
   }
 
   /** Proceeds once a transform is done. */
@@ -209,9 +214,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
       .then(() => {
         if (generation === this.#generation) proceed()
       })
-      .catch((error: unknown) => {
-        if (generation === this.#generation) this.#onFault(drive, error)
-      })
+      .catch((error: unknown) => this.#onFault(drive, error))
   }
 
   #onStep(drive: Drive<Update>, step: IteratorResult<Update>): void {
@@ -222,20 +225,14 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
         this.#sourceEnded(drive)
         return
       }
-      const passed = passage.terminated ? undefined : passage.quick(step.value)
+      const passed = passage.quick(step.value)
       // A transform may have cancelled the run.
       if (drive !== this.#drive) return
       if (passed !== undefined) {
         this.#deliver(passed)
         return
       }
-      const proceed = (): void => {
-        if (passage.terminated && drive === this.#drive) {
-          closeIterator(drive.iterator)
-          this.#sourceEnded(drive)
-        } else this.#advance()
-      }
-      this.#after(drive, passage.finish(this.#out), proceed)
+      this.#after(drive, passage.finish(this.#out), () => this.#continue(drive))
     } catch (error) {
       this.#onFault(drive, error)
     }
@@ -243,10 +240,8 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
 
   #sourceEnded(drive: Drive<Update>): void {
     const done = (): void => {
-      if (this.#drive === drive) {
-        this.#drive = undefined
-        drive.resolve()
-      }
+      this.#drive = undefined
+      drive.resolve()
       this.#advance()
     }
     this.#after(drive, drive.passage.flush(this.#out), done)
@@ -281,12 +276,6 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
       update.restart === true ? outer.supersede(update, this.#out) : outer.pass(update, this.#out)
     const waiting = outer.start(this.#out)
     return waiting === undefined ? pass() : waiting.then(pass)
-  }
-
-  #take(): Update {
-    const update = this.#out[this.#head++]!
-    if (this.#head === this.#out.length) this.#head = this.#out.length = 0
-    return update
   }
 
   #deliver(update: Update): void {
@@ -324,11 +313,16 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   }
 
   async #finish(): Promise<IteratorResult<Update>> {
-    const failure = this.#over?.failure
+    const failure = this.#cancelled ?? this.#over?.failure
     await this.onEnd(failure)
     if (failure !== undefined) throw failure.error
     return { done: true, value: undefined }
   }
+}
+
+/** The failure of a drive that begins when the work is over, since somebody has not waited for it. */
+function late(): Failure {
+  return { error: new LamellaError('the stream has ended', { code: 'aborted' }) }
 }
 
 function hasContent({ contents }: StreamUpdate): boolean {

@@ -49,18 +49,15 @@ export async function* textPieces(
     for (const content of update.contents ?? []) {
       if (content.type !== 'text' || !content.text) continue
       let piece = content.text
-      if (position < shown.length) {
-        const known = shown.slice(position, position + piece.length)
-        if (piece.startsWith(known)) {
-          position += known.length
-          piece = piece.slice(known.length)
-          if (piece === '') continue
-        } else {
-          diverge()
-          piece = shown.slice(0, position) + piece
-          shown = ''
-          position = 0
-        }
+      const known = shown.slice(position, position + piece.length)
+      if (piece.startsWith(known)) {
+        position += known.length
+        piece = piece.slice(known.length)
+        if (piece === '') continue
+      } else {
+        diverge()
+        piece = shown.slice(0, position) + piece
+        shown = ''
       }
       shown += piece
       position = shown.length

@@ -27,7 +27,7 @@ export function tee<Update, Final>(
 }
 
 class TeeSource<Update, Final> extends PulledSource<Update, Final> {
-  readonly foldsAnew = true
+  readonly foldsAnew: boolean
   readonly fold?: () => StreamFold<Update, Final>
   readonly #shared: Shared<Update, Final>
   readonly #kept: Update[] = []
@@ -36,6 +36,7 @@ class TeeSource<Update, Final> extends PulledSource<Update, Final> {
   constructor(shared: Shared<Update, Final>, fold: (() => StreamFold<Update, Final>) | undefined) {
     super()
     this.#shared = shared
+    this.foldsAnew = fold !== undefined
     if (fold !== undefined) this.fold = fold
     shared.kept.add(this.#kept)
   }

@@ -40,6 +40,8 @@ export class TransformPipeline<Update extends StreamUpdate> {
   readonly #fold: UpdateFold<Update> | undefined
   #controller = new Controller<Update>()
   #flushFrom = 0
+  /** Counts what `drop` has dropped. */
+  #drops = 0
   /** Stage at which `quick` stopped, with its update and promise. */
   #stalledAt = -1
   #stalledWith: Update | undefined
@@ -181,6 +183,12 @@ export class TransformPipeline<Update extends StreamUpdate> {
     this.#end(Infinity)
   }
 
+  /** Ignores what transforms of this level, and further out, are still working on. */
+  drop(): void {
+    this.#drops++
+    this.next?.drop()
+  }
+
   /** Closes the stages before this one. */
   #end(stage: number): void {
     this.terminated = this.changed = true
@@ -210,7 +218,10 @@ export class TransformPipeline<Update extends StreamUpdate> {
     if (!isThenable(waiting)) return this.#forward(controller, at, input, out)
     // It may enqueue until its promise settles, so this controller is its own from here on.
     this.#controller = new Controller<Update>()
-    return Promise.resolve(waiting).then(() => this.#forward(controller, at, input, out))
+    const drops = this.#drops
+    return Promise.resolve(waiting).then(() =>
+      drops === this.#drops ? this.#forward(controller, at, input, out) : dropped(),
+    )
   }
 
   #forward(
@@ -250,6 +261,9 @@ export class TransformPipeline<Update extends StreamUpdate> {
     return undefined
   }
 }
+
+/** Nobody waits for it. */
+const dropped = (): Promise<never> => new Promise(() => {})
 
 function withoutRaw<Update extends StreamUpdate>(update: Update): Update {
   return { ...update, raw: undefined }

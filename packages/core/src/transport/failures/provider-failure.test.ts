@@ -7,7 +7,7 @@ import { checkHeader } from './header-value.ts'
 const context = {
   provider: 'acme',
   replay: 'unsafe',
-  confidential: { keys: ['secret-key-1'], texts: () => [] },
+  confidential: { keys: () => ['secret-key-1'], texts: () => [] },
 } as const
 
 /** As fetch wraps what a socket reports. */

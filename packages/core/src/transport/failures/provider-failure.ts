@@ -70,6 +70,6 @@ export function providerFailure(
 function innermost(error: Error, confidential: Confidential): Error {
   if (error.cause instanceof Error) return innermost(error.cause, confidential)
   const shown = `${error.message} ${error.stack}`
-  const isClean = !confidential.keys.some((key) => isSecret(key) && shown.includes(key))
+  const isClean = !confidential.keys().some((key) => isSecret(key) && shown.includes(key))
   return isClean ? error : new Error(providerWords(error.message, confidential))
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { providerWords } from './provider-words.ts'
 
 const clean = (message: string, texts: string[] = [], keys: string[] = []) =>
-  providerWords(message, { keys, texts: () => texts })
+  providerWords(message, { keys: () => keys, texts: () => texts })
 
 test.each([
   ['Unsupported parameter: max_tokens.', 'Unsupported parameter: max_tokens.'],

@@ -13,7 +13,7 @@ const shortestText = 6
 /** Parts that must not be repeated from a provider's error message. */
 export interface Confidential {
   /** Keys and tokens. Only read when there is a message to clean. */
-  readonly keys: readonly string[]
+  readonly keys: () => readonly string[]
   /** Texts of the conversation. Only read when there is a message to clean. */
   readonly texts: () => readonly string[]
 }
@@ -25,7 +25,7 @@ export interface Confidential {
 export function providerWords(message: string, { keys, texts }: Confidential): string {
   if (/^\s*</.test(message)) return 'a web page instead of JSON'
   let words = message.slice(0, 4 * longest)
-  for (const key of keys.filter(isSecret)) words = words.replaceAll(key, '[key]')
+  for (const key of keys().filter(isSecret)) words = words.replaceAll(key, '[key]')
   words = words
     .replace(/\bBearer\s+\S+/gi, 'Bearer [key]')
     .replace(/\b(?:sk|pk|rk|sess|gsk|xai)-[\w*.-]{4,}/g, '[key]')

@@ -127,7 +127,7 @@ export function transportError(
 /** Without the cause: its message quotes the header or the address. */
 function unsendable(failure: FailureContext): ProviderError {
   const context: FailureContext = { ...failure, replay: 'safe' }
-  if (!failure.confidential.keys.every(isHeaderValue)) {
+  if (!failure.confidential.keys().every(isHeaderValue)) {
     return providerFailure('auth', context, { words: `the API key ${unfitForHeader}` })
   }
   const words = 'the request cannot be sent: its address or one of its headers is not valid'

@@ -156,6 +156,7 @@ export class Guardrail {
     about?: Pick<GuardrailEvent, 'match' | 'error'>,
   ): undefined {
     const { onEvent, includeContent } = this.#options
+    if (status === 'passed' && onEvent === undefined) return undefined
     const { match, ...more } = about ?? {}
     const data: GuardrailEvent = {
       guardrail: this.name,

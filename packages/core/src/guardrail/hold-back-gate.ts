@@ -150,16 +150,22 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
       endsCall = role === 'tool'
       if (endsCall) this.#lastKept = this.#last
     }
-    const parts = contents.map((content): Part => {
-      // Reasoning ends where other content begins, which then does not wait behind it.
-      if (content.type !== 'reasoning' && content.type !== 'usage') this.#end('reasoning')
-      const text = this.#textOf(content)
-      const start = text?.end ?? 0
-      text?.append(pieceOf(content))
-      return { content, text, start, end: text?.end ?? 0, at: start }
-    })
+    const parts = contents.map(this.#toPart)
     this.#queue.push({ update, parts, endsCall, next: 0, isChanged: false })
   }
+
+  // Methods would need a function for each update of a stream: a tenth of what it allocates.
+  readonly #toPart = (content: Content): Part => {
+    // Reasoning ends where other content begins, which then does not wait behind it.
+    if (content.type !== 'reasoning' && content.type !== 'usage') this.#end('reasoning')
+    const text = this.#textOf(content)
+    const start = text?.end ?? 0
+    text?.append(pieceOf(content))
+    return { content, text, start, end: text?.end ?? 0, at: start }
+  }
+
+  readonly #isWhole = ({ text, at, start, end }: Part): boolean =>
+    text === undefined || (at === start && text.leavesWhole(end, this.#atEnd))
 
   /** Returns the text that a content belongs to, if it is judged. */
   #textOf(content: Content): HeldText | undefined {
@@ -227,7 +233,7 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
   /** Enqueues the decided part of an item. Returns true if that is the whole item. */
   #leave(item: Item, controller: TransformController<AgentResponseUpdate>): boolean {
     const { update, parts } = item
-    if (item.next === 0 && !item.isChanged && parts.every((part) => this.#isWhole(part))) {
+    if (item.next === 0 && !item.isChanged && parts.every(this.#isWhole)) {
       controller.enqueue(update)
       this.#released = item.endsCall ? 1 : 2
       return true
@@ -249,10 +255,6 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
     controller.enqueue(item.isChanged ? changed(update, contents, isAll) : update)
     this.#released = isAll && item.endsCall ? 1 : 2
     return isAll
-  }
-
-  #isWhole({ text, at, start, end }: Part): boolean {
-    return text === undefined || (at === start && text.leavesWhole(end, this.#atEnd))
   }
 
   #restart(

@@ -46,7 +46,7 @@ const bundles = [
   {
     name: 'all that core exports',
     goalBytes: 18_000,
-    limitBytes: 62_400,
+    limitBytes: 62_420,
     source: `export * from '@lamella/core'`,
   },
 ]

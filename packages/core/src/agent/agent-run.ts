@@ -59,7 +59,7 @@ export function resumeRun(
   options: RunPlan['options'],
 ): Started {
   checkpointState(checkpoint, options.session)
-  return start(agent, { ...options, answers }, checkpoint.input, checkpoint)
+  return start(agent, { ...options, answers }, Object.freeze([...checkpoint.input]), checkpoint)
 }
 
 /**
@@ -138,7 +138,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   const { agent, options, checkpoint } = of
   run.begin()
   run.fallbackText = agent.fallbackText
-  run.input = Object.freeze([...of.messages])
+  run.input = of.messages
   const call = new AgentCall(run, of)
   let claims: Claims | undefined
   let turn: SessionTurn | undefined

@@ -27,7 +27,7 @@ import type { ChatCallInput } from '../pipeline/chat-call.ts'
 import { callRestart } from '../pipeline/chat-call.ts'
 import { superseded } from '../pipeline/compose.ts'
 import type { CallTool } from '../pipeline/function-call.ts'
-import type { BatchOutcome, RoundEdits } from '../run/round.ts'
+import type { BatchOutcome, RoundEdits, RoundInterceptors } from '../run/round.ts'
 import type { Run } from '../run/run.ts'
 import { limitReached } from './limits.ts'
 import { loopResponse } from './loop-response.ts'
@@ -88,8 +88,11 @@ class FunctionLoop {
 
   /** Groups with calls that a pause or a crash left open. */
   openGroups(): readonly string[] {
-    const { groups, messages } = this.#run.journal
-    return [...groups].filter((id) => callGroup(messages.all, id)?.open.length)
+    const { steps, messages } = this.#run.journal
+    const groups = steps.filter((step) => step.kind === 'calls').map(({ group }) => group)
+    return groups.filter(
+      (id, at) => groups.indexOf(id) === at && callGroup(messages.all, id)?.open.length,
+    )
   }
 
   /** Resumes open calls with the answers to their requests. */
@@ -143,7 +146,8 @@ class FunctionLoop {
     const limit = limitReached(config, run.loopState, run.moreIterations)
     const response = edits.response ?? (await this.#ask(edits, limit !== undefined))
     this.#take(response, edits.response !== undefined)
-    const said = await this.#revised(response)
+    const { interceptors } = run
+    const said = interceptors ? await this.#revised(response, interceptors) : response.messages
     const calls = openCalls(said)
     if (run.stopped !== undefined) return this.#stop(calls)
     if (calls.length > 0 && limit === undefined && config.enabled) {
@@ -157,10 +161,12 @@ class FunctionLoop {
    * Returns the response after interceptors have edited the conversation: calls they removed do not
    * run, calls they added do.
    */
-  async #revised(response: ChatResponse): Promise<readonly Message[]> {
+  async #revised(
+    response: ChatResponse,
+    interceptors: RoundInterceptors,
+  ): Promise<readonly Message[]> {
     const run = this.#run
-    const { interceptors, journal, messages, sink } = run
-    if (interceptors === undefined) return response.messages
+    const { journal, messages, sink } = run
     const said = response.messages
     const revised = await messages.revised(said, () => interceptors.responded(response))
     if (revised === said) return said

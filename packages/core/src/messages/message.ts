@@ -50,6 +50,7 @@ export function message(role: Role, contents: string | Content | readonly Conten
  * @throws TypeError if an entry is none of these.
  */
 export function toMessages(input: MessageInput, looseRole: Role = 'user'): readonly Message[] {
+  if (typeof input === 'string') return [message(looseRole, input)]
   const messages: Message[] = []
   let loose: Content[] | undefined
   for (const entry of isList(input) ? input : [input]) {

@@ -72,13 +72,8 @@ export function isTrusted(content: Content): boolean {
  * @throws LamellaError `untrusted_input`
  */
 export function checkAuthority(input: readonly Message[]): void {
+  if (!input.some(({ contents }) => contents.some(isClaim))) return
   const contents = input.flatMap((entry) => entry.contents)
-  const claims = contents.filter(
-    (content) =>
-      (content.type === 'approval-response' || content.type === 'function-result') &&
-      !isTrusted(content),
-  )
-  if (claims.length === 0) return
   const calls = new Set<string>()
   const results = new Set<string>()
   const requests = new Map<string, string>()
@@ -87,7 +82,7 @@ export function checkAuthority(input: readonly Message[]): void {
     else if (content.type === 'function-result') results.add(content.callId)
     else if (content.type === 'approval-request') requests.set(content.id, content.call.callId)
   }
-  for (const claim of claims) {
+  for (const claim of contents.filter(isClaim)) {
     if (claim.type === 'function-result' && !calls.has(claim.callId)) {
       throw untrusted('a tool result', 'toolResult(callId, value)')
     }
@@ -95,6 +90,12 @@ export function checkAuthority(input: readonly Message[]): void {
       throw untrusted('an approval', 'approvalResponse(id, answer)')
     }
   }
+}
+
+/** An answer that code of this process has not made. */
+function isClaim(content: Content): boolean {
+  const { type } = content
+  return (type === 'approval-response' || type === 'function-result') && !isTrusted(content)
 }
 
 function untrusted(what: string, factory: string): LamellaError {

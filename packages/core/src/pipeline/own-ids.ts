@@ -8,14 +8,14 @@ export function withOwnIds(
   messages: readonly Message[],
   taken: readonly Message[],
 ): readonly Message[] {
-  const roles = new Map<string, string>()
   // One message, as most answers are, is quicker to look for.
-  const ids = messages.length > 1 && new Set(taken.map(({ id }) => id))
+  if (messages.length === 1 && messages[0]!.id && !has(taken, messages[0]!.id)) return messages
+  const roles = new Map<string, string>()
+  const ids = new Set(taken.map(({ id }) => id))
   let isChanged = false
   const own = messages.map((entry) => {
     const { id, role } = entry
-    const isTaken = ids ? ids.has(id) : has(taken, id)
-    if (id && !isTaken && (roles.get(id) ?? role) === role) {
+    if (id && !ids.has(id) && (roles.get(id) ?? role) === role) {
       roles.set(id, role)
       return entry
     }

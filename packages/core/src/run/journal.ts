@@ -21,11 +21,9 @@ export class Journal {
   )
   loop: LoopState = notBegun
   /** Answers to requests, by their position in the run. */
-  readonly answers: Map<string, unknown> = new Map()
+  answers: ReadonlyMap<string, unknown> = nothing
   /** Checkpoints of sub-agents that have not finished, by the position of their call. */
-  readonly agents: Map<string, Checkpoint | undefined> = new Map()
-  /** Groups of tool calls that the run has worked on. */
-  readonly groups: Set<string> = new Set()
+  agents: ReadonlyMap<string, Checkpoint | undefined> = nothing
   /** State at the checkpoint that the run was resumed from. */
   state: CheckpointState | undefined
   /** The loop's end, after a pause of an agent middleware. */
@@ -67,8 +65,11 @@ export class Journal {
 
   record(step: JournalStep): void {
     // Of a sub-agent, the last checkpoint holds all the earlier ones.
-    const at = step.kind === 'agent' ? this.#steps.findIndex(isOf(step.address)) : -1
-    this.#steps.splice(at < 0 ? this.#steps.length : at, 1, step)
+    const at =
+      step.kind === 'agent'
+        ? this.#steps.findIndex((other) => other.kind === 'agent' && other.address === step.address)
+        : -1
+    this.#steps[at < 0 ? this.#steps.length : at] = step
     this.#apply(step)
   }
 
@@ -129,8 +130,7 @@ export class Journal {
         return messages.begin(step.messages)
       case 'response': {
         this.acted = true
-        if (this.#unfinished.length > 0)
-          this.#unfinished = this.#unfinished.filter(({ kind }) => kind !== 'model')
+        this.#unfinished = this.#unfinished.filter(({ kind }) => kind !== 'model')
         this.loop = { ...this.loop, iteration: this.loop.iteration + 1 }
         return messages.add(step.messages)
       }
@@ -142,26 +142,23 @@ export class Journal {
         return messages.revise(step.count, step.messages)
       case 'request':
         return messages.replace(step.message)
-      case 'calls':
-        this.groups.add(step.group)
-        return undefined
       case 'results': {
         this.acted = true
         const { functionCalls, consecutiveErrors } = this.loop
-        const failed = { true: consecutiveErrors + 1, false: 0, undefined: consecutiveErrors }
         this.loop = {
           ...this.loop,
           functionCalls: functionCalls + step.executed,
-          consecutiveErrors: failed[`${step.failed}`],
+          consecutiveErrors:
+            step.failed === false ? 0 : consecutiveErrors + Number(step.failed ?? 0),
         }
         return messages.insert(step.at, step.message)
       }
       case 'answer':
         this.answered = true
-        this.answers.set(step.address, step.answer)
+        this.answers = new Map(this.answers).set(step.address, step.answer)
         return undefined
       case 'agent':
-        this.agents.set(step.address, step.checkpoint)
+        this.agents = new Map(this.agents).set(step.address, step.checkpoint)
         return undefined
       case 'call':
         this.acted = true
@@ -183,12 +180,8 @@ export class Journal {
   }
 }
 
-const isOf =
-  (address: string) =>
-  (step: JournalStep): boolean =>
-    step.kind === 'agent' && step.address === address
-
 /** Begins the position of a question that a middleware or a tool asks. */
 export const questionMark = '?'
 
+const nothing: ReadonlyMap<string, never> = new Map<string, never>()
 const notBegun: LoopState = Object.freeze({ iteration: 0, functionCalls: 0, consecutiveErrors: 0 })

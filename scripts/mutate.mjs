@@ -1,5 +1,6 @@
 // Breaks core in one small way at a time, in memory, and demands that a test fails.
-// usage: node scripts/mutate.mjs [--every=n] [--tests=part-of-a-path,...] [file or folder of core's sources...]
+// usage: node scripts/mutate.mjs [--every=n] [--tests=part-of-a-path,...] [--packages=openai,...] [file or folder of core's sources...]
+// With --packages, tests of these packages count too.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { instrument } from './mutation/instrument.mjs'
@@ -9,6 +10,7 @@ const args = process.argv.slice(2)
 const option = (name) => args.find((one) => one.startsWith(`--${name}=`))?.split('=')[1]
 const every = Number(option('every') ?? 1)
 const filters = option('tests')?.split(',')
+const packages = ['core', ...(option('packages')?.split(',') ?? [])]
 const chosen = args.filter((one) => !one.startsWith('--'))
 
 const core = resolve(import.meta.dirname, '../packages/core')
@@ -29,8 +31,8 @@ for (const file of globSync('**/*.ts', { cwd: `${core}/src` }).toSorted()) {
 if (mutants.length === 0) throw new Error(`no sources of core begin with ${chosen.join(' or ')}`)
 
 const codeOf = (path) => codes.get(path)
-const reaching = await survey(core, codeOf, filters)
-const executioner = new Executioner(core, codeOf)
+const reaching = await survey(packages, codeOf, filters)
+const executioner = new Executioner(packages, codeOf)
 
 const sample = mutants.filter(({ id }) => id % every === 0)
 const count = { killed: 0, argued: 0, survived: 0 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createVitest } from 'vitest/node'
 
@@ -7,13 +8,12 @@ const maxMs = 120_000
 const conditions = ['@lamella/source', 'node']
 
 /**
- * Runs the tests of the package in `root` without an active mutant: those whose path contains one of `filters`, or
- * all. `codeOf` returns a source's text with its mutants, or undefined if it has none. Resolves with the tests that
+ * Runs the tests of some packages without an active mutant: those whose path contains one of `filters`, or all. `codeOf` returns a source's text with its mutants, or undefined if it has none. Resolves with the tests that
  * reach each mutant: by its id, the paths of the files, each with the ids of the tests and the time they take.
  * A test that fails is left out.
  */
-export async function survey(root, codeOf, filters) {
-  const vitest = await open(root, codeOf, { retry: 2 })
+export async function survey(packages, codeOf, filters) {
+  const vitest = await open(packages, codeOf, { retry: 2 })
   const { testModules } = await vitest.runTestSpecifications(
     await vitest.globTestSpecifications(filters),
   )
@@ -41,9 +41,9 @@ export class Executioner {
   #vitest
   #open
 
-  constructor(root, codeOf) {
+  constructor(packages, codeOf) {
     // The files of a run share its thread and modules, which saves most of the time.
-    this.#open = () => open(root, codeOf, { isolate: false, maxWorkers: 1, bail: 1 })
+    this.#open = () => open(packages, codeOf, { isolate: false, maxWorkers: 1, bail: 1 })
   }
 
   /** Resolves with true if one of the tests fails. Those in `folder` run first, then those that are fast. */
@@ -76,13 +76,13 @@ export class Executioner {
   }
 }
 
-function open(root, codeOf, options) {
+function open(packages, codeOf, options) {
   return createVitest(
     'test',
     {
       config: false,
-      root,
-      include: ['src/**/*.test.ts'],
+      root: resolve(import.meta.dirname, '../../packages'),
+      include: packages.map((name) => `${name}/src/**/*.test.ts`),
       // They are random: their verdict on a mutant may differ from run to run.
       exclude: ['**/*.property.test.ts'],
       setupFiles: [`${import.meta.dirname}/worker.mjs`],

@@ -161,9 +161,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
   refold(result: ChatResponse, fold: ResponseFold): ChatResponse {
     const { raw: _raw, value, ...kept } = result
     const response = fold.response(kept)
-    return response.text === result.text
-      ? { ...response, ...(value !== undefined && { value }) }
-      : response
+    return value !== undefined && response.text === result.text ? { ...response, value } : response
   }
 }
 

@@ -210,7 +210,6 @@ function withoutLeftovers<Result extends ChatResponse>(
   result: Result,
   before: Result | undefined,
 ): Result {
-  const { raw, value, ...kept } = result
-  if (raw === undefined && value === undefined) return result
+  const { raw: _raw, value, ...kept } = result
   return (value === before?.value ? kept : { ...kept, value }) as Result
 }

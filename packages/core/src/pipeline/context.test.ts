@@ -405,4 +405,21 @@ describe.each(runModes)('what middlewares assign, %s', (mode) => {
     expect([text, errors]).toEqual(['Done.', [giveUp]])
     expect(client.requests.map(({ signal }) => signal.aborted)).toEqual([true, false])
   })
+
+  it('what is there already is no edit, not even once it would be too late for one', async () => {
+    let kept: Partial<Pick<ChatContext, 'options'>> = {}
+    const editing = chatMiddleware('editing', async (context, callNext) => {
+      kept = context
+      context.options = { ...context.options, seed: 1 }
+      await callNext()
+      const { options } = context
+      context.options = options
+    })
+    const client = scriptedClient(['Done.'])
+
+    const { text } = await runIn(mode, new Agent({ client, middleware: editing }))
+
+    expect(text).toBe('Done.')
+    expect(Object.assign(kept, { options: kept.options })).toBe(kept)
+  })
 })

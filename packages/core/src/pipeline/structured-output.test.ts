@@ -15,6 +15,7 @@ import {
   tool,
 } from '../index.ts'
 import { failureOf, modes, play } from '../loop/loop-invariant.test-helper.ts'
+import { transforming } from './transform-updates.test-helper.ts'
 
 const weather = z.object({ city: z.string(), degrees: z.coerce.number() })
 const jsonSchema = {
@@ -175,23 +176,32 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
     ],
   ]
 
-  it.each(transforms)('around a transform of the run that %s', async (_, change, value) => {
-    const transform = agentMiddleware('transform', async (context, callNext) => {
-      context.transformUpdates({
-        transform(update, controller) {
-          const contents = update.contents.flatMap((part) =>
-            part.type === 'text' ? change(part) : [part],
-          )
-          controller.enqueue({ ...update, contents })
+  const answerCity = chatMiddleware('answer-city', (context) => {
+    context.result = { ...chatResponse('Rome'), value: { city: 'Rome' } }
+  })
+
+  describe.each([
+    ['the run', 'the answer', 'agent', readCity],
+    ['the model call', 'an answer of a middleware', 'chat', answerCity],
+  ] as const)('around a transform of %s, with %s', (_place, _answer, level, middleware) => {
+    it.each(transforms)('that %s', async (_, change, value) => {
+      const transform = transforming(
+        {
+          transform(update, controller) {
+            const contents = update.contents.flatMap((part) =>
+              part.type === 'text' ? change(part) : [part],
+            )
+            controller.enqueue({ ...update, contents })
+          },
         },
-      })
-      await callNext()
+        level,
+      )
+      const { agent } = make(['Rome'], { middleware: [transform, middleware] })
+
+      const { response } = await play(agent, 'Go', { stream })
+
+      expect(response.value).toEqual(value)
     })
-    const { agent } = make(['Rome'], { middleware: [transform, readCity] })
-
-    const { response } = await play(agent, 'Go', { stream })
-
-    expect(response.value).toEqual(value)
   })
 })
 

@@ -2,7 +2,7 @@ import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import type { FunctionInvocationContext } from '../index.ts'
-import { Agent, functionMiddleware, tool } from '../index.ts'
+import { Agent, agentMiddleware, BudgetExhausted, functionMiddleware, tool } from '../index.ts'
 
 const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
 
@@ -96,6 +96,44 @@ describe.each(runModes)('a tool call, %s', (mode) => {
     await runIn(mode, new Agent({ client, tools: [watch], middleware: editing }))
 
     expect(seen).toEqual([{ at: 2 }])
+  })
+
+  it('ends the run with what its tool throws once the signal of the run is aborted', async () => {
+    const own = new AbortController()
+    const cut = new Error('cut')
+    const work = tool({
+      name: 'work',
+      description: 'Works.',
+      execute: () => {
+        own.abort(new Error('late'))
+        throw cut
+      },
+    })
+    const impatient = agentMiddleware('impatient', async (context, callNext) => {
+      context.signal = own.signal
+      await callNext()
+    })
+    const client = scriptedClient([callFunction('work')])
+
+    const running = runIn(mode, new Agent({ client, tools: [work], middleware: impatient }))
+
+    await expect(running).rejects.toBe(cut)
+  })
+
+  it('keeps its result where it has used up a budget', async () => {
+    const budget = functionMiddleware('budget', async (_, callNext) => {
+      await callNext()
+      throw new BudgetExhausted('calls', 1)
+    })
+    const client = scriptedClient([callFunction('look')])
+
+    const { status, messages } = await runIn(
+      mode,
+      new Agent({ client, tools: [look], middleware: budget }),
+    )
+
+    expect(status).toBe('budget_exhausted')
+    expect(messages[1]?.contents).toMatchObject([{ contents: [{ text: 'seen' }] }])
   })
 
   it('with a time limit leaves the signal of its tool alone once it is done', async () => {

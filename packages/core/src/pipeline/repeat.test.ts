@@ -95,9 +95,15 @@ describe('context.repeat', () => {
     await new Agent({ client, tools: [look], middleware, options: { toolChoice } }).run('Hi')
     await Promise.all(repeated)
 
-    expect(rounds.toSorted()).toEqual([
-      ...['chosen 0', 'chosen 0', 'chosen 1', 'chosen 1'],
-      ...['repeated 0', 'repeated 1'],
+    expect(rounds.filter((round) => round.startsWith('chosen')).toSorted()).toEqual([
+      'chosen 0',
+      'chosen 0',
+      'chosen 1',
+      'chosen 1',
+    ])
+    expect(rounds.filter((round) => round.startsWith('repeated'))).toEqual([
+      'repeated 0',
+      'repeated 1',
     ])
   })
 

@@ -1,6 +1,8 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { Agent, chatMiddleware, tool } from '../index.ts'
+import { interceptLoop } from '../authoring.ts'
+import type { ChatClient, ChatRequest } from '../index.ts'
+import { Agent, agentMiddleware, chatMiddleware, tool } from '../index.ts'
 
 const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
 
@@ -15,6 +17,82 @@ describe.each(runModes)('the request of a model call, %s', (mode) => {
     await runIn(mode, new Agent({ client, tools: [look], middleware }))
 
     expect(client.requests[0]?.options.tools).toBeUndefined()
+  })
+
+  it('has the tools that an interceptor has put there, but for those that are removed from the run', async () => {
+    const names: unknown[] = []
+    const client = scriptedClient(({ options }) => {
+      names.push(options.tools?.map(({ name }) => name))
+      return 'Done.'
+    })
+    const extra = tool({ name: 'extra', description: 'Is extra.', execute: () => 'more' })
+    const middleware = agentMiddleware('edit', async ({ run }, callNext) => {
+      interceptLoop(run, {
+        name: 'edit',
+        async iteration(round, next) {
+          const { tools = [] } = round.options
+          round.options = { ...round.options, tools: [...tools, extra] }
+          run.tools.remove('look')
+          await next()
+        },
+      })
+      await callNext()
+    })
+
+    await runIn(mode, new Agent({ client, tools: [look], middleware }))
+
+    expect(names).toEqual([['extra']])
+  })
+
+  it('may do without tools that are removed from the run, too', async () => {
+    const client = scriptedClient(['Done.'])
+    const middleware = chatMiddleware('remove', async (context, callNext) => {
+      context.options = { ...context.options, tools: undefined }
+      context.run.tools.remove('look')
+      await callNext()
+    })
+
+    const { text } = await runIn(mode, new Agent({ client, tools: [look], middleware }))
+
+    expect(text).toBe('Done.')
+  })
+
+  it('is not made with a signal that is aborted already', async () => {
+    const inner = scriptedClient(['Done.'])
+    const asked: AbortSignal[] = []
+    const client: ChatClient = Object.assign(scriptedClient([]), {
+      respond: (request: ChatRequest) => {
+        asked.push(request.signal)
+        return inner.respond(request)
+      },
+      stream: (request: ChatRequest) => {
+        asked.push(request.signal)
+        return inner.stream(request)
+      },
+    })
+    const late = new Error('late')
+    const middleware = chatMiddleware('late', async (context, callNext) => {
+      context.signal = AbortSignal.abort(late)
+      await callNext()
+    })
+
+    await expect(runIn(mode, new Agent({ client, middleware }))).rejects.toBe(late)
+
+    expect(asked).toEqual([])
+  })
+
+  it('is not aborted by the signal of a middleware once it is done', async () => {
+    const own = new AbortController()
+    const client = scriptedClient(['Done.'])
+    const middleware = chatMiddleware('own', async (context, callNext) => {
+      context.signal = own.signal
+      await callNext()
+    })
+    await runIn(mode, new Agent({ client, middleware }))
+
+    own.abort()
+
+    expect(client.requests.map(({ signal }) => signal.aborted)).toEqual([false])
   })
 
   it('continues the conversation of the provider after a pause that followed its answer', async () => {

@@ -102,7 +102,6 @@ export class ChatCall extends ContentCall<ChatResponse> {
     this.#letGo?.()
     if (failure !== undefined) this.#request?.abort(failure.error)
     this.#request = this.#letGo = undefined
-    if (this.run.asking === this) this.run.asking = undefined
   }
 
   /** The request of `generation` failed: counts what it has cost all the same. */

@@ -416,31 +416,6 @@ describe.each(runModes)('which results pass which transforms, %s', (mode) => {
   })
 })
 
-test('a result in a plain run that met no transform is none that a transform must take back', async () => {
-  const seen: unknown[] = []
-  const answering = chatMiddleware('answering', async (context, callNext) => {
-    const isFirst = seen.push(context.result) === 1
-    context.transformUpdates({
-      transform(update, controller) {
-        seen.push(update.restart)
-        controller.enqueue(update)
-      },
-    })
-    if (isFirst) context.result = 'Mine.'
-    else await callNext()
-  })
-  const again = chatMiddleware('again', async (_, callNext) => {
-    await callNext()
-    await callNext()
-  })
-  const client = scriptedClient(['Yours.'])
-
-  const { text: got } = await new Agent({ client, middleware: [again, answering] }).run('Hello')
-
-  expect(got).toBe('Yours.')
-  expect(new Set(seen)).toEqual(new Set([undefined]))
-})
-
 test.each(runModes)(
   'what a termination puts in place of a termination passes no transform again, %s',
   async (mode) => {

@@ -1,7 +1,15 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentResponse, Verdict } from '../index.ts'
-import { Agent, ToolError, functionMiddleware, guardrail, textOf, tool } from '../index.ts'
+import {
+  Agent,
+  MiddlewareTermination,
+  ToolError,
+  functionMiddleware,
+  guardrail,
+  textOf,
+  tool,
+} from '../index.ts'
 
 const describeModes = describe.each([
   ['plain', false],
@@ -82,6 +90,14 @@ describeModes('%s: what a tool throws', (_mode, stream) => {
 
     expect(known).toContain('My word')
     expect(response.status).toBe('blocked')
+  })
+
+  it('still ends the run where that is its purpose', async () => {
+    const end = new MiddlewareTermination('a secret was found', { result: 'Ask me later.' })
+
+    const { response } = await run(stream, { action: 'replace', replacement: '***' }, end)
+
+    expect(response).toMatchObject({ status: 'terminated', reason: 'a secret was found' })
   })
 
   it('can block the run', async () => {

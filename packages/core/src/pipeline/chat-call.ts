@@ -102,7 +102,6 @@ export class ChatCall extends ContentCall<ChatResponse> {
     this.#letGo?.()
     if (failure !== undefined) this.#request?.abort(failure.error)
     this.#request = this.#letGo = undefined
-    if (this.run.asking === this) this.run.asking = undefined
   }
 
   /** The request of `generation` failed: counts what it has cost all the same. */
@@ -161,9 +160,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
   refold(result: ChatResponse, fold: ResponseFold): ChatResponse {
     const { raw: _raw, value, ...kept } = result
     const response = fold.response(kept)
-    return response.text === result.text
-      ? { ...response, ...(value !== undefined && { value }) }
-      : response
+    return value !== undefined && response.text === result.text ? { ...response, value } : response
   }
 }
 

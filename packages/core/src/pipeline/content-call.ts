@@ -19,7 +19,7 @@ import { withOwnIds } from './own-ids.ts'
 export abstract class ContentCall<Result extends ChatResponse> implements PipelineCall<Result> {
   readonly run: Run
   result: Result | undefined
-  /** Generation counter; incremented on retry or cancellation, so that late results are ignored. */
+  /** Generation counter; incremented on cancellation, so that late results are ignored. */
   generation = 0
   readonly #middlewares: readonly { readonly name: string }[]
   #metadata: Record<string, unknown> | undefined
@@ -72,7 +72,6 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   }
 
   enter(depth: number): void {
-    this.generation++
     this.#entered = depth
     this.result = undefined
     const kept = this.#transformers?.findLastIndex((entry) => entry.depth <= depth)
@@ -210,7 +209,6 @@ function withoutLeftovers<Result extends ChatResponse>(
   result: Result,
   before: Result | undefined,
 ): Result {
-  const { raw, value, ...kept } = result
-  if (raw === undefined && value === undefined) return result
+  const { raw: _raw, value, ...kept } = result
   return (value === before?.value ? kept : { ...kept, value }) as Result
 }

@@ -405,4 +405,49 @@ describe.each(runModes)('what middlewares assign, %s', (mode) => {
     expect([text, errors]).toEqual(['Done.', [giveUp]])
     expect(client.requests.map(({ signal }) => signal.aborted)).toEqual([true, false])
   })
+
+  it('what is there already is no edit, not even once it would be too late for one', async () => {
+    let kept: Partial<Pick<ChatContext, 'options'>> = {}
+    const editing = chatMiddleware('editing', async (context, callNext) => {
+      kept = context
+      context.options = { ...context.options, seed: 1 }
+      await callNext()
+      const { options } = context
+      context.options = options
+    })
+    const client = scriptedClient(['Done.'])
+
+    const { text } = await runIn(mode, new Agent({ client, middleware: editing }))
+
+    expect(text).toBe('Done.')
+    expect(Object.assign(kept, { options: kept.options })).toBe(kept)
+  })
+
+  it('a result is never edited in place, nor are its messages and calls', async () => {
+    const frozenParts: boolean[] = []
+    const editing = chatMiddleware('editing', async (_, callNext) => {
+      const result = await callNext()
+      const { messages, functionCalls } = result
+      frozenParts.push(...[result, messages, functionCalls].map(Object.isFrozen))
+    })
+    const client = scriptedClient([callFunction('look')], { middleware: editing })
+
+    await respondIn(mode, client)
+
+    expect(frozenParts).toEqual([true, true, true])
+  })
+
+  it('a middleware that has failed cannot call the model any more', async () => {
+    let kept: (() => Promise<unknown>) | undefined
+    const failing = chatMiddleware('failing', async (_, callNext) => {
+      kept = callNext
+      throw new Error('broken')
+    })
+    const client = scriptedClient(['Done.'])
+    await expect(runIn(mode, new Agent({ client, middleware: failing }))).rejects.toThrow('broken')
+
+    await expect(kept?.()).rejects.toThrow('called callNext() after it had returned')
+
+    expect(client.requests).toEqual([])
+  })
 })

@@ -7,6 +7,7 @@ import {
   chatMiddleware,
   chatResponse,
   createSession,
+  functionMiddleware,
   memoryStore,
   sessions,
   tool,
@@ -144,6 +145,73 @@ describe.each([false, true])('with stream: %s', (stream) => {
     const { text } = await runAgent(agent, stream)
 
     expect([text, seen]).toEqual(['Second.', ['Second.']])
+  })
+
+  it.each([
+    ['the model', []],
+    ['a middleware', [chatMiddleware('own', (context) => void (context.result = 'Late.'))]],
+  ])(
+    'an answer of %s that is still transformed does not replace what is given in its place',
+    async (_, inside) => {
+      let giveUp!: (error: Error) => void
+      let letGo!: () => void
+      const held = new Promise<void>((resolve) => (letGo = resolve))
+      const relief = chatMiddleware('relief', async (context, callNext) => {
+        context.transformUpdates({
+          async transform(update, controller) {
+            giveUp(new Error('late'))
+            await held
+            controller.enqueue(update)
+          },
+        })
+        await callNext().catch(() => {
+          context.result = 'In time.'
+        })
+        letGo()
+        await new Promise((resolve) => setTimeout(resolve))
+      })
+      const impatient = chatMiddleware('impatient', async (_context, callNext) => {
+        await Promise.race([callNext(), new Promise((_resolve, reject) => (giveUp = reject))])
+      })
+      const middleware = [relief, impatient, ...inside]
+      const agent = new Agent({ client: scriptedClient(['Late.']), middleware })
+
+      expect((await runAgent(agent, stream)).text).toBe('In time.')
+    },
+  )
+
+  it('a call that fails while nobody waits for it leaves the answer of its middleware alone', async () => {
+    const hasty = chatMiddleware('hasty', async (context, callNext) => {
+      void callNext()
+      await new Promise((resolve) => setTimeout(resolve))
+      context.result = 'Mine.'
+    })
+    const client = scriptedClient([new Error('down')])
+
+    const { text } = await runAgent(new Agent({ client, middleware: hasty }), stream)
+
+    expect(text).toBe('Mine.')
+  })
+
+  it('a middleware inside one that has given up learns of it when the tool is done', async () => {
+    const seen: unknown[] = []
+    let end!: (result: string) => void
+    const worked = new Promise<string>((resolve) => (end = resolve))
+    const work = tool({ name: 'work', description: 'Works.', execute: () => worked })
+    const impatient = functionMiddleware('impatient', async (_, callNext) => {
+      await Promise.race([callNext(), Promise.reject(new Error('late'))])
+    })
+    const inside = functionMiddleware('inside', async (_, callNext) => {
+      await callNext().catch((error: unknown) => seen.push(error))
+    })
+    const client = scriptedClient([callFunction('work')])
+    const agent = new Agent({ client, tools: [work], middleware: [impatient, inside] })
+    await expect(runAgent(agent, stream)).rejects.toThrow('late')
+
+    end('worked')
+    await new Promise((resolve) => setTimeout(resolve))
+
+    expect(seen).toMatchObject([{ code: 'aborted' }])
   })
 
   it('a middleware of the agent that gives up ends the model call inside', async () => {

@@ -5,7 +5,7 @@ import { MiddlewareContractError } from '../contract/contract-error.ts'
 import { isPause } from '../contract/control-flow.ts'
 import type { Tool } from '../contract/run.ts'
 import { isTermination } from '../contract/termination.ts'
-import { ToolError, isToolError } from '../contract/tool-error.ts'
+import { ToolError } from '../contract/tool-error.ts'
 import { toFunctionResult } from '../messages/function-result.ts'
 import { saveStep } from '../pausing/checkpoint.ts'
 import type { FunctionView } from './function-call.ts'
@@ -51,7 +51,7 @@ export async function invokeTool(context: FunctionView): Promise<void> {
     value = await execute(context, tool)
     if (context.late !== undefined) throw lateEdit(tool, context.late)
   } catch (error) {
-    const isOfTool = !isTermination(error) && !isPause(error) && !isToolError(error)
+    const isOfTool = !isTermination(error) && !isPause(error)
     if (isOfTool && !call.progressFailed) call.toolFault = { error }
     throw error
   }
@@ -73,8 +73,7 @@ async function checkArguments(
   tool: Tool,
   args: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const pending = validate(tool.parameters, args)
-  const checked = 'then' in pending ? await pending : pending
+  const checked = await validate(tool.parameters, args)
   if (checked.issues === undefined) return checked.value as Record<string, unknown>
   throw new ToolError(formatIssues(checked.issues), { reason: 'invalid_arguments' })
 }

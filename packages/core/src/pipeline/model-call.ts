@@ -31,6 +31,10 @@ async function takeTermination({ call }: ChatView, error: unknown): Promise<Chat
   if (result === undefined) throw call.retract(error)
   call.run.replaced = true
   call.result = result
-  await call.acceptResult(call.faultDepth(error))
+  try {
+    await call.acceptResult(call.faultDepth(error))
+  } catch (next) {
+    throw call.retract(next)
+  }
   return call.result
 }

@@ -1,7 +1,8 @@
 import { scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
-import type { AgentResponseUpdate, Message } from '../index.ts'
-import { Agent, text, textOf } from '../index.ts'
+import type { AgentResponseUpdate, Message, Role } from '../index.ts'
+import { Agent, foldUpdates, text, textOf } from '../index.ts'
+import { readUpdates } from '../run/run.test-helper.ts'
 
 const history = (length: number): readonly Message[] =>
   Array.from({ length }, (_, index) => ({
@@ -73,4 +74,102 @@ test('updates of another role under one id are another message', async () => {
     ['tool', 'Two.'],
   ])
   expect(messages.map(({ id }) => id)).toEqual(['m', expect.stringMatching(/^msg_/)])
+})
+
+type Said = readonly [id: string | undefined, words: string, role?: Role]
+
+const own = expect.stringMatching(/^msg_/) as string
+const streams: readonly (readonly [string, readonly Said[], readonly Said[]])[] = [
+  [
+    'without any id are one message',
+    [
+      [undefined, 'a'],
+      [undefined, 'b', 'assistant'],
+      ['', 'c'],
+    ],
+    [[own, 'abc', 'assistant']],
+  ],
+  [
+    'without an id, but of a role, are one message of that role',
+    [
+      [undefined, 'a', 'tool'],
+      [undefined, 'b', 'tool'],
+      [undefined, 'c', 'assistant'],
+    ],
+    [
+      [own, 'ab', 'tool'],
+      [own, 'c', 'assistant'],
+    ],
+  ],
+  [
+    'without an id belong to the message before them',
+    [
+      ['m1', 'a'],
+      [undefined, 'b'],
+      ['m1', 'c'],
+      ['m2', 'd'],
+    ],
+    [
+      ['m1', 'abc', 'assistant'],
+      ['m2', 'd', 'assistant'],
+    ],
+  ],
+  [
+    'whose id comes late are one message',
+    [
+      [undefined, 'a'],
+      ['m1', 'b'],
+      ['m1', 'c'],
+    ],
+    [[own, 'abc', 'assistant']],
+  ],
+  [
+    'whose id comes with another role are two messages',
+    [
+      [undefined, 'a'],
+      ['m1', 'b', 'tool'],
+    ],
+    [
+      [own, 'a', 'assistant'],
+      ['m1', 'b', 'tool'],
+    ],
+  ],
+  [
+    'of two messages in turn belong to the one that they name',
+    [
+      ['m1', 'a'],
+      ['m2', 'b'],
+      ['m1', 'c'],
+      ['m1', 'd'],
+    ],
+    [
+      ['m1', 'acd', 'assistant'],
+      ['m2', 'b', 'assistant'],
+    ],
+  ],
+]
+
+test.each(streams)('updates %s', async (_, said, expected) => {
+  const updates = said.map(([messageId, words, role]) => ({
+    messageId,
+    role,
+    contents: [text(words)],
+  }))
+
+  const read = await readUpdates(new Agent({ client: scriptedClient([{ updates }]) }))
+
+  const { messages } = read.response
+  expect(messages.map(({ id, role, contents }) => [id, textOf(contents), role])).toEqual(expected)
+  expect(foldUpdates(read.updates).messages).toEqual(messages)
+})
+
+test('no update has an id that the conversation has, not even one without content', async () => {
+  const updates = [{ messageId: 'm1', contents: [text('Hi.')] }, { messageId: 'm1' }]
+  const agent = new Agent({ client: scriptedClient([{ updates }]) })
+  const session = agent.createSession({ messages: history(2) })
+
+  const read = await readUpdates(agent, { session })
+
+  expect(read.updates.map(({ messageId }) => messageId)).toEqual([own, own])
+  expect(new Set(read.updates.map(({ messageId }) => messageId)).size).toBe(1)
 })

@@ -32,7 +32,6 @@ export function withOwnIds(
 export function ownIds(taken: () => readonly Message[]): UpdateTransformer<AgentResponseUpdate> {
   const named = new Map<string, { readonly role: string; readonly id: string }>()
   let open: { readonly role: string; readonly id: string } | undefined
-  let isNamed = false
   let last: string | undefined
   return {
     transform(update, controller) {
@@ -48,12 +47,11 @@ export function ownIds(taken: () => readonly Message[]): UpdateTransformer<Agent
       const known = messageId === '' ? open : named.get(messageId)
       const isOpen = open !== undefined && (role ?? open.role) === open.role
       if (known !== undefined && (role ?? known.role) === known.role) open = known
-      else if (messageId === '' || !isOpen || isNamed) {
+      else if (!isOpen || last !== '') {
         const isFree = messageId !== '' && known === undefined && !has(taken(), messageId)
         open = { role: role ?? 'assistant', id: isFree ? messageId : createId('msg') }
       }
-      isNamed = messageId !== ''
-      if (isNamed) named.set(messageId, open!)
+      named.set(messageId, open!)
       last = messageId
       const { id } = open!
       controller.enqueue(id === messageId ? update : { ...update, messageId: id })

@@ -1,8 +1,9 @@
-import { runIn, runModes, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
-import { Agent } from '../agent/agent.ts'
-import type { ChatResponse } from '../messages/chat-response.ts'
-import { chatMiddleware } from '../contract/middleware.ts'
+import type { ChatResponse, LoopState } from '../index.ts'
+import { Agent, chatMiddleware, tool } from '../index.ts'
+
+const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
 
 describe('context.repeat', () => {
   test.each(runModes)(
@@ -73,5 +74,53 @@ describe('context.repeat', () => {
     own.abort(reason)
 
     await expect(repeated).rejects.toBe(reason)
+  })
+
+  test('is of the same round', async () => {
+    const rounds: string[] = []
+    const repeated: Promise<ChatResponse>[] = []
+    const middleware = chatMiddleware('again', async (context, callNext) => {
+      const { iteration, options } = context
+      if (options.seed === 7) rounds.push(`repeated ${iteration}`)
+      else repeated.push(context.repeat({ seed: 7 }))
+      await callNext()
+    })
+    const toolChoice = ({ iteration }: LoopState) => {
+      rounds.push(`chosen ${iteration}`)
+      return 'auto' as const
+    }
+    const client = scriptedClient(({ messages }) =>
+      messages.length === 1 ? callFunction('look') : 'Done.',
+    )
+    await new Agent({ client, tools: [look], middleware, options: { toolChoice } }).run('Hi')
+    await Promise.all(repeated)
+
+    expect(rounds.filter((round) => round.startsWith('chosen')).toSorted()).toEqual([
+      'chosen 0',
+      'chosen 0',
+      'chosen 1',
+      'chosen 1',
+    ])
+    expect(rounds.filter((round) => round.startsWith('repeated'))).toEqual([
+      'repeated 0',
+      'repeated 1',
+    ])
+  })
+
+  test('is left alone by its signal once it is done', async () => {
+    const own = new AbortController()
+    const signals: AbortSignal[] = []
+    let repeated: Promise<ChatResponse> | undefined
+    const middleware = chatMiddleware('again', async (context, callNext) => {
+      if (context.options.seed === 7) signals.push(context.run.signal)
+      else repeated = context.repeat({ seed: 7 }, own.signal)
+      await callNext()
+    })
+    await new Agent({ client: scriptedClient(() => 'Done.'), middleware }).run('Hi')
+    await repeated
+
+    own.abort()
+
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
   })
 })

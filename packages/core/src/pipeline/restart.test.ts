@@ -71,6 +71,23 @@ const cases: readonly Case[] = [
     restarts: ['call'],
   },
   {
+    name: 'a retry after one that showed nothing',
+    steps: [{ updates: ['Wrong'], error: cut }, { updates: [], error: cut }, 'Right.'],
+    middleware: [retry, retry],
+    restarts: ['call'],
+  },
+  {
+    name: 'a first answer that is given after a second one has failed',
+    steps: ['Right.', { updates: ['Wrong'], error: cut }],
+    middleware: chatMiddleware('second opinion', async (context, callNext) => {
+      const first = await callNext()
+      await callNext().catch(() => {
+        context.result = first
+      })
+    }),
+    restarts: ['call', 'call'],
+  },
+  {
     name: 'a retry in the second round, which leaves the first as it is',
     steps: [['Let me look. ', callFunction('look')], { updates: ['Wrong'], error: cut }, 'Right.'],
     middleware: retry,
@@ -317,6 +334,26 @@ it('a restart in a loop of its own leaves the answers of earlier model calls in 
     shown.push(restart ?? contents.map((one) => (one.type === 'text' ? one.text : '')).join(''))
 
   expect(shown.filter((piece) => piece !== '')).toEqual(['First.', 'Wrong', true, 'Second.'])
+})
+
+it('a restart reaches a reader who took a pause while the retry was retried', async () => {
+  let giveUp!: (error: Error) => void
+  const impatient = chatMiddleware('impatient', async (_, callNext) => {
+    await Promise.race([callNext(), new Promise((_resolve, reject) => (giveUp = reject))])
+  })
+  const client = scriptedClient([{ updates: ['Wrong'], hang: true }, 'Right.'], { chunk: 'whole' })
+  const agent = new Agent({ client, middleware: [retry, retry, impatient] })
+  const shown: unknown[] = []
+
+  for await (const { contents, restart } of agent.run('Hello', { stream: true })) {
+    shown.push(restart ?? contents.map((one) => (one.type === 'text' ? one.text : '')).join(''))
+    for (let times = shown.length === 1 ? 2 : 0; times > 0; times--) {
+      giveUp(cut)
+      await new Promise((resolve) => setTimeout(resolve))
+    }
+  }
+
+  expect(shown.filter((piece) => piece !== '')).toEqual(['Wrong', true, 'Right.'])
 })
 
 it('a restart of a pause reaches the caller, though a transform of the run drops it', async () => {

@@ -29,8 +29,7 @@ export class PumpSource<Response extends ChatResponse>
         this.#response = await execute(run)
       } catch (error) {
         // What was thrown may be no object, or be thrown by other runs too.
-        this.#outcome =
-          outcomeOf(error) ?? outcomeOf(attachOutcome({}, run, run.sink.outer !== undefined))
+        this.#outcome = outcomeOf(error) ?? outcomeOf(attachOutcome({}, run))
         throw error
       }
     })

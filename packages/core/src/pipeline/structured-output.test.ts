@@ -1,5 +1,5 @@
 import type { ScriptedStep } from '@lamella/testing'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import type { AgentContext, AgentOptions, Content, Message, TextContent } from '../index.ts'
@@ -15,6 +15,8 @@ import {
   tool,
 } from '../index.ts'
 import { failureOf, modes, play } from '../loop/loop-invariant.test-helper.ts'
+import { respondIn } from '../run/run.test-helper.ts'
+import { transforming } from './transform-updates.test-helper.ts'
 
 const weather = z.object({ city: z.string(), degrees: z.coerce.number() })
 const jsonSchema = {
@@ -175,23 +177,72 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
     ],
   ]
 
-  it.each(transforms)('around a transform of the run that %s', async (_, change, value) => {
-    const transform = agentMiddleware('transform', async (context, callNext) => {
-      context.transformUpdates({
-        transform(update, controller) {
-          const contents = update.contents.flatMap((part) =>
-            part.type === 'text' ? change(part) : [part],
-          )
-          controller.enqueue({ ...update, contents })
+  const answerCity = chatMiddleware('answer-city', (context) => {
+    context.result = { ...chatResponse('Rome'), value: { city: 'Rome' } }
+  })
+
+  describe.each([
+    ['the run', 'the answer', 'agent', readCity],
+    ['the model call', 'an answer of a middleware', 'chat', answerCity],
+  ] as const)('around a transform of %s, with %s', (_place, _answer, level, middleware) => {
+    it.each(transforms)('that %s', async (_, change, value) => {
+      const transform = transforming(
+        {
+          transform(update, controller) {
+            const contents = update.contents.flatMap((part) =>
+              part.type === 'text' ? change(part) : [part],
+            )
+            controller.enqueue({ ...update, contents })
+          },
         },
-      })
-      await callNext()
+        level,
+      )
+      const { agent } = make(['Rome'], { middleware: [transform, middleware] })
+
+      const { response } = await play(agent, 'Go', { stream })
+
+      expect(response.value).toEqual(value)
     })
-    const { agent } = make(['Rome'], { middleware: [transform, readCity] })
+  })
+})
 
-    const { response } = await play(agent, 'Go', { stream })
+describe.each(runModes)('structured output of one model call, %s', (mode) => {
+  const responseFormat = { schema: jsonSchema }
+  const asking = chatMiddleware('asking', async (context, callNext) => {
+    context.options = { ...context.options, responseFormat }
+    await callNext()
+  })
+  const answering = chatMiddleware('answering', (context) => {
+    context.result = '{"city":"Rome"}'
+  })
 
-    expect(response.value).toEqual(value)
+  it.each([
+    ['the caller, and a middleware answers', { responseFormat }, answering],
+    ['a middleware, and the provider answers', {}, asking],
+  ])('may be asked for by %s', async (_, options, middleware) => {
+    const client = scriptedClient(['{"city":"Rome"}'], { middleware })
+
+    const response = await respondIn(mode, client, options)
+
+    expect(response.value).toEqual({ city: 'Rome' })
+  })
+
+  it.each([
+    ['false leaves the value out, though the text fits', false, rome, false, false],
+    ['true becomes false where the text does not fit', true, 'Rome.', false, false],
+    ['true stays where the text fits', true, rome, true, true],
+    ['nobody has given is none', undefined, 'Rome.', undefined, false],
+  ])('a verdict that %s', async (_, schemaValid, answer, expected, hasValue) => {
+    const judging = chatMiddleware('judging', async (context, callNext) => {
+      const response = await callNext()
+      context.result = { ...response, metadata: { judge: 'me', schemaValid } }
+    })
+    const client = scriptedClient([answer], { middleware: judging })
+
+    const { metadata, value } = await respondIn(mode, client, { responseFormat })
+
+    expect(metadata).toEqual({ judge: 'me', schemaValid: expected })
+    expect(value !== undefined).toBe(hasValue)
   })
 })
 

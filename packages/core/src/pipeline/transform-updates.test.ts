@@ -1,5 +1,5 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import type { AgentResponseUpdate, Middleware } from '../index.ts'
 import {
   Agent,
@@ -8,8 +8,10 @@ import {
   chatResponse,
   createSession,
   messageText,
+  MiddlewareTermination,
   ProviderError,
   text,
+  textOf,
 } from '../index.ts'
 import { respondIn } from '../run/run.test-helper.ts'
 import type { Transformer } from './transform-updates.test-helper.ts'
@@ -413,3 +415,27 @@ describe.each(runModes)('which results pass which transforms, %s', (mode) => {
     expect((await respondIn(mode, client)).text).toBe('Done. inner outer')
   })
 })
+
+test.each(runModes)(
+  'what a termination puts in place of a termination passes no transform again, %s',
+  async (mode) => {
+    const strict = agentMiddleware('strict', async (context, callNext) => {
+      context.transformUpdates({
+        transform(update, controller) {
+          const words = textOf(update.contents)
+          if (words === 'One.') throw new MiddlewareTermination('two', { result: 'Two.' })
+          controller.enqueue({ ...update, contents: [text(`${words}!`)] })
+        },
+      })
+      await callNext()
+    })
+    const ending = agentMiddleware('ending', () => {
+      throw new MiddlewareTermination('one', { result: 'One.' })
+    })
+    const agent = new Agent({ client: scriptedClient([]), middleware: [strict, ending] })
+
+    const { text: got, reason } = await runIn(mode, agent)
+
+    expect([got, reason]).toEqual(['Two.', 'two'])
+  },
+)

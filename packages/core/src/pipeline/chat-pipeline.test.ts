@@ -1,0 +1,40 @@
+import { scriptedClient } from '@lamella/testing'
+import { expect, test } from 'vitest'
+import type { ChatContext } from '../index.ts'
+import { chatMiddleware, chatPipeline } from '../index.ts'
+
+test('a handler has the client of the call, and the signal of its request', async () => {
+  const late = new Error('late')
+  const contexts: ChatContext[] = []
+  let giveUp!: (error: Error) => void
+  const given = new Promise((_, reject) => (giveUp = reject))
+  const impatient = chatMiddleware('impatient', async (_, callNext) => {
+    await Promise.race([callNext(), given])
+  })
+  const client = scriptedClient([])
+  const running = chatPipeline(impatient).execute({ client, messages: 'Hi' }, (context) => {
+    contexts.push(context)
+    giveUp(late)
+    return new Promise(() => {})
+  })
+
+  await expect(running).rejects.toBe(late)
+
+  expect(contexts.map(({ client: its }) => its)).toEqual([client])
+  expect(contexts.map(({ signal }) => signal.reason as unknown)).toEqual([late])
+})
+
+test('a handler that registers what is no transformer is told so', async () => {
+  const running = chatPipeline([]).execute(
+    { client: scriptedClient([]), messages: 'Hi' },
+    (context) => {
+      context.transformUpdates('upper case' as never)
+      return 'Hi'
+    },
+  )
+
+  await expect(running).rejects.toMatchObject({
+    middleware: '',
+    message: 'called transformUpdates() without an object that has `start`, `transform` or `flush`',
+  })
+})

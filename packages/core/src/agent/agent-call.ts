@@ -184,7 +184,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
       const { reason: _, ...rest } = response
       // In a plain run its updates end just the same, only later.
       const whole = this.run.cutShort ? { ...rest, status: 'completed' as const } : response
-      this.settle(passage.changed ? this.refold(whole, fold) : whole)
+      this.settle(this.refold(whole, fold))
     })
   }
 
@@ -196,9 +196,10 @@ export class AgentCall extends ContentCall<AgentResponse> {
 
   /** Discards what the inside produced, whether the loop finished, failed or never ran. */
   withhold(): void {
+    const { run } = this
     this.#isRunning = false
-    this.run.sink.outer = undefined
-    this.run.messages.withhold()
+    run.partial = run.sink.outer = undefined
+    run.messages.withhold()
   }
 
   protected override get mustRestart(): boolean {

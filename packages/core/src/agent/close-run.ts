@@ -86,7 +86,7 @@ export function stoppedEarly({ phase, stopped, sink }: Run, given: AgentResponse
   if (stopped === undefined || phase !== 'early' || given.status !== 'completed') return given
   const { reason, response } = stopped
   const more = response === undefined ? none : toChatResponse(response).messages
-  for (const { id, role, contents } of more) sink.push({ contents, role, messageId: id })
+  for (const { id: messageId, ...rest } of more) sink.push({ ...rest, messageId })
   const messages = [...given.messages, ...more]
   return { ...given, messages, ...contentFields(messages), status: 'terminated', reason }
 }

@@ -10,11 +10,8 @@ import { runRestart, toAgentResponse } from './agent-call.ts'
 
 /** Turns an error that left all agent middleware into the response of an intended end, or rethrows it. */
 export function recover({ call }: AgentView, error: unknown): Promise<AgentResponse> {
-  return endOnPurpose(call, error).catch((next: unknown) => {
-    if (next === error) throw next
-    // A guardrail further out may block what a termination put in place.
-    return endOnPurpose(call, next)
-  })
+  // A guardrail further out may block what a termination put in place.
+  return endOnPurpose(call, error).catch((next: unknown) => endOnPurpose(call, next))
 }
 
 /** Turns a termination or pause into a response; rethrows everything else. */
@@ -31,7 +28,7 @@ async function endOnPurpose(call: AgentCall, error: unknown): Promise<AgentRespo
       status: 'blocked' as const,
       block,
     }
-    return supersede(run, { ...blocked, usage: run.usage, finishReason: 'content-filter' })
+    return supersede(call, { ...blocked, usage: run.usage, finishReason: 'content-filter' })
   }
   const { status, reason } = endingOf(error)
   // A budget judges no content, so the answer that used it up stays.
@@ -56,10 +53,9 @@ async function ended(run: Run, call: AgentCall, status: RunStatus): Promise<Agen
 }
 
 /** Replaces everything that the caller has received so far with `response`. */
-function supersede(run: Run, response: AgentResponse): AgentResponse {
-  const { sink } = run
-  sink.outer = undefined
-  run.partial = undefined
+function supersede(call: AgentCall, response: AgentResponse): AgentResponse {
+  const { sink } = call.run
+  call.withhold()
   if (sink.released) sink.push(runRestart)
   for (const update of toUpdates(response)) sink.push(update)
   return response

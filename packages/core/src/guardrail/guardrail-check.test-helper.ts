@@ -1,6 +1,5 @@
 import type { ScriptedClient, ScriptedStep } from '@lamella/testing'
 import { scriptedClient } from '@lamella/testing'
-import { afterEach, vi } from 'vitest'
 import type { AgentResponse, RunEvent } from '../index.ts'
 import { Agent } from '../index.ts'
 import type { GuardrailEvent } from './guardrail-check.ts'
@@ -40,7 +39,3 @@ export async function run(
 export function statuses(events: readonly RunEvent[]): unknown[] {
   return events.map(({ data }) => (data as GuardrailEvent).status)
 }
-
-afterEach(() => {
-  vi.useRealTimers()
-})

@@ -1,5 +1,5 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
-import { describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type {
   AgentMiddleware,
   AgentResponse,
@@ -21,6 +21,10 @@ import { guardrail } from './guardrail.ts'
 import type { GuardrailSubject, Verdict } from './verdict.ts'
 import type { Check } from './guardrail-check.test-helper.ts'
 import { calm, broken, secrets, run, statuses } from './guardrail-check.test-helper.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 describe('a guardrail that fails', () => {
   const failures: [string, Check][] = [

@@ -169,7 +169,7 @@ class FunctionLoop {
     // The provider has seen another answer, so from now on it is sent the whole conversation.
     leaveConversation(run)
     sink.push(callRestart)
-    for (const { id, role, contents } of revised) sink.push({ contents, role, messageId: id })
+    for (const { id: messageId, ...rest } of revised) sink.push({ ...rest, messageId })
     return revised
   }
 

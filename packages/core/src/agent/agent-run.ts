@@ -94,7 +94,7 @@ export function configurationOf(
 ): LoopConfiguration {
   const { functionInvocation } = options
   if (functionInvocation === undefined) return agent.settings
-  return loopConfiguration({ ...agent.functionInvocation, ...functionInvocation })
+  return loopConfiguration({ ...agent.settings, ...functionInvocation })
 }
 
 function start(

@@ -18,7 +18,11 @@ export function recover({ call }: AgentView, error: unknown): Promise<AgentRespo
 async function endOnPurpose(call: AgentCall, error: unknown): Promise<AgentResponse> {
   const { run, plan } = call
   const { agent, options } = plan
-  if (isPause(error)) return ended(run, call, 'paused')
+  if (isPause(error)) {
+    if (call.result === undefined) return ended(run, call, 'paused')
+    await call.acceptResult(call.faultDepth(error))
+    return { ...call.result, status: 'paused' }
+  }
   if (!isTermination(error)) throw error
   if (error.code === 'guardrail_tripped') {
     if ((options.onBlock ?? agent.onBlock) === 'throw') throw error
@@ -34,19 +38,19 @@ async function endOnPurpose(call: AgentCall, error: unknown): Promise<AgentRespo
   // A budget judges no content, so the answer that used it up stays.
   const own = status === 'budget_exhausted' ? call.result : call.assigned
   const result = error.result === undefined ? own : toAgentResponse(error.result, run)
-  if (result === undefined && call.result !== undefined) {
-    call.withhold()
+  if (result === undefined) {
     // The provider has the answer in its conversation.
-    leaveConversation(run)
+    if (call.isOver) leaveConversation(run)
+    return { ...(await ended(run, call, status)), reason }
   }
-  if (result === undefined) return { ...(await ended(run, call, status)), reason }
   call.result = result
   await call.acceptResult(call.faultDepth(error))
   return { ...call.result, status, reason }
 }
 
-/** Makes a response from the messages of a run that ended without one. */
+/** Makes a response from the messages of a run that ended without one, or in place of the loop's. */
 async function ended(run: Run, call: AgentCall, status: RunStatus): Promise<AgentResponse> {
+  if (call.isOver) call.withhold()
   const response = toAgentResponse({ messages: [...run.messages.added], usage: run.usage }, run)
   await call.completeLoop({ ...response, status })
   return call.result!

@@ -256,7 +256,7 @@ class FunctionLoop {
     if (run.replaced) leaveConversation(run)
     else if (run.servedBy === client.provider && run.answered) {
       run.conversationId = response.conversationId ?? run.conversationId
-      run.sent = run.messages.all.length
+      run.sent = run.conversationId === undefined ? 0 : run.messages.all.length
     }
   }
 

@@ -8,6 +8,7 @@ import {
   chatPipeline,
   foldUpdates,
   lifecycle,
+  messageText,
 } from '../index.ts'
 import { readUpdates } from '../run/run.test-helper.ts'
 
@@ -23,8 +24,11 @@ const signed: MessageInput = [
 ]
 
 const detailsOf = (messages: readonly Message[]) =>
-  messages.map(({ authorName, createdAt, metadata }) => [authorName, createdAt, metadata])
-const details = ['Desk', '2026-01-01T00:00:00Z', { shift: 'night' }]
+  messages.map((entry) => {
+    const { authorName, createdAt, metadata } = entry
+    return [messageText(entry), authorName, createdAt, metadata]
+  })
+const details = ['We are closed.', 'Desk', '2026-01-01T00:00:00Z', { shift: 'night' }]
 
 /** Lets all updates of a run pass as they are. */
 const passing = agentMiddleware('passing', async (context, callNext) => {

@@ -15,6 +15,7 @@ import {
   agentMiddleware,
   chatMiddleware,
   createSession,
+  lifecycle,
   message,
   messageText,
   MiddlewareTermination,
@@ -192,6 +193,48 @@ describe.each([
       ])
     },
   )
+
+  it('is sent in full, and to a guest once, after a hook has changed an answer', async () => {
+    const keeper = scriptedClient(
+      [
+        {
+          messages: [{ role: 'assistant', contents: [callFunction('look', {}, 'c1')] }],
+          conversationId: 'conv_1',
+        },
+        'two',
+      ],
+      { provider: 'keeper' },
+    )
+    const guest = scriptedClient(['two'], { provider: 'guest' })
+    const change = lifecycle({
+      name: 'change',
+      afterModelCall: ({ run: { messages } }) =>
+        messages.rewrite((all) => all.map((entry) => ({ ...entry }))),
+    })
+    const swap = chatMiddleware('swap', async (context, callNext) => {
+      context.options = { ...context.options, conversationId: 'conv_2' }
+      if (context.iteration === 1) context.client = guest
+      await callNext()
+    })
+
+    await run(new Agent({ client: keeper, tools: [look], middleware: change }), 'first', {})
+    const agent = new Agent({
+      client: scriptedClient([
+        {
+          messages: [{ role: 'assistant', contents: [callFunction('look', {}, 'c1')] }],
+          conversationId: 'conv_1',
+        },
+      ]),
+      tools: [look],
+      middleware: [change, swap],
+    })
+    await run(agent, 'first', {})
+
+    for (const { messages, options } of [keeper.requests[1]!, guest.requests[0]!]) {
+      expect(options.conversationId).toBeUndefined()
+      expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+    }
+  })
 
   it.each([1, 2])('that a middleware names is told once to a guest, in turn %i', async (turn) => {
     const guest = scriptedClient(['two'], { provider: 'guest' })

@@ -82,6 +82,23 @@ describe.each(runModes)('an agent that resumes a run, %s', (mode) => {
     expect(session.messages.map(messageText)).toEqual(['Hello', 'Redacted.'])
   })
 
+  test('sends everything to a provider that keeps nothing, whatever a checkpoint counts', async () => {
+    const client = scriptedClient([callFunction('pay', {}, 'c1'), 'Done.'])
+    const agent = new Agent({ client, tools: [pay] })
+    const { checkpoint, pending } = await agent.run('Pay.')
+    const { signature: _, journal, ...rest } = checkpoint!
+    const counting = journal.map((step) => (step.kind === 'state' ? { ...step, sent: 2 } : step))
+    const earlier = await agent.sign.sign({ ...rest, journal: counting })
+
+    await resume(agent, earlier, { [pending[0]!.id]: true })
+
+    expect(client.requests[1]!.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+    ])
+  })
+
   test('refuses an edit after its loop, also where that had ended before the pause', async () => {
     const ask = agentMiddleware('ask', async ({ run }, callNext) => {
       await callNext()

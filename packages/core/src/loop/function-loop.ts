@@ -18,7 +18,7 @@ import {
   openCalls,
 } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
-import { contentFields, toChatResponse } from '../messages/chat-response.ts'
+import { toChatResponse } from '../messages/chat-response.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import { visibleHistory } from '../messages/visible-history.ts'
@@ -165,7 +165,7 @@ class FunctionLoop {
     const revised = await messages.revised(said, () => interceptors.responded(response))
     if (revised === said) return said
     journal.record({ kind: 'revise', count: said.length, messages: revised })
-    this.#last = { ...response, messages: revised, ...contentFields(revised) }
+    this.#last = { ...response, value: undefined }
     // The provider has seen another answer, so from now on it is sent the whole conversation.
     leaveConversation(run)
     sink.push(callRestart)
@@ -277,7 +277,7 @@ class FunctionLoop {
     run.messages.executing = none
     const { results, pending, terminates, direct } = outcome
     const waits = pending.length > 0 || outcome.interrupted
-    if (waits) askFor(run, id, pending, batch.waiting)
+    askFor(run, id, pending, batch.waiting)
     addResults(run, results, id, outcome)
     if (waits) {
       const isCut = pending.length === 0 && run.interrupts.pending.length === 0

@@ -1,7 +1,7 @@
 import { none } from '../base/none.ts'
 import type { AgentContext, AgentInfo } from '../contract/agent.ts'
 import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
-import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
+import type { LoopConfiguration } from '../contract/limits.ts'
 import type { MiddlewareInput } from '../contract/agent.ts'
 import type {
   AgentResponse,
@@ -29,7 +29,6 @@ import type { RunOptions } from './agent-options.ts'
 /** An agent, as its runs use it. */
 export interface RunnableAgent extends AgentInfo {
   readonly middleware: MiddlewareInput
-  readonly functionInvocation: FunctionInvocationConfiguration | undefined
   readonly settings: LoopConfiguration
   readonly onBlock: 'return' | 'throw'
   readonly blockMessage: string
@@ -146,6 +145,11 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return this.#loop?.fold.response().messages
   }
 
+  /** True if the inside has given a response, which may have been discarded since. */
+  get isOver(): boolean {
+    return this.result !== undefined || (this.run.journal.entered && !this.#isRunning)
+  }
+
   /** Accepts the outcome of the loop, for the middleware outside `depth`. */
   finishLoop(loop: Promise<AgentResponse>, depth: number): Promise<void> {
     return loop.then(
@@ -184,7 +188,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
       const { reason: _, ...rest } = response
       // In a plain run its updates end just the same, only later.
       const whole = this.run.cutShort ? { ...rest, status: 'completed' as const } : response
-      this.settle(passage.changed ? this.refold(whole, fold) : whole)
+      this.settle(this.refold(whole, fold))
     })
   }
 
@@ -194,11 +198,12 @@ export class AgentCall extends ContentCall<AgentResponse> {
     this.run.asking?.cancelInside(error)
   }
 
-  /** Discards what the inside produced, whether the loop finished, failed or never ran. */
+  /** Discards what the inside has produced. */
   withhold(): void {
+    const { run } = this
     this.#isRunning = false
-    this.run.sink.outer = undefined
-    this.run.messages.withhold()
+    run.partial = run.sink.outer = undefined
+    run.messages.withhold()
   }
 
   protected override get mustRestart(): boolean {
@@ -262,7 +267,7 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
   derive(): this {
     const { run } = this.call
     run.session = this.session
-    if (!run.messages.begun) run.messages.open(this.session?.messages ?? [], this.messages)
+    run.messages.open(this.session?.messages ?? [], this.messages)
     return new AgentView(this.call, this.depth + 1, this) as this
   }
 

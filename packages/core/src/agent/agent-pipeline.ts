@@ -125,8 +125,8 @@ async function runHandler(view: AgentView, handler: AgentHandler): Promise<Agent
   if (call.streamed?.some(isAhead) === true) {
     // The stream has updates of a model call that the loop has discarded.
     run.sink.push(runRestart)
-    for (const { id, role, contents } of run.messages.added)
-      run.sink.push({ contents, role, messageId: id })
+    for (const { id: messageId, ...rest } of run.messages.added)
+      run.sink.push({ ...rest, messageId })
   }
   const status = stopped === undefined ? 'completed' : 'terminated'
   return loopResponse(run, last, { status, reason: stopped?.reason })

@@ -94,7 +94,7 @@ export function configurationOf(
 ): LoopConfiguration {
   const { functionInvocation } = options
   if (functionInvocation === undefined) return agent.settings
-  return loopConfiguration({ ...agent.functionInvocation, ...functionInvocation })
+  return loopConfiguration({ ...agent.settings, ...functionInvocation })
 }
 
 function start(
@@ -187,9 +187,8 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     }
     await claims?.settle(response.status)
     const closing = closeRun(agent, run.input, run, response)
-    const closed = 'then' in closing ? await closing : closing
     await leave()
-    return closed
+    return closing
   } catch (error) {
     await claims?.settle()
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))

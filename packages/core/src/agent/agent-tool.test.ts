@@ -7,6 +7,7 @@ import {
   agentMiddleware,
   chatMiddleware,
   createSession,
+  defineState,
   functionMiddleware,
   GuardrailTripped,
   tool,
@@ -34,7 +35,11 @@ describe('asTool', () => {
       name: 'Web_search__v2',
       description: 'Searches.',
       approval: 'never',
-      jsonSchema: { properties: { task: { type: 'string' } }, required: ['task'] },
+      jsonSchema: {
+        properties: { task: { type: 'string' } },
+        required: ['task'],
+        additionalProperties: false,
+      },
     })
   })
 
@@ -316,6 +321,35 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
     expect(outline(response.messages)).toEqual(['tool: c1 = Found.', 'assistant: All done.'])
     expect(innerClient.requests).toHaveLength(2)
     expect([paused, response].map(({ usage }) => usage.totalTokens)).toEqual([30, 60])
+  })
+
+  it('that pauses inside another one names the way to it', async () => {
+    const gated = tool({ name: 'gated', description: '', approval: 'always', execute: () => 'ok' })
+    const desk = new Agent({
+      client: client([callFunction('gated', {}, 'x1')]),
+      name: 'desk',
+      tools: [gated],
+    })
+    const { agent } = make([callFunction('desk', { task: 'x' }, 'd1')], { tools: [desk.asTool()] })
+
+    const { response } = await play(agent, 'Go', { stream })
+
+    expect(response.pending.map(({ path }) => path)).toEqual([['sub', 'desk']])
+  })
+
+  it('may have state that is no JSON while nobody keeps checkpoints', async () => {
+    const cell = defineState({ name: 'total', initial: () => 1n })
+    const count = agentMiddleware('count', async ({ run }, callNext) => {
+      run.state.update(cell, (total) => total + 1n)
+      await callNext()
+    })
+    const look = tool({ name: 'look', description: '', execute: () => 'seen' })
+    const inner = [callFunction('look', {}, 'l1'), 'Found.']
+    const { agent } = make(inner, { middleware: count, tools: [look] })
+
+    const { response } = await play(agent, 'Go', { stream })
+
+    expect(outline(response.messages)).toContain('tool: c1 = Found.')
   })
 
   it('that paused once begins anew when it is called again under the same id', async () => {

@@ -100,8 +100,7 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions): Too
           : agent.resume(paused, answersFor(paused, journal.answers), shared)
       if (onUpdate !== undefined) for await (const update of stream) await onUpdate(update)
       const { checkpoint, pending, text } = await stream.finalResponse()
-      if (checkpoint !== undefined || paused !== undefined || run.keepsSteps)
-        journal.record({ kind: 'agent', address, checkpoint })
+      journal.record({ kind: 'agent', address, checkpoint })
       if (checkpoint === undefined) return text
       // Without requests it was cancelled at a safe point: so is its caller.
       throw new RunPaused(

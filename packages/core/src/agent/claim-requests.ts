@@ -6,7 +6,7 @@ import type { RunPlan } from './agent-call.ts'
 
 /** Claims the requests that a run answers, and the checkpoint that it continues from. */
 export async function claimRequests({ agent, options }: RunPlan, run: Run): Promise<Claims> {
-  const { answers, idempotencyKey = createSecretId('claim') } = options
+  const { answers = {}, idempotencyKey = createSecretId('claim') } = options
   const claims = new Claims(idempotencyKey, run, agent.approvals)
   run.claimKey = idempotencyKey
   const { state } = run.journal
@@ -14,7 +14,7 @@ export async function claimRequests({ agent, options }: RunPlan, run: Run): Prom
     await claimAnswered(claims, run, answers, agent.approvals)
     return claims
   }
-  const steps = answerSteps(state.pending, answers ?? {})
+  const steps = answerSteps(state.pending, answers)
   await claims.claim(steps.map(({ id }) => id))
   // Of a step that was saved, another process may die as well.
   await claims.claim([state.id], state.paused ? undefined : 600_000)

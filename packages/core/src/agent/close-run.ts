@@ -25,13 +25,15 @@ export function closeRun(
   const { usage, attempts } = run
   const settled = paused || given.pending.length === 0 ? given : cancelOpenCalls(given, run)
   const response = { ...settled, pending, usage, attempts }
-  const { begun } = run.messages
+  const { begun, added } = run.messages
   if (session !== undefined && (paused ? begun : kept.has(response.status))) {
     const { provider } = agent.client
     if (!begun) tell(run, session, input, response, provider)
     const unseen = run.messages.all.length - run.sent
+    // What a middleware has put in place of a message comes again after a pause.
+    const isKnown = ({ id }: Message): boolean => !paused || added.some((own) => own.id === id)
     session.messages = run.messages.history(
-      response.messages,
+      response.messages.filter(isKnown),
       talkedSince(run, session),
       session.messages,
     )
@@ -86,7 +88,7 @@ export function stoppedEarly({ phase, stopped, sink }: Run, given: AgentResponse
   if (stopped === undefined || phase !== 'early' || given.status !== 'completed') return given
   const { reason, response } = stopped
   const more = response === undefined ? none : toChatResponse(response).messages
-  for (const { id, role, contents } of more) sink.push({ contents, role, messageId: id })
+  for (const { id: messageId, ...rest } of more) sink.push({ ...rest, messageId })
   const messages = [...given.messages, ...more]
   return { ...given, messages, ...contentFields(messages), status: 'terminated', reason }
 }

@@ -3,11 +3,14 @@ import { describe, expect, it } from 'vitest'
 import type { AgentOptions, RunOptions, Session } from '../index.ts'
 import {
   Agent,
+  agentMiddleware,
   BudgetExhausted,
   chatMiddleware,
   createSession,
   guardrail,
   GuardrailTripped,
+  message,
+  messageText,
   textOf,
   tool,
 } from '../index.ts'
@@ -65,6 +68,43 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
     )
 
     expect(outlineOf(session)).toEqual(['user text Hello', 'assistant text Let me see. true'])
+  })
+
+  it('is no message that was nothing but a call without a result', async () => {
+    const client = scriptedClient([callFunction('look')])
+    const controller = new AbortController()
+    const aborting = tool({
+      ...look,
+      execute: () => {
+        controller.abort()
+        return new Promise(() => {})
+      },
+    })
+
+    const session = await keptOf(
+      { client, tools: [aborting] },
+      { keepPartial: true, signal: controller.signal },
+    )
+
+    expect(outlineOf(session)).toEqual(['user text Hello'])
+  })
+
+  it('is what it was, where the run fails before its loop', async () => {
+    const middleware = agentMiddleware('broken', () => {
+      throw new Error('broken')
+    })
+    const session = createSession({ messages: [message('user', 'Before')] })
+
+    const options = { session, keepPartial: true }
+    await keptOf({ client: scriptedClient([]), middleware }, options)
+
+    expect(session.messages.map(messageText)).toEqual(['Before'])
+  })
+
+  it('is no concern of a run without one', async () => {
+    const agent = new Agent({ client: scriptedClient([new Error('down')]) })
+
+    await expect(runIn(mode, agent, { keepPartial: true })).rejects.toThrow('down')
   })
 
   it('continues to be a conversation', async () => {

@@ -329,6 +329,24 @@ describe.each(runModes)('an agent pipeline, %s', (mode) => {
     expect(response.text).toBe('One.Two.Three.')
   })
 
+  it('answers with what its loop puts into context.result', async () => {
+    const client = scriptedClient([])
+
+    const response = await execute(agentPipeline([]), { client, messages: 'Hi' }, (context) => {
+      context.result = 'Put there.'
+    })
+
+    expect(response.text).toBe('Put there.')
+  })
+
+  it('a loop that passes its options on offers no empty list of tools', async () => {
+    const client = (currentClient = scriptedClient(['Hello.']))
+
+    await execute(agentPipeline([]), { client, messages: 'Hi' }, loop)
+
+    expect(client.requests[0]!.options).toEqual({})
+  })
+
   it('takes back a streamed model call that the loop discards', async () => {
     const client = scriptedClient(['A draft.'])
     const response = await execute(

@@ -15,6 +15,8 @@ import {
   agentMiddleware,
   chatMiddleware,
   createSession,
+  lifecycle,
+  message,
   messageText,
   MiddlewareTermination,
   text,
@@ -49,8 +51,8 @@ describe.each([
       : agent.run(input, options)
   }
 
-  function said(messages: readonly { readonly role: string }[] | undefined): readonly string[] {
-    return (messages ?? []).map((message) => messageText(message as never))
+  function said(messages: readonly Message[] | undefined): readonly string[] {
+    return (messages ?? []).map(messageText)
   }
 
   it('is told in full to another provider, which gets no id of it', async () => {
@@ -76,6 +78,28 @@ describe.each([
 
     expect(said(keeper.requests[1]!.messages)).toEqual(['second'])
     expect(keeper.requests[1]!.options.conversationId).toBe('conv_2')
+  })
+
+  it('continues one that the caller names for a session that was kept nowhere', async () => {
+    const keeper = keeping(['two'])
+    const session: Session = createSession()
+
+    await run(new Agent({ client: scriptedClient(['one']) }), 'first', { session })
+    const options = { conversationId: 'conv_1' }
+    await run(new Agent({ client: keeper }), 'second', { session, options })
+
+    expect(said(keeper.requests[0]!.messages)).toEqual(['second'])
+  })
+
+  it('continues one that a session names without its provider', async () => {
+    const keeper = keeping(['two'])
+    const messages = [message('user', 'first'), message('assistant', 'one')]
+    const session = createSession({ messages, conversationId: 'conv_1' })
+
+    await run(new Agent({ client: keeper }), 'second', { session })
+
+    expect(said(keeper.requests[0]!.messages)).toEqual(['second'])
+    expect(keeper.requests[0]!.options.conversationId).toBe('conv_1')
   })
 
   it('tells all of it to another provider that the caller names a conversation of', async () => {
@@ -169,6 +193,72 @@ describe.each([
       ])
     },
   )
+
+  it('is sent in full, and to a guest once, after a hook has changed an answer', async () => {
+    const keeper = scriptedClient(
+      [
+        {
+          messages: [{ role: 'assistant', contents: [callFunction('look', {}, 'c1')] }],
+          conversationId: 'conv_1',
+        },
+        'two',
+      ],
+      { provider: 'keeper' },
+    )
+    const guest = scriptedClient(['two'], { provider: 'guest' })
+    const change = lifecycle({
+      name: 'change',
+      afterModelCall: ({ run: { messages } }) =>
+        messages.rewrite((all) => all.map((entry) => ({ ...entry }))),
+    })
+    const swap = chatMiddleware('swap', async (context, callNext) => {
+      context.options = { ...context.options, conversationId: 'conv_2' }
+      if (context.iteration === 1) context.client = guest
+      await callNext()
+    })
+
+    await run(new Agent({ client: keeper, tools: [look], middleware: change }), 'first', {})
+    const agent = new Agent({
+      client: scriptedClient([
+        {
+          messages: [{ role: 'assistant', contents: [callFunction('look', {}, 'c1')] }],
+          conversationId: 'conv_1',
+        },
+      ]),
+      tools: [look],
+      middleware: [change, swap],
+    })
+    await run(agent, 'first', {})
+
+    for (const { messages, options } of [keeper.requests[1]!, guest.requests[0]!]) {
+      expect(options.conversationId).toBeUndefined()
+      expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+    }
+  })
+
+  it.each([1, 2])('that a middleware names is told once to a guest, in turn %i', async (turn) => {
+    const guest = scriptedClient(['two'], { provider: 'guest' })
+    const name = chatMiddleware('name', async (context, callNext) => {
+      context.options = { ...context.options, conversationId: 'conv_1' }
+      await callNext()
+    })
+    const swap = chatMiddleware('swap', async (context, callNext) => {
+      if (context.iteration === turn - 1) context.client = guest
+      await callNext()
+    })
+    const client = scriptedClient([callFunction('look', {}, 'c1')])
+    const agent = new Agent({ client, tools: [look], middleware: [name, swap] })
+    const session = createSession({
+      messages: [message('user', 'first'), message('assistant', 'one')],
+    })
+
+    await run(agent, 'second', { session })
+
+    expect(guest.requests[0]!.options.conversationId).toBeUndefined()
+    expect(guest.requests[0]!.messages.map(({ id }) => id)).toEqual(
+      session.messages.slice(0, -1).map(({ id }) => id),
+    )
+  })
 
   it('is told in full to a client that a middleware puts in place within a run', async () => {
     const keeper = scriptedClient(
@@ -264,9 +354,11 @@ describe('a conversation that the provider keeps, out of step with the session',
 
     await agent.run('Hi', { session })
     await agent.run('Tell me', { session })
+    const { keeper, sent } = session
     await agent.run('And now?', { session })
 
     const { messages, options } = client.requests[2]!
+    expect([keeper, sent]).toEqual([undefined, undefined])
     expect(options.conversationId).toBeUndefined()
     expect(messages.map(messageText)).toEqual(['Hi', 'Hello.', 'Tell me', 'Public.', 'And now?'])
   })

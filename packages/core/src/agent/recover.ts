@@ -10,18 +10,19 @@ import { runRestart, toAgentResponse } from './agent-call.ts'
 
 /** Turns an error that left all agent middleware into the response of an intended end, or rethrows it. */
 export function recover({ call }: AgentView, error: unknown): Promise<AgentResponse> {
-  return endOnPurpose(call, error).catch((next: unknown) => {
-    if (next === error) throw next
-    // A guardrail further out may block what a termination put in place.
-    return endOnPurpose(call, next)
-  })
+  // A guardrail further out may block what a termination put in place.
+  return endOnPurpose(call, error).catch((next: unknown) => endOnPurpose(call, next))
 }
 
 /** Turns a termination or pause into a response; rethrows everything else. */
 async function endOnPurpose(call: AgentCall, error: unknown): Promise<AgentResponse> {
   const { run, plan } = call
   const { agent, options } = plan
-  if (isPause(error)) return ended(run, call, 'paused')
+  if (isPause(error)) {
+    if (call.result === undefined) return ended(run, call, 'paused')
+    await call.acceptResult(call.faultDepth(error))
+    return { ...call.result, status: 'paused' }
+  }
   if (!isTermination(error)) throw error
   if (error.code === 'guardrail_tripped') {
     if ((options.onBlock ?? agent.onBlock) === 'throw') throw error
@@ -31,35 +32,34 @@ async function endOnPurpose(call: AgentCall, error: unknown): Promise<AgentRespo
       status: 'blocked' as const,
       block,
     }
-    return supersede(run, { ...blocked, usage: run.usage, finishReason: 'content-filter' })
+    return supersede(call, { ...blocked, usage: run.usage, finishReason: 'content-filter' })
   }
   const { status, reason } = endingOf(error)
   // A budget judges no content, so the answer that used it up stays.
   const own = status === 'budget_exhausted' ? call.result : call.assigned
   const result = error.result === undefined ? own : toAgentResponse(error.result, run)
-  if (result === undefined && call.result !== undefined) {
-    call.withhold()
+  if (result === undefined) {
     // The provider has the answer in its conversation.
-    leaveConversation(run)
+    if (call.isOver) leaveConversation(run)
+    return { ...(await ended(run, call, status)), reason }
   }
-  if (result === undefined) return { ...(await ended(run, call, status)), reason }
   call.result = result
   await call.acceptResult(call.faultDepth(error))
   return { ...call.result, status, reason }
 }
 
-/** Makes a response from the messages of a run that ended without one. */
+/** Makes a response from the messages of a run that ended without one, or in place of the loop's. */
 async function ended(run: Run, call: AgentCall, status: RunStatus): Promise<AgentResponse> {
+  if (call.isOver) call.withhold()
   const response = toAgentResponse({ messages: [...run.messages.added], usage: run.usage }, run)
   await call.completeLoop({ ...response, status })
   return call.result!
 }
 
 /** Replaces everything that the caller has received so far with `response`. */
-function supersede(run: Run, response: AgentResponse): AgentResponse {
-  const { sink } = run
-  sink.outer = undefined
-  run.partial = undefined
+function supersede(call: AgentCall, response: AgentResponse): AgentResponse {
+  const { sink } = call.run
+  call.withhold()
   if (sink.released) sink.push(runRestart)
   for (const update of toUpdates(response)) sink.push(update)
   return response

@@ -1,8 +1,8 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { tool } from '../contract/tool.ts'
 import { messageText } from '../messages/message.ts'
-import type { Session, SessionReference } from '../messages/session.ts'
+import type { Session, SessionEntry, SessionReference } from '../messages/session.ts'
 import { createSession } from '../messages/session.ts'
 import { sessions } from '../store/store-sessions.ts'
 import type { KeyValueStore } from '../store/store.ts'
@@ -251,5 +251,104 @@ describe('a reference to a session', () => {
     const running = agent.run([], { session, answers: { [pending[0]!.id]: true } })
 
     await expect(running).rejects.toThrow('within 1 ms')
+  })
+})
+
+/** A reference to a session of the caller's own. */
+function reference(enter: (entry: SessionEntry) => void | Promise<void>, leave = async () => {}) {
+  return {
+    id: 'own',
+    enter: async (entry: SessionEntry) => {
+      await enter(entry)
+      return { session: createSession({ id: 'own' }), leave }
+    },
+  } satisfies SessionReference
+}
+
+describe.each(runModes)('the turn of a run in a session, %s', (mode) => {
+  test('is over before a run that failed rejects', async () => {
+    const log: string[] = []
+    const session = reference(
+      () => {},
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve))
+        log.push('left')
+      },
+    )
+    const agent = new Agent({ client: scriptedClient([new Error('broken')]) })
+
+    await runIn(mode, agent, { session }).catch(({ message }: Error) => log.push(message))
+
+    expect(log).toEqual(['left', 'broken'])
+  })
+
+  test('does not hold up a run that was aborted', async () => {
+    const session = reference(
+      () => {},
+      () => new Promise(() => {}),
+    )
+    const controller = new AbortController()
+    const client = scriptedClient(() => {
+      controller.abort(new Error('enough'))
+      return 'Late.'
+    })
+
+    const running = runIn(mode, new Agent({ client }), { session, signal: controller.signal })
+
+    await expect(running).rejects.toThrow('enough')
+  })
+
+  test('that begins when nobody waits for it any more is over at once', async () => {
+    let enter!: () => void
+    let left = 0
+    const session = reference(
+      () => new Promise((resolve) => (enter = resolve)),
+      async () => void left++,
+    )
+    const running = runIn(mode, new Agent({ client: scriptedClient([]) }), {
+      session,
+      sessionWaitMs: 1,
+    })
+    await expect(running).rejects.toMatchObject({ code: 'session_busy' })
+
+    enter()
+
+    await expect.poll(() => left, { interval: 1 }).toBe(1)
+  })
+
+  test('knows the sessions of the runs around it, and only those', async () => {
+    const around: unknown[] = []
+    const session = reference((entry) => void around.push(entry.around))
+    const helper = new Agent({ client: scriptedClient(() => 'Helped.') })
+    const help = tool({
+      name: 'help',
+      description: 'Helps.',
+      execute: async (_, { run }) => (await runIn(mode, helper, { session, parent: run })).text,
+    })
+    const runWith = (outer: Session | undefined) =>
+      runIn(
+        mode,
+        new Agent({ client: scriptedClient([callFunction('help'), 'Done.']), tools: [help] }),
+        {
+          session: outer,
+        },
+      )
+    const outer = createSession()
+
+    await runWith(undefined)
+    await runWith(outer)
+
+    expect(around).toEqual([[], [outer]])
+  })
+
+  test('leaves no timer behind', async () => {
+    vi.useFakeTimers()
+
+    await runIn(mode, new Agent({ client: scriptedClient(['Hello.']) }), {
+      session: createSession(),
+    })
+
+    expect(vi.getTimerCount()).toBe(0)
+    vi.useRealTimers()
   })
 })

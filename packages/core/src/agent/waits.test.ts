@@ -361,6 +361,19 @@ describe.each(['plain', 'streamed'] as const)('after the run was aborted, %s', (
     },
   )
 
+  it('a middleware that answers in response changes nothing', async () => {
+    const { done, abort } = await begin(mode, (hang) => ({
+      client: new DeafClient(hang),
+      middleware: agentMiddleware('calm', async (context, callNext) => {
+        await callNext().catch(() => (context.result = 'Never mind.'))
+      }),
+    }))
+
+    abort.abort(new Error('enough'))
+
+    await expect(done).rejects.toThrow('enough')
+  })
+
   it('what its middlewares do at once in response is done before it ends', async () => {
     const log: string[] = []
     const { done, abort } = await begin(mode, (hang) => ({

@@ -18,7 +18,7 @@ import {
   openCalls,
 } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
-import { contentFields, toChatResponse } from '../messages/chat-response.ts'
+import { toChatResponse } from '../messages/chat-response.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import { visibleHistory } from '../messages/visible-history.ts'
@@ -171,11 +171,11 @@ class FunctionLoop {
     const revised = await messages.revised(said, () => interceptors.responded(response))
     if (revised === said) return said
     journal.record({ kind: 'revise', count: said.length, messages: revised })
-    this.#last = { ...response, messages: revised, ...contentFields(revised) }
+    this.#last = { ...response, value: undefined }
     // The provider has seen another answer, so from now on it is sent the whole conversation.
     leaveConversation(run)
     sink.push(callRestart)
-    for (const { id, role, contents } of revised) sink.push({ contents, role, messageId: id })
+    for (const { id: messageId, ...rest } of revised) sink.push({ ...rest, messageId })
     return revised
   }
 
@@ -262,7 +262,7 @@ class FunctionLoop {
     if (run.replaced) leaveConversation(run)
     else if (run.servedBy === client.provider && run.answered) {
       run.conversationId = response.conversationId ?? run.conversationId
-      run.sent = run.messages.all.length
+      run.sent = run.conversationId === undefined ? 0 : run.messages.all.length
     }
   }
 
@@ -283,7 +283,7 @@ class FunctionLoop {
     run.messages.executing = none
     const { results, pending, terminates, direct } = outcome
     const waits = pending.length > 0 || outcome.interrupted
-    if (waits) askFor(run, id, pending, batch.waiting)
+    askFor(run, id, pending, batch.waiting)
     addResults(run, results, id, outcome)
     if (waits) {
       const isCut = pending.length === 0 && run.interrupts.pending.length === 0

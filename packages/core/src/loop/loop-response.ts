@@ -29,7 +29,7 @@ export function loopResponse(
     runId,
     attempts,
     pending: run.pending,
-    ...(reason === undefined ? undefined : { reason }),
+    reason,
     ...(value === undefined || status === 'terminated' ? undefined : { value }),
   }
   if (status !== 'paused') run.journal.record({ kind: 'end', response })

@@ -130,7 +130,6 @@ function prepareNew({ callGates }: Run, prepared: PreparedCall): Step | Promise<
     return { pending: { kind: 'function-call', id: createSecretId('call'), address, call } }
   }
   const isPolicy = typeof approval === 'function'
-  if (!isPolicy && callGates.length === 0) return decided(prepared, approval === 'always')
   const ask = (asks: boolean): Step | Promise<Step> => {
     const gated = askGates(callGates, { callId, arguments: args, tool, call, asks })
     return isThenable(gated)

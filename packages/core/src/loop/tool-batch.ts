@@ -136,7 +136,7 @@ class BatchWork {
     const { address } = prepared
     const { oneByOne } = this.#batch
     const { config, callFunction } = this.#settings
-    if (oneByOne === true) run.place = address
+    run.place = address
     const call = new FunctionCall(run, prepared, signal, config.includeDetailedErrors)
     return callFunction(call).then(
       (result) => {
@@ -188,9 +188,14 @@ function resultOf(
   { callId, name, metadata }: FunctionCallContent,
   { contents, error }: FunctionResult,
 ): FunctionResultContent {
-  const result: FunctionResultContent = { type: 'function-result', callId, name, contents }
-  if (error === undefined && metadata === undefined) return result
-  return { ...result, ...(error && { error }), ...(metadata && { metadata }) }
+  return {
+    type: 'function-result',
+    callId,
+    name,
+    contents,
+    ...(error && { error }),
+    ...(metadata && { metadata }),
+  }
 }
 
 const overBudget: CallOutcome = {

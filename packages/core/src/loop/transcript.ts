@@ -12,7 +12,7 @@ export function addAll(
   kind: 'messages' | 'response' = 'messages',
 ): void {
   run.journal.record({ kind, messages })
-  for (const { id, role, contents } of messages) run.sink.push({ contents, role, messageId: id })
+  for (const { id: messageId, ...rest } of messages) run.sink.push({ ...rest, messageId })
 }
 
 /** Inserts results after their calls, even if newer messages exist. */

@@ -39,7 +39,7 @@ export function answerSteps(pending: readonly PendingRequest[], answers: Answers
 export async function claimAnswered(
   claims: Claims,
   run: Run,
-  answers: Answers = {},
+  answers: Answers,
   open: OpenApprovals,
 ): Promise<void> {
   const { input, session, tenant } = run

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { OptionRules } from './check-options.ts'
-import { checkOptions } from './check-options.ts'
+import { checkNames, checkOptions, wrongOption } from './check-options.ts'
 
 interface Options {
   readonly name: string
@@ -28,6 +28,7 @@ describe('an unknown option', () => {
     ['retries', '`maxRetries`'],
     ['maxRetrys', '`maxRetries`'],
     ['namee', '`name`'],
+    ['state', '`store`'],
     ['store.get', '`store`'],
   ])('throws, and %s is told that %s may be meant', (option, meant) => {
     expect(check({ [option]: 'a secret' })).toThrow(
@@ -43,6 +44,12 @@ describe('an unknown option', () => {
       )
     },
   )
+
+  test('is told the nearest of the names that are like it', () => {
+    expect(() => checkNames('cache', { maxRetry: 1 }, ['maxRetryDelayMs', 'maxRetries'])).toThrow(
+      new TypeError('cache: unknown option `maxRetry`; did you mean `maxRetries`?'),
+    )
+  })
 
   test('is named before what is wrong with others', () => {
     expect(check({ name: 1, nam: 'a' })).toThrow('`nam`; did you mean')
@@ -71,7 +78,16 @@ describe('an unknown option', () => {
 
 test('an object of options that may be something else is looked into where it is one', () => {
   expect(check({ keep: true })).not.toThrow()
+  expect(check({ keep: 'all' })).not.toThrow()
   expect(check({ keep: { firstUser: 'yes' } })).toThrow(
     new TypeError('cache: `keep.firstUser` must be one of true, false, got "yes"'),
   )
+})
+
+test.each<[unknown, Error]>([
+  [Number.NaN, new RangeError('cache: `ttlMs` must be a time, got NaN')],
+  ['1', new TypeError('cache: `ttlMs` must be a time, got "1"')],
+  [() => 1, new TypeError('cache: `ttlMs` must be a time, got function')],
+])('a wrong value is named as it was given: %o', (value, expected) => {
+  expect(wrongOption('cache', 'ttlMs', 'a time', value)).toEqual(expected)
 })

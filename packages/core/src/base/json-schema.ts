@@ -51,8 +51,7 @@ const common: Record<string, Rule> = {
   __proto__: null as never,
   const: (value: unknown, only: unknown, place) => checkEnum(value, [only], place),
   enum: checkEnum,
-  $ref(value: unknown, ref: unknown, { visit, issues }) {
-    if (typeof ref !== 'string') return
+  $ref(value: unknown, ref: string, { visit, issues }) {
     const known = (visit.followed[ref] ??= new Map<unknown, readonly Issue[]>())
     if (!known.has(value)) known.set(value, check(resolve(visit.root, ref), value, visit))
     issues.push(...known.get(value)!)

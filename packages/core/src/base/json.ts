@@ -75,7 +75,11 @@ function writeObject(value: object, parents: unknown[]): string {
 export function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     isObject(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      ? Object.fromEntries(
+          Object.keys(part)
+            .toSorted()
+            .map((key) => [key, part[key]]),
+        )
       : part,
   )
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { sha256 } from './sha256.ts'
 
@@ -14,4 +15,22 @@ test('an import alone loads no module of Node', async () => {
 
   expect(authoring.sha256('abc')).toBeTypeOf('string')
   expect(loads).toHaveBeenCalledTimes(1)
+})
+
+async function hashWith(module: object | undefined): Promise<unknown> {
+  vi.resetModules()
+  const loads = vi.spyOn(process, 'getBuiltinModule').mockReturnValue(module)
+  const fresh = await import('./sha256.ts')
+  const hash = fresh.sha256('abc')
+  loads.mockRestore()
+  vi.resetModules()
+  return hash instanceof Promise ? ['later', await hash] : hash
+}
+
+test('a hash is made with what the runtime has', async () => {
+  const expected = sha256('abc')
+
+  expect(await hashWith(undefined)).toEqual(['later', expected])
+  expect(await hashWith({ createHash })).toBe(expected)
+  expect(await hashWith({ createHash, hash: () => 'quick' })).toBe('quick')
 })

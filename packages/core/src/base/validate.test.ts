@@ -42,6 +42,7 @@ describe('validating', () => {
   test('a schema that throws makes an issue of it, without what was received', async () => {
     const throwing = schemaOf((value) => ({ value: JSON.parse(value as string) as unknown }))
     const rejecting = schemaOf(() => Promise.reject(new RangeError('secret')))
+    const odd = schemaOf(() => Promise.reject('secret'))
     const zodded = z.string().transform((value) => JSON.parse(value) as unknown)
 
     expect(validate(throwing, 'secret')).toEqual({
@@ -49,6 +50,9 @@ describe('validating', () => {
     })
     await expect(validate(rejecting, 1)).resolves.toEqual({
       issues: [{ message: 'cannot be checked: the schema threw RangeError' }],
+    })
+    await expect(validate(odd, 1)).resolves.toEqual({
+      issues: [{ message: 'cannot be checked: the schema threw string' }],
     })
     await expect(validate(zodded, 'secret')).resolves.toHaveProperty('issues')
   })
@@ -72,6 +76,7 @@ describe('issues in one line', () => {
     const issues = Array.from({ length: 25 }, (_, key) => ({ message: 'is odd', path: [key] }))
 
     expect(formatIssues(issues)).toMatch(/^0: is odd; .*; 9: is odd; and 15 more$/)
+    expect(formatIssues(issues.slice(0, 10))).toMatch(/; 9: is odd$/)
   })
 
   test('never tell what was received', () => {

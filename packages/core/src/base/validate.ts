@@ -48,7 +48,5 @@ export function validateNow<Output>(
   value: unknown,
 ): StandardResult<Output> | undefined {
   const result = validate(schema, value)
-  if (!('then' in result)) return result
-  result.then(undefined, () => {})
-  return undefined
+  return 'then' in result ? undefined : result
 }

@@ -23,11 +23,13 @@ test('the body of a failure ends in time, with what has come, and its connection
   expect(onCancel).toHaveBeenCalledOnce()
 })
 
-test('a body that ends, breaks or is left keeps no timer', async () => {
+test('a body that ends, breaks or is left keeps no timer, and no connection', async () => {
   vi.useFakeTimers()
   const failing = new ReadableStream({ start: (controller) => controller.error(new Error('cut')) })
 
-  const [whole, broken, left] = ['{}', failing, endless()].map((body) =>
+  const onCancel = vi.fn<() => void>()
+
+  const [whole, broken, left] = ['{}', failing, endless(onCancel)].map((body) =>
     boundedFailure(new Response(body, { status: 500 }), 20),
   )
   await whole!.text()
@@ -38,6 +40,7 @@ test('a body that ends, breaks or is left keeps no timer', async () => {
   vi.useRealTimers()
 
   expect(timers).toBe(0)
+  expect(onCancel).toHaveBeenCalledOnce()
 })
 
 test('answers, empty bodies and endless patience are left as they are', () => {

@@ -27,6 +27,7 @@ test('a failure is told in words of its own or of its kind, with what is known',
     requestId: 'r1',
     retry: { retryable: true, replay: 'unsafe' },
   })
+  expect(told.details).toBeUndefined()
   expect(stalled).toMatchObject({ message: 'acme: timed out', retry: { retryable: false } })
 })
 
@@ -59,7 +60,9 @@ test.each([
   [broken('UND_ERR_HEADERS_TIMEOUT'), true, true],
   [new TypeError('terminated'), true, false],
   [new TypeError('x is not a function'), false, false],
+  [Object.assign(new Error('no'), { code: 'invalid_url' }), false, false],
   ['terminated', false, false],
+  [null, false, false],
 ])('%s is a network error: %s, a timeout: %s', (error, isNetwork, isTimeout) => {
   expect([isNetworkError(error), isNetworkTimeout(error)]).toEqual([isNetwork, isTimeout])
 })
@@ -84,6 +87,7 @@ test('what was said is read from text, calls and results, without the bytes of f
         contents: [
           { type: 'text', text: 'Hello.' },
           { type: 'data', mediaType: 'image/png', data: 'aGk=' },
+          { type: 'function-call', callId: 'c1', name: 'f', arguments: '[1]', index: undefined },
         ],
       },
     ],
@@ -91,7 +95,7 @@ test('what was said is read from text, calls and results, without the bytes of f
     signal: new AbortController().signal,
   })
 
-  expect(texts).toEqual(expect.arrayContaining(['Be kind.', 'Hello.']))
+  expect(texts).toEqual(expect.arrayContaining(['Be kind.', 'Hello.', '[1]']))
   expect(texts).not.toContain('aGk=')
 })
 

@@ -39,7 +39,12 @@ export const failurePhrases: Readonly<Record<ProviderErrorKind, string>> = {
   server: 'the server failed',
 }
 
-const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
+const neverSent: ReadonlySet<string | undefined> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
 
 /** The error for a failure that only this side knows of: the provider said nothing about it. */
 export function providerFailure(
@@ -57,7 +62,7 @@ export function providerFailure(
   return new ProviderError(`${provider}: ${words}${code === undefined ? '' : ` (${code})`}`, {
     kind,
     provider,
-    retry: defined({ retryable, replay: neverSent.has(code ?? '') ? 'safe' : replay }),
+    retry: defined({ retryable, replay: neverSent.has(code) ? 'safe' : replay }),
     requestId,
     partial,
     details: code === undefined ? undefined : { code },

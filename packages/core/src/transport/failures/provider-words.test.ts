@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { providerWords } from './provider-words.ts'
+import { providerWords, safeName } from './provider-words.ts'
 
 const clean = (message: string, texts: string[] = [], keys: string[] = []) =>
   providerWords(message, { keys: () => keys, texts: () => texts })
@@ -17,6 +17,10 @@ test.each([
   expect(clean(message, [], ['my-own-key'])).toBe(words)
 })
 
+test('a key of eight letters is one', () => {
+  expect(clean('The key abcdefgh is wrong', [], ['abcdefgh'])).toBe('The key [key] is wrong')
+})
+
 test.each(['none', 'ollama'])('the placeholder %s is a word like any other', (key) => {
   const words = `none of the ollama models supports tools; set tool_choice to none`
 
@@ -27,6 +31,7 @@ test('what is quoted of the conversation is taken out, the words around it stay'
   const prompt = 'My card number is 4111 1111 1111 1111, keep it.'
 
   expect(clean(`Invalid value: '${prompt}'.`, [prompt])).toBe("Invalid value: '[…]'.")
+  expect(clean(`'${prompt}' is not '${prompt}'.`, [prompt])).toBe("'[…]' is not '[…]'.")
   expect(clean(`Invalid: ${prompt.slice(8, 30)}…`, ['other', prompt])).toBe('Invalid:[…]…')
   expect(clean('Nothing of Ada Lovelace here', ['Ada Lovelace'])).toBe('Nothing of […] here')
   expect(clean('The model was not found', ['model', 'was'])).toBe('The model was not found')
@@ -55,4 +60,14 @@ test('a long conversation is looked through in no time', () => {
   clean('Something about 17 17 17 17 17 17 17 went wrong. '.repeat(10), texts)
 
   expect(performance.now() - start).toBeLessThan(2000)
+})
+
+test.each<[unknown, string | undefined]>([
+  ['context_length.v-2', 'context_length.v-2'],
+  ['says: Hello', undefined],
+  ['', undefined],
+  ['x'.repeat(65), undefined],
+  [400, undefined],
+])('of the code %j, %j is shown', (code, shown) => {
+  expect(safeName(code)).toBe(shown)
 })

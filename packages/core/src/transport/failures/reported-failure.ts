@@ -76,7 +76,7 @@ export function reportedFailure(
   }: ReportedFailure,
   { provider, replay, confidential, partial }: FailureContext,
 ): ProviderError {
-  const advice = kind === 'quota' ? null : (headers?.get('x-should-retry') ?? null)
+  const advice = kind === 'quota' ? undefined : headers?.get('x-should-retry')
   const isAdvised = advice === 'true' || advice === 'false'
   const shown = [status, ...names].filter(
     (name, at) => name !== undefined && (at === 0 || `${name}` !== `${status}`),

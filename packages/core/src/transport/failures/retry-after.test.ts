@@ -20,28 +20,30 @@ test.each<[Record<string, string>, number | undefined]>([
 
 test('a window holds what its headers say, and is none without any', () => {
   const inSeconds = (value: string): number | undefined => {
-    const seconds = nonNegative(value)
+    const seconds = nonNegative(value.replace(/s$/, ''))
     return seconds === undefined ? undefined : seconds * 1000
   }
-  const read = (headers: Record<string, string>) =>
+  const read = (headers?: Record<string, string>) =>
     readRateLimits(
       {
         windows: { requests: 'calls', tokens: 'tokens' },
         headerOf: (fact, window) => `x-${window}-${fact}`,
         untilReset: inSeconds,
       },
-      new Headers(headers),
+      headers && new Headers(headers),
       now,
     )
 
-  expect(read({ 'x-calls-limit': '100', 'x-calls-remaining': '7', 'x-calls-reset': '30' })).toEqual(
-    { requests: { limit: 100, remaining: 7, resetAt: now + 30_000 } },
-  )
+  expect(
+    read({ 'x-calls-limit': '100', 'x-calls-remaining': '7', 'x-calls-reset': '30s' }),
+  ).toEqual({ requests: { limit: 100, remaining: 7, resetAt: now + 30_000 } })
   expect(read({ 'x-tokens-remaining': '0', 'x-tokens-reset': 'later' })).toEqual({
     tokens: { remaining: 0 },
   })
-  expect(read({ 'x-calls-reset': '30' })).toEqual({ requests: { resetAt: now + 30_000 } })
+  expect(read({ 'x-tokens-remaining': '0' })).toEqual({ tokens: { remaining: 0 } })
+  expect(read({ 'x-calls-reset': '30s' })).toEqual({ requests: { resetAt: now + 30_000 } })
   expect(read({ 'x-calls-reset': 'later' })).toBeUndefined()
+  expect(read()).toBeUndefined()
 })
 
 test('facts of the headers are metadata of an answer that has any', () => {

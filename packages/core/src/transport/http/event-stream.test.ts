@@ -27,7 +27,11 @@ const over = 'data: {"over":true}\n\n'
 interface Sent {
   readonly response: Response
   readonly isCancelled: () => boolean
+  /** True if it was read to its end. */
+  readonly isRead: () => boolean
 }
+
+const { signal: never } = new AbortController()
 
 /** An answer with these chunks. `null` at the end leaves it open, an error breaks it. */
 function sent(chunks: readonly (string | null | Error)[], type = 'text/event-stream'): Sent {
@@ -46,7 +50,11 @@ function sent(chunks: readonly (string | null | Error)[], type = 'text/event-str
     },
   })
   const headers = { 'content-type': type, 'x-limit': '7' }
-  return { response: new Response(body, { headers }), isCancelled: () => isCancelled }
+  return {
+    response: new Response(body, { headers }),
+    isCancelled: () => isCancelled,
+    isRead: () => at > chunks.length,
+  }
 }
 
 /** The error says what it was made of. */
@@ -59,10 +67,10 @@ class Told extends Error {
   }
 }
 
-function guarded(answer: Sent | undefined, more: Partial<EventStreamCall> = {}) {
+function guarded(answer: Pick<Sent, 'response'> | undefined, more: Partial<EventStreamCall> = {}) {
   return readEventStream({
     open: async () => answer?.response ?? new Promise<Response>(() => {}),
-    signal: new AbortController().signal,
+    signal: never,
     mapper: () => new Sayings(),
     errorIn: ({ error }) => error,
     reportIn: ({ error }) => error,
@@ -89,9 +97,11 @@ async function read(
 
 test.each([
   ['one chunk', [say('a') + say('b') + over]],
+  ['chunks of several', [say('a') + say('b'), over]],
   ['many', [say('a'), ': comment\n\n', say('b').slice(0, 9), say('b').slice(9), over]],
   ['a done marker', [say('a'), `${say('b')}data: [DONE]\n\n`]],
   ['no blank line at the end', [say('a'), say('b') + over.trimEnd()]],
+  ['front of more', [say('a'), say('b') + over + say('c')]],
 ])('an answer in %s is read to its end', async (_, chunks) => {
   expect(await read(guarded(sent(chunks)))).toEqual({ words: ['a', 'b'], facts: undefined })
 })
@@ -115,6 +125,25 @@ test('the updates before an error in the same chunk are handed out, and the body
     facts: { cause: new InBandFailure('no'), text: 'a', limit: '7' },
   })
   expect(answer.isCancelled()).toBe(true)
+})
+
+test.each([
+  ['nothing but a comment', ': hi\n\n', undefined],
+  ['text behind an update', `${say('a')}Service: busy\n`, 'a'],
+])('%s is a truncation', async (_, chunk, text) => {
+  const { facts } = await read(guarded(sent([chunk])))
+
+  const words = 'the stream broke off before its end'
+  expect(facts).toEqual({ cause: new TransportFault('truncated_stream', words), text, limit: '7' })
+})
+
+test('a failure inside an answer is told even where the answer could end', async () => {
+  const isWhole: EventMapper = Object.assign(new Sayings(), { end: () => true })
+  const chunks = [`${say('a')}data: {"error":"no"}\n\n`]
+
+  const { facts } = await read(guarded(sent(chunks), { mapper: () => isWhole }))
+
+  expect(facts).toMatchObject({ cause: new InBandFailure('no') })
 })
 
 test('a connection that breaks is told, unless the answer is complete by then', async () => {
@@ -150,10 +179,12 @@ test('what the headers tell comes with the first update of the body', async () =
     { contents: [{ type: 'text', text: `limit ${headers.get('x-limit')}` }] },
   ]
 
-  const whole = await read(guarded(sent([': hi\n\n', say('a') + over]), { headerUpdates }))
+  const whole = await read(
+    guarded(sent([': hi\n\n', say('a'), say('b') + over]), { headerUpdates }),
+  )
   const empty = await read(guarded(sent([over]), { headerUpdates }))
 
-  expect([whole.words, empty.words]).toEqual([['limit 7', 'a'], []])
+  expect([whole.words, empty.words]).toEqual([['limit 7', 'a', 'b'], []])
 })
 
 test('pulls at the same time are answered in order', async () => {
@@ -207,6 +238,87 @@ test('an abort drops what was read and not yet pulled', async () => {
   expect(await iterator.next()).toEqual({ done: true, value: undefined })
 })
 
+test('an abort drops what arrives at the same moment', async () => {
+  const controller = new AbortController()
+  let arrive: (chunk: string) => void
+  const body = new ReadableStream<Uint8Array>({
+    start(source) {
+      arrive = (chunk) => source.enqueue(new TextEncoder().encode(chunk))
+    },
+  })
+  const stream = guarded({ response: new Response(body) }, { signal: controller.signal })
+  const iterator = stream[Symbol.asyncIterator]()
+  const first = iterator.next()
+  arrive!(say('a'))
+  await first
+
+  const second = iterator.next()
+  arrive!(say('b'))
+  controller.abort('enough')
+
+  await expect(second).rejects.toBe('enough')
+  expect(await iterator.next()).toEqual({ done: true, value: undefined })
+})
+
+test('an abort is told once, also by an `open` that fails for it', async () => {
+  const controller = new AbortController()
+  const open: EventStreamCall['open'] = (signal) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error))
+    })
+  const stream = guarded(undefined, { open, signal: controller.signal })
+  const iterator = stream[Symbol.asyncIterator]()
+
+  const pull = iterator.next()
+  controller.abort('enough')
+
+  await expect(pull).rejects.toBe('enough')
+  expect(await iterator.next()).toEqual({ done: true, value: undefined })
+})
+
+test('an abort behind the last update of a whole answer comes too late', async () => {
+  const controller = new AbortController()
+  const stream = guarded(sent([say('a') + over]), { signal: controller.signal })
+  const iterator = stream[Symbol.asyncIterator]()
+  await iterator.next()
+
+  controller.abort('enough')
+
+  expect(await iterator.next()).toEqual({ done: true, value: undefined })
+})
+
+test('the signal of a request is aborted unless its answer has come whole', async () => {
+  const signals: AbortSignal[] = []
+  const opening = (chunks: (string | null)[], signal: AbortSignal = never) =>
+    guarded(undefined, {
+      open: async (own) => {
+        signals.push(own)
+        return sent(chunks).response
+      },
+      signal,
+    })
+  const controller = new AbortController()
+
+  await read(opening([say('a') + over]))
+  await read(opening([say('a')]))
+  for await (const _ of opening([say('a'), null])) break
+  for await (const _ of opening([say('a'), null], controller.signal)) {
+    controller.abort('enough')
+    break
+  }
+
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, true, true, true])
+  expect(signals.at(-1)?.reason).toBe('enough')
+})
+
+test('the connection of a whole answer is read to its end, to be used again', async () => {
+  const answer = sent([say('a') + over, ': bye\n\n'])
+
+  await read(guarded(answer))
+
+  await vi.waitFor(() => expect(answer.isRead()).toBe(true))
+})
+
 test('a loop that is left closes the body, also one that opens later', async () => {
   const left = sent([say('a'), null])
   for await (const _ of guarded(left)) break
@@ -254,5 +366,54 @@ test('a stall is told with what had arrived', async () => {
     words: ['a'],
     facts: { cause: new TransportFault('timeout', 'no data for 20 ms'), text: 'a', limit: '7' },
   })
-  expect(await silent).toMatchObject({ facts: { cause: { words: 'no answer within 50 ms' } } })
+  expect(await silent).toEqual({
+    words: [],
+    facts: { cause: new TransportFault('timeout', 'no answer within 50 ms') },
+  })
+})
+
+test('comments are no first update', async () => {
+  vi.useFakeTimers()
+  const timeouts = { firstUpdateTimeoutMs: 50, idleTimeoutMs: 20 }
+
+  const commented = read(guarded(sent([': hi\n\n', null]), { timeouts }))
+  await vi.advanceTimersByTimeAsync(51)
+  vi.useRealTimers()
+
+  expect(await commented).toMatchObject({ facts: { cause: { words: 'no answer within 50 ms' } } })
+})
+
+test('a consumer that takes its time is no stall', async () => {
+  vi.useFakeTimers()
+  const timeouts = { firstUpdateTimeoutMs: 50, idleTimeoutMs: 20 }
+  const words: string[] = []
+
+  for await (const { contents } of guarded(sent([say('a'), say('b'), say('c'), over]), {
+    timeouts,
+  })) {
+    for (const content of contents) if (content.type === 'text') words.push(content.text)
+    await vi.advanceTimersByTimeAsync(1000)
+  }
+  vi.useRealTimers()
+
+  expect(words).toEqual(['a', 'b', 'c'])
+})
+
+test.each<[string, (string | null)[]]>([
+  ['is whole', [say('a'), over]],
+  ['breaks off', [say('a')]],
+  ['is left', [say('a'), null]],
+])('no timer runs for an answer that %s', async (_, chunks) => {
+  vi.useFakeTimers()
+  const timeouts = { firstUpdateTimeoutMs: 50, idleTimeoutMs: 20 }
+  const iterator = guarded(sent(chunks), { timeouts })[Symbol.asyncIterator]()
+
+  await iterator.next()
+  const pull = Promise.allSettled([iterator.next()])
+  if (chunks.includes(null)) await iterator.return!()
+  await pull
+  const timers = vi.getTimerCount()
+  vi.useRealTimers()
+
+  expect(timers).toBe(0)
 })

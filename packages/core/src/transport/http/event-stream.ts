@@ -192,7 +192,6 @@ class EventStream implements AsyncIterator<ChatResponseUpdate, undefined> {
     if (this.#isOver && this.#updates.length === this.#next && this.#failure === undefined) return
     this.#isOver = true
     this.#updates = []
-    this.#next = 0
     this.#failure = failure
     this.#timer.stop()
     this.#transport.abort(failure?.error)

@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { HttpClient } from './http-client.ts'
+import type { ApiRequest } from './request-sender.ts'
+import { ProviderError } from '../../contract/provider-error.ts'
 import type { HttpClientOptions } from './http-client.ts'
 import { HttpFailure, TransportFault } from '../failures/transport-fault.ts'
 
@@ -53,6 +55,27 @@ test('sends JSON below the address, with the key, the headers and the query', as
   })
 })
 
+test('sends no body and no key where there are none', async () => {
+  const { http, seen, post } = setUp([ok])
+
+  await post({ method: 'GET', body: undefined })
+
+  expect(seen[0]?.init).toMatchObject({ method: 'GET', body: null })
+  expect(seen[0]?.init.headers).not.toHaveProperty('authorization')
+  expect(seen[0]?.init).not.toHaveProperty('redirect')
+  expect(http.keys).toEqual([])
+})
+
+test('sends to the path that a server has for the request', async () => {
+  const { seen, post } = setUp([ok], {
+    pathOf: ({ path, body }: ApiRequest) => `/models/${JSON.stringify(body)}${path}`,
+  })
+
+  await post({ body: 1 })
+
+  expect(seen[0]?.url).toBe('https://a.example/v1/models/1/x')
+})
+
 test('sends a form with its files, whose type fetch sets', async () => {
   const { seen, post } = setUp([ok])
   const form = new FormData()
@@ -77,6 +100,7 @@ describe('retries', () => {
     [400, { 'x-should-retry': 'true' }, 2],
     [503, { 'x-should-retry': 'false' }, 1],
     [429, { 'retry-after-ms': '60001' }, 1],
+    [499, {}, 1],
   ])('status %i with %j is sent %i times', async (status, headers, times) => {
     const { seen, post } = setUp([failed(status, headers), ok])
 
@@ -108,6 +132,37 @@ describe('retries', () => {
     expect(refusing.seen).toHaveLength(1)
   })
 
+  test.each<[Record<string, string>, number]>([
+    [{ 'retry-after-ms': '60000' }, 60_000],
+    [{ 'retry-after-ms': '' }, 500],
+  ])('wait as long as the headers %j ask, or half a second', async (headers, ms) => {
+    vi.useFakeTimers()
+    const { seen, post } = setUp([failed(503, headers), ok])
+
+    const answered = post()
+    await vi.advanceTimersByTimeAsync(ms / 2)
+    const early = seen.length
+    await vi.advanceTimersByTimeAsync(ms / 2)
+    vi.useRealTimers()
+
+    expect((await answered).ok).toBe(true)
+    expect([early, seen.length]).toEqual([1, 2])
+  })
+
+  test('close the connections of the attempts before', async () => {
+    const onCancel = vi.fn<() => void>()
+    const busy = () =>
+      new Response(new ReadableStream({ cancel: onCancel }), {
+        status: 503,
+        headers: { 'retry-after-ms': '1' },
+      })
+    const { post } = setUp([busy, ok])
+
+    await post()
+
+    expect(onCancel).toHaveBeenCalledOnce()
+  })
+
   test('an abort ends the wait for the next attempt', async () => {
     const { seen, post } = setUp([failed(503, { 'retry-after-ms': '50000' }), ok])
     const controller = new AbortController()
@@ -127,6 +182,88 @@ test('an attempt ends at its time limit, also where fetch ignores its signal', a
 
   expect(fault).toBeInstanceOf(TransportFault)
   expect(fault).toMatchObject({ kind: 'timeout', words: 'no answer within 5 ms' })
+})
+
+test('an attempt has ten minutes where nothing else is wished for, or all the time', async () => {
+  vi.useFakeTimers()
+  const limited = setUp([never], { maxRetries: 0 })
+  const endless = setUp([never], { timeoutMs: Infinity })
+
+  const fault = reasonOf(limited.post())
+  void endless.post()
+  await vi.advanceTimersByTimeAsync(600_000)
+  const timers = vi.getTimerCount()
+  vi.useRealTimers()
+
+  expect(await fault).toMatchObject({ kind: 'timeout', words: 'no answer within 600000 ms' })
+  expect(limited.seen[0]?.init.signal?.aborted).toBe(true)
+  expect(timers).toBe(0)
+})
+
+test('an answer leaves no timer', async () => {
+  vi.useFakeTimers()
+  const { post } = setUp([ok])
+
+  await post()
+  const timers = vi.getTimerCount()
+  vi.useRealTimers()
+
+  expect(timers).toBe(0)
+})
+
+test('an abort ends an attempt with its reason, also where fetch ignores its signal', async () => {
+  const { seen, post } = setUp([never])
+  const controller = new AbortController()
+
+  const reason = reasonOf(post({ signal: controller.signal }))
+  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  controller.abort('enough')
+
+  expect(await reason).toBe('enough')
+  expect(seen[0]?.init.signal?.reason).toBe('enough')
+})
+
+test('nothing is sent for a signal that is aborted', async () => {
+  const { seen, post } = setUp([ok])
+
+  expect(await reasonOf(post({ signal: AbortSignal.abort('before') }))).toBe('before')
+  expect(seen).toEqual([])
+})
+
+test.each([
+  [{}, 300_000],
+  [{ bodyTimeoutMs: 20 }, 20],
+])(
+  'the body of a failure that never ends is as it is by its time limit: %j',
+  async (options, ms) => {
+    vi.useFakeTimers()
+    const endless = () =>
+      new Response(
+        new ReadableStream({ start: (body) => body.enqueue(new TextEncoder().encode('gone')) }),
+        { status: 404 },
+      )
+    const { post } = setUp([endless], options)
+    let failure: unknown
+
+    const reason = reasonOf(post()).then((told) => (failure = told))
+    await vi.advanceTimersByTimeAsync(ms - 1)
+    const early = failure
+    await vi.advanceTimersByTimeAsync(1)
+    vi.useRealTimers()
+
+    expect(early).toBeUndefined()
+    expect(await reason).toMatchObject({ status: 404, report: 'gone' })
+  },
+)
+
+test('a failure whose body breaks has none', async () => {
+  const broken = () =>
+    new Response(new ReadableStream({ start: (body) => body.error(new Error('cut')) }), {
+      status: 404,
+    })
+  const { post } = setUp([broken])
+
+  expect(await reasonOf(post())).toMatchObject({ status: 404, report: undefined })
 })
 
 test.each([
@@ -151,6 +288,7 @@ describe('a function that gives out keys', () => {
       authorize: (key: string) => ({ 'api-key': key }),
     })
 
+    expect(http.keys).toEqual([])
     await post()
 
     expect(seen.map(({ init }) => new Headers(init.headers).get('api-key'))).toEqual([
@@ -167,6 +305,13 @@ describe('a function that gives out keys', () => {
 
     expect(fault).toMatchObject({ kind: 'auth', cause: undefined })
     expect(seen).toEqual([])
+  })
+
+  test('may fail with an error of the provider, which stays as it is', async () => {
+    const error = new ProviderError('no', { kind: 'timeout', provider: 'acme' })
+    const { post } = setUp([ok], { apiKey: () => Promise.reject(error) })
+
+    expect(await reasonOf(post())).toBe(error)
   })
 })
 

@@ -135,6 +135,39 @@ describe('a middleware of an agent', () => {
     expect(before).toBe(2)
     expect(seen.filter((entry) => entry.endsWith('of bob'))).toHaveLength(before)
   })
+
+  test.each([
+    ['in a run', true],
+    ['alone', false],
+  ])(
+    'is inherited by what a single model call starts only if it has the run: %s',
+    async (_, isInRun) => {
+      const seen: string[] = []
+      const bob = new Agent({ name: 'bob', client: scriptedClient(() => 'Found.') })
+      const single = withMiddleware(
+        scriptedClient(() => 'Hi.'),
+        chatMiddleware('starts', async ({ run }, callNext) => {
+          await bob.run('Go', { parent: run })
+          await callNext()
+        }),
+      )
+      const asks = agentMiddleware('asks', async ({ run }, callNext) => {
+        await single.getResponse('Go', isInRun ? { parent: run } : {})
+        await callNext()
+      })
+      const client = scriptedClient(['Done.'])
+      const ann = new Agent({
+        name: 'ann',
+        client,
+        middleware: [watch(seen, 'policy', { inherited: true }), asks],
+      })
+
+      await ann.run('Go')
+
+      const ofBob = seen.filter((entry) => entry.endsWith('of bob'))
+      expect(ofBob).toEqual(isInRun ? ['policy run of bob', 'policy model call of bob'] : [])
+    },
+  )
 })
 
 describe('a guardrail of an agent', () => {

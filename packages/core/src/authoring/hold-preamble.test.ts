@@ -61,6 +61,19 @@ it('an answer without any content still has its preamble', async () => {
   expect(updates).toMatchObject([{ responseId: 'one' }, { finishReason: 'stop' }])
 })
 
+it('a call that is not streamed is awaited throughout', async () => {
+  const seen: boolean[] = []
+  const watch = chatMiddleware('watch', async (context, callNext) => {
+    seen.push(context.awaited)
+    await callNext()
+    seen.push(context.awaited)
+  })
+
+  await new Agent({ client: scriptedClient(['One two.']), middleware: watch }).run('Hello')
+
+  expect(seen).toEqual([true, true])
+})
+
 it('a call is awaited only while its reader asks for more', async () => {
   const contexts: ChatContext[] = []
   const watch = chatMiddleware('watch', async (context, callNext) => {

@@ -23,6 +23,23 @@ describe('what a tool returns becomes what the model reads', () => {
       { type: 'text', body: 'hi' },
       '{"type":"text","body":"hi"}',
     ],
+    ['a link that is no text', { type: 'uri', uri: 7 }, '{"type":"uri","uri":7}'],
+    ['an address of no type', { uri: 'https://a.example' }, '{"uri":"https://a.example"}'],
+    [
+      'a file without a media type',
+      { type: 'data', data: 'AA==' },
+      '{"type":"data","data":"AA=="}',
+    ],
+    [
+      'a file of no type',
+      { mediaType: 'image/png', data: 'AA==' },
+      '{"mediaType":"image/png","data":"AA=="}',
+    ],
+    [
+      'a file that is no text and no bytes',
+      { type: 'data', mediaType: 'image/png', data: 7 },
+      '{"type":"data","mediaType":"image/png","data":7}',
+    ],
     [
       'a call, which a tool cannot make',
       { type: 'function-call', callId: '1', name: 'x', arguments: '' },
@@ -70,6 +87,7 @@ describe('what a tool returns becomes what the model reads', () => {
     ['contents that are no parts', { contents: [{ type: 'file', key: 'a' }] }],
     ['contents that are no list', { contents: 'none' }],
     ['an error of another kind', { contents: [], error: 'none' }],
+    ['an error without a message', { contents: [], error: { code: 'denied' } }],
     ['an error that is null', { contents: [], error: null }],
   ])('an object like a result, with %s, is JSON', (_name, value) => {
     expect(toFunctionResult(value).contents).toEqual([text(JSON.stringify(value))])

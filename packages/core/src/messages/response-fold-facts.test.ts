@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
-import { chatResponse, toUpdates } from './chat-response.ts'
+import { chatResponse } from './chat-response.ts'
 import type { Content, TextContent } from './content.ts'
-import { normalizeResponse } from './normalize-response.ts'
 import { foldUpdates, ResponseFold } from './response-fold.ts'
-import { call, result, results, say, think, update } from './update-parts.test-helper.ts'
+import { call, result, results, say, update } from './update-parts.test-helper.ts'
 
 describe('the response', () => {
   test('the last fact told holds, and what was told is not forgotten', () => {
@@ -34,6 +33,7 @@ describe('the response', () => {
     { model: 'new' },
     { finishReason: 'new' },
     { authorName: 'new' },
+    { origin: { provider: 'new' } },
     { createdAt: 'new' },
     { metadata: { x: 'new' } },
     { usage: { outputTokens: 1 } },
@@ -194,6 +194,20 @@ describe('restart', () => {
     expect(usage).toEqual({ outputTokens: 14 })
   })
 
+  test('what results cost that come one after the other is kept', () => {
+    const cost: Content = { type: 'usage', usage: { outputTokens: 7 } }
+
+    const { usage, messages } = foldUpdates([
+      { contents: [result], role: 'tool' },
+      { contents: [{ ...result, callId: 'c2' }, cost], role: 'tool' },
+      { contents: [say('a')], role: 'assistant' },
+      { contents: [], restart: true },
+    ])
+
+    expect(usage).toEqual({ outputTokens: 7 })
+    expect(messages).toMatchObject([{ contents: [result, { callId: 'c2' }] }])
+  })
+
   test('results are kept though a message that began after them stays empty', () => {
     const begun: ChatResponseUpdate = { contents: [], role: 'tool', messageId: 't1' }
 
@@ -278,98 +292,5 @@ describe('restart', () => {
     expect(fold.response()).toEqual(chatResponse({ messages: [] }))
     for (const entry of [results, update(say('dropped')), again]) fold.add(entry)
     expect(fold.response().messages.map(({ role }) => role)).toEqual(['tool', 'assistant'])
-  })
-})
-
-describe('normalizeResponse', () => {
-  test('a response in its folded form is returned as it is', () => {
-    const response = chatResponse({
-      messages: [
-        { id: 'm1', role: 'assistant', contents: [think('x'), say('a'), call({ callId: 'c1' })] },
-        { id: 't1', role: 'tool', contents: [result] },
-        {
-          id: 'm2',
-          role: 'assistant',
-          contents: [say('b')],
-          metadata: {},
-          origin: { provider: 'p' },
-        },
-      ],
-      raw: {},
-    })
-
-    expect(normalizeResponse(response)).toBe(response)
-    expect(normalizeResponse(chatResponse('plain'))).toMatchObject({ text: 'plain' })
-  })
-
-  test('parts are joined, empty ones dropped and usage contents counted', () => {
-    const origin = { provider: 'p' }
-    const response = chatResponse({
-      messages: [
-        {
-          id: 'm1',
-          role: 'assistant',
-          origin,
-          contents: [say('a'), say('b'), { type: 'usage', usage: { inputTokens: 2 } }],
-        },
-        { id: 'm2', role: 'assistant', contents: [say('')] },
-      ],
-      usage: { inputTokens: 1 },
-      value: 42,
-      raw: 'raw',
-      metadata: { x: 1 },
-    })
-
-    expect(normalizeResponse(response)).toEqual({
-      ...response,
-      messages: [{ id: 'm1', role: 'assistant', origin, contents: [say('ab')] }],
-      usage: { inputTokens: 3 },
-    })
-  })
-
-  test('text and calls that do not fit the messages are told anew', () => {
-    const { messages } = chatResponse('redacted')
-    const stale: ChatResponse = { ...chatResponse('secret'), messages }
-
-    const response = normalizeResponse(stale)
-
-    expect(response.text).toBe('redacted')
-    expect(response.messages).toBe(messages)
-    expect(normalizeResponse({ ...response, functionCalls: [call({})] }).functionCalls).toEqual([])
-  })
-
-  test('the updates of a response fold to it', () => {
-    const response = chatResponse({
-      id: 'r1',
-      model: 'small',
-      finishReason: 'tool-calls',
-      usage: { inputTokens: 1 },
-      messages: [
-        { id: 'm1', role: 'assistant', contents: [say('a'), say('b')], authorName: 'A' },
-        { id: 't1', role: 'tool', contents: [result], metadata: { x: 1 } },
-      ],
-    })
-
-    expect(foldUpdates(toUpdates(response))).toEqual(normalizeResponse(response))
-  })
-
-  test('a message keeps its origin through its updates', () => {
-    const origin = { provider: 'p', model: 'small' }
-    const response = chatResponse({
-      messages: { id: 'm1', role: 'assistant', contents: [say('a')], origin },
-    })
-
-    const [first, ...rest] = toUpdates(response)
-    const { messages } = foldUpdates([{ ...first!, contents: [say('b')] }, ...rest])
-
-    expect(messages).toEqual([{ id: 'm1', role: 'assistant', contents: [say('b')], origin }])
-  })
-
-  test('complete calls of one id stay apart', () => {
-    const contents = [call({ callId: 'c1', name: 'add' }), call({ callId: 'c1', name: 'add' })]
-    const response = chatResponse({ messages: contents })
-
-    expect(normalizeResponse(response)).toBe(response)
-    expect(foldUpdates(toUpdates(response)).functionCalls).toEqual(contents)
   })
 })

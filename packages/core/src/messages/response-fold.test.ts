@@ -68,6 +68,17 @@ describe('messages', () => {
     expect(messages.map(({ contents }) => contents)).toEqual([[say('one uno')], [say('two dos')]])
   })
 
+  test('an update without an id belongs to the message before it, also with news', () => {
+    const { messages } = foldUpdates([
+      { contents: [say('one')], messageId: 'm1' },
+      { contents: [say('two')], messageId: 'm2' },
+      { contents: [say(' uno')], messageId: 'm1' },
+      { contents: [say(' un')], metadata: { x: 1 } },
+    ])
+
+    expect(messages).toMatchObject([{ contents: [say('one uno un')] }, { contents: [say('two')] }])
+  })
+
   test('a model call that uses an id again does not change the message before the tool results', () => {
     const { messages, functionCalls } = foldUpdates([
       { contents: [call({ callId: 'c1', name: 'add', arguments: '{}' })], messageId: 'm1' },
@@ -333,6 +344,15 @@ describe('function calls', () => {
     ])
   })
 
+  test('a fragment with neither id nor index belongs to a call before it that has both', () => {
+    const { functionCalls } = foldUpdates([
+      update(call({ callId: 'a', name: 'add', index: 0, arguments: '{' })),
+      update(call({ arguments: '}' })),
+    ])
+
+    expect(functionCalls).toEqual([call({ callId: 'a', name: 'add', arguments: '{}' })])
+  })
+
   test('two calls of other names are two calls, even without ids', () => {
     const { functionCalls } = foldUpdates([
       update(call({ name: 'add', arguments: '{}' })),
@@ -382,7 +402,10 @@ describe('function calls', () => {
 describe('other content', () => {
   test('a hosted part takes the place of the one with its id', () => {
     const contents = contentsOf([
-      update({ type: 'hosted', name: 'search', id: 'h1', data: 'running' }, say('a')),
+      update(
+        { type: 'hosted', name: 'search', id: 'h1', data: 'running', metadata: { step: 1 } },
+        say('a'),
+      ),
       update({ type: 'hosted', name: 'search', id: 'h1', data: 'done' }, say('b')),
       update({ type: 'hosted', name: 'search' }),
     ])

@@ -91,6 +91,13 @@ describe('an event that is defined', () => {
     expect(progress.is(undefined)).toBe(false)
   })
 
+  it('without a schema takes any data', () => {
+    const note = defineEvent({ type: 'note' })
+
+    expect(note({ any: 1 })).toMatchObject({ type: 'note', data: { any: 1 } })
+    expect(note.is({ type: 'note', data: undefined, runId: 'r' })).toBe(true)
+  })
+
   it('cannot have a schema that is async', () => {
     const late = defineEvent({ type: 'late', data: z.string().refine(async () => true) })
 

@@ -252,6 +252,25 @@ describe.each(modes)('the run that contexts share, $name', ({ stream }) => {
       expect(error.message).toBe('nobody home')
     })
 
+    it('of a run that was aborted is not sent', async () => {
+      const controller = new AbortController()
+      const asked: RunEvent[] = []
+      const ask = functionMiddleware('ask', async ({ run }, callNext) => {
+        controller.abort(new Error('the user left'))
+        await run.request({ type: 'ok?' })
+        await callNext()
+      })
+      const { agent } = make([work('c1')], ask)
+      const onRequest = (event: RunEvent) => void asked.push(event)
+
+      const error = await failureOf(
+        play(agent, 'Go', { onRequest, signal: controller.signal, stream }),
+      )
+
+      expect(error.message).toBe('the user left')
+      expect(asked).toEqual([])
+    })
+
     it('that may take no time is a mistake', async () => {
       const { agent } = make([work('c1')], asks({ type: 'ok?', timeoutMs: 0 }, []))
 

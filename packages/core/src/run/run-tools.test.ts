@@ -240,6 +240,19 @@ describe('what the model is shown', () => {
     expect(tools.offered.at(-1)?.name).toBe('b')
   })
 
+  test('has what is deferred only where the provider searches, a hosted tool as it is', () => {
+    const hosted = hostedTool('web_search', { type: 'web_search' })
+    const tools = new LiveTools([hosted, a])
+    tools.defer('a')
+    expect(tools.offered).toEqual([hosted])
+
+    tools.add(hostedTool('tool_search', {}))
+    tools.defer('web_search')
+
+    expect(names(tools.offered)).toBe('tool_searchweb_searcha')
+    expect(tools.offered[1]).toBe(hosted)
+  })
+
   test('leaves out a tool that was deferred before it was added', () => {
     const tools = new LiveTools([a])
 

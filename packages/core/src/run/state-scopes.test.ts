@@ -102,6 +102,18 @@ describe('state of a session', () => {
     expect(fork.pending).toEqual([])
   })
 
+  it('goes along with a fork of all messages, or of the first one', async () => {
+    const agent = agentThat((state) => state.update(visits, (n) => n + 1))
+    const session = agent.createSession()
+    await agent.run('One', { session })
+
+    const fork = forkSession(session)
+
+    expect([fork.messages, fork.state]).toEqual([session.messages, { visits: 1 }])
+    const [first] = session.messages
+    expect(forkSession(session, { until: first!.id }).messages).toEqual([first])
+  })
+
   it('cannot be forked at a message that is not there', () => {
     expect(() => forkSession(createSession(), { until: 'm9' })).toThrow('`until`')
   })

@@ -162,15 +162,20 @@ describe('withFinalizer', () => {
     expect((await inner.finalResponse()).text).toBe('One two')
   })
 
-  it('makes its value of what transform hooks of its own made of the updates', async () => {
+  it('makes its value once, of what transform hooks made of the updates and of the rest', async () => {
+    const made: string[] = []
     const stream = new Agent({ client: scriptedClient(['A secret.'], { chunk: 'whole' }) })
       .run('Hello', { stream: true })
-      .withFinalizer((final) => final.text)
+      .withFinalizer(({ text: said, status }) => {
+        made.push(`${said} ${status}`)
+        return made.length
+      })
       .withTransformHook((update) =>
         update.contents.length > 0 ? { ...update, contents: [text('***')] } : undefined,
       )
 
-    expect(await stream.finalResponse()).toBe('***')
+    expect(await stream.finalResponse()).toBe(1)
+    expect(made).toEqual(['*** completed'])
   })
 })
 
@@ -287,6 +292,17 @@ describe('ending a derived stream early', () => {
     await expect(outer.finalResponse()).rejects.toBe(reason)
     await expect(inner.finalResponse()).rejects.toBe(reason)
     expect((await outer.outcome()).status).toBe('aborted')
+    expect(log).toEqual(['pull 1', 'closed'])
+  })
+
+  it.each<[string, (of: ResponseStream<number, number>) => ResponseStream<number, number>]>([
+    ['withFinalizer()', (of) => of.withFinalizer((final) => final)],
+    ['fromAwaitable()', (of) => ResponseStream.fromAwaitable(Promise.resolve(of))],
+  ])('by a break closes the source of %s', async (_name, derive) => {
+    const log: string[] = []
+
+    for await (const _ of derive(summing(log))) break
+
     expect(log).toEqual(['pull 1', 'closed'])
   })
 

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { addUsage, usageSince } from './usage.ts'
+
+test('counts are added, those of zero too', () => {
+  expect(addUsage({ inputTokens: 1, own: 2 }, { inputTokens: 2, outputTokens: 0 })).toEqual({
+    inputTokens: 3,
+    own: 2,
+    outputTokens: 0,
+  })
+  expect(addUsage({ inputTokens: 1 }, undefined)).toEqual({ inputTokens: 1 })
+})
+
+test.each([-1, 2 ** 53, Infinity, NaN, '1', null, undefined])('%o is no count', (value) => {
+  expect(addUsage({ inputTokens: 1 }, { inputTokens: value as never })).toEqual({ inputTokens: 1 })
+})
+
+test('a counter without a value has not changed', () => {
+  expect(usageSince({ inputTokens: undefined, outputTokens: 3 }, { outputTokens: 1 })).toEqual({
+    outputTokens: 2,
+  })
+})

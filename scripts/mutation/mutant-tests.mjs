@@ -96,6 +96,7 @@ function open(packages, codeOf, options) {
       ...options,
     },
     {
+      cacheDir: resolve(import.meta.dirname, '../../packages/core/node_modules/.vite'),
       resolve: { conditions },
       ssr: { resolve: { conditions } },
       plugins: [

@@ -187,8 +187,9 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     }
     await claims?.settle(response.status)
     const closing = closeRun(agent, run.input, run, response)
+    const closed = 'then' in closing ? await closing : closing
     await leave()
-    return closing
+    return closed
   } catch (error) {
     await claims?.settle()
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))

@@ -7,7 +7,6 @@ import {
   agentMiddleware,
   chatMiddleware,
   createSession,
-  defineState,
   functionMiddleware,
   GuardrailTripped,
   tool,
@@ -337,15 +336,11 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
     expect(response.pending.map(({ path }) => path)).toEqual([['sub', 'desk']])
   })
 
-  it('may have state that is no JSON while nobody keeps checkpoints', async () => {
-    const cell = defineState({ name: 'total', initial: () => 1n })
-    const count = agentMiddleware('count', async ({ run }, callNext) => {
-      run.state.update(cell, (total) => total + 1n)
-      await callNext()
-    })
+  it('may be told by its model what is no JSON while nobody keeps checkpoints', async () => {
     const look = tool({ name: 'look', description: '', execute: () => 'seen' })
-    const inner = [callFunction('look', {}, 'l1'), 'Found.']
-    const { agent } = make(inner, { middleware: count, tools: [look] })
+    const contents = [callFunction('look', {}, 'l1')]
+    const answer = { messages: [{ role: 'assistant', contents, metadata: { huge: 1n } }] } as const
+    const { agent } = make([answer, 'Found.'], { tools: [look] })
 
     const { response } = await play(agent, 'Go', { stream })
 

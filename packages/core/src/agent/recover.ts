@@ -39,8 +39,8 @@ async function endOnPurpose(call: AgentCall, error: unknown): Promise<AgentRespo
   const own = status === 'budget_exhausted' ? call.result : call.assigned
   const result = error.result === undefined ? own : toAgentResponse(error.result, run)
   if (result === undefined) {
-    // The provider has the answer in its conversation.
-    if (call.isOver) leaveConversation(run)
+    // The provider may have more in its conversation.
+    leaveConversation(run)
     return { ...(await ended(run, call, status)), reason }
   }
   call.result = result

@@ -1,4 +1,3 @@
-import type { ScriptedAnswer } from '@lamella/testing'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import type { AgentResponse, Checkpoint, RunOptions } from '../index.ts'
@@ -126,12 +125,18 @@ describe.each(runModes)('an agent that resumes a run, %s', (mode) => {
     const options = { tools: [pay, work], store }
     const response = await new Agent({ client: first, ...options }).run('Go', { onCheckpoint })
     const checkpoint = response.checkpoint ?? kept
-    const answers = Object.fromEntries(response.pending.map(({ id }) => [id, true]))
-    const textOf = (reply: ScriptedAnswer): Promise<string> =>
-      resume(new Agent({ client: scriptedClient(reply), ...options }), checkpoint, answers).then(
+    const textOf = (wait: () => Promise<void>): Promise<string> => {
+      const middleware = agentMiddleware('wait', async (_context, callNext) => {
+        await wait()
+        await callNext()
+      })
+      const agent = new Agent({ client: scriptedClient(['Done.']), middleware, ...options })
+      return resume(agent, checkpoint).then(
         ({ text }) => text,
         ({ code }: { code: string }) => code,
       )
+    }
+    const atOnce = (): Promise<void> => Promise.resolve()
 
     await new Promise<void>((begun) => {
       void textOf(() => {
@@ -139,9 +144,9 @@ describe.each(runModes)('an agent that resumes a run, %s', (mode) => {
         return new Promise(() => {})
       })
     })
-    const texts = [await textOf(() => 'Done.')]
+    const texts = [await textOf(atOnce)]
     now = 600_000
-    texts.push(await textOf(() => 'Done.'))
+    texts.push(await textOf(atOnce))
 
     expect(texts).toEqual(['approval_used', paused ? 'approval_used' : 'Done.'])
   })

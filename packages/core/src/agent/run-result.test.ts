@@ -5,6 +5,7 @@ import {
   Agent,
   agentMiddleware,
   BudgetExhausted,
+  chatMiddleware,
   GuardrailTripped,
   MiddlewareTermination,
   outcomeOf,
@@ -179,6 +180,31 @@ describe.each(runModes)('the result of a run, %s', (mode) => {
     })
   })
 
+  it('of a pause has passed the transforms', async () => {
+    const shout = agentMiddleware('shout', async (context, callNext) => {
+      context.transformUpdates({
+        transform: (update, controller) =>
+          controller.enqueue({
+            ...update,
+            contents: update.contents.map((part) =>
+              part.type === 'text' ? { ...part, text: part.text.toUpperCase() } : part,
+            ),
+          }),
+      })
+      await callNext()
+    })
+    const ask = agentMiddleware('ask', async (context, callNext) => {
+      await callNext()
+      context.result = 'A draft.'
+      await context.run.interrupt('Good enough?')
+    })
+    const agent = new Agent({ client: scriptedClient(['Said.']), middleware: [shout, ask] })
+
+    const { response } = await play(agent, 'Go', { stream: mode === 'streamed' })
+
+    expect(response).toMatchObject({ status: 'paused', text: 'A DRAFT.' })
+  })
+
   describe('that completes a paused one', () => {
     const complete = agentMiddleware('complete', async (context, callNext) => {
       const response = await callNext()
@@ -206,15 +232,15 @@ describe.each(runModes)('the result of a run, %s', (mode) => {
     })
 
     it('has no results where no call was open', async () => {
-      const ask = agentMiddleware('ask', async ({ run }, callNext) => {
-        await callNext()
+      const ask = chatMiddleware('ask', async ({ run }, callNext) => {
         await run.interrupt('Sure?')
+        await callNext()
       })
-      const agent = new Agent({ client: scriptedClient(['Said.']), middleware: [complete, ask] })
+      const agent = new Agent({ client: scriptedClient([]), middleware: [complete, ask] })
 
-      const { messages } = await runIn(mode, agent)
+      const { status, messages } = await runIn(mode, agent)
 
-      expect(outline(messages)).toEqual(['assistant: Said.'])
+      expect([status, messages]).toEqual(['completed', []])
     })
   })
 })

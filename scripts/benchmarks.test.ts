@@ -17,11 +17,12 @@ it('a core that does more in each run fails the check, by every figure', () => {
     slower,
     `export * from '${core}'
     import { Agent as Released } from '${core}'
+    const step = () => {}
     const busy = () => { const end = performance.now() + 0.2; while (performance.now() < end); }
     export class Agent extends Released {
       async run(input) {
         for (let promises = 0; promises < 8; promises++) await structuredClone(input)
-        for (let blocks = 0; blocks < 100; blocks++) if (blocks % 3 === 0) blocks++
+        for (let blocks = 0; blocks < 100; blocks++) step()
         busy()
         return super.run(input)
       }

@@ -75,7 +75,7 @@ export function checkAuthority(input: readonly Message[]): void {
   if (!input.some(({ contents }) => contents.some(isClaim))) return
   const contents = input.flatMap((entry) => entry.contents)
   const calls = new Set<string>()
-  const results = new Set<string>()
+  const results = new Set<string | undefined>()
   const requests = new Map<string, string>()
   for (const content of contents) {
     if (content.type === 'function-call') calls.add(content.callId)
@@ -86,7 +86,7 @@ export function checkAuthority(input: readonly Message[]): void {
     if (claim.type === 'function-result' && !calls.has(claim.callId)) {
       throw untrusted('a tool result', 'toolResult(callId, value)')
     }
-    if (claim.type === 'approval-response' && !results.has(requests.get(claim.id) ?? '')) {
+    if (claim.type === 'approval-response' && !results.has(requests.get(claim.id))) {
       throw untrusted('an approval', 'approvalResponse(id, answer)')
     }
   }

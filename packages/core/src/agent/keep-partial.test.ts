@@ -1,3 +1,15 @@
+function abortingTool() {
+  const controller = new AbortController()
+  const aborting = tool({
+    ...look,
+    execute: () => {
+      controller.abort()
+      return new Promise(() => {})
+    },
+  })
+  return { controller, aborting }
+}
+
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, RunOptions, Session } from '../index.ts'
@@ -54,14 +66,7 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
 
   it('is no call without a result', async () => {
     const client = scriptedClient([[callFunction('look'), 'Let me see.']])
-    const controller = new AbortController()
-    const aborting = tool({
-      ...look,
-      execute: () => {
-        controller.abort()
-        return new Promise(() => {})
-      },
-    })
+    const { controller, aborting } = abortingTool()
     const session = await keptOf(
       { client, tools: [aborting] },
       { keepPartial: true, signal: controller.signal },
@@ -72,14 +77,7 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
 
   it('is no message that was nothing but a call without a result', async () => {
     const client = scriptedClient([callFunction('look')])
-    const controller = new AbortController()
-    const aborting = tool({
-      ...look,
-      execute: () => {
-        controller.abort()
-        return new Promise(() => {})
-      },
-    })
+    const { controller, aborting } = abortingTool()
 
     const session = await keptOf(
       { client, tools: [aborting] },

@@ -4,20 +4,9 @@ import { z } from 'zod'
 import type { AgentResponse, Content, FunctionResult, Tool } from '../index.ts'
 import { Agent, functionMiddleware, text, tool } from '../index.ts'
 import type { GuardrailOptions } from './guardrail-options.ts'
+import { words } from './guardrail.test-helper.ts'
 import { guardrail } from './guardrail.ts'
-import type { GuardrailSubject, Verdict } from './verdict.ts'
-
-function words(action: Verdict['action'], more: Partial<Verdict> = {}): GuardrailOptions['check'] {
-  return ({ text: judged }) => {
-    const spans = Array.from(judged.matchAll(/secret/g), ({ index }) => ({
-      start: index,
-      end: index + 6,
-    }))
-    return spans.length > 0
-      ? { action, spans, replacement: '***', category: 'secrets', ...more }
-      : { action: 'allow' }
-  }
-}
+import type { GuardrailSubject } from './verdict.ts'
 
 const notes = tool({
   name: 'notes',

@@ -1,6 +1,8 @@
 /** Buffers updates that were read while the stream's reader paused. */
 export class ReadAhead<Update> {
   readonly #kept: Update[] = []
+  /** Index of the first update: V8 moves a long list for each `shift()`. */
+  #head = 0
   readonly #waiting: ((step: IteratorResult<Update> | Promise<IteratorResult<Update>>) => void)[] =
     []
   #end: Promise<IteratorResult<Update>> | undefined
@@ -18,7 +20,11 @@ export class ReadAhead<Update> {
   }
 
   next(): Promise<IteratorResult<Update>> {
-    if (this.#kept.length > 0) return Promise.resolve({ done: false, value: this.#kept.shift()! })
+    if (this.#head < this.#kept.length) {
+      const value = this.#kept[this.#head++]!
+      if (this.#head === this.#kept.length) this.#head = this.#kept.length = 0
+      return Promise.resolve({ done: false, value })
+    }
     return this.#end ?? new Promise((resolve) => this.#waiting.push(resolve))
   }
 }

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { SseEvent } from './sse-events.ts'
 import { SseReader } from './sse-events.ts'
 
@@ -49,8 +49,10 @@ test.each([
       { event: '', data: 'b' },
     ],
   ],
+  ['CRLF within an event', 'data: a\r\ndata: b\r\n\r\n', [{ event: '', data: 'a\nb' }]],
   ['comments', ': hi\n\n: ho\ndata: a\n\n', [{ event: '', data: 'a' }]],
   ['a byte order mark', '\uFEFFdata: a\n\n', [{ event: '', data: 'a' }]],
+  ['a second byte order mark as text', '\uFEFFdata: \uFEFFa\n\n', [{ event: '', data: '\uFEFFa' }]],
   ['unknown fields', 'id: 1\nretry: 2\nother: 3\ndata: a\n\n', [{ event: '', data: 'a' }]],
   ['an event without data', 'event: x\n\ndata: a\n\n', [{ event: '', data: 'a' }]],
   [
@@ -99,15 +101,61 @@ function dataChunk(chunk: Uint8Array): Uint8Array {
   return new Uint8Array([...new TextEncoder().encode('data:'), ...chunk])
 }
 
-test('an event without an end fails at the limit', async () => {
-  const endless = new ReadableStream<Uint8Array>({
-    pull: (controller) => controller.enqueue(new TextEncoder().encode('data: xxxx\ndata: yy')),
-  })
-  const reader = new SseReader(endless, 1000)
+test.each([
+  ['data', 'data: xxxx\n'],
+  ['lines and pieces', 'data: xxxx\ndata: yy'],
+  ['one line', 'data'],
+])('an event of %s without an end fails at the limit', async (_, chunk) => {
+  const chunks = body(
+    new TextEncoder().encode(chunk.repeat(1000)),
+    Array.from({ length: 1000 }, (__, at) => at * chunk.length),
+  )
+  const reader = new SseReader(chunks, 1000)
 
   const failure = (async () => {
-    for (;;) await reader.read()
+    while ((await reader.read()) !== undefined);
   })()
 
-  await expect(failure).rejects.toMatchObject({ kind: 'server', retryable: false })
+  await expect(failure).rejects.toMatchObject({
+    kind: 'server',
+    words: 'an event of the stream is longer than 1000 characters',
+    retryable: false,
+  })
+})
+
+test('an event may be as long as the limit', async () => {
+  const text = new TextEncoder().encode('data: x'.padEnd(100, 'x'))
+  const reader = new SseReader(body(text), 100)
+
+  expect([await reader.read(), await reader.read()]).toEqual([[], undefined])
+})
+
+test.each([
+  ['id: 1\nretry: 2\n: hi\nevent: x\ndata: a\n\n', false],
+  ['Service is down\n', true],
+  ['other: 1\n\n', true],
+])('%j has lines of other formats: %j', async (text, isForeign) => {
+  const reader = new SseReader(body(new TextEncoder().encode(text)))
+
+  await reader.read()
+
+  expect(reader.isForeign).toBe(isForeign)
+})
+
+test('a connection is given back at its end, and leaves no timer', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const cancel = vi.fn<() => void>()
+  const endless = new ReadableStream<Uint8Array>({ cancel })
+
+  await new SseReader(body(new TextEncoder().encode('data: a\n\n'))).release()
+  expect(vi.getTimerCount()).toBe(0)
+
+  const released = new SseReader(endless).release(50)
+  await vi.advanceTimersByTimeAsync(49)
+  const early = cancel.mock.calls.length
+  await vi.advanceTimersByTimeAsync(1)
+  await released
+
+  expect([early, cancel.mock.calls.length]).toEqual([0, 1])
 })

@@ -9,8 +9,6 @@ export interface SseEvent {
   readonly data: string
 }
 
-const byteOrderMark = '\uFEFF'
-
 /**
  * Reads the events of a body, chunk by chunk. The readers of SDKs hide what decides whether an answer
  * is whole and its server alive: a marker such as `[DONE]`, data without an `event:` line, a last event
@@ -18,14 +16,13 @@ const byteOrderMark = '\uFEFF'
  */
 export class SseReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  readonly #decoder = new TextDecoder()
   readonly #longestEventChars: number
-  #pieces: string[] = []
-  #pieceChars = 0
-  #endsInCarriage = false
+  /** Line that has not ended yet. Only new text is searched, so that a long one takes linear time. */
+  #unfinished = ''
+  #carriage = ''
   #event = ''
   #data: string | undefined
-  #atStart = true
   #isForeign = false
 
   constructor(body: ReadableStream<Uint8Array>, longestEventChars: number = 2 ** 27) {
@@ -68,48 +65,25 @@ export class SseReader {
   }
 
   #feed(chunk: string): SseEvent[] {
+    // The last character may be half of a `\r\n`.
+    const text = this.#carriage + chunk
+    this.#carriage = text.endsWith('\r') ? '\r' : ''
+    const lines = text.slice(0, text.length - this.#carriage.length).split(/\r\n?|\n/)
+    const unfinished = lines.pop()!
     const events: SseEvent[] = []
-    let text = chunk
-    if (this.#atStart && text !== '') {
-      this.#atStart = false
-      if (text.startsWith(byteOrderMark)) text = text.slice(1)
+    for (const line of lines) {
+      this.#take(this.#unfinished + line, events)
+      this.#unfinished = ''
     }
-    if (this.#endsInCarriage) text = `\r${text}`
-    // It may be half of a `\r\n`.
-    this.#endsInCarriage = text.endsWith('\r')
-    if (this.#endsInCarriage) text = text.slice(0, -1)
-    const hasCarriage = text.includes('\r')
-    let start = 0
-    for (;;) {
-      const end = hasCarriage ? firstBreak(text, start) : text.indexOf('\n', start)
-      if (end === -1) break
-      this.#line(this.#wholeLine(text.slice(start, end)), events)
-      start = end + (text[end] === '\r' && text[end + 1] === '\n' ? 2 : 1)
-    }
-    this.#keep(text.slice(start))
-    if (this.#pieceChars + (this.#data?.length ?? 0) > this.#longestEventChars) {
+    this.#unfinished += unfinished
+    if (this.#unfinished.length + (this.#data?.length ?? 0) > this.#longestEventChars) {
       const words = `an event of the stream is longer than ${this.#longestEventChars} characters`
       throw new TransportFault('server', words, { retryable: false })
     }
     return events
   }
 
-  /** Keeps the pieces of a line apart until it ends: to join them with each chunk takes quadratic time. */
-  #keep(piece: string): void {
-    if (piece === '') return
-    this.#pieces.push(piece)
-    this.#pieceChars += piece.length
-  }
-
-  #wholeLine(end: string): string {
-    if (this.#pieces.length === 0) return end
-    const line = this.#pieces.join('') + end
-    this.#pieces = []
-    this.#pieceChars = 0
-    return line
-  }
-
-  #line(line: string, events: SseEvent[]): void {
+  #take(line: string, events: SseEvent[]): void {
     if (line === '') {
       if (this.#data !== undefined) events.push({ event: this.#event, data: this.#data })
       this.#event = ''
@@ -124,12 +98,4 @@ export class SseReader {
     else if (field === 'event') this.#event = value
     else if (field !== 'id' && field !== 'retry') this.#isForeign = true
   }
-}
-
-function firstBreak(text: string, from: number): number {
-  for (let at = from; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 10 || code === 13) return at
-  }
-  return -1
 }

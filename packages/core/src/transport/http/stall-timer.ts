@@ -18,7 +18,7 @@ export class StallTimer {
   #timer: ReturnType<typeof setTimeout> | undefined
   #isWaiting = false
   #hasUpdates = false
-  #since = 0
+  #since: number | undefined
 
   constructor(timeouts: StreamTimeouts, onStall: (words: string) => void) {
     this.#timeouts = timeouts
@@ -27,7 +27,8 @@ export class StallTimer {
 
   /** An update is waited for from now on. */
   wait(): void {
-    if (this.#hasUpdates || this.#since === 0) this.#since = performance.now()
+    if (this.#hasUpdates) this.#since = undefined
+    this.#since ??= performance.now()
     this.#isWaiting = true
     this.#timer ??= this.#start(this.#limitMs)
   }
@@ -66,7 +67,7 @@ export class StallTimer {
     this.#timer = undefined
     if (!this.#isWaiting) return
     const limitMs = this.#limitMs
-    const leftMs = this.#since + limitMs - performance.now()
+    const leftMs = this.#since! + limitMs - performance.now()
     if (leftMs > 0) this.#timer = this.#start(leftMs)
     else this.#onStall(`no ${this.#hasUpdates ? 'data for' : 'answer within'} ${limitMs} ms`)
   }

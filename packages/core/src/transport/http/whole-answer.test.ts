@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { InBandFailure, TransportFault } from '../failures/transport-fault.ts'
 import type { WholeCall } from './whole-answer.ts'
 import { readWhole } from './whole-answer.ts'
@@ -80,4 +80,20 @@ test('a body that stalls behind its headers is a timeout', async () => {
       },
     },
   ])
+})
+
+test('an answer leaves no timer behind, and has none without a limit', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  let timers = -1
+  const isAnswer = (): boolean => {
+    timers = vi.getTimerCount()
+    return true
+  }
+
+  await readWhole(call('{"said":"a"}', { bodyTimeoutMs: 20, isAnswer }))
+  const limited = [timers, vi.getTimerCount()]
+  await readWhole(call('{"said":"a"}', { isAnswer }))
+
+  expect([limited, timers]).toEqual([[1, 0], 0])
 })

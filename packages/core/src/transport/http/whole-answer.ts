@@ -51,10 +51,10 @@ export function readWhole(call: WholeCall): Promise<WholeAnswer> {
       throw unreadable(text, call.wanted, call.reportIn)
     }
     receive()
-      .then(resolve, (error: unknown) => reject(call.toError(error, { headers })))
       .finally(() => {
         clearTimeout(timer)
         stop()
       })
+      .then(resolve, (error: unknown) => reject(call.toError(error, { headers })))
   })
 }

@@ -6,9 +6,8 @@ import { isObject } from '../../base/is-object.ts'
  */
 export function mergeBody(
   body: Readonly<Record<string, unknown>>,
-  over: Readonly<Record<string, unknown>> | undefined,
+  over: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
-  if (over === undefined) return { ...body }
   const merged = new Map(Object.entries(body))
   for (const [field, value] of Object.entries(over)) {
     const had = merged.get(field)

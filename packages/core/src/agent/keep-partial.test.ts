@@ -1,15 +1,3 @@
-function abortingTool() {
-  const controller = new AbortController()
-  const aborting = tool({
-    ...look,
-    execute: () => {
-      controller.abort()
-      return new Promise(() => {})
-    },
-  })
-  return { controller, aborting }
-}
-
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, RunOptions, Session } from '../index.ts'
@@ -28,6 +16,19 @@ import {
 } from '../index.ts'
 
 const look = tool({ name: 'look', description: '', execute: () => 'seen' })
+
+/** A tool whose call aborts the run, and never ends. */
+function abortingTool() {
+  const controller = new AbortController()
+  const aborting = tool({
+    ...look,
+    execute: () => {
+      controller.abort()
+      return new Promise(() => {})
+    },
+  })
+  return { controller, aborting }
+}
 
 describe.each(runModes)('what a session keeps of a run that did not end, %s', (mode) => {
   const keptOf = async (

@@ -19,7 +19,6 @@ export interface FunctionResult {
  * `FunctionResult` is returned unchanged. Never throws.
  */
 export function toFunctionResult(value: unknown): FunctionResult {
-  if (typeof value !== 'object') return { contents: [text(textFor(value))], value }
   try {
     if (isFunctionResult(value)) return value
     const parts: unknown[] = Array.isArray(value) && value.some(isPart) ? [...value] : [value]

@@ -80,7 +80,7 @@ export interface SessionTurn {
  */
 export function forkSession(session: Session, options: { readonly until?: string } = {}): Session {
   const { until } = options
-  const at = until === undefined ? -1 : session.messages.findIndex(({ id }) => id === until)
+  const at = session.messages.findIndex(({ id }) => id === until)
   if (until !== undefined && at < 0) {
     throw new RangeError(`forkSession: \`until\` must be the id of a message, got ${until}`)
   }

@@ -10,10 +10,8 @@ import type { Message } from './message.ts'
 export function visibleHistory(messages: readonly Message[], from = 0): readonly Message[] {
   if (from === 0 && isPlain(messages)) return messages
   const hidden = unpaired(messages)
-  const shown = from === 0 ? messages : messages.slice(from)
-  if (hidden.size === 0 && !shown.some(({ contents }) => contents.some(isApproval))) return shown
   const visible: Message[] = []
-  for (const entry of shown) {
+  for (const entry of messages.slice(from)) {
     const contents = entry.contents.filter((part) => !hidden.has(part) && !isApproval(part))
     if (contents.length === entry.contents.length) visible.push(entry)
     else if (contents.some(({ type }) => type !== 'reasoning')) visible.push({ ...entry, contents })

@@ -1,16 +1,17 @@
+import { Queue } from './queue.ts'
+
 /** Buffers updates that were read while the stream's reader paused. */
 export class ReadAhead<Update> {
-  readonly #kept: Update[] = []
-  /** Index of the first update: V8 moves a long list for each `shift()`. */
-  #head = 0
+  readonly #kept = new Queue<IteratorResult<Update>>()
   readonly #waiting: ((step: IteratorResult<Update> | Promise<IteratorResult<Update>>) => void)[] =
     []
   #end: Promise<IteratorResult<Update>> | undefined
 
-  add(update: Update): void {
+  add(value: Update): void {
+    const step = { done: false, value } as const
     const waiting = this.#waiting.shift()
-    if (waiting === undefined) this.#kept.push(update)
-    else waiting({ done: false, value: update })
+    if (waiting === undefined) this.#kept.added.push(step)
+    else waiting(step)
   }
 
   /** `last` is what the stream ends with. */
@@ -20,11 +21,8 @@ export class ReadAhead<Update> {
   }
 
   next(): Promise<IteratorResult<Update>> {
-    if (this.#head < this.#kept.length) {
-      const value = this.#kept[this.#head++]!
-      if (this.#head === this.#kept.length) this.#head = this.#kept.length = 0
-      return Promise.resolve({ done: false, value })
-    }
+    const step = this.#kept.take()
+    if (step !== undefined) return Promise.resolve(step)
     return this.#end ?? new Promise((resolve) => this.#waiting.push(resolve))
   }
 }

@@ -1,9 +1,16 @@
 import { closeIterator, iteratorOf } from '../base/iterators.ts'
 import { LamellaError } from '../base/lamella-error.ts'
+import { Queue } from './queue.ts'
 import type { StreamUpdate, TransformPipeline } from './transform-pipeline.ts'
 import type { Failure, UpdateSink } from './update-sink.ts'
 
 type Answer<Update> = (step: IteratorResult<Update> | Promise<IteratorResult<Update>>) => void
+
+/** An update that no source made, with the transforms around whatever pushed it. */
+interface Pushed<Update extends StreamUpdate> {
+  readonly update: Update
+  readonly outer: TransformPipeline<Update> | undefined
+}
 
 /** A source that runs through its transforms, and the promise that the middleware inside waits for. */
 interface Drive<Update extends StreamUpdate> {
@@ -32,11 +39,8 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   readonly #work: () => Promise<void>
   /** Runs once when the work is over, before the consumer learns of it. */
   onEnd: (failure: Failure | undefined) => Promise<void> = async () => {}
-  readonly #out: Update[] = []
-  readonly #inbox: {
-    readonly update: Update
-    readonly outer: TransformPipeline<Update> | undefined
-  }[] = []
+  #out = new Queue<Update>()
+  readonly #inbox = new Queue<Pushed<Update>>()
   #drive: Drive<Update> | undefined
   #begun: Promise<void> | undefined
   /** Answers the pull at hand. */
@@ -83,7 +87,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   }
 
   push(update: Update): void {
-    this.#inbox.push({ update, outer: this.outer })
+    this.#inbox.added.push({ update, outer: this.outer })
     this.#wake()
   }
 
@@ -119,7 +123,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   async cancel(reason: unknown): Promise<void> {
     if (this.#over === undefined) {
       this.#cancelled ??= { error: reason }
-      this.#out.length = 0
+      this.#out = new Queue()
       this.#close(reason)
       this.#release()
     }
@@ -155,16 +159,15 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   #advance(): void {
     this.#isBusy = false
     this.#asked = undefined
-    if (this.#out.length > 0) {
-      this.#deliver(this.#out.shift()!)
+    const ready = this.#out.take()
+    if (ready !== undefined) {
+      this.#deliver(ready)
       return
     }
-    if (this.#inbox.length > 0) {
-      this.#passInbox()
-      return
-    }
+    const pushed = this.#inbox.take()
     const drive = this.#drive
-    if (drive !== undefined) this.#ask(drive)
+    if (pushed !== undefined) this.#takeIn(pushed)
+    else if (drive !== undefined) this.#ask(drive)
     else if (this.#over !== undefined) this.#conclude((this.#last ??= this.#finish()))
   }
 
@@ -187,7 +190,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   #start(drive: Drive<Update>): void {
     drive.iterator = iteratorOf(drive.source)
     drive.passage.deliveredBefore = this.delivered
-    this.#after(drive, drive.passage.start(this.#out), () => this.#continue(drive))
+    this.#after(drive, drive.passage.start(this.#out.added), () => this.#continue(drive))
   }
 
   /** Continues with the source, unless a transform has ended it. */
@@ -232,7 +235,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
         this.#deliver(passed)
         return
       }
-      this.#after(drive, passage.finish(this.#out), () => this.#continue(drive))
+      this.#after(drive, passage.finish(this.#out.added), () => this.#continue(drive))
     } catch (error) {
       this.#onFault(drive, error)
     }
@@ -244,7 +247,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
       drive.resolve()
       this.#advance()
     }
-    this.#after(drive, drive.passage.flush(this.#out), done)
+    this.#after(drive, drive.passage.flush(this.#out.added), done)
   }
 
   /** The drive at hand rejects; without one, the next drive does. */
@@ -255,26 +258,26 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
     this.#advance()
   }
 
-  #passInbox(): void {
-    const { update, outer } = this.#inbox.shift()!
+  #takeIn(pushed: Pushed<Update>): void {
     try {
-      this.#after(undefined, this.#passOuter(update, outer))
+      this.#after(undefined, this.#passOuter(pushed))
     } catch (error) {
       this.#onFault(undefined, error)
     }
   }
 
-  #passOuter(update: Update, outer: TransformPipeline<Update> | undefined): void | Promise<void> {
+  #passOuter({ update, outer }: Pushed<Update>): void | Promise<void> {
+    const out = this.#out.added
     const broken = this.#cancelled ?? this.#fault ?? this.#over?.failure
     // After a failure events still reach the caller; content does not.
     const isClosed = broken !== undefined || outer?.terminated === true
     if (isClosed || outer === undefined) {
-      if (!isClosed || !hasContent(update)) this.#out.push(update)
+      if (!isClosed || !hasContent(update)) out.push(update)
       return undefined
     }
     const pass = (): void | Promise<void> =>
-      update.restart === true ? outer.supersede(update, this.#out) : outer.pass(update, this.#out)
-    const waiting = outer.start(this.#out)
+      update.restart === true ? outer.supersede(update, out) : outer.pass(update, out)
+    const waiting = outer.start(out)
     return waiting === undefined ? pass() : waiting.then(pass)
   }
 

@@ -1,4 +1,5 @@
 import type { StreamFailure } from './stream-outcome.ts'
+import { Queue } from './queue.ts'
 import type { StreamFold } from './stream-source.ts'
 import { PulledSource } from './stream-source.ts'
 import type { UpdateStream } from './update-stream.ts'
@@ -8,7 +9,7 @@ interface Shared<Update, Final> {
   readonly stream: UpdateStream<Update, Final>
   readonly iterator: AsyncIterator<Update>
   /** Updates that each reader has not read yet. */
-  readonly kept: Set<Update[]>
+  readonly kept: Set<Queue<IteratorResult<Update>>>
   pull: Promise<void> | undefined
 }
 
@@ -30,7 +31,7 @@ class TeeSource<Update, Final> extends PulledSource<Update, Final> {
   readonly foldsAnew: boolean
   readonly fold?: () => StreamFold<Update, Final>
   readonly #shared: Shared<Update, Final>
-  readonly #kept: Update[] = []
+  readonly #kept = new Queue<IteratorResult<Update>>()
   #failure: StreamFailure<Final> | undefined
 
   constructor(shared: Shared<Update, Final>, fold: (() => StreamFold<Update, Final>) | undefined) {
@@ -54,8 +55,12 @@ class TeeSource<Update, Final> extends PulledSource<Update, Final> {
   }
 
   protected async pull(): Promise<IteratorResult<Update>> {
-    if (this.#kept.length === 0) await pullForAll(this.#shared)
-    if (this.#kept.length > 0) return { done: false, value: this.#kept.shift()! }
+    let step = this.#kept.take()
+    if (step === undefined) {
+      await pullForAll(this.#shared)
+      step = this.#kept.take()
+    }
+    if (step !== undefined) return step
     const outcome = await this.#shared.stream.outcome()
     if (outcome.status === 'done') return { done: true, value: undefined }
     this.#failure = outcome
@@ -75,7 +80,7 @@ function pullForAll<Update, Final>(shared: Shared<Update, Final>): Promise<void>
     .next()
     .then(
       (step) => {
-        if (step.done !== true) for (const kept of shared.kept) kept.push(step.value)
+        if (step.done !== true) for (const kept of shared.kept) kept.added.push(step)
       },
       () => {},
     )

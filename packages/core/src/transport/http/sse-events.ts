@@ -65,17 +65,20 @@ export class SseReader {
   }
 
   #feed(chunk: string): SseEvent[] {
-    // The last character may be half of a `\r\n`.
-    const text = this.#carriage + chunk
+    let text = this.#carriage + chunk
+    // It may be half of a `\r\n`.
     this.#carriage = text.endsWith('\r') ? '\r' : ''
-    const lines = text.slice(0, text.length - this.#carriage.length).split(/\r\n?|\n/)
-    const unfinished = lines.pop()!
+    text = text.slice(0, text.length - this.#carriage.length).replace(/\r\n?/g, '\n')
     const events: SseEvent[] = []
-    for (const line of lines) {
-      this.#take(this.#unfinished + line, events)
+    let start = 0
+    for (;;) {
+      const end = text.indexOf('\n', start)
+      if (end === -1) break
+      this.#take(this.#unfinished + text.slice(start, end), events)
       this.#unfinished = ''
+      start = end + 1
     }
-    this.#unfinished += unfinished
+    this.#unfinished += text.slice(start)
     if (this.#unfinished.length + (this.#data?.length ?? 0) > this.#longestEventChars) {
       const words = `an event of the stream is longer than ${this.#longestEventChars} characters`
       throw new TransportFault('server', words, { retryable: false })

@@ -19,6 +19,7 @@ import {
   playOn,
   resultsOf,
 } from '../loop/loop-invariant.test-helper.ts'
+import { shouting } from '../stream/shouting.test-helper.ts'
 
 const client = (steps: readonly ScriptedStep[]) => scriptedClient(steps)
 
@@ -178,15 +179,7 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
     const seen: string[] = []
     const see = makeCallback(seen)
     const shout = chatMiddleware('shout', async (context, callNext) => {
-      context.transformUpdates({
-        transform: (update, controller) =>
-          controller.enqueue({
-            ...update,
-            contents: update.contents.map((part) =>
-              part.type === 'text' ? { ...part, text: part.text.toUpperCase() } : part,
-            ),
-          }),
-      })
+      context.transformUpdates(shouting)
       await callNext()
     })
     const { agent } = make(

@@ -12,6 +12,7 @@ import {
   tool,
 } from '../index.ts'
 import { outline, play } from '../loop/loop-invariant.test-helper.ts'
+import { shouting } from '../stream/shouting.test-helper.ts'
 
 const block = {
   guardrail: 'g',
@@ -182,15 +183,7 @@ describe.each(runModes)('the result of a run, %s', (mode) => {
 
   it('of a pause has passed the transforms', async () => {
     const shout = agentMiddleware('shout', async (context, callNext) => {
-      context.transformUpdates({
-        transform: (update, controller) =>
-          controller.enqueue({
-            ...update,
-            contents: update.contents.map((part) =>
-              part.type === 'text' ? { ...part, text: part.text.toUpperCase() } : part,
-            ),
-          }),
-      })
+      context.transformUpdates(shouting)
       await callNext()
     })
     const ask = agentMiddleware('ask', async (context, callNext) => {

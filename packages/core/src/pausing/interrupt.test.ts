@@ -13,6 +13,7 @@ import {
 } from '../index.ts'
 import { failureOf, modes, outline, play, playOn } from '../loop/loop-invariant.test-helper.ts'
 import { Journal } from '../run/journal.ts'
+import { shouting } from '../stream/shouting.test-helper.ts'
 
 type Level = Middleware['level']
 
@@ -454,15 +455,7 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
   it('a pause after the loop, with a session, keeps every message once, as the middlewares left it', async () => {
     const session = createSession()
     const shout = agentMiddleware('shout', async (context, callNext) => {
-      context.transformUpdates({
-        transform: (update, controller) =>
-          controller.enqueue({
-            ...update,
-            contents: update.contents.map((part) =>
-              part.type === 'text' ? { ...part, text: part.text.toUpperCase() } : part,
-            ),
-          }),
-      })
+      context.transformUpdates(shouting)
       await callNext()
     })
     const middleware = [shout, asking('agent', 'after', [])]

@@ -14,6 +14,7 @@ import {
 } from '../index.ts'
 import { Journal } from '../run/journal.ts'
 import { comparable, modes, play, playOn } from '../loop/loop-invariant.test-helper.ts'
+import { shouting } from '../stream/shouting.test-helper.ts'
 
 const kinds = [
   'good',
@@ -113,15 +114,7 @@ function start({ rounds, middlewares }: Script) {
     if (name === 'ends') throw new MiddlewareTermination('ended by a middleware')
   })
   const shouts = agentMiddleware('shouts', async (context, callNext) => {
-    context.transformUpdates({
-      transform: (update, controller) =>
-        controller.enqueue({
-          ...update,
-          contents: update.contents.map((part) =>
-            part.type === 'text' ? { ...part, text: part.text.toUpperCase() } : part,
-          ),
-        }),
-    })
+    context.transformUpdates(shouting)
     await callNext()
   })
   const hooks = lifecycle({

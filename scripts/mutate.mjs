@@ -37,7 +37,8 @@ const executioner = new Executioner(packages, codeOf)
 const sample = mutants.filter(({ id }) => id % every === 0)
 const count = { killed: 0, argued: 0, survived: 0 }
 let isWrong = false
-for (const { id, file, line, name } of sample) {
+for (const [at, { id, file, line, name }] of sample.entries()) {
+  if (at % 50 === 0) console.error(`${at} of ${sample.length}: ${file}`)
   const folder = `${core}/src/${dirname(file)}`
   // oxlint-disable-next-line no-await-in-loop
   const isKilled = await executioner.kills(id, reaching.get(id) ?? new Map(), folder)

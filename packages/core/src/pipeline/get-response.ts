@@ -73,7 +73,6 @@ async function execute(
 ): Promise<ChatResponse> {
   run.begin()
   try {
-    run.throwIfAborted()
     const response = await run.unlessAborted(callModel(run, input), undefined, 0)
     const responseFormat = input.options.responseFormat ?? run.offer?.responseFormat
     return responseFormat === undefined ? response : await withValue(response, responseFormat)

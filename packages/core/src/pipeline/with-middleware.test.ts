@@ -1,5 +1,5 @@
-import { scriptedClient } from '@lamella/testing'
-import { expect, test } from 'vitest'
+import { runModes, scriptedClient } from '@lamella/testing'
+import { expect, test, vi } from 'vitest'
 import type { ChatClient, Message } from '../index.ts'
 import { chatMiddleware, withMiddleware } from '../index.ts'
 
@@ -19,3 +19,24 @@ test('a client with more middlewares has the configuration of its own, and treat
   expect(client.prepareHistory?.(messages).map(({ id }) => id)).toEqual(['b'])
   expect(client.canContinue?.(messages)).toEqual({ ok: false, losses })
 })
+
+test.each(runModes)(
+  'a signal that has aborted before the call reaches no middleware, %s',
+  async (mode) => {
+    const entered = vi.fn<() => void>()
+    const pass = chatMiddleware('pass', (_, callNext) => {
+      entered()
+      return callNext()
+    })
+    const client = withMiddleware(scriptedClient(['Hi.']), pass)
+
+    const signal = AbortSignal.abort('enough')
+    const settled =
+      mode === 'plain'
+        ? client.getResponse([], { signal })
+        : client.getResponse([], { signal, stream: true })[Symbol.asyncIterator]().next()
+
+    await expect(settled).rejects.toBe('enough')
+    expect(entered).not.toHaveBeenCalled()
+  },
+)

@@ -1,7 +1,7 @@
 import { scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
 import type { ChatContext } from '../index.ts'
-import { chatMiddleware, chatPipeline } from '../index.ts'
+import { Agent, agentMiddleware, chatMiddleware, chatPipeline } from '../index.ts'
 
 test('a handler has the client of the call, and the signal of its request', async () => {
   const late = new Error('late')
@@ -37,4 +37,25 @@ test('a handler that registers what is no transformer is told so', async () => {
     middleware: '',
     message: 'called transformUpdates() without an object that has `start`, `transform` or `flush`',
   })
+})
+
+test('a call of a run begins no middleware once the signal that it was given has aborted', async () => {
+  const entered: string[] = []
+  const client = scriptedClient(['Hi.'])
+  const inner = chatMiddleware('inner', (_, callNext) => {
+    entered.push('inner')
+    return callNext()
+  })
+  const ownLoop = agentMiddleware('own-loop', async ({ run, messages }) => {
+    await chatPipeline(inner).execute({
+      client,
+      messages,
+      run,
+      signal: AbortSignal.abort('enough'),
+    })
+  })
+
+  await expect(new Agent({ client, middleware: ownLoop }).run('Hi')).rejects.toBe('enough')
+
+  expect([entered, client.requests]).toEqual([[], []])
 })

@@ -105,6 +105,25 @@ test('a consumer that pauses beyond the limit has the whole limit again afterwar
   expect(onStall).toHaveBeenCalledExactlyOnceWith('no data for 60 ms')
 })
 
+test('a pause shorter than the limit does not count to the wait after it', () => {
+  const onStall = vi.fn<(words: string) => void>()
+  const timer = new StallTimer(timeouts, onStall)
+  timer.wait()
+  timer.alive(true)
+  timer.rest()
+
+  timer.wait()
+  timer.rest()
+  vi.advanceTimersByTime(50)
+  timer.wait()
+  vi.advanceTimersByTime(59)
+  const early = onStall.mock.calls.length
+  vi.advanceTimersByTime(1)
+
+  expect(early).toBe(0)
+  expect(onStall).toHaveBeenCalledTimes(1)
+})
+
 test('no timer is left behind the end, nor started without a limit', () => {
   const limited = new StallTimer(timeouts, () => {})
   limited.wait()

@@ -11,7 +11,7 @@ test.each<[string, Record<string, unknown> | undefined, Record<string, unknown>]
   ['null in place of an object', { reasoning: null }, { ...body, reasoning: null }],
   ['undefined, which removes', { reasoning: { effort: undefined } }, { ...body, reasoning: {} }],
 ])('%s is laid over a body', (_, over, merged) => {
-  expect(mergeBody(body, over)).toEqual(merged)
+  expect(mergeBody(body, over)).toStrictEqual(merged)
   expect(body).toEqual({ model: 'm', reasoning: { effort: 'low' }, stop: ['a'] })
 })
 

@@ -12,17 +12,14 @@ export function withOwnIds(
   if (messages.length === 1 && messages[0]!.id && !has(taken, messages[0]!.id)) return messages
   const roles = new Map<string, string>()
   const ids = new Set(taken.map(({ id }) => id))
-  let isChanged = false
-  const own = messages.map((entry) => {
+  return messages.map((entry) => {
     const { id, role } = entry
     if (id && !ids.has(id) && (roles.get(id) ?? role) === role) {
       roles.set(id, role)
       return entry
     }
-    isChanged = true
     return { ...entry, id: createId('msg') }
   })
-  return isChanged ? own : messages
 }
 
 /**

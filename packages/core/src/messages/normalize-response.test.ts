@@ -53,6 +53,14 @@ describe('normalizeResponse', () => {
     })
   })
 
+  test('an empty part behind the only text is dropped', () => {
+    const message = { id: 'm1', role: 'assistant', contents: [say('a'), say('')] } as const
+
+    expect(normalizeResponse(chatResponse({ messages: [message] })).messages).toEqual([
+      { ...message, contents: [say('a')] },
+    ])
+  })
+
   test('a message without an id gets one, and one of another role has no say in the text', () => {
     const unnamed = chatResponse({ messages: [{ id: '', role: 'assistant', contents: 'a' }] })
     const other = { ...unnamed, messages: [{ id: 'm1', role: 'user', contents: [say('a')] }] }

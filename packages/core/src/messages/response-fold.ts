@@ -85,7 +85,7 @@ export class ResponseFold {
       else this.#addContent(open.parts, content, last)
     }
     const last = open.parts.at(-1)
-    this.#tail = last?.content.type === 'text' && open.role !== 'tool' ? last : undefined
+    this.#tail = last?.content.type === 'text' ? last : undefined
     if (open.role === 'tool' && contents.length > 0 && !open.parts.every(isEmpty)) {
       const end = this.#messages.indexOf(open) + 1
       // Late results of an earlier turn do not end the present one.

@@ -148,8 +148,7 @@ export class Journal {
         this.loop = {
           ...this.loop,
           functionCalls: functionCalls + step.executed,
-          consecutiveErrors:
-            step.failed === false ? 0 : consecutiveErrors + Number(step.failed ?? 0),
+          consecutiveErrors: step.failed === true ? consecutiveErrors + 1 : 0,
         }
         return messages.insert(step.at, step.message)
       }

@@ -91,7 +91,7 @@ function legalResult(
   const contents = result.contents.filter(
     (part) => (part.type !== 'data' && part.type !== 'uri') || isKept(part, rules, losses),
   )
-  return contents.length === result.contents.length ? result : { ...result, contents }
+  return { ...result, contents }
 }
 
 function legalCall(
@@ -103,7 +103,6 @@ function legalCall(
   const isFreeText = recordOf(call.providerData)['type'] === 'custom'
   // Chat templates of many servers parse the arguments of past calls and fail on what is no object.
   const text = isFreeText ? call.arguments : objectArguments(call.arguments)
-  if (name === call.name && text === call.arguments) return call
   if (text !== call.arguments && call.arguments.trim() !== '') {
     losses.add('arguments that are not JSON are wrapped')
   }
@@ -113,6 +112,5 @@ function legalCall(
 
 /** Returns a name of letters, digits, `_` and `-`, at most `longest` of them. */
 export function legalName(name: string, longest: number): string {
-  const isLegal = name.length <= longest && /^[\w-]+$/.test(name)
-  return isLegal ? name : name.replace(/[^\w-]+/g, '_').slice(0, longest)
+  return name.replace(/[^\w-]+/g, '_').slice(0, longest)
 }

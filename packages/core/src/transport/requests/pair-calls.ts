@@ -44,27 +44,22 @@ export function pairCalls(
     if (contents.length === 0) continue
     if (!resultsEndTurn) endTurn()
     const said: Content[] = []
-    let isChanged = contents.length < message.contents.length
     for (const content of contents) {
       if (content.type !== 'function-call') {
         said.push(content)
         continue
       }
       const result = results.get(content)?.shift()
-      if (result === undefined && content.informational) {
-        isChanged = true
-        continue
-      }
+      if (result === undefined && content.informational) continue
       const isOwn = (content.origin ?? message.origin)?.provider === provider
       const callId = ids.legal(content.callId, isOwn)
       if (callId !== content.callId) losses.add('an id of a call is rewritten')
       if (result === undefined) losses.add('a call without a result is answered with a note')
-      isChanged ||= callId !== content.callId
-      said.push(callId === content.callId ? content : { ...content, callId })
+      said.push({ ...content, callId })
       const answer = result === undefined ? missingResult(callId) : { ...result, callId }
       answers.push({ ...answer, name: content.name })
     }
-    paired.push(isChanged ? { ...message, contents: said } : message)
+    paired.push({ ...message, contents: said })
   }
   endTurn()
   return paired

@@ -86,6 +86,10 @@ describe('text and refusals', () => {
     }
   })
 
+  test('blank text is left out unless the rules take it', () => {
+    expect(fateOf(saying(' '))).toEqual({ contents: [], losses: [] })
+  })
+
   test('a refusal is sent in the words of the provider, without what only another one understands', () => {
     const refused: Content = { type: 'refusal', text: 'No.' }
 
@@ -370,6 +374,26 @@ test('thoughts and calls that are not the assistant’s are left out as a loss',
     'a reasoning in a message of role user is left out',
   ])
 })
+
+test.each([false, true])(
+  'a change that the API needs is given no empty message, continued: %j',
+  (isContinued) => {
+    const empty = message('user', saying(''))
+    const results = [message('tool', result('1')), message('assistant', result('9'))]
+    const contents: number[] = []
+
+    prepareHistory(
+      [message('assistant', call('1')), ...results, empty],
+      { ...strict, isContinued },
+      (paired) => {
+        contents.push(...paired.map((each) => each.contents.length))
+        return paired
+      },
+    )
+
+    expect(contents).toEqual([1, 1])
+  },
+)
 
 test('a change that the API needs comes last, and counts its losses', () => {
   const { messages, losses } = prepareHistory(

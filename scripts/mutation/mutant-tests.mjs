@@ -10,7 +10,7 @@ const conditions = ['@lamella/source', 'node']
 /**
  * Runs the tests of some packages without an active mutant: those whose path contains one of `filters`, or all. `codeOf` returns a source's text with its mutants, or undefined if it has none. Resolves with the tests that
  * reach each mutant: by its id, the paths of the files, each with the ids of the tests and the time they take.
- * A test that fails is left out.
+ * A test that fails is left out, and one that is so long that it would pass for an endless loop.
  */
 export async function survey(packages, codeOf, filters) {
   const vitest = await open(packages, codeOf, { retry: 2 })
@@ -23,6 +23,7 @@ export async function survey(packages, codeOf, filters) {
       console.log(`left out, because it fails without a mutant: ${fullName}`)
     const ofFile = module.meta().reached ?? []
     for (const test of module.children.allTests('passed')) {
+      if (test.meta().isLong) continue
       for (const mutant of new Set([...ofFile, ...test.meta().reached])) {
         const files = reaching.get(mutant) ?? new Map()
         const own = files.get(module.moduleId) ?? { testIds: [], ms: 0 }

@@ -14,6 +14,7 @@ globalThis.isActiveMutant =
   active === undefined
     ? (id) => {
         reached.add(id)
+        questions++
         return false
       }
     : (id) => {
@@ -28,6 +29,8 @@ beforeEach(() => {
 
 afterEach(({ task }) => {
   task.meta.reached = [...reached]
+  // A mutant may double its work and is no endless loop yet.
+  task.meta.isLong = questions > maxQuestions / 2
   task.file.meta.reached = [...ofFile]
   reached = ofFile
 })

@@ -8,29 +8,30 @@ const active = inject('mutant')
 /** Mutants that code outside of the tests reaches, such as that of modules. */
 const ofFile = new Set()
 let reached = ofFile
-let questions = 0
+/** Files may share their modules, and with them the first function that these were given. */
+globalThis.mutantQuestions = 0
 
-globalThis.isActiveMutant =
+globalThis.isActiveMutant ??=
   active === undefined
     ? (id) => {
         reached.add(id)
-        questions++
+        globalThis.mutantQuestions++
         return false
       }
     : (id) => {
-        if (++questions > maxQuestions) throw new Error('an endless loop')
+        if (++globalThis.mutantQuestions > maxQuestions) throw new Error('an endless loop')
         return id === active
       }
 
 beforeEach(() => {
   reached = new Set()
-  questions = 0
+  globalThis.mutantQuestions = 0
 })
 
 afterEach(({ task }) => {
   task.meta.reached = [...reached]
   // A mutant may double its work and is no endless loop yet.
-  task.meta.isLong = questions > maxQuestions / 2
+  task.meta.isLong = globalThis.mutantQuestions > maxQuestions / 2
   task.file.meta.reached = [...ofFile]
   reached = ofFile
 })

@@ -164,6 +164,13 @@ describe.each(runModes)('scopes, %s', (mode) => {
     expect(seen).toEqual([['a', 'b'], ['a', 'b'], ['a', 'b', 'a'], ['b', 'a'], ['a', 'b'], []])
   })
 
+  it('an agent shows the settings that it was given', () => {
+    const functionInvocation = { maxIterations: 3 }
+    const options = { client: scriptedClient([]), functionInvocation, options: { topP: 1 } }
+
+    expect(new Agent(options)).toMatchObject(options)
+  })
+
   it('an agent that is frozen runs', async () => {
     const log: string[] = []
     const client = scriptedClient(() => 'Done.')

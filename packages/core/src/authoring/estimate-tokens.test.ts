@@ -84,6 +84,11 @@ describe('an estimate of tokens', () => {
     )
   })
 
+  it('does not depend on where in a word its accent is', () => {
+    expect(tokenWeight('\u00e9tages')).toBe(tokenWeight('etag\u00e9s'))
+    expect(tokenWeight('\u00e9tages')).toBeGreaterThan(tokenWeight('etages'))
+  })
+
   it('adds up over words as a fraction', () => {
     const text = 'The “quick” brown fox\njumped 12345 times over naïve собака'
     const words = text.split(/(?= )/)

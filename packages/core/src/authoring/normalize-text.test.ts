@@ -61,6 +61,10 @@ test('letters and their marks become one letter', () => {
   expect(normalizeText('e\u0301te\u0301').text).toBe('été')
 })
 
+test('the first of all marks is one, too', () => {
+  expect(normalizeText('e\u0300').text).toBe(normalizeText('\u00e8').text)
+})
+
 test('a letter has at most 30 marks', () => {
   const { toOriginalSpan } = normalizeText(`x${'\u0301'.repeat(40)}`)
 

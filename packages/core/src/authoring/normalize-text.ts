@@ -106,7 +106,6 @@ function readableTape(text: string, options: NormalizeTextOptions): Tape {
     if (plainRun.test(text)) {
       end = plainRun.lastIndex
       pieces.push(plain(text.slice(at, end), options))
-      inFlag = false
       while (at < end) {
         starts[made] = at++
         ends[made++] = at

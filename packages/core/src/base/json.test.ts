@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalJson, isJson } from './json.ts'
+import { canonicalJson, isJson, toBase64 } from './json.ts'
 
 describe('canonicalJson', () => {
   test('writes numbers, strings and literals as RFC 8785 does in section 3.2.2', () => {
@@ -108,4 +108,12 @@ test('isJson accepts objects that the caller calls leaves', () => {
 
   expect(isJson({ a: [new Date(0)] }, isDate)).toBe(true)
   expect(isJson({ a: [new Map()] }, isDate)).toBe(false)
+})
+
+test('bytes are written as base64, however many, and what is base64 already stays', () => {
+  const many = new Uint8Array(20_000).fill(7)
+
+  expect(toBase64(new Uint8Array([104, 105]))).toBe('aGk=')
+  expect(toBase64('aGk=')).toBe('aGk=')
+  expect(atob(toBase64(many))).toBe('\u0007'.repeat(20_000))
 })

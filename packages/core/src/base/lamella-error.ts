@@ -56,7 +56,6 @@ export class LamellaError extends Error {
    * if one is given.
    */
   static is(error: unknown, code?: ErrorCode): error is LamellaError {
-    if (typeof error !== 'object' || error === null) return false
     try {
       const { '~lamella': brand, code: own } = error as { '~lamella'?: unknown; code?: unknown }
       return typeof brand === 'string' && (code === undefined || own === code)

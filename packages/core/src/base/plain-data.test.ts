@@ -29,3 +29,17 @@ test('plain objects and lists are copied at every depth, instances of classes ar
   expect([original.list, original.bare.a]).toEqual([[{ deep: [1] }], [{ b: 1 }]])
   expect(copy.client).toBe(original.client)
 })
+
+test('a copy can be edited, and has its parts as often as the original and in the same places', () => {
+  const shared = { a: 1 }
+  const original: Record<string, unknown> = { first: shared, second: shared }
+  original['self'] = original
+
+  const copy = copyPlain(original)
+
+  expect(copy['first']).toBe(copy['second'])
+  expect(copy['self']).toBe(copy)
+  copy['first'] = 2
+  delete copy['second']
+  expect(copy).toEqual({ first: 2, self: copy })
+})

@@ -1,6 +1,6 @@
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { AgentOptions, Checkpoint } from '../index.ts'
 import {
   Agent,
@@ -8,6 +8,7 @@ import {
   defineState,
   functionMiddleware,
   memoryStore,
+  outcomeOf,
   tool,
 } from '../index.ts'
 import { playOn, resultsOf } from '../loop/loop-invariant.test-helper.ts'
@@ -316,6 +317,20 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     })
 
     await expect(running).rejects.toThrow('disk full')
+  })
+
+  it('a pause whose checkpoint cannot be signed fails the run, and what it did is with the error', async () => {
+    const gated = tool({ name: 'gated', description: '', approval: 'always', execute: () => 'ok' })
+    const client = scriptedClient([callFunction('gated', {}, 'c1')])
+    const digest = vi.spyOn(crypto.subtle, 'digest').mockRejectedValue(new Error('no digest'))
+    onTestFinished(() => digest.mockRestore())
+
+    const error: unknown = await runIn(mode, new Agent({ client, tools: [gated] })).catch(
+      (thrown: unknown) => thrown,
+    )
+
+    expect(error).toMatchObject({ message: 'no digest' })
+    expect(outcomeOf(error)?.messages).toHaveLength(1)
   })
 
   it('a tool that finished inside a sub-agent does not run again', async () => {

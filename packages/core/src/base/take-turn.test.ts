@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { takeTurn } from './take-turn.ts'
 
-/** Lets everything that waits for nothing but promises go on. */
+/** Waits until nothing but promises is left to wait for. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve()
 }

@@ -38,8 +38,7 @@ export class GrowingReading {
 
   /** Position before which everything is decided. */
   get decided(): number {
-    const { from } = this
-    return from < this.text.length ? this.#startOf(from) : this.#endOf(from)
+    return this.#endOf(this.from)
   }
 
   /** True if the text ends within an escape. */
@@ -47,9 +46,9 @@ export class GrowingReading {
     return this.#open !== undefined
   }
 
-  /** True if everything is decided. */
+  /** True if all of `text` is decided. */
   get isDecided(): boolean {
-    return this.from === this.text.length && !this.isOpen
+    return this.from === this.text.length
   }
 
   /** Decodes more text, if this reading decodes. `take` then adds it. */

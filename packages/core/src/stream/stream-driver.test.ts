@@ -76,6 +76,35 @@ it('a transform of a source that was broken off does not disturb the next source
   expect(await readSlowly(driver)).toEqual(['one', 'two', 'three'])
 })
 
+it('a source that ends after it was broken off does not end the next source', async () => {
+  const late = gate()
+  const next = gate()
+  const stuck: AsyncIterable<Update> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => late.opened.then(() => ({ done: true, value: undefined })),
+    }),
+  }
+  async function* right(): AsyncGenerator<Update> {
+    yield* said('one')
+    await next.opened
+    yield* said('two')
+  }
+  const driver = new StreamDriver<Update>(async () => {
+    const driving = driver.drive(stuck, plain())
+    await turn()
+    driver.breakOff(broken)
+    await driving.catch(() => {})
+    const rest = driver.drive(right(), plain())
+    await turn()
+    late.open()
+    await turn()
+    next.open()
+    await rest
+  })
+
+  expect(await readSlowly(driver)).toEqual(['one', 'two'])
+})
+
 it('events keep their order where a source is broken off while a transform holds one', async () => {
   const first = gate()
   const driver = new StreamDriver<Update>(async () => {

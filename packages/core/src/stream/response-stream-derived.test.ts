@@ -32,7 +32,33 @@ function answer(): ResponseStream<AgentResponseUpdate, AgentResponse> {
   return new Agent({ client: scriptedClient(['One two.']) }).run('Hello', { stream: true })
 }
 
+describe('text', () => {
+  it('passes over updates that have no contents', async () => {
+    async function* updates() {
+      yield* [{ model: 'm' }, { contents: [text('One')] }]
+    }
+
+    expect(
+      await read(ResponseStream.from<object, object>(updates(), { finalizer: () => ({}) }).text()),
+    ).toEqual(['One'])
+  })
+})
+
 describe('map', () => {
+  it('ends as the stream that it reads', async () => {
+    const late = new Error('late')
+    const agent = new Agent({ client: scriptedClient(['One.']) })
+    const inner = agent.run('Hello', { stream: true, signal: AbortSignal.abort(late) })
+    const stream = inner.map(
+      (update) => update,
+      () => undefined,
+    )
+
+    const aborted = { status: 'aborted', error: late }
+    expect(await stream.outcome()).toMatchObject(aborted)
+    expect(await inner.outcome()).toMatchObject(aborted)
+  })
+
   it('makes one update of each, and the final value of those it made', async () => {
     const log: string[] = []
     const stream = summing(log).map(

@@ -8,7 +8,7 @@ import type { UpdateStream } from './update-stream.ts'
 interface Shared<Update, Final> {
   readonly stream: UpdateStream<Update, Final>
   readonly iterator: AsyncIterator<Update>
-  /** Updates that each reader has not read yet. */
+  /** Steps that each reader has not read yet. */
   readonly kept: Set<Queue<IteratorResult<Update>>>
   pull: Promise<void> | undefined
 }
@@ -61,10 +61,9 @@ class TeeSource<Update, Final> extends PulledSource<Update, Final> {
       step = this.#kept.take()
     }
     if (step !== undefined) return step
-    const outcome = await this.#shared.stream.outcome()
-    if (outcome.status === 'done') return { done: true, value: undefined }
-    this.#failure = outcome
-    throw outcome.error
+    // Without a step, the pull has failed.
+    this.#failure = (await this.#shared.stream.outcome()) as StreamFailure<Final>
+    throw this.#failure.error
   }
 
   protected async close(reason: unknown): Promise<void> {
@@ -80,7 +79,7 @@ function pullForAll<Update, Final>(shared: Shared<Update, Final>): Promise<void>
     .next()
     .then(
       (step) => {
-        if (step.done !== true) for (const kept of shared.kept) kept.added.push(step)
+        for (const kept of shared.kept) kept.added.push(step)
       },
       () => {},
     )

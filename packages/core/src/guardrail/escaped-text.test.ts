@@ -93,6 +93,16 @@ test('what is scanned at the end of a sentence ends there with its escapes decod
   expect(shown.slice(0, 2)).toEqual(['One\\t1. ', 'One\t1. '])
 })
 
+test('text is decoded at most eight times', async () => {
+  const lengths: number[] = []
+
+  await drive({ release: 'full', scan: ({ text }) => void lengths.push(text.length) }, [
+    say('\\'.repeat(1024)),
+  ])
+
+  expect(lengths).toEqual([1024, 512, 256, 128, 64, 32, 16, 8, 4])
+})
+
 test('text is scanned once again some way behind an escape', async () => {
   const shown: string[] = []
   const scan = ({ text }: { readonly text: string }): undefined => void shown.push(text)

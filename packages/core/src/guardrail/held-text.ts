@@ -88,7 +88,6 @@ export class HeldText {
 
   /** Marks the text as complete. */
   close(): void {
-    if (this.isClosed) return
     this.isClosed = true
     this.#read({ text: '', at: this.end }, true)
   }
@@ -158,13 +157,13 @@ export class HeldText {
 
   /** Returns true if the last piece, which ends at `to`, may pass unchanged. */
   leavesWhole(to: number, atEnd: boolean): boolean {
-    const isEdited = this.firstEdit < to || this.#carry !== ''
-    return !isEdited && to === this.end && this.limit(atEnd) >= to
+    const isUnchanged = this.firstEdit === Infinity && this.#carry === ''
+    return isUnchanged && to === this.end && this.limit(atEnd) >= to
   }
 
   /** Returns the range from `from` to `to`, edited, of a text that begins at `start`. */
   render(text: string, start: number, from: number, to: number): string {
-    this.#left = Math.max(this.#left, to)
+    this.#left = to
     const rendered = this.#carry + edited(text, start, from, to, this.#edits)
     // Half a surrogate pair passes together with its other half in the next piece.
     const whole = to < this.end ? beforePair(rendered, rendered.length) : rendered.length
@@ -228,7 +227,7 @@ export class HeldText {
     this.#window = {
       part: this.part,
       callId: this.callId,
-      text: final ? text : text.slice(0, reading.upTo(reading.stop)),
+      text: text.slice(0, reading.upTo(reading.stop)),
       from,
       final,
     }

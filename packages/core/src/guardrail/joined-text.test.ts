@@ -89,6 +89,34 @@ describe('the joint of two texts', () => {
     expect(textIn(updates)).toBe(`the sec${'x'.repeat(2000)}`)
   })
 
+  test('shows the text before it as a reader has seen it', async () => {
+    const shown: string[] = []
+    const scan: HoldBackOptions['scan'] = (window) => {
+      shown.push(window.text)
+      return secret.scan(window)
+    }
+
+    await drive({ ...options, scan }, [
+      say('a secret'),
+      say(' and'),
+      say(' more'),
+      toolResult,
+      say('two', second),
+    ])
+
+    expect(shown.at(-1)).toBe('a * and moretwo')
+  })
+
+  test('of two JSON texts has no matches', async () => {
+    const { updates } = await drive({ ...options, readAs: 'json' }, [
+      say('["sec'),
+      toolResult,
+      say('ret"]', second),
+    ])
+
+    expect(textIn(updates)).toBe('["secret"]')
+  })
+
   test('is not scanned without text before it', async () => {
     const shown: string[] = []
 

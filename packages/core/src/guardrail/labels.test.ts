@@ -1,7 +1,7 @@
-import { scriptedClient } from '@lamella/testing'
+import { callFunction, scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
 import type { Content, Message } from '../index.ts'
-import { Agent, guardrail, message } from '../index.ts'
+import { Agent, errorResult, guardrail, message, toolResult } from '../index.ts'
 
 const replacing = () =>
   guardrail({
@@ -19,14 +19,19 @@ const file = { type: 'data', mediaType: 'image/png', data: 'AAAA' } as const
 const withContent = (content: Content): Message =>
   message('user', [{ type: 'text', text: 'Hi' }, content])
 
-test.each<[string, Message]>([
+test.each<[string, ...Message[]]>([
   ['the name of a file', withContent({ ...file, name: 'secret.png' })],
   ['an address', withContent({ type: 'uri', uri: 'https://a.example/secret.png' })],
+  [
+    'the error of a tool',
+    message('assistant', [callFunction('f', {}, 'c1')]),
+    message('tool', [toolResult('c1', errorResult('tool_failed', 'secret'))]),
+  ],
   ['the name of an author', { ...message('user', 'Hi'), authorName: 'secret' }],
-])('%s is judged like text', async (_, input) => {
+])('%s is judged like text', async (_, ...input) => {
   const client = scriptedClient(['Done.'])
 
-  const { status } = await new Agent({ client, middleware: replacing() }).run([input])
+  const { status } = await new Agent({ client, middleware: replacing() }).run(input)
 
   expect(status).toBe('completed')
   expect(JSON.stringify(client.requests)).toContain('***')

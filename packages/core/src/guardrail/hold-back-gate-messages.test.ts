@@ -27,9 +27,25 @@ describe('a sentence without an end', () => {
   test.each<[string, readonly Update[]]>([
     ['has no id', [say('One'), unnamed(' more')]],
     ['is the first to have one', [unnamed('One'), say(' more')]],
+    [
+      'is the first to have one since another role spoke',
+      [say('', { role: 'user' }), unnamed('One', 'assistant'), say(' more', { messageId: 'm2' })],
+    ],
   ])('waits if the next update %s', async (_, updates) => {
-    expect((await drive(sentence, updates)).steps).toEqual(['', ''])
+    expect((await drive(sentence, updates)).steps).toEqual(updates.map(() => ''))
   })
+})
+
+test.each<[string, Update]>([
+  ['thinking', { contents: [{ type: 'reasoning', text: 'ret' }], messageId: 'm2' }],
+  ['text of a tool', say('ret', { role: 'tool', messageId: 'm2' })],
+])('%s does not continue the text before it', async (_, update) => {
+  const { updates } = await drive({ release: 'full', ...secret, parts: ['text', 'reasoning'] }, [
+    say('the sec'),
+    update,
+  ])
+
+  expect(updates).toEqual([say('the sec'), update])
 })
 
 describe('a call that starts anew', () => {

@@ -164,8 +164,8 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
     return { content, text, start, end: text?.end ?? 0, at: start }
   }
 
-  readonly #isWhole = ({ text, at, start, end }: Part): boolean =>
-    text === undefined || (at === start && text.leavesWhole(end, this.#atEnd))
+  readonly #isWhole = ({ text, end }: Part): boolean =>
+    text === undefined || text.leavesWhole(end, this.#atEnd)
 
   /** Returns the text that a content belongs to, if it is judged. */
   #textOf(content: Content): HeldText | undefined {

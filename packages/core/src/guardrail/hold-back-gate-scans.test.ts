@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cut, drive, say } from './hold-back-gate.test-helper.ts'
+import { cut, drive, say, secret, textIn } from './hold-back-gate.test-helper.ts'
 
 describe('what leaves', () => {
   test('half a character that is only watched waits for its other half, also behind an empty text', async () => {
@@ -10,6 +10,15 @@ describe('what leaves', () => {
     ])
 
     expect(steps).toEqual(['a', 'a', 'a\u{1f600}'])
+  })
+
+  test('an update right before a match leaves as the object it was', async () => {
+    const before = say('the ')
+
+    const { updates } = await drive({ release: 'full', ...secret }, [before, say('secret')])
+
+    expect(updates[0]).toBe(before)
+    expect(textIn(updates)).toBe('the *')
   })
 
   test('the beginning of a long text that has left does not make its end wait', async () => {

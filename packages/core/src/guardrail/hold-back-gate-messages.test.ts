@@ -49,6 +49,22 @@ test.each<[string, Update]>([
 })
 
 describe('a call that starts anew', () => {
+  test.each([
+    ['an update', 'One.\n', 'assistant', [again]],
+    ['an edited update', 'secret', 'assistant', [again]],
+    ['an edited result before the call', 'secret', 'tool', []],
+  ] as const)(
+    'after %s has left, tells those outside as far as it concerns them',
+    async (_, text, role, told) => {
+      const { updates } = await drive({ release: 'window', holdChars: 0, ...secret }, [
+        say(text, { role }),
+        again,
+      ])
+
+      expect(updates.slice(1)).toEqual(told)
+    },
+  )
+
   test('drops what was held behind an update without contents, too', async () => {
     const { updates } = await drive({ release: 'full', ...secret }, [
       say('old'),

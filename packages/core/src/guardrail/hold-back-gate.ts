@@ -233,7 +233,7 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
   /** Enqueues the decided part of an item. Returns true if that is the whole item. */
   #leave(item: Item, controller: TransformController<AgentResponseUpdate>): boolean {
     const { update, parts } = item
-    if (item.next === 0 && !item.isChanged && parts.every(this.#isWhole)) {
+    if (!item.isChanged && parts.every(this.#isWhole)) {
       controller.enqueue(update)
       this.#released = item.endsCall ? 1 : 2
       return true
@@ -274,7 +274,6 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
     this.#queue.length = kept
     this.#growing.clear()
     this.#unfinished = []
-    this.#messageId = this.#role = undefined
   }
 }
 
@@ -288,7 +287,7 @@ function leaving(part: Part, to: number): Content | undefined {
   const rendered = held.render(piece, start, at, to)
   part.at = to
   const isEdited = held.firstEdit < to
-  if (at === start && to === end && !isEdited && rendered === piece) return content
+  if (!isEdited && rendered === piece) return content
   if (rendered === '' && piece !== '' && content.type !== 'function-call') return undefined
   return withPiece(content, rendered, !isEdited && to === end)
 }

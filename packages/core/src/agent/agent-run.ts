@@ -210,6 +210,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
 function runInside(view: AgentView): void | Promise<void> {
   const { call } = view
   const { run } = call
+  ;(view.ownSignal ?? run).throwIfAborted()
   prepareRun(view)
   const { end } = run.journal
   if (end !== undefined) {

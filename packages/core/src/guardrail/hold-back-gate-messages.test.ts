@@ -6,12 +6,11 @@ import { holdBackGate } from './hold-back-gate.ts'
 const again: Update = { contents: [], restart: true }
 const sentence = { release: 'sentence', scan: () => [] } as const
 
-describe('a sentence without an end', () => {
-  const unnamed = (text: string, role?: 'user' | 'assistant'): Update => ({
-    contents: [{ type: 'text', text }],
-    ...(role && { role }),
-  })
+function unnamed(text: string, role?: 'user' | 'assistant'): Update {
+  return { contents: [{ type: 'text', text }], ...(role && { role }) }
+}
 
+describe('a sentence without an end', () => {
   test.each<[string, readonly Update[], readonly string[]]>([
     ['another id', [say('One'), say('Two', { messageId: 'm2' })], ['', 'One']],
     ['another role', [unnamed('One', 'user'), unnamed('Two', 'assistant')], ['', 'One']],
@@ -64,6 +63,17 @@ describe('a call that starts anew', () => {
       expect(updates.slice(1)).toEqual(told)
     },
   )
+
+  test('has nothing to do with the message before it', async () => {
+    const { steps } = await drive(sentence, [
+      say('old'),
+      again,
+      unnamed('One'),
+      say(' more', { messageId: 'm2' }),
+    ])
+
+    expect(steps).toEqual(['', '', '', ''])
+  })
 
   test('drops what was held behind an update without contents, too', async () => {
     const { updates } = await drive({ release: 'full', ...secret }, [

@@ -272,7 +272,7 @@ class HoldBackGate implements UpdateTransformer<AgentResponseUpdate> {
 
   #drop(kept: number): void {
     this.#queue.length = kept
-    this.#growing.clear()
+    this.#endMessage()
     this.#unfinished = []
   }
 }

@@ -446,6 +446,21 @@ describe('a stream that is still being made', () => {
 })
 
 describe('tee', () => {
+  it('keeps each update, also of an iterator that uses one object for all of its steps', async () => {
+    const step: { done: boolean; value: number } = { done: false, value: 0 }
+    const source: AsyncIterable<number> = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => Object.assign(step, { done: step.value === 3, value: step.value + 1 }),
+      }),
+    }
+    const [fast, slow] = ResponseStream.from(source, { finalizer: sum }).tee()
+
+    expect([await read(fast), await read(slow)]).toEqual([
+      [1, 2, 3],
+      [1, 2, 3],
+    ])
+  })
+
   it('gives two readers all updates, at their own pace, from one source', async () => {
     const log: string[] = []
     const [fast, slow] = summing(log).tee()

@@ -8,7 +8,7 @@ import type { UpdateStream } from './update-stream.ts'
 interface Shared<Update, Final> {
   readonly stream: UpdateStream<Update, Final>
   readonly iterator: AsyncIterator<Update>
-  /** Steps that each reader has not read yet. */
+  /** Updates that each reader has not read yet. */
   readonly kept: Set<Queue<IteratorResult<Update>>>
   pull: Promise<void> | undefined
 }
@@ -61,9 +61,10 @@ class TeeSource<Update, Final> extends PulledSource<Update, Final> {
       step = this.#kept.take()
     }
     if (step !== undefined) return step
-    // Without a step, the pull has failed.
-    this.#failure = (await this.#shared.stream.outcome()) as StreamFailure<Final>
-    throw this.#failure.error
+    const outcome = await this.#shared.stream.outcome()
+    if (outcome.status === 'done') return { done: true, value: undefined }
+    this.#failure = outcome
+    throw outcome.error
   }
 
   protected async close(reason: unknown): Promise<void> {
@@ -78,8 +79,9 @@ function pullForAll<Update, Final>(shared: Shared<Update, Final>): Promise<void>
   shared.pull ??= shared.iterator
     .next()
     .then(
-      (step) => {
-        for (const kept of shared.kept) kept.added.push(step)
+      ({ done, value }) => {
+        // An iterator may use one object for all of its steps.
+        if (done !== true) for (const kept of shared.kept) kept.added.push({ done: false, value })
       },
       () => {},
     )

@@ -27,8 +27,7 @@ export class StallTimer {
 
   /** An update is waited for from now on. */
   wait(): void {
-    if (this.#hasUpdates) this.#since = undefined
-    this.#since ??= performance.now()
+    if (this.#hasUpdates || this.#since === undefined) this.#since = performance.now()
     this.#isWaiting = true
     this.#timer ??= this.#start(this.#limitMs)
   }

@@ -1,6 +1,6 @@
 import { LamellaError } from '../base/lamella-error.ts'
-import { unlessAborted } from '../base/promises.ts'
-import { takeTurn } from '../base/take-turn.ts'
+import { unlessAborted } from '../base/waits.ts'
+import { takeTurn } from '../base/waits.ts'
 import { backgroundTimer } from '../base/timers.ts'
 import type { Session, SessionReference, SessionTurn } from '../messages/session.ts'
 import type { Run } from '../run/run.ts'

@@ -13,24 +13,37 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
     new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        stop?.()
+      const stopTimer = startTimer(() => {
+        stopListening?.()
         resolve()
       }, ms)
-      const stop =
+      const stopListening =
         signal &&
         onAbort(signal, (reason) => {
-          clearTimeout(timer)
+          stopTimer()
           reject(reason)
         })
     }),
 }
 
 /**
- * Longest delay of a timer in milliseconds: timers count in 31 bits, and a longer one fires at
- * once.
+ * Longest delay of one timer of the platform in milliseconds, about 25 days: timers count in 31
+ * bits, and a longer one fires at once. A clock and `callLater` wait longer than that; an SDK that
+ * takes a time limit does not.
  */
 export const longestTimerMs: number = 2 ** 31 - 1
+
+/** Starts a timer of any length. Returns a function that stops it. */
+function startTimer(work: () => void, ms: number): () => void {
+  const firstMs = Math.min(ms, longestTimerMs)
+  const isOver = (): void => {
+    if (ms > firstMs) stopRest = startTimer(work, ms - firstMs)
+    else work()
+  }
+  const timer = setTimeout(isOver, firstMs)
+  let stopRest = (): void => clearTimeout(timer)
+  return () => stopRest()
+}
 
 /** Starts a timer that does not keep the process alive. Delays are limited to `longestTimerMs`. */
 export function backgroundTimer(work: () => void, ms: number): ReturnType<typeof setTimeout> {
@@ -41,49 +54,14 @@ export function backgroundTimer(work: () => void, ms: number): ReturnType<typeof
   return timer
 }
 
-/** Calls `work` after a time by the clock, unless the returned function is called before. */
+/**
+ * Calls `work` after a time by the clock, however long, unless the returned function is called
+ * before. `Infinity` is never over.
+ */
 export function callLater(clock: Clock, ms: number, work: () => void): () => void {
-  if (clock === systemClock) {
-    const timer = setTimeout(work, ms)
-    return () => clearTimeout(timer)
-  }
+  if (ms === Infinity) return () => {}
+  if (clock === systemClock) return startTimer(work, ms)
   const over = new AbortController()
   clock.sleep(ms, over.signal).then(work, () => {})
   return () => over.abort()
-}
-
-/** Limits of a wait. */
-export interface WaitLimit {
-  /** Tells the time. */
-  readonly clock: Clock
-  /** Milliseconds; `Infinity` for no limit. */
-  readonly timeoutMs: number
-  /** Signal that ends the wait with its reason. */
-  readonly signal?: AbortSignal | undefined
-}
-
-/**
- * Settles like `work`, but rejects as soon as the signal aborts, and with the error that `late` makes when
- * the time is up. The work itself continues and may still have its effect.
- */
-export function withinTime<Value>(
-  work: PromiseLike<Value>,
-  { clock, timeoutMs, signal }: WaitLimit,
-  late: () => unknown,
-): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    let stopTimer: (() => void) | undefined
-    let stopListening: (() => void) | undefined
-    const settled =
-      <Result>(settle: (result: Result) => void) =>
-      (result: Result): void => {
-        stopTimer?.()
-        stopListening?.()
-        settle(result)
-      }
-    work.then(settled(resolve), settled(reject))
-    if (signal !== undefined) stopListening = onAbort(signal, settled(reject))
-    if (timeoutMs !== Infinity && signal?.aborted !== true)
-      stopTimer = callLater(clock, timeoutMs, () => settled(reject)(late()))
-  })
 }

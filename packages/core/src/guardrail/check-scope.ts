@@ -1,5 +1,5 @@
 import { LamellaError } from '../base/lamella-error.ts'
-import { unlessAborted } from '../base/promises.ts'
+import { unlessAborted } from '../base/waits.ts'
 import type { AgentContext } from '../contract/agent.ts'
 import type { ChatContext } from '../contract/chat.ts'
 import type { FunctionInvocationContext, RunContext } from '../contract/run.ts'

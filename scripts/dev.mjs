@@ -64,6 +64,7 @@ const tasks = {
   },
   docs: () => script('site/docs.mjs'),
   lint: () => run('node', ['scripts/check.mjs', 'lint', 'format']),
+  fix: () => runWithPnpm('node', ['scripts/fix.mjs']),
   format: () => run('biome', ['format', '--write', '--colors=off', ...args]),
   changeset: () => run('changeset', args),
   version: async () => {

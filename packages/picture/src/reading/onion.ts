@@ -209,9 +209,12 @@ function callMarks(call: CallPicture): Mark[] {
 }
 
 function coreMarks(call: CallPicture, passes: readonly PassPicture[]): Mark[] {
-  return passes.flatMap(({ out, n }): Mark[] => {
+  const hasOthers = passes.some(({ client }) => client !== undefined)
+  return passes.flatMap((pass): Mark[] => {
+    const { out, n } = pass
     if (out?.exit === undefined && out?.error === undefined) return []
-    const attempt = call.line.type === 'model' && passes.length > 1 ? `attempt ${n}: ` : ''
+    const at = hasOthers ? ` (${clientOf(call, pass)})` : ''
+    const attempt = call.line.type === 'model' && passes.length > 1 ? `attempt ${n}${at}: ` : ''
     const status = out.status === undefined ? '' : ` ${out.status}`
     return [{ kind: 'failed', text: `${attempt}${out.error ?? exitWords[out.exit!]}${status}` }]
   })
@@ -224,11 +227,13 @@ function endText(exit: string, error: string | undefined): string {
 
 function providerName(call: CallPicture): string {
   const { line } = call.run
-  const model =
-    call.passes.length > 0
-      ? (passesAt(call, innermostOf(call)).at(-1)?.out?.model ?? line?.model)
-      : line?.model
-  return [line?.provider, model].filter(Boolean).join(' ') || 'provider'
+  const last = passesAt(call, innermostOf(call)).at(-1)
+  const model = last?.out?.model ?? line?.model
+  return [clientOf(call, last), model].filter(Boolean).join(' ') || 'provider'
+}
+
+function clientOf({ run }: CallPicture, pass: PassPicture | undefined): string | undefined {
+  return pass?.client ?? run.line?.client ?? run.line?.provider
 }
 
 function barOf(pass: PassPicture, run: RunPicture, kind: Bar['kind']): Bar {

@@ -2,9 +2,13 @@
 export interface RunPlan {
   /** Client of the agent. */
   readonly client: {
+    /** Name of its provider. */
     readonly provider: string
+    /** Name of its own, if it has one. */
     readonly name?: string | undefined
+    /** Default model. */
     readonly model?: string | undefined
+    /** Configuration that affects responses. */
     readonly fingerprint?: string | undefined
   }
   /** Model that is called first. */

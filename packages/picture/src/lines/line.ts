@@ -66,7 +66,7 @@ export interface RunLine extends LineFields {
   readonly middleware: Readonly<Record<Level, readonly MiddlewareFacts[]>>
   readonly tools: readonly string[]
   readonly provider?: string | undefined
-  /** Name of the client, if it has one. */
+  /** Name of the client; that of its provider, unless it has one of its own. */
   readonly client?: string | undefined
   readonly model?: string | undefined
   /** True if nothing ran: the line describes an explanation and is in no file. */

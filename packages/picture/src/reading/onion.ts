@@ -209,11 +209,9 @@ function callMarks(call: CallPicture): Mark[] {
 }
 
 function coreMarks(call: CallPicture, passes: readonly PassPicture[]): Mark[] {
-  const hasOthers = passes.some(({ client }) => client !== undefined)
-  return passes.flatMap((pass): Mark[] => {
-    const { out, n } = pass
+  return passes.flatMap(({ out, n, client }): Mark[] => {
     if (out?.exit === undefined && out?.error === undefined) return []
-    const at = hasOthers ? ` (${clientOf(call, pass)})` : ''
+    const at = client ? ` (${client})` : ''
     const attempt = call.line.type === 'model' && passes.length > 1 ? `attempt ${n}${at}: ` : ''
     const status = out.status === undefined ? '' : ` ${out.status}`
     return [{ kind: 'failed', text: `${attempt}${out.error ?? exitWords[out.exit!]}${status}` }]
@@ -233,7 +231,7 @@ function providerName(call: CallPicture): string {
 }
 
 function clientOf({ run }: CallPicture, pass: PassPicture | undefined): string | undefined {
-  return pass?.client ?? run.line?.client ?? run.line?.provider
+  return pass?.client ?? run.line?.client
 }
 
 function barOf(pass: PassPicture, run: RunPicture, kind: Bar['kind']): Bar {

@@ -359,5 +359,5 @@ it('names the client of each attempt where it is another one than the run has', 
   ).toEqual([undefined, 'west'])
   const core = flatRows(onionOf(runs[0]!)).find(({ row }) => row.kind === 'core')?.row
   expect(core?.name).toBe('west m')
-  expect(core?.marks.map(({ text }) => text)).toEqual(['attempt 1 (east): overloaded 529'])
+  expect(core?.marks.map(({ text }) => text)).toEqual(['attempt 1: overloaded 529'])
 })

@@ -62,7 +62,7 @@ export class RunRecord implements CallOwner {
       middleware,
       tools,
       provider: client?.provider,
-      client: client?.name,
+      client: this.#firstClient,
       model: client?.model,
     }
     recording.add(this.r, () => line)

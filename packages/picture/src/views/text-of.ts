@@ -76,7 +76,7 @@ function printed(lines: readonly string[]): string {
 
 function chains({ line }: RunPicture): string[] {
   if (line === undefined) return []
-  const { middleware, tools, provider, client = provider, model } = line
+  const { middleware, tools, client, model } = line
   const cores = {
     agent: 'loop',
     chat: [client, model].filter(Boolean).join(' ') || 'provider',

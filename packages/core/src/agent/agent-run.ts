@@ -168,14 +168,14 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     const tools = run.tools.visible
     run.messages.open(session?.messages ?? none, run.input)
     call.givenTools = tools
-    const view = new AgentView(call, 0, {
+    const inputs = {
       messages: run.input,
       session,
       instructions: joinInstructions(agent.instructions, options.instructions),
       options: Object.freeze({ ...chatOptions, ...(tools.length > 0 && { tools }) }),
       tools,
-      ownSignal: undefined,
-    })
+    }
+    const view = new AgentView(call, 0, inputs, undefined)
     let response = await run.unlessAborted(of.pipelines.runMiddlewares(view), undefined, 0)
     run.throwIfAborted()
     checkLateEdit(of.pipelines.middlewares.agent, run, response)

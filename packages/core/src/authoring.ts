@@ -8,8 +8,6 @@ export type {
 } from './contract/approval.ts'
 export { callWithin } from './authoring/call-within.ts'
 export type { CallLimit } from './authoring/call-within.ts'
-export { clientContents, clientOutcome, clientUpdate } from './stream/client-updates.ts'
-export type { ClientOutcome, ClientRequest, ClientUpdate } from './stream/client-updates.ts'
 export { canonicalJson, isJson } from './base/json.ts'
 export { isObject } from './base/is-object.ts'
 export { mergeChatOptions } from './contract/chat-options.ts'

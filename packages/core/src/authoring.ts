@@ -68,6 +68,7 @@ export {
 export type { LimitTake, LimitUsage } from './store/store-limit-math.ts'
 export { storePrefix } from './store/store-namespace.ts'
 export { checkStore } from './store/store-needs.ts'
+export type { RunPlan } from './contract/run-plan.ts'
 export type { StoreNeed } from './store/store-needs.ts'
 export { withinStoreTime } from './store/store-time-limit.ts'
 export { tokenCalibration } from './authoring/token-calibration.ts'

@@ -14,12 +14,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'pipeline',
     'loop',
     'agent',
-    'guardrail',
-    'lifecycle',
     'authoring',
-    'transport/failures',
-    'transport/requests',
-    'transport/http',
   ],
   'packages/openai/src': [
     'dialects',
@@ -46,6 +41,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   'packages/otel/src': ['base', 'telemetry', 'parts'],
   'packages/picture/src': ['lines', 'recorder', 'reading', 'views', 'command'],
   'packages/serve/src': ['http', 'chats', 'reader', 'sse', 'ui-stream', 'openai', 'ag-ui', 'node'],
+  'packages/transport/src': ['wire', 'failures', 'requests', 'http'],
   'packages/testing/src': ['base', 'scripted', 'contracts', 'model-server'],
   scripts: [
     'test-support',

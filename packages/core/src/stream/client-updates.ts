@@ -1,5 +1,4 @@
 import { isObject } from '../base/is-object.ts'
-import { defined } from '../base/wire.ts'
 import type { ChatResponseUpdate } from '../messages/chat-response.ts'
 
 /** Kinds of content that a client gets only if the application includes them. */
@@ -170,4 +169,9 @@ function clientRequest({ id, kind, request, call }: Fields): ClientRequest {
   const asked = isObject(request) ? request['call'] : call
   const { callId, name, arguments: args } = isObject(asked) ? asked : {}
   return defined({ id, kind, callId, name, arguments: args }) as unknown as ClientRequest
+}
+
+/** The fields that are not undefined. */
+function defined(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

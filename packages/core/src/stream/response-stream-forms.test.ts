@@ -1,15 +1,8 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { ServerSentEventsOptions } from '../index.ts'
-import {
-  Agent,
-  functionMiddleware,
-  guardrail,
-  LamellaError,
-  ResponseStream,
-  text,
-  tool,
-} from '../index.ts'
+import { Agent, functionMiddleware, LamellaError, ResponseStream, text, tool } from '../index.ts'
+import { guardrail } from '@lamella/guardrail'
 
 function sum(updates: readonly number[]): number {
   return updates.reduce((all, update) => all + update, 0)

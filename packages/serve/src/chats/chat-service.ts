@@ -8,11 +8,10 @@ import type {
   PendingRequest,
   RunOptions,
   Session,
-  SessionListOptions,
-  SessionPage,
-  Sessions,
 } from '@lamella/core'
-import { memoryStore, sessions, userInput } from '@lamella/core'
+import type { SessionListOptions, SessionPage, Sessions } from '@lamella/store'
+import { memoryStore, userInput } from '@lamella/core'
+import { sessions } from '@lamella/store'
 import type { ClientUpdate } from '@lamella/core/authoring'
 import { clientContents, clientOutcome, clientUpdate } from '@lamella/core/authoring'
 import { failureOf } from '../http/failure-of.ts'

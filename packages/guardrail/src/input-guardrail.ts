@@ -1,6 +1,6 @@
 import type { AgentContext, ChatContext, Message, Role } from '@lamella/core'
 import { text, messageText } from '@lamella/core'
-import { isTrusted, perRun } from '@lamella/core/authoring'
+import { perRun } from '@lamella/core/authoring'
 import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
 import { checkContents, checkText, readableText } from './judged-contents.ts'
 import type { GuardrailStage } from './verdict.ts'
@@ -27,9 +27,7 @@ export function inputGuardrail(
   ): Promise<Message> {
     const { role, contents, authorName } = entry
     const stage = role === 'system' ? 'instructions' : 'input'
-    // The application answers a call: no tool of the run has returned it.
-    const isRead = roles.includes(role) || contents.some(isTrusted)
-    if (stage === 'input' ? !isRead : !stages.includes(stage)) return entry
+    if (stage === 'input' ? !roles.includes(role) : !stages.includes(stage)) return entry
     const about = { stage, role } as const
     const safe = await checkContents(guardrail, stages, contents, about, place, { before })
     const author =

@@ -1,7 +1,7 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
 import type { Content, Message } from '@lamella/core'
-import { Agent, errorResult, message, toolResult } from '@lamella/core'
+import { Agent, errorResult, message } from '@lamella/core'
 import { guardrail } from './index.ts'
 
 const replacing = () =>
@@ -26,7 +26,9 @@ test.each<[string, ...Message[]]>([
   [
     'the error of a tool',
     message('assistant', [callFunction('f', {}, 'c1')]),
-    message('tool', [toolResult('c1', errorResult('tool_failed', 'secret'))]),
+    message('tool', [
+      { type: 'function-result', callId: 'c1', ...errorResult('tool_failed', 'secret') },
+    ]),
   ],
   ['the name of an author', { ...message('user', 'Hi'), authorName: 'secret' }],
 ])('%s is judged like text', async (_, ...input) => {

@@ -2,7 +2,6 @@ import type {
   Agent,
   AgentResponse,
   Checkpoint,
-  ClientContent,
   KeyValueStore,
   Message,
   PendingRequest,
@@ -12,8 +11,8 @@ import type {
 import type { SessionListOptions, SessionPage, Sessions } from '@lamella/store'
 import { memoryStore, userInput } from '@lamella/core'
 import { sessions } from '@lamella/store'
-import type { ClientUpdate } from '@lamella/core/authoring'
-import { clientContents, clientOutcome, clientUpdate } from '@lamella/core/authoring'
+import type { ClientContent, ClientUpdate } from '../updates/client-updates.ts'
+import { clientContents, clientOutcome, clientUpdate } from '../updates/client-updates.ts'
 import { failureOf } from '../http/failure-of.ts'
 import { HttpFailure } from '../http/http-failure.ts'
 import type { ChatServiceOptions, FailureFacts, ServedRunOptions } from './chat-options.ts'

@@ -33,25 +33,29 @@ export const systemClock: Clock = {
  */
 export const longestTimerMs: number = 2 ** 31 - 1
 
-/** Starts a timer of any length. Returns a function that stops it. */
-function startTimer(work: () => void, ms: number): () => void {
+/** Starts a timer of any length that keeps the process alive. Returns a function that stops it. */
+function startTimer(work: () => void, ms: number, mayExit = false): () => void {
   const firstMs = Math.min(ms, longestTimerMs)
   const isOver = (): void => {
-    if (ms > firstMs) stopRest = startTimer(work, ms - firstMs)
+    if (ms > firstMs) stopRest = startTimer(work, ms - firstMs, mayExit)
     else work()
   }
   const timer = setTimeout(isOver, firstMs)
+  if (mayExit) {
+    // Not on the Web, where a timer is a number.
+    const { unref } = timer as unknown as { readonly unref?: () => void }
+    unref?.call(timer)
+  }
   let stopRest = (): void => clearTimeout(timer)
   return () => stopRest()
 }
 
-/** Starts a timer that does not keep the process alive. Delays are limited to `longestTimerMs`. */
-export function backgroundTimer(work: () => void, ms: number): ReturnType<typeof setTimeout> {
-  const timer = setTimeout(work, Math.min(ms, longestTimerMs))
-  // Not on the Web, where a timer is a number.
-  const { unref } = timer as unknown as { readonly unref?: () => void }
-  unref?.call(timer)
-  return timer
+/**
+ * Calls `work` after a time, however long, unless the returned function is called before. It does
+ * not keep the process alive. `Infinity` is never over.
+ */
+export function backgroundTimer(work: () => void, ms: number): () => void {
+  return ms === Infinity ? () => {} : startTimer(work, ms, true)
 }
 
 /**

@@ -2,7 +2,7 @@ import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { LifecycleHooks } from '../index.ts'
 import { Agent, agentMiddleware, lifecycle, tool } from '../index.ts'
-import { interceptLoop } from '../loop/interceptors.ts'
+import { interceptLoop } from '../loop/intercept-loop.ts'
 
 const echo = tool({
   name: 'echo',

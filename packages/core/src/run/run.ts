@@ -2,7 +2,7 @@ import { none } from '../base/none.ts'
 import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { onAbort, unlessAborted } from '../base/promises.ts'
-import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
+import type { ResponseFormat } from '../contract/chat-options.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { Middleware } from '../contract/agent.ts'
 import type { CallGate } from '../contract/approval.ts'
@@ -12,17 +12,18 @@ import type {
   Attempt,
   Checkpoint,
   JournalStep,
-  PendingRequest,
   Stop,
 } from '../contract/outcome.ts'
-import type { RunContext, ToolDefinition } from '../contract/run.ts'
+import type { RunContext } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { RunState } from '../contract/state.ts'
 import type { Message } from '../messages/message.ts'
+import type { ChatResponse } from '../messages/chat-response.ts'
 import type { ResponseFold } from '../messages/response-fold.ts'
 import type { Usage } from '../messages/usage.ts'
 import { addUsage } from '../messages/usage.ts'
 import type { KeyValueStore } from '../store/store.ts'
+import type { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { UpdateSink } from '../stream/update-sink.ts'
 import { NullSink } from '../stream/update-sink.ts'
 import type { CheckpointSigner } from './checkpoint-signer.ts'
@@ -30,15 +31,19 @@ import type { RunConversation } from './conversation.ts'
 import { Interrupts } from './interrupts.ts'
 import { Journal } from './journal.ts'
 import { LiveTools } from './live-tools.ts'
+import type { LoopLevels } from './loop-levels.ts'
 import { RunRequests } from './requests.ts'
 import { addObserver, tellAll } from './observers.ts'
-import type { RoundInterceptors } from './round.ts'
 import type { RunControl } from './run-control.ts'
 import { StateCells } from './state.ts'
 
 /** Settings of a run. */
 export interface RunInit {
   readonly sink: UpdateSink<AgentResponseUpdate>
+  /** Input of the run. @default none */
+  readonly input?: readonly Message[] | undefined
+  /** Text that replaces a final answer made of tool calls that were dropped. */
+  readonly fallbackText?: string | undefined
   readonly id?: string | undefined
   readonly agentName?: string | undefined
   readonly session?: Session | undefined
@@ -59,12 +64,10 @@ export interface RunInit {
   readonly signer?: CheckpointSigner | undefined
 }
 
-/** Tools, tool choice and response format of a model call. */
-interface Offer extends Pick<ChatOptions, 'toolChoice' | 'responseFormat'> {
-  /** Tools of the run when the request was made. */
-  readonly visible: readonly ToolDefinition[]
-  /** Tools of the request. */
-  readonly tools: readonly ToolDefinition[]
+/** A model call whose request is open. */
+interface OpenRequest {
+  /** Cancels the request. */
+  cancelInside(error: unknown): void
 }
 
 /** An edit after the loop, which counts only if the loop runs again. */
@@ -75,8 +78,8 @@ export interface LateEdit {
 }
 
 /**
- * Engine side of one run; middlewares see a `RunContext`. Parts that few runs need are created on
- * first use.
+ * Engine side of one run; middleware sees a `RunContext`. Other rooms read its fields; what happens in them they
+ * tell by its methods. Parts that few runs need are created on first use.
  */
 export class Run implements RunContext {
   readonly agentName: string | undefined
@@ -90,32 +93,29 @@ export class Run implements RunContext {
   readonly store: KeyValueStore | undefined
   readonly storeTimeoutMs: number | undefined
   readonly sink: UpdateSink<AgentResponseUpdate>
+  /** Text that replaces a final answer made of tool calls that were dropped. */
+  readonly fallbackText: string | undefined
+  /** Finished steps of the run. */
+  readonly journal: Journal
+  readonly messages: RunConversation
   iteration = 0
-  /** Position of the running middlewares: around the run, or inside a model call or tool call. */
-  place: string | number = 'run'
   usage: Usage = noUsage
   /** True if a provider did not report the usage of a call. */
   usageEstimated = false
   attempts: readonly Attempt[] = none
-  /** Text that replaces a final answer made of tool calls that were dropped. */
-  fallbackText: string | undefined
-  /** The response that is being folded. */
+  /** Gathers what the caller has received of an unfinished response. */
   partial: ResponseFold | undefined
-  /** Interceptors of iterations and tool batches, if there are any. */
-  interceptors: RoundInterceptors | undefined
+  /** Middleware around iterations and tool batches, if there is any. */
+  levels: LoopLevels | undefined
   /** Gates of tool calls, the outermost first. */
   callGates: readonly CallGate[] = []
   /** Iterations that middlewares have allowed beyond the limit. */
   moreIterations = 0
   /** Number of verdicts that tool calls wait for, or that were negative. */
   verdictsOpen = 0
-  /** Messages of the session when the conversation began. */
-  history: readonly Message[] = none
   /** Input of the run. */
-  input: readonly Message[] = none
+  input: readonly Message[]
   stopped: Stop | undefined
-  /** Requests for which the loop has paused. */
-  pending: readonly PendingRequest[] = none
   /** True if a provider has responded to the model call, and not a middleware alone. */
   answered = false
   /** True if a termination replaced the provider's answer, or calls of it were dropped. */
@@ -123,7 +123,7 @@ export class Run implements RunContext {
   /** Key of the claims of this run, if it has any. Its sub-agents claim with the same one. */
   claimKey: string | undefined
   /** True if the run stops because a transform of an agent middleware has ended its updates. */
-  cutShort = false
+  updatesEnded = false
   /** `early` until the loop begins, `looped` once it has ended, `over` once the run has. */
   phase: 'early' | 'looping' | 'looped' | 'over' = 'early'
   /** The first edit since the loop ended. */
@@ -134,18 +134,18 @@ export class Run implements RunContext {
   keeper: string | undefined
   servedBy: string | undefined
   sent = 0
-  /** Tools and tool choice of the last request. */
-  offer: Offer | undefined
+  /** Response format of the last request. */
+  responseFormat: ResponseFormat | undefined
+  /** How often an agent middleware has ended while the loop inside it was running. */
+  cancellations = 0
   readonly #init: RunInit
-  /** The model call whose request is open. */
-  asking: { cancelInside(error: unknown): void } | undefined
-  /** How often an agent middleware has failed while the loop inside it was running. */
-  givenUp = 0
+  #request: OpenRequest | undefined
+  /** Position of the running middleware: around the run, or inside a model call or tool call. */
+  #position: string | number = 'run'
   /** Values that `perRun` has made. */
   kept: Map<object, object> | undefined
   #id: string | undefined
   #controller: AbortController | undefined
-  #journal: Journal | undefined
   #holds: Promise<unknown>[] | undefined
   #state: StateCells | undefined
   #requests: RunRequests | undefined
@@ -174,11 +174,25 @@ export class Run implements RunContext {
     this.store = init.store ?? parent?.store
     this.storeTimeoutMs = init.storeTimeoutMs
     this.sink = init.sink
+    this.fallbackText = init.fallbackText
+    this.input = init.input ?? none
+    this.journal = new Journal()
+    this.messages = this.journal.messages
+  }
+
+  /** Makes a run of its own for a model call that a middleware of this one repeats. */
+  forRepeatedCall(signal: AbortSignal | undefined): Run {
+    const { agentName, session, data, tenant } = this
+    const run = new Run({ sink: drain, agentName, session, data, tenant, signal })
+    run.iteration = this.iteration
+    run.journal.loop = this.journal.loop
+    return run
   }
 
   /** Restores the run from the steps of a checkpoint. */
   restore(steps: readonly JournalStep[]): void {
-    const state = (this.#journal = new Journal(steps)).state!
+    this.journal.restore(steps)
+    const state = this.journal.state!
     this.#id ??= state.runId
     this.usage = state.usage
     this.attempts = state.attempts
@@ -212,35 +226,116 @@ export class Run implements RunContext {
     this.#controller?.signal.throwIfAborted()
   }
 
-  /** Finished steps of the run. */
-  get journal(): Journal {
-    return (this.#journal ??= new Journal())
-  }
-
-  get messages(): RunConversation {
-    return this.journal.messages
-  }
-
-  get loopState(): LoopState {
-    return this.journal.loop
-  }
-
   get state(): RunState {
     return (this.#state ??= new StateCells(this))
   }
 
   get tools(): LiveTools {
-    if (this.#tools === undefined) this.#useTools(new LiveTools([]))
-    return this.#tools!
+    return this.#tools ?? this.useTools(new LiveTools([]))
   }
 
-  set tools(tools: LiveTools) {
-    this.#useTools(tools)
-  }
-
-  #useTools(tools: LiveTools): void {
+  /** Begins the run with these tools. */
+  useTools(tools: LiveTools): LiveTools {
     this.#tools = tools
     tools.onEdit = this.#onToolEdit
+    return tools
+  }
+
+  /** The input has ids of its own. */
+  acceptInput(input: readonly Message[]): void {
+    this.input = input
+  }
+
+  /** The run continues a session with `input`, or neither, until its loop begins. */
+  open(session: Session | undefined, input: readonly Message[]): void {
+    this.session = session
+    this.messages.open(session?.messages ?? none, input)
+  }
+
+  /** The run claims the requests that it answers, with this key. */
+  claimWith(key: string): void {
+    this.claimKey = key
+  }
+
+  /** The loop begins with `messages`, or again. Edits of what it works with count from here on. */
+  enterLoop(messages: () => readonly Message[]): void {
+    this.phase = 'looping'
+    this.lateEdit = undefined
+    this.journal.enter(messages)
+    this.iteration = Math.max(0, this.journal.loop.iteration - 1)
+  }
+
+  /** The loop has ended, for the agent middleware outside `depth`. */
+  leaveLoop(depth: number): void {
+    this.phase = 'looped'
+    this.messages.leave(depth)
+  }
+
+  /** The agent middleware at `depth` runs, and what is inside it begins anew. */
+  enter(depth: number): void {
+    this.messages.enter(depth)
+    this.levels?.enter(depth)
+  }
+
+  /** An agent middleware has ended while the loop inside it was running, which stops at the next step. */
+  cancelLoop(error: unknown): void {
+    this.cancellations++
+    this.#request?.cancelInside(error)
+  }
+
+  /** The next iteration of the loop begins. */
+  beginIteration(): void {
+    this.iteration = this.#position = this.journal.loop.iteration
+  }
+
+  /** Middleware at `position` runs: around the run, or inside a model call or tool call. */
+  moveTo(position: string | number): void {
+    this.#position = position
+  }
+
+  /** A model call sends its request. */
+  beginRequest(call: OpenRequest): void {
+    this.#request = call
+  }
+
+  /** The model call asks for this format. */
+  requestFormat(format: ResponseFormat | undefined): void {
+    this.responseFormat = format
+  }
+
+  /** Sends updates of the loop through the transforms of the agent middleware; `fold` gathers what leaves them. */
+  transformWith(
+    transforms: TransformPipeline<AgentResponseUpdate> | undefined,
+    fold: ResponseFold | undefined,
+  ): void {
+    this.sink.outer = transforms
+    this.partial = fold
+  }
+
+  /** The agent middleware is done: updates reach the caller as they are. */
+  endTransforms(): void {
+    this.sink.outer = undefined
+  }
+
+  /** Takes back what the inside of an agent middleware has produced. */
+  withhold(): void {
+    this.transformWith(undefined, undefined)
+    this.messages.withhold()
+  }
+
+  /**
+   * The updates of a model call begin to arrive in `fold`, or have arrived. Where agent middleware transforms
+   * them, only what came through its transforms may show.
+   */
+  gather(fold: ResponseFold | undefined): void {
+    if (this.sink.outer === undefined) this.partial = fold
+  }
+
+  /** A transform of an agent middleware has ended the updates of the run. */
+  endUpdates(): void {
+    if (this.stopped !== undefined) return
+    this.updatesEnded = true
+    this.stop('')
   }
 
   /**
@@ -253,19 +348,6 @@ export class Run implements RunContext {
       throw new MiddlewareContractError('', `${what} was called after the run had ended`)
     }
     this.lateEdit ??= { what, depth: this.messages.depth }
-  }
-
-  /**
-   * Returns the tool for a call of this iteration. Edits of the request's tools apply to its calls
-   * too.
-   */
-  toolFor(name: string): ToolDefinition | undefined {
-    const tool = this.tools.get(name)
-    const { visible, tools: offered } = this.offer ?? noOffer
-    if (offered === visible || (tool !== undefined && offered.includes(tool))) return tool
-    const wanted = tool?.name ?? name
-    const own = offered.find((entry) => entry.name === wanted && !visible.includes(entry))
-    return own ?? (tool !== undefined && visible.includes(tool) ? undefined : tool)
   }
 
   get interrupts(): Interrupts {
@@ -293,6 +375,23 @@ export class Run implements RunContext {
     if (onCheckpoint === undefined) return undefined
     this.#saving = Promise.resolve(this.#saving).then(async () => onCheckpoint(await take(this)))
     return this.unlessAborted(this.#saving)
+  }
+
+  /**
+   * Returns the levels around iterations and tool batches, for more middleware there.
+   * @throws MiddlewareContractError while the loop runs, and after the run
+   */
+  intercept(make: () => LoopLevels): LoopLevels {
+    if (this.phase === 'looping') {
+      throw new MiddlewareContractError('', 'interceptLoop() was called while the loop runs')
+    }
+    this.noteEdit('interceptLoop()')
+    return (this.levels ??= make())
+  }
+
+  /** Adds a gate to the tool calls, inside the existing ones. */
+  addCallGate(gate: CallGate): void {
+    this.callGates = [...this.callGates, gate]
   }
 
   allowIterations(count: number): void {
@@ -338,6 +437,12 @@ export class Run implements RunContext {
     if (this.#init.isGuest !== true) this.parent?.addUsage(usage)
   }
 
+  /** Adds the tokens of a model call that failed after a part of its response. */
+  addUsageOfPart({ usage, messages }: ChatResponse): void {
+    this.addUsage(usage)
+    if (messages.length > 0 && usage.totalTokens === undefined) this.usageEstimated = true
+  }
+
   emit({ type, data, public: isPublic }: RunEventInit): void {
     this.#send({ type, data, runId: this.id, ...(isPublic === true && { public: true }) })
   }
@@ -379,7 +484,7 @@ export class Run implements RunContext {
   }
 
   interrupt<Value>(payload: unknown): Promise<Value> {
-    return this.interrupts.ask(payload, this.place) as Promise<Value>
+    return this.interrupts.ask(payload, this.#position) as Promise<Value>
   }
 
   stateSnapshot(): Record<string, unknown> {
@@ -398,7 +503,6 @@ export function engineOf(run: RunContext): Run {
   throw new TypeError('run: expected the `run` of a context, got another object')
 }
 
-const noOffer: Offer = Object.freeze({ visible: none, tools: none })
 const noUsage: Usage = Object.freeze({})
 
 /** The sink of plain runs. */

@@ -157,12 +157,12 @@ export class AgentCall extends ContentCall<AgentResponse> {
   finishLoop(loop: Promise<AgentResponse>, depth: number): Promise<void> {
     return loop.then(
       (response) => {
-        this.run.leaveLoop(depth)
+        this.run.progress.leaveLoop(depth)
         this.pending = response.pending
         return this.completeLoop(response)
       },
       (error: unknown) => {
-        this.run.leaveLoop(depth)
+        this.run.progress.leaveLoop(depth)
         throw error
       },
     )
@@ -191,7 +191,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
 
   override cancelInside(error: unknown): void {
     super.cancelInside(error)
-    this.run.cancelLoop(error)
+    this.run.progress.cancelLoop(error)
   }
 
   /** Discards what the inside has produced. */

@@ -8,8 +8,8 @@ import { loopConfiguration } from '../loop/limits.ts'
 import { contentFields } from '../messages/chat-response.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
-import { checkAuthority } from '../messages/trusted-content.ts'
-import { bringsAnswers, recordAnswers, waitingIn } from '../pausing/approvals.ts'
+import { checkAuthority } from '../messages/check-authority.ts'
+import { hostedAnswers, recordAnswers, waitingIn } from '../pausing/approvals.ts'
 import { checkOwner, checkpointState } from '../pausing/checkpoint.ts'
 import type { Claims } from '../pausing/claims.ts'
 import { composeModelCall } from '../pipeline/model-call.ts'
@@ -155,12 +155,14 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
     }
     const session = turn?.session
+    run.open(session, run.input)
     if (checkpoint === undefined) {
       checkAuthority(of.messages)
-      run.acceptInput(Object.freeze(withOwnIds(of.messages, session?.messages ?? none)))
+      const { answers } = options
+      const input = answers ? [...of.messages, ...hostedAnswers(run, answers)] : of.messages
+      run.acceptInput(Object.freeze(withOwnIds(input, session?.messages ?? none)))
     }
-    run.open(session, run.input)
-    if (checkpoint !== undefined || options.answers !== undefined || bringsAnswers(of.messages)) {
+    if (checkpoint !== undefined || options.answers !== undefined) {
       claims = await claimRequests(of, run)
     }
     const chatOptions = mergeChatOptions(agent.options, options.options)
@@ -178,7 +180,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     run.throwIfAborted()
     checkLateEdit(of.pipelines.middlewares.agent, run, response)
     response = stoppedEarly(run, response)
-    const format = call.responseFormat ?? view.options.responseFormat ?? run.responseFormat
+    const format = call.responseFormat ?? view.options.responseFormat ?? run.progress.responseFormat
     if (format !== undefined) response = await run.unlessAborted(withValue(response, format))
     if (response.status === 'budget_exhausted' && options.keepPartial === true) {
       keepPartial(call, response.messages)
@@ -213,7 +215,7 @@ function runInside(view: AgentView): void | Promise<void> {
   const { end } = run.journal
   if (end !== undefined) {
     const messages = [...run.messages.added]
-    run.leaveLoop(view.depth)
+    run.progress.leaveLoop(view.depth)
     return call.applyTransforms({ ...end.response, messages, ...contentFields(messages) }, Infinity)
   }
   call.begin()
@@ -239,14 +241,14 @@ function prepareRun(view: AgentView): void {
   const history = session?.messages ?? none
   call.history = history
   run.sent = kept.sent
-  run.enterLoop(() => {
+  run.progress.enterLoop(() => {
     const isNew = conversationId !== kept.conversationId
     const isStrange = session !== undefined && isElsewhere(provider, session)
     if (isNew) run.sent = isStrange ? 0 : history.length
     return [...history, ...view.messages]
   })
-  if (checkpoint === undefined)
-    recordAnswers(run, view.messages, runOptions.answers, agent.approvals)
+  if (checkpoint === undefined && runOptions.answers !== undefined)
+    recordAnswers(run, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat
 }
 

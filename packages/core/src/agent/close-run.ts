@@ -74,7 +74,7 @@ export function keepPartial(call: AgentCall, messages: readonly Message[]): void
 /** @throws MiddlewareContractError for an edit after the loop, which nothing has read */
 export function checkLateEdit(
   middlewares: readonly AgentMiddleware[],
-  { lateEdit }: Run,
+  { progress: { lateEdit } }: Run,
   { status }: AgentResponse,
 ): void {
   if (lateEdit === undefined || status === 'paused') return
@@ -85,8 +85,12 @@ export function checkLateEdit(
 }
 
 /** Ends a run as stopped that a middleware answered before the loop could stop it. */
-export function stoppedEarly({ phase, stopped, sink }: Run, given: AgentResponse): AgentResponse {
-  if (stopped === undefined || phase !== 'early' || given.status !== 'completed') return given
+export function stoppedEarly(
+  { progress, stopped, sink }: Run,
+  given: AgentResponse,
+): AgentResponse {
+  if (stopped === undefined || progress.phase !== 'early' || given.status !== 'completed')
+    return given
   const { reason, response } = stopped
   const more = response === undefined ? none : toChatResponse(response).messages
   for (const { id: messageId, ...rest } of more) sink.push({ ...rest, messageId })

@@ -18,7 +18,7 @@ import {
   openCalls,
 } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
-import { contentFields, toChatResponse } from '../messages/chat-response.ts'
+import { toChatResponse } from '../messages/chat-response.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import { visibleHistory } from '../messages/visible-history.ts'
@@ -31,7 +31,7 @@ import type { BatchOutcome, IterationEdits, LoopLevels } from '../run/loop-level
 import type { Run } from '../run/run.ts'
 import type { Batch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
-import { addAll, addResults, askFor, leaveConversation } from './transcript.ts'
+import { addAll, addResults, askFor, leaveConversation, loopResponse } from './transcript.ts'
 
 /** Input of the loop besides the run. */
 export interface LoopInput {
@@ -70,7 +70,7 @@ class FunctionLoop {
   #last: ChatResponse | undefined
   /** Options of the last model call, before its middleware. */
   #options: ChatOptions
-  /** `run.cancellations` when the loop began. */
+  /** `run.progress.cancellations` when the loop began. */
   readonly #cancellations: number
   /** The tools that the middleware of this iteration was given. */
   #shown: ChatOptions['tools']
@@ -81,7 +81,7 @@ class FunctionLoop {
     this.#run = run
     this.#input = input
     this.#options = input.options
-    this.#cancellations = run.cancellations
+    this.#cancellations = run.progress.cancellations
   }
 
   /** Groups with calls that a pause or a crash left open. */
@@ -95,7 +95,7 @@ class FunctionLoop {
 
   /** Resumes open calls with the answers to their requests. */
   resume(groups: readonly string[]): Promise<RunEnding | undefined> {
-    const { levels } = this.#run
+    const { levels } = this.#run.progress
     if (levels === undefined) return this.#resume(groups)
     const input = { resumed: true, instructions: undefined, options: {}, history: () => none }
     return levels.iteration(input, () => this.#resume(groups))
@@ -126,10 +126,11 @@ class FunctionLoop {
   /** One model call and what follows from it. */
   iterate(): Promise<RunEnding | undefined> {
     const run = this.#run
-    run.beginIteration()
+    run.progress.beginIteration()
     run.answered = run.replaced = false
     const { instructions } = this.#input
-    const { levels, conversationId } = run
+    const { conversationId, progress } = run
+    const { levels } = progress
     if (levels === undefined) return this.#iterate({ instructions })
     this.#shown = run.tools.visible
     const options = Object.freeze({ ...this.#input.options, tools: this.#shown, conversationId })
@@ -140,7 +141,7 @@ class FunctionLoop {
   async #iterate(edits: IterationEdits): Promise<RunEnding | undefined> {
     const run = this.#run
     const { config } = this.#input
-    if (run.cancellations > this.#cancellations) throw superseded()
+    if (run.progress.cancellations > this.#cancellations) throw superseded()
     if (run.stopped !== undefined) return this.#stop([])
     if (run.control?.mode !== undefined) return cancelledPause
     const limit = limitReached(config, run.journal.loop, run.moreIterations)
@@ -148,7 +149,7 @@ class FunctionLoop {
     const call = given === undefined ? this.#callOf(edits, limit !== undefined) : undefined
     const response = call === undefined ? given! : await this.#input.callModel(call)
     this.#take(response, call === undefined)
-    const { levels } = run
+    const { levels } = run.progress
     const said = levels ? await this.#revised(response, levels) : response.messages
     const calls = openCalls(said)
     if (run.stopped !== undefined) return this.#stop(calls)
@@ -304,7 +305,7 @@ class FunctionLoop {
     const run = this.#run
     const { config } = this.#input
     const budget = config.maxFunctionCalls - run.journal.loop.functionCalls
-    const { levels } = run
+    const { levels } = run.progress
     if (levels === undefined) return runBatch(run, batch, budget, this.#input)
     const parallel = batch.calls.length > 1 && config.maxConcurrency > 1 && !batch.oneByOne
     return levels.batch(batch.calls, parallel, () => runBatch(run, batch, budget, this.#input))
@@ -317,38 +318,6 @@ class FunctionLoop {
     if (response !== undefined) addAll(run, toChatResponse(response).messages)
     return { status: 'terminated', reason }
   }
-}
-
-/** Makes the loop's response: all messages of the run, and how it ended. */
-export function loopResponse(
-  run: Run,
-  last: ChatResponse | undefined,
-  { status, reason, pending = [] }: RunEnding,
-): AgentResponse {
-  run.moveTo('run')
-  const { id, finishReason, model, metadata = {}, value } = last ?? {}
-  const messages = [...run.messages.added]
-  const { text, functionCalls } = contentFields(messages)
-  const { id: runId, usage, attempts, conversationId } = run
-  const response: AgentResponse = {
-    id,
-    messages,
-    text,
-    functionCalls,
-    usage,
-    finishReason,
-    model,
-    conversationId,
-    metadata,
-    status,
-    runId,
-    attempts,
-    pending: status === 'paused' ? [...pending, ...run.interrupts.pending] : [],
-    reason,
-    ...(value === undefined || status === 'terminated' ? undefined : { value }),
-  }
-  if (status !== 'paused') run.journal.record({ kind: 'end', response })
-  return response
 }
 
 /** Why tools are off, if they are. `more` iterations are allowed beyond the limit. */

@@ -29,7 +29,7 @@ import { engineOf } from '../run/run.ts'
  */
 export function interceptLoop(run: RunContext, interceptor: LoopInterceptor): void {
   const engine = engineOf(run)
-  engine.intercept(() => new InterceptedLevels(engine)).add(interceptor)
+  engine.progress.intercept(() => new InterceptedLevels(engine)).add(interceptor)
 }
 
 class InterceptedLevels implements LoopLevels {
@@ -84,13 +84,13 @@ class InterceptedLevels implements LoopLevels {
     const middlewares = this.#at('batch')
     const call = new BatchCall(run, middlewares, Object.freeze([...calls]), parallel)
     const position = `tools ${callAddress(run.messages.all, calls[0]!)}`
-    run.moveTo(position)
+    run.progress.moveTo(position)
     const runMiddleware = compose<BatchView, BatchOutcome, BatchOutcome>(
       middlewares,
       async (view) => {
         const { given } = view
         call.finish(given === undefined ? await work() : { ...nothing, results: given })
-        run.moveTo(position)
+        run.progress.moveTo(position)
         this.#iteration!.addResults(call.results!)
       },
       (_, error) => call.pausedBy(error),
@@ -145,7 +145,7 @@ abstract class LoopCall<Result> implements PipelineCall<Result> {
   fail(): void {}
 
   cancelInside(error: unknown): void {
-    this.run.cancelLoop(error)
+    this.run.progress.cancelLoop(error)
   }
 
   /** Result of a call that a middleware has left out. */

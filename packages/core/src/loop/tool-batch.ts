@@ -139,7 +139,7 @@ class BatchWork {
     const { address } = prepared
     const { oneByOne } = this.#batch
     const { config, callFunction } = this.#settings
-    run.moveTo(address)
+    run.progress.moveTo(address)
     const call = new FunctionCall(run, prepared, signal, config.includeDetailedErrors)
     return callFunction(call).then(
       (result) => {

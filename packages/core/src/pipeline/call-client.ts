@@ -40,10 +40,9 @@ function requestOf({
   const current = withoutRemoved(options, call.shown, visible)
   const { tools = none, toolChoice, responseFormat } = current
   call.requested = { visible: call.shown, tools, toolChoice }
-  run.requestFormat(responseFormat)
   checkInstructions(instructions)
   const resolved = resolveToolChoice(current, run.journal.loop)
-  const signal = call.request(ownSignal)
+  const signal = call.request(ownSignal, responseFormat)
   // Who does not keep the conversation is sent what the one that does has seen, too.
   if (client.provider === call.client.provider || resolved.conversationId === undefined)
     return { messages, instructions, options: resolved, signal }

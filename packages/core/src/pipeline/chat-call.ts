@@ -1,6 +1,6 @@
 import { onAbort } from '../base/promises.ts'
 import { LamellaError } from '../base/lamella-error.ts'
-import type { ChatOptions } from '../contract/chat-options.ts'
+import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
 import type { ChatClient, ChatContext } from '../contract/chat.ts'
 import { isPause } from '../contract/control-flow.ts'
@@ -92,10 +92,10 @@ export class ChatCall extends ContentCall<ChatResponse> {
    * Makes the signal for the provider. It aborts with `outer`, and when the response is no longer
    * needed: a middleware canceled the call, or a transform threw.
    */
-  request(outer: AbortSignal | undefined): AbortSignal {
+  request(outer: AbortSignal | undefined, format: ResponseFormat | undefined): AbortSignal {
     ;(outer ?? this.run).throwIfAborted()
     const controller = (this.#request = new AbortController())
-    this.run.beginRequest(this)
+    this.run.progress.beginRequest(this, format)
     // A later abort of the run itself reaches the request through the call that fails of it.
     if (outer !== undefined) this.#letGo = onAbort(outer, (reason) => controller.abort(reason))
     return controller.signal

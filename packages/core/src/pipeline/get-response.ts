@@ -76,7 +76,7 @@ async function execute(
   try {
     const call = new ChatCall(run, input, callModel)
     const response = await run.unlessAborted(callModel(call), undefined, 0)
-    const responseFormat = input.options.responseFormat ?? run.responseFormat
+    const responseFormat = input.options.responseFormat ?? run.progress.responseFormat
     return responseFormat === undefined ? response : await withValue(response, responseFormat)
   } catch (error) {
     throw attachOutcome(error, run)

@@ -1,8 +1,6 @@
 import { none } from '../base/none.ts'
 import { createId } from '../base/create-id.ts'
-import { LamellaError } from '../base/lamella-error.ts'
 import { onAbort, unlessAborted } from '../base/promises.ts'
-import type { ResponseFormat } from '../contract/chat-options.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { Middleware } from '../contract/agent.ts'
 import type { CallGate } from '../contract/approval.ts'
@@ -28,12 +26,11 @@ import type { UpdateSink } from '../stream/update-sink.ts'
 import { NullSink } from '../stream/update-sink.ts'
 import type { CheckpointSigner } from './checkpoint-signer.ts'
 import type { RunConversation } from './conversation.ts'
+import { RunEvents } from './events.ts'
 import { Interrupts } from './interrupts.ts'
 import { Journal } from './journal.ts'
 import { LiveTools } from './live-tools.ts'
-import type { LoopLevels } from './loop-levels.ts'
-import { RunRequests } from './requests.ts'
-import { addObserver, tellAll } from './observers.ts'
+import { LoopProgress } from './loop-progress.ts'
 import type { RunControl } from './run-control.ts'
 import { StateCells } from './state.ts'
 
@@ -64,19 +61,6 @@ export interface RunInit {
   readonly signer?: CheckpointSigner | undefined
 }
 
-/** A model call whose request is open. */
-interface OpenRequest {
-  /** Cancels the request. */
-  cancelInside(error: unknown): void
-}
-
-/** An edit after the loop, which counts only if the loop runs again. */
-export interface LateEdit {
-  readonly what: string
-  /** Depth of the agent middleware. */
-  readonly depth: number
-}
-
 /**
  * Engine side of one run; middleware sees a `RunContext`. Other rooms read its fields; what happens in them they
  * tell by its methods. Parts that few runs need are created on first use.
@@ -98,15 +82,14 @@ export class Run implements RunContext {
   /** Finished steps of the run. */
   readonly journal: Journal
   readonly messages: RunConversation
-  iteration = 0
+  /** How far the run is. */
+  readonly progress: LoopProgress
   usage: Usage = noUsage
   /** True if a provider did not report the usage of a call. */
   usageEstimated = false
   attempts: readonly Attempt[] = none
   /** Gathers what the caller has received of an unfinished response. */
   partial: ResponseFold | undefined
-  /** Middleware around iterations and tool batches, if there is any. */
-  levels: LoopLevels | undefined
   /** Gates of tool calls, the outermost first. */
   callGates: readonly CallGate[] = []
   /** Iterations that middlewares have allowed beyond the limit. */
@@ -124,41 +107,29 @@ export class Run implements RunContext {
   claimKey: string | undefined
   /** True if the run stops because a transform of an agent middleware has ended its updates. */
   updatesEnded = false
-  /** `early` until the loop begins, `looped` once it has ended, `over` once the run has. */
-  phase: 'early' | 'looping' | 'looped' | 'over' = 'early'
-  /** The first edit since the loop ended. */
-  lateEdit: LateEdit | undefined
   /** Id of the conversation that the provider stores. */
   conversationId: string | undefined
   /** Provider that the run began with. */
   keeper: string | undefined
   servedBy: string | undefined
   sent = 0
-  /** Response format of the last request. */
-  responseFormat: ResponseFormat | undefined
-  /** How often an agent middleware has ended while the loop inside it was running. */
-  cancellations = 0
   readonly #init: RunInit
-  #request: OpenRequest | undefined
-  /** Position of the running middleware: around the run, or inside a model call or tool call. */
-  #position: string | number = 'run'
   /** Values that `perRun` has made. */
   kept: Map<object, object> | undefined
   #id: string | undefined
   #controller: AbortController | undefined
   #holds: Promise<unknown>[] | undefined
   #state: StateCells | undefined
-  #requests: RunRequests | undefined
+  #events: RunEvents | undefined
   #interrupts: Interrupts | undefined
   #unlink: (() => void) | undefined
   #saving: Promise<void> | undefined
   #tools: LiveTools | undefined
-  #observers: Set<(event: RunEvent) => void> | undefined
 
   // A function that is written where it is assigned to a property becomes an old object in V8: what it refers
   // to, the whole run, would outlive minor collections.
-  readonly #onToolEdit = (what: string): void => this.noteEdit(`run.tools.${what}()`)
-  readonly #onRewrite = (): void => this.noteEdit('run.messages.rewrite()')
+  readonly #onToolEdit = (what: string): void => this.progress.noteEdit(`run.tools.${what}()`)
+  readonly #onRewrite = (): void => this.progress.noteEdit('run.messages.rewrite()')
 
   constructor(init: RunInit) {
     const { parent } = init
@@ -178,13 +149,14 @@ export class Run implements RunContext {
     this.input = init.input ?? none
     this.journal = new Journal()
     this.messages = this.journal.messages
+    this.progress = new LoopProgress(this.journal)
   }
 
   /** Makes a run of its own for a model call that a middleware of this one repeats. */
   forRepeatedCall(signal: AbortSignal | undefined): Run {
     const { agentName, session, data, tenant } = this
     const run = new Run({ sink: drain, agentName, session, data, tenant, signal })
-    run.iteration = this.iteration
+    run.progress.repeat(this.progress)
     run.journal.loop = this.journal.loop
     return run
   }
@@ -208,6 +180,10 @@ export class Run implements RunContext {
   /** Signs the checkpoints of the run. */
   get signer(): CheckpointSigner {
     return this.#init.signer!
+  }
+
+  get iteration(): number {
+    return this.progress.iteration
   }
 
   get id(): string {
@@ -244,6 +220,7 @@ export class Run implements RunContext {
   /** The input has ids of its own. */
   acceptInput(input: readonly Message[]): void {
     this.input = input
+    this.open(this.session, input)
   }
 
   /** The run continues a session with `input`, or neither, until its loop begins. */
@@ -257,50 +234,10 @@ export class Run implements RunContext {
     this.claimKey = key
   }
 
-  /** The loop begins with `messages`, or again. Edits of what it works with count from here on. */
-  enterLoop(messages: () => readonly Message[]): void {
-    this.phase = 'looping'
-    this.lateEdit = undefined
-    this.journal.enter(messages)
-    this.iteration = Math.max(0, this.journal.loop.iteration - 1)
-  }
-
-  /** The loop has ended, for the agent middleware outside `depth`. */
-  leaveLoop(depth: number): void {
-    this.phase = 'looped'
-    this.messages.leave(depth)
-  }
-
   /** The agent middleware at `depth` runs, and what is inside it begins anew. */
   enter(depth: number): void {
     this.messages.enter(depth)
-    this.levels?.enter(depth)
-  }
-
-  /** An agent middleware has ended while the loop inside it was running, which stops at the next step. */
-  cancelLoop(error: unknown): void {
-    this.cancellations++
-    this.#request?.cancelInside(error)
-  }
-
-  /** The next iteration of the loop begins. */
-  beginIteration(): void {
-    this.iteration = this.#position = this.journal.loop.iteration
-  }
-
-  /** Middleware at `position` runs: around the run, or inside a model call or tool call. */
-  moveTo(position: string | number): void {
-    this.#position = position
-  }
-
-  /** A model call sends its request. */
-  beginRequest(call: OpenRequest): void {
-    this.#request = call
-  }
-
-  /** The model call asks for this format. */
-  requestFormat(format: ResponseFormat | undefined): void {
-    this.responseFormat = format
+    this.progress.levels?.enter(depth)
   }
 
   /** Sends updates of the loop through the transforms of the agent middleware; `fold` gathers what leaves them. */
@@ -338,18 +275,6 @@ export class Run implements RunContext {
     this.stop('')
   }
 
-  /**
-   * Notes an edit of what the loop works with.
-   * @throws MiddlewareContractError if the run has ended
-   */
-  noteEdit(what: string): void {
-    if (this.phase === 'early' || this.phase === 'looping') return
-    if (this.phase === 'over') {
-      throw new MiddlewareContractError('', `${what} was called after the run had ended`)
-    }
-    this.lateEdit ??= { what, depth: this.messages.depth }
-  }
-
   get interrupts(): Interrupts {
     return (this.#interrupts ??= new Interrupts(this.journal))
   }
@@ -377,25 +302,13 @@ export class Run implements RunContext {
     return this.unlessAborted(this.#saving)
   }
 
-  /**
-   * Returns the levels around iterations and tool batches, for more middleware there.
-   * @throws MiddlewareContractError while the loop runs, and after the run
-   */
-  intercept(make: () => LoopLevels): LoopLevels {
-    if (this.phase === 'looping') {
-      throw new MiddlewareContractError('', 'interceptLoop() was called while the loop runs')
-    }
-    this.noteEdit('interceptLoop()')
-    return (this.levels ??= make())
-  }
-
   /** Adds a gate to the tool calls, inside the existing ones. */
   addCallGate(gate: CallGate): void {
     this.callGates = [...this.callGates, gate]
   }
 
   allowIterations(count: number): void {
-    this.noteEdit('run.allowIterations()')
+    this.progress.noteEdit('run.allowIterations()')
     this.moreIterations += count
   }
 
@@ -412,7 +325,7 @@ export class Run implements RunContext {
 
   /** Stops listening to the caller's signal. */
   release(): void {
-    this.phase = 'over'
+    this.progress.end()
     this.messages.onEdit = this.#onRewrite
     this.#init.control?.detach(this)
     this.#unlink?.()
@@ -443,27 +356,24 @@ export class Run implements RunContext {
     if (messages.length > 0 && usage.totalTokens === undefined) this.usageEstimated = true
   }
 
-  emit({ type, data, public: isPublic }: RunEventInit): void {
-    this.#send({ type, data, runId: this.id, ...(isPublic === true && { public: true }) })
+  get #eventsOf(): RunEvents {
+    return (this.#events ??= new RunEvents(this, this.#init))
+  }
+
+  emit(event: RunEventInit): void {
+    this.#eventsOf.emit(event)
   }
 
   observe(listener: (event: RunEvent) => void): () => void {
-    return addObserver((this.#observers ??= new Set()), listener)
+    return this.#eventsOf.observe(listener)
   }
 
   request<Value>(request: RunRequestInit<Value>): Promise<Value> {
-    const { onRequest } = this.#init
-    if (!this.sink.streaming && onRequest === undefined) {
-      const problem = `no handler for the request "${request.type}": stream the run, or pass \`onRequest\``
-      return Promise.reject(new LamellaError(problem, { code: 'run_failed' }))
-    }
-    const send = (event: RunEvent): void => this.#send(event)
-    this.#requests ??= new RunRequests()
-    return this.#requests.ask(request, { runId: this.id, signal: this.signal, send, onRequest })
+    return this.#eventsOf.request(request)
   }
 
   respond(id: string, value: unknown): boolean {
-    return this.#requests?.respond(id, value) ?? false
+    return this.#events?.respond(id, value) ?? false
   }
 
   holdTools(verdict: Promise<unknown>): void {
@@ -479,21 +389,16 @@ export class Run implements RunContext {
   }
 
   stop(reason: string, { response }: Omit<Stop, 'reason'> = {}): void {
-    this.noteEdit('run.stop()')
+    this.progress.noteEdit('run.stop()')
     this.stopped ??= { reason, response }
   }
 
   interrupt<Value>(payload: unknown): Promise<Value> {
-    return this.interrupts.ask(payload, this.#position) as Promise<Value>
+    return this.interrupts.ask(payload, this.progress.position) as Promise<Value>
   }
 
   stateSnapshot(): Record<string, unknown> {
     return this.#state?.snapshot() ?? {}
-  }
-
-  #send(event: RunEvent): void {
-    this.sink.push({ contents: [], event })
-    tellAll(event, this.#init.onEvent, this.#observers)
   }
 }
 

@@ -95,7 +95,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
 
   override enter(depth: number): void {
     super.enter(depth)
-    this.run.enter(depth + 1)
+    this.run.progress.enter(depth + 1)
   }
 
   override acceptResult(depth: number): void | Promise<void> {

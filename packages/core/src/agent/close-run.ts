@@ -119,7 +119,8 @@ function cancelOpenCalls(response: AgentResponse, run: Run): AgentResponse {
     role: 'tool',
     contents: cancelledResults(calls, 'the run ended'),
   }
-  run.endTransforms()
+  // All agent middleware is done: the update reaches the caller as it is.
+  run.transformWith(undefined, run.partial)
   run.sink.push({ ...message, messageId: message.id })
   return { ...response, messages: [...response.messages, message] }
 }

@@ -39,6 +39,12 @@ export class LoopProgress {
     this.#journal = journal
   }
 
+  /** The agent middleware at `depth` runs, and what is inside it begins anew. */
+  enter(depth: number): void {
+    this.#journal.messages.enter(depth)
+    this.levels?.enter(depth)
+  }
+
   /** Takes over the progress of another run, which repeats a model call in this one. */
   repeat({ iteration }: LoopProgress): void {
     this.iteration = iteration

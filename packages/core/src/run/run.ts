@@ -1,7 +1,6 @@
 import { none } from '../base/none.ts'
 import { createId } from '../base/create-id.ts'
 import { onAbort, unlessAborted } from '../base/promises.ts'
-import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { Middleware } from '../contract/agent.ts'
 import type { CallGate } from '../contract/approval.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
@@ -234,12 +233,6 @@ export class Run implements RunContext {
     this.claimKey = key
   }
 
-  /** The agent middleware at `depth` runs, and what is inside it begins anew. */
-  enter(depth: number): void {
-    this.messages.enter(depth)
-    this.progress.levels?.enter(depth)
-  }
-
   /** Sends updates of the loop through the transforms of the agent middleware; `fold` gathers what leaves them. */
   transformWith(
     transforms: TransformPipeline<AgentResponseUpdate> | undefined,
@@ -247,11 +240,6 @@ export class Run implements RunContext {
   ): void {
     this.sink.outer = transforms
     this.partial = fold
-  }
-
-  /** The agent middleware is done: updates reach the caller as they are. */
-  endTransforms(): void {
-    this.sink.outer = undefined
   }
 
   /** Takes back what the inside of an agent middleware has produced. */

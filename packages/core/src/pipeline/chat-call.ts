@@ -33,7 +33,7 @@ export interface ChatCallInput {
 /** Runs one model call through its middlewares. The request that was sent is on the call. */
 export type CallModel = (call: ChatCall) => Promise<ChatResponse>
 
-/** What a request offers to the model. */
+/** Tools and tool choice of a request. */
 export interface RequestedTools {
   readonly toolChoice: ChatOptions['toolChoice']
   /** Tools of the run when the request was made. */
@@ -47,7 +47,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
   readonly input: ChatCallInput
   /** Tools of the run when the call began. */
   readonly shown: readonly ToolDefinition[]
-  /** What the last request offered. Undefined until one was made. */
+  /** Tools of the last request. Undefined until one was made. */
   requested: RequestedTools | undefined
   readonly #callModel: CallModel
   #request: AbortController | undefined

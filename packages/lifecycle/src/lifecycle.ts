@@ -1,12 +1,3 @@
-<<<<<<< HEAD:packages/core/src/lifecycle/lifecycle.ts
-import type { OptionRules } from '../base/check-options.ts'
-import { checkOptions } from '../base/check-options.ts'
-import type { AgentContext, AgentMiddleware } from '../contract/agent.ts'
-import type { ChatContext, ChatMiddleware } from '../contract/chat.ts'
-import type { FunctionMiddleware } from '../contract/run.ts'
-import { ToolError } from '../contract/tool-error.ts'
-import { interceptLoop } from '../loop/intercept-loop.ts'
-=======
 import type { OptionRules } from '@lamella/core/authoring'
 import { checkOptions, interceptLoop } from '@lamella/core/authoring'
 import type {
@@ -17,7 +8,6 @@ import type {
   FunctionMiddleware,
 } from '@lamella/core'
 import { ToolError } from '@lamella/core'
->>>>>>> main:packages/lifecycle/src/lifecycle.ts
 import { collecting, failuresOf } from './failures.ts'
 import { FunctionHookView } from './function-hook-view.ts'
 import type { LifecycleHooks } from './hooks.ts'

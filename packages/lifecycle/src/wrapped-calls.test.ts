@@ -1,15 +1,9 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-<<<<<<< HEAD:packages/core/src/lifecycle/wrapped-calls.test.ts
-import type { LifecycleHooks } from '../index.ts'
-import { Agent, agentMiddleware, lifecycle, tool } from '../index.ts'
-import { interceptLoop } from '../loop/intercept-loop.ts'
-=======
 import type { LifecycleHooks } from './index.ts'
 import { Agent, agentMiddleware, tool } from '@lamella/core'
 import { lifecycle } from './index.ts'
 import { interceptLoop } from '@lamella/core/authoring'
->>>>>>> main:packages/lifecycle/src/wrapped-calls.test.ts
 
 const echo = tool({
   name: 'echo',

@@ -8,7 +8,8 @@ const steps = {
   mutations: [
     'node',
     'scripts/mutate.mjs',
-    '--tests=src/loop/interceptors,src/lifecycle',
+    '--packages=lifecycle',
+    '--tests=src/loop/interceptors,packages/lifecycle/',
     'loop/interceptors.ts',
   ],
   runtimes: ['node', 'scripts/dev.mjs', 'runtimes'],

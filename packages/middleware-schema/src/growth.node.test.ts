@@ -19,8 +19,9 @@ testGrowthOfExports(exports, {
     'parsePartialJson (of an object)': (text) => parsePartialJson(`{"a":${text}`),
     partialJson: inPieces,
     'partialJson (of an object)': (text) => inPieces(`{"a":${text}`),
-    repairJson: (text) => repairJson(text),
-    'repairJson (of an object)': (text) => repairJson(`{"a":${text}`),
+    // Without the library that reads shorter texts, in a time that is not linear.
+    repairJson: (text) => repairJson(text, 0),
+    'repairJson (of an object)': (text) => repairJson(`{"a":${text}`, 0),
   },
   middlewares: {
     schemaValidator: () => schemaValidator({ schema, maxReasks: 0, onFailure: 'raw' }),

@@ -53,4 +53,7 @@ export const hostilePieces: readonly string[] = [
   '{"a":1}\n',
   '[1 ',
   '{} ',
+  '../',
+  '. ',
+  'from a,',
 ]

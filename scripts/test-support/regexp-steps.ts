@@ -211,7 +211,7 @@ function compile(expression: RegExp): Program {
         emitLoop(out, node, back)
         return
       default:
-        throw new TypeError(`${source}: ${node.type} is not counted`)
+        throw new TypeError(`${source}: ${(node as AST.Element).raw} is not counted`)
     }
   }
 
@@ -260,7 +260,8 @@ function edge(node: AST.EdgeAssertion | AST.WordBoundaryAssertion, { multiline }
   if (node.kind === 'end')
     return (text: string, at: number) => at === text.length || (multiline && isLineBreak(text[at]!))
   const isWord = (char = ''): boolean => /\w/.test(char)
-  return (text: string, at: number) => (isWord(text[at - 1]) !== isWord(text[at])) !== node.negate
+  const { negate } = node as AST.WordBoundaryAssertion
+  return (text: string, at: number) => (isWord(text[at - 1]) !== isWord(text[at])) !== negate
 }
 
 // Kept from before anyone counts.

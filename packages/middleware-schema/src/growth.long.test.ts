@@ -1,5 +1,8 @@
-import { testGrowthOfExports } from '../../../scripts/test-support/growth-of-exports.ts'
+import { expect, test } from 'vitest'
+import { testGrowthOfExports, tooFast } from '../../../scripts/test-support/growth-of-exports.ts'
+import { findBroken, findJson } from './find-json.ts'
 import * as exports from './index.ts'
+import { mendJson } from './mend-json.ts'
 
 const { parseJson, parsePartialJson, partialJson, repairJson, schemaValidator } = exports
 const schema = { type: 'object', properties: { a: { type: 'string' } } }
@@ -29,3 +32,32 @@ testGrowthOfExports(exports, {
   // Its test counts what it copies.
   others: ['partialValues'],
 })
+
+const units = [
+  '"a"{a`null,',
+  '[',
+  '{"a":',
+  '"',
+  '"+"[',
+  ',"a"/',
+  '/*',
+  '//\n',
+  'a ',
+  '\'“"a":`',
+  '\\',
+]
+
+test.each(['', '["', '{"a":"'])(
+  'the work of mending what follows %j is linear',
+  async (before) => {
+    expect(await tooFast((text) => mendJson(before + text), units)).toEqual([])
+  },
+  60_000,
+)
+
+test('the work of finding JSON is linear', async () => {
+  const hostile = ['[', '{"', '```', '```\n', '[]', '{"a":', '\\"']
+
+  expect(await tooFast(findJson, hostile)).toEqual([])
+  expect(await tooFast(findBroken, hostile)).toEqual([])
+}, 60_000)

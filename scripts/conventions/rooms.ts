@@ -34,6 +34,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/ai-sdk/src': ['model', 'client', 'middleware', 'tools'],
   'packages/anthropic/src': ['errors', 'history', 'requests', 'answers', 'connection', 'fetch'],
+  'packages/google/src': ['models', 'safety', 'errors', 'history', 'requests', 'answers', 'connection'],
   'packages/azure-openai/src': ['answers', 'connection', 'calls', 'fetch'],
   'packages/guardrail-content/src': ['words', 'moderators', 'filter'],
   'packages/guardrail-injection/src': ['signals', 'assess', 'incoming', 'outgoing'],

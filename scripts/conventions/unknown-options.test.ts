@@ -11,6 +11,7 @@ import {
   sessions,
   toolSearch,
 } from '../../packages/core/src/index.ts'
+import { GoogleChatClient } from '../../packages/google/src/index.ts'
 import {
   azureContentSafety,
   contentFilter,
@@ -97,6 +98,11 @@ const rows: Readonly<Record<string, Row>> = {
     { paths: 'PathOptions', contents: 'ContentOptions' },
   ],
   findPii: [(options) => findPii('', options), 'FindPiiOptions'],
+  GoogleChatClient: [
+    (options) => new GoogleChatClient(options),
+    'GoogleChatClientOptions',
+    { vertex: 'VertexOptions' },
+  ],
   guardrail: [
     (options: object) => guardrail({ ...bare, ...options }),
     'GuardrailOptions',
@@ -174,7 +180,7 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 const own =
-  /^(middleware-|guardrail-|store-|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$)/
+  /^(middleware-|guardrail-|store-|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$)/
 const packages = globSync('packages/*').map((folder) => folder.slice('packages/'.length))
 const typesOf = new Map(packages.map((name) => [name, declarations(sourcesOf(name))]))
 

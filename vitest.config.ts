@@ -20,7 +20,8 @@ const alias =
  * Packages whose test files share their modules, which takes less than half of the time. The others start
  * servers, processes or clients of a service, or watch the whole process.
  */
-const sharesModules = /^(?:core|otel|openai|azure-openai|anthropic|google|guardrail-.+|middleware-.+)$/
+const sharesModules =
+  /^(?:core|otel|openai|azure-openai|anthropic|google|guardrail-.+|middleware-.+)$/
 
 const packages = readdirSync('packages')
   .filter((name) => existsSync(`packages/${name}/src`))

@@ -10,7 +10,7 @@ const alias =
   core === undefined
     ? {}
     : Object.fromEntries(
-        ['authoring', 'transport', 'index'].map((entry) => [
+        ['authoring', 'index'].map((entry) => [
           entry === 'index' ? '@lamella/core' : `@lamella/core/${entry}`,
           `${core}/dist/${entry}.js`,
         ]),
@@ -21,7 +21,7 @@ const alias =
  * servers, processes or clients of a service, or watch the whole process.
  */
 const sharesModules =
-  /^(?:core|otel|openai|azure-openai|anthropic|google|guardrail-.+|middleware-.+)$/
+  /^(?:core|guardrail|lifecycle|store|text|transport|otel|openai|azure-openai|anthropic|google|guardrail-.+|middleware-.+)$/
 
 const packages = readdirSync('packages')
   .filter((name) => existsSync(`packages/${name}/src`))

@@ -6,18 +6,8 @@ import type {
   Message,
 } from '@lamella/core'
 import { BaseChatClient, foldUpdates } from '@lamella/core'
-import type {
-  FailureContext,
-  PreparedHistory,
-  TransportCall,
-  WireObject,
-} from '@lamella/core/transport'
-import {
-  conversationTexts,
-  headerUpdates,
-  readEventStream,
-  readWhole,
-} from '@lamella/core/transport'
+import type { FailureContext, PreparedHistory, TransportCall, WireObject } from '@lamella/transport'
+import { conversationTexts, headerUpdates, readEventStream, readWhole } from '@lamella/transport'
 import type { MapperContext } from './answers/content-updates.ts'
 import { ContentUpdates } from './answers/content-updates.ts'
 import type { GoogleChatClientOptions } from './connection/client-options.ts'

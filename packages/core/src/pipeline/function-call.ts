@@ -2,13 +2,14 @@ import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { FunctionInvocationContext, Tool, ToolDefinition } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { MiddlewareTermination } from '../contract/termination.ts'
+import { isToolError } from '../contract/tool-error.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { toFunctionResult } from '../messages/function-result.ts'
 import type { LiveTools } from '../run/live-tools.ts'
 import type { Run } from '../run/run.ts'
-import { CallView } from './call-view.ts'
 import type { PipelineCall } from './compose.ts'
+import { CallView, defineInputs } from './compose.ts'
 
 /** One call that is ready to run: its arguments fit the schema. */
 export interface PreparedCall {
@@ -99,50 +100,15 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
   cancelInside(): void {}
 }
 
-/** Inputs of a tool call that its middlewares may edit. */
-interface FunctionInput {
-  readonly arguments: Readonly<Record<string, unknown>>
-  readonly data: unknown
-}
-
 export class FunctionView
   extends CallView<FunctionResult, FunctionCall>
   implements FunctionInvocationContext
 {
-  readonly #given: FunctionInput
-  #arguments: Readonly<Record<string, unknown>>
-  #data: unknown
-
-  constructor(
-    call: FunctionCall,
-    depth: number,
-    given: FunctionInput,
-    ownSignal: AbortSignal | undefined,
-  ) {
-    super(call, depth, ownSignal)
-    this.#given = given
-    this.#arguments = given.arguments
-    this.#data = given.data
-  }
+  declare arguments: Readonly<Record<string, unknown>>
+  declare data: unknown
 
   derive(): this {
-    return new FunctionView(this.call, this.depth + 1, this, this.ownSignal) as this
-  }
-
-  get arguments(): Readonly<Record<string, unknown>> {
-    return this.#arguments
-  }
-
-  set arguments(args: Readonly<Record<string, unknown>>) {
-    this.#arguments = this.edited('arguments', args, this.#arguments, this.#given.arguments)
-  }
-
-  get data(): unknown {
-    return this.#data
-  }
-
-  set data(data: unknown) {
-    this.#data = this.edited('data', data, this.#data, this.#given.data)
+    return new FunctionView(this.call, this.depth + 1, this.inputs, this.ownSignal) as this
   }
 
   get function(): Tool {
@@ -185,4 +151,14 @@ export class FunctionView
   removeTools(...tools: readonly (string | ToolDefinition)[]): void {
     this.tools.remove(...tools)
   }
+}
+
+defineInputs(FunctionView, 'arguments', 'data')
+
+/**
+ * Returns true if the tool of this call failed with the error, so that the model reads it. Any other error was
+ * thrown by middleware and fails the run.
+ */
+export function isErrorOfTool(context: FunctionInvocationContext, error: unknown): boolean {
+  return isToolError(error) || (context as FunctionView).call.toolFault?.error === error
 }

@@ -1,7 +1,7 @@
 import type { FunctionCallContent } from '@lamella/core'
 import { createId } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { stringOf, TransportFault } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { stringOf, TransportFault } from '@lamella/transport'
 
 interface OpenCall {
   readonly content: FunctionCallContent

@@ -1,6 +1,6 @@
 import type { Usage } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { defined, recordOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { defined, recordOf } from '@lamella/transport'
 
 /**
  * The counts of a response. Google counts thinking beside the answer, and results of hosted tools beside

@@ -1,5 +1,5 @@
 import type { Annotation } from '@lamella/core'
-import { listOf, recordOf, stringOf } from '@lamella/core/transport'
+import { listOf, recordOf, stringOf } from '@lamella/transport'
 
 /**
  * The sources of an answer as annotations of its text. A range counts only if the text there is what the

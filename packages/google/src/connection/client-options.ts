@@ -1,6 +1,6 @@
 import type { ChatClientOptions } from '@lamella/core'
 import type { OptionRules } from '@lamella/core/authoring'
-import type { Fetch, RequestSender } from '@lamella/core/transport'
+import type { Fetch, RequestSender } from '@lamella/transport'
 import type { SafetySetting } from '../requests/google-provider-options.ts'
 
 /** Project and place of Vertex AI. */
@@ -67,6 +67,7 @@ export interface GoogleChatClientOptions extends ChatClientOptions {
 export const owner = 'GoogleChatClient'
 
 export const clientRules: OptionRules<GoogleChatClientOptions> = {
+  name: 'string?',
   model: 'any',
   middleware: 'any',
   apiKey: 'any',

@@ -1,6 +1,6 @@
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
-import type { RequestSender } from '@lamella/core/transport'
-import { checkTimeLimits, HttpClient } from '@lamella/core/transport'
+import type { RequestSender } from '@lamella/transport'
+import { checkTimeLimits, HttpClient } from '@lamella/transport'
 import type { SafetySetting } from '../requests/google-provider-options.ts'
 import type { GoogleChatClientOptions, VertexOptions } from './client-options.ts'
 import { clientRules, owner } from './client-options.ts'

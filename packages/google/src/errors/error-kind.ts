@@ -1,6 +1,6 @@
 import type { ProviderErrorKind } from '@lamella/core'
-import type { FailureVerdict, WireObject } from '@lamella/core/transport'
-import { listOf, recordOf, statusVerdicts, stringOf, tooLongWords } from '@lamella/core/transport'
+import type { FailureVerdict, WireObject } from '@lamella/transport'
+import { listOf, recordOf, statusVerdicts, stringOf, tooLongWords } from '@lamella/transport'
 
 /** Fields of an error report. */
 export interface ErrorFacts {

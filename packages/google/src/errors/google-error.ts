@@ -1,5 +1,5 @@
 import type { ProviderError } from '@lamella/core'
-import type { FailureContext, HeaderReader, WireObject } from '@lamella/core/transport'
+import type { FailureContext, HeaderReader, WireObject } from '@lamella/transport'
 import {
   listOf,
   recordOf,
@@ -9,7 +9,7 @@ import {
   safeName,
   stringOf,
   transportError,
-} from '@lamella/core/transport'
+} from '@lamella/transport'
 import { contentFilter, safetyResults } from '../safety/safety-results.ts'
 import type { ErrorFacts } from './error-kind.ts'
 import { kindOf } from './error-kind.ts'

@@ -1,6 +1,6 @@
 import type { Message } from '@lamella/core'
-import type { HistoryRules, PreparedHistory } from '@lamella/core/transport'
-import { CallIds, prepareHistory, stringOf } from '@lamella/core/transport'
+import type { HistoryRules, PreparedHistory } from '@lamella/transport'
+import { CallIds, prepareHistory, stringOf } from '@lamella/transport'
 import { filePart } from './file-part.ts'
 
 /** Model that a history is prepared for. */

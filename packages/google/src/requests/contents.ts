@@ -1,6 +1,6 @@
 import type { Content, FunctionResultContent, Message, Origin } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { recordOf, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { recordOf, stringOf } from '@lamella/transport'
 import { filePart, fitsResult } from '../history/file-part.ts'
 import { modelFamily } from '../history/google-history.ts'
 import type { ModelTraits } from '../models/model-traits.ts'

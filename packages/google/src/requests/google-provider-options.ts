@@ -1,5 +1,5 @@
 import type { ChatRequest } from '@lamella/core'
-import { ownProviderOptions } from '@lamella/core/transport'
+import { ownProviderOptions } from '@lamella/transport'
 
 /** Blocks a category of harm from a threshold on. */
 export type SafetySetting = {

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '@lamella/core'
 import { isObject } from '@lamella/core/authoring'
-import type { WireObject } from '@lamella/core/transport'
-import { listOf, recordOf, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { listOf, recordOf, stringOf } from '@lamella/transport'
 
 /** A schema as Google takes it, or the reason why there is none. */
 export type AdaptedSchema =

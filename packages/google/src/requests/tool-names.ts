@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '@lamella/core'
-import { legalName } from '@lamella/core/transport'
+import { legalName } from '@lamella/transport'
 import { longestToolName } from '../history/google-history.ts'
 
 /** Returns a tool's name as Google takes it: it begins with a letter or `_`. */

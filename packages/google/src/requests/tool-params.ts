@@ -1,6 +1,6 @@
 import type { ChatOptions, HostedTool, Tool, ToolDefinition } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { listOf, recordOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { listOf, recordOf } from '@lamella/transport'
 import type { ModelTraits } from '../models/model-traits.ts'
 import type { GoogleProviderOptions } from './google-provider-options.ts'
 import { googleSchema } from './google-schema.ts'

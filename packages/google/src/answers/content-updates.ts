@@ -22,7 +22,7 @@ export interface MapperContext {
   readonly model: string | undefined
   /** Names of the tools, by those that Google was told. */
   readonly toolNames: ReadonlyMap<string, string>
-  /** What the request left out: options, parts of the history, tools. */
+  /** Parts that the request left out: options, parts of the history, tools. */
   readonly notes: Readonly<Record<string, unknown>>
 }
 

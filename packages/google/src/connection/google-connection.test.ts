@@ -9,7 +9,7 @@ interface Sent {
   readonly headers: Headers
 }
 
-/** What a client sends for one call. */
+/** Returns the request of one call. */
 async function sent(
   options: GoogleChatClientOptions,
   model = 'gemini-3-flash',

@@ -23,7 +23,7 @@ export interface PreparedBody {
   readonly body: Record<string, unknown>
   /** Names of the tools, by those that Google is told. */
   readonly toolNames: ReadonlyMap<string, string>
-  /** What the request leaves out, for the metadata of the answer. */
+  /** Parts that the request leaves out, for the metadata of the answer. */
   readonly notes: Readonly<Record<string, unknown>>
 }
 

@@ -37,7 +37,7 @@ const alias =
  * servers, processes or clients of a service, or watch the whole process.
  */
 const sharesModules =
-  /^(?:core|guardrail|lifecycle|store|text|transport|otel|openai|azure-openai|anthropic|guardrail-.+|middleware-.+)$/
+  /^(?:core|guardrail|lifecycle|store|text|transport|otel|openai|azure-openai|anthropic|google|guardrail-.+|middleware-.+)$/
 
 const packages = readdirSync('packages')
   .filter((name) => existsSync(`packages/${name}/src`))

@@ -1,6 +1,8 @@
 export { toBase64 } from './base/json.ts'
 export { longestTimerMs } from './base/timers.ts'
 export { boundedFailure } from './transport/failures/bounded-failure.ts'
+export { ArrivingCalls } from './transport/calls/arriving-calls.ts'
+export type { CallPiece } from './transport/calls/arriving-calls.ts'
 export { CallIds } from './transport/requests/call-ids.ts'
 export { readEventStream } from './transport/http/event-stream.ts'
 export type { EventMapper, EventStreamCall } from './transport/http/event-stream.ts'

@@ -1,5 +1,5 @@
 // A documentation assistant over a real folder, with middlewares at all three levels.
-// usage: npm start -- [--folder PATH] [question]
+// usage: npm start -- [--folder PATH] [--picture FILE] [question]
 import { Agent } from '@lamella/core'
 import { answer, Totals } from './docs-assistant/answer.ts'
 import { chat } from './docs-assistant/chat.ts'
@@ -43,7 +43,7 @@ function createAssistant(model: ChosenModel, folder: DocsFolder, recording: RunR
 }
 
 async function main(): Promise<void> {
-  const { folder: path, question: asked, help } = readCommandLine(process.argv.slice(2))
+  const { folder: path, picture, question: asked, help } = readCommandLine(process.argv.slice(2))
   if (help) {
     console.log(usageText)
     return
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
   const question = asked ?? (await pipedQuestion(stdin))
 
   await using model = await chooseModel(process.env, stdout.isTTY)
-  const recording = await RunRecording.start()
+  const recording = new RunRecording()
   const agent = createAssistant(model, folder, recording)
   const screen = new Screen(stdout)
   const totals = new Totals()
@@ -78,8 +78,12 @@ async function main(): Promise<void> {
   } finally {
     screen.blank()
     screen.line(`Usage: ${String(totals)}`)
-    const page = await recording.draw()
-    if (page !== undefined) screen.line(`Picture of the run: ${page}`)
+    if (picture === undefined)
+      screen.hint('With --picture run.html, the work of each middleware becomes a page.')
+    else {
+      await recording.draw(picture)
+      screen.line(`Picture of the run: ${picture}`)
+    }
   }
 
   async function answerAll(questions: readonly string[]): Promise<void> {

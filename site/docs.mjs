@@ -27,7 +27,7 @@ await timed('site', async () => {
   await build(site, { logLevel: 'warn' })
 })
 writeTexts()
-console.log(`${pages.length} documents and ${api.length} API pages in ${dist}`)
+console.log(`${pages.length} documents and ${api.length} API pages`)
 
 if (process.argv.includes('--test')) {
   const vitest = join(root, 'node_modules', '.bin', 'vitest')
@@ -40,6 +40,11 @@ if (process.argv.includes('--test')) {
 if (process.argv.includes('--serve')) {
   const { serve } = await import('vitepress')
   await serve({ root: site, port: 4173 })
+  console.log('Site: http://localhost:4173/')
+} else {
+  console.log(
+    `Site: ${join(dist, 'index.html')}; \`npm run docs -- --serve\` opens it to a browser`,
+  )
 }
 
 /** Writes what programs read: each page as Markdown, a list of them, and all documents in one file. */

@@ -1,32 +1,20 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
 import type { Recorder } from '@lamella/picture'
 import { pictureOf, recorder } from '@lamella/picture'
-import { toFile } from '@lamella/picture/file'
 
-/** Records all runs of this program, and draws them at its end. */
+/** Records all runs of this program in memory, and draws them on request. */
 export class RunRecording {
   readonly recorder: Recorder<'agent'>
-  readonly #folder: string
+  #lines = ''
 
-  private constructor(folder: string) {
-    this.#folder = folder
-    this.recorder = recorder({ sink: toFile(join(folder, 'runs.jsonl')), capture: 'full' })
+  constructor() {
+    const write = (lines: string): void => void (this.#lines += lines)
+    this.recorder = recorder({ sink: { write }, capture: 'full' })
   }
 
-  /** Creates a recording in a new temporary folder. */
-  static async start(): Promise<RunRecording> {
-    return new RunRecording(await mkdtemp(join(tmpdir(), 'lamella-')))
-  }
-
-  /** Writes the page, and resolves to its path; to undefined if nothing ran. */
-  async draw(): Promise<string | undefined> {
+  /** Writes a page with all runs so far. */
+  async draw(page: string): Promise<void> {
     await this.recorder.flush()
-    const recording = await readFile(join(this.#folder, 'runs.jsonl'), 'utf8').catch(() => '')
-    if (recording === '') return undefined
-    const page = join(this.#folder, 'runs.html')
-    await writeFile(page, pictureOf(recording), { mode: 0o600 })
-    return page
+    await writeFile(page, pictureOf(this.#lines), { mode: 0o600 })
   }
 }

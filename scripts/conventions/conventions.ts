@@ -149,14 +149,6 @@ export const rules = {
       )
       .map(([path]) => `${path}: not a name in kebab-case, or one that could hold anything`),
 
-  'a file holds one idea': (tree) =>
-    code(tree)
-      .map(([path, text]) => ({ path, lines: linesOf(text) }))
-      .filter(({ path, lines }) => lines > (isTest(path) ? 500 : 300))
-      .map(
-        ({ path, lines }) => `${path}: ${lines} lines of code, at most ${isTest(path) ? 500 : 300}`,
-      ),
-
   'an example is short, and has a row in the table of examples': (tree) => {
     const examples = [...tree].filter(([path]) => /^examples\/\d\d-[^/]*\.ts$/.test(path))
     const table = tree.get('examples/README.md') ?? ''

@@ -19,7 +19,7 @@ export type {
   AgentPipelineInput,
 } from './agent/agent-pipeline.ts'
 export { withFunctionInvocation } from './agent/function-invocation.ts'
-export type { FunctionInvokingClient } from './agent/function-invocation.ts'
+export type { FunctionInvokingClient, InvocationOptions } from './agent/function-invocation.ts'
 export { functionPipeline } from './loop/function-pipeline.ts'
 export type {
   FunctionHandler,
@@ -196,9 +196,9 @@ export type {
 } from './store/store-sessions.ts'
 export type { StreamOutcome } from './stream/stream-outcome.ts'
 export type { Finalizer, StreamFold, StreamSource } from './stream/stream-source.ts'
-export type { ClientContent } from './stream/client-updates.ts'
-export type { ServerSentEventsOptions } from './stream/server-sent-events.ts'
-export type { TextOptions } from './stream/stream-views.ts'
+export { tee } from './stream/tee.ts'
+export type { TextOptions } from './stream/text-pieces.ts'
+export { toReadableStream } from './stream/readable-stream.ts'
 export { parseValue } from './pipeline/structured-output.ts'
 export {
   BudgetExhausted,
@@ -220,8 +220,6 @@ export { toolSearch } from './loop/tool-search.ts'
 export type { ToolSearchOptions } from './loop/tool-search.ts'
 export { isToolError, ToolError } from './contract/tool-error.ts'
 export type { TransformController, UpdateTransformer } from './stream/update-transformer.ts'
-export { approvalResponse, toolResult } from './messages/trusted-content.ts'
-export type { ApprovalAnswer } from './messages/trusted-content.ts'
 export { userInput } from './messages/user-input.ts'
 export type { UserInputOptions } from './messages/user-input.ts'
 export { addUsage } from './messages/usage.ts'

@@ -19,7 +19,7 @@ export function parsePartialJson(text: string): unknown {
 
 /** Creates a reader for JSON that arrives in pieces. Its work is linear in the length of the text. */
 export function partialJson(): PartialJson {
-  return new Reader()
+  return new PartialJsonReader()
 }
 
 /** An open list or object. */
@@ -38,7 +38,10 @@ interface Scalar {
   text: string
 }
 
-class Reader implements PartialJson {
+/** Reads JSON piece by piece, and knows what its value costs. */
+export class PartialJsonReader implements PartialJson {
+  /** Open lists and objects with their items and properties: what `value()` copies. */
+  open = 0
   readonly #stack: Frame[] = []
   #root: { readonly value: unknown } | undefined
   #failed = false
@@ -125,6 +128,7 @@ class Reader implements PartialJson {
     else if (char === '[' || char === '{') {
       const list = char === '[' ? [] : undefined
       this.#stack.push({ list, entries: new Map(), key: undefined, expects: 'first' })
+      this.open++
     } else if (/[-\d]/.test(char)) this.#scalar = { kind: 'number', text: char }
     else if (char in literals) this.#scalar = { kind: 'literal', text: char }
     else this.#failed = true
@@ -137,6 +141,7 @@ class Reader implements PartialJson {
       return
     }
     this.#stack.pop()
+    this.open -= 1 + (top.list?.length ?? top.entries.size)
     this.#settle(top.list ?? Object.fromEntries(top.entries))
   }
 
@@ -146,8 +151,10 @@ class Reader implements PartialJson {
       this.#root = { value }
       return
     }
+    const before = top.entries.size
     if (top.list !== undefined) top.list.push(value)
     else top.entries.set(top.key!, value)
+    this.open += top.list === undefined ? top.entries.size - before : 1
     top.key = undefined
     top.expects = 'end'
   }

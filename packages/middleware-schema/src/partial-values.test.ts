@@ -2,7 +2,7 @@ import { Agent, chatMiddleware, text } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { partialValues, schemaValidator } from './index.ts'
+import { parsePartialJson, partialValues, schemaValidator } from './index.ts'
 
 interface Trip {
   readonly city: string
@@ -78,4 +78,42 @@ describe('partial values of a stream', () => {
   it('are none where there is no JSON', async () => {
     expect(await collect(new Agent({ client: scriptedClient(['Hello there.']) }))).toEqual([])
   })
+
+  it.each([
+    ['an open list in another', '['],
+    ['a list of numbers', '1,'],
+    ['objects in one another', '{"a":'],
+  ])('copy in all at most a hundred entries per character, with %s', async (_, piece) => {
+    const answer = `[${piece.repeat(3000 / piece.length)}`
+    const updates = (async function* () {
+      for (const char of answer) yield { contents: [text(char)] }
+    })()
+    const seen = new WeakSet<object>()
+    let [copies, values, last] = [0, 0, undefined as unknown]
+
+    for await (const value of partialValues(updates)) {
+      values++
+      copies += newEntries(value, seen)
+      last = value
+    }
+
+    expect(copies).toBeLessThanOrEqual(101 * answer.length)
+    expect(values).toBeGreaterThan(200)
+    expect(last).toEqual(parsePartialJson(answer))
+  })
 })
+
+/** Counts the entries of lists and objects that were not seen before. */
+function newEntries(value: unknown, seen: WeakSet<object>): number {
+  let count = 0
+  const waiting = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null || seen.has(next)) continue
+    seen.add(next)
+    const inner = Object.values(next)
+    count += inner.length
+    waiting.push(...inner.filter((entry) => typeof entry === 'object'))
+  }
+  return count
+}

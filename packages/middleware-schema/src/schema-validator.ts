@@ -9,7 +9,7 @@ import type {
 import { formatIssues, LamellaError, message } from '@lamella/core'
 import { defineChatMiddleware, reporter, unlessAborted } from '@lamella/core/authoring'
 import { isRefusal, replaceAnswer, textOfAnswer } from './answer-text.ts'
-import { partialReader } from './partial-values.ts'
+import { PartialReader } from './partial-values.ts'
 import type { LocalRepair, Reading } from './read-answer.ts'
 import { readAnswer } from './read-answer.ts'
 import { repairCalls } from './repair-calls.ts'
@@ -176,14 +176,14 @@ function watch(
   context: ChatContext,
   onPartial: NonNullable<SchemaValidatorOptions['onPartial']>,
 ): void {
-  let read = partialReader()
+  let reader = new PartialReader()
   context.transformUpdates({
     start() {
-      read = partialReader()
+      reader = new PartialReader()
     },
     transform(update, controller) {
       controller.enqueue(update)
-      const value = read(update)
+      const value = reader.read(update)
       if (value === undefined) return
       try {
         onPartial(value, context)

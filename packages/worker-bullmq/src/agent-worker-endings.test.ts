@@ -303,7 +303,9 @@ describe.skipIf(!(await hasServer()))('a Redis that goes away', () => {
     })
     const client = scriptedClient([callFunction('work', {}, 'c1'), 'Done.'])
     const agent = new Agent({ client, tools: [work] })
-    const { queue, worker } = setUp({ a: agent }, { connection, ...options })
+    // A run that is added later has a client of its own, so neither takes an answer of the other.
+    const later = new Agent({ client: scriptedClient(['Later.']) })
+    const { queue, worker } = setUp({ a: agent, later }, { connection, ...options })
     const { runId } = await queue.add({ agent: 'a', input: 'Go' })
     await expect.poll(() => ran).toEqual(['worked'])
 
@@ -321,7 +323,7 @@ describe.skipIf(!(await hasServer()))('a Redis that goes away', () => {
       if (runId !== undefined) errors.push({ error, runId })
     }
     const { queue, worker, runId, folder } = await goingAway({ onError })
-    const adding = queue.add({ agent: 'a', input: 'Go' })
+    const adding = queue.add({ agent: 'later', input: 'Go' })
     const added = adding.catch((error: Error) => error.message)
 
     await Promise.all([worker.close({ timeoutMs: 0 }), queue.close()])
@@ -335,11 +337,12 @@ describe.skipIf(!(await hasServer()))('a Redis that goes away', () => {
 
   it('loses no run when it comes back: commands wait for it', async () => {
     const { queue, worker, runId, ran, start, folder } = await goingAway()
-    const later = queue.add({ agent: 'a', input: 'Go', runId: 'later' }).catch(() => {})
+    const adding = queue.add({ agent: 'later', input: 'Go' })
     const server = start()
 
-    await later
+    const later = await adding
     expect(await queue.result(runId)).toMatchObject({ status: 'completed', text: 'Done.' })
+    expect(await queue.result(later.runId)).toMatchObject({ status: 'completed', text: 'Later.' })
     expect(ran).toEqual(['worked'])
     await worker.close({ timeoutMs: 0 })
     await queue.close()

@@ -1,6 +1,6 @@
 import { none } from '../base/none.ts'
 import type { AgentContext, AgentInfo } from '../contract/agent.ts'
-import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
+import type { ResponseFormat } from '../contract/chat-options.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
 import type { MiddlewareInput } from '../contract/agent.ts'
 import type {
@@ -16,8 +16,8 @@ import type { Message } from '../messages/message.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import type { OpenApprovals } from '../pausing/open-approvals.ts'
 import type { CallModel } from '../pipeline/chat-call.ts'
-import { ContentView } from '../pipeline/call-view.ts'
-import { ContentCall } from '../pipeline/content-call.ts'
+import { defineInputs } from '../pipeline/compose.ts'
+import { ContentCall, ContentView } from '../pipeline/content-call.ts'
 import type { CallTool } from '../pipeline/function-call.ts'
 import type { Middlewares } from '../pipeline/sort-middleware.ts'
 import type { CheckpointSigner } from '../run/checkpoint-signer.ts'
@@ -105,7 +105,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   }
 
   /** Lets edits of `context.tools` and `context.options.tools` act on the run's tools. */
-  applyTools({ tools, options }: Pick<AgentInput, 'tools' | 'options'>): void {
+  applyTools({ tools, options }: Pick<AgentContext, 'tools' | 'options'>): void {
     const live = this.run.tools
     if (this.#edited !== undefined) {
       live.remove(...this.#edited.added)
@@ -241,54 +241,19 @@ export const runRestart: AgentResponseUpdate = Object.freeze({
   scope: 'run',
 })
 
-/** The inputs of a run that its middlewares may edit. */
-export interface AgentInput {
-  readonly messages: readonly Message[]
-  readonly session: Session | undefined
-  readonly instructions: string | undefined
-  readonly options: ChatOptions
-  readonly tools: readonly ToolDefinition[]
-  /** Overrides the run's signal. */
-  readonly ownSignal: AbortSignal | undefined
-}
-
 export class AgentView extends ContentView<AgentResponse, AgentCall> implements AgentContext {
-  readonly #given: AgentInput
-  #session: Session | undefined
-  #tools: readonly ToolDefinition[]
-
-  constructor(call: AgentCall, depth: number, input: AgentInput) {
-    super(call, depth, input, input.ownSignal)
-    this.#given = input
-    this.#session = input.session
-    this.#tools = input.tools
-  }
+  declare session: Session | undefined
+  declare tools: readonly ToolDefinition[]
 
   derive(): this {
     const { run } = this.call
     run.session = this.session
     run.messages.open(this.session?.messages ?? [], this.messages)
-    return new AgentView(this.call, this.depth + 1, this) as this
+    return new AgentView(this.call, this.depth + 1, this.inputs, this.ownSignal) as this
   }
 
   get agent(): AgentInfo {
     return this.call.plan.agent
-  }
-
-  get session(): Session | undefined {
-    return this.#session
-  }
-
-  set session(session: Session | undefined) {
-    this.#session = this.edited('session', session, this.#session, this.#given.session)
-  }
-
-  get tools(): readonly ToolDefinition[] {
-    return this.#tools
-  }
-
-  set tools(tools: readonly ToolDefinition[]) {
-    this.#tools = this.edited('tools', tools, this.#tools, this.#given.tools)
   }
 
   get result(): AgentResponse | undefined {
@@ -300,6 +265,8 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
     this.call.result = value === undefined ? undefined : toAgentResponse(value, this.call.run)
   }
 }
+
+defineInputs(AgentView, 'session', 'tools')
 
 /** Converts a value that a middleware assigned to a run's response. */
 export function toAgentResponse(value: unknown, run: Run): AgentResponse {

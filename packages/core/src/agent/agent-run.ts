@@ -8,8 +8,8 @@ import { loopConfiguration } from '../loop/limits.ts'
 import { contentFields } from '../messages/chat-response.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
-import { checkAuthority } from '../messages/trusted-content.ts'
-import { bringsAnswers, recordAnswers, waitingIn } from '../pausing/approvals.ts'
+import { checkAuthority } from '../messages/check-authority.ts'
+import { hostedAnswers, recordAnswers, waitingIn } from '../pausing/approvals.ts'
 import { checkOwner, checkpointState } from '../pausing/checkpoint.ts'
 import type { Claims } from '../pausing/claims.ts'
 import { composeModelCall } from '../pipeline/model-call.ts'
@@ -158,9 +158,11 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     const { session } = run
     if (checkpoint === undefined) {
       checkAuthority(of.messages)
-      run.input = Object.freeze(withOwnIds(run.input, session?.messages ?? none))
+      const { answers } = options
+      const input = answers ? [...run.input, ...hostedAnswers(run, answers)] : run.input
+      run.input = Object.freeze(withOwnIds(input, session?.messages ?? none))
     }
-    if (checkpoint !== undefined || options.answers !== undefined || bringsAnswers(of.messages)) {
+    if (checkpoint !== undefined || options.answers !== undefined) {
       claims = await claimRequests(of, run)
     }
     const chatOptions = mergeChatOptions(agent.options, options.options)
@@ -168,14 +170,14 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     const tools = run.tools.visible
     run.messages.open(session?.messages ?? none, run.input)
     call.givenTools = tools
-    const view = new AgentView(call, 0, {
+    const inputs = {
       messages: run.input,
       session,
       instructions: joinInstructions(agent.instructions, options.instructions),
       options: Object.freeze({ ...chatOptions, ...(tools.length > 0 && { tools }) }),
       tools,
-      ownSignal: undefined,
-    })
+    }
+    const view = new AgentView(call, 0, inputs, undefined)
     let response = await run.unlessAborted(of.pipelines.runMiddlewares(view), undefined, 0)
     run.throwIfAborted()
     checkLateEdit(of.pipelines.middlewares.agent, run, response)
@@ -250,8 +252,8 @@ function prepareRun(view: AgentView): void {
     return [...history, ...view.messages]
   })
   run.iteration = Math.max(0, run.loopState.iteration - 1)
-  if (checkpoint === undefined)
-    recordAnswers(run, view.messages, runOptions.answers, agent.approvals)
+  if (checkpoint === undefined && runOptions.answers !== undefined)
+    recordAnswers(run, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat
 }
 

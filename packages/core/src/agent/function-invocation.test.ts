@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import type { AgentResponse, ChatClient, GetResponseOptions } from '../index.ts'
 import {
   Agent,
-  approvalResponse,
   BudgetExhausted,
   chatMiddleware,
   functionMiddleware,
@@ -154,16 +153,16 @@ describe.each(runModes)('a client with function invocation, %s', (mode) => {
 })
 
 describe('a client with function invocation', () => {
-  it('continues with an approval in the input', async () => {
+  it('continues with the answer to an approval', async () => {
     const log: string[] = []
     const client = withFunctionInvocation(scriptedClient([callFunction('weather'), 'Sunny.']))
     const asks = { ...weather(() => log.push('ran')), approval: 'always' as const }
     const first = await client.getResponse('How is it?', { tools: [asks] })
     expect(log).toEqual([])
 
-    const answer = approvalResponse(first.pending[0]!.id, true)
-    const second = await client.getResponse(['How is it?', ...first.messages, answer], {
+    const second = await client.getResponse(['How is it?', ...first.messages], {
       tools: [asks],
+      answers: { [first.pending[0]!.id]: true },
     })
 
     expect(first.status).toBe('paused')

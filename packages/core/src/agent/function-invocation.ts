@@ -10,6 +10,15 @@ import type { ResponseStream } from '../stream/response-stream.ts'
 import { Agent } from './agent.ts'
 import { startRun } from './agent-run.ts'
 
+/** Options of a call that executes tools. */
+export interface InvocationOptions extends GetResponseOptions {
+  /**
+   * Answers to pending requests by id, as for `agent.run`.
+   * @default {}
+   */
+  readonly answers?: Readonly<Record<string, unknown>> | undefined
+}
+
 /** A client whose `getResponse` executes the tools that the model calls. */
 export interface FunctionInvokingClient extends ChatClient {
   /**
@@ -20,11 +29,11 @@ export interface FunctionInvokingClient extends ChatClient {
    */
   getResponse(
     input: MessageInput,
-    options: GetResponseOptions & { readonly stream: true },
+    options: InvocationOptions & { readonly stream: true },
   ): ResponseStream<ChatResponseUpdate, ChatResponse>
   getResponse<Value = unknown>(
     input: MessageInput,
-    options?: GetResponseOptions & FormatOption<Value> & { readonly stream?: false | undefined },
+    options?: InvocationOptions & FormatOption<Value> & { readonly stream?: false | undefined },
   ): Promise<AgentResponse<Value>>
 }
 
@@ -52,11 +61,12 @@ export function withFunctionInvocation(
   const plain = withMiddleware(client)
   const inner = withMiddleware(client)
   const agent = new Agent({ client: inner, functionInvocation: settings, onBlock: 'throw' })
-  const getResponse = (input: MessageInput, given: GetResponseOptions = {}) => {
-    const { instructions, signal, parent, stream, ...options } = given
+  const getResponse = (input: MessageInput, options: InvocationOptions = {}) => {
+    const { answers, ...given } = options
+    const { instructions, signal, parent, stream, ...rest } = given
     if (parent !== undefined) return plain.getResponse(input, given as { readonly stream: true })
     checkPlaces(given)
-    return startRun(agent, input, { instructions, signal, options, stream })
+    return startRun(agent, input, { instructions, signal, options: rest, stream, answers })
   }
   return Object.assign(inner, { getResponse } as Pick<FunctionInvokingClient, 'getResponse'>)
 }

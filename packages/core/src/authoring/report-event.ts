@@ -20,7 +20,6 @@ export function reporter<Event>(
 
 /** Types of the events that Lamella's middlewares send. None of them carries content. */
 export const middlewareEvents: readonly string[] = /* @__PURE__ */ Object.freeze([
-  'approval-ignored',
   'budget',
   'cache',
   'circuit_breaker',

@@ -3,13 +3,11 @@ import { describe, expect, test } from 'vitest'
 import type { FunctionMiddleware, GuardrailOptions } from '../index.ts'
 import {
   Agent,
-  approvalResponse,
   createSession,
   functionMiddleware,
   guardrail,
   MiddlewareTermination,
   tool,
-  toolResult,
 } from '../index.ts'
 
 const declared = tool({ name: 'ask_page', description: 'Asks the page.' })
@@ -92,7 +90,7 @@ test('a sub-agent is answered through the guardrails of its caller', async () =>
   expect(JSON.stringify(requests.at(-1)?.messages)).toContain('a ***')
 })
 
-test('answers in the input are judged whatever the roles', async () => {
+test('answers of a run in a session are judged whatever the roles', async () => {
   const middleware = guardrail({
     name: 'words',
     level: 'chat',
@@ -103,15 +101,15 @@ test('answers in the input are judged whatever the roles', async () => {
   const statuses: string[] = []
 
   for (const [asked, answer] of [
-    [declared, (id: string) => toolResult(id, 'a secret')],
-    [guarded, (id: string) => approvalResponse(id, { approved: false, reason: 'a secret' })],
+    [declared, 'a secret'],
+    [guarded, { approved: false, reason: 'a secret' }],
   ] as const) {
     const client = scriptedClient([callFunction(asked.name), 'Done.'])
     const agent = new Agent({ client, tools: [asked], middleware })
     const session = createSession()
     const request = (await agent.run('Begin.', { session })).pending[0]!
     const id = request.kind === 'function-call' ? request.call.callId : request.id
-    statuses.push((await agent.run(answer(id), { session })).status)
+    statuses.push((await agent.run([], { session, answers: { [id]: answer } })).status)
   }
 
   expect(statuses).toEqual(['blocked', 'blocked'])

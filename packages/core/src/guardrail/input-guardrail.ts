@@ -3,7 +3,6 @@ import type { ChatContext } from '../contract/chat.ts'
 import { text } from '../messages/content.ts'
 import type { Message, Role } from '../messages/message.ts'
 import { messageText } from '../messages/message.ts'
-import { isTrusted } from '../messages/trusted-content.ts'
 import { perRun } from '../run/per-run.ts'
 import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
 import { checkContents, checkText, readableText } from './judged-contents.ts'
@@ -31,9 +30,7 @@ export function inputGuardrail(
   ): Promise<Message> {
     const { role, contents, authorName } = entry
     const stage = role === 'system' ? 'instructions' : 'input'
-    // The application answers a call: no tool of the run has returned it.
-    const isRead = roles.includes(role) || contents.some(isTrusted)
-    if (stage === 'input' ? !isRead : !stages.includes(stage)) return entry
+    if (stage === 'input' ? !roles.includes(role) : !stages.includes(stage)) return entry
     const about = { stage, role } as const
     const safe = await checkContents(guardrail, stages, contents, about, place, { before })
     const author =

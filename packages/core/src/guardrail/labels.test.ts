@@ -1,7 +1,7 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
 import type { Content, Message } from '../index.ts'
-import { Agent, errorResult, guardrail, message, toolResult } from '../index.ts'
+import { Agent, errorResult, guardrail, message } from '../index.ts'
 
 const replacing = () =>
   guardrail({
@@ -25,7 +25,9 @@ test.each<[string, ...Message[]]>([
   [
     'the error of a tool',
     message('assistant', [callFunction('f', {}, 'c1')]),
-    message('tool', [toolResult('c1', errorResult('tool_failed', 'secret'))]),
+    message('tool', [
+      { type: 'function-result', callId: 'c1', ...errorResult('tool_failed', 'secret') },
+    ]),
   ],
   ['the name of an author', { ...message('user', 'Hi'), authorName: 'secret' }],
 ])('%s is judged like text', async (_, ...input) => {

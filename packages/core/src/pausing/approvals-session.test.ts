@@ -5,13 +5,11 @@ import type { ChatResponseInit, Content, Session, SessionSnapshot } from '../ind
 import {
   Agent,
   agentMiddleware,
-  approvalResponse,
   BudgetExhausted,
   createSession,
   functionMiddleware,
   lifecycle,
   memoryStore,
-  message,
   MiddlewareTermination,
   tool,
 } from '../index.ts'
@@ -36,8 +34,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
   })
   const gated = (callId: string) => callFunction('gated', {}, callId)
   const safe = (callId: string) => callFunction('safe', {}, callId)
-  const answer = (id: string | undefined, approved: boolean): Content =>
-    approvalResponse(id!, approved)
+  const answer = (id: string | undefined, approved: boolean) => ({ [id!]: approved })
   const copyOf = (session: Session): Session =>
     createSession(JSON.parse(JSON.stringify(session)) as SessionSnapshot)
 
@@ -46,7 +43,11 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { response: asked } = await play(agent, 'Go', { session, stream })
     expect(session.pending).toEqual([asked.messages[0]!.contents[1]])
 
-    const { response } = await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+    const { response } = await play(agent, [], {
+      answers: answer(asked.pending[0]?.id, true),
+      session,
+      stream,
+    })
 
     expect(ran).toEqual(['c1'])
     expect(outline(response.messages)).toEqual(['tool: c1 = ', 'assistant: Done.'])
@@ -64,7 +65,8 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const later = make(['Done.'])
 
     const restored = copyOf(session)
-    const { response } = await play(later.agent, answer(asked.pending[0]?.id, true), {
+    const { response } = await play(later.agent, [], {
+      answers: answer(asked.pending[0]?.id, true),
       session: restored,
       stream,
     })
@@ -78,11 +80,11 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { response: asked } = await play(agent, 'Go', { session, stream })
     const yes = answer(asked.pending[0]?.id, true)
 
-    await play(agent, yes, { session, stream })
+    await play(agent, [], { answers: yes, session, stream })
     const answers = { [asked.pending[0]!.id]: true }
     const errors = [
-      await failureOf(play(agent, yes, { session, stream })),
-      await failureOf(play(agent, [yes, 'And now?'], { session, stream })),
+      await failureOf(play(agent, [], { answers: yes, session, stream })),
+      await failureOf(play(agent, 'And now?', { answers: yes, session, stream })),
       await failureOf(play(agent, 'Continue', { session, answers, stream })),
     ]
 
@@ -96,9 +98,9 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { response: asked } = await play(new Agent({ client, tools }), 'Go', { session, stream })
     const yes = answer(asked.pending[0]?.id, true)
     const inProcess = () => new Agent({ client, tools, store: memoryStore() })
-    await play(inProcess(), yes, { session, stream })
+    await play(inProcess(), [], { answers: yes, session, stream })
 
-    const error = await failureOf(play(inProcess(), yes, { session, stream }))
+    const error = await failureOf(play(inProcess(), [], { answers: yes, session, stream }))
 
     expect(error).toMatchObject({ code: 'approval_used' })
     expect(ran).toEqual(['c1'])
@@ -108,8 +110,13 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { agent, ran, session } = make([gated('c1'), 'Hm.'])
     const { response: asked } = await play(agent, 'Go', { session, stream })
 
-    await play(agent, answer(asked.pending[0]?.id, true), { session: createSession(), stream })
+    const elsewhere = play(agent, [], {
+      answers: answer(asked.pending[0]?.id, true),
+      session: createSession(),
+      stream,
+    })
 
+    await expect(elsewhere).rejects.toMatchObject({ code: 'approval_invalid' })
     expect(ran).toEqual([])
     expect(session.pending).toHaveLength(1)
   })
@@ -121,7 +128,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
 
     await play(agent, 'Capital of Italy?', { session, stream })
     expect(ran).toEqual(before)
-    await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+    await play(agent, [], { answers: answer(asked.pending[0]?.id, true), session, stream })
 
     expect(outline(client.requests[1]!.messages)).toEqual([
       'user: Go',
@@ -146,7 +153,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { response: asked } = await play(agent, 'Go', { session, stream })
 
     await play(agent, 'Capital of Italy?', { session, stream })
-    await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+    await play(agent, [], { answers: answer(asked.pending[0]?.id, true), session, stream })
 
     expect(outline(client.requests[1]!.messages)).toEqual(['user: Go', 'user: Capital of Italy?'])
     expect(client.requests[2]!.messages[1]!.contents).toEqual([thought, gated('c1')])
@@ -164,7 +171,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { response: asked } = await play(agent, 'Go', { session, stream })
 
     await play(agent, 'Capital of Italy?', { session, stream })
-    await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+    await play(agent, [], { answers: answer(asked.pending[0]?.id, true), session, stream })
 
     expect(outline(client.requests[1]!.messages)).toEqual(['user: Go', 'user: Capital of Italy?'])
     expect(outline(client.requests[2]!.messages).slice(0, 4)).toEqual([
@@ -179,11 +186,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { agent, client, session } = make([gated('c1'), 'Done.'])
     const { response: asked } = await play(agent, 'Go', { session, stream })
 
-    await play(
-      agent,
-      message('user', [answer(asked.pending[0]?.id, true), { type: 'text', text: 'Hurry.' }]),
-      { session, stream },
-    )
+    await play(agent, 'Hurry.', { answers: answer(asked.pending[0]?.id, true), session, stream })
 
     expect(outline(client.requests[1]!.messages)).toEqual([
       'user: Go',
@@ -199,8 +202,8 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { response: second } = await play(agent, 'Two', { session, stream })
     expect(session.pending).toHaveLength(2)
 
-    const both = [answer(first.pending[0]?.id, true), answer(second.pending[0]?.id, false)]
-    const { response } = await play(agent, both, { session, stream })
+    const both = { ...answer(first.pending[0]?.id, true), ...answer(second.pending[0]?.id, false) }
+    const { response } = await play(agent, [], { answers: both, session, stream })
 
     expect(ran).toEqual(['c1'])
     expect(outline(response.messages)).toEqual([
@@ -227,8 +230,8 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { response: first } = await play(agent, 'One', { session, stream })
     const { response: second } = await play(agent, 'Two', { session, stream })
 
-    const some = [answer(first.pending[0]?.id, true), answer(second.pending[0]?.id, true)]
-    const { response } = await play(agent, some, { session, stream })
+    const some = { ...answer(first.pending[0]?.id, true), ...answer(second.pending[0]?.id, true) }
+    const { response } = await play(agent, [], { answers: some, session, stream })
 
     expect(ran).toEqual(['a1', 'b1'])
     expect(response).toMatchObject({
@@ -247,8 +250,8 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { response: first } = await play(agent, 'One', { session, stream })
     const { response: second } = await play(agent, 'Two', { session, stream })
 
-    const some = [answer(first.pending[0]?.id, true), answer(second.pending[0]?.id, true)]
-    const { response } = await play(agent, some, { session, stream })
+    const some = { ...answer(first.pending[0]?.id, true), ...answer(second.pending[0]?.id, true) }
+    const { response } = await play(agent, [], { answers: some, session, stream })
 
     expect(response).toMatchObject({ status: 'paused', pending: [{ id: first.pending[1]?.id }] })
   })
@@ -268,8 +271,8 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { response: first } = await play(agent, 'One', { session, stream })
     const { response: second } = await play(agent, 'Two', { session, stream })
 
-    const both = [answer(first.pending[0]?.id, true), answer(second.pending[0]?.id, true)]
-    const { text } = await agent.run(both, { session })
+    const both = { ...answer(first.pending[0]?.id, true), ...answer(second.pending[0]?.id, true) }
+    const { text } = await agent.run([], { answers: both, session })
 
     expect([text, ran]).toEqual(['Done.', ['a']])
   })
@@ -289,8 +292,8 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
       const { response: first } = await play(agent, 'One', { session, stream })
       const { response: second } = await play(agent, 'Two', { session, stream })
 
-      const some = [answer(first.pending[0]?.id, true), answer(second.pending[0]?.id, true)]
-      const { response } = await play(agent, some, { session, stream })
+      const some = { ...answer(first.pending[0]?.id, true), ...answer(second.pending[0]?.id, true) }
+      const { response } = await play(agent, [], { answers: some, session, stream })
 
       expect(response.status).toBe(status)
       expect(ran).toEqual([])
@@ -304,9 +307,13 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { response: first } = await play(agent, 'One', { session, stream })
     const { response: second } = await play(agent, 'Two', { session, stream })
 
-    const { response } = await play(agent, answer(second.pending[0]?.id, true), { session, stream })
+    const { response } = await play(agent, [], {
+      answers: answer(second.pending[0]?.id, true),
+      session,
+      stream,
+    })
     expect(session.pending).toHaveLength(1)
-    await play(agent, answer(first.pending[0]?.id, false), { session, stream })
+    await play(agent, [], { answers: answer(first.pending[0]?.id, false), session, stream })
 
     expect(ran).toEqual(['same'])
     expect(outline(response.messages)).toEqual(['tool: same = ', 'assistant: Done.'])
@@ -327,7 +334,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     await play(agent, 'Two', { session, stream })
 
     const yes = answer(first.pending[1]?.id, true)
-    const { response } = await play(agent, yes, { session, stream })
+    const { response } = await play(agent, [], { answers: yes, session, stream })
 
     expect(response.pending).toEqual([first.pending[0]])
   })
@@ -381,12 +388,17 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { agent, client, ran, session } = make([[gated('c1'), gated('c2')], 'Done.'])
     const { response: asked } = await play(agent, 'Go', { session, stream })
 
-    const { response: half } = await play(agent, answer(asked.pending[1]?.id, true), {
+    const { response: half } = await play(agent, [], {
+      answers: answer(asked.pending[1]?.id, true),
       session,
       stream,
     })
     expect(ran).toEqual(['c2'])
-    const { response } = await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+    const { response } = await play(agent, [], {
+      answers: answer(asked.pending[0]?.id, true),
+      session,
+      stream,
+    })
 
     expect(half).toMatchObject({ status: 'paused', pending: [asked.pending[0]] })
     expect(resultsOf(session.messages).map(({ callId }) => callId)).toEqual(['c2', 'c1'])
@@ -405,7 +417,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     ])
     const { response: asked } = await play(agent, 'Go', { session, stream })
 
-    await play(agent, [answer(asked.pending[0]?.id, true), 'Hurry.'], { session, stream })
+    await play(agent, 'Hurry.', { answers: answer(asked.pending[0]?.id, true), session, stream })
 
     expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = ', 'user: Hurry.'])
     expect(client.requests[1]!.options.conversationId).toBe('conv')
@@ -413,7 +425,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
       'user: Go',
       'assistant: gated(c1), approve c1?',
       'tool: c1 = ',
-      'user: approval-response, Hurry.',
+      'user: Hurry.',
       'assistant: Done.',
     ])
   })
@@ -427,7 +439,7 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const { response: asked } = await play(agent, 'Go', { session, stream })
     await play(agent, 'Capital of Italy?', { session, stream })
 
-    await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+    await play(agent, [], { answers: answer(asked.pending[0]?.id, true), session, stream })
 
     const { messages, options } = client.requests[2]!
     expect(options.conversationId).toBeUndefined()
@@ -442,7 +454,11 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     ])
     const { response: asked } = await play(agent, 'Go', { session, stream })
 
-    await play(agent, answer(asked.pending[0]?.id, true), { session: copyOf(session), stream })
+    await play(agent, [], {
+      answers: answer(asked.pending[0]?.id, true),
+      session: copyOf(session),
+      stream,
+    })
 
     expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = ', 'tool: c2 = '])
   })
@@ -472,7 +488,11 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     const agent = new Agent({ client, tools, middleware: again })
     const { response: asked } = await play(agent, 'Go', { session, stream })
 
-    const { response } = await play(agent, answer(asked.pending[0]?.id, true), { session, stream })
+    const { response } = await play(agent, [], {
+      answers: answer(asked.pending[0]?.id, true),
+      session,
+      stream,
+    })
 
     expect(ran).toEqual(['c1'])
     expect(outline(response.messages)).toEqual(['tool: c1 = ', 'assistant: Good.'])

@@ -1,5 +1,6 @@
 import { isObject } from '../base/is-object.ts'
 import { LamellaError } from '../base/lamella-error.ts'
+import { none } from '../base/none.ts'
 import type { Decision, JournalStep, PendingRequest } from '../contract/outcome.ts'
 import type { CallGroup } from '../messages/call-results.ts'
 import { callAddress, groupOfCall } from '../messages/call-results.ts'
@@ -9,13 +10,14 @@ import type {
   Content,
 } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
-import { isTrusted } from '../messages/trusted-content.ts'
+import { message } from '../messages/message.ts'
 import type { Run } from '../run/run.ts'
 import type { Claims } from './claims.ts'
 import { used } from './claims.ts'
 import type { OpenApprovals } from './open-approvals.ts'
 
 type Answers = Readonly<Record<string, unknown>>
+type Approval = Extract<Decision, { readonly approved: boolean }>
 type AnswerStep = Extract<JournalStep, { readonly kind: 'answer' }>
 
 /**
@@ -33,7 +35,7 @@ export function answerSteps(pending: readonly PendingRequest[], answers: Answers
 }
 
 /**
- * Claims what the input of a run and its `answers` decide about.
+ * Claims what the `answers` of a run decide about.
  * @throws LamellaError `approval_used` if something was answered before
  */
 export async function claimAnswered(
@@ -43,20 +45,22 @@ export async function claimAnswered(
   open: OpenApprovals,
 ): Promise<void> {
   const { input, session, tenant } = run
-  const ids = [...ownAnswers(input).map(({ id }) => id), ...Object.keys(answers)]
   const history = session?.messages ?? []
   const all = [...history, ...input]
   const asked = new Set(contentsOf(history, 'approval-request').map(({ id }) => id))
   const keys: string[] = []
-  for (const id of ids) {
+  for (const id of Object.keys(answers)) {
     if (openRequest(id, run, open) !== undefined) {
       keys.push(id)
       continue
     }
+    const isHosted = hostedRequest(all, id) !== undefined
     const call = declaredCall(all, id)
     // Without a session, a call cannot be told from that of another conversation.
-    if (call !== undefined && session === undefined) continue
-    if (call !== undefined) keys.push(JSON.stringify([tenant, session!.id, callAddress(all, call)]))
+    if ((isHosted || call !== undefined) && session === undefined) continue
+    if (isHosted) keys.push(JSON.stringify([tenant, session!.id, id]))
+    else if (call !== undefined)
+      keys.push(JSON.stringify([tenant, session!.id, callAddress(all, call)]))
     else if (asked.has(id)) throw used(id)
     // oxlint-disable-next-line no-await-in-loop
     else await claims.refuseUsed(id)
@@ -64,40 +68,29 @@ export async function claimAnswered(
   await claims.claim(keys)
 }
 
-/** Tells whether the input of a run may hold answers. */
-export function bringsAnswers(input: readonly Message[]): boolean {
-  return input.some(({ contents }) => contents.some(({ type }) => type === 'approval-response'))
-}
-
-/** Answers of this process, without those of the past, whose call has its result in the same input. */
-function ownAnswers(input: readonly Message[]): readonly ApprovalResponseContent[] {
-  if (!bringsAnswers(input)) return []
-  const done = new Set(contentsOf(input, 'function-result').map(({ callId }) => callId))
-  const requests = contentsOf(input, 'approval-request')
-  const past = new Set(requests.filter(({ call }) => done.has(call.callId)).map(({ id }) => id))
-  return contentsOf(input, 'approval-response').filter(
-    (answer) => answer.hosted !== true && isTrusted(answer) && !past.has(answer.id),
-  )
+/**
+ * Makes the message with the answers to requests of the provider itself: it gets them as part of the
+ * conversation, and no call of this process waits for them.
+ * @throws LamellaError `approval_used` if one was answered before
+ */
+export function hostedAnswers({ input, session }: Run, answers: Answers): readonly Message[] {
+  const all = [...(session?.messages ?? none), ...input]
+  const contents = Object.entries(answers).flatMap(([id, given]): Content[] => {
+    if (hostedRequest(all, id) === undefined) return []
+    if (contentsOf(all, 'approval-response').some((entry) => entry.id === id)) throw used(id)
+    return [{ type: 'approval-response', id, hosted: true, ...toApproval(given) }]
+  })
+  return contents.length === 0 ? none : [message('user', contents)]
 }
 
 /**
- * Records the answers that the input of a run brings, and those that were passed as `answers`. Work on
- * their calls comes first.
+ * Records the answers to requests of this process. Work on their calls comes first.
  * @throws LamellaError `approval_invalid` for an answer to something that is not pending, or for no answer
  */
-export function recordAnswers(
-  run: Run,
-  input: readonly Message[],
-  answers: Answers = {},
-  open: OpenApprovals,
-): void {
-  for (const answer of ownAnswers(input)) {
-    if (!recordAnswer(run, answer.id, answer, open)) {
-      run.emit({ type: 'approval-ignored', data: { id: answer.id } })
-    }
-  }
+export function recordAnswers(run: Run, answers: Answers, open: OpenApprovals): void {
   for (const [id, answer] of Object.entries(answers)) {
-    if (!recordAnswer(run, id, answer, open)) throw notPending(id)
+    const isHosted = hostedRequest(run.messages.all, id) !== undefined
+    if (!isHosted && !recordAnswer(run, id, answer, open)) throw notPending(id)
   }
 }
 
@@ -114,6 +107,11 @@ function recordAnswer(run: Run, id: string, given: unknown, open: OpenApprovals)
   const address = callAddress(all, own)
   journal.record({ kind: 'answer', id, address, answer: toAnswer({ kind }, given) })
   return true
+}
+
+/** The request that a provider made under this id. */
+function hostedRequest(all: readonly Message[], id: string): ApprovalRequestContent | undefined {
+  return contentsOf(all, 'approval-request').find((entry) => entry.hosted && entry.id === id)
 }
 
 /** The last call with this id, if nobody has to approve it. */
@@ -173,19 +171,18 @@ function openRequest(
 
 function toAnswer({ kind }: Pick<PendingRequest, 'kind'>, given: unknown): unknown {
   if (kind === 'interrupt') return given
-  const decision: Decision | undefined =
-    kind === 'function-call' ? { result: given } : toDecision(given)
-  if (decision !== undefined) return decision
+  return kind === 'function-call' ? { result: given } : toApproval(given)
+}
+
+function toApproval(given: unknown): Approval {
+  if (typeof given === 'boolean') return { approved: given }
+  if (isObject(given)) {
+    const { approved, arguments: edited, reason } = given as Partial<ApprovalResponseContent>
+    if (typeof approved === 'boolean') return { approved, arguments: edited, reason }
+  }
   throw invalid(
     `the answer to an approval is true, false or { approved, arguments?, reason? }, got ${typeof given}`,
   )
-}
-
-function toDecision(given: unknown): Decision | undefined {
-  if (typeof given === 'boolean') return { approved: given }
-  if (!isObject(given)) return undefined
-  const { approved, arguments: edited, reason } = given as Partial<ApprovalResponseContent>
-  return typeof approved === 'boolean' ? { approved, arguments: edited, reason } : undefined
 }
 
 function notPending(id: string): LamellaError {

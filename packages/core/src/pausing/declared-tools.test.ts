@@ -1,7 +1,7 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import type { ScriptedStep } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { Agent, createSession, textOf, tool, toolResult } from '../index.ts'
+import { Agent, createSession, textOf, tool } from '../index.ts'
 import { modes, outline, play, playOn, resultsOf } from '../loop/loop-invariant.test-helper.ts'
 
 describe.each(modes)('a tool that is only declared, $name', ({ stream }) => {
@@ -113,12 +113,12 @@ describe.each(modes)('a tool that is only declared, $name', ({ stream }) => {
     ])
   })
 
-  it('may be answered in a session by a message with its result', async () => {
+  it('may be answered in a session by the next run', async () => {
     const { agent, client } = make([locate('c1'), 'You are in Rome.'])
     const session = createSession()
     await play(agent, 'Where am I?', { session, stream })
 
-    const response = await agent.run(toolResult('c1', 'Rome'), { session })
+    const response = await agent.run([], { session, answers: { c1: 'Rome' } })
 
     expect(response.text).toBe('You are in Rome.')
     expect(outline(client.requests[1]!.messages)).toEqual([

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import type { Middleware, MiddlewareInput, RunContext } from '../index.ts'
 import {
   Agent,
-  approvalResponse,
   agentMiddleware,
   chatMiddleware,
   createSession,
@@ -483,9 +482,14 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
     const { response: asked } = await play(agent, 'Go', { session, stream })
     await play(agent, 'Capital of Italy?', { session, stream })
     const middleware = asking('agent', 'after', [])
-    const yes = approvalResponse(asked.pending[0]!.id, true)
+    const yes = { [asked.pending[0]!.id]: true }
 
-    const { response: paused } = await play(agent, yes, { session, middleware, stream })
+    const { response: paused } = await play(agent, [], {
+      session,
+      middleware,
+      answers: yes,
+      stream,
+    })
     const answers = { [paused.pending[0]!.id]: 1 }
     await playOn(agent, paused.checkpoint, answers, { session, middleware, stream })
 
@@ -495,7 +499,6 @@ describe.each(modes)('run.interrupt, $name', ({ stream }) => {
       'tool: c1 = ok',
       'user: Capital of Italy?',
       'assistant: Rome.',
-      'user: approval-response',
       'assistant: Done.',
     ])
   })

@@ -5,7 +5,6 @@ import type { AgentOptions, Checkpoint, Content, Message, SessionSnapshot } from
 import {
   Agent,
   agentMiddleware,
-  approvalResponse,
   BudgetExhausted,
   checkpointState,
   createSession,
@@ -340,7 +339,7 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
       const id = paused.pending[0]!.id
       await playOn(agent, paused.checkpoint, { [id]: true }, { stream })
 
-      const error = await failureOf(agent.run(['Again', approvalResponse(id, true)]))
+      const error = await failureOf(agent.run('Again', { answers: { [id]: true } }))
 
       expect(error).toMatchObject({ code: 'approval_used' })
       expect(ran).toEqual(['paid 5'])

@@ -15,8 +15,8 @@ import type { ResponseFold } from '../messages/response-fold.ts'
 import { Run, drain } from '../run/run.ts'
 import type { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { Failure } from '../stream/update-sink.ts'
-import { ContentView } from './call-view.ts'
-import { ContentCall } from './content-call.ts'
+import { defineInputs } from './compose.ts'
+import { ContentCall, ContentView } from './content-call.ts'
 
 /** Input of a model call. */
 export interface ChatCallInput {
@@ -165,30 +165,10 @@ export class ChatCall extends ContentCall<ChatResponse> {
 }
 
 export class ChatView extends ContentView<ChatResponse, ChatCall> implements ChatContext {
-  readonly #given: ChatCallInput
-  #client: ChatClient
-
-  constructor(
-    call: ChatCall,
-    depth: number,
-    input: ChatCallInput,
-    ownSignal: AbortSignal | undefined,
-  ) {
-    super(call, depth, input, ownSignal)
-    this.#given = input
-    this.#client = input.client
-  }
-
-  get client(): ChatClient {
-    return this.#client
-  }
-
-  set client(client: ChatClient) {
-    this.#client = this.edited('client', client, this.#client, this.#given.client)
-  }
+  declare client: ChatClient
 
   derive(): this {
-    return new ChatView(this.call, this.depth + 1, this, this.ownSignal) as this
+    return new ChatView(this.call, this.depth + 1, this.inputs, this.ownSignal) as this
   }
 
   get iteration(): number {
@@ -212,6 +192,8 @@ export class ChatView extends ContentView<ChatResponse, ChatCall> implements Cha
     return this.call.repeat(options, signal)
   }
 }
+
+defineInputs(ChatView, 'client')
 
 /** Tells a consumer to discard the updates of the current model call. */
 export const callRestart: AgentResponseUpdate = Object.freeze({ contents: [], restart: true })

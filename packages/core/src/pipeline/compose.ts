@@ -1,6 +1,7 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import { isThenable } from '../base/promises.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
+import type { Run } from '../run/run.ts'
 
 /** State that all middlewares of one call share. */
 export interface PipelineCall<Result> {
@@ -17,41 +18,55 @@ export interface PipelineCall<Result> {
   cancelInside(error: unknown): void
 }
 
-/** The view that one middleware has of a call. Each middleware has its own, so an edit is seen only inside. */
+type Inputs = Readonly<Record<string, unknown>>
+
+/**
+ * The view that one middleware has of a call. Each middleware has its own, so that what runs outside never sees
+ * an edit of an input.
+ */
 export abstract class MiddlewareView<Result> {
   abstract readonly call: PipelineCall<Result>
   /** 0 for the outermost middleware. */
   readonly depth: number
+  /** Current values of the inputs. An edit makes a copy. */
+  inputs: object
   /** Name of the middleware, or of the tool that is called. */
-  owner = ''
+  owner: string
   /** Promise of the running `callNext()`. Undefined while none is running. */
-  inside: Promise<Result> | undefined = undefined
+  inside: Promise<Result> | undefined
   /** View of what runs inside. */
-  inner: this | undefined = undefined
+  inner: this | undefined
   /** True once an assignment no longer reaches the inside: after `callNext()`. */
-  isSent = false
+  isSent: boolean
   /** An input that was assigned since then. */
-  late: string | undefined = undefined
+  late: string | undefined
   /** How the middleware broke the rules, which holds even if it swallows the error. */
-  broken: MiddlewareContractError | undefined = undefined
+  broken: MiddlewareContractError | undefined
+  readonly #given: object
 
-  constructor(depth: number) {
+  /** `given` are the inputs as the middleware finds them. */
+  constructor(depth: number, given: object) {
     this.depth = depth
+    this.#given = given
+    this.inputs = given
+    this.owner = ''
+    this.inside = this.inner = this.late = this.broken = undefined
+    this.isSent = false
   }
 
   /** A view for the next middleware in, with the inputs as they are now. */
   abstract derive(): this
 
   /**
-   * Returns the value that is assigned to an input. Once the inside has run, an edit counts only if it runs
-   * again; putting the `given` value back is no edit.
+   * Replaces an input. Once the inside has run, an edit counts only if it runs again; putting the given value
+   * back is no edit.
    * @throws MiddlewareContractError if the middleware has returned
    */
-  protected edited<Value>(name: string, value: Value, before: Value, given: Value): Value {
-    if (value === before) return value
+  edit(name: string, value: unknown): void {
+    if (value === (this.inputs as Inputs)[name]) return
     if (this.inside === over) throw this.#tooLate(name, 'after it had returned')
-    if (this.isSent && value !== given) this.late ??= name
-    return value
+    if (this.isSent && value !== (this.#given as Inputs)[name]) this.late ??= name
+    this.inputs = { ...this.inputs, [name]: value }
   }
 
   /** @throws MiddlewareContractError if the assigned result would be lost */
@@ -63,6 +78,61 @@ export abstract class MiddlewareView<Result> {
 
   #tooLate(name: string, when: string): MiddlewareContractError {
     return new MiddlewareContractError(this.owner, `assigned context.${name} ${when}`)
+  }
+}
+
+/** Gives a class of views an accessor for each of its inputs. */
+export function defineInputs(
+  View: { readonly prototype: Pick<MiddlewareView<never>, 'inputs' | 'edit'> },
+  ...names: readonly string[]
+): void {
+  for (const name of names) {
+    Object.defineProperty(View.prototype, name, {
+      get(this: MiddlewareView<never>) {
+        return (this.inputs as Inputs)[name]
+      },
+      set(this: MiddlewareView<never>, value: unknown) {
+        this.edit(name, value)
+      },
+    })
+  }
+}
+
+/** A call of a run, as its views read it. */
+interface RunCall<Result> extends PipelineCall<Result> {
+  readonly run: Run
+  readonly metadata: Record<string, unknown>
+}
+
+/** A view of a run, a model call or a tool call. */
+export abstract class CallView<
+  Result,
+  Call extends RunCall<Result>,
+> extends MiddlewareView<Result> {
+  readonly call: Call
+  /** Overrides the run's signal. */
+  ownSignal: AbortSignal | undefined
+
+  constructor(call: Call, depth: number, given: object, ownSignal: AbortSignal | undefined) {
+    super(depth, given)
+    this.call = call
+    this.ownSignal = ownSignal
+  }
+
+  get signal(): AbortSignal {
+    return this.ownSignal ?? this.call.run.signal
+  }
+
+  set signal(signal: AbortSignal) {
+    this.ownSignal = signal
+  }
+
+  get run(): Run {
+    return this.call.run
+  }
+
+  get metadata(): Record<string, unknown> {
+    return this.call.metadata
   }
 }
 

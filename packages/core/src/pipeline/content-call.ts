@@ -1,4 +1,5 @@
 import { MiddlewareContractError } from '../contract/contract-error.ts'
+import type { ChatOptions } from '../contract/chat-options.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import { withoutPartial } from '../contract/provider-error.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -9,6 +10,7 @@ import type { Run } from '../run/run.ts'
 import { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { PipelineCall } from './compose.ts'
+import { CallView, defineInputs } from './compose.ts'
 import { withOwnIds } from './own-ids.ts'
 
 /**
@@ -197,6 +199,30 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   /** `result` with the content that came through the transforms. */
   abstract refold(result: Result, fold: ResponseFold): Result
 }
+
+/** A view of a call whose result is made of messages. */
+export abstract class ContentView<
+  Result extends ChatResponse,
+  Call extends ContentCall<Result>,
+> extends CallView<Result, Call> {
+  declare messages: readonly Message[]
+  declare instructions: string | undefined
+  declare options: ChatOptions
+
+  get stream(): boolean {
+    return this.call.stream
+  }
+
+  get released(): boolean {
+    return this.call.released
+  }
+
+  transformUpdates(transformer: UpdateTransformer<AgentResponseUpdate>): void {
+    this.call.register(transformer, this.depth)
+  }
+}
+
+defineInputs(ContentView, 'messages', 'instructions', 'options')
 
 function isTransformer(value: object): boolean {
   return ['start', 'transform', 'flush'].some(

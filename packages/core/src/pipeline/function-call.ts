@@ -7,8 +7,8 @@ import type { FunctionResult } from '../messages/function-result.ts'
 import { toFunctionResult } from '../messages/function-result.ts'
 import type { LiveTools } from '../run/live-tools.ts'
 import type { Run } from '../run/run.ts'
-import { CallView } from './call-view.ts'
 import type { PipelineCall } from './compose.ts'
+import { CallView, defineInputs } from './compose.ts'
 
 /** One call that is ready to run: its arguments fit the schema. */
 export interface PreparedCall {
@@ -99,50 +99,15 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
   cancelInside(): void {}
 }
 
-/** Inputs of a tool call that its middlewares may edit. */
-interface FunctionInput {
-  readonly arguments: Readonly<Record<string, unknown>>
-  readonly data: unknown
-}
-
 export class FunctionView
   extends CallView<FunctionResult, FunctionCall>
   implements FunctionInvocationContext
 {
-  readonly #given: FunctionInput
-  #arguments: Readonly<Record<string, unknown>>
-  #data: unknown
-
-  constructor(
-    call: FunctionCall,
-    depth: number,
-    given: FunctionInput,
-    ownSignal: AbortSignal | undefined,
-  ) {
-    super(call, depth, ownSignal)
-    this.#given = given
-    this.#arguments = given.arguments
-    this.#data = given.data
-  }
+  declare arguments: Readonly<Record<string, unknown>>
+  declare data: unknown
 
   derive(): this {
-    return new FunctionView(this.call, this.depth + 1, this, this.ownSignal) as this
-  }
-
-  get arguments(): Readonly<Record<string, unknown>> {
-    return this.#arguments
-  }
-
-  set arguments(args: Readonly<Record<string, unknown>>) {
-    this.#arguments = this.edited('arguments', args, this.#arguments, this.#given.arguments)
-  }
-
-  get data(): unknown {
-    return this.#data
-  }
-
-  set data(data: unknown) {
-    this.#data = this.edited('data', data, this.#data, this.#given.data)
+    return new FunctionView(this.call, this.depth + 1, this.inputs, this.ownSignal) as this
   }
 
   get function(): Tool {
@@ -186,3 +151,5 @@ export class FunctionView
     this.tools.remove(...tools)
   }
 }
+
+defineInputs(FunctionView, 'arguments', 'data')

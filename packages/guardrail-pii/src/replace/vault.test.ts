@@ -9,7 +9,6 @@ import type {
 import {
   Agent,
   agentMiddleware,
-  approvalResponse,
   chatMiddleware,
   createSession,
   functionMiddleware,
@@ -253,7 +252,8 @@ describe('an approval', () => {
 
     const { pending } = await agent.run(ann, { session })
     const snapshot = JSON.parse(JSON.stringify(session)) as SessionSnapshot
-    const response = await agent.run(approvalResponse(pending[0]!.id, true), {
+    const response = await agent.run([], {
+      answers: { [pending[0]!.id]: true },
       session: createSession(snapshot),
     })
 

@@ -1,11 +1,5 @@
 import type { AgentOptions, AgentResponse, Checkpoint, KeyValueStore, Session } from '@lamella/core'
-import {
-  Agent,
-  approvalResponse,
-  createSession,
-  functionMiddleware,
-  memoryStore,
-} from '@lamella/core'
+import { Agent, createSession, functionMiddleware, memoryStore } from '@lamella/core'
 import { callFunction, testClock } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { lastResults, policyAgent } from '../policy-agent.test-helper.ts'
@@ -106,7 +100,7 @@ describe('an approval', () => {
 
     const paused = await agent.run('Pay', { session })
     const { id } = paused.pending[0]!
-    const response = await agent.run(approvalResponse(id, true), { session })
+    const response = await agent.run([], { session, answers: { [id]: true } })
 
     expect([response.text, done.length]).toEqual(['Done.', 1])
   })

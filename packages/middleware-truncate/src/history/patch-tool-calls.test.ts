@@ -1,5 +1,5 @@
 import type { Content, Message } from '@lamella/core'
-import { Agent, approvalResponse, message, tool, toolResult } from '@lamella/core'
+import { Agent, tool } from '@lamella/core'
 import {
   callFunction,
   describeContract,
@@ -76,8 +76,9 @@ describe.each([
   it('in the input is patched too, and one whose result the input brings is left alone', async () => {
     const whole = [say('user', 'Go'), say('assistant', call('a')), say('user', 'And now?')]
     const inInput = await play([], {}, whole)
-    const brought = await play([say('user', 'Go'), say('assistant', call('a'))], {}, [
-      message('tool', toolResult('a', 'done')),
+    const brought = await play([say('user', 'Go')], {}, [
+      say('assistant', call('a')),
+      say('tool', result('a')),
       say('user', 'And now?'),
     ])
 
@@ -125,13 +126,15 @@ describe.each([
     const send = tool({ name: 'send', description: '', approval: 'always', execute: () => 'sent!' })
     const agent = new Agent({ client, tools: [send], middleware: patchToolCalls() })
     const session = agent.createSession()
-    const run = async (input: string | Content) =>
-      stream ? agent.run(input, { session, stream }).finalResponse() : agent.run(input, { session })
+    const run = async (input: string, answers = {}) =>
+      stream
+        ? agent.run(input, { session, stream, answers }).finalResponse()
+        : agent.run(input, { session, answers })
 
     const paused = await run('Send it.')
     await run('Are you there?')
     const { id } = paused.pending[0]!
-    const done = await run(approvalResponse(id, true))
+    const done = await run('Yes.', { [id]: true })
 
     expect(done.text).toBe('Sent.')
     expect(JSON.stringify(session.messages)).toContain('sent!')

@@ -1,5 +1,5 @@
 import type { AgentResponse, AgentResponseUpdate, MiddlewareInput } from '@lamella/core'
-import { Agent, approvalResponse, createSession, tool, toolResult } from '@lamella/core'
+import { Agent, createSession, tool } from '@lamella/core'
 import { scriptedClient } from '../scripted/scripted-client.ts'
 import { callFunction } from '../scripted/scripted-step.ts'
 import { demand, demandSame } from './contract-assertions.ts'
@@ -34,7 +34,7 @@ export function answerChecks(
 }
 
 const kinds = ['the reason of a rejection', 'the result of a declared tool'] as const
-const ways = ['resume', 'answers of a run', 'a content of the input'] as const
+const ways = ['resume', 'answers of a run'] as const
 
 async function demandActed(
   middleware: MiddlewareInput,
@@ -63,13 +63,7 @@ async function demandActed(
     if (way === 'resume') {
       return agent.resume(paused.checkpoint!, { [request.id]: answer }, { session, stream })
     }
-    if (way === 'answers of a run') {
-      return agent.run([], { session, answers: { [id]: answer }, stream })
-    }
-    const content = isRejection
-      ? approvalResponse(id, { approved: false, reason: text })
-      : toolResult(id, text)
-    return agent.run(content, { session, stream })
+    return agent.run([], { session, answers: { [id]: answer }, stream })
   }
 
   const updates: AgentResponseUpdate[] = []
@@ -86,7 +80,7 @@ async function demandActed(
     requests: client.requests.slice(1),
     messages: response.messages,
     updates,
-    session: way === ways[2] ? [] : session.messages,
+    session: session.messages,
   }
   const sought = JSON.stringify(forbidden).slice(1, -1)
   for (const [place, content] of Object.entries(places)) {

@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { foundations } from './conventions.ts'
 import { sourcesOf } from './find-sources.ts'
 import { declarations } from './option-fields.ts'
-import { optionProblems } from './option-tables.ts'
+import { optionProblems, withOptions } from './option-tables.ts'
 
 /** What a function of the user is given, which nobody sets. */
 const given = new Set(['FindOptions', 'FlexibleLimiterOptions'])
@@ -17,7 +18,7 @@ describe.each(packages)('the tables of %s', (name) => {
     const types = declarations([
       ...sourcesOf(name),
       ...(name === 'azure-openai' ? sourcesOf('openai') : []),
-      ...sourcesOf('core'),
+      ...[...foundations, 'core'].flatMap(sourcesOf),
     ])
     const index = read(`packages/${name}/src/index.ts`)
     const exported = [...index.matchAll(/\b(\w+Options)\b/g)]
@@ -29,7 +30,7 @@ describe.each(packages)('the tables of %s', (name) => {
 })
 
 test('the table of guardrails tells what all guardrails share', () => {
-  const types = declarations(sourcesOf('core'))
+  const types = declarations(sourcesOf('guardrail'))
 
   expect(optionProblems(read('docs/guardrails.md'), ['GuardrailOptions'], types)).toEqual([])
 })
@@ -105,6 +106,22 @@ test.each([
   const found = optionProblems(head + rows.join('\n'), ['AOptions'], types)
 
   expect(found.join('\n')).toContain(problem)
+})
+
+test('a table is completed from the types, and what is right in it stays', () => {
+  const rows = [
+    '| `waitMs`, `keep.first` | 30 000, `true` | told |',
+    "| `kind` | `'b'` | |",
+    '| `gone` | | |',
+  ]
+
+  const completed = withOptions(`${head}${rows.join('\n')}\n\nMore.\n`, types)
+
+  expect(optionProblems(completed, ['AOptions'], types)).toEqual([])
+  expect(completed).toBe(
+    `${head}${rows[0]}\n| \`kind\` | \`'a'\` | |\n| \`when\` | always |  |\n| \`limits\` | required | needed |\n\nMore.\n`,
+  )
+  expect(withOptions(completed, types)).toBe(completed)
 })
 
 test('a type without a table is told in one code span, with its defaults', () => {

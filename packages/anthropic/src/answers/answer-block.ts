@@ -1,6 +1,6 @@
 import type { Content, Origin } from '@lamella/core'
-import type { ArrivingCalls, WireObject } from '@lamella/core/transport'
-import { listOf, recordOf, stringOf } from '@lamella/core/transport'
+import type { ArrivingCalls, WireObject } from '@lamella/transport'
+import { listOf, recordOf, stringOf } from '@lamella/transport'
 import { toAnnotation } from './to-annotation.ts'
 
 export interface AnswerBlockInit {

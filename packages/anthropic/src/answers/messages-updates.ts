@@ -1,6 +1,6 @@
 import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
-import type { EventMapper, WireObject } from '@lamella/core/transport'
+import type { EventMapper, WireObject } from '@lamella/transport'
 import {
   ArrivingCalls,
   InBandFailure,
@@ -8,7 +8,7 @@ import {
   recordOf,
   stringOf,
   TransportFault,
-} from '@lamella/core/transport'
+} from '@lamella/transport'
 import { AnswerBlock } from './answer-block.ts'
 import { mergeCounts, toUsage } from './anthropic-usage.ts'
 

@@ -15,7 +15,6 @@ import {
   agentMiddleware,
   chatMiddleware,
   createSession,
-  lifecycle,
   message,
   messageText,
   MiddlewareTermination,
@@ -23,6 +22,7 @@ import {
   textOf,
   tool,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 
 const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })
 

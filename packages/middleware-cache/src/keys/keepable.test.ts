@@ -1,5 +1,6 @@
 import type { ChatResponseInit, RunOptions } from '@lamella/core'
-import { Agent, chatMiddleware, guardrail, hostedTool, text } from '@lamella/core'
+import { Agent, chatMiddleware, hostedTool, text } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { cache } from '../calls/cache.ts'
@@ -199,4 +200,13 @@ describe('what is cached', () => {
     expect(value).toEqual({ n: 1 })
     expect(metadata).toEqual({ by: 'inner', cache: expect.objectContaining({ hit: true }) })
   })
+})
+
+test('every hit has a response id of its own', async () => {
+  const client = scriptedClient(['Hi.'], { middleware: cache() })
+
+  const ids: (string | undefined)[] = []
+  for (let call = 0; call < 3; call++) ids.push((await client.getResponse('Hello')).id)
+
+  expect(new Set(ids).size).toBe(3)
 })

@@ -1,5 +1,5 @@
-import type { CallPiece, WireObject } from '@lamella/core/transport'
-import { recordOf } from '@lamella/core/transport'
+import type { CallPiece, WireObject } from '@lamella/transport'
+import { recordOf } from '@lamella/transport'
 
 /** The pieces of calls in the `tool_calls` of a message, or of a piece of one. */
 export function callPieces(fragments: unknown): CallPiece[] {

@@ -6,7 +6,7 @@ import type {
   Origin,
 } from '@lamella/core'
 import { createId } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
 import {
   ArrivingCalls,
   defined,
@@ -14,7 +14,7 @@ import {
   listOf,
   recordOf,
   stringOf,
-} from '@lamella/core/transport'
+} from '@lamella/transport'
 import type { ChatDialect } from '../dialects/chat-dialect.ts'
 import { callPieces } from './completions-calls.ts'
 import { CompletionThoughts } from './completions-thoughts.ts'

@@ -13,8 +13,8 @@ import type { Connection, OpenAIClientOptions } from '../connection/openai-conne
 import { connect } from '../connection/openai-connection.ts'
 import { clientRules } from '../connection/client-options.ts'
 import { readProviderOptions } from '../connection/openai-provider-options.ts'
-import type { PreparedHistory } from '@lamella/core/transport'
-import { prepareHistory } from '@lamella/core/transport'
+import type { PreparedHistory } from '@lamella/transport'
+import { prepareHistory } from '@lamella/transport'
 import { historyRules } from '../history/history-rules.ts'
 import {
   callInBackground,

@@ -8,8 +8,8 @@ const steps = {
   mutations: [
     'node',
     'scripts/mutate.mjs',
-    '--tests=src/loop/interceptors,src/lifecycle',
-    'loop/interceptors.ts',
+    '--tests=src/loop/intercept-loop,src/lifecycle',
+    'loop/intercept-loop.ts',
   ],
   runtimes: ['node', 'scripts/dev.mjs', 'runtimes'],
   build: ['turbo', 'run', 'build'],

@@ -4,7 +4,7 @@ export class JsonProgress {
   #isInString = false
   #isEscaped = false
 
-  /** Returns the offset behind the bracket that ends the value, or -1 while the value goes on. */
+  /** Returns the offset behind the bracket that ends the value, or -1 before that. */
   add(text: string): number {
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at) // \ is 5c, " is 22, brackets are 7b, 5b, 7d, 5d

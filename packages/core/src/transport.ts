@@ -23,6 +23,16 @@ export type { Fetch, HttpClientOptions } from './transport/http/http-client.ts'
 export { mergeBody } from './transport/requests/merge-body.ts'
 export { legalName } from './transport/requests/own-content.ts'
 export { prepareHistory } from './transport/requests/prepare-history.ts'
+export {
+  continueConversation,
+  markConversation,
+  markMetadata,
+} from './transport/requests/kept-conversation.ts'
+export type {
+  Continuation,
+  ConversationMark,
+  KeptConversation,
+} from './transport/requests/kept-conversation.ts'
 export type { PreparedHistory } from './transport/requests/prepare-history.ts'
 export { failurePhrases, providerFailure } from './transport/failures/provider-failure.ts'
 export type { FailureContext } from './transport/failures/provider-failure.ts'

@@ -11,10 +11,10 @@ export function loopResponse(
 ): AgentResponse {
   run.place = 'run'
   run.pending = status === 'paused' ? [...pending, ...run.interrupts.pending] : []
-  const { id, finishReason, model, metadata = {}, value } = last ?? {}
+  const { id, finishReason, model, conversationId, metadata = {}, value } = last ?? {}
   const messages = [...run.messages.added]
   const { text, functionCalls } = contentFields(messages)
-  const { id: runId, usage, attempts, conversationId } = run
+  const { id: runId, usage, attempts } = run
   const response: AgentResponse = {
     id,
     messages,

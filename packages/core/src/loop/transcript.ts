@@ -29,16 +29,8 @@ export function addResults(
   const group =
     groupId === undefined || all.at(-1)?.id === groupId ? undefined : callGroup(all, groupId)
   const at = group?.end ?? all.length
-  // A provider that keeps the conversation was told of later messages without these calls.
-  if (at < run.sent) leaveConversation(run)
   journal.record({ kind: 'results', at, message, executed, failed })
   sink.push({ contents: results, role: 'tool', messageId: message.id })
-}
-
-/** Sends the whole conversation to the provider from now on, as to one that has not seen it. */
-export function leaveConversation(run: Run): void {
-  run.conversationId = undefined
-  run.sent = 0
 }
 
 /**

@@ -39,7 +39,7 @@ const middleware = [
   toolCache(),
   schemaValidator(),
   llmJudge({ client: judge, sampleRate: 0 }),
-  fallback({ clients: [scriptedClient([])] }),
+  fallback({ clients: [scriptedClient([], { name: 'second' })] }),
   circuitBreaker(),
   retry(),
   rateLimit({ name: 'attempts', limits: [perMinute] }),

@@ -4,6 +4,7 @@ import { Agent } from '@lamella/core'
 import { pii } from '@lamella/guardrail-pii'
 import { cache } from '@lamella/middleware-cache'
 import { retry } from '@lamella/middleware-retry'
+import { toSSE } from '@lamella/serve'
 import { scriptedClient } from '@lamella/testing'
 
 interface ExecutionContext {
@@ -29,7 +30,7 @@ const worker = {
       ],
     })
     const stream = agent.run(question, { stream: true, signal: request.signal })
-    return new Response(stream.toSSE(), { headers: { 'content-type': 'text/event-stream' } })
+    return new Response(toSSE(stream), { headers: { 'content-type': 'text/event-stream' } })
   },
 
   /** Handler that `workerd test` calls. */

@@ -18,12 +18,10 @@ it('a core that does more in each run fails the check, by every figure', () => {
     `export * from '${core}'
     import { Agent as Released } from '${core}'
     const step = () => {}
-    const busy = () => { const end = performance.now() + 0.2; while (performance.now() < end); }
     export class Agent extends Released {
       async run(input) {
         for (let promises = 0; promises < 8; promises++) await structuredClone(input)
         for (let blocks = 0; blocks < 100; blocks++) step()
-        busy()
         return super.run(input)
       }
     }`,
@@ -35,9 +33,9 @@ it('a core that does more in each run fails the check, by every figure', () => {
   ])
 
   expect(status).toBe(1)
-  for (const figure of ['promises', 'blocks', 'bytes', 'times the floor']) {
+  for (const figure of ['promises', 'blocks', 'bytes']) {
     expect(stderr).toMatch(
-      new RegExp(`^a tool round .*: [\\d,.]+ ${figure}, [\\d,.]+ in the last release$`, 'm'),
+      new RegExp(`^a tool round .*: [\\d,.]+ ${figure}, baseline [\\d,.]+$`, 'm'),
     )
   }
 }, 60_000)

@@ -23,6 +23,12 @@ const steps = {
   unused: ['knip', '--no-config-hints'],
   size: ['node', 'scripts/size.mjs'],
   regression: ['node', 'bench/regression.mjs'],
+  core: [
+    'node',
+    '--conditions=@lamella/source',
+    '--disable-warning=ExperimentalWarning',
+    'scripts/core-measure.mjs',
+  ],
   eval: ['node', '--conditions=@lamella/source', 'scripts/eval.ts'],
   soak: ['node', 'scripts/dev.mjs', 'soak', '--seconds=120', '--pause=250'],
   examples: ['node', 'scripts/run-examples.mjs'],

@@ -22,6 +22,9 @@ const soak = [
   'scripts/soak.ts',
 ]
 
+const quiet = ['--conditions=@lamella/source', '--disable-warning=ExperimentalWarning']
+const coreMeasure = [...quiet, 'scripts/core-measure.mjs']
+
 const tasks = {
   install: () => install(args),
   start: () => script('examples/docs-assistant.ts', '--conditions=@lamella/source'),
@@ -61,13 +64,16 @@ const tasks = {
   },
   docs: () => script('site/docs.mjs'),
   lint: () => run('node', ['scripts/check.mjs', 'lint', 'format']),
+  fix: () => runWithPnpm('node', ['scripts/fix.mjs']),
   format: () => run('biome', ['format', '--write', '--colors=off', ...args]),
   changeset: () => run('changeset', args),
   version: async () => {
     await run('changeset', ['version'])
     await runWithPnpm('turbo', ['run', 'build'])
     await run('node', ['scripts/api-report.mjs', '--update', '--release'])
-    await run('node', ['bench/regression.mjs', '--update'])
+    await run('node', ['scripts/size.mjs', '--release'])
+    await run('node', ['bench/regression.mjs', '--release'])
+    await run('node', [...coreMeasure, '--release'])
     await runWithPnpm('pnpm', ['install', '--lockfile-only'])
   },
   release: async () => {

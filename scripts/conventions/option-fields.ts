@@ -4,6 +4,8 @@ export interface OptionField {
   isRequired: boolean
   /** What follows `@default`. */
   byDefault: string | undefined
+  /** First sentence of the doc comment. */
+  doc: string
 }
 
 type Fields = Map<string, OptionField>
@@ -72,12 +74,18 @@ function ownFields(text: string): Fields {
         name: path,
         isRequired: optional === '',
         byDefault: byDefault?.replace(/\s*\*\/\s*$/, '').replaceAll(/\s*\n\s*\* +/g, ' '),
+        doc: firstSentence(comment),
       })
       if (indent.length === 2) outer = /[{:]$/.test(line) ? name : ''
       comment = ''
     } else comment = ''
   }
   return fields
+}
+
+function firstSentence(comment: string): string {
+  const [text = ''] = comment.replaceAll(/^\s*\/?\*+\/?|\*\/\s*$/gm, '').split(/^\s*@/m)
+  return /^.*?(?=\.(?:\s|$)|$)/.exec(text.replaceAll(/\s+/g, ' ').trim())?.[0] ?? ''
 }
 
 function keysOf(expression: string, types: Declarations): string[] {
@@ -88,7 +96,9 @@ function keysOf(expression: string, types: Declarations): string[] {
 }
 
 function asFields(keys: readonly string[]): Fields {
-  return new Map(keys.map((name) => [name, { name, isRequired: false, byDefault: undefined }]))
+  return new Map(
+    keys.map((name) => [name, { name, isRequired: false, byDefault: undefined, doc: '' }]),
+  )
 }
 
 function merged(all: readonly Fields[]): Fields {

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { sourcesOf } from './find-sources.ts'
 import { declarations } from './option-fields.ts'
-import { optionProblems } from './option-tables.ts'
+import { optionProblems, withOptions } from './option-tables.ts'
 
 /** What a function of the user is given, which nobody sets. */
 const given = new Set(['FindOptions', 'FlexibleLimiterOptions'])
@@ -105,6 +105,22 @@ test.each([
   const found = optionProblems(head + rows.join('\n'), ['AOptions'], types)
 
   expect(found.join('\n')).toContain(problem)
+})
+
+test('a table is completed from the types, and what is right in it stays', () => {
+  const rows = [
+    '| `waitMs`, `keep.first` | 30 000, `true` | told |',
+    "| `kind` | `'b'` | |",
+    '| `gone` | | |',
+  ]
+
+  const completed = withOptions(`${head}${rows.join('\n')}\n\nMore.\n`, types)
+
+  expect(optionProblems(completed, ['AOptions'], types)).toEqual([])
+  expect(completed).toBe(
+    `${head}${rows[0]}\n| \`kind\` | \`'a'\` | |\n| \`when\` | always |  |\n| \`limits\` | required | needed |\n\nMore.\n`,
+  )
+  expect(withOptions(completed, types)).toBe(completed)
 })
 
 test('a type without a table is told in one code span, with its defaults', () => {

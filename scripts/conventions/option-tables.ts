@@ -31,32 +31,90 @@ interface Table {
   rows: Row[]
 }
 
+const marked = /^(<!-- options (.*) -->\n+)((?:\|.*\n?)+)/gm
+
 /** The tables of a README that are marked as those of options. */
 function optionTables(markdown: string): Table[] {
-  return [...markdown.matchAll(/^<!-- options (.*) -->\n+((?:\|.*\n?)+)/gm)].map(
-    ([, types = '', table = '']) => ({
-      types: types.split(', ').map((text) => {
-        const [whole = '', prefix] = text.split(' as ')
-        const [type = '', base] = whole.split(' without ')
-        return { type, base, prefix: prefix === undefined ? '' : `${prefix}.` }
-      }),
-      rows: table
-        .trim()
-        .split('\n')
-        .slice(2)
-        .map((line) => {
-          const [, first = '', second = ''] = line.split(/(?<!\\)\|/)
-          const names = [...first.matchAll(/`([\w.]+)(?:\([^`]*)?`/g)].map(([, name = '']) => name)
-          return { names, byDefault: second.trim() }
-        })
-        .filter(({ names }) => names.length > 0),
-    }),
-  )
+  return [...markdown.matchAll(marked)].map(([, , types = '', table = '']) => ({
+    types: typesOf(types),
+    rows: rowsOf(table).filter(({ names }) => names.length > 0),
+  }))
 }
 
-function tableProblems({ types: about, rows }: Table, types: Declarations): string[] {
-  const title = about.map(({ type }) => type).join(', ')
-  const fields = new Map(
+function typesOf(mark: string): Table['types'] {
+  return mark.split(', ').map((text) => {
+    const [whole = '', prefix] = text.split(' as ')
+    const [type = '', base] = whole.split(' without ')
+    return { type, base, prefix: prefix === undefined ? '' : `${prefix}.` }
+  })
+}
+
+function rowsOf(table: string): Row[] {
+  return table.trim().split('\n').slice(2).map(rowOf)
+}
+
+function rowOf(line: string): Row {
+  const [, first = '', second = ''] = cellsOf(line)
+  const names = [...first.matchAll(/`([\w.]+)(?:\([^`]*)?`/g)].map(([, name = '']) => name)
+  return { names, byDefault: second.trim() }
+}
+
+function cellsOf(line: string): string[] {
+  return line.split(/(?<!\\)\|/)
+}
+
+/**
+ * Completes the tables of a README from the types: adds a row for each option that has none, with the first
+ * sentence of its doc comment, removes rows of options that are gone, and corrects a default.
+ */
+export function withOptions(markdown: string, types: Declarations): string {
+  return markdown.replaceAll(marked, (_, head: string, mark: string, text: string) => {
+    const about = typesOf(mark)
+    const fields = fieldsOfTable(about, types)
+    const [titles = '', line = '', ...lines] = text.trimEnd().split('\n')
+    const rows = rowsOf(text)
+    const kept = lines
+      .filter((_line, at) => {
+        const { names } = rows[at]!
+        return names.length !== 1 || fields.has(names[0]!)
+      })
+      .map((row) => withDefault(row, fields))
+    const width = cellsOf(titles).length - 2
+    const added = untold({ types: about, rows }, fields).map((name) => {
+      const field = fields.get(name)!
+      const cells = [`\`${name}\``, defaultCell(field), meaningOf(field)]
+      return `| ${Array.from({ length: width }, (_cell, at) => cells[at] ?? '').join(' | ')} |`
+    })
+    return `${head}${[titles, line, ...kept, ...added].join('\n')}\n`
+  })
+}
+
+function withDefault(line: string, fields: Map<string, OptionField>): string {
+  const row = rowOf(line)
+  const [name] = row.names
+  const field = name === undefined ? undefined : fields.get(name)
+  if (row.names.length !== 1 || field === undefined) return line
+  if (defaultProblems(field, row.byDefault, name!).length === 0) return line
+  const cells = cellsOf(line)
+  cells[2] = ` ${defaultCell(field)} `
+  return cells.join('|')
+}
+
+/** The default of an option as a table tells it. */
+function defaultCell({ isRequired, byDefault = '' }: OptionField): string {
+  if (isRequired) return 'required'
+  const value = literal(byDefault)
+  if (value === undefined) return byDefault
+  const shown = /^-?\d/.test(value) ? value.replaceAll(/\B(?=(?:\d{3})+$)/g, ' ') : `\`${value}\``
+  return [shown, ...split(byDefault, ',').slice(1)].join(', ')
+}
+
+function meaningOf({ doc }: OptionField): string {
+  return doc.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()).replaceAll('|', '\\|')
+}
+
+function fieldsOfTable(about: Table['types'], types: Declarations): Map<string, OptionField> {
+  return new Map(
     about.flatMap(({ type, base, prefix }) => {
       const inherited = base === undefined ? undefined : fieldsOf(base, types)
       return [...fieldsOf(type, types)]
@@ -64,15 +122,28 @@ function tableProblems({ types: about, rows }: Table, types: Declarations): stri
         .map(([name, field]) => [prefix + name, field] as const)
     }),
   )
+}
+
+/** Options of which a table says nothing. */
+function untold({ types: about, rows }: Table, fields: Map<string, OptionField>): string[] {
   const named = rows.flatMap(({ names }) => names)
-  const isTold = (name: string) =>
-    named.includes(name) ||
-    named.some((other) => other.startsWith(`${name}.`) || name.startsWith(`${other}.`)) ||
-    about.some(({ prefix }) => prefix === `${name}.`)
+  return [...fields.keys()].filter(
+    (name) =>
+      !named.includes(name) &&
+      !named.some((other) => other.startsWith(`${name}.`) || name.startsWith(`${other}.`)) &&
+      !about.some(({ prefix }) => prefix === `${name}.`),
+  )
+}
+
+function tableProblems(table: Table, types: Declarations): string[] {
+  const { types: about, rows } = table
+  const title = about.map(({ type }) => type).join(', ')
+  const fields = fieldsOfTable(about, types)
+  const named = rows.flatMap(({ names }) => names)
   return [
-    ...[...fields.keys()]
-      .filter((name) => !isTold(name))
-      .map((name) => `${title}: \`${name}\` has no row`),
+    ...untold(table, fields).map(
+      (name) => `${title}: \`${name}\` has no row; \`npm run fix\` adds it`,
+    ),
     ...named
       .filter((name) => !fields.has(name))
       .map((name) => `${title}: there is no option \`${name}\``),

@@ -45,7 +45,17 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   'packages/mcp/src': ['base', 'connection', 'contents', 'tools', 'serve'],
   'packages/otel/src': ['base', 'telemetry', 'parts'],
   'packages/picture/src': ['lines', 'recorder', 'reading', 'views', 'command'],
-  'packages/serve/src': ['http', 'chats', 'reader', 'sse', 'ui-stream', 'openai', 'ag-ui', 'node'],
+  'packages/serve/src': [
+    'http',
+    'updates',
+    'chats',
+    'reader',
+    'sse',
+    'ui-stream',
+    'openai',
+    'ag-ui',
+    'node',
+  ],
   'packages/testing/src': ['base', 'scripted', 'contracts', 'model-server'],
   scripts: [
     'test-support',

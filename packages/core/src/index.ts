@@ -196,9 +196,9 @@ export type {
 } from './store/store-sessions.ts'
 export type { StreamOutcome } from './stream/stream-outcome.ts'
 export type { Finalizer, StreamFold, StreamSource } from './stream/stream-source.ts'
-export type { ClientContent } from './stream/client-updates.ts'
-export type { ServerSentEventsOptions } from './stream/server-sent-events.ts'
-export type { TextOptions } from './stream/stream-views.ts'
+export { tee } from './stream/tee.ts'
+export type { TextOptions } from './stream/text-pieces.ts'
+export { toReadableStream } from './stream/readable-stream.ts'
 export { parseValue } from './pipeline/structured-output.ts'
 export {
   BudgetExhausted,

@@ -2,7 +2,6 @@ import type { ChatContext, ChatMiddleware, KeyValueStore } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
 import type { Clock, MiddlewareOptions, StoreNeed } from '@lamella/core/authoring'
 import {
-  attemptOf,
   defineChatMiddleware,
   checkOptions,
   checkStore,
@@ -17,6 +16,7 @@ import type { CircuitSettings } from './circuit-call.ts'
 import { CircuitCall } from './circuit-call.ts'
 import type { CircuitRules } from './circuit-state.ts'
 import { CircuitState } from './circuit-state.ts'
+import { clientName } from './client-name.ts'
 import type { FailureClass } from './failure-class.ts'
 import { checkClasses, isOfClass } from './failure-class.ts'
 
@@ -24,7 +24,7 @@ import { checkClasses, isOfClass } from './failure-class.ts'
 export interface CircuitBreakerOptions extends MiddlewareOptions<ChatContext, CircuitBreakerEvent> {
   /**
    * Groups calls by circuit. Each circuit has its own state.
-   * @default groups by provider and model
+   * @default groups by client (its name and `fingerprint`) and model
    */
   readonly circuitOf?: ((context: ChatContext) => string) | undefined
   /**
@@ -98,7 +98,7 @@ export interface CircuitBreakerOptions extends MiddlewareOptions<ChatContext, Ci
  */
 export function circuitBreaker(options: CircuitBreakerOptions = {}): ChatMiddleware {
   check(options)
-  const { name = 'circuit-breaker', circuitOf = modelOf, failOn, prefix = 'circuit:' } = options
+  const { name = 'circuit-breaker', circuitOf, failOn, prefix = 'circuit:' } = options
   const { clock = systemClock, store: own, storeTimeoutMs = 1000 } = options
   const storeOf = perStore(own, (store) => store ?? memoryStore({ clock }))
   const classes = typeof failOn === 'object' ? failOn : usual
@@ -118,8 +118,8 @@ export function circuitBreaker(options: CircuitBreakerOptions = {}): ChatMiddlew
     halfOpen: options.halfOpen ?? 1,
   }
   const breaker = defineChatMiddleware('circuit-breaker', options, (context, callNext) => {
-    const circuit = circuitOf(context)
-    const state = new CircuitState(storeOf(context.run), rules, clock, prefix + circuit)
+    const { circuit, key } = circuitOf === undefined ? serverOf(context) : named(circuitOf(context))
+    const state = new CircuitState(storeOf(context.run), rules, clock, prefix + key)
     return new CircuitCall(settings, state, circuit, context).run(callNext)
   })
   return own === undefined ? { ...breaker, storeNeeds } : breaker
@@ -128,9 +128,23 @@ export function circuitBreaker(options: CircuitBreakerOptions = {}): ChatMiddlew
 const storeNeeds: readonly StoreNeed[] = ['increment']
 const usual: readonly FailureClass[] = ['transient', 'quota']
 
-function modelOf(context: ChatContext): string {
-  const { provider, model } = attemptOf(context, { status: 'ok' })
-  return model === undefined ? `${provider}` : `${provider}/${model}`
+/** Name of a circuit for people, and its key in the store. */
+interface Circuit {
+  readonly circuit: string
+  readonly key: string
+}
+
+/** The server that a call goes to, and its model: two servers of one model have two circuits. */
+function serverOf({ client, options }: ChatContext): Circuit {
+  const circuit = clientName(client, options.model)
+  return {
+    circuit,
+    key: client.fingerprint === undefined ? circuit : `${circuit} ${client.fingerprint}`,
+  }
+}
+
+function named(circuit: string): Circuit {
+  return { circuit, key: circuit }
 }
 
 function check(options: CircuitBreakerOptions): void {

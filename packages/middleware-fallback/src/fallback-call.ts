@@ -126,12 +126,12 @@ export class FallbackCall {
     const { clock, name, isShadow, timeoutMs: usual } = this.#settings
     const timeoutMs = entry?.timeoutMs ?? usual
     if (timeoutMs === undefined || isShadow) return callNext()
-    const { provider } = this.#context.client
+    const { provider, name: client = provider } = this.#context.client
     const late = async (over: AbortSignal): Promise<ProviderError> => {
       await clock.sleep(timeoutMs, over)
       // A started answer has no time limit.
       if (this.#answer.hasContent) await new Promise(() => {})
-      const words = `${name}: ${provider} did not answer within ${timeoutMs} ms`
+      const words = `${name}: ${client} did not answer within ${timeoutMs} ms`
       return new ProviderError(words, { kind: 'timeout', provider, details: { timeoutMs } })
     }
     return callWithin(this.#context, callNext, { clock, late })
@@ -195,7 +195,13 @@ export class FallbackCall {
   }
 }
 
-function servedBy(call: Parameters<typeof attemptOf>[0]): { provider: string; model?: string } {
-  const { provider = '', model } = attemptOf(call, { status: 'ok' })
-  return { provider, ...(model !== undefined && { model }) }
+function servedBy(
+  call: Parameters<typeof attemptOf>[0],
+): Pick<FallbackEvent, 'provider' | 'client' | 'model'> {
+  const { provider = '', client, model } = attemptOf(call, { status: 'ok' })
+  return {
+    provider,
+    ...(client !== undefined && { client }),
+    ...(model !== undefined && { model }),
+  }
 }

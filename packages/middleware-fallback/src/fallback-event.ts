@@ -7,6 +7,8 @@ export interface FallbackEvent {
   readonly status: 'switching' | 'served' | 'gave_up'
   /** Provider of the client in question. */
   readonly provider: string
+  /** Name of the client in question, if it has one. */
+  readonly client?: string | undefined
   /** Model of the client in question. */
   readonly model?: string | undefined
   /** Kind or code of the failure. */

@@ -1,5 +1,5 @@
 import type { ChatClient, ChatContext, ChatMiddleware } from '@lamella/core'
-import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions, RunPlan } from '@lamella/core/authoring'
 import {
   defineChatMiddleware,
   checkOptions,
@@ -8,6 +8,7 @@ import {
   systemClock,
   wrongOption,
 } from '@lamella/core/authoring'
+import { clientName } from './client-name.ts'
 import { checkClasses, isOfClass } from './failure-class.ts'
 import type { FailureClass } from './failure-class.ts'
 import { FallbackCall } from './fallback-call.ts'
@@ -99,8 +100,27 @@ export function fallback(options: FallbackOptions): ChatMiddleware {
     clock: options.clock ?? systemClock,
     report: reporter('fallback', options.onEvent),
   }
-  return defineChatMiddleware('fallback', options, (context, callNext) =>
+  const middleware = defineChatMiddleware('fallback', options, (context, callNext) =>
     new FallbackCall(settings, context).run(callNext),
+  )
+  return { ...middleware, review: (plan) => sameNames(name, entries, plan) }
+}
+
+/** Warns about clients that attempts, events and circuits cannot tell apart. */
+function sameNames(
+  middleware: string,
+  entries: readonly FallbackEntry[],
+  { client, model }: RunPlan,
+): readonly string[] {
+  const calls = [{ client, model }, ...entries]
+  const names = calls.map((call) => clientName(call.client, call.model))
+  const isSame = (one: number, other: number): boolean =>
+    names[one] === names[other] && calls[one]?.client !== calls[other]?.client
+  const doubled = names.filter((_, at) =>
+    names.some((__, other) => other < at && isSame(at, other)),
+  )
+  return [...new Set(doubled)].map(
+    (name) => `${middleware}: two clients are named ${name}; give each a \`name\` of its own`,
   )
 }
 

@@ -8,7 +8,10 @@ const warningsOf = (...middleware: MiddlewareInput[]) =>
   new Agent({ client: scriptedClient([]), middleware }).explain('Hello').warnings
 
 it('`explain` has nothing to say about the recommended order, and warns about another', () => {
-  const middlewares = [fallback({ clients: [scriptedClient([])] }), circuitBreaker()]
+  const middlewares = [
+    fallback({ clients: [scriptedClient([], { name: 'second' })] }),
+    circuitBreaker(),
+  ]
 
   expect(warningsOf(...middlewares)).toEqual([])
   expect(warningsOf(...middlewares.toReversed())).toEqual([

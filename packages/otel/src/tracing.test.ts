@@ -84,6 +84,26 @@ describe.each(runModes)('spans, %s', (mode) => {
     ])
   })
 
+  it('name the client that answered, after a fallback too', async () => {
+    const recorded = record()
+    const west = scriptedClient(['West.'], { name: 'west' })
+    const toWest = chatMiddleware('to-west', async (context, callNext) => {
+      if (context.iteration === 1) context.client = west
+      await callNext()
+      if (context.iteration === 1) context.run.recordAttempt({ status: 'ok', client: 'west' })
+    })
+    const work = tool({ name: 'work', description: 'Works.', execute: () => 'done' })
+    const client = scriptedClient([callFunction('work')], { name: 'east' })
+    const middleware = [tracing(recorded.options), toWest]
+    const agent = new Agent({ client, tools: [work], middleware })
+
+    await runIn(mode, agent)
+
+    const spans = await recorded.spans()
+    const names = spans.flatMap(({ attributes }) => attributes['lamella.client'] ?? [])
+    expect(names).toEqual(['east', 'west'])
+  })
+
   it('of a sub-agent lie under the tool call that runs it', async () => {
     const recorded = record()
     const middleware = tracing(recorded.options)

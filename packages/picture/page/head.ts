@@ -140,7 +140,7 @@ function onion(level: Level, { run }: State): HTMLElement {
   const names = line?.middleware[level].map(({ name }) => name) ?? []
   const cores: Record<Level, string> = {
     agent: 'loop',
-    chat: [line?.provider, line?.model].filter(Boolean).join(' ') || 'provider',
+    chat: [line?.client, line?.model].filter(Boolean).join(' ') || 'provider',
     function: line?.tools.join(', ') || 'no tools',
   }
   let inner: HTMLElement = h('span', { class: 'kernel' }, cores[level])

@@ -16,3 +16,12 @@ export type { Principal } from './chats/principal.ts'
 export type { ShownRequest } from './chats/shown.ts'
 export type { NodeRequest, NodeResponse } from './node/to-node.ts'
 export { toNode } from './node/to-node.ts'
+export type {
+  ClientContent,
+  ClientOutcome,
+  ClientRequest,
+  ClientUpdate,
+} from './updates/client-updates.ts'
+export { clientContents, clientOutcome, clientUpdate } from './updates/client-updates.ts'
+export type { ServerSentEventsOptions } from './updates/to-sse.ts'
+export { toSSE } from './updates/to-sse.ts'

@@ -20,7 +20,7 @@ import { modelHistory } from './model-history.ts'
 import { toPrompt } from './prompt.ts'
 
 /** Options of `aiSdk`. */
-export interface AiSdkOptions extends Pick<ChatClientOptions, 'middleware'> {
+export interface AiSdkOptions extends Pick<ChatClientOptions, 'middleware' | 'name'> {
   /**
    * Headers of every request.
    * @default none
@@ -60,6 +60,7 @@ export class AiSdkChatClient extends BaseChatClient {
   constructor(model: AiSdkModel, options: AiSdkOptions = {}) {
     const callable = callableModel('aiSdk', model)
     checkOptions('aiSdk', options, {
+      name: 'string?',
       middleware: 'any',
       headers: 'any',
       download: 'function?',
@@ -67,7 +68,7 @@ export class AiSdkChatClient extends BaseChatClient {
       firstUpdateTimeoutMs: 'any',
       idleTimeoutMs: 'any',
     })
-    super({ model: callable.modelId, middleware: options.middleware })
+    super({ name: options.name, model: callable.modelId, middleware: options.middleware })
     this.provider = callable.provider
     this.#model = callable
     this.#headers = options.headers

@@ -58,6 +58,7 @@ export const owner = 'AnthropicChatClient'
 
 export const clientRules: OptionRules<AnthropicConnectionSettings & { readonly client?: unknown }> =
   {
+    name: 'string?',
     model: 'any',
     middleware: 'any',
     apiKey: 'any',

@@ -20,6 +20,7 @@ const connecting = [
 type CheckedOptions = AzureConnectionSettings & { readonly client?: unknown }
 
 const rules: OptionRules<CheckedOptions> = {
+  name: 'string?',
   model: 'any',
   middleware: 'any',
   api: 'any',

@@ -20,32 +20,37 @@ export function explainRun(
     agent.options,
     options.options,
   )
+  const { client } = agent
+  const toolNames = [...agent.tools, ...(options.tools ?? []), ...tools].map(nameOf)
   return {
     name: agent.name,
     agent: levels.agent.map(nameOf),
     chat: levels.chat.map(nameOf),
     function: levels.function.map(nameOf),
-    provider: agent.client.provider,
+    provider: client.provider,
+    client: client.name ?? client.provider,
     model,
-    tools: [...agent.tools, ...(options.tools ?? []), ...tools].map(nameOf),
+    tools: toolNames,
     messages: { input: toMessages(input).length, history },
     settings: configurationOf(agent, options),
     get warnings() {
-      return (['agent', 'chat', 'function'] as const).flatMap((level) =>
-        orderWarnings(level, levels[level], [agent.middleware, options.middleware]),
-      )
+      const plan = { client, model, tools: toolNames }
+      return (['agent', 'chat', 'function'] as const).flatMap((level) => [
+        ...orderWarnings(level, levels[level], [agent.middleware, options.middleware]),
+        ...levels[level].flatMap((middleware) => middleware.review?.(plan) ?? []),
+      ])
     },
     toString: print,
   }
 }
 
 function print(this: Explanation): string {
-  const { provider, model, tools, messages, settings, warnings } = this
+  const { client, model, tools, messages, settings, warnings } = this
   const { maxIterations, maxFunctionCalls } = settings
   const ofTools = maxFunctionCalls === Infinity ? 'any number of' : maxFunctionCalls
   const lines = {
     run: [...this.agent, 'loop'],
-    'model call': [...this.chat, [provider, model].join(' ').trim()],
+    'model call': [...this.chat, [client, model].join(' ').trim()],
     'tool call': [...this.function, tools.join(', ') || '(no tools)'],
     messages: [`${messages.history} of history, ${messages.input} of input`],
     ...(warnings.length > 0 && { warnings: [warnings.join('; ')] }),

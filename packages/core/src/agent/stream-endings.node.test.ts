@@ -7,9 +7,10 @@ import {
   Agent,
   agentMiddleware,
   chatMiddleware,
-  GuardrailTripped,
   functionMiddleware,
+  GuardrailTripped,
   MiddlewareTermination,
+  tee,
   tool,
 } from '../index.ts'
 
@@ -200,7 +201,7 @@ async function read(world: World) {
   try {
     if (ending === 'final') await stream.finalResponse()
     else if (ending === 'tee') {
-      await Promise.all(stream.tee().map((branch) => branch.finalResponse()))
+      await Promise.all(tee(stream).map((branch) => branch.finalResponse()))
     } else if (ending === 'derive') {
       await stream
         .flatMap(

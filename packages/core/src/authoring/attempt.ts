@@ -13,6 +13,7 @@ export function attemptOf(
   const { status, reason, usage } = outcome
   return {
     provider: client.provider,
+    ...(client.name !== undefined && { client: client.name }),
     ...(model !== undefined && { model }),
     status,
     ...(reason !== undefined && { reason }),

@@ -7,6 +7,7 @@ import type { LoopConfiguration } from './limits.ts'
 import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from './outcome.ts'
 import type { CallNext, FunctionMiddleware, RunContext, ToolDefinition } from './run.ts'
 import type { Session } from '../messages/session.ts'
+import type { RunPlan } from './run-plan.ts'
 
 /**
  * The agent of a run, as its middleware sees it. To run it, a middleware needs the `Agent` itself.
@@ -79,6 +80,8 @@ export interface Explanation {
   readonly function: readonly string[]
   /** Provider of the client. */
   readonly provider: string
+  /** Name of the client: its provider's, unless it has one of its own. */
+  readonly client: string
   /** Model that is called first. */
   readonly model: string | undefined
   /** Names of the tools. */
@@ -92,7 +95,10 @@ export interface Explanation {
   }
   /** Settings of the tool loop, with defaults filled in. */
   readonly settings: LoopConfiguration
-  /** Middlewares whose order is not the recommended one, or that share a name. */
+  /**
+   * Middlewares whose order is not the recommended one, or that share a name, and what they report about
+   * their own options.
+   */
   readonly warnings: readonly string[]
   /** Formats the explanation as text, one line per level. */
   toString(): string
@@ -120,6 +126,11 @@ export interface AgentMiddleware {
    * @default false
    */
   readonly inherited?: boolean | undefined
+  /**
+   * Returns warnings about a run that would not do what the options of the middleware say, for `explain()`.
+   * @default none
+   */
+  review?(plan: RunPlan): readonly string[]
   /** Handles one run. Calls `callNext()` to run everything inside, or sets `context.result`. */
   process(context: AgentContext, callNext: CallNext<AgentResponse>): void | Promise<unknown>
 }

@@ -9,6 +9,7 @@ import type { ResponseStream } from '../stream/response-stream.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { ChatOptions, FormatOption } from './chat-options.ts'
 import type { CallNext, FunctionMiddleware, RunContext } from './run.ts'
+import type { RunPlan } from './run-plan.ts'
 
 /** The complete input of one model call. */
 export interface ChatRequest {
@@ -46,11 +47,16 @@ export interface ContinuationReport {
 export interface ChatClient {
   /** Name of the provider, such as `openai`; the origin of its content. */
   readonly provider: string
+  /**
+   * Name of this client, to tell servers of one provider apart in attempts, circuits, spans and pictures.
+   * @default the provider's
+   */
+  readonly name?: string | undefined
   /** Default model of the client. Undefined if each call must name one. */
   readonly model?: string | undefined
   /**
-   * Stable part of a cache key: configuration that affects responses but is not part of the
-   * request, such as the server and defaults. Contains no secrets.
+   * Configuration that affects responses but is not part of the request, such as the server and
+   * defaults. A cache keys answers by it, and a circuit breaker circuits. Contains no secrets.
    */
   readonly fingerprint?: string | undefined
   /** Middlewares that every call through this client has, outermost first. */
@@ -143,6 +149,11 @@ export interface ChatMiddleware {
    * @default false
    */
   readonly inherited?: boolean | undefined
+  /**
+   * Returns warnings about a run that would not do what the options of the middleware say, for `explain()`.
+   * @default none
+   */
+  review?(plan: RunPlan): readonly string[]
   /** Handles one model call. Calls `callNext()` to run everything inside, or sets `context.result`. */
   process(context: ChatContext, callNext: CallNext<ChatResponse>): void | Promise<unknown>
 }

@@ -8,7 +8,7 @@ export interface RunEvent {
   readonly data?: unknown
   /** Id of the run that emitted it. */
   readonly runId: string
-  /** Sends the event to clients too, for example with `toSSE()`. @default false */
+  /** Sends the event to clients too, for example with `toSSE(stream)`. @default false */
   readonly public?: boolean | undefined
   /** Id of a request, for `stream.respond`. Undefined for events that need no answer. */
   readonly id?: string | undefined
@@ -20,7 +20,7 @@ export interface RunEventInit {
   readonly type: string
   /** Data of the event, JSON. */
   readonly data?: unknown
-  /** Sends the event to clients too, for example with `toSSE()`. @default false */
+  /** Sends the event to clients too, for example with `toSSE(stream)`. @default false */
   readonly public?: boolean | undefined
 }
 

@@ -25,6 +25,8 @@ export interface Attempt {
   readonly iteration: number
   /** Provider that was called. */
   readonly provider?: string | undefined
+  /** Name of the client that was called, if it has one. */
+  readonly client?: string | undefined
   /** Model that was called. */
   readonly model?: string | undefined
   /** Result: `ok`, `failed` with an error, or `rejected` by a middleware after an answer. */

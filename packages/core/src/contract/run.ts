@@ -8,6 +8,7 @@ import type { RunEvent, RunEventInit, RunRequestInit } from './events.ts'
 import type { AgentResponseInit, Attempt, Stop } from './outcome.ts'
 import type { Session } from '../messages/session.ts'
 import type { RunState } from './state.ts'
+import type { RunPlan } from './run-plan.ts'
 
 /** Conversation of a run: history, input, and messages of the run. */
 export interface RunMessages {
@@ -256,6 +257,11 @@ export interface FunctionMiddleware {
    * @default false
    */
   readonly inherited?: boolean | undefined
+  /**
+   * Returns warnings about a run that would not do what the options of the middleware say, for `explain()`.
+   * @default none
+   */
+  review?(plan: RunPlan): readonly string[]
   /** Handles one tool call. Calls `callNext()` to run everything inside, or sets `context.result`. */
   process(
     context: FunctionInvocationContext,

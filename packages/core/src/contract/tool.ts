@@ -52,7 +52,7 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
    */
   readonly exclusive?: boolean | undefined
   /**
-   * Sends the progress that the tool yields to clients, for example with `toSSE()`.
+   * Sends the progress that the tool yields to clients, for example with `toSSE(stream)`.
    * @default false
    */
   readonly publicProgress?: boolean | undefined

@@ -33,7 +33,7 @@ export interface UserInputOptions {
  * @example
  * const body: unknown = await request.json()
  * const stream = agent.run(userInput(body), { session, stream: true })
- * return new Response(stream.toSSE(), { headers: { 'content-type': 'text/event-stream' } })
+ * for await (const piece of stream.text()) console.log(piece)
  */
 export function userInput(value: unknown, options: UserInputOptions = {}): Message {
   const { maxChars = 100_000, maxParts = 20, maxBytes = 10 * 1024 * 1024 } = options

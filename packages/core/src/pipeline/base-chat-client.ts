@@ -17,6 +17,12 @@ import { sortClientMiddlewares } from './sort-middleware.ts'
 
 /** Options of every client. */
 export interface ChatClientOptions {
+  /**
+   * Name that tells this client from others of its provider, such as `'east'`: in attempts, circuits, spans
+   * and pictures.
+   * @default the provider's
+   */
+  readonly name?: string | undefined
   /** Default model for calls that name none. @default none */
   readonly model?: string | undefined
   /** Middlewares of every call through this client, outermost first. */
@@ -26,12 +32,14 @@ export interface ChatClientOptions {
 /** Gives a provider its pipelines: a subclass implements `respond` and `stream`, and maps errors. */
 export abstract class BaseChatClient implements ChatClient {
   abstract readonly provider: string
+  readonly name: string | undefined
   readonly model: string | undefined
   readonly middleware: readonly (ChatMiddleware | FunctionMiddleware)[]
 
   #callModel: CallModel | undefined
 
   constructor(options: ChatClientOptions = {}) {
+    this.name = options.name
     this.model = options.model
     this.middleware = sortClientMiddlewares(options.middleware)
   }

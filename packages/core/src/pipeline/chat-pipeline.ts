@@ -130,6 +130,9 @@ function handledBy(handler: ChatHandler, context: ChatView): ChatClient {
   }
   return {
     provider: client.provider,
+    name: client.name,
+    model: client.model,
+    fingerprint: client.fingerprint,
     middleware: [],
     getResponse: client.getResponse.bind(client),
     async respond(request) {

@@ -1,6 +1,6 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { AgentResponse, AgentResponseUpdate, ChatContext, Middleware } from '../index.ts'
+import type { AgentResponse, ChatContext, Middleware } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
@@ -254,22 +254,6 @@ describe.each(cases)('$name', (given) => {
     for await (const piece of stream.text({ onRestart: () => (shown = '') })) shown += piece
 
     expect(shown).toBe((await stream.finalResponse()).text)
-  })
-
-  it('server-sent events end with exactly the final response', async () => {
-    const stream = agentOf(given).run('Hello', { stream: true })
-
-    const include = ['tool-calls', 'tool-results'] as const
-    const body = await new Response(stream.toSSE({ include })).text()
-
-    const events = body
-      .trimEnd()
-      .split('\n\n')
-      .map((event) => /^event: (\w+)\ndata: (.*)$/.exec(event)!.slice(1) as [string, string])
-    const updates = events.slice(0, -1).map(([, data]) => JSON.parse(data) as AgentResponseUpdate)
-    expect(events.filter(([name]) => name === 'restart')).toHaveLength(given.restarts.length)
-    expect(events.at(-1)).toEqual(['done', '{"status":"completed"}'])
-    expect(foldUpdates(updates).messages).toEqual((await stream.finalResponse()).messages)
   })
 })
 

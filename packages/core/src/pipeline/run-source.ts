@@ -15,7 +15,6 @@ import type { Failure } from '../stream/update-sink.ts'
 export class PumpSource<Response extends ChatResponse>
   implements StreamSource<AgentResponseUpdate, Response>
 {
-  readonly foldsAnew = true
   readonly #pump: StreamDriver<AgentResponseUpdate>
   readonly #run: Run
   #response: Response | undefined

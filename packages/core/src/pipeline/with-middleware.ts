@@ -21,7 +21,7 @@ class ClientWithMiddleware extends BaseChatClient {
   readonly #inner: ChatClient
 
   constructor(inner: ChatClient, middleware: ClientMiddlewareInput) {
-    super({ model: inner.model, middleware })
+    super({ name: inner.name, model: inner.model, middleware })
     this.provider = inner.provider
     this.fingerprint = inner.fingerprint
     this.#inner = inner

@@ -2,7 +2,7 @@ import { scriptedClient } from '@lamella/testing'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import type { AgentResponse, AgentResponseUpdate } from '../index.ts'
-import { Agent, agentMiddleware, defineEvent, foldUpdates, ResponseStream } from '../index.ts'
+import { Agent, agentMiddleware, defineEvent, foldUpdates, ResponseStream, tee } from '../index.ts'
 
 type RunStream = ResponseStream<AgentResponseUpdate, AgentResponse>
 
@@ -41,7 +41,7 @@ describe('an event that is defined', () => {
   it.each<[string, (of: RunStream) => ResponseStream<AgentResponseUpdate, { text: string }>]>([
     ['withFinalizer()', (of) => of.withFinalizer((final) => final)],
     ['map()', (of) => of.map((update) => update, foldUpdates)],
-    ['tee()', (of) => of.tee()[0]],
+    ['tee()', (of) => tee(of)[0]],
     ['fromAwaitable()', (of) => ResponseStream.fromAwaitable(Promise.resolve(of))],
   ])('can be answered through what %s makes of the stream', async (_, derive) => {
     const stream = derive(asking.run('Hi', { stream: true }))

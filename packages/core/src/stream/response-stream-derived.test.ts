@@ -1,7 +1,7 @@
 import { scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentResponse, AgentResponseUpdate } from '../index.ts'
-import { Agent, ResponseStream, text } from '../index.ts'
+import { Agent, ResponseStream, tee, text } from '../index.ts'
 
 function sum(updates: readonly number[]): number {
   return updates.reduce((all, update) => all + update, 0)
@@ -163,10 +163,20 @@ describe('withFinalizer', () => {
     expect(await stream.outcome()).toEqual({ status: 'failed', error, partial: undefined })
   })
 
-  it('refuses a hook where the stream that it reads has one, and its fold', () => {
-    const stream = summing()
-      .withTransformHook((update) => update + 1)
-      .withFinalizer((final) => final)
+  it('has a hook of its own, and so has the stream that it reads', async () => {
+    const inner = summing().withTransformHook((update) => update + 1)
+    const outer = inner
+      .withFinalizer((final) => `sum ${final}`)
+      .withTransformHook((update) => update * 10)
+
+    expect(await outer.finalResponse()).toBe('sum 90')
+    expect(await inner.finalResponse()).toBe(9)
+  })
+
+  it('refuses a hook where a fold of the caller makes the inner final value', () => {
+    const fold = { add: () => {}, finish: () => 0 }
+    const inner = ResponseStream.from([1, 2], { finalizer: fold })
+    const stream = inner.withFinalizer((final) => final)
 
     expect(() => stream.withTransformHook(() => {})).toThrow(/use map\(\)/)
   })
@@ -453,7 +463,7 @@ describe('tee', () => {
         next: async () => Object.assign(step, { done: step.value === 3, value: step.value + 1 }),
       }),
     }
-    const [fast, slow] = ResponseStream.from(source, { finalizer: sum }).tee()
+    const [fast, slow] = tee(ResponseStream.from(source, { finalizer: sum }))
 
     expect([await read(fast), await read(slow)]).toEqual([
       [1, 2, 3],
@@ -463,7 +473,7 @@ describe('tee', () => {
 
   it('gives two readers all updates, at their own pace, from one source', async () => {
     const log: string[] = []
-    const [fast, slow] = summing(log).tee()
+    const [fast, slow] = tee(summing(log))
 
     const all = await read(fast)
 
@@ -478,7 +488,7 @@ describe('tee', () => {
   it('reads on when one of them leaves, and ends when both have', async () => {
     const log: string[] = []
     const stream = summing(log)
-    const [first, second] = stream.tee()
+    const [first, second] = tee(stream)
 
     for await (const _ of first) break
     expect(log).toEqual(['pull 1'])
@@ -491,7 +501,7 @@ describe('tee', () => {
   it('fails both with the same error', async () => {
     const error = new Error('cut')
     const client = scriptedClient([{ updates: ['Some '], error }])
-    const [first, second] = new Agent({ client }).run('Hello', { stream: true }).tee()
+    const [first, second] = tee(new Agent({ client }).run('Hello', { stream: true }))
 
     const outcomes = await Promise.all([first.outcome(), second.outcome()])
 
@@ -500,7 +510,7 @@ describe('tee', () => {
 
   it('lets a hook of one reader change what that one gets, and nothing else', async () => {
     const agent = new Agent({ client: scriptedClient(['A secret.'], { chunk: 'whole' }) })
-    const [changed, asIs] = agent.run('Hello', { stream: true }).tee()
+    const [changed, asIs] = tee(agent.run('Hello', { stream: true }))
     changed.withTransformHook((update) =>
       update.contents.length > 0 ? { ...update, contents: [text('***')] } : undefined,
     )
@@ -512,8 +522,8 @@ describe('tee', () => {
 
   it('of a reader has two more, with hooks of their own', async () => {
     const agent = new Agent({ client: scriptedClient(['A secret.'], { chunk: 'whole' }) })
-    const [first] = agent.run('Hello', { stream: true }).tee()
-    const [changed, asIs] = first.tee()
+    const [first] = tee(agent.run('Hello', { stream: true }))
+    const [changed, asIs] = tee(first)
     changed.withTransformHook((update) =>
       update.contents.length > 0 ? { ...update, contents: [text('***')] } : undefined,
     )
@@ -523,9 +533,21 @@ describe('tee', () => {
     expect(finals.map((final) => final.text)).toEqual(['***', 'A secret.'])
   })
 
+  it('lets a hook of one reader into the final value that a function makes', async () => {
+    const [first, second] = tee(summing())
+    const [third, fourth] = tee(second)
+    first.withTransformHook((update) => update + 1)
+    third.withTransformHook((update) => update * 10)
+
+    const finals = await Promise.all([first, third, fourth].map((of) => of.finalResponse()))
+
+    expect(finals).toEqual([9, 60, 6])
+  })
+
   it('refuses a hook where it has no way into the final value', () => {
-    const [first, second] = summing().tee()
-    const [third] = second.tee()
+    const fold = { add: () => {}, finish: () => 0 }
+    const [first, second] = tee(ResponseStream.from([1, 2], { finalizer: fold }))
+    const [third] = tee(second)
 
     expect(() => first.withTransformHook(() => {})).toThrow(/use map\(\)/)
     expect(() => third.withTransformHook(() => {})).toThrow(/use map\(\)/)

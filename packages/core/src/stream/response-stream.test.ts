@@ -99,7 +99,7 @@ describe('reading a stream', () => {
     const iterator = stream[Symbol.asyncIterator]()
     await iterator.next()
 
-    expect(() => stream[Symbol.asyncIterator]()).toThrow(/read once; use tee\(\)/)
+    expect(() => stream[Symbol.asyncIterator]()).toThrow(/read once; use tee\(stream\)/)
     await expect(read(stream)).rejects.toMatchObject({ code: 'stream_consumed' })
     expect(log).toEqual([])
     expect((await iterator.next()).value).toBe(2)

@@ -1,19 +1,15 @@
 import { LamellaError } from '../base/lamella-error.ts'
-import { ReadAhead } from './read-ahead.ts'
+import { DerivedSource, overIterable, overSource } from './derived-source.ts'
+import type { StreamMaker } from './inner-stream.ts'
+import { awaited, refinalized, transformed } from './inner-stream.ts'
+import { Queue } from './queue.ts'
 import type { StreamFailure, StreamOutcome } from './stream-outcome.ts'
 import { endedBy } from './stream-outcome.ts'
 import type { Finalizer, StreamFold, StreamSource } from './stream-source.ts'
-import { DerivedSource, IterableSource, toFold } from './stream-source.ts'
-import type { TextOptions } from './stream-views.ts'
-import type { ServerSentEventsOptions } from './server-sent-events.ts'
-import { serverSentEvents } from './server-sent-events.ts'
-import { readableStream, textPieces } from './stream-views.ts'
-import { tee } from './tee.ts'
-import { TransformHooks } from './transform-hooks.ts'
+import { foldsOf, unfoldable } from './stream-source.ts'
+import type { TextOptions } from './text-pieces.ts'
+import { textPieces } from './text-pieces.ts'
 import type { Failure } from './update-sink.ts'
-import type { UpdateStream } from './update-stream.ts'
-import type { StreamMaker } from './wrapped-source.ts'
-import { InnerSource } from './wrapped-source.ts'
 
 type Awaitable<Value> = Value | Promise<Value>
 
@@ -23,21 +19,20 @@ type Awaitable<Value> = Value | Promise<Value>
  * inner stream of a derived one first.
  */
 export class ResponseStream<Update, Final> implements AsyncIterable<Update>, AsyncDisposable {
-  readonly #source: StreamSource<Update, Final>
+  #source: StreamSource<Update, Final>
   readonly #cleanupHooks: (() => unknown)[] = []
   /** Typed so that a stream with a narrower final value is assignable to one with a wider. */
   readonly #resultHooks: ((final: never) => unknown)[] = []
-  #hooked: TransformHooks<Update, Final> | undefined
   #outcome: StreamOutcome<Final> | undefined
   #markEnded: (() => void) | undefined
   #isEnding = false
   #iterator: AsyncIterator<Update> | undefined
   #drain: Promise<void> | undefined
-  #isDraining = false
-  #kept: ReadAhead<Update> | undefined
+  /** The drain's pull in progress. Resolves to true at the end. */
+  #draining: Promise<boolean> | undefined
+  /** Updates that a drain read while the reader paused. */
+  readonly #unread = new Queue<{ readonly value: Update }>()
   #hasBegun = false
-  /** True if the reader pulls from the source directly, without buffered updates or hooks. */
-  #isPlain = false
 
   /** For makers of streams; `ResponseStream.from` is the usual way. */
   constructor(source: StreamSource<Update, Final>) {
@@ -70,7 +65,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   ): ResponseStream<Update, Final | readonly Update[]> {
     const finalizer: Finalizer<Update, Final | readonly Update[]> =
       options?.finalizer ?? ((updates) => updates)
-    return new ResponseStream(new IterableSource(source, toFold(finalizer)))
+    return new ResponseStream(new DerivedSource(overIterable(source, foldsOf(finalizer))))
   }
 
   /**
@@ -79,40 +74,25 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   static fromAwaitable<Update, Final>(
     source: StreamMaker<Update, Final>,
   ): ResponseStream<Update, Final> {
-    return new ResponseStream(new InnerSource(source, ResponseStream.#foldOf))
-  }
-
-  static #foldOf<Update, Final>(
-    this: void,
-    of: UpdateStream<Update, Final>,
-  ): StreamFold<Update, Final> {
-    const stream = of as ResponseStream<Update, Final>
-    const source = stream.#source
-    if (source.fold === undefined || (stream.#hooked !== undefined && source.foldsAnew !== true)) {
-      throw new TypeError(
-        'a transform hook has no way into the final value of this stream; use map()',
-      )
-    }
-    return source.fold()
+    return new ResponseStream(new DerivedSource(awaited(source)))
   }
 
   /**
    * @throws LamellaError `stream_consumed` if another reader has started.
    */
   [Symbol.asyncIterator](): AsyncIterator<Update> {
-    if (this.#iterator !== undefined || this.#isDraining) {
-      throw consumed('a stream can be read once; use tee() for two readers')
+    if (this.#iterator !== undefined || this.#draining !== undefined) {
+      throw consumed('a stream can be read once; use tee(stream) for two readers')
     }
     let hasReturned = false
-    const source = this.#source
     this.#iterator = {
       next: () => {
-        if (this.#isPlain) return source.next()
-        return hasReturned ? Promise.resolve({ done: true, value: undefined }) : this.#next()
+        if (hasReturned) return Promise.resolve({ done: true, value: undefined })
+        this.#hasBegun = true
+        return this.#draining === undefined ? this.#source.next() : this.#nextUnread()
       },
       return: async () => {
         hasReturned = true
-        this.#isPlain = false
         await this.cancel(new LamellaError('the consumer stopped reading', { code: 'aborted' }))
         return { done: true, value: undefined }
       },
@@ -165,14 +145,14 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     transform: (update: Update) => Awaitable<Iterable<Mapped>>,
     finalizer: Finalizer<Mapped, MappedFinal>,
   ): ResponseStream<Mapped, MappedFinal> {
-    return new ResponseStream(new DerivedSource(this, transform, toFold(finalizer)))
+    return new ResponseStream(new DerivedSource(transformed(this, transform, foldsOf(finalizer))))
   }
 
   /** Returns a stream with the same updates and another final value, made from this stream's. */
   withFinalizer<Other>(
     finalizer: (final: Final) => Awaitable<Other>,
   ): ResponseStream<Update, Other> {
-    return new ResponseStream(new InnerSource(this, ResponseStream.#foldOf, finalizer))
+    return new ResponseStream(new DerivedSource(refinalized(this, finalizer)))
   }
 
   /**
@@ -182,8 +162,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   withTransformHook(hook: (update: Update) => Awaitable<Update | undefined | null | void>): this {
     this.#beforeEnd('a transform hook')
     if (this.#hasBegun) throw consumed('a transform hook was added after reading had begun')
-    this.#hooked ??= new TransformHooks(this.#source, ResponseStream.#foldOf(this))
-    this.#hooked.add(hook)
+    this.#hookable().addHook(hook)
     return this
   }
 
@@ -207,65 +186,60 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   }
 
   /**
-   * Returns the updates as a Web stream. Reading it pulls from this stream; cancelling it cancels
-   * this one.
+   * For makers of streams: returns a new fold that makes this stream's final value from updates
+   * that a stream made from it has replaced.
+   * @throws TypeError if the source of the stream has none
    */
-  toReadableStream(): ReadableStream<Update> {
-    return readableStream(this)
+  newFold(): StreamFold<Update, Final> {
+    const fold = this.#source.fold?.()
+    if (fold === undefined) throw unfoldable()
+    return {
+      add: (update) => fold.add(update),
+      finish: async () => fold.finish(await this.finalResponse()),
+    }
   }
 
-  /**
-   * Server-sent events for a client, ready to be the body of a `Response`. They hold text, refusals, restarts,
-   * public events and the status, and for a paused run the id, tool and arguments of each request; `include`
-   * asks for more.
-   * @throws RangeError for an unknown name in `include`
-   */
-  toSSE(options?: ServerSentEventsOptions): ReadableStream<Uint8Array> {
-    return serverSentEvents(this, options)
-  }
-
-  /** Returns two streams over this one. Updates are buffered for the slower reader. */
-  tee(): [ResponseStream<Update, Final>, ResponseStream<Update, Final>] {
-    const fold = this.#source.foldsAnew === true ? () => this.#source.fold!() : undefined
-    const [first, second] = tee(this, fold)
-    return [new ResponseStream(first), new ResponseStream(second)]
-  }
-
-  #next(): Promise<IteratorResult<Update>> {
-    return this.#kept === undefined ? this.#pull() : this.#kept.next()
-  }
-
-  #pull(): Promise<IteratorResult<Update>> {
-    this.#hasBegun = true
-    this.#isPlain = this.#hooked === undefined && this.#kept === undefined
-    return this.#hooked === undefined ? this.#source.next() : this.#hooked.next()
+  #hookable(): DerivedSource<Update, Final> {
+    if (this.#source instanceof DerivedSource) return this.#source
+    const source = new DerivedSource(overSource(this.#source))
+    this.#source.onEnd = async () => {}
+    source.onEnd = this.#end
+    this.#source = source
+    return source
   }
 
   async #readToEnd(): Promise<void> {
     // Whoever is about to iterate goes first.
     await Promise.resolve()
-    if (this.#iterator !== undefined && (this.#source.busy || this.#hooked?.busy)) {
+    if (this.#iterator !== undefined && this.#source.busy) {
       if (this.#outcome === undefined) {
         await new Promise<void>((resolve) => (this.#markEnded = resolve))
       }
       return
     }
-    this.#isDraining = true
-    // A reader that paused finds what it has not read yet where it left off.
-    const kept = this.#iterator && (this.#kept = new ReadAhead())
+    this.#hasBegun = true
+    do this.#draining = this.#drainNext()
+    while (!(await this.#draining))
+  }
+
+  async #drainNext(): Promise<boolean> {
+    try {
+      const { done, value } = await this.#source.next()
+      if (done === true) return true
+      // A reader that paused finds what it has not read yet where it left off.
+      if (this.#iterator !== undefined) this.#unread.added.push({ value })
+      return false
+    } catch {
+      // It is in the outcome.
+      return true
+    }
+  }
+
+  async #nextUnread(): Promise<IteratorResult<Update>> {
     for (;;) {
-      const pull = this.#pull()
-      try {
-        const step = await pull
-        if (step.done !== true) {
-          kept?.add(step.value)
-          continue
-        }
-      } catch {
-        // It is in the outcome.
-      }
-      kept?.end(pull)
-      return
+      const step = this.#unread.take()
+      if (step !== undefined) return { done: false, value: step.value }
+      if (await this.#draining) return this.#source.next()
     }
   }
 
@@ -293,8 +267,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
     if (failure !== undefined) return this.#fail(failure.error)
     let final: Final | undefined
     try {
-      const own = await this.#source.final()
-      final = this.#hooked === undefined ? own : await this.#hooked.fold.finish(own)
+      final = await this.#source.final()
     } catch (error) {
       return endedBy(error, { isAborted: false })
     }
@@ -312,8 +285,7 @@ export class ResponseStream<Update, Final> implements AsyncIterable<Update>, Asy
   }
 
   async #fail(error: unknown): Promise<StreamFailure<Final>> {
-    const failure = (await this.#source.failure?.(error)) ?? endedBy(error)
-    return this.#hooked?.fault?.error === error ? { ...failure, status: 'failed' } : failure
+    return (await this.#source.failure?.(error)) ?? endedBy(error)
   }
 }
 

@@ -1,90 +1,67 @@
-import type { StreamFailure } from './stream-outcome.ts'
+import { DerivedSource } from './derived-source.ts'
+import { sameUpdates } from './inner-stream.ts'
 import { Queue } from './queue.ts'
-import type { StreamFold } from './stream-source.ts'
-import { PulledSource } from './stream-source.ts'
-import type { UpdateStream } from './update-stream.ts'
+import { ResponseStream } from './response-stream.ts'
+import type { StreamFailure } from './stream-outcome.ts'
 
-/** State that two readers of one stream share. */
-interface Shared<Update, Final> {
-  readonly stream: UpdateStream<Update, Final>
-  readonly iterator: AsyncIterator<Update>
-  /** Updates that each reader has not read yet. */
-  readonly kept: Set<Queue<IteratorResult<Update>>>
-  pull: Promise<void> | undefined
-}
-
-/** Two sources over one stream: whoever asks first pulls, and the other finds the update kept. */
+/**
+ * Returns two streams over this one. Updates are buffered for the slower reader; the stream ends
+ * early when both readers have left.
+ *
+ * @example
+ * ```ts
+ * import { Agent, tee } from '@lamella/core'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const agent = new Agent({ client: scriptedClient(['Hello.']) })
+ * const [screen, log] = tee(agent.run('Hi', { stream: true }))
+ * const [shown, logged] = await Promise.all([screen.finalResponse(), log.finalResponse()])
+ * console.log(shown.text === logged.text) // true
+ * ```
+ */
 export function tee<Update, Final>(
-  stream: UpdateStream<Update, Final>,
-  fold: (() => StreamFold<Update, Final>) | undefined,
-): [TeeSource<Update, Final>, TeeSource<Update, Final>] {
-  const shared: Shared<Update, Final> = {
-    stream,
-    iterator: stream[Symbol.asyncIterator](),
-    kept: new Set(),
-    pull: undefined,
-  }
-  return [new TeeSource(shared, fold), new TeeSource(shared, fold)]
-}
-
-class TeeSource<Update, Final> extends PulledSource<Update, Final> {
-  readonly foldsAnew: boolean
-  readonly fold?: () => StreamFold<Update, Final>
-  readonly #shared: Shared<Update, Final>
-  readonly #kept = new Queue<IteratorResult<Update>>()
-  #failure: StreamFailure<Final> | undefined
-
-  constructor(shared: Shared<Update, Final>, fold: (() => StreamFold<Update, Final>) | undefined) {
-    super()
-    this.#shared = shared
-    this.foldsAnew = fold !== undefined
-    if (fold !== undefined) this.fold = fold
-    shared.kept.add(this.#kept)
-  }
-
-  final(): Promise<Final> {
-    return this.#shared.stream.finalResponse()
-  }
-
-  respond(id: string, value: unknown): boolean {
-    return this.#shared.stream.respond(id, value)
-  }
-
-  protected override async innerFailure(): Promise<StreamFailure<Final> | undefined> {
-    return this.#failure
-  }
-
-  protected async pull(): Promise<IteratorResult<Update>> {
-    let step = this.#kept.take()
-    if (step === undefined) {
-      await pullForAll(this.#shared)
-      step = this.#kept.take()
+  stream: ResponseStream<Update, Final>,
+): [ResponseStream<Update, Final>, ResponseStream<Update, Final>] {
+  const inner = sameUpdates(stream)
+  const readers = new Set<Queue<{ readonly value: Update }>>()
+  let pulling: Promise<void> | undefined
+  /** Pulls for all readers, one pull at a time. Its end or failure is in the stream's outcome. */
+  const pullForAll = (): Promise<void> => {
+    const shared = async (): Promise<void> => {
+      const { done, value } = await inner.pull()
+      // An iterator may use one object for all of its steps.
+      if (done !== true) for (const reader of readers) reader.added.push({ value })
     }
-    if (step !== undefined) return step
-    const outcome = await this.#shared.stream.outcome()
-    if (outcome.status === 'done') return { done: true, value: undefined }
-    this.#failure = outcome
-    throw outcome.error
+    return (pulling ??= shared()
+      .catch(() => {})
+      .finally(() => (pulling = undefined)))
   }
-
-  protected async close(reason: unknown): Promise<void> {
-    const { kept, stream } = this.#shared
-    kept.delete(this.#kept)
-    if (kept.size === 0) await stream.cancel(reason)
-  }
-}
-
-/** One pull at a time; its end or failure is in the stream's outcome. */
-function pullForAll<Update, Final>(shared: Shared<Update, Final>): Promise<void> {
-  shared.pull ??= shared.iterator
-    .next()
-    .then(
-      ({ done, value }) => {
-        // An iterator may use one object for all of its steps.
-        if (done !== true) for (const kept of shared.kept) kept.added.push({ done: false, value })
-      },
-      () => {},
+  const branch = (): ResponseStream<Update, Final> => {
+    const kept = new Queue<{ readonly value: Update }>()
+    let failure: StreamFailure<Final> | undefined
+    readers.add(kept)
+    return new ResponseStream(
+      new DerivedSource<Update, Final>({
+        ...inner,
+        async pull() {
+          let step = kept.take()
+          if (step === undefined) {
+            await pullForAll()
+            step = kept.take()
+          }
+          if (step !== undefined) return { done: false, value: step.value }
+          const outcome = await stream.outcome()
+          if (outcome.status === 'done') return { done: true, value: undefined }
+          failure = outcome
+          throw outcome.error
+        },
+        async close(reason) {
+          readers.delete(kept)
+          if (readers.size === 0) await stream.cancel(reason)
+        },
+        failure: async () => failure,
+      }),
     )
-    .finally(() => (shared.pull = undefined))
-  return shared.pull
+  }
+  return [branch(), branch()]
 }

@@ -41,6 +41,7 @@ export interface OpenAIConnectionSettings extends ChatClientOptions {
 }
 
 export const clientRules: OptionRules<OpenAIConnectionSettings & { readonly client?: unknown }> = {
+  name: 'string?',
   model: 'any',
   middleware: 'any',
   apiKey: 'any',

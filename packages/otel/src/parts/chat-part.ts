@@ -41,6 +41,7 @@ export function chatPart(
     trace.call = operation
     const unobserve = shared === undefined ? writeEvents(telemetry, run, trace) : undefined
     const usageBefore = run.usage
+    const attemptsBefore = run.attempts.length
     const internalBefore = trace.internalUsage
     if (stream) {
       context.transformUpdates(clockFirstUpdate(() => telemetry.firstUpdate(operation)))
@@ -69,6 +70,8 @@ export function chatPart(
         cost,
         facts: {
           [providerName]: providerOf(provider),
+          // Retries and fallbacks have recorded which client answered.
+          'lamella.client': run.attempts.slice(attemptsBefore).at(-1)?.client ?? client.name,
           'gen_ai.response.id': response?.id,
           'gen_ai.response.model': response?.model,
           'gen_ai.response.finish_reasons': finishReasons(response?.finishReason),

@@ -66,6 +66,8 @@ export interface RunLine extends LineFields {
   readonly middleware: Readonly<Record<Level, readonly MiddlewareFacts[]>>
   readonly tools: readonly string[]
   readonly provider?: string | undefined
+  /** Name of the client; that of its provider, unless it has one of its own. */
+  readonly client?: string | undefined
   readonly model?: string | undefined
   /** True if nothing ran: the line describes an explanation and is in no file. */
   readonly plan?: PlanFacts | undefined
@@ -129,6 +131,8 @@ export interface InLine extends LineFields {
   /** `null` if they were removed. */
   readonly instructions?: TextFacts | null | undefined
   readonly options?: Readonly<Record<string, unknown>> | undefined
+  /** Name of the client that was called, where it is another one than the run's. */
+  readonly client?: string | undefined
   /** Arguments of a tool call. */
   readonly args?: TextFacts | undefined
 }

@@ -11,7 +11,7 @@ export function recordingLines(recording: string | Explanation): ReadLines {
 }
 
 function planLines(explanation: Explanation): Line[] {
-  const { name, provider, model, tools, messages, settings, warnings } = explanation
+  const { name, provider, client, model, tools, messages, settings, warnings } = explanation
   const { maxIterations, maxFunctionCalls } = settings
   const named = (names: readonly string[]) => names.map((each) => ({ name: each }))
   const at = { t: 0, r: 1 }
@@ -33,6 +33,7 @@ function planLines(explanation: Explanation): Line[] {
       },
       tools,
       provider,
+      client,
       model,
       plan: {
         ...messages,

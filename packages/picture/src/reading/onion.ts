@@ -209,9 +209,10 @@ function callMarks(call: CallPicture): Mark[] {
 }
 
 function coreMarks(call: CallPicture, passes: readonly PassPicture[]): Mark[] {
-  return passes.flatMap(({ out, n }): Mark[] => {
+  return passes.flatMap(({ out, n, client }): Mark[] => {
     if (out?.exit === undefined && out?.error === undefined) return []
-    const attempt = call.line.type === 'model' && passes.length > 1 ? `attempt ${n}: ` : ''
+    const at = client ? ` (${client})` : ''
+    const attempt = call.line.type === 'model' && passes.length > 1 ? `attempt ${n}${at}: ` : ''
     const status = out.status === undefined ? '' : ` ${out.status}`
     return [{ kind: 'failed', text: `${attempt}${out.error ?? exitWords[out.exit!]}${status}` }]
   })
@@ -224,11 +225,13 @@ function endText(exit: string, error: string | undefined): string {
 
 function providerName(call: CallPicture): string {
   const { line } = call.run
-  const model =
-    call.passes.length > 0
-      ? (passesAt(call, innermostOf(call)).at(-1)?.out?.model ?? line?.model)
-      : line?.model
-  return [line?.provider, model].filter(Boolean).join(' ') || 'provider'
+  const last = passesAt(call, innermostOf(call)).at(-1)
+  const model = last?.out?.model ?? line?.model
+  return [clientOf(call, last), model].filter(Boolean).join(' ') || 'provider'
+}
+
+function clientOf({ run }: CallPicture, pass: PassPicture | undefined): string | undefined {
+  return pass?.client ?? run.line?.client
 }
 
 function barOf(pass: PassPicture, run: RunPicture, kind: Bar['kind']): Bar {

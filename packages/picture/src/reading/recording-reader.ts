@@ -141,6 +141,7 @@ export class RecordingReader {
       seq: this.#seq,
       start: t,
       request,
+      client: line.client,
       changed: p > 0 && request !== before,
       inside: [],
     }

@@ -34,6 +34,8 @@ export interface PassPicture {
   readonly seq: number
   readonly start: number
   readonly request: Request
+  /** Name of the client that was called, where it is another one than the run's. */
+  readonly client?: string | undefined
   /** True if the middleware outside of the probe changed the request. */
   readonly changed: boolean
   /** Passes of the next probe in. */

@@ -25,9 +25,11 @@ export interface CallOwner {
   /** Input of the outermost probe of the last model call. */
   lastInputs: Inputs | undefined
   /** Provider that the last model call was made to. */
-  provider: string | undefined
+  readonly provider: string | undefined
   /** Model that its client asks for unless it is told another one. */
-  model: string | undefined
+  readonly model: string | undefined
+  /** Told the client of a model call. Returns its name if it is another one than the run's. */
+  setClient(client: ChatContext['client']): string | undefined
   addCost(cost: number): void
   /** Told that a tool call has ended. */
   close(call: CallRecord): void
@@ -94,10 +96,14 @@ export class CallRecord {
     const inputs: Inputs = isFunction(context)
       ? { arguments: context.arguments }
       : { messages: context.messages, instructions: context.instructions, options: context.options }
-    const outside = p > 0 ? this.#inputs[p - 1] : this.#before(context, inputs)
+    const outside = p > 0 ? this.#inputs[p - 1] : this.#before(inputs)
     this.#inputs[p] = inputs
     this.#results.length = Math.min(this.#results.length, p)
-    if (p === this.#innermost && this.level === 'chat') this.#usageBefore = context.run.usage
+    let client: string | undefined
+    if (p === this.#innermost && this.level === 'chat') {
+      this.#usageBefore = context.run.usage
+      if ('client' in context) client = this.#run.setClient(context.client)
+    }
 
     recording.add(r, () => {
       const { requests, parts } = recording
@@ -122,6 +128,7 @@ export class CallRecord {
               ? null
               : parts.text(inputs.instructions),
         options: isNew ? options : undefined,
+        client,
         args:
           inputs.arguments === undefined || inputs.arguments === outside?.arguments
             ? undefined
@@ -217,17 +224,11 @@ export class CallRecord {
     return cost
   }
 
-  #before(context: AnyContext, inputs: Inputs): Inputs | undefined {
+  #before(inputs: Inputs): Inputs | undefined {
     if (this.level !== 'chat') return undefined
     const last = this.#run.lastInputs
     this.#run.lastInputs = inputs
-    if (!isFunction(context) && 'client' in context) this.#setClient(context.client)
     return last
-  }
-
-  #setClient({ provider, model }: ChatContext['client']): void {
-    this.#run.provider = provider
-    this.#run.model = model
   }
 }
 

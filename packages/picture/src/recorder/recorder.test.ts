@@ -1,6 +1,7 @@
 import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { expect, it } from 'vitest'
+import { flatRows, onionOf } from '../reading/onion.ts'
 import { again, note, overloaded, recorded, shout } from '../recording.test-helper.ts'
 import { recorder } from './recorder.ts'
 import type { RecorderOptions } from './recorder-options.ts'
@@ -334,4 +335,29 @@ it('names an unknown middleware level as core does', () => {
   expect(
     () => new Agent({ client: scriptedClient([]), middleware: record.middleware(wrong) }),
   ).toThrow('unknown level')
+})
+
+it('names the client of each attempt where it is another one than the run has', async () => {
+  const east = scriptedClient([overloaded()], { name: 'east', provider: 'p', model: 'm' })
+  const west = scriptedClient(['West.'], { name: 'west', provider: 'p', model: 'm' })
+  const toWest = chatMiddleware('to-west', (context, callNext) =>
+    callNext().catch(async () => {
+      context.client = west
+      await callNext()
+    }),
+  )
+
+  const { of, runs } = await recorded({}, (record) =>
+    new Agent({ client: east, middleware: record.middleware([toWest]) }).run('Hi'),
+  )
+
+  expect(of('run')).toMatchObject([{ provider: 'p', client: 'east' }])
+  expect(
+    of('in')
+      .filter(({ p }) => p === 1)
+      .map(({ client }) => client),
+  ).toEqual([undefined, 'west'])
+  const core = flatRows(onionOf(runs[0]!)).find(({ row }) => row.kind === 'core')?.row
+  expect(core?.name).toBe('west m')
+  expect(core?.marks.map(({ text }) => text)).toEqual(['attempt 1: overloaded 529'])
 })

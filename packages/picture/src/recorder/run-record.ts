@@ -1,4 +1,4 @@
-import type { AgentResponse, RunContext } from '@lamella/core'
+import type { AgentResponse, ChatClient, RunContext } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
 import { errorType, eventFacts, exitOf, middlewareEvents } from '@lamella/core/authoring'
 import type { Level, MiddlewareFacts, RunLine } from '../lines/line.ts'
@@ -17,8 +17,8 @@ export class RunRecord implements CallOwner {
   /** Money that the model calls of the run and of those inside it have cost. */
   cost: number | undefined
   lastInputs: Inputs | undefined
-  provider: string | undefined
-  model: string | undefined
+  #client: ChatClient | undefined
+  #firstClient: string | undefined
   readonly #parent: RunRecord | undefined
   readonly #calls = new WeakMap<object, CallRecord>()
   /** Tool calls that run and have not started a run of their own. */
@@ -47,6 +47,7 @@ export class RunRecord implements CallOwner {
     const client = agent?.client ?? ('client' in context ? context.client : undefined)
     const tools = agent?.tools.map(({ name }) => name) ?? []
     recording.parts.learn(tools)
+    this.#firstClient = client?.name ?? client?.provider
     const parent = this.#parent?.claimTool(run.agentName)
     const line: Omit<RunLine, 't' | 'r'> = {
       k: 'run',
@@ -61,10 +62,25 @@ export class RunRecord implements CallOwner {
       middleware,
       tools,
       provider: client?.provider,
+      client: this.#firstClient,
       model: client?.model,
     }
     recording.add(this.r, () => line)
     this.#unobserve = run.observe(({ type, data }) => this.#event(type, data))
+  }
+
+  get provider(): string | undefined {
+    return this.#client?.provider
+  }
+
+  get model(): string | undefined {
+    return this.#client?.model
+  }
+
+  setClient(client: ChatClient): string | undefined {
+    this.#client = client
+    const name = client.name ?? client.provider
+    return name === this.#firstClient ? undefined : name
   }
 
   /** The call that a context is of, which its outermost probe opens. */

@@ -76,10 +76,10 @@ function printed(lines: readonly string[]): string {
 
 function chains({ line }: RunPicture): string[] {
   if (line === undefined) return []
-  const { middleware, tools, provider, model } = line
+  const { middleware, tools, client, model } = line
   const cores = {
     agent: 'loop',
-    chat: [provider, model].filter(Boolean).join(' ') || 'provider',
+    chat: [client, model].filter(Boolean).join(' ') || 'provider',
     function: tools.join(', ') || '(no tools)',
   }
   // As `String(agent.explain())` has them.

@@ -1,4 +1,5 @@
-import type { ClientContent, KeyValueStore, RunOptions, UserInputOptions } from '@lamella/core'
+import type { KeyValueStore, RunOptions, UserInputOptions } from '@lamella/core'
+import type { ClientContent } from '../updates/client-updates.ts'
 import { checkOptions } from '@lamella/core/authoring'
 import type { Principal } from './principal.ts'
 
@@ -69,7 +70,7 @@ export interface ChatServiceOptions {
   /** Names of declared tools of the agent whose results the client may send. @default [] */
   readonly clientTools?: readonly string[] | undefined
   /**
-   * Additional content to send, as of `toSSE()`: `annotations`, all `events`, `files`, `reasoning`,
+   * Additional content to send, as of `toSSE(stream)`: `annotations`, all `events`, `files`, `reasoning`,
    * `tool-calls`, `tool-results`, `usage`.
    * @default []
    */

@@ -1,12 +1,12 @@
 import type {
   AgentResponse,
   AgentResponseUpdate,
-  ClientContent,
   PendingRequest,
   ResponseStream,
 } from '@lamella/core'
+import type { ClientContent } from '../updates/client-updates.ts'
 import { LamellaError, outcomeOf } from '@lamella/core'
-import { clientOutcome, clientUpdate } from '@lamella/core/authoring'
+import { clientOutcome, clientUpdate } from '../updates/client-updates.ts'
 import { failureOf } from '../http/failure-of.ts'
 import { HttpFailure } from '../http/http-failure.ts'
 import type { Shown, ShownRequest } from './shown.ts'

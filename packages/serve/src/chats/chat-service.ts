@@ -2,7 +2,6 @@ import type {
   Agent,
   AgentResponse,
   Checkpoint,
-  ClientContent,
   KeyValueStore,
   Message,
   PendingRequest,
@@ -12,9 +11,10 @@ import type {
   SessionPage,
   Sessions,
 } from '@lamella/core'
+import type { ClientContent } from '../updates/client-updates.ts'
 import { memoryStore, sessions, userInput } from '@lamella/core'
-import type { ClientUpdate } from '@lamella/core/authoring'
-import { clientContents, clientOutcome, clientUpdate } from '@lamella/core/authoring'
+import type { ClientUpdate } from '../updates/client-updates.ts'
+import { clientContents, clientOutcome, clientUpdate } from '../updates/client-updates.ts'
 import { failureOf } from '../http/failure-of.ts'
 import { HttpFailure } from '../http/http-failure.ts'
 import type { ChatServiceOptions, FailureFacts, ServedRunOptions } from './chat-options.ts'

@@ -1,4 +1,4 @@
-import type { ClientRequest, ClientUpdate } from '@lamella/core/authoring'
+import type { ClientRequest, ClientUpdate } from '../updates/client-updates.ts'
 import type { HttpFailure } from '../http/http-failure.ts'
 
 /** An open request of a chat, as its reader receives it. */

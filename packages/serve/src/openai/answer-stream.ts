@@ -1,6 +1,7 @@
-import type { AgentResponseUpdate, ClientContent, Message } from '@lamella/core'
+import type { AgentResponseUpdate, Message } from '@lamella/core'
+import type { ClientContent } from '../updates/client-updates.ts'
 import { isProviderError, LamellaError } from '@lamella/core'
-import { clientUpdate } from '@lamella/core/authoring'
+import { clientUpdate } from '../updates/client-updates.ts'
 import type { HttpFailure } from '../http/http-failure.ts'
 import type { Final, OpenAIWriter } from './openai-writer.ts'
 

@@ -1,5 +1,5 @@
 import type { AgentResponse, ChatResponse, Usage } from '@lamella/core'
-import type { ClientUpdate } from '@lamella/core/authoring'
+import type { ClientUpdate } from '../updates/client-updates.ts'
 import type { HttpFailure } from '../http/http-failure.ts'
 
 /** Facts about an answer that are known at its start. */

@@ -8,7 +8,7 @@ import { HttpFailure } from '../http/http-failure.ts'
 import { invalidInput, readJson } from '../http/read-json.ts'
 
 /**
- * Serves chats in the format of `toSSE()`, for the reader of `@lamella/serve/client`.
+ * Serves chats in the format of `toSSE(stream)`, for the reader of `@lamella/serve/client`.
  *
  * | request | response |
  * |---|---|

@@ -1,5 +1,4 @@
 import { LamellaError } from '../base/lamella-error.ts'
-import type { UpdateStream } from './update-stream.ts'
 
 /** Options of `stream.text`. */
 export interface TextOptions {
@@ -74,24 +73,4 @@ function restarted(): LamellaError {
     'the text began anew after part of it was shown: pass `onRestart` to text(), or read finalResponse()',
     { code: 'stream_restarted' },
   )
-}
-
-export function readableStream<Update, Final>(
-  stream: UpdateStream<Update, Final>,
-): ReadableStream<Update> {
-  const iterator = stream[Symbol.asyncIterator]()
-  return pulled(stream, async (controller) => {
-    const step = await iterator.next()
-    if (step.done === true) controller.close()
-    else controller.enqueue(step.value)
-  })
-}
-
-/** Makes a Web stream that pulls from a stream on demand. */
-export function pulled<Chunk>(
-  stream: Pick<UpdateStream<unknown, unknown>, 'cancel'>,
-  pull: (controller: ReadableStreamDefaultController<Chunk>) => Promise<void>,
-): ReadableStream<Chunk> {
-  const cancel = (reason: unknown): Promise<void> => stream.cancel(reason)
-  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 })
 }

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { ResponseStream } from '../index.ts'
+import { ResponseStream } from '@lamella/core'
 import type { ClientContent } from './client-updates.ts'
 import { clientOutcome, clientUpdate } from './client-updates.ts'
+import { toSSE } from './to-sse.ts'
 
 const sent = (updates: readonly object[]): Promise<string> =>
-  new Response(ResponseStream.from(updates).toSSE({ include: ['tool-results'] })).text()
+  new Response(toSSE(ResponseStream.from(updates), { include: ['tool-results'] })).text()
 
 test('a client never gets what a tool message holds besides results', async () => {
   const text = await sent([

@@ -1,6 +1,5 @@
-import { isObject } from '../base/is-object.ts'
-import { defined } from '../base/wire.ts'
-import type { ChatResponseUpdate } from '../messages/chat-response.ts'
+import type { ChatResponseUpdate } from '@lamella/core'
+import { isObject } from '@lamella/core/authoring'
 
 /** Kinds of content that a client gets only if the application includes them. */
 export type ClientContent =
@@ -89,7 +88,7 @@ export function clientUpdate(
   include: ReadonlySet<ClientContent>,
 ): ClientUpdate | undefined {
   const { contents, role, messageId, restart, scope, event, usage } = update as Fields
-  if (restart === true) return defined({ contents: [], restart, scope }) as unknown as ClientUpdate
+  if (restart === true) return { contents: [], restart, scope } as ClientUpdate
   if (!Array.isArray(contents)) return undefined
   const shown = contents.flatMap((content: unknown) =>
     isObject(content) ? (clientContent(content, role, include) ?? []) : [],
@@ -101,13 +100,7 @@ export function clientUpdate(
   if (shown.length === 0 && told === undefined && spent === undefined && !isBoundary) {
     return undefined
   }
-  return defined({
-    contents: shown,
-    role,
-    messageId,
-    event: told,
-    usage: spent,
-  }) as unknown as ClientUpdate
+  return { contents: shown, role, messageId, event: told, usage: spent } as ClientUpdate
 }
 
 function clientContent(
@@ -121,10 +114,7 @@ function clientContent(
   if (kind === undefined || (kind.asked !== undefined && !include.has(kind.asked))) return undefined
   const fields =
     type === 'text' && include.has('annotations') ? [...kind.fields, 'annotations'] : kind.fields
-  const shown = defined({
-    type,
-    ...Object.fromEntries(fields.map((name) => [name, content[name]])),
-  })
+  const shown: Fields = { type, ...pick(content, fields) }
   if (type !== 'function-result') return shown
   const { error, contents } = content
   // The words of an exception stay here.
@@ -152,8 +142,7 @@ const kinds: Readonly<
 
 function clientEvent(event: Fields, include: ReadonlySet<ClientContent>): Fields | undefined {
   if (event['public'] !== true && !include.has('events')) return undefined
-  const { type, data, id } = event
-  return defined({ type, data, id })
+  return pick(event, ['type', 'data', 'id'])
 }
 
 /** How a run ended, for a client: no text but the neutral message of a block. */
@@ -166,8 +155,14 @@ export function clientOutcome(final: unknown): ClientOutcome {
   return { status, pending: requests.map(clientRequest) }
 }
 
-function clientRequest({ id, kind, request, call }: Fields): ClientRequest {
-  const asked = isObject(request) ? request['call'] : call
-  const { callId, name, arguments: args } = isObject(asked) ? asked : {}
-  return defined({ id, kind, callId, name, arguments: args }) as unknown as ClientRequest
+function clientRequest({ id, kind, request, call: own }: Fields): ClientRequest {
+  const asked = isObject(request) ? request['call'] : own
+  const call = isObject(asked) ? pick(asked, ['callId', 'name', 'arguments']) : {}
+  return { id, kind, ...call } as unknown as ClientRequest
+}
+
+/** The fields with these names that are not undefined. */
+function pick(from: Fields, names: readonly string[]): Fields {
+  const known = names.filter((name) => from[name] !== undefined)
+  return Object.fromEntries(known.map((name) => [name, from[name]]))
 }

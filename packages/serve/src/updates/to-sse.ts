@@ -1,9 +1,8 @@
-import { isObject } from '../base/is-object.ts'
-import { LamellaError } from '../base/lamella-error.ts'
+import type { ResponseStream } from '@lamella/core'
+import { LamellaError } from '@lamella/core'
+import { isObject } from '@lamella/core/authoring'
 import type { ClientContent } from './client-updates.ts'
 import { clientContents, clientOutcome, clientUpdate } from './client-updates.ts'
-import { pulled } from './stream-views.ts'
-import type { UpdateStream } from './update-stream.ts'
 
 /** Options of `toSSE()`. */
 export interface ServerSentEventsOptions {
@@ -18,12 +17,30 @@ export interface ServerSentEventsOptions {
 }
 
 /**
- * One `update` event for each update that holds something for the client (`restart` where the call begins
- * again), then one `done` with the status, or an `error` with the code alone.
+ * Returns a stream as server-sent events, ready to be the body of a `Response`: one `update` event
+ * for each update that holds something for the client (`restart` where the call begins again), then
+ * one `done` with the status, or an `error` with the code alone. They hold text, refusals,
+ * restarts, public events and the status, and for a paused run the id, tool and arguments of each
+ * request; `include` asks for more.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html
+ *
+ * @throws RangeError for an unknown name in `include`
+ *
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { toSSE } from '@lamella/serve'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const agent = new Agent({ client: scriptedClient(['Hello.']) })
+ * const response = new Response(toSSE(agent.run('Hi', { stream: true })), {
+ *   headers: { 'content-type': 'text/event-stream' },
+ * })
+ * console.log(await response.text()) // event: update …
+ * ```
  */
-export function serverSentEvents<Update, Final>(
-  stream: UpdateStream<Update, Final>,
+export function toSSE<Update, Final>(
+  stream: ResponseStream<Update, Final>,
   options: ServerSentEventsOptions = {},
 ): ReadableStream<Uint8Array> {
   const include = clientContents('toSSE', options.include)
@@ -40,7 +57,7 @@ export function serverSentEvents<Update, Final>(
       return event(isObject(value) && value['restart'] === true ? 'restart' : 'update', shown)
     }
   }
-  return pulled(stream, async (controller) => {
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     try {
       const chunk = await next()
       if (chunk !== undefined) {
@@ -54,5 +71,7 @@ export function serverSentEvents<Update, Final>(
       controller.enqueue(event('error', { code }))
     }
     controller.close()
-  })
+  }
+  const cancel = (reason: unknown): Promise<void> => stream.cancel(reason)
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 })
 }

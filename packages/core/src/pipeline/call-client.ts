@@ -25,13 +25,7 @@ export function callClient(context: ChatView): void | Promise<void> {
   return call.stream ? streamed(context, request) : whole(context, request)
 }
 
-function requestOf({
-  call,
-  messages,
-  instructions,
-  options,
-  ownSignal,
-}: ChatView): ChatRequest {
+function requestOf({ call, messages, instructions, options, ownSignal }: ChatView): ChatRequest {
   const { run } = call
   const { offered: visible } = run.tools
   const current = withoutRemoved(options, call.shown, visible)

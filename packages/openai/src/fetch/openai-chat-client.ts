@@ -199,7 +199,12 @@ async function continued(call: OpenAICall, kept: KeptConversation<unknown>): Pro
   const { conversation: _, previous_response_id: _id, ...rest } = call.body
   const named = own.conversation?.startsWith('conv_') === true
   // What a conversation has cannot be taken back: a changed one continues outside of it.
-  const id = named && isChanged ? undefined : named ? own.conversation : (from?.responseId ?? own.conversation)
+  const id =
+    named && isChanged
+      ? undefined
+      : named
+        ? own.conversation
+        : (from?.responseId ?? own.conversation)
   const input = items.length > 0 ? items : nothing
   return { ...call, body: { ...rest, ...conversationField(id), input } }
 }

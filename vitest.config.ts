@@ -10,7 +10,7 @@ const alias =
   core === undefined
     ? {}
     : Object.fromEntries(
-        ['authoring', 'transport', 'index'].map((entry) => [
+        ['authoring', 'index'].map((entry) => [
           entry === 'index' ? '@lamella/core' : `@lamella/core/${entry}`,
           `${core}/dist/${entry}.js`,
         ]),
@@ -20,7 +20,8 @@ const alias =
  * Packages whose test files share their modules, which takes less than half of the time. The others start
  * servers, processes or clients of a service, or watch the whole process.
  */
-const sharesModules = /^(?:core|otel|openai|azure-openai|anthropic|guardrail-.+|middleware-.+)$/
+const sharesModules =
+  /^(?:core|guardrail|lifecycle|store|text|transport|otel|openai|azure-openai|anthropic|guardrail-.+|middleware-.+)$/
 
 const packages = readdirSync('packages')
   .filter((name) => existsSync(`packages/${name}/src`))

@@ -1,7 +1,8 @@
 // Spans of a run, printed as a tree: the run, its model calls and tool calls, and the work of middlewares. In
 // an application, an OpenTelemetry exporter replaces the one in memory.
 import assert from 'node:assert/strict'
-import { Agent, chatMiddleware, guardrail, tool } from '@lamella/core'
+import { Agent, chatMiddleware, tool } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import { traced, tracing } from '@lamella/otel'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { context, trace } from '@opentelemetry/api'

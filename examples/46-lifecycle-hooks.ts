@@ -1,7 +1,8 @@
 // Named events instead of nested functions: one hook adds memory before each iteration, one ends the run when
 // tools fail too often, and one reports at the end.
 import assert from 'node:assert/strict'
-import { Agent, defineState, lifecycle, tool } from '@lamella/core'
+import { Agent, defineState, tool } from '@lamella/core'
+import { lifecycle } from '@lamella/lifecycle'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
 const failures = defineState({ name: 'failures', initial: () => 0 })

@@ -1,7 +1,8 @@
 // A store in Redis, on a connection that others use too: a claim that only one of many machines gets, a limit
 // for all of them, and values that are encrypted at rest. Needs a Redis, at REDIS_URL or on this machine.
 import assert from 'node:assert/strict'
-import { aesCipher, createId, encryptedStore } from '@lamella/core'
+import { aesCipher, encryptedStore } from '@lamella/store'
+import { createId } from '@lamella/core'
 import { redisStore } from '@lamella/store-redis'
 import { Redis } from 'ioredis'
 

@@ -1,7 +1,8 @@
 // A store in PostgreSQL: the first process creates the tables, and two requests continue a conversation at the
 // same time without losing either. Needs a PostgreSQL, at POSTGRES_URL or on this machine.
 import assert from 'node:assert/strict'
-import { Agent, sessions } from '@lamella/core'
+import { Agent } from '@lamella/core'
+import { sessions } from '@lamella/store'
 import { postgresStore } from '@lamella/store-postgres'
 import { scriptedClient } from '@lamella/testing'
 import { Pool } from 'pg'

@@ -1,7 +1,8 @@
 // A long task reaches the limit of its iterations. A hook asks the user before the last one is spent, and
 // continues only if the user agrees: the limit is a budget that a person can raise, for this run only.
 import assert from 'node:assert/strict'
-import { Agent, defineEvent, lifecycle, tool } from '@lamella/core'
+import { Agent, defineEvent, tool } from '@lamella/core'
+import { lifecycle } from '@lamella/lifecycle'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { z } from 'zod'
 

@@ -1,7 +1,8 @@
 // An agent with many tools shows the model only a search. What the search finds is visible from then on. A
 // found tool may end the run with its result, and a tool that the search has not shown can still be called.
 import assert from 'node:assert/strict'
-import { Agent, lifecycle, tool, toolSearch } from '@lamella/core'
+import { Agent, tool, toolSearch } from '@lamella/core'
+import { lifecycle } from '@lamella/lifecycle'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
 const cities = ['Rome', 'Oslo', 'Lima']

@@ -2,7 +2,8 @@
 // check that takes time, answer for a tool that does not exist, and do something only if the turn succeeded.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, lifecycle, tool } from '@lamella/core'
+import { Agent, tool } from '@lamella/core'
+import { lifecycle } from '@lamella/lifecycle'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
 const log: string[] = []

@@ -8,7 +8,7 @@ const steps = {
   mutations: [
     'node',
     'scripts/mutate.mjs',
-    '--tests=src/loop/interceptors,src/lifecycle/',
+    '--tests=src/loop/interceptors,src/lifecycle',
     'loop/interceptors.ts',
   ],
   runtimes: ['node', 'scripts/dev.mjs', 'runtimes'],

@@ -1,5 +1,6 @@
 import type { ChatMiddleware, MiddlewareInput, Tool } from '@lamella/core'
-import { chatMiddleware, guardrail, tool } from '@lamella/core'
+import { chatMiddleware, tool } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 
 /** A tool that needs an approval. */
 export const refund: Tool = tool({

@@ -6,9 +6,9 @@ import {
   LamellaError,
   memoryStore,
   ProviderError,
-  sessions,
   tool,
 } from '../../packages/core/src/index.ts'
+import { sessions } from '../../packages/store/src/index.ts'
 import { llmJudge } from '../../packages/guardrail-judge/src/index.ts'
 import { pii } from '../../packages/guardrail-pii/src/index.ts'
 import { toolPolicy } from '../../packages/guardrail-tools/src/index.ts'

@@ -5,7 +5,8 @@ import type {
   KeyValueStore,
   MiddlewareInput,
 } from '../../packages/core/src/index.ts'
-import { Agent, memoryStore, outcomeOf, sessions, tool } from '../../packages/core/src/index.ts'
+import { Agent, memoryStore, outcomeOf, tool } from '../../packages/core/src/index.ts'
+import { sessions } from '../../packages/store/src/index.ts'
 import { contentFilter } from '../../packages/guardrail-content/src/index.ts'
 import { promptInjection } from '../../packages/guardrail-injection/src/index.ts'
 import { llmJudge } from '../../packages/guardrail-judge/src/index.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { test } from 'vitest'
 import type { MiddlewareInput } from '../../packages/core/src/index.ts'
-import { guardrail } from '../../packages/core/src/index.ts'
+import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { contentFilter } from '../../packages/guardrail-content/src/index.ts'
 import { promptInjection } from '../../packages/guardrail-injection/src/index.ts'
 import { llmJudge } from '../../packages/guardrail-judge/src/index.ts'

@@ -2,13 +2,8 @@
 // A tool that runs writes a line of a ledger, which both share.
 import { appendFileSync } from 'node:fs'
 import type { Checkpoint, SessionSnapshot, Store } from '../../packages/core/src/index.ts'
-import {
-  Agent,
-  createSession,
-  LamellaError,
-  sessions,
-  tool,
-} from '../../packages/core/src/index.ts'
+import { Agent, createSession, LamellaError, tool } from '../../packages/core/src/index.ts'
+import { sessions } from '../../packages/store/src/index.ts'
 import { postgresStore } from '../../packages/store-postgres/src/index.ts'
 import { redisStore } from '../../packages/store-redis/src/index.ts'
 import { callFunction, scriptedClient } from '../../packages/testing/src/index.ts'

@@ -9,12 +9,10 @@ import type { KeyValueStore, Store } from '../../packages/core/src/index.ts'
 import {
   aesCipher,
   encryptedStore,
-  LamellaError,
-  memoryStore,
-  message,
   sessions,
   storeNamespace,
-} from '../../packages/core/src/index.ts'
+} from '../../packages/store/src/index.ts'
+import { LamellaError, memoryStore, message } from '../../packages/core/src/index.ts'
 import { keyvStore } from '../../packages/middleware-cache/src/index.ts'
 import { postgresStore } from '../../packages/store-postgres/src/index.ts'
 import { redisStore } from '../../packages/store-redis/src/index.ts'

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { chatMiddleware, guardrail, memoryStore } from '../../packages/core/src/index.ts'
+import { chatMiddleware, memoryStore } from '../../packages/core/src/index.ts'
+import { guardrail } from '../../packages/guardrail/src/index.ts'
 import type { ContractSuite } from '../../packages/testing/src/index.ts'
 import {
   chatClientContract,

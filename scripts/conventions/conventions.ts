@@ -18,7 +18,16 @@ const nodeGlobals =
 const fileName =
   /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|test-helper|property\.test|node\.test|config))?\.m?ts$/
 
-/** A package may build on these siblings, besides core. */
+/** Packages that all others may build on, besides core. They run wherever core does. */
+export const foundations: readonly string[] = [
+  'guardrail',
+  'lifecycle',
+  'transport',
+  'text',
+  'store',
+]
+
+/** A package may build on these siblings, besides core and the foundations. */
 const allowedSiblings = new Set(['azure-openai → openai', 'azure-openai → openai/fetch'])
 
 export const rules = {
@@ -97,10 +106,17 @@ export const rules = {
         .map((specifier) => `${path}: imports ${specifier}`),
     ),
 
-  'core runs without Node': (tree) =>
-    sources(tree, 'core').flatMap(([path, text]) =>
-      [...withoutComments(text).matchAll(nodeGlobals)].map((match) => `${path}: uses ${match[0]}`),
-    ),
+  'core and the foundations run without Node': (tree) =>
+    ['core', ...foundations]
+      .flatMap((name) => sources(tree, name))
+      .flatMap(([path, text]) => [
+        ...imports(text)
+          .filter((specifier) => specifier.startsWith('node:'))
+          .map((specifier) => `${path}: imports ${specifier}`),
+        ...[...withoutComments(text).matchAll(nodeGlobals)].map(
+          (match) => `${path}: uses ${match[0]}`,
+        ),
+      ]),
 
   'a package imports no sibling': (tree) =>
     sources(tree).flatMap(([path, text]) => {
@@ -113,7 +129,10 @@ export const rules = {
         )
         .map((specifier) => specifier.slice(specifier.startsWith(scope) ? scope.length : 0))
         .filter(
-          (sibling) => !/^core(\/|$)/.test(sibling) && !allowedSiblings.has(`${own} → ${sibling}`),
+          (sibling) =>
+            !/^core(\/|$)/.test(sibling) &&
+            !foundations.includes(sibling) &&
+            !allowedSiblings.has(`${own} → ${sibling}`),
         )
         .map((sibling) => `${path}: imports ${sibling}`)
     }),

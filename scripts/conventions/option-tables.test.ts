@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { foundations } from './conventions.ts'
 import { sourcesOf } from './find-sources.ts'
 import { declarations } from './option-fields.ts'
 import { optionProblems, withOptions } from './option-tables.ts'
@@ -17,7 +18,7 @@ describe.each(packages)('the tables of %s', (name) => {
     const types = declarations([
       ...sourcesOf(name),
       ...(name === 'azure-openai' ? sourcesOf('openai') : []),
-      ...sourcesOf('core'),
+      ...[...foundations, 'core'].flatMap(sourcesOf),
     ])
     const index = read(`packages/${name}/src/index.ts`)
     const exported = [...index.matchAll(/\b(\w+Options)\b/g)]
@@ -29,7 +30,7 @@ describe.each(packages)('the tables of %s', (name) => {
 })
 
 test('the table of guardrails tells what all guardrails share', () => {
-  const types = declarations(sourcesOf('core'))
+  const types = declarations(sourcesOf('guardrail'))
 
   expect(optionProblems(read('docs/guardrails.md'), ['GuardrailOptions'], types)).toEqual([])
 })

@@ -14,12 +14,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'pipeline',
     'loop',
     'agent',
-    'guardrail',
-    'lifecycle',
     'authoring',
-    'transport/failures',
-    'transport/requests',
-    'transport/http',
   ],
   'packages/openai/src': [
     'dialects',
@@ -56,6 +51,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'ag-ui',
     'node',
   ],
+  'packages/transport/src': ['wire', 'failures', 'requests', 'http'],
   'packages/testing/src': ['base', 'scripted', 'contracts', 'model-server'],
   scripts: [
     'test-support',

@@ -2,15 +2,11 @@ import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { AnthropicChatClient, sdkSender } from '../../packages/anthropic/src/index.ts'
 import { AzureOpenAIChatClient } from '../../packages/azure-openai/src/index.ts'
-import type { GuardrailOptions } from '../../packages/core/src/index.ts'
-import {
-  defineEvent,
-  guardrail,
-  lifecycle,
-  memoryStore,
-  sessions,
-  toolSearch,
-} from '../../packages/core/src/index.ts'
+import type { GuardrailOptions } from '../../packages/guardrail/src/index.ts'
+import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/index.ts'
+import { guardrail } from '../../packages/guardrail/src/index.ts'
+import { lifecycle } from '../../packages/lifecycle/src/index.ts'
+import { sessions } from '../../packages/store/src/index.ts'
 import {
   azureContentSafety,
   contentFilter,
@@ -50,6 +46,7 @@ import {
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '../../packages/openai/src/index.ts'
 import { traced, tracing } from '../../packages/otel/src/index.ts'
 import { AgentQueue, AgentWorker } from '../../packages/worker-bullmq/src/index.ts'
+import { foundations } from './conventions.ts'
 import { sourcesOf } from './find-sources.ts'
 import { declarations, fieldsOf } from './option-fields.ts'
 
@@ -240,7 +237,7 @@ function makersOf(name: string): string[] {
 function fieldsIn(type: string): string[] {
   const [first = ''] = /\w+/.exec(type) ?? []
   const owner = packages.find((name) => typesOf.get(name)!.has(first))!
-  const known = [owner, 'openai', 'core'].flatMap((name) => [...typesOf.get(name)!])
+  const known = [owner, 'openai', ...foundations, 'core'].flatMap((name) => [...typesOf.get(name)!])
   return [...fieldsOf(type, new Map(known.toReversed())).keys()]
 }
 

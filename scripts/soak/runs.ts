@@ -13,11 +13,11 @@ import {
   Agent,
   BaseChatClient,
   chatResponse,
-  guardrail,
   memoryStore,
   ProviderError,
   tool,
 } from '../../packages/core/src/index.ts'
+import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { contentFilter } from '../../packages/guardrail-content/src/index.ts'
 import { promptInjection } from '../../packages/guardrail-injection/src/index.ts'
 import { pii } from '../../packages/guardrail-pii/src/index.ts'

@@ -4,9 +4,9 @@ import {
   chatMiddleware,
   createSession,
   functionMiddleware,
-  guardrail,
   tool,
 } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import type { AgentResponse, ChatClient, StandardSchema } from '@lamella/core'
 import { contentFilter } from '@lamella/guardrail-content'
 import { promptInjection } from '@lamella/guardrail-injection'

@@ -1,5 +1,5 @@
 import { bestPassage, shorten } from './best-passage.ts'
-import { recordOf, stringOf } from '@lamella/core/transport'
+import { recordOf, stringOf } from '@lamella/transport'
 import type {
   ModelAnswer,
   ModelConversation,

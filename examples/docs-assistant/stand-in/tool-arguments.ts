@@ -1,4 +1,4 @@
-import { listOf, recordOf, stringOf } from '@lamella/core/transport'
+import { listOf, recordOf, stringOf } from '@lamella/transport'
 import type { OfferedTool } from '@lamella/testing/model-server'
 import { contentWords, stem, stemsOf } from './question-words.ts'
 

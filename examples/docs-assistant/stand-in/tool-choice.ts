@@ -1,4 +1,4 @@
-import { listOf, recordOf } from '@lamella/core/transport'
+import { listOf, recordOf } from '@lamella/transport'
 import type { ModelCall, ModelConversation, OfferedTool } from '@lamella/testing/model-server'
 import { contentWords, stem, stemsOf, wordsOf } from './question-words.ts'
 import {

@@ -16,6 +16,6 @@ test('nothing of the AI SDK is loaded at run time, nor named in a type', () => {
   )
 
   expect(files.length).toBeGreaterThan(10)
-  const core = ['@lamella/core', '@lamella/core/authoring', '@lamella/core/transport']
+  const core = ['@lamella/core', '@lamella/core/authoring', '@lamella/transport']
   expect(new Set(imported)).toEqual(new Set(core))
 })

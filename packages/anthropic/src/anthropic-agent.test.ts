@@ -1,5 +1,6 @@
 import type { AgentResponse } from '@lamella/core'
-import { Agent, hostedTool, lifecycle, tool } from '@lamella/core'
+import { Agent, hostedTool, tool } from '@lamella/core'
+import { lifecycle } from '@lamella/lifecycle'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { messagesRecording } from '../fixtures/messages-recording.ts'

@@ -1,5 +1,5 @@
-import type { RequestSender } from '@lamella/core/transport'
-import { checkTimeLimits } from '@lamella/core/transport'
+import type { RequestSender } from '@lamella/transport'
+import { checkTimeLimits } from '@lamella/transport'
 import { checkOptions } from '@lamella/core/authoring'
 import { Anthropic } from '@anthropic-ai/sdk'
 import type { AnthropicConnectionSettings } from './connection/client-options.ts'

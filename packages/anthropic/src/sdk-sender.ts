@@ -1,11 +1,6 @@
-import type { RequestSender, SdkErrors } from '@lamella/core/transport'
-import { checkOptions } from '@lamella/core/authoring'
-import {
-  boundedFailure,
-  checkTimeLimits,
-  longestTimerMs,
-  sdkFailure,
-} from '@lamella/core/transport'
+import type { RequestSender, SdkErrors } from '@lamella/transport'
+import { checkOptions, longestTimerMs } from '@lamella/core/authoring'
+import { boundedFailure, checkTimeLimits, sdkFailure } from '@lamella/transport'
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { AnthropicError, APIConnectionError, APIConnectionTimeoutError } from '@anthropic-ai/sdk'
 import { refuseLongWaits } from './connection/long-waits.ts'

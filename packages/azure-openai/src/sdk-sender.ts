@@ -1,5 +1,5 @@
-import type { RequestSender } from '@lamella/core/transport'
-import { longestTimerMs } from '@lamella/core/transport'
+import type { RequestSender } from '@lamella/transport'
+import { longestTimerMs } from '@lamella/core/authoring'
 import { boundedFailures, sdkSender } from '@lamella/openai'
 import { AzureOpenAI, OpenAI } from 'openai'
 import { azureResource } from './connection/azure-connection.ts'

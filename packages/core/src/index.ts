@@ -58,7 +58,6 @@ export type {
   ChatResponseUpdate,
   FinishReason,
 } from './messages/chat-response.ts'
-export type { CheckContext, GuardrailContext } from './guardrail/check-scope.ts'
 export type {
   Checkpoint,
   CheckpointState,
@@ -93,20 +92,6 @@ export type { FunctionInvocationContext } from './contract/run.ts'
 export type { FunctionInvocationConfiguration } from './contract/limits.ts'
 export { errorResult, toFunctionResult } from './messages/function-result.ts'
 export type { FunctionResult } from './messages/function-result.ts'
-export type { GuardrailEvent, GuardrailCheckOptions } from './guardrail/guardrail-check.ts'
-export { guardrail } from './guardrail/guardrail.ts'
-export type { GuardrailMiddleware } from './guardrail/guardrail.ts'
-export type { GuardrailOptions, GuardrailStreamOptions } from './guardrail/guardrail-options.ts'
-export { strictest } from './guardrail/scan-options.ts'
-export type {
-  JudgedPart,
-  ReadAs,
-  ReleasePolicy,
-  ScanOptions,
-  ScanWindow,
-} from './guardrail/scan-options.ts'
-export { holdBackGate } from './guardrail/hold-back-gate.ts'
-export type { HoldBackOptions, TextJoint } from './guardrail/hold-back-gate.ts'
 export { LamellaError } from './base/lamella-error.ts'
 export type { ErrorCode, LamellaErrorOptions } from './base/lamella-error.ts'
 export { message, messageText, toMessages } from './messages/message.ts'
@@ -135,20 +120,10 @@ export { defineEvent } from './run/requests.ts'
 export type { EventDefinition, EventOptions } from './run/requests.ts'
 export { defineState } from './run/state.ts'
 export type { StateCell, StateOptions } from './contract/state.ts'
-export { lifecycle } from './lifecycle/lifecycle.ts'
-export type { Lifecycle } from './lifecycle/lifecycle.ts'
-export { LifecycleError } from './lifecycle/failures.ts'
-export type {
-  ErrorSource,
-  FunctionHookContext,
-  LifecycleFailure,
-  LifecycleHooks,
-} from './lifecycle/hooks.ts'
 export type { BatchContext, IterationContext } from './contract/interceptors.ts'
 export { RunControl } from './run/run-control.ts'
 export type { CancelMode, CancelOptions } from './run/run-control.ts'
 export type { RunState } from './contract/state.ts'
-export type { FunctionRequest, ModelRequest } from './lifecycle/requests.ts'
 export type { RunToolsSnapshot } from './contract/outcome.ts'
 export { createSession, forkSession } from './messages/session.ts'
 export type {
@@ -174,8 +149,6 @@ export type {
   Store,
   WriteOptions,
 } from './store/store.ts'
-export { aesCipher, encryptedStore } from './store/store-encryption.ts'
-export type { StoreCipher } from './store/store-encryption.ts'
 export type {
   LimitClaim,
   LimitGrant,
@@ -184,16 +157,6 @@ export type {
   StoreLimits,
 } from './store/store-limits.ts'
 export type { ListAddOptions, ListItem, ListRangeOptions, StoreLists } from './store/store-lists.ts'
-export { storeNamespace } from './store/store-namespace.ts'
-export type { StoreNamespace } from './store/store-namespace.ts'
-export { sessions } from './store/store-sessions.ts'
-export type {
-  SessionListOptions,
-  SessionOwner,
-  SessionPage,
-  Sessions,
-  SessionsOptions,
-} from './store/store-sessions.ts'
 export type { StreamOutcome } from './stream/stream-outcome.ts'
 export type { Finalizer, StreamFold, StreamSource } from './stream/stream-source.ts'
 export { tee } from './stream/tee.ts'
@@ -225,12 +188,5 @@ export type { UserInputOptions } from './messages/user-input.ts'
 export { addUsage } from './messages/usage.ts'
 export type { Usage } from './messages/usage.ts'
 export { formatIssues, validate } from './base/validate.ts'
-export type {
-  GuardrailStage,
-  GuardrailStatus,
-  GuardrailSubject,
-  TextEdit,
-  Verdict,
-} from './guardrail/verdict.ts'
 export { visibleHistory } from './messages/visible-history.ts'
 export { withMiddleware } from './pipeline/with-middleware.ts'

@@ -1,4 +1,4 @@
-import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/core'
+import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/guardrail'
 import type { InjectionAssessment } from './assess/assess-text.ts'
 import { fileText } from './incoming/file-text.ts'
 import type {

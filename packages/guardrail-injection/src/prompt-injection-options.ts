@@ -1,5 +1,6 @@
-import type { CheckContext, GuardrailOptions } from '@lamella/core'
-import { checkOptions, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
+import type { CheckContext, GuardrailOptions } from '@lamella/guardrail'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { guardrailCheckRules } from '@lamella/guardrail'
 import type { AssessOptions } from './assess/assess-text.ts'
 import { assessRules, injectionSignals } from './assess/assess-text.ts'
 import type { InjectionCategory } from './signals/injection-signal.ts'

@@ -1,4 +1,5 @@
-import type { AgentResponse, GuardrailEvent, Middleware } from '@lamella/core'
+import type { AgentResponse, Middleware } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import { Agent, createSession, message, text, tool } from '@lamella/core'
 import {
   callFunction,

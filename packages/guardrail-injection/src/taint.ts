@@ -2,10 +2,10 @@ import type {
   AgentContext,
   AgentMiddleware,
   ChatMiddleware,
-  GuardrailEvent,
   Message,
   RunContext,
 } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import { defineState } from '@lamella/core'
 import type { ApprovalQuestion, MiddlewareOptions } from '@lamella/core/authoring'
 import {

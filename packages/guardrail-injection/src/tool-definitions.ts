@@ -1,4 +1,5 @@
-import type { ChatContext, ChatMiddleware, GuardrailEvent, ToolDefinition } from '@lamella/core'
+import type { ChatContext, ChatMiddleware, ToolDefinition } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import { GuardrailTripped } from '@lamella/core'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
 import { defineChatMiddleware, reporter } from '@lamella/core/authoring'

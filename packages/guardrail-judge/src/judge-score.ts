@@ -1,4 +1,4 @@
-import type { CheckContext } from '@lamella/core'
+import type { CheckContext } from '@lamella/guardrail'
 import { checkOptions } from '@lamella/core/authoring'
 import { judgeCalls } from './judge-budget.ts'
 import type { JudgeBudget } from './judge-budget.ts'

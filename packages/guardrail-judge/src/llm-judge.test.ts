@@ -1,4 +1,5 @@
-import type { GuardrailEvent, KeyValueStore, RunEvent } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
+import type { KeyValueStore, RunEvent } from '@lamella/core'
 import { Agent, createSession, memoryStore, message, outcomeOf, ProviderError } from '@lamella/core'
 import {
   describeContract,

@@ -3,11 +3,11 @@ import type {
   GuardrailContext,
   GuardrailMiddleware,
   GuardrailSubject,
-  Message,
   Verdict,
-} from '@lamella/core'
-import { guardrail, messageText } from '@lamella/core'
-import { guardrailOptions } from '@lamella/core/authoring'
+} from '@lamella/guardrail'
+import type { Message } from '@lamella/core'
+import { guardrail, guardrailOptions } from '@lamella/guardrail'
+import { messageText } from '@lamella/core'
 import { judgeCalls } from './judge-budget.ts'
 import type { JudgeCriterion } from './judge-criterion.ts'
 import type { JudgedData } from './judge-request.ts'

@@ -1,13 +1,8 @@
 import type { KeyValueStore, RunContext } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import {
-  canonicalJson,
-  perStore,
-  sha256,
-  systemClock,
-  withinStoreTime,
-} from '@lamella/core/authoring'
+import { canonicalJson, sha256, systemClock, withinStoreTime } from '@lamella/core/authoring'
+import { perStore } from '@lamella/store'
 import type { JudgeOutcome } from './judge.ts'
 
 /** Settings of the verdicts that a judge keeps. */

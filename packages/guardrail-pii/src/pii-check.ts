@@ -1,4 +1,5 @@
-import type { GuardrailSubject, RunContext, TextEdit, Verdict } from '@lamella/core'
+import type { GuardrailSubject, TextEdit, Verdict } from '@lamella/guardrail'
+import type { RunContext } from '@lamella/core'
 import type { Detection, DetectorOptions } from './find/detector.ts'
 import { detect, withoutOverlaps } from './find/detector.ts'
 import { pendingFrom } from './find/open-text.ts'

@@ -1,10 +1,6 @@
-import type {
-  AgentMiddleware,
-  ChatMiddleware,
-  FunctionMiddleware,
-  GuardrailMiddleware,
-} from '@lamella/core'
-import { guardrail } from '@lamella/core'
+import type { AgentMiddleware, ChatMiddleware, FunctionMiddleware } from '@lamella/core'
+import type { GuardrailMiddleware } from '@lamella/guardrail'
+import { guardrail } from '@lamella/guardrail'
 import { detectorOptions } from './find/find-pii.ts'
 import { PiiCheck } from './pii-check.ts'
 import type { PiiOptions } from './pii-options.ts'

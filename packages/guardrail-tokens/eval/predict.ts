@@ -1,4 +1,4 @@
-import { estimateTokens } from '@lamella/core/authoring'
+import { estimateTokens } from '@lamella/text'
 import type { GuardrailEvaluation } from '../../../scripts/evaluation/guardrail-evaluation.ts'
 
 /** The estimate, before it has learned anything; where the vocabulary is known there is nothing to measure. */

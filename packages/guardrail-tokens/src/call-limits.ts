@@ -2,19 +2,14 @@ import type {
   ChatContext,
   ChatMiddleware,
   ChatResponseUpdate,
-  GuardrailEvent,
   RunContext,
   StateCell,
   UpdateTransformer,
 } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import { defineState, GuardrailTripped } from '@lamella/core'
-import {
-  defineChatMiddleware,
-  isControlFlow,
-  reporter,
-  requestTokens,
-  tokenCalibration,
-} from '@lamella/core/authoring'
+import { defineChatMiddleware, isControlFlow, reporter } from '@lamella/core/authoring'
+import { requestTokens, tokenCalibration } from '@lamella/text'
 import { dropOldestTurns } from './drop-oldest-turns.ts'
 import type { MaxTokensOptions, TokenEvent, TokenLimit } from './max-tokens-options.ts'
 import { exceedActions } from './max-tokens-options.ts'

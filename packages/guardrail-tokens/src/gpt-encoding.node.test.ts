@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { tokenWeight } from '@lamella/core/authoring'
+import { tokenWeight } from '@lamella/text'
 import { describe, expect, test } from 'vitest'
 import type { GptEncodingName } from './gpt-encoding.ts'
 import { encodingOf, gptEncodingNames, loadEncoding } from './gpt-encoding.ts'

@@ -1,4 +1,4 @@
-import type { CountTokens } from '@lamella/core/authoring'
+import type { CountTokens } from '@lamella/text'
 
 /** Vocabularies of `gpt-tokenizer`. */
 export type GptEncodingName = 'o200k_base' | 'cl100k_base'

@@ -4,7 +4,7 @@ import type {
   TransformController,
   UpdateTransformer,
 } from '@lamella/core'
-import type { CountTokens } from '@lamella/core/authoring'
+import type { CountTokens } from '@lamella/text'
 import { pieceChars, pieceEnd } from './text-pieces.ts'
 
 export interface OutputCutOptions {

@@ -1,4 +1,4 @@
-import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/core'
+import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/guardrail'
 import { modelOfRun } from './call-limits.ts'
 import type { MaxTokensOptions } from './max-tokens-options.ts'
 import { exceedActions } from './max-tokens-options.ts'

@@ -1,4 +1,4 @@
-import type { CountTokens } from '@lamella/core/authoring'
+import type { CountTokens } from '@lamella/text'
 
 /** Maximum length of a piece in UTF-16 units. */
 export const pieceChars = 64

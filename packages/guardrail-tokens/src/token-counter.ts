@@ -1,5 +1,5 @@
-import type { CountTokens } from '@lamella/core/authoring'
-import { estimateTokens, tokenWeight } from '@lamella/core/authoring'
+import type { CountTokens } from '@lamella/text'
+import { estimateTokens, tokenWeight } from '@lamella/text'
 import type { GptEncodingName } from './gpt-encoding.ts'
 import { encodingOf, loadEncoding } from './gpt-encoding.ts'
 

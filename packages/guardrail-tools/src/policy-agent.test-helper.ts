@@ -1,4 +1,5 @@
-import type { AgentOptions, GuardrailEvent, JsonSchema, Tool } from '@lamella/core'
+import type { AgentOptions, JsonSchema, Tool } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import { Agent, memoryStore, tool } from '@lamella/core'
 import type { ScriptedClient, ScriptedStep } from '@lamella/testing'
 import { scriptedClient } from '@lamella/testing'

@@ -1,21 +1,15 @@
 import type {
   AgentMiddleware,
-  CheckContext,
   FunctionInvocationContext,
   FunctionMiddleware,
-  GuardrailSubject,
   IterationContext,
   RunContext,
-  Verdict,
 } from '@lamella/core'
-import { guardrail, GuardrailTripped } from '@lamella/core'
+import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/guardrail'
+import { guardrail, guardrailOptions } from '@lamella/guardrail'
+import { GuardrailTripped } from '@lamella/core'
 import type { InterceptorMiddleware } from '@lamella/core/authoring'
-import {
-  defineAgentMiddleware,
-  gateCalls,
-  guardrailOptions,
-  interceptLoop,
-} from '@lamella/core/authoring'
+import { defineAgentMiddleware, gateCalls, interceptLoop } from '@lamella/core/authoring'
 import { approvalCheck } from './approvals/approval-check.ts'
 import { approvalGate } from './approvals/approval-gate.ts'
 import { executionGate, noteJudged } from './policy/execution-gate.ts'

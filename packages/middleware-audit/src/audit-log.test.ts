@@ -4,10 +4,10 @@ import {
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
-  guardrail,
   ProviderError,
   tool,
 } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import {
   callFunction,
   describeContract,

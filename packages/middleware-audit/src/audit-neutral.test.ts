@@ -4,11 +4,11 @@ import {
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
-  guardrail,
   outcomeOf,
   ProviderError,
   tool,
 } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { memorySink } from './audit.test-helper.ts'

@@ -1,7 +1,8 @@
 import type { RunContext } from '@lamella/core'
 import { LamellaError, memoryStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { perStore, withinStoreTime } from '@lamella/core/authoring'
+import { perStore } from '@lamella/store'
+import { withinStoreTime } from '@lamella/core/authoring'
 import type { BudgetCounter, BudgetOptions } from './budget-options.ts'
 
 /** Sums that several runs may share. */

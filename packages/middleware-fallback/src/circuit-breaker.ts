@@ -6,11 +6,11 @@ import {
   checkOptions,
   checkStore,
   middlewareRules,
-  perStore,
   reporter,
   systemClock,
   wrongOption,
 } from '@lamella/core/authoring'
+import { perStore } from '@lamella/store'
 import type { CircuitBreakerEvent } from './circuit-breaker-event.ts'
 import type { CircuitSettings } from './circuit-call.ts'
 import { CircuitCall } from './circuit-call.ts'

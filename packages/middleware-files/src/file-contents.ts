@@ -1,6 +1,7 @@
 import type { Content, DataContent, UriContent } from '@lamella/core'
 import ipaddr from 'ipaddr.js'
-import { isInternalHost, plainUrl, unlessAborted } from '@lamella/core/authoring'
+import { isInternalHost, plainUrl } from '@lamella/text'
+import { unlessAborted } from '@lamella/core/authoring'
 import { fileTypeFromBuffer } from 'file-type'
 import { imageSize } from 'image-size'
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { isAbsolutePath } from '@lamella/core/authoring'
+import { isAbsolutePath } from '@lamella/text'
 import * as fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { pathFault } from './path-escape.ts'

@@ -1,5 +1,5 @@
-import type { PathDialect, PathOddity } from '@lamella/core/authoring'
-import { decodePath, isAbsolutePath, pathNames, pathOddity } from '@lamella/core/authoring'
+import type { PathDialect, PathOddity } from '@lamella/text'
+import { decodePath, isAbsolutePath, pathNames, pathOddity } from '@lamella/text'
 
 /** Syntax of a path. */
 export type Dialect = PathDialect

@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute as isOwnAbsolute, join, resolve } from 'node:path'
-import { isAbsolutePath } from '@lamella/core/authoring'
+import { isAbsolutePath } from '@lamella/text'
 import type { Dialect, PathFault } from './path-escape.ts'
 import { pathFault } from './path-escape.ts'
 

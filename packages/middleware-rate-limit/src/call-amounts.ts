@@ -1,6 +1,6 @@
 import type { RunContext, Usage } from '@lamella/core'
-import type { TokenSubject } from '@lamella/core/authoring'
-import { requestTokens } from '@lamella/core/authoring'
+import type { TokenSubject } from '@lamella/text'
+import { requestTokens } from '@lamella/text'
 import type { RateLimitUnit } from './rate-limit-error.ts'
 
 /** Estimates the usage of a model call before it is made. */

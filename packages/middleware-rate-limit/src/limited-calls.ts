@@ -1,6 +1,7 @@
 import type { ChatResponse, RunContext, Usage } from '@lamella/core'
 import { addUsage, defineState, isProviderError, LamellaError, memoryStore } from '@lamella/core'
-import { perStore, reporter, systemClock } from '@lamella/core/authoring'
+import { perStore } from '@lamella/store'
+import { reporter, systemClock } from '@lamella/core/authoring'
 import { amountOf, isTold, usedSince } from './call-amounts.ts'
 import type { CallClaim } from './call-claims.ts'
 import { claimsOf } from './call-claims.ts'

@@ -1,5 +1,6 @@
 import type { ChatClient } from '@lamella/core'
-import { Agent, chatMiddleware, hostedTool, lifecycle, tool } from '@lamella/core'
+import { Agent, chatMiddleware, hostedTool, tool } from '@lamella/core'
+import { lifecycle } from '@lamella/lifecycle'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { completionsRecording } from '../fixtures/completions-recording.ts'

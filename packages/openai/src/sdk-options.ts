@@ -1,6 +1,6 @@
 import type { OptionRules } from '@lamella/core/authoring'
-import { checkOptions } from '@lamella/core/authoring'
-import { checkTimeLimits, defined, longestTimerMs } from '@lamella/core/transport'
+import { checkOptions, longestTimerMs } from '@lamella/core/authoring'
+import { checkTimeLimits, defined } from '@lamella/transport'
 import { OpenAI } from 'openai'
 import { boundedFailures } from './connection/bounded-failures.ts'
 import type { OpenAIConnectionSettings } from './connection/client-options.ts'

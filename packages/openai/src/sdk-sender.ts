@@ -1,5 +1,6 @@
-import type { RequestSender, SdkErrors } from '@lamella/core/transport'
-import { defined, longestTimerMs, sdkFailure } from '@lamella/core/transport'
+import type { RequestSender, SdkErrors } from '@lamella/transport'
+import { defined, sdkFailure } from '@lamella/transport'
+import { longestTimerMs } from '@lamella/core/authoring'
 import type { OpenAI } from 'openai'
 import { APIConnectionError, APIConnectionTimeoutError, OpenAIError } from 'openai'
 

@@ -1,11 +1,5 @@
-import {
-  Agent,
-  agentMiddleware,
-  chatMiddleware,
-  functionMiddleware,
-  guardrail,
-  tool,
-} from '@lamella/core'
+import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import {
   callFunction,
   describeContract,

@@ -1,11 +1,5 @@
-import {
-  Agent,
-  agentMiddleware,
-  chatMiddleware,
-  guardrail,
-  tool,
-  withMiddleware,
-} from '@lamella/core'
+import { Agent, agentMiddleware, chatMiddleware, tool, withMiddleware } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { limitedJson } from './base/limited-json.ts'

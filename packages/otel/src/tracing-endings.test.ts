@@ -5,12 +5,12 @@ import {
   BudgetExhausted,
   chatMiddleware,
   functionMiddleware,
-  guardrail,
   MiddlewareTermination,
   ProviderError,
   tool,
   ToolError,
 } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { SpanStatusCode } from '@opentelemetry/api'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
-import { Agent, chatMiddleware, guardrail, ProviderError, tool } from '@lamella/core'
+import { Agent, chatMiddleware, ProviderError, tool } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import { callInternally } from '@lamella/core/authoring'
 import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import * as semconv from '@opentelemetry/semantic-conventions/incubating'

@@ -1,5 +1,6 @@
 import type { MiddlewareInput } from '@lamella/core'
-import { chatMiddleware, guardrail, ProviderError } from '@lamella/core'
+import { chatMiddleware, ProviderError } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import type { Line } from './lines/line.ts'
 import { readLines } from './lines/read-lines.ts'
 import type { Recorder } from './recorder/recorder.ts'

@@ -1,11 +1,6 @@
 import type { Store, WriteOptions } from '@lamella/core'
-import {
-  checkOptions,
-  storeEntries,
-  systemClock,
-  withinStoreTime,
-  wrongOption,
-} from '@lamella/core/authoring'
+import { checkOptions, systemClock, withinStoreTime, wrongOption } from '@lamella/core/authoring'
+import { storeEntries } from '@lamella/store'
 import { Pool } from 'pg'
 import { Database } from './database.ts'
 import { postgresLimits } from './postgres-limits.ts'

@@ -1,12 +1,7 @@
 import type { ListItem, Store, WriteOptions } from '@lamella/core'
 import { createSecretId } from '@lamella/core'
-import {
-  checkOptions,
-  storeEntries,
-  systemClock,
-  withinStoreTime,
-  wrongOption,
-} from '@lamella/core/authoring'
+import { checkOptions, systemClock, withinStoreTime, wrongOption } from '@lamella/core/authoring'
+import { storeEntries } from '@lamella/store'
 import { Redis } from 'ioredis'
 import {
   addScript,

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Store, WriteOptions } from '@lamella/core'
-import { checkOptions, storeEntries, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { storeEntries } from '@lamella/store'
 import { openDatabase } from './open-database.ts'
 import { sqliteLimits } from './sqlite-limits.ts'
 import { sqliteLists } from './sqlite-lists.ts'

@@ -5,15 +5,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AgentResponseUpdate, Middleware } from '@lamella/core'
-import {
-  Agent,
-  agentMiddleware,
-  createId,
-  foldUpdates,
-  memoryStore,
-  sessions as sessionsOf,
-  tool,
-} from '@lamella/core'
+import { Agent, agentMiddleware, createId, foldUpdates, memoryStore, tool } from '@lamella/core'
+import { sessions as sessionsOf } from '@lamella/store'
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { Redis } from 'ioredis'

@@ -5,13 +5,13 @@ import {
   createId,
   defineState,
   foldUpdates,
-  guardrail,
   GuardrailTripped,
   memoryStore,
   MiddlewareTermination,
-  sessions as sessionsOf,
   tool,
 } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
+import { sessions as sessionsOf } from '@lamella/store'
 import type { AgentResponseUpdate } from '@lamella/core'
 import { redisStore } from '@lamella/store-redis'
 import { callFunction, scriptedClient } from '@lamella/testing'

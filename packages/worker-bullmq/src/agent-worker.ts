@@ -1,4 +1,5 @@
-import type { Agent, CancelMode, Session, Sessions } from '@lamella/core'
+import type { Agent, CancelMode, Session } from '@lamella/core'
+import type { Sessions } from '@lamella/store'
 import { createId, createSession, LamellaError } from '@lamella/core'
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { Job } from 'bullmq'

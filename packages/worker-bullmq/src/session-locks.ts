@@ -1,4 +1,4 @@
-import { storePrefix } from '@lamella/core/authoring'
+import { storePrefix } from '@lamella/store'
 import type { Redis } from 'ioredis'
 import type { RunOwner } from './run-record.ts'
 

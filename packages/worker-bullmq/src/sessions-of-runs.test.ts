@@ -5,9 +5,9 @@ import {
   createSession,
   memoryStore,
   message,
-  sessions as sessionsOf,
   tool,
 } from '@lamella/core'
+import { sessions as sessionsOf } from '@lamella/store'
 import type { Middleware } from '@lamella/core'
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'

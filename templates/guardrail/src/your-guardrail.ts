@@ -1,5 +1,5 @@
-import type { GuardrailMiddleware, GuardrailOptions, Verdict } from '@lamella/core'
-import { guardrail } from '@lamella/core'
+import type { GuardrailMiddleware, GuardrailOptions, Verdict } from '@lamella/guardrail'
+import { guardrail } from '@lamella/guardrail'
 import { wrongOption } from '@lamella/core/authoring'
 
 export interface YourGuardrailOptions

@@ -1,6 +1,6 @@
 import type { ProviderErrorKind } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
-import { retryAfterHeaderMs } from '@lamella/core/transport'
+import { retryAfterHeaderMs } from '@lamella/transport'
 
 const provider = 'your-provider'
 

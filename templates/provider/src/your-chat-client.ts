@@ -143,7 +143,7 @@ function usageOf(usage: WireLine['usage']) {
 
 /**
  * The lines of a body, as they come. Closes the connection when the reader leaves. If your provider sends
- * a `text/event-stream`, `readEventStream` of `@lamella/core/transport` takes the place of this and of `stream`.
+ * a `text/event-stream`, `readEventStream` of `@lamella/transport` takes the place of this and of `stream`.
  */
 async function* linesOf(body: ReadableStream<Uint8Array>, signal: AbortSignal) {
   const decoder = new TextDecoder()

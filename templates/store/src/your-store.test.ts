@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Agent, sessions } from '@lamella/core'
+import { Agent } from '@lamella/core'
+import { sessions } from '@lamella/store'
 import { describeContract, scriptedClient, storeContract, testClock } from '@lamella/testing'
 import { memoryDatabase, yourStore } from './index.ts'
 

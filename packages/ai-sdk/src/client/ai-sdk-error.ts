@@ -1,6 +1,6 @@
 import type { ProviderError, ProviderErrorKind } from '@lamella/core'
 import { isProviderError } from '@lamella/core'
-import type { FailureContext, HeaderReader, WireObject } from '@lamella/core/transport'
+import type { FailureContext, HeaderReader, WireObject } from '@lamella/transport'
 import {
   InBandFailure,
   isNetworkError,
@@ -13,7 +13,7 @@ import {
   safeName,
   stringOf,
   TransportFault,
-} from '@lamella/core/transport'
+} from '@lamella/transport'
 import type { ErrorFacts } from './error-kind.ts'
 import { kindOfFailure } from './error-kind.ts'
 

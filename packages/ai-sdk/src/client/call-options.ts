@@ -1,8 +1,8 @@
 import type { ChatOptions, ToolChoice, ToolDefinition } from '@lamella/core'
 import { ProviderError, toJsonSchema } from '@lamella/core'
-import { checkOptions } from '@lamella/core/authoring'
-import type { WireObject } from '@lamella/core/transport'
-import { checkChatOptions, defined, recordOf, stringOf } from '@lamella/core/transport'
+import { checkOptions, checkChatOptions } from '@lamella/core/authoring'
+import type { WireObject } from '@lamella/transport'
+import { defined, recordOf, stringOf } from '@lamella/transport'
 import type { CallableModel } from '../model/language-model.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { ProviderErrorKind } from '@lamella/core'
-import type { FailureVerdict } from '@lamella/core/transport'
-import { verdictOfStatus } from '@lamella/core/transport'
+import type { FailureVerdict } from '@lamella/transport'
+import { verdictOfStatus } from '@lamella/transport'
 
 /** Report of a failed call, read from whichever of the known shapes. */
 export interface ErrorFacts {

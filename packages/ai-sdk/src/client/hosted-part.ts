@@ -1,6 +1,7 @@
 import type { HostedContent, Origin } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { recordOf, stringOf, toBase64 } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { recordOf, stringOf } from '@lamella/transport'
+import { toBase64 } from '@lamella/core/authoring'
 
 /** Makes content of work that a provider did itself. The part of the answer is kept in `data`. */
 export function hostedContent(part: WireObject, origin: Origin): HostedContent {

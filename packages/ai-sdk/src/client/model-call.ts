@@ -1,13 +1,7 @@
 import type { ChatRequest, ChatResponse, ChatResponseUpdate } from '@lamella/core'
 import { unlessAborted } from '@lamella/core/authoring'
-import type { WireObject } from '@lamella/core/transport'
-import {
-  conversationTexts,
-  listOf,
-  recordOf,
-  StallTimer,
-  TransportFault,
-} from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { conversationTexts, listOf, recordOf, StallTimer, TransportFault } from '@lamella/transport'
 import type { CallableModel } from '../model/language-model.ts'
 import type { ModelFailure } from './ai-sdk-error.ts'
 import { toProviderError } from './ai-sdk-error.ts'

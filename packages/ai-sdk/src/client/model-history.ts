@@ -1,6 +1,6 @@
 import type { Content, Message, Origin } from '@lamella/core'
-import type { HistoryRules, Losses, PreparedHistory } from '@lamella/core/transport'
-import { CallIds, prepareHistory, recordOf } from '@lamella/core/transport'
+import type { HistoryRules, Losses, PreparedHistory } from '@lamella/transport'
+import { CallIds, prepareHistory, recordOf } from '@lamella/transport'
 import { hostedPart } from './hosted-part.ts'
 import { MistralCallIds } from './mistral-call-ids.ts'
 

@@ -1,7 +1,7 @@
 import type { ChatResponse, ChatResponseUpdate } from '@lamella/core'
 import { ResponseFold, unlessAborted } from '@lamella/core/authoring'
-import type { StreamTimeouts } from '@lamella/core/transport'
-import { StallTimer, TransportFault } from '@lamella/core/transport'
+import type { StreamTimeouts } from '@lamella/transport'
+import { StallTimer, TransportFault } from '@lamella/transport'
 import type { AiSdkStreamResult } from '../model/language-model.ts'
 import type { ModelUpdates } from './model-updates.ts'
 

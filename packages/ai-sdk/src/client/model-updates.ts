@@ -7,8 +7,8 @@ import type {
   Origin,
 } from '@lamella/core'
 import { createId, foldUpdates } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { InBandFailure, listOf, recordOf, stringOf, TransportFault } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { InBandFailure, listOf, recordOf, stringOf, TransportFault } from '@lamella/transport'
 import { toFileContent } from '../model/file-data.ts'
 import { toFinish } from '../model/finish-reason.ts'
 import { joinedMetadata } from '../model/joined-metadata.ts'

@@ -1,5 +1,5 @@
 import type { Content, FunctionResultContent, Message } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
 import { mediaTypeOf, sourceOf, toFileData } from '../model/file-data.ts'
 import { hostedPart } from './hosted-part.ts'
 import type { OutputTarget } from './tool-output.ts'

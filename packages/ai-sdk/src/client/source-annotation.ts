@@ -1,6 +1,6 @@
 import type { Annotation } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { recordOf, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { recordOf, stringOf } from '@lamella/transport'
 
 /** A source that an answer was made with, as a mark on its text. */
 export function toSource(part: WireObject): Annotation {

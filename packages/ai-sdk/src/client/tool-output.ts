@@ -1,7 +1,7 @@
 import type { Content, FunctionResultContent } from '@lamella/core'
 import { textOf } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { toBase64 } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { toBase64 } from '@lamella/core/authoring'
 import { mediaTypeOf, sourceOf, toFileData } from '../model/file-data.ts'
 import type { AiSdkVersion } from '../model/language-model.ts'
 

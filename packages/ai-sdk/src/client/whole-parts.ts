@@ -1,5 +1,5 @@
-import type { WireObject } from '@lamella/core/transport'
-import { listOf, recordOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { listOf, recordOf } from '@lamella/transport'
 
 /** The answer of a plain call as the parts that a stream of it would have, up to `finish`. */
 export function* partsOf(result: WireObject): Iterable<WireObject> {

@@ -1,6 +1,6 @@
 import type { Block, ChatResponse } from '@lamella/core'
 import { chatResponse, isTermination, LamellaError, outcomeOf } from '@lamella/core'
-import { recordOf } from '@lamella/core/transport'
+import { recordOf } from '@lamella/transport'
 import { sourceError } from '../client/ai-sdk-error.ts'
 import type { LamellaMiddlewareOptions } from './lamella-middleware-options.ts'
 import { LamellaTermination } from './lamella-termination.ts'

@@ -1,6 +1,6 @@
 import type { ChatOptions, HostedTool, Tool, ToolDefinition } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { listOf, recordOf, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { listOf, recordOf, stringOf } from '@lamella/transport'
 import { callSettings } from '../client/call-options.ts'
 import type { CallableModel } from '../model/language-model.ts'
 

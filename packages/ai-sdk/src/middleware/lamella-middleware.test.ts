@@ -2,10 +2,10 @@ import {
   BudgetExhausted,
   chatMiddleware,
   functionMiddleware,
-  guardrail,
   LamellaError,
   MiddlewareTermination,
 } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import { runModes } from '@lamella/testing'
 import { APICallError } from '@ai-sdk/provider'
 import { describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 import type { ChatResponse, ChatResponseUpdate, ResponseStream } from '@lamella/core'
 import { LamellaError, toUpdates } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
 import type { AiSdkStreamResult, AiSdkVersion } from '../model/language-model.ts'
 import { callEnding } from './call-ending.ts'
 import type { LamellaMiddlewareOptions } from './lamella-middleware-options.ts'

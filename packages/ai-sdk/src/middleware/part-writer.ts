@@ -5,8 +5,8 @@ import type {
   Content,
   FunctionCallContent,
 } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { parseObject } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { parseObject } from '@lamella/transport'
 import type { AiSdkVersion } from '../model/language-model.ts'
 import {
   answerParts,

@@ -8,7 +8,7 @@ import type {
   Origin,
 } from '@lamella/core'
 import { BaseChatClient } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
 import type { ModelCall } from '../client/model-call.ts'
 import { callModel, streamModel, unlimited } from '../client/model-call.ts'
 import type { CallableModel } from '../model/language-model.ts'

@@ -1,6 +1,7 @@
 import type { DataContent, UriContent } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { recordOf, stringOf, toBase64 } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { recordOf, stringOf } from '@lamella/transport'
+import { toBase64 } from '@lamella/core/authoring'
 import type { AiSdkVersion } from './language-model.ts'
 
 /** Source of a file part, whatever the version. */

@@ -1,5 +1,5 @@
 import type { FinishReason } from '@lamella/core'
-import { recordOf, stringOf } from '@lamella/core/transport'
+import { recordOf, stringOf } from '@lamella/transport'
 import type { AiSdkVersion } from './language-model.ts'
 
 /** How an answer ended, as its model told it. */

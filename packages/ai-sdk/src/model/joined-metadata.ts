@@ -1,5 +1,5 @@
-import type { WireObject } from '@lamella/core/transport'
-import { recordOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { recordOf } from '@lamella/transport'
 
 /** Metadata that is told in pieces: by provider, later ones hold. */
 export function joinedMetadata(

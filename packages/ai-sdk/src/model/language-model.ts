@@ -1,5 +1,5 @@
-import { recordOf, stringOf } from '@lamella/core/transport'
-import type { WireObject } from '@lamella/core/transport'
+import { recordOf, stringOf } from '@lamella/transport'
+import type { WireObject } from '@lamella/transport'
 
 /** Version of the language model specification that a model follows. */
 export type AiSdkVersion = 'v2' | 'v3' | 'v4'

@@ -1,6 +1,6 @@
 import type { Usage } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { recordOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { recordOf } from '@lamella/transport'
 import type { AiSdkVersion } from './language-model.ts'
 
 /** Token counts of a result: nested in v3 and v4, flat in v2. */

@@ -1,5 +1,5 @@
 import type { Content, FunctionError, FunctionResult } from '@lamella/core'
-import { listOf, recordOf, stringOf } from '@lamella/core/transport'
+import { listOf, recordOf, stringOf } from '@lamella/transport'
 import { toFileContent } from './file-data.ts'
 
 /** The `output` of a tool result, of a prompt or of `toModelOutput`, as what the model reads. */

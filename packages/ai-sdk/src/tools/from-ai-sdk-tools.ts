@@ -8,7 +8,7 @@ import type {
 } from '@lamella/core'
 import { hostedTool, tool } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
-import { recordOf } from '@lamella/core/transport'
+import { recordOf } from '@lamella/transport'
 import { modelHistory } from '../client/model-history.ts'
 import { toPrompt } from '../client/prompt.ts'
 import { fromToolOutput } from '../model/tool-result.ts'

@@ -1,6 +1,6 @@
 import type { JsonSchema, Schema, StandardSchema } from '@lamella/core'
 import { isStandardSchema } from '@lamella/core'
-import { recordOf } from '@lamella/core/transport'
+import { recordOf } from '@lamella/transport'
 
 /** Schema that arguments are checked with, and its JSON Schema where it cannot describe itself. */
 export interface InputSchema {

@@ -1,7 +1,7 @@
 import type { Content, FunctionCallContent, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { listOf, recordOf, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { listOf, recordOf, stringOf } from '@lamella/transport'
 import { toAnnotation } from './to-annotation.ts'
 
 export interface AnswerBlockInit {

@@ -1,6 +1,6 @@
 import type { Usage } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { recordOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { recordOf } from '@lamella/transport'
 
 /**
  * The counts of a response. Anthropic counts what was read from and written to the prompt cache

@@ -1,7 +1,7 @@
 import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
-import type { EventMapper, WireObject } from '@lamella/core/transport'
-import { InBandFailure, listOf, recordOf, stringOf, TransportFault } from '@lamella/core/transport'
+import type { EventMapper, WireObject } from '@lamella/transport'
+import { InBandFailure, listOf, recordOf, stringOf, TransportFault } from '@lamella/transport'
 import { AnswerBlock } from './answer-block.ts'
 import { mergeCounts, toUsage } from './anthropic-usage.ts'
 

@@ -1,5 +1,5 @@
 import type { Annotation } from '@lamella/core'
-import { recordOf, stringOf } from '@lamella/core/transport'
+import { recordOf, stringOf } from '@lamella/transport'
 
 /** A citation of the text between `start` and `end`, where the claim stands that it supports. */
 export function toAnnotation(citation: unknown, start: number, end: number): Annotation {

@@ -1,6 +1,6 @@
 import { checkOptions } from '@lamella/core/authoring'
-import type { RequestSender } from '@lamella/core/transport'
-import { checkTimeLimits, HttpClient } from '@lamella/core/transport'
+import type { RequestSender } from '@lamella/transport'
+import { checkTimeLimits, HttpClient } from '@lamella/transport'
 import type { MessagesDialect } from '../history/messages-dialect.ts'
 import { dialectOf, messagesDialects } from '../history/messages-dialect.ts'
 import type { AnthropicConnectionSettings } from './client-options.ts'

@@ -1,6 +1,6 @@
 import type { ChatClientOptions } from '@lamella/core'
 import type { OptionRules } from '@lamella/core/authoring'
-import type { Fetch } from '@lamella/core/transport'
+import type { Fetch } from '@lamella/transport'
 import type { MessagesDialect, MessagesDialectName } from '../history/messages-dialect.ts'
 
 /** Options of `AnthropicChatClient`, except the one for your own SDK client. */

@@ -1,5 +1,5 @@
 import type { ProviderError } from '@lamella/core'
-import type { FailureContext, HeaderReader } from '@lamella/core/transport'
+import type { FailureContext, HeaderReader } from '@lamella/transport'
 import {
   readRateLimits,
   recordOf,
@@ -8,7 +8,7 @@ import {
   safeName,
   stringOf,
   transportError,
-} from '@lamella/core/transport'
+} from '@lamella/transport'
 import type { ErrorFacts } from './error-kind.ts'
 import { kindOf } from './error-kind.ts'
 import { rateLimitHeaders } from './rate-limit-headers.ts'

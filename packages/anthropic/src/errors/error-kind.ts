@@ -1,6 +1,6 @@
 import type { ProviderErrorKind } from '@lamella/core'
-import type { FailureVerdict } from '@lamella/core/transport'
-import { statusVerdicts, tooLongWords } from '@lamella/core/transport'
+import type { FailureVerdict } from '@lamella/transport'
+import { statusVerdicts, tooLongWords } from '@lamella/transport'
 
 /** The fields of an error report. */
 export interface ErrorFacts {

@@ -1,4 +1,4 @@
-import type { RateLimitHeaders } from '@lamella/core/transport'
+import type { RateLimitHeaders } from '@lamella/transport'
 import { untilMoment } from './retry-after.ts'
 
 /** https://platform.claude.com/docs/en/api/rate-limits#response-headers, 2026-11. */

@@ -1,5 +1,5 @@
-import type { HeaderReader } from '@lamella/core/transport'
-import { nonNegative, retryAfterHeaderMs, untilDate } from '@lamella/core/transport'
+import type { HeaderReader } from '@lamella/transport'
+import { nonNegative, retryAfterHeaderMs, untilDate } from '@lamella/transport'
 
 // https://platform.claude.com/docs/en/api/rate-limits#response-headers, 2026-11.
 const dimensions = [

@@ -6,19 +6,14 @@ import type {
   Message,
 } from '@lamella/core'
 import { BaseChatClient, foldUpdates } from '@lamella/core'
-import type {
-  FailureContext,
-  PreparedHistory,
-  TransportCall,
-  WireObject,
-} from '@lamella/core/transport'
+import type { FailureContext, PreparedHistory, TransportCall, WireObject } from '@lamella/transport'
 import {
   conversationTexts,
   headerUpdates,
   readEventStream,
   readRateLimits,
   readWhole,
-} from '@lamella/core/transport'
+} from '@lamella/transport'
 import type { AnthropicChatClientOptions, Connection } from '../connection/anthropic-connection.ts'
 import { connect } from '../connection/anthropic-connection.ts'
 import { toProviderError } from '../errors/anthropic-error.ts'

@@ -1,6 +1,6 @@
 import type { DataContent, UriContent } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { toBase64 } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { toBase64 } from '@lamella/core/authoring'
 
 const byExtension: Readonly<Record<string, string>> = {
   png: 'image/png',

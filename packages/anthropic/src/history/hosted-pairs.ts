@@ -1,6 +1,6 @@
 import type { Content, Message } from '@lamella/core'
-import type { Losses } from '@lamella/core/transport'
-import { recordOf, stringOf } from '@lamella/core/transport'
+import type { Losses } from '@lamella/transport'
+import { recordOf, stringOf } from '@lamella/transport'
 
 /**
  * Leaves out what a tool of Anthropic's was asked without an answer, and answers without what was

@@ -1,6 +1,6 @@
 import type { Content, Message } from '@lamella/core'
-import type { HistoryRules, PreparedHistory } from '@lamella/core/transport'
-import { CallIds, prepareHistory, recordOf } from '@lamella/core/transport'
+import type { HistoryRules, PreparedHistory } from '@lamella/transport'
+import { CallIds, prepareHistory, recordOf } from '@lamella/transport'
 import { fileBlock } from './file-block.ts'
 import { pairHosted } from './hosted-pairs.ts'
 import type { MessagesDialect } from './messages-dialect.ts'

@@ -1,5 +1,5 @@
 import type { ChatRequest } from '@lamella/core'
-import { ownProviderOptions } from '@lamella/core/transport'
+import { ownProviderOptions } from '@lamella/transport'
 
 /** Lifetime of an entry in the prompt cache. */
 export type CacheTime = '5m' | '1h'

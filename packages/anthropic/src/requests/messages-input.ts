@@ -1,6 +1,6 @@
 import type { Content, FunctionResultContent, Message } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { recordOf, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { recordOf, stringOf } from '@lamella/transport'
 import { fileBlock } from '../history/file-block.ts'
 import { cached } from './tool-params.ts'
 

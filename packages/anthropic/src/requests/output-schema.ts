@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@lamella/core'
-import { listOf, recordOf } from '@lamella/core/transport'
+import { listOf, recordOf } from '@lamella/transport'
 
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs, 2026-11.
 const kept = new Set([

@@ -1,6 +1,6 @@
 import type { ChatOptions, HostedTool, ToolDefinition } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { recordOf, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { recordOf, stringOf } from '@lamella/transport'
 import type { AnthropicProviderOptions, CacheTime } from './anthropic-provider-options.ts'
 import { outputSchema } from './output-schema.ts'
 

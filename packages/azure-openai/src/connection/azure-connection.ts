@@ -2,7 +2,7 @@ import type { AzureAddress } from './azure-address.ts'
 import { azureAddress } from './azure-address.ts'
 import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
 import { tokenSource } from './azure-token.ts'
-import { checkHeader } from '@lamella/core/transport'
+import { checkHeader } from '@lamella/transport'
 
 export const provider = 'azure-openai'
 

@@ -1,5 +1,5 @@
 import type { ChatClientOptions } from '@lamella/core'
-import type { Fetch } from '@lamella/core/transport'
+import type { Fetch } from '@lamella/transport'
 import type { MaxTokensField } from '@lamella/openai/fetch'
 import type { AzureDataSource } from './azure-data-source.ts'
 

@@ -1,5 +1,5 @@
 import { isProviderError, ProviderError } from '@lamella/core'
-import { isHeaderValue, unfitForHeader } from '@lamella/core/transport'
+import { isHeaderValue, unfitForHeader } from '@lamella/transport'
 import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
 
 const usualScope = 'https://cognitiveservices.azure.com/.default'

@@ -1,9 +1,8 @@
 import type { OptionRules } from '@lamella/core/authoring'
-import { checkOptions } from '@lamella/core/authoring'
-import { checkHeader, checkTimeLimits } from '@lamella/core/transport'
+import { checkOptions, isObject } from '@lamella/core/authoring'
+import { checkHeader, checkTimeLimits } from '@lamella/transport'
 import type { AzureDataSource } from './azure-data-source.ts'
 import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
-import { isObject } from '@lamella/core/authoring'
 
 const credentials = ['apiKey', 'azureADTokenProvider', 'credential'] as const
 const chatOnly = ['dataSources', 'maxTokensField', 'streamUsage'] as const

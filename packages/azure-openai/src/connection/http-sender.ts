@@ -1,5 +1,5 @@
-import type { ApiRequest, RequestSender } from '@lamella/core/transport'
-import { HttpClient, recordOf, stringOf } from '@lamella/core/transport'
+import type { ApiRequest, RequestSender } from '@lamella/transport'
+import { HttpClient, recordOf, stringOf } from '@lamella/transport'
 import { azureResource } from './azure-connection.ts'
 import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
 

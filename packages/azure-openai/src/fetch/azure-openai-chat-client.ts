@@ -12,7 +12,7 @@ import type { AzureDataSource } from '../connection/azure-data-source.ts'
 import { toAzureError } from '../calls/azure-error.ts'
 import type { AzureConnectionSettings } from '../connection/azure-openai-client-options.ts'
 import { httpSender } from '../connection/http-sender.ts'
-import type { RequestSender } from '@lamella/core/transport'
+import type { RequestSender } from '@lamella/transport'
 import { takeDataSources } from '../connection/azure-openai-provider-options.ts'
 import { checkClientOptions } from '../connection/check-client-options.ts'
 

@@ -1,8 +1,7 @@
 import { none } from '../base/none.ts'
-import type { AgentContext, AgentInfo } from '../contract/agent.ts'
+import type { AgentContext, AgentInfo, MiddlewareInput } from '../contract/agent.ts'
 import type { ResponseFormat } from '../contract/chat-options.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
-import type { MiddlewareInput } from '../contract/agent.ts'
 import type {
   AgentResponse,
   AgentResponseInit,

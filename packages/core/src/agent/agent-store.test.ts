@@ -1,6 +1,6 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { expect, test, vi } from 'vitest'
-import { perStore } from '../authoring/per-store.ts'
+import { perStore } from '@lamella/store'
 import type { Middleware } from '../contract/agent.ts'
 import { agentMiddleware, chatMiddleware } from '../contract/middleware.ts'
 import { tool } from '../contract/tool.ts'

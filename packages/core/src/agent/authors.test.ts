@@ -7,9 +7,9 @@ import {
   agentPipeline,
   chatPipeline,
   foldUpdates,
-  lifecycle,
   messageText,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 import { readUpdates } from '../run/run.test-helper.ts'
 
 const signed: MessageInput = [

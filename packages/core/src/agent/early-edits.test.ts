@@ -8,11 +8,11 @@ import {
   createSession,
   functionMiddleware,
   hostedTool,
-  lifecycle,
   message,
   messageText,
   tool,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 
 function setUp(edit: (context: AgentContext) => unknown, ...inside: MiddlewareInput[]) {
   const ran: string[] = []

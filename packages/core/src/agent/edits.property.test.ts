@@ -7,13 +7,13 @@ import type {
   BatchContext,
   ChatContext,
   ChatResponse,
-  FunctionHookContext,
   FunctionInvocationContext,
   IterationContext,
   Message,
   RunContext,
   ToolDefinition,
 } from '../index.ts'
+import type { FunctionHookContext } from '@lamella/lifecycle'
 import {
   Agent,
   agentMiddleware,
@@ -21,10 +21,10 @@ import {
   createSession,
   functionMiddleware,
   LamellaError,
-  lifecycle,
   message,
   tool,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 
 /** All that a piece of code may edit at one moment of a run. */
 interface Reach {

@@ -6,10 +6,10 @@ import {
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
-  guardrail,
   tool,
   withMiddleware,
 } from '../index.ts'
+import { guardrail } from '@lamella/guardrail'
 
 /** A chain of agents that call each other, the innermost of which calls the tool `look`. */
 function family(middlewares: readonly MiddlewareInput[], answers: readonly string[] = []) {

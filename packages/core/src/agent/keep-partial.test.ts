@@ -7,13 +7,13 @@ import {
   BudgetExhausted,
   chatMiddleware,
   createSession,
-  guardrail,
   GuardrailTripped,
   message,
   messageText,
   textOf,
   tool,
 } from '../index.ts'
+import { guardrail } from '@lamella/guardrail'
 
 const look = tool({ name: 'look', description: '', execute: () => 'seen' })
 

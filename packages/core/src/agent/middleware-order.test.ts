@@ -1,7 +1,8 @@
 import { scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { defineChatMiddleware, defineFunctionMiddleware } from '../authoring.ts'
-import { Agent, guardrail } from '../index.ts'
+import { Agent } from '../index.ts'
+import { guardrail } from '@lamella/guardrail'
 
 const chat = (role: string, name?: string) =>
   defineChatMiddleware(role, { name }, (_, callNext) => callNext())

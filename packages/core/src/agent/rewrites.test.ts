@@ -5,12 +5,12 @@ import {
   Agent,
   agentMiddleware,
   createSession,
-  lifecycle,
   message,
   messageText,
   MiddlewareTermination,
   tool,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 
 /** An agent of which a hook edits each run. */
 function editing(edit: (context: AgentContext) => void): Agent {

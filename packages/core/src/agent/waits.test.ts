@@ -19,12 +19,12 @@ import {
   createSession,
   defineState,
   functionMiddleware,
-  lifecycle,
   memoryStore,
   RunControl,
-  sessions,
   tool,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
+import { sessions } from '@lamella/store'
 
 /** Begins to wait for something that never comes, whoever aborts. */
 type Hang = () => Promise<never>

@@ -1,6 +1,5 @@
 import { none } from './none.ts'
 import { isObject } from './is-object.ts'
-import { listOf } from './wire.ts'
 import type { JsonSchema, StandardIssue } from './standard-schema.ts'
 import { sortedJson } from './json.ts'
 
@@ -248,4 +247,8 @@ function matches(text: string, pattern: string): boolean {
   } catch {
     return new RegExp(pattern).test(text) // such as `[\w-.]`, which only unicode mode refuses
   }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : none
 }

@@ -32,6 +32,7 @@ export function onAbort(signal: AbortSignal, listener: (reason: unknown) => void
   return () => signal.removeEventListener('abort', tell)
 }
 
+/** Returns true for a promise, also one of another library. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
 }

@@ -2,8 +2,11 @@ import { unlessAborted } from './promises.ts'
 
 /** The last turn of each key. */
 export interface Turns<Key> {
+  /** Returns the last turn of a key. */
   get(key: Key): Promise<void> | undefined
+  /** Sets the last turn of a key. */
   set(key: Key, turn: Promise<void>): unknown
+  /** Forgets a key without turns. */
   delete(key: Key): boolean
 }
 

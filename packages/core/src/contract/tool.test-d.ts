@@ -1,8 +1,7 @@
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import type { FunctionInvocationContext } from './run.ts'
+import type { FunctionInvocationContext, Tool } from './run.ts'
 import type { StandardSchema } from '../base/standard-schema.ts'
-import type { Tool } from './run.ts'
 import { tool } from './tool.ts'
 
 const options = { name: 'get_weather', description: 'The weather in a city.' }

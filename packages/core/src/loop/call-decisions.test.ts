@@ -6,11 +6,11 @@ import {
   agentMiddleware,
   functionMiddleware,
   functionPipeline,
-  lifecycle,
   MiddlewareTermination,
   textOf,
   tool,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 import { outline, resultsOf } from './loop-invariant.test-helper.ts'
 
 /** Takes its time, and makes a number of a text. */

@@ -9,10 +9,10 @@ import {
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
-  lifecycle,
   message,
   tool,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 
 const textOf = ({ contents }: Message): string =>
   contents.map((one) => 'text' in one && one.text).join()

@@ -10,10 +10,10 @@ import {
   createSession,
   functionMiddleware,
   GuardrailTripped,
-  lifecycle,
   MiddlewareTermination,
   tool,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 import { failureOf, modes, outline, play, resultsOf } from './loop-invariant.test-helper.ts'
 
 describe.each(modes)('terminations in the loop, $name', ({ stream }) => {

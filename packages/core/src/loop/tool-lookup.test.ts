@@ -1,7 +1,8 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { FunctionInvocationConfiguration, ToolDefinition } from '../index.ts'
-import { Agent, lifecycle, tool, toolSearch } from '../index.ts'
+import { Agent, tool, toolSearch } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 
 const read = tool({
   name: 'read_file',

@@ -1,6 +1,7 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
-import { Agent, hostedTool, lifecycle, tool, toolSearch } from '../index.ts'
+import { Agent, hostedTool, tool, toolSearch } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 
 const named = (name: string, description: string) =>
   tool({ name, description, execute: () => name })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { callGroup, lastWithCalls, matchResults, openCalls, unpaired } from './call-results.ts'
+import { callGroup, lastWithCalls, openCalls, unpaired } from './call-results.ts'
 import type { Content, FunctionResultContent } from './content.ts'
 import type { Message, Role } from './message.ts'
 import { call as callOf, result as someResult, say } from './update-parts.test-helper.ts'
@@ -72,30 +72,5 @@ describe('a group of calls', () => {
 
   test('is known by the last message that has calls', () => {
     expect(lastWithCalls([...group, wait])).toBe(group[1])
-  })
-})
-
-describe('results of a history', () => {
-  test('belong to the calls of one turn in their order, also over several messages', () => {
-    const [first, second] = [call('1'), call('1')]
-    const [early, late] = [result('1'), { ...result('1'), name: 'late' }]
-
-    const { results, strays } = matchResults([
-      asked(say('Hi.'), first),
-      asked(second),
-      answered(early, late),
-    ])
-
-    expect([results.get(first), results.get(second)]).toEqual([[early], [late]])
-    expect(strays.size).toBe(0)
-  })
-
-  test('are kept for each time that the same call stands in it', () => {
-    const again = call('1')
-    const [early, late] = [result('1'), { ...result('1'), name: 'late' }]
-
-    const { results } = matchResults([asked(again), answered(early), asked(again), answered(late)])
-
-    expect(results.get(again)).toEqual([early, late])
   })
 })

@@ -1,8 +1,17 @@
 import { isObject } from '../base/is-object.ts'
 
+/** Result of {@link parseArguments}. */
 export type ParsedArguments =
-  | { readonly value: Record<string, unknown>; readonly error?: undefined }
-  | { readonly error: string; readonly value?: undefined }
+  | {
+      /** The arguments. */
+      readonly value: Record<string, unknown>
+      readonly error?: undefined
+    }
+  | {
+      /** Reason why the text is no JSON object. It quotes nothing. */
+      readonly error: string
+      readonly value?: undefined
+    }
 
 /**
  * Reads the arguments of a call. Blank text is an object without properties; what is not a JSON

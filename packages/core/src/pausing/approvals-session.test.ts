@@ -8,11 +8,11 @@ import {
   BudgetExhausted,
   createSession,
   functionMiddleware,
-  lifecycle,
   memoryStore,
   MiddlewareTermination,
   tool,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 import { failureOf, modes, outline, play, resultsOf } from '../loop/loop-invariant.test-helper.ts'
 
 describe.each(modes)('approvals in a session, $name', ({ stream }) => {

@@ -1,7 +1,8 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, RunOptions } from '../index.ts'
-import { Agent, createSession, memoryStore, sessions, tool } from '../index.ts'
+import { Agent, createSession, memoryStore, tool } from '../index.ts'
+import { sessions } from '@lamella/store'
 import { failureOf, modes, play, playOn } from '../loop/loop-invariant.test-helper.ts'
 
 const sign = 'a key of this test, sixteen bytes or more'

@@ -3,7 +3,7 @@ import { systemClock } from '../base/timers.ts'
 import { withinStoreTime } from '../store/store-time-limit.ts'
 import type { RunStatus } from '../contract/outcome.ts'
 import type { Run } from '../run/run.ts'
-import { sessionStores } from '../store/session-stores.ts'
+import { claimPlaceOf } from '../store/session-stores.ts'
 import type { KeyValueStore } from '../store/store.ts'
 import type { OpenApprovals } from './open-approvals.ts'
 import { closeRequests } from './open-approvals.ts'
@@ -41,7 +41,7 @@ export class Claims {
 
   constructor(key: string, run: Run, open: OpenApprovals) {
     const { session, store, storeTimeoutMs } = run
-    const ofSession = session && sessionStores.get(session)
+    const ofSession = session && claimPlaceOf(session)
     this.#key = key
     this.#run = run
     this.#open = open

@@ -1,6 +1,5 @@
-import type { Agent as AgentType, Checkpoint, PendingRequest, Session } from '../index.ts'
+import type { Agent as AgentType, Checkpoint, PendingRequest, Session, Message } from '../index.ts'
 import { callFunction, scriptedClient } from '@lamella/testing'
-import type { Message } from '../index.ts'
 import { Agent, functionMiddleware, memoryStore, textOf, tool } from '../index.ts'
 
 const kinds = ['good', 'bad', 'safe', 'gated', 'declared', 'asks', 'inside', 'sub'] as const

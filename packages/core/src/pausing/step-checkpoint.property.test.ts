@@ -7,11 +7,11 @@ import {
   agentMiddleware,
   createSession,
   functionMiddleware,
-  lifecycle,
   memoryStore,
   MiddlewareTermination,
   tool,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 import { Journal } from '../run/journal.ts'
 import { comparable, modes, play, playOn } from '../loop/loop-invariant.test-helper.ts'
 import { shouting } from '../stream/shouting.test-helper.ts'

@@ -2,6 +2,7 @@ import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { FunctionInvocationContext, Tool, ToolDefinition } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { MiddlewareTermination } from '../contract/termination.ts'
+import { isToolError } from '../contract/tool-error.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { toFunctionResult } from '../messages/function-result.ts'
@@ -153,3 +154,11 @@ export class FunctionView
 }
 
 defineInputs(FunctionView, 'arguments', 'data')
+
+/**
+ * Returns true if the tool of this call failed with the error, so that the model reads it. Any other error was
+ * thrown by middleware and fails the run.
+ */
+export function isErrorOfTool(context: FunctionInvocationContext, error: unknown): boolean {
+  return isToolError(error) || (context as FunctionView).call.toolFault?.error === error
+}

@@ -9,9 +9,9 @@ import {
   createSession,
   functionMiddleware,
   memoryStore,
-  sessions,
   tool,
 } from '../index.ts'
+import { sessions } from '@lamella/store'
 import type {
   AgentContext,
   AgentResponse,

@@ -1,6 +1,5 @@
-import type { AgentMiddleware } from '../contract/agent.ts'
+import type { AgentMiddleware, Middleware, MiddlewareInput } from '../contract/agent.ts'
 import type { ChatMiddleware } from '../contract/chat.ts'
-import type { Middleware, MiddlewareInput } from '../contract/agent.ts'
 import type { ClientMiddlewareInput } from '../contract/middleware.ts'
 import type { FunctionMiddleware } from '../contract/run.ts'
 import { checkStore } from '../store/store-needs.ts'

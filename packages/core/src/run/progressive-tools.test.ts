@@ -2,7 +2,8 @@ import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { FunctionInvocationContext, LamellaError, Middleware } from '../index.ts'
-import { Agent, chatMiddleware, functionMiddleware, hostedTool, lifecycle, tool } from '../index.ts'
+import { Agent, chatMiddleware, functionMiddleware, hostedTool, tool } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 import { modes, outline, play } from '../loop/loop-invariant.test-helper.ts'
 
 describe.each(modes)('tools that come and go in a run, $name', ({ stream }) => {

@@ -8,10 +8,10 @@ import {
   chatMiddleware,
   functionMiddleware,
   LamellaError,
-  lifecycle,
   RunControl,
   tool,
 } from '../index.ts'
+import { lifecycle } from '@lamella/lifecycle'
 
 /** A run of two rounds and a sub-agent, with a moment in every place where middlewares are. */
 function make(moment: (where: string) => void, ran: string[]): Agent {

@@ -2,8 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { LamellaError } from '../base/lamella-error.ts'
-import { defineState } from './state.ts'
-import { StateCells } from './state.ts'
+import { defineState, StateCells } from './state.ts'
 
 const strikes = defineState({ name: 'strikes', initial: () => 0 })
 const seen = defineState({ name: 'seen', initial: (): string[] => [], schema: z.array(z.string()) })

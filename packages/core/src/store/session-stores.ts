@@ -1,8 +1,25 @@
 import type { Session } from '../messages/session.ts'
 import type { KeyValueStore } from './store.ts'
 
-/** Stores that sessions were loaded from, for claims on their requests. */
-export const sessionStores: WeakMap<
-  Session,
-  { readonly store: KeyValueStore; readonly storeTimeoutMs: number }
-> = new WeakMap()
+/** Store for claims on the requests of a session. */
+export interface ClaimPlace {
+  /** The store. */
+  readonly store: KeyValueStore
+  /** Milliseconds to wait for it. */
+  readonly storeTimeoutMs: number
+}
+
+const places = new WeakMap<Session, ClaimPlace>()
+
+/**
+ * Keeps claims on the requests of a session in this store, unless the agent has one. Call it for each
+ * session that you load from a store: then no two processes answer the same request.
+ */
+export function keepClaims(session: Session, place: ClaimPlace): void {
+  places.set(session, place)
+}
+
+/** Returns the store for claims that `keepClaims` has set. */
+export function claimPlaceOf(session: Session): ClaimPlace | undefined {
+  return places.get(session)
+}

@@ -1,5 +1,6 @@
-import type { GuardrailOptions, GuardrailStreamOptions } from '@lamella/core'
-import { checkOptions, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
+import type { GuardrailOptions, GuardrailStreamOptions } from '@lamella/guardrail'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { guardrailCheckRules } from '@lamella/guardrail'
 import type { ContentAction } from './content-action.ts'
 import { contentActions } from './content-action.ts'
 import type { Moderator } from '../moderators/moderator.ts'

@@ -1,4 +1,5 @@
-import type { ChatResponse, GuardrailEvent } from '@lamella/core'
+import type { ChatResponse } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import { Agent, createSession, messageText, text, tool } from '@lamella/core'
 import { callFunction, runChatMiddleware, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'

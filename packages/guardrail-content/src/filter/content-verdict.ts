@@ -1,4 +1,4 @@
-import type { GuardrailSubject, Verdict } from '@lamella/core'
+import type { GuardrailSubject, Verdict } from '@lamella/guardrail'
 import type { ContentAction } from './content-action.ts'
 import type { ContentFilterOptions } from './content-filter-options.ts'
 import type { ContentSearch } from '../words/content-search.ts'

@@ -1,4 +1,4 @@
-import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/core'
+import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/guardrail'
 import type { ContentAction } from './content-action.ts'
 import { worstAction } from './content-action.ts'
 import type { ModerationInput, ModerationScore, Moderator } from '../moderators/moderator.ts'

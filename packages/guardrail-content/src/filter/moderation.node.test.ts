@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { GuardrailEvent } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import { Agent, createSession, outcomeOf, tool } from '@lamella/core'
 import {
   callFunction,

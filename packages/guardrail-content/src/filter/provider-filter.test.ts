@@ -1,4 +1,5 @@
-import type { AgentResponse, GuardrailEvent } from '@lamella/core'
+import type { AgentResponse } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import { Agent, createSession, ProviderError, text } from '@lamella/core'
 import type { ScriptedStep } from '@lamella/testing'
 import { scriptedClient } from '@lamella/testing'

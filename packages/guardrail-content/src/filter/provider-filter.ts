@@ -1,4 +1,5 @@
-import type { ChatContext, ChatMiddleware, GuardrailEvent, ProviderError } from '@lamella/core'
+import type { ChatContext, ChatMiddleware, ProviderError } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import { GuardrailTripped, isProviderError } from '@lamella/core'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
 import { defineChatMiddleware, reporter } from '@lamella/core/authoring'

@@ -1,5 +1,5 @@
 import type { DataContent, UriContent } from '@lamella/core'
-import { toBase64 } from '@lamella/core/transport'
+import { toBase64 } from '@lamella/core/authoring'
 import { moderationFailed } from './moderator.ts'
 
 /** An image as a URL, or as a data URL. */

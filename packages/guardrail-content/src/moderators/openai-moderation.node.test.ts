@@ -1,4 +1,4 @@
-import type { GuardrailEvent } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import { Agent, createSession, message, text } from '@lamella/core'
 import { scriptedClient, testClock } from '@lamella/testing'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-import type { NormalizedText } from '@lamella/core/authoring'
-import { normalizeText, readMarkup } from '@lamella/core/authoring'
+import type { NormalizedText } from '@lamella/text'
+import { normalizeText, readMarkup } from '@lamella/text'
 import { isAsciiLetter, isLetter } from './word-edge.ts'
 import { WordTrie } from './word-trie.ts'
 

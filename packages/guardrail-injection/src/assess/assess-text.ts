@@ -1,5 +1,6 @@
 import type { OptionRules } from '@lamella/core/authoring'
-import { checkOptions, normalizeText, readMarkup } from '@lamella/core/authoring'
+import { checkOptions } from '@lamella/core/authoring'
+import { normalizeText, readMarkup } from '@lamella/text'
 import { authoritySignals } from '../signals/authority-signals.ts'
 import { findEncodedText } from './encoded-text.ts'
 import type { InjectionMatch } from './hidden-text.ts'

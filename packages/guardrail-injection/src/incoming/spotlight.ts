@@ -1,4 +1,5 @@
-import type { ChatContext, ChatMiddleware, Content, GuardrailEvent, Message } from '@lamella/core'
+import type { ChatContext, ChatMiddleware, Content, Message } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
 import { defineChatMiddleware, sha256 } from '@lamella/core/authoring'
 import { createSecretId } from '@lamella/core'

@@ -1,4 +1,4 @@
-import type { GuardrailSubject, Verdict } from '@lamella/core'
+import type { GuardrailSubject, Verdict } from '@lamella/guardrail'
 import { pendingCanary } from './canary.ts'
 import { findImages } from './find-images.ts'
 

@@ -1,4 +1,4 @@
-import { normalizeText } from '@lamella/core/authoring'
+import { normalizeText } from '@lamella/text'
 
 /** Aim of an attack. */
 export type InjectionCategory =

@@ -1,6 +1,6 @@
 import { LamellaError } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { normalizeText, readMarkup } from '@lamella/core/authoring'
+import { normalizeText, readMarkup } from '@lamella/text'
 import type { Encoding } from '../base/decode.ts'
 import { encodedStretches } from '../base/decode.ts'
 import { percentReading } from '../base/percent-reading.ts'

@@ -1,4 +1,4 @@
-import { normalizeText, readMarkup } from '@lamella/core/authoring'
+import { normalizeText, readMarkup } from '@lamella/text'
 import { openPrivateKey } from '../recognizers/secrets.ts'
 import { plainAscii, separators } from '../base/separators.ts'
 

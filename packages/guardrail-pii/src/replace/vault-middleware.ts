@@ -3,11 +3,11 @@ import type {
   AgentResponseUpdate,
   Content,
   FunctionMiddleware,
-  GuardrailContext,
   RunContext,
   UpdateTransformer,
 } from '@lamella/core'
-import { holdBackGate } from '@lamella/core'
+import type { GuardrailContext } from '@lamella/guardrail'
+import { holdBackGate } from '@lamella/guardrail'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
 import {
   defineAgentMiddleware,

@@ -1,4 +1,5 @@
-import type { RunContext, StateCell, TextEdit } from '@lamella/core'
+import type { RunContext, StateCell } from '@lamella/core'
+import type { TextEdit } from '@lamella/guardrail'
 import { defineState, LamellaError } from '@lamella/core'
 import { systemClock, withinTime } from '@lamella/core/authoring'
 import { anyOf } from '../base/any-of.ts'

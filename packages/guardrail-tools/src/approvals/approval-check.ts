@@ -2,12 +2,12 @@ import type {
   FunctionCallContent,
   FunctionInvocationContext,
   FunctionMiddleware,
-  GuardrailEvent,
 } from '@lamella/core'
-import { errorResult, LamellaError, memoryStore, storeNamespace } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
+import { errorResult, LamellaError, memoryStore } from '@lamella/core'
+import { storeNamespace, perStore } from '@lamella/store'
 import {
   defineFunctionMiddleware,
-  perStore,
   reporter,
   systemClock,
   withinStoreTime,

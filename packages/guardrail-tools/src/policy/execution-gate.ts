@@ -1,4 +1,5 @@
-import type { FunctionInvocationContext, GuardrailEvent, RunContext } from '@lamella/core'
+import type { FunctionInvocationContext, RunContext } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
 import { errorResult, GuardrailTripped } from '@lamella/core'
 import type { ExecutionGate } from '@lamella/core/authoring'
 import { isControlFlow, reporter, unlessAborted } from '@lamella/core/authoring'

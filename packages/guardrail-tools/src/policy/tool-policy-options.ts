@@ -1,6 +1,8 @@
-import type { GuardrailOptions, KeyValueStore, RunContext, Tool } from '@lamella/core'
+import type { GuardrailOptions } from '@lamella/guardrail'
+import type { KeyValueStore, RunContext, Tool } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { checkOptions, checkStore, guardrailCheckRules, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, checkStore, wrongOption } from '@lamella/core/authoring'
+import { guardrailCheckRules } from '@lamella/guardrail'
 import type { ArgumentRule } from '../rules/argument-rule.ts'
 
 /** Decision about a tool call. */

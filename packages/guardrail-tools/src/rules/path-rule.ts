@@ -1,12 +1,6 @@
-import type { PathDialect } from '@lamella/core/authoring'
-import {
-  checkOptions,
-  decodePath,
-  isAbsolutePath,
-  pathNames,
-  pathOddity,
-  wrongOption,
-} from '@lamella/core/authoring'
+import type { PathDialect } from '@lamella/text'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { decodePath, isAbsolutePath, pathNames, pathOddity } from '@lamella/text'
 import type { ArgumentRule } from './argument-rule.ts'
 
 /** Options of {@link path}. */

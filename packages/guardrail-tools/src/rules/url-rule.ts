@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
-import { checkOptions, isInternalHost, plainUrl, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { isInternalHost, plainUrl } from '@lamella/text'
 import type { ArgumentRule } from './argument-rule.ts'
 import { nameGlob } from './name-glob.ts'
 

@@ -1,6 +1,7 @@
 import type { Agent, KeyValueStore, RunOptions } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
-import { checkOptions, perStore, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { perStore } from '@lamella/store'
 import type { AuthInfo, CallToolResult, McpServerFactory } from '@modelcontextprotocol/server'
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { PausedRuns } from './paused-runs.ts'

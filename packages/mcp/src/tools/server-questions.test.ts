@@ -1,5 +1,6 @@
 import type { AgentContext, RunEvent } from '@lamella/core'
-import { agentMiddleware, chatMiddleware, guardrail } from '@lamella/core'
+import { agentMiddleware, chatMiddleware } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import { McpServer as OldServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { acceptedContent, inputRequired, McpServer } from '@modelcontextprotocol/server'
 import type { ScriptedRequest } from '@lamella/testing'

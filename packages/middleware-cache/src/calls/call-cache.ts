@@ -1,13 +1,9 @@
-import type { GuardrailEvent, KeyValueStore, RunContext } from '@lamella/core'
+import type { GuardrailEvent } from '@lamella/guardrail'
+import type { KeyValueStore, RunContext } from '@lamella/core'
 import { memoryStore } from '@lamella/core'
 import type { Clock, OptionRules } from '@lamella/core/authoring'
-import {
-  middlewareRules,
-  perStore,
-  sha256,
-  systemClock,
-  wrongOption,
-} from '@lamella/core/authoring'
+import { middlewareRules, sha256, systemClock, wrongOption } from '@lamella/core/authoring'
+import { perStore } from '@lamella/store'
 import type { ReportCache } from './cache-event.ts'
 import { cacheReporter } from './cache-event.ts'
 import type { CacheInfo, SharedCacheOptions } from './cache-options.ts'

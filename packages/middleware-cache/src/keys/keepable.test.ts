@@ -1,5 +1,6 @@
 import type { ChatResponseInit, RunOptions } from '@lamella/core'
-import { Agent, chatMiddleware, guardrail, hostedTool, text } from '@lamella/core'
+import { Agent, chatMiddleware, hostedTool, text } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { cache } from '../calls/cache.ts'

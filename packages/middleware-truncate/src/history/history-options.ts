@@ -1,5 +1,6 @@
 import type { ChatContext, Message } from '@lamella/core'
-import type { CountTokens, MiddlewareOptions } from '@lamella/core/authoring'
+import type { CountTokens } from '@lamella/text'
+import type { MiddlewareOptions } from '@lamella/core/authoring'
 import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
 
 /** Data of an event about a call that was shortened, or could not be. It has no content. */

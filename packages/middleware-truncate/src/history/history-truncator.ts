@@ -1,11 +1,7 @@
 import type { ChatContext, ChatMiddleware, Message } from '@lamella/core'
 import { isProviderError } from '@lamella/core'
-import {
-  defineChatMiddleware,
-  estimateTokens,
-  failedAttempt,
-  reporter,
-} from '@lamella/core/authoring'
+import { defineChatMiddleware, failedAttempt, reporter } from '@lamella/core/authoring'
+import { estimateTokens } from '@lamella/text'
 import { clearResults } from './clear-results.ts'
 import { ContextOverflowError } from '../turns/context-overflow-error.ts'
 import { currentFrom } from '../turns/current-run.ts'

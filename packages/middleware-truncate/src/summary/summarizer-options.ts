@@ -1,5 +1,6 @@
 import type { ChatClient, ChatContext, KeyValueStore, Message } from '@lamella/core'
-import type { Clock, CountTokens, MiddlewareOptions } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
+import type { CountTokens } from '@lamella/text'
 import { checkOptions, checkStore, middlewareRules, wrongOption } from '@lamella/core/authoring'
 
 /** Data of an event about a summary. It has no content. */

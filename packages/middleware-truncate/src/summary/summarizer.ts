@@ -3,10 +3,10 @@ import { memoryStore } from '@lamella/core'
 import {
   defineChatMiddleware,
   isControlFlow,
-  perStore,
   reporter,
   unlessAborted,
 } from '@lamella/core/authoring'
+import { perStore } from '@lamella/store'
 import { currentFrom } from '../turns/current-run.ts'
 import { summaryChunks } from './summary-chunks.ts'
 import { summaryMessage } from '../turns/summary-message.ts'

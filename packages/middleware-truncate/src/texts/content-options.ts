@@ -1,5 +1,6 @@
 import type { FunctionInvocationContext } from '@lamella/core'
-import type { CountTokens, MiddlewareOptions } from '@lamella/core/authoring'
+import type { CountTokens } from '@lamella/text'
+import type { MiddlewareOptions } from '@lamella/core/authoring'
 import { checkOptions, checkStore, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { SpillOptions } from './read-more-tool.ts'
 import { spillRules } from './read-more-tool.ts'

@@ -1,7 +1,7 @@
 import type { Content, FunctionInvocationContext, FunctionMiddleware } from '@lamella/core'
 import { text } from '@lamella/core'
+import { estimateTokens } from '@lamella/text'
 import {
-  estimateTokens,
   defineFunctionMiddleware,
   isControlFlow,
   reporter,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { estimateTokens } from '@lamella/core/authoring'
+import { estimateTokens } from '@lamella/text'
 import { describe, expect, test } from 'vitest'
 
 // Test data that is kept beside the repository and never in it.

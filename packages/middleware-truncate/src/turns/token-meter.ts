@@ -1,6 +1,6 @@
 import type { ChatContext, Message } from '@lamella/core'
-import type { CountTokens, TokenCalibration } from '@lamella/core/authoring'
-import { messageTokens, requestTokens, tokenCalibration } from '@lamella/core/authoring'
+import type { CountTokens, TokenCalibration } from '@lamella/text'
+import { messageTokens, requestTokens, tokenCalibration } from '@lamella/text'
 
 export interface TokenMeterOptions {
   readonly countTokens?: CountTokens | undefined

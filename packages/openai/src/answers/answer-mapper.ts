@@ -1,6 +1,6 @@
 import type { Annotation, ChatResponseUpdate } from '@lamella/core'
-import type { EventMapper, WireObject } from '@lamella/core/transport'
-import { defined } from '@lamella/core/transport'
+import type { EventMapper, WireObject } from '@lamella/transport'
+import { defined } from '@lamella/transport'
 
 export interface MapperContext {
   readonly provider: string

@@ -1,7 +1,7 @@
 import type { Usage } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
 import type { UsageFields } from '../dialects/chat-dialect.ts'
-import { recordOf } from '@lamella/core/transport'
+import { recordOf } from '@lamella/transport'
 
 /** The counts of a response of either API, or nothing where there are none. `own` are fields of the server's own. */
 export function toUsage(usage: unknown, own: UsageFields = {}): Usage | undefined {

@@ -1,5 +1,5 @@
 import type { Annotation } from '@lamella/core'
-import { defined, listOf, recordOf, stringOf } from '@lamella/core/transport'
+import { defined, listOf, recordOf, stringOf } from '@lamella/transport'
 
 /** A citation of either API, with its offsets moved by where its part begins. */
 export function toAnnotation(value: unknown, offset = 0): Annotation {

@@ -1,7 +1,7 @@
 import type { FunctionCallContent, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { recordOf, stringOf, TransportFault } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { recordOf, stringOf, TransportFault } from '@lamella/transport'
 import { JsonProgress } from './json-progress.ts'
 
 interface Call {

@@ -1,6 +1,6 @@
 import type { Content, DataContent, Message, UriContent } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { listOf, recordOf, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { listOf, recordOf, stringOf } from '@lamella/transport'
 import type { ChatDialect, ThinkingPolicy } from '../dialects/chat-dialect.ts'
 import { decodeText, fileName, fileSource } from '../requests/file-source.ts'
 

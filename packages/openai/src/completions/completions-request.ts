@@ -1,6 +1,6 @@
 import type { ChatRequest, DataContent, UriContent } from '@lamella/core'
-import type { FileLoss } from '@lamella/core/transport'
-import { defined, mergeBody, prepareHistory, recordOf } from '@lamella/core/transport'
+import type { FileLoss } from '@lamella/transport'
+import { defined, mergeBody, prepareHistory, recordOf } from '@lamella/transport'
 import type { ChatDialect, MaxTokensField } from '../dialects/chat-dialect.ts'
 import { toMessageParams } from './completions-messages.ts'
 import { fileSource, foreignFile } from '../requests/file-source.ts'

@@ -1,6 +1,6 @@
 import type { Origin, ReasoningContent } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { listOf, recordOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { listOf, recordOf } from '@lamella/transport'
 
 /** The thinking of one message, in the fields that compatible servers put it. */
 export class CompletionThoughts {

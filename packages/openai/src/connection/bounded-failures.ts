@@ -1,4 +1,4 @@
-import { boundedFailure } from '@lamella/core/transport'
+import { boundedFailure } from '@lamella/transport'
 import type { ClientOptions } from 'openai'
 
 type Fetch = NonNullable<ClientOptions['fetch']>

@@ -1,7 +1,7 @@
 import type { ChatClientOptions } from '@lamella/core'
 import type { OptionRules } from '@lamella/core/authoring'
-import type { Fetch } from '@lamella/core/transport'
-import { checkHeader } from '@lamella/core/transport'
+import type { Fetch } from '@lamella/transport'
+import { checkHeader } from '@lamella/transport'
 import { checkAddress } from './check-address.ts'
 
 /** Options of all clients, except the one for your own SDK client. */

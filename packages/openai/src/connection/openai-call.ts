@@ -7,7 +7,7 @@ import type {
   TransportCall,
   WholeAnswer,
   WireObject,
-} from '@lamella/core/transport'
+} from '@lamella/transport'
 import {
   conversationTexts,
   mergeBody,
@@ -17,7 +17,7 @@ import {
   readWhole,
   recordOf,
   stringOf,
-} from '@lamella/core/transport'
+} from '@lamella/transport'
 import type { OpenAIFailure } from '../errors/openai-error.ts'
 import { requestIdIn, toProviderError } from '../errors/openai-error.ts'
 import type { Connection } from './openai-connection.ts'

@@ -1,12 +1,12 @@
 import { ProviderError } from '@lamella/core'
-import type { RequestSender } from '@lamella/core/transport'
+import type { RequestSender } from '@lamella/transport'
 import {
   checkTimeLimits,
   defined,
   HttpClient,
   isHeaderValue,
   unfitForHeader,
-} from '@lamella/core/transport'
+} from '@lamella/transport'
 import type { ErrorCodes } from '../errors/error-kind.ts'
 import type { OpenAIConnectionSettings } from './client-options.ts'
 import { addressOf, checkNoClash, senderSettings } from './client-options.ts'

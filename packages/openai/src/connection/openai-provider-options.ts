@@ -1,6 +1,6 @@
 import type { ChatRequest } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
-import { ownProviderOptions } from '@lamella/core/transport'
+import { ownProviderOptions } from '@lamella/transport'
 
 /** A response that OpenAI works on in the background. */
 export interface BackgroundOptions {

@@ -1,6 +1,6 @@
 import type { ProviderErrorKind } from '@lamella/core'
-import type { FailureVerdict } from '@lamella/core/transport'
-import { tooLongWords } from '@lamella/core/transport'
+import type { FailureVerdict } from '@lamella/transport'
+import { tooLongWords } from '@lamella/transport'
 
 /** The fields of an error report, in whichever of the known shapes it came. */
 export interface ErrorFacts {

@@ -1,5 +1,5 @@
 import type { ProviderError } from '@lamella/core'
-import type { FailureContext, HeaderReader } from '@lamella/core/transport'
+import type { FailureContext, HeaderReader } from '@lamella/transport'
 import {
   defined,
   listOf,
@@ -11,7 +11,7 @@ import {
   stringOf,
   transportError,
   verdictOfStatus,
-} from '@lamella/core/transport'
+} from '@lamella/transport'
 import type { ErrorCodes, ErrorFacts } from './error-kind.ts'
 import { kindOfReport } from './error-kind.ts'
 import { rateLimitHeaders, retryAfterMs } from './retry-after.ts'

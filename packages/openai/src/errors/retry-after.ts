@@ -1,5 +1,5 @@
-import type { HeaderReader, RateLimitHeaders } from '@lamella/core/transport'
-import { nonNegative, readRateLimits, retryAfterHeaderMs } from '@lamella/core/transport'
+import type { HeaderReader, RateLimitHeaders } from '@lamella/transport'
+import { nonNegative, readRateLimits, retryAfterHeaderMs } from '@lamella/transport'
 import type { ErrorFacts } from './error-kind.ts'
 
 const unitMs: Readonly<Record<string, number>> = {

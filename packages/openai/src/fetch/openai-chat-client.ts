@@ -13,7 +13,7 @@ import type { Connection, OpenAIClientOptions } from '../connection/openai-conne
 import { connect } from '../connection/openai-connection.ts'
 import { clientRules } from '../connection/client-options.ts'
 import { readProviderOptions } from '../connection/openai-provider-options.ts'
-import type { KeptConversation, PreparedHistory } from '@lamella/core/transport'
+import type { KeptConversation, PreparedHistory } from '@lamella/transport'
 import {
   continueConversation,
   listOf,
@@ -21,7 +21,7 @@ import {
   markMetadata,
   prepareHistory,
   recordOf,
-} from '@lamella/core/transport'
+} from '@lamella/transport'
 import { historyRules } from '../history/history-rules.ts'
 import {
   callInBackground,

@@ -1,6 +1,6 @@
 import type { DataContent, ReasoningContent, UriContent } from '@lamella/core'
-import type { ContentFate, FileLoss, HistoryRules } from '@lamella/core/transport'
-import { CallIds } from '@lamella/core/transport'
+import type { ContentFate, FileLoss, HistoryRules } from '@lamella/transport'
+import { CallIds } from '@lamella/transport'
 import type { CallIdForm } from '../dialects/chat-dialect.ts'
 
 /** Rules of an API that differ from those of OpenAI's other one. */

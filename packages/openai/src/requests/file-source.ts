@@ -1,6 +1,6 @@
 import type { DataContent, UriContent } from '@lamella/core'
-import type { FileLoss } from '@lamella/core/transport'
-import { toBase64 } from '@lamella/core/transport'
+import type { FileLoss } from '@lamella/transport'
+import { toBase64 } from '@lamella/core/authoring'
 
 /** Place of the bytes of a file: in a `data:` URI, behind a URL, or with the provider by an id. */
 export interface FileSource {

@@ -1,6 +1,6 @@
 import type { JsonSchema, ResponseFormat } from '@lamella/core'
 import { toJsonSchema } from '@lamella/core'
-import { legalName } from '@lamella/core/transport'
+import { legalName } from '@lamella/transport'
 import { strictSchema } from './strict-schema.ts'
 
 /** A schema as both APIs take it. */

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@lamella/core'
-import { recordOf } from '@lamella/core/transport'
+import { recordOf } from '@lamella/transport'
 
 // https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, 2026-11.
 const keywords = new Set([

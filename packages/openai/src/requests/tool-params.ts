@@ -1,5 +1,5 @@
 import type { ChatOptions, HostedTool, JsonSchema, ToolDefinition } from '@lamella/core'
-import { stringOf } from '@lamella/core/transport'
+import { stringOf } from '@lamella/transport'
 import { strictSchema } from './strict-schema.ts'
 
 /** How one API writes a function tool and the wish for one. */

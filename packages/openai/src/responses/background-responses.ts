@@ -1,8 +1,8 @@
 import type { ChatResponse, ChatResponseUpdate, ProviderErrorKind } from '@lamella/core'
 import { foldUpdates, isProviderError } from '@lamella/core'
 import { systemClock } from '@lamella/core/authoring'
-import type { EventMapper, TransportCall } from '@lamella/core/transport'
-import { recordOf, stringOf } from '@lamella/core/transport'
+import type { EventMapper, TransportCall } from '@lamella/transport'
+import { recordOf, stringOf } from '@lamella/transport'
 import type { CallRequest, OpenAICall } from '../connection/openai-call.ts'
 import {
   newMapper,

@@ -1,5 +1,5 @@
 import type { Content, DataContent, UriContent } from '@lamella/core'
-import { stringOf } from '@lamella/core/transport'
+import { stringOf } from '@lamella/transport'
 import { fileName, fileSource } from '../requests/file-source.ts'
 
 /** The parts of a user's message or of a tool's result. */

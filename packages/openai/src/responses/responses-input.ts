@@ -1,6 +1,6 @@
 import type { Content, FunctionResultContent, Message, ReasoningContent } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { recordOf, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { recordOf, stringOf } from '@lamella/transport'
 import { inputContent, inputParts, isFile, outputContent } from './responses-content.ts'
 
 type Item = Record<string, unknown>

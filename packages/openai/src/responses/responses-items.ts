@@ -1,6 +1,6 @@
 import type { Content, Origin } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { defined, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { defined, stringOf } from '@lamella/transport'
 
 /** Facts of an output item besides its own. */
 export interface ItemPlace {

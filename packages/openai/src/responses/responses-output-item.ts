@@ -1,7 +1,7 @@
 import type { Content, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { defined, listOf, recordOf, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { defined, listOf, recordOf, stringOf } from '@lamella/transport'
 import { itemContent } from './responses-items.ts'
 import { toAnnotation } from '../answers/to-annotation.ts'
 

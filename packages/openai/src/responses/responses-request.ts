@@ -1,5 +1,5 @@
 import type { ChatRequest, ReasoningContent } from '@lamella/core'
-import { defined, mergeBody, prepareHistory, recordOf } from '@lamella/core/transport'
+import { defined, mergeBody, prepareHistory, recordOf } from '@lamella/transport'
 import type { OpenAIProviderOptions } from '../connection/openai-provider-options.ts'
 import { foreignFile } from '../requests/file-source.ts'
 import type { ApiRules, PreparedBody } from '../history/history-rules.ts'

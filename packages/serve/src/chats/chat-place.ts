@@ -1,5 +1,5 @@
 import type { KeyValueStore } from '@lamella/core'
-import { storeNamespace } from '@lamella/core'
+import { storeNamespace } from '@lamella/store'
 import { systemClock, withinStoreTime } from '@lamella/core/authoring'
 import type { Principal } from './principal.ts'
 import { placeOf } from './principal.ts'

@@ -7,13 +7,11 @@ import type {
   PendingRequest,
   RunOptions,
   Session,
-  SessionListOptions,
-  SessionPage,
-  Sessions,
 } from '@lamella/core'
-import type { ClientContent } from '../updates/client-updates.ts'
-import { memoryStore, sessions, userInput } from '@lamella/core'
-import type { ClientUpdate } from '../updates/client-updates.ts'
+import type { SessionListOptions, SessionPage, Sessions } from '@lamella/store'
+import { memoryStore, userInput } from '@lamella/core'
+import { sessions } from '@lamella/store'
+import type { ClientContent, ClientUpdate } from '../updates/client-updates.ts'
 import { clientContents, clientOutcome, clientUpdate } from '../updates/client-updates.ts'
 import { failureOf } from '../http/failure-of.ts'
 import { HttpFailure } from '../http/http-failure.ts'

@@ -1,7 +1,7 @@
 import type { ChatOptions, Content, Message, ToolChoice, ToolDefinition } from '@lamella/core'
 import { message, tool } from '@lamella/core'
-import type { WireObject } from '@lamella/core/transport'
-import { listOf, recordOf, stringOf } from '@lamella/core/transport'
+import type { WireObject } from '@lamella/transport'
+import { listOf, recordOf, stringOf } from '@lamella/transport'
 import { invalidInput } from '../http/read-json.ts'
 
 /** A request of either API. */

@@ -1,4 +1,4 @@
-import { toBase64 } from '@lamella/core/transport'
+import { toBase64 } from '@lamella/core/authoring'
 import type { ChatPart } from '../reader/answer-fold.ts'
 
 /** A file as the UI message stream has it: an address, which may hold the bytes. */

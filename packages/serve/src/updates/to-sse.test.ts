@@ -4,12 +4,12 @@ import {
   chatMiddleware,
   foldUpdates,
   functionMiddleware,
-  guardrail,
   LamellaError,
   ResponseStream,
   text,
   tool,
 } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
 import type { ServerSentEventsOptions } from './to-sse.ts'

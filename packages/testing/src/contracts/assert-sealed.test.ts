@@ -1,5 +1,6 @@
 import type { MiddlewareInput } from '@lamella/core'
-import { agentMiddleware, chatMiddleware, GuardrailTripped, guardrail } from '@lamella/core'
+import { agentMiddleware, chatMiddleware, GuardrailTripped } from '@lamella/core'
+import { guardrail } from '@lamella/guardrail'
 import { describe, expect, it } from 'vitest'
 import type { SealOptions } from '../index.ts'
 import { assertSealed } from '../index.ts'

@@ -1,5 +1,6 @@
 import type { KeyValueStore } from '@lamella/core'
-import { aesCipher, encryptedStore, memoryStore, storeNamespace } from '@lamella/core'
+import { aesCipher, encryptedStore, storeNamespace } from '@lamella/store'
+import { memoryStore } from '@lamella/core'
 import { describe, expect, it } from 'vitest'
 import { describeContract, storeContract, testClock } from '../index.ts'
 

@@ -1,5 +1,5 @@
 import type { FunctionResultContent } from '@lamella/core'
-import { listOf, recordOf } from '@lamella/core/transport'
+import { listOf, recordOf } from '@lamella/transport'
 import { demand, demandSame } from '../contracts/contract-assertions.ts'
 import type { ContractSuite } from '../contracts/contract-suite.ts'
 import type { WireObject } from './wire-api.ts'

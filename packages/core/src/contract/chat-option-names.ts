@@ -1,0 +1,43 @@
+import { checkNames } from '../base/check-options.ts'
+import type { ChatOptions } from './chat-options.ts'
+
+const ofCore: readonly (keyof ChatOptions)[] = [
+  'model',
+  'temperature',
+  'topP',
+  'maxOutputTokens',
+  'stop',
+  'seed',
+  'tools',
+  'toolChoice',
+  'allowParallelToolCalls',
+  'responseFormat',
+  'reasoning',
+  'metadata',
+  'user',
+  'transportRetries',
+  'providerOptions',
+]
+
+/** Names that middlewares declared: of this process, since two copies of core may be loaded. */
+function declared(): Set<string> {
+  const shared = globalThis as { [place: symbol]: Set<string> | undefined }
+  return (shared[Symbol.for('lamella.chat-option-names')] ??= new Set())
+}
+
+/**
+ * Declares an option of model calls that a middleware reads, so that no client takes it for a mistake.
+ * Call it where the middleware is made, beside the declaration of its type in `ChatOptions`.
+ */
+export function declareChatOption(name: string): void {
+  declared().add(name)
+}
+
+/**
+ * Checks the options of a model call. A client calls it before it sends anything.
+ * @throws TypeError for an option that is neither one of `ChatOptions` nor declared by a middleware
+ */
+export function checkChatOptions(options: ChatOptions): void {
+  checkNames('options', options, [...ofCore, ...declared()])
+  checkNames('options', options.reasoning, ['effort', 'summary'], {}, 'reasoning.')
+}

@@ -1,0 +1,59 @@
+import { LamellaError } from '@lamella/core'
+import { unlessAborted } from '@lamella/core/authoring'
+import type {
+  AgentContext,
+  ChatContext,
+  FunctionInvocationContext,
+  RunContext,
+} from '@lamella/core'
+import type { Verdict } from './verdict.ts'
+
+/** Context of a run, model call or tool call that a guardrail checks. */
+export type GuardrailContext = AgentContext | ChatContext | FunctionInvocationContext
+
+/** Context of a check. */
+export interface CheckContext {
+  /** The run. */
+  readonly run: RunContext
+  /** Aborts with the run, and when the check exceeds `timeoutMs`. */
+  readonly signal: AbortSignal
+  /** Context of the middleware: of the run, the model call or the tool call. */
+  readonly call: GuardrailContext
+}
+
+/** Context of one check. Creates its signal on first use. */
+export class CheckScope implements CheckContext {
+  readonly call: GuardrailContext
+  #controller: AbortController | undefined
+  #signal: AbortSignal | undefined
+
+  constructor(call: GuardrailContext) {
+    this.call = call
+  }
+
+  get run(): RunContext {
+    return this.call.run
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    return (this.#signal ??= AbortSignal.any([this.call.signal, this.#controller.signal]))
+  }
+
+  /** Settles like the verdict. Rejects on an abort and after `timeoutMs`. */
+  within(verdict: PromiseLike<Verdict>, timeoutMs: number, name: string): Promise<Verdict> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const error = new LamellaError(
+          `guardrail "${name}" gave no verdict within ${timeoutMs} ms`,
+          { code: 'guardrail_timeout' },
+        )
+        reject(error)
+        this.#controller?.abort(error)
+      }, timeoutMs)
+    })
+    const inTime = unlessAborted(this.call.signal, Promise.race([verdict, late]))
+    return inTime.finally(() => clearTimeout(timer))
+  }
+}

@@ -1,0 +1,5 @@
+export { lifecycle } from './lifecycle.ts'
+export type { Lifecycle } from './lifecycle.ts'
+export { LifecycleError } from './failures.ts'
+export type { ErrorSource, FunctionHookContext, LifecycleFailure, LifecycleHooks } from './hooks.ts'
+export type { FunctionRequest, ModelRequest } from './requests.ts'

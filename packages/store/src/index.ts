@@ -1,0 +1,15 @@
+export { aesCipher, encryptedStore } from './encrypted-store.ts'
+export type { StoreCipher } from './encrypted-store.ts'
+export { storeNamespace, storePrefix } from './store-namespace.ts'
+export type { StoreNamespace } from './store-namespace.ts'
+export { sessions } from './sessions.ts'
+export type {
+  SessionListOptions,
+  SessionOwner,
+  SessionPage,
+  Sessions,
+  SessionsOptions,
+} from './sessions.ts'
+export { perStore } from './per-store.ts'
+export { storeEntries } from './store-entries.ts'
+export type { StoredValue } from './store-entries.ts'

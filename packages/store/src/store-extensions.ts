@@ -1,0 +1,13 @@
+import type { KeyValueStore, Store } from '@lamella/core'
+
+/** Returns the extensions of a store, for a store that wraps it. */
+export function storeExtensions(store: KeyValueStore): Partial<Store> {
+  const { increment, limits, lists, health, close } = store as Partial<Store>
+  return {
+    ...(increment && { increment: increment.bind(store) }),
+    ...(limits && { limits }),
+    ...(lists && { lists }),
+    ...(health && { health: health.bind(store) }),
+    ...(close && { close: close.bind(store) }),
+  }
+}

@@ -1,0 +1,59 @@
+import { onAbort, backgroundTimer } from '@lamella/core/authoring'
+import type { TransportCall } from './transport-call.ts'
+import { TransportFault, unreadable } from '../failures/transport-fault.ts'
+import type { WireObject } from '../wire/wire.ts'
+import { parseObject } from '../wire/wire.ts'
+
+/** A call whose answer comes in one piece. */
+export interface WholeCall extends TransportCall {
+  /** Returns true if JSON is an answer of this API. */
+  readonly isAnswer: (body: WireObject) => boolean
+  /** Name of an answer in an error, such as `a message`. */
+  readonly wanted: string
+  /** Milliseconds for the body, after the headers. `Infinity` sets no limit. */
+  readonly bodyTimeoutMs: number
+}
+
+/** An answer that came in one piece. */
+export interface WholeAnswer {
+  /** Body, parsed. */
+  readonly body: WireObject
+  /** HTTP headers. */
+  readonly headers: Headers
+}
+
+/** Resolves to the JSON answer of a call. An abort rejects at once with the signal's reason. */
+export function readWhole(call: WholeCall): Promise<WholeAnswer> {
+  const { signal, bodyTimeoutMs } = call
+  if (signal.aborted) return Promise.reject(signal.reason)
+  return new Promise((resolve, reject) => {
+    const transport = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let headers: Headers | undefined
+    const fail = (error: unknown): void => {
+      reject(error)
+      transport.abort(error)
+    }
+    const stop = onAbort(signal, fail)
+    const receive = async (): Promise<WholeAnswer> => {
+      const response = await call.open(transport.signal)
+      headers = response.headers
+      if (bodyTimeoutMs !== Infinity) {
+        const words = `no complete answer within ${bodyTimeoutMs} ms of its headers`
+        const stall = (): void =>
+          fail(call.toError(new TransportFault('timeout', words), { headers }))
+        timer = backgroundTimer(stall, bodyTimeoutMs)
+      }
+      const text = await response.text()
+      const body = parseObject(text)
+      if (body !== undefined && call.isAnswer(body)) return { body, headers: response.headers }
+      throw unreadable(text, call.wanted, call.reportIn)
+    }
+    receive()
+      .finally(() => {
+        clearTimeout(timer)
+        stop()
+      })
+      .then(resolve, (error: unknown) => reject(call.toError(error, { headers })))
+  })
+}

@@ -1,0 +1,56 @@
+import type { Content, FunctionResultContent, Message } from '@lamella/core'
+
+/** Which results belong to which calls of a history. */
+export interface ResultMatches {
+  /** The results of each call: one for each time that it stands in the history. */
+  readonly results: ReadonlyMap<Content, (FunctionResultContent | undefined)[]>
+  /** Results without a call. */
+  readonly strays: ReadonlySet<Content>
+}
+
+interface OpenCall {
+  readonly turn: number
+  readonly slots: (FunctionResultContent | undefined)[]
+  readonly slot: number
+}
+
+/**
+ * Which result answers which call. Ids may come again in later turns (Bedrock counts calls from 0 in
+ * every response): then a call that had no result by that time has none.
+ */
+export function matchResults(messages: readonly Message[]): ResultMatches {
+  const results = new Map<Content, (FunctionResultContent | undefined)[]>()
+  const strays = new Set<Content>()
+  const open = new Map<string, OpenCall[]>()
+  let turn = 0
+  let isTurn = false
+  for (const { role, contents } of messages) {
+    if (role === 'assistant' && !isTurn) turn++
+    isTurn = role === 'assistant'
+    for (const content of contents) {
+      if (content.type === 'function-call') {
+        const slots = results.get(content) ?? []
+        results.set(content, slots)
+        const waiting = (open.get(content.callId) ?? []).filter((call) => call.turn === turn)
+        waiting.push({ turn, slots, slot: slots.push(undefined) - 1 })
+        open.set(content.callId, waiting)
+      } else if (content.type === 'function-result') {
+        const call = open.get(content.callId)?.shift()
+        if (call === undefined) strays.add(content)
+        else call.slots[call.slot] = content
+      }
+    }
+  }
+  return { results, strays }
+}
+
+/** Makes a placeholder for the result of a call that has none. */
+export function missingResult(callId: string): FunctionResultContent {
+  const note = 'No result of this call was recorded.'
+  return {
+    type: 'function-result',
+    callId,
+    contents: [{ type: 'text', text: note }],
+    error: { code: 'cancelled', message: note },
+  }
+}

@@ -19,7 +19,7 @@ const seen: { kept: unknown[]; whole: unknown[]; sent: number[] } = {
   whole: [],
   sent: [],
 }
-/** What the model answers to the coming requests. */
+/** Answers of the model to the coming requests. */
 const answers: ('text' | 'call')[] = []
 
 let server: ModelServer
@@ -62,7 +62,7 @@ const redact = (entry: Message): Message => ({
   ),
 })
 
-/** What happens in a run. */
+/** Middleware of a run that changes its conversation, or none. */
 const happenings: Readonly<Record<string, readonly Middleware[]>> = {
   nothing: [],
   'an answer from a cache': [
@@ -124,7 +124,7 @@ const happenings: Readonly<Record<string, readonly Middleware[]>> = {
   ],
 }
 
-/** What happens to a session after a run. */
+/** Edits of a session after a run. */
 const edits: Readonly<Record<string, (session: Session, at: number) => void>> = {
   nothing: () => undefined,
   redact: (session, at) => {
@@ -166,8 +166,8 @@ test('what OpenAI knows and what is sent are the whole conversation, whatever wa
         const middleware = [...happenings[happens]!, compare]
         const agent = new Agent({ client: open(), tools: [look], options: store, middleware })
         const running = stream
-          ? agent.run('Go on.', { session, stream }).outcome()
-          : agent.run('Go on.', { session }).catch(() => undefined)
+          ? agent.run('Continue.', { session, stream }).outcome()
+          : agent.run('Continue.', { session }).catch(() => undefined)
         await running
         edits[edit]!(session, at)
       }
@@ -186,7 +186,7 @@ test.each([false, true])(
 
     for (let run = 0; run < 3; run++) {
       answers.push('call', 'text')
-      const running = agent.run('Go on.', { session, stream: stream as true })
+      const running = agent.run('Continue.', { session, stream: stream as true })
       await (stream ? running.finalResponse() : running)
     }
 

@@ -14,7 +14,7 @@ export interface ConversationMark {
   readonly digest: string
 }
 
-/** What a request continues from, and what it sends. */
+/** Place that a request continues from, and the items that it sends. */
 export interface Continuation<Item> {
   /** The last answer that the provider knows, if it knows exactly what was said up to there. */
   readonly from?: ConversationMark | undefined

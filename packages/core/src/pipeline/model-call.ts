@@ -29,7 +29,6 @@ async function takeTermination({ call }: ChatView, error: unknown): Promise<Chat
   const result =
     error.result === undefined ? call.assigned : toChatResponse(error.result, call.run.ids)
   if (result === undefined) throw call.retract(error)
-  call.run.replaced = true
   call.result = result
   try {
     await call.acceptResult(call.faultDepth(error))

@@ -111,6 +111,7 @@ export default defineConfig({
       ...packages,
       ...fetchPackages,
       { extends: true, test: { name: 'scripts', ...testsIn('scripts') } },
+      { extends: true, test: { name: 'tests', ...testsIn('tests') } },
       { extends: true, test: { name: 'examples', ...testsIn('examples') } },
       ...(named.length === 0 && !isLong ? [types] : []),
     ],

@@ -62,12 +62,11 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/transport/src': ['wire', 'failures', 'requests', 'http'],
   'packages/testing/src': ['base', 'scripted', 'contracts', 'model-server'],
+  tests: ['provider-harness', 'combinations'],
   scripts: [
     'test-support',
     'evaluation',
-    'provider-harness',
     'conventions',
-    'combinations',
     'registry',
     'runtimes',
     'soak',

@@ -1,13 +1,13 @@
 import type { ChatResponse } from '@lamella/core'
 import { expect } from 'vitest'
-import type { Cassette, Result } from '../../../scripts/provider-harness/cassettes.ts'
+import type { Cassette, Result } from '../../../tests/provider-harness/cassettes.ts'
 import {
   describeCassettes,
   expectTruth,
   failureIn,
   responseOf,
   thoughtOf,
-} from '../../../scripts/provider-harness/cassettes.ts'
+} from '../../../tests/provider-harness/cassettes.ts'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 
 interface Expected {

@@ -62,14 +62,6 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/transport/src': ['wire', 'failures', 'calls', 'requests', 'http'],
   'packages/testing/src': ['base', 'scripted', 'contracts', 'model-server'],
-  tests: ['provider-harness', 'combinations'],
-  scripts: [
-    'test-support',
-    'evaluation',
-    'conventions',
-    'registry',
-    'runtimes',
-    'soak',
-    'type-cost',
-  ],
+  tests: ['support', 'provider-harness', 'combinations'],
+  scripts: ['evaluation', 'conventions', 'registry', 'runtimes', 'soak', 'type-cost'],
 }

@@ -386,10 +386,10 @@ it('waits come from the clock and the random numbers of the agent', async () => 
   const error = new ProviderError('busy', { kind: 'overloaded', provider: 'acme' })
   const client = scriptedClient([error, 'Hello.'])
   const random = () => 0.5
-  const agent = new Agent({ client, clock, random, middleware: retry({ initialDelayMs: 60_000 }) })
+  const agent = new Agent({ client, clock, random, middleware: retry({ initialDelayMs: 10_000 }) })
 
   const running = agent.run('Hi')
-  await clock.advance(29_999)
+  await clock.advance(4_999)
   const before = client.requests.length
   await clock.advance(1)
 

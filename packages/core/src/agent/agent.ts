@@ -12,11 +12,7 @@ import { createSession } from '../messages/session.ts'
 import { loopConfiguration } from '../loop/limits.ts'
 import type { MessageInput } from '../messages/message.ts'
 import { OpenApprovals } from '../pausing/open-approvals.ts'
-import {
-  checkStoreNeeds,
-  disposeMiddlewares,
-  sortMiddlewares,
-} from '../pipeline/sort-middleware.ts'
+import { disposeMiddlewares, sortMiddlewares } from '../pipeline/sort-middleware.ts'
 import type { SigningKey } from '../run/checkpoint-signer.ts'
 import { CheckpointSigner } from '../run/checkpoint-signer.ts'
 import type { KeyValueStore } from '../store/store.ts'
@@ -24,7 +20,7 @@ import type { ResponseStream } from '../stream/response-stream.ts'
 import type { Pipelines } from './agent-call.ts'
 import type { AgentOptions, RunOptions } from './agent-options.ts'
 import { agentOptionNames, modelOptionsHint } from './agent-options.ts'
-import { resumeRun, startRun } from './agent-run.ts'
+import { pipelinesOf, resumeRun, startRun } from './agent-run.ts'
 import type { AgentToolOptions } from './agent-tool.ts'
 import { agentTool } from './agent-tool.ts'
 import { explainRun } from './explain.ts'
@@ -82,7 +78,7 @@ export class Agent<Data = unknown, Value = unknown> {
   readonly sign: CheckpointSigner
   /** Middlewares of every run, outermost first. Read at the start of each run. */
   middleware: MiddlewareInput
-  /** @internal The pipelines of the last run that added no middlewares. */
+  /** @internal The pipelines of runs that add no middleware. */
   readonly composed: { last?: Pipelines } = {}
   /** @internal Approvals that runs without a session have asked for. */
   readonly approvals: OpenApprovals = new OpenApprovals()
@@ -97,8 +93,6 @@ export class Agent<Data = unknown, Value = unknown> {
     checkValue(isKnown, 'agent: `onBlock`', "be 'return' or 'throw'", onBlock)
     checkValue(Array.isArray(tools), 'agent: `tools`', 'be a list of tools', tools)
     checkInstructions(options.instructions)
-    const { all } = sortMiddlewares([client.middleware, middleware], 'agent')
-    checkStoreNeeds(options.store, all)
     this.name = name
     this.description = options.description
     this.client = client
@@ -114,6 +108,8 @@ export class Agent<Data = unknown, Value = unknown> {
     this.storeTimeoutMs = options.storeTimeoutMs
     this.sign = signerOf(options.sign)
     this.fallbackText = options.fallbackText ?? 'I could not finish this with the tools at hand.'
+    // Composes the middleware for the first run, and checks it here.
+    pipelinesOf(this, {})
   }
 
   /**

@@ -147,6 +147,7 @@ function prepareNew({ callGates }: Run, prepared: PreparedCall): Step | Promise<
   }
   const isPolicy = typeof approval === 'function'
   const ask = (asks: boolean): Step | Promise<Step> => {
+    if (callGates.length === 0) return decided(prepared, asks)
     const gated = askGates(callGates, { callId, arguments: args, tool, call, asks })
     return isThenable(gated)
       ? gated.then((more) => decided(prepared, more || asks))

@@ -149,7 +149,7 @@ class BatchWork {
         // A middleware that ended the loop ends it again after a crash.
         if (terminates !== undefined) return undefined
         run.journal.record({ kind: 'call', address, result })
-        return executed ? undefined : saveStep(run)
+        return executed || !run.keepsSteps ? undefined : saveStep(run)
       },
       (error: unknown) => {
         if (!isPause(error)) throw error

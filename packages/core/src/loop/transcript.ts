@@ -14,6 +14,7 @@ export function addAll(
   kind: 'messages' | 'response' = 'messages',
 ): void {
   run.journal.record({ kind, messages })
+  if (!run.sink.streaming) return
   for (const { id: messageId, ...rest } of messages) run.sink.push({ ...rest, messageId })
 }
 
@@ -34,7 +35,7 @@ export function addResults(
   // A provider that keeps the conversation was told of later messages without these calls.
   if (at < run.sent) leaveConversation(run)
   journal.record({ kind: 'results', at, message, executed, failed })
-  sink.push({ contents: results, role: 'tool', messageId: message.id })
+  if (sink.streaming) sink.push({ contents: results, role: 'tool', messageId: message.id })
 }
 
 /** Sends the whole conversation to the provider from now on, as to one that has not seen it. */
@@ -99,8 +100,8 @@ export function loopResponse(
     attempts,
     pending: status === 'paused' ? [...pending, ...run.interrupts.pending] : [],
     reason,
-    ...(value === undefined || status === 'terminated' ? undefined : { value }),
   }
-  if (status !== 'paused') run.journal.record({ kind: 'end', response })
-  return response
+  const whole = value === undefined || status === 'terminated' ? response : { ...response, value }
+  if (status !== 'paused') run.journal.record({ kind: 'end', response: whole })
+  return whole
 }

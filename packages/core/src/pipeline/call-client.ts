@@ -1,12 +1,12 @@
 import { none } from '../base/none.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { checkInstructions, resolveToolChoice } from '../contract/chat-options.ts'
-import type { ChatRequest } from '../contract/chat.ts'
+import type { ChatClient, ChatRequest } from '../contract/chat.ts'
 import type { ToolDefinition } from '../contract/run.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import { visibleHistory } from '../messages/visible-history.ts'
 import type { Run } from '../run/run.ts'
-import type { ChatView } from './chat-call.ts'
+import type { ChatCall, ChatCallInput, ChatView } from './chat-call.ts'
 import { superseded } from './compose.ts'
 import { dropCalls } from './drop-calls.ts'
 import { ownIds } from './own-ids.ts'
@@ -24,18 +24,12 @@ export function callClient(context: ChatView): void | Promise<void> {
   const request = requestOf(context)
   if (request.options.toolChoice === 'none') call.register(dropCalls(run), context.depth, '')
   run.servedBy = client.provider
-  return call.stream ? streamed(context, request) : whole(context, request)
+  return call.stream ? streamed(context, client, request) : whole(context, client, request)
 }
 
-function requestOf({
-  call,
-  client,
-  messages,
-  instructions,
-  options,
-  ownSignal,
-}: ChatView): ChatRequest {
+function requestOf({ call, inputs, ownSignal }: ChatView): ChatRequest {
   const { run } = call
+  const { client, messages, instructions, options } = inputs as ChatCallInput
   const { offered: visible } = run.tools
   const current = withoutRemoved(options, call.shown, visible)
   const { tools = none, toolChoice, responseFormat } = current
@@ -44,7 +38,7 @@ function requestOf({
   const resolved = resolveToolChoice(current, run.journal.loop)
   const signal = call.request(ownSignal, responseFormat)
   // Who does not keep the conversation is sent what the one that does has seen, too.
-  if (client.provider === call.client.provider || resolved.conversationId === undefined)
+  if (client.provider === call.input.client.provider || resolved.conversationId === undefined)
     return { messages, instructions, options: resolved, signal }
   const all = visibleHistory([...run.messages.all.slice(0, run.sent), ...messages])
   return {
@@ -67,15 +61,18 @@ function withoutRemoved(
 }
 
 /** A middleware may have put another client in place. Its own middlewares run too. */
-function isMiddlewareGuest({ call, client }: ChatView): boolean {
-  return client !== call.client && client.middleware.length > 0
+function isMiddlewareGuest(client: ChatClient, { input }: ChatCall): boolean {
+  return client !== input.client && client.middleware.length > 0
 }
 
-async function whole(context: ChatView, request: ChatRequest): Promise<void> {
-  const { call, client, ownSignal } = context
+async function whole(
+  { call, ownSignal }: ChatView,
+  client: ChatClient,
+  request: ChatRequest,
+): Promise<void> {
   const { run, generation } = call
   try {
-    const asked = isMiddlewareGuest(context)
+    const asked = isMiddlewareGuest(client, call)
       ? client.getResponse([...request.messages], callOptions(request, run))
       : client.respond(request)
     const response = await run.unlessAborted(asked, ownSignal)
@@ -91,12 +88,15 @@ async function whole(context: ChatView, request: ChatRequest): Promise<void> {
   call.complete()
 }
 
-async function streamed(context: ChatView, request: ChatRequest): Promise<void> {
-  const { call, client } = context
+async function streamed(
+  { call }: ChatView,
+  client: ChatClient,
+  request: ChatRequest,
+): Promise<void> {
   const { run, generation } = call
   const fold = new ResponseFold()
   try {
-    const source = isMiddlewareGuest(context)
+    const source = isMiddlewareGuest(client, call)
       ? client.getResponse([...request.messages], { ...callOptions(request, run), stream: true })
       : client.stream(request)
     const transforms = call.open(

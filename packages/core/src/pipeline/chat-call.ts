@@ -60,11 +60,6 @@ export class ChatCall extends ContentCall<ChatResponse> {
     this.#callModel = callModel
   }
 
-  /** The client that the middlewares of this call belong to. */
-  get client(): ChatClient {
-    return this.input.client
-  }
-
   async repeat(
     options: ChatOptions | undefined,
     signal: AbortSignal | undefined,

@@ -39,16 +39,15 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   #earlier: Result[] | undefined
   #fault: { readonly error: unknown; readonly depth: number } | undefined
 
+  readonly stream: boolean
+
   constructor(run: Run) {
     this.run = run
+    this.stream = run.sink.streaming
   }
 
   get metadata(): Record<string, unknown> {
     return (this.#metadata ??= {})
-  }
-
-  get stream(): boolean {
-    return this.run.sink.streaming
   }
 
   get released(): boolean {
@@ -151,9 +150,9 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   }
 
   hasTransformers(depth: number): boolean {
-    return (
-      this.#transformers !== undefined && this.#transformers.some((entry) => entry.depth < depth)
-    )
+    // The first one is that of the outermost middleware.
+    const first = this.#transformers?.[0]
+    return first !== undefined && first.depth < depth
   }
 
   /** Begins a pass through the transforms of the middlewares outside `depth`. */

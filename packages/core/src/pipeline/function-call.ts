@@ -92,6 +92,12 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
     return changed
   }
 
+  /** The tool has returned its result, or something else instead. */
+  finish(result: FunctionResult, executed: boolean): void {
+    this.executed = executed
+    this.result = this.insideResult = result
+  }
+
   acceptResult(): void {
     this.insideResult = this.result
   }

@@ -11,43 +11,65 @@ import { saveStep } from '../pausing/checkpoint.ts'
 import type { FunctionView } from './function-call.ts'
 
 /** Innermost handler of a tool call: reads the context, runs the tool, records its result. */
-export async function invokeTool(context: FunctionView): Promise<void> {
+export function invokeTool(context: FunctionView): void | Promise<void> {
   const { call } = context
   const { run, prepared } = call
-  const { address } = prepared
+  const { address, tool } = prepared
   const finished = run.journal.take('tool', address)
-  if (finished !== undefined) {
-    call.executed = true
-    call.result = call.insideResult = finished.result
-    return
-  }
-  const { tool } = prepared
+  if (finished !== undefined) return call.finish(finished.result, true)
+  const isEdited = context.arguments !== prepared.arguments
+  if (!isEdited && run.callGates.length === 0) return begin(context, tool)
+  return passGates(context, tool).then((given) =>
+    given === undefined ? begin(context, tool) : call.finish(toFunctionResult(given), false),
+  )
+}
+
+/** Validates edited arguments. Returns what a gate answers instead of the tool. */
+async function passGates(context: FunctionView, tool: Tool): Promise<unknown> {
+  const { run, prepared } = context.call
   if (context.arguments !== prepared.arguments) {
     const checking = checkArguments(tool, context.arguments)
     context.arguments = await run.unlessAborted(checking, context.ownSignal)
   }
-  // What the tool itself assigns to its context is too late.
-  context.owner = tool.name
-  context.isSent = true
+  beginsIn(context, tool)
   for (const { execution } of run.callGates) {
     const given: unknown = await execution?.(context)
-    if (given === undefined) continue
-    call.result = call.insideResult = toFunctionResult(given)
-    return
+    if (given !== undefined) return given
   }
-  let value: unknown
-  const { idempotent, readOnly, resumable } = prepared.tool
+  return undefined
+}
+
+/** What the tool itself assigns to its context is too late. */
+function beginsIn(context: FunctionView, { name }: Tool): void {
+  context.owner = name
+  context.isSent = true
+}
+
+/** Runs the tool, unless nobody knows if it ran before a crash. */
+function begin(context: FunctionView, tool: Tool): Promise<void> {
+  const { run, prepared } = context.call
+  const { address } = prepared
+  beginsIn(context, tool)
+  const { idempotent, readOnly, resumable } = tool
   if (!idempotent && !readOnly && resumable !== true) {
     if (run.journal.isUncertain(address))
       throw new ToolError('The process ended while it ran.', { reason: 'uncertain' })
     if (run.keepsSteps) {
       run.journal.record({ kind: 'start', address })
-      await saveStep(run)
+      return saveStep(run)!.then(() => finish(context, tool))
     }
   }
+  return finish(context, tool)
+}
+
+async function finish(context: FunctionView, tool: Tool): Promise<void> {
+  const { call } = context
+  const { run, prepared } = call
   ;(context.ownSignal ?? run).throwIfAborted()
   run.journal.act()
+  let value: unknown
   try {
+    // Also for a value that is there, so that a middleware that does not wait for its call is always found.
     value = await execute(context, tool)
     if (context.late !== undefined) throw lateEdit(tool, context.late)
   } catch (error) {
@@ -55,12 +77,11 @@ export async function invokeTool(context: FunctionView): Promise<void> {
     if (isOfTool && !call.progressFailed) call.toolFault = { error }
     throw error
   }
-  call.executed = true
   const result =
     value === undefined && call.result !== undefined ? call.result : toFunctionResult(value)
-  call.result = call.insideResult = result
-  run.journal.record({ kind: 'tool', address, result })
-  return saveStep(run)
+  call.finish(result, true)
+  run.journal.record({ kind: 'tool', address: prepared.address, result })
+  if (run.keepsSteps) await saveStep(run)
 }
 
 function lateEdit({ name }: Tool, input: string): MiddlewareContractError {

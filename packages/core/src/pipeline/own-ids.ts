@@ -9,7 +9,11 @@ export function withOwnIds(
   taken: readonly Message[],
 ): readonly Message[] {
   // One message, as most answers are, is quicker to look for.
-  if (messages.length === 1 && messages[0]!.id && !has(taken, messages[0]!.id)) return messages
+  const isOwn = messages.length === 1 && messages[0]!.id && !has(taken, messages[0]!.id)
+  return isOwn ? messages : renamed(messages, taken)
+}
+
+function renamed(messages: readonly Message[], taken: readonly Message[]): readonly Message[] {
   const roles = new Map<string, string>()
   const ids = new Set(taken.map(({ id }) => id))
   return messages.map((entry) => {

@@ -78,6 +78,11 @@ export class Run implements RunContext {
   readonly sink: UpdateSink<AgentResponseUpdate>
   /** Text that replaces a final answer made of tool calls that were dropped. */
   readonly fallbackText: string | undefined
+  readonly control: RunControl | undefined
+  /** True if the run can be aborted during a call. */
+  readonly abortable: boolean
+  /** True if the caller requested a checkpoint after each step. */
+  readonly keepsSteps: boolean
   /** Finished steps of the run. */
   readonly journal: Journal
   readonly messages: RunConversation
@@ -145,6 +150,9 @@ export class Run implements RunContext {
     this.storeTimeoutMs = init.storeTimeoutMs
     this.sink = init.sink
     this.fallbackText = init.fallbackText
+    this.control = init.control
+    this.abortable = init.sink.streaming || (init.signal ?? init.control) !== undefined
+    this.keepsSteps = init.onCheckpoint !== undefined
     this.input = init.input ?? none
     this.journal = new Journal()
     this.messages = this.journal.messages
@@ -265,21 +273,6 @@ export class Run implements RunContext {
 
   get interrupts(): Interrupts {
     return (this.#interrupts ??= new Interrupts(this.journal))
-  }
-
-  /** True if the run can be aborted during a call. */
-  get abortable(): boolean {
-    const { signal, control } = this.#init
-    return this.sink.streaming || (signal ?? control) !== undefined
-  }
-
-  get control(): RunControl | undefined {
-    return this.#init.control
-  }
-
-  /** True if the caller requested a checkpoint after each step. */
-  get keepsSteps(): boolean {
-    return this.#init.onCheckpoint !== undefined
   }
 
   /** Passes checkpoints to `onCheckpoint` in order, each created when the previous one is saved. */

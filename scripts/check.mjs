@@ -8,7 +8,8 @@ const steps = {
   mutations: [
     'node',
     'scripts/mutate.mjs',
-    '--tests=src/loop/intercept-loop,src/lifecycle',
+    '--packages=lifecycle',
+    '--tests=src/loop/intercept-loop,packages/lifecycle/',
     'loop/intercept-loop.ts',
   ],
   runtimes: ['node', 'scripts/dev.mjs', 'runtimes'],

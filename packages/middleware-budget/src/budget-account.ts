@@ -4,7 +4,7 @@ import type { Clock, InternalCallEvent } from '@lamella/core/authoring'
 import type { BudgetCounter, BudgetEvent, BudgetLimits, BudgetShare } from './budget-options.ts'
 import { counters } from './check-budget-options.ts'
 import type { ModelName, Price } from './price-table.ts'
-import { unknownPrice } from './price-table.ts'
+import { nameOf, unknownPrice } from './price-table.ts'
 import type { Tally } from './tally.ts'
 
 /** Expected or used amounts of a call, by counter. */
@@ -83,13 +83,14 @@ export class BudgetAccount {
    * Reserves `amounts` if they fit, and resolves to `undefined`; otherwise resolves to the
    * exhausted limit. No limit of `relevant` may be exhausted already. `open` is the estimated part
    * of `amounts`: it may exceed a limit, and then keeps the next call from starting.
+   * @throws LamellaError `price_unknown` if an earlier answer could not be charged
    */
   async reserve(
     relevant: readonly BudgetCounter[],
     amounts: Amounts,
     open: Amounts = {},
   ): Promise<BudgetShare | undefined> {
-    this.throwProblem()
+    if (this.#problem !== undefined) throw this.#problem
     this.#open = sum(this.#open, open)
     const totals = await this.#add(amounts)
     const over = this.#sharesOf(totals).find(({ counter, spent, limit }) => {
@@ -110,9 +111,9 @@ export class BudgetAccount {
   }
 
   /** Counts the estimated usage of a call whose provider reported none. */
-  chargeEstimate(usage: Usage, model: ModelName): void {
+  chargeEstimate(usage: Usage, model: ModelName, asked: ModelName): void {
     this.ledger.estimated = addUsage(this.ledger.estimated ?? {}, usage)
-    this.ledger.cost += this.#options.price?.(usage, model) ?? 0
+    this.ledger.cost += this.#costOf(usage, model, asked) ?? 0
   }
 
   /** Counts a granted call, or with -1 removes it again. */
@@ -132,25 +133,30 @@ export class BudgetAccount {
   }
 
   /**
-   * Counts tokens at the price of their model. A missing price is thrown later by `throwProblem`, so
-   * that the usage is counted first.
+   * Counts tokens at the price of the model that answered, or of the one that was `asked`. The answer is
+   * there, so a missing price keeps only the next call from starting.
    */
-  charge(usage: Usage, model: ModelName): void {
-    const { price, name, ignoresUnknownPrices } = this.#options
-    if (price === undefined || !Object.values(usage).some((count = 0) => count > 0)) return
-    const cost = price(usage, model)
-    if (cost === undefined && !ignoresUnknownPrices) this.#problem ??= unknownPrice(name, model)
+  charge(usage: Usage, model: ModelName, asked?: ModelName): void {
+    if (!Object.values(usage).some((count = 0) => count > 0)) return
+    const cost = this.#costOf(usage, model, asked)
+    if (cost === undefined) return
     this.ledger.priced = addUsage(this.ledger.priced, usage)
-    this.ledger.cost += cost ?? 0
+    this.ledger.cost += cost
   }
 
-  /**
-   * Throws a deferred problem.
-   * @throws LamellaError `price_unknown` if something could not be charged
-   * @throws LamellaError `price_unknown` if something could not be charged
-   */
-  throwProblem(): void {
-    if (this.#problem !== undefined) throw this.#problem
+  /** Returns the cost of an answer. `undefined` without prices. */
+  #costOf(usage: Usage, model: ModelName, asked: ModelName | undefined): number | undefined {
+    const { price, name, ignoresUnknownPrices, report } = this.#options
+    if (price === undefined) return undefined
+    const own = price(usage, model)
+    if (own !== undefined || ignoresUnknownPrices) return own ?? 0
+    const assumed = asked && price(usage, asked)
+    if (assumed === undefined) this.#problem ??= unknownPrice(name, model)
+    if (this.tells(`price ${nameOf(model)}`)) {
+      const status = assumed === undefined ? 'price_unknown' : 'price_assumed'
+      report(this.run, { budget: name, status, model: nameOf(model) })
+    }
+    return assumed ?? 0
   }
 
   /** Throws if a model without a price is about to be called. */
@@ -165,7 +171,8 @@ export class BudgetAccount {
   chargeInternal(call: InternalCallEvent): void {
     if (this.#seen.has(call)) return
     this.#seen.add(call)
-    this.charge(call.usage ?? {}, call)
+    const { provider, model, requestedModel } = call
+    this.charge(call.usage ?? {}, { provider, model }, { provider, model: requestedModel })
   }
 
   /** Stops the time when the run ends or pauses. */

@@ -104,7 +104,8 @@ export interface BudgetOptions
     | ((usage: Usage, model: ModelName) => number | undefined)
     | undefined
   /**
-   * Behavior for a model without a price: fail the call, or count no cost.
+   * Behavior for a model without a price: do not call it, or count no cost. An answer that names another
+   * model than the requested one has the requested one's price.
    * @default 'error'
    */
   readonly onUnknownPrice?: 'error' | 'ignore' | undefined
@@ -171,4 +172,15 @@ export type BudgetEvent =
       /** Name of the middleware. */
       readonly budget: string
       readonly status: 'store_error'
+    }
+  | {
+      /** Name of the middleware. */
+      readonly budget: string
+      /**
+       * An answer names a model without a price. `price_assumed`: it counted at the price of the requested
+       * model. `price_unknown`: that has none either, so no further call is made.
+       */
+      readonly status: 'price_assumed' | 'price_unknown'
+      /** Provider and model of the answer. */
+      readonly model: string
     }

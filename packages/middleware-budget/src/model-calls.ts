@@ -75,7 +75,8 @@ export function modelCalls(
     const { run } = context
     const account = accounts.of(run)
     runShort(context, account)
-    account.checkPrice(modelOf(context))
+    const asked = modelOf(context)
+    account.checkPrice(asked)
     const { usage: guess, amounts, open } = expected(context)
     const reserved = await rules.demand(context, account, modelCallCounters, amounts, open)
     // Not in shadow mode, where nothing may have been taken.
@@ -92,12 +93,12 @@ export function modelCalls(
       let rest = without(run.usage, before, internal)
       for (const { provider, model, usage } of run.attempts.slice(attemptsBefore)) {
         if (usage === undefined) continue
-        account.charge(usage, { provider, model })
+        account.charge(usage, { provider, model }, asked)
         rest = without(rest, usage)
       }
       const { provider, model } = modelOf(context)
       const answered = { provider: run.servedBy ?? provider, model: context.result?.model ?? model }
-      account.charge(rest, answered)
+      account.charge(rest, answered, asked)
       // Answered or rejected by an inner middleware, so no call was made.
       const isCall = run.servedBy !== undefined
       if (isCall) account.count('modelCalls')
@@ -106,7 +107,7 @@ export function modelCalls(
         const counted = without(run.usage, before, internal)
         const used = usedBy(context, guess, error)
         if (used !== undefined) {
-          account.chargeEstimate(missing(counted, used, context.result?.usage), answered)
+          account.chargeEstimate(missing(counted, used, context.result?.usage), answered, asked)
         }
       }
       await account.settle(isCall ? { ...reserved, modelCalls: 0 } : reserved, reservedOpen)
@@ -121,7 +122,6 @@ export function modelCalls(
       throw error
     }
     await end()
-    account.throwProblem()
   }
 }
 
@@ -143,14 +143,17 @@ function usedBy({ result, signal }: ChatContext, guess: Usage, error: unknown): 
   return isUnderWay ? withTotal(guess) : undefined
 }
 
-/** Returns the counts of `used` that the provider did not report. */
+/**
+ * Returns the counts of `used` that the provider did not report. No call has an input of 0 tokens, nor an
+ * answer with text an output of 0.
+ */
 function missing(counted: Usage, used: Usage, told: Usage | undefined): Usage {
   if (!Object.values(counted).some((count = 0) => count > 0)) return used
-  const { inputTokens, outputTokens, totalTokens } = addUsage({}, told)
-  if (totalTokens || (inputTokens === undefined && outputTokens === undefined)) return {}
+  const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = addUsage({}, told)
+  if (inputTokens + outputTokens + totalTokens === 0) return {}
   return withTotal({
-    inputTokens: inputTokens === undefined ? used.inputTokens : 0,
-    outputTokens: outputTokens === undefined ? used.outputTokens : 0,
+    inputTokens: inputTokens > 0 || totalTokens > outputTokens ? 0 : used.inputTokens,
+    outputTokens: outputTokens > 0 || totalTokens > inputTokens ? 0 : used.outputTokens,
   })
 }
 

@@ -1,11 +1,11 @@
 import type { ChatMiddleware } from '@lamella/core'
-import { chatMiddleware } from '@lamella/core'
+import { Agent, agentTool, chatMiddleware } from '@lamella/core'
 import { callInternally } from '@lamella/core/authoring'
-import { callFunction, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { budgetedAgent, failure, looks } from './budgeted-agent.test-helper.ts'
-import type { BudgetOptions } from './index.ts'
+import type { BudgetEvent, BudgetOptions } from './index.ts'
 import { budget } from './index.ts'
 
 // With 10 tokens of input and 5 of output, a call of each costs 20 and 200 US cents.
@@ -83,7 +83,7 @@ describe('money', () => {
     const middleware = budget({ limits: { costUsd: 100 }, prices })
     const child = budgetedAgent([middleware, judging], ['Found.'], { name: 'sub' })
     const steps = [callFunction('sub', { task: 'x' }), 'Done.']
-    const parent = budgetedAgent(middleware, steps, { tools: [child.agent.asTool()] })
+    const parent = budgetedAgent(middleware, steps, { tools: [agentTool(child.agent)] })
     await parent.run(false)
 
     const spent = parent.events.flatMap((event) =>
@@ -141,18 +141,52 @@ describe('a model without a price', () => {
     expect(client.requests).toHaveLength(0)
   })
 
-  it('that turns out afterwards fails the run, with all that was used', async () => {
-    const turn = chatMiddleware('turn', async (context, callNext) => {
-      context.client = scriptedClient(() => 'Hi.', { model: 'small' })
-      await callNext()
-    })
-    const { run } = budgetedAgent([middlewares(), turn], [], {
-      client: scriptedClient([], { model: 'tiny' }),
-    })
+  it.each(runModes)(
+    'of an answer has that of the requested model, with an event, %s',
+    async (mode) => {
+      const events: BudgetEvent[] = []
+      const client = scriptedClient(
+        () => ({
+          messages: 'It is sunny.',
+          model: 'vendor/tiny',
+          usage: { inputTokens: 1e6, outputTokens: 0, totalTokens: 1e6 },
+        }),
+        { model: 'tiny' },
+      )
+      const middleware = middlewares({
+        limits: { costUsd: 9 },
+        onEvent: (event) => events.push(event),
+      })
+      const agent = new Agent({ client, middleware })
 
-    expect(await failure(run(false))).toMatchObject({
-      code: 'price_unknown',
-      outcome: { usage: { totalTokens: 15 } },
+      const response = await runIn(mode, agent)
+
+      expect(response).toMatchObject({ status: 'completed', text: 'It is sunny.' })
+      expect(events).toContainEqual({
+        budget: 'budget',
+        status: 'price_assumed',
+        model: 'scripted/vendor/tiny',
+      })
+      // An output of 0 tokens counts by an estimate.
+      expect(events.at(-1)).toMatchObject({
+        status: 'settled',
+        spent: { costUsd: expect.closeTo(1, 4) },
+      })
+    },
+  )
+
+  it('that nobody named fails the next call and not the answer', async () => {
+    const client = scriptedClient([callFunction('look'), 'Done.'])
+    const { run, ran, events } = budgetedAgent(middlewares(), [], { client })
+
+    const failed = await failure(run(false))
+
+    expect(failed).toMatchObject({ code: 'price_unknown', outcome: { usage: { totalTokens: 15 } } })
+    expect([client.requests.length, ran.length]).toEqual([1, 0])
+    expect(events).toContainEqual({
+      budget: 'budget',
+      status: 'price_unknown',
+      model: 'scripted/scripted',
     })
   })
 
@@ -188,8 +222,8 @@ it('prompt caches have prices of their own, and a date in the name of a model do
 it('whatever calls are made of, money is the sum over their models', async () => {
   const call = fc.record({
     model: fc.constantFrom('small', 'large'),
-    inputTokens: fc.nat(100_000),
-    outputTokens: fc.nat(100_000),
+    inputTokens: fc.integer({ min: 1, max: 100_000 }),
+    outputTokens: fc.integer({ min: 1, max: 100_000 }),
   })
   await fc.assert(
     fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 6 }), async (calls) => {

@@ -13,6 +13,8 @@ const odd: Readonly<Record<string, Usage>> = {
   'a count that no call has': { inputTokens: 2 ** 53, outputTokens: 100, totalTokens: 1e300 },
   nothing: {},
   texts: { inputTokens: '9', outputTokens: '9' } as unknown as Usage,
+  zeros: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+  'an input of 0': { inputTokens: 0, outputTokens: 1, totalTokens: 1 },
   'a total of 0': { inputTokens: 400, outputTokens: 100, totalTokens: 0 },
 }
 
@@ -37,7 +39,7 @@ describe('a provider that reports', () => {
     expect(statuses.indexOf('budget_exhausted')).toBeLessThan(6)
   })
 
-  it.for(['nothing', 'no numbers', 'negative counts'])(
+  it.for(['nothing', 'no numbers', 'negative counts', 'zeros'])(
     '%s ends a run by an estimate',
     async (name) => {
       const client = scriptedClient(() => ({ messages: 'word '.repeat(200), usage: odd[name]! }))

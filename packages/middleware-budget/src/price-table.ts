@@ -55,11 +55,15 @@ export function priceOf(prices: PriceTable | Price): Price {
 }
 
 /** Makes the error for a model without a price. */
-export function unknownPrice(budget: string, { provider, model }: ModelName): LamellaError {
-  const name = [provider, model].filter(Boolean).join('/')
-  return new LamellaError(`${budget}: there is no price for the model ${name}`, {
+export function unknownPrice(budget: string, model: ModelName): LamellaError {
+  return new LamellaError(`${budget}: there is no price for the model ${nameOf(model)}`, {
     code: 'price_unknown',
   })
+}
+
+/** Name of a model with its provider. */
+export function nameOf({ provider, model }: ModelName): string {
+  return [provider, model].filter(Boolean).join('/')
 }
 
 function costOf(usage: Usage, prices: TokenPrices): number {

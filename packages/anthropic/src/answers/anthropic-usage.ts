@@ -34,7 +34,10 @@ export function toUsage(usage: unknown): Usage | undefined {
 
 /** The counts so far: events tell them anew, with null for what they do not know. */
 export function mergeCounts(known: WireObject, next: unknown): WireObject {
-  const told = Object.entries(recordOf(next)).filter(([, value]) => value != null)
+  // Gateways repeat counts of the start as 0 at the end.
+  const told = Object.entries(recordOf(next)).filter(
+    ([name, value]) => value != null && (value !== 0 || known[name] == null),
+  )
   return { ...known, ...Object.fromEntries(told) }
 }
 

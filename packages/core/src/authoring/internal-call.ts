@@ -24,6 +24,8 @@ export interface InternalCallEvent {
   readonly provider: string
   /** Model that answered, or that was requested. */
   readonly model: string | undefined
+  /** Model that was requested. Undefined if the client has no default. */
+  readonly requestedModel: string | undefined
   /** Start of the call, in milliseconds since the epoch. */
   readonly startedAt: number
   /** Duration in milliseconds. */
@@ -46,10 +48,12 @@ export async function callInternally(
   const startedAt = Date.now()
   const start = performance.now()
   const report = (status: InternalCallEvent['status'], response?: ChatResponse): void => {
+    const requestedModel = options?.model ?? client.model
     const data: InternalCallEvent = {
       middleware,
       provider: client.provider,
-      model: response?.model ?? options?.model ?? client.model,
+      model: response?.model ?? requestedModel,
+      requestedModel,
       startedAt,
       durationMs: performance.now() - start,
       status,

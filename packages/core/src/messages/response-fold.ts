@@ -15,7 +15,7 @@ import {
 import type { Content, TextContent } from './content.ts'
 import type { Message, Role } from './message.ts'
 import type { Usage } from './usage.ts'
-import { addUsage } from './usage.ts'
+import { addUsage, laterUsage } from './usage.ts'
 
 /**
  * Fields of the response as a whole. Replaced and never mutated, so that a mark can hold a
@@ -157,7 +157,7 @@ export class ResponseFold {
     ;(isOfMessage ? ofMessage : ofAll).push('metadata')
     open.fields = merged(open.fields, update, ofMessage)
     this.#facts = merged(this.#facts, { ...update, id: responseId }, ofAll)
-    if (usage) this.#facts = { ...this.#facts, usage: merged(this.#facts.usage ?? {}, usage) }
+    if (usage) this.#facts = { ...this.#facts, usage: laterUsage(this.#facts.usage ?? {}, usage) }
   }
 
   #messageFor({ messageId, role, contents }: ChatResponseUpdate): MessageFold {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addUsage, usageSince } from './usage.ts'
+import { addUsage, laterUsage, usageSince } from './usage.ts'
 
 test('counts are added, those of zero too', () => {
   expect(addUsage({ inputTokens: 1, own: 2 }, { inputTokens: 2, outputTokens: 0 })).toEqual({
@@ -18,4 +18,12 @@ test('a counter without a value has not changed', () => {
   expect(usageSince({ inputTokens: undefined, outputTokens: 3 }, { outputTokens: 1 })).toEqual({
     outputTokens: 2,
   })
+})
+
+test.each([0, -1, NaN, undefined])('a later %o does not erase what a stream reported', (value) => {
+  const before = { inputTokens: 40, outputTokens: 1 }
+
+  const usage = laterUsage(before, { inputTokens: value, outputTokens: 9, totalTokens: 0 })
+
+  expect(usage).toEqual({ inputTokens: 40, outputTokens: 9, totalTokens: 0 })
 })

@@ -31,6 +31,20 @@ export function addUsage(left: Usage, right: Usage | undefined): Usage {
   return sum
 }
 
+/**
+ * Combines the usage that a stream reported so far with a later report of the same answer. A later zero, or
+ * what is no count, does not erase an earlier figure.
+ */
+export function laterUsage(before: Usage, later: Usage): Usage {
+  const known: Record<string, number | undefined> = { ...before }
+  for (const counter in later) {
+    const value = later[counter]
+    const isCount = typeof value === 'number' && value > 0 && value < 2 ** 53
+    if (known[counter] === undefined || isCount) known[counter] = value
+  }
+  return known
+}
+
 /** Returns the difference of two counts, without counters that did not change. */
 export function usageSince(now: Usage, before: Usage): Usage {
   const used: Record<string, number> = {}

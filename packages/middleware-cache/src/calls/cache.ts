@@ -1,5 +1,5 @@
 import type { ChatContext, ChatMiddleware, ChatResponse } from '@lamella/core'
-import { LamellaError } from '@lamella/core'
+import { chatResponse, LamellaError, parseValue } from '@lamella/core'
 import type { OptionRules } from '@lamella/core/authoring'
 import {
   canonicalJson,
@@ -8,6 +8,7 @@ import {
   defineChatMiddleware,
   isControlFlow,
   isJson,
+  unlessAborted,
 } from '@lamella/core/authoring'
 import type { CacheControl, CacheInfo, CacheMode, CacheOptions } from './cache-options.ts'
 import { hasTenant, scopeMissing } from '../keys/cache-scope.ts'
@@ -25,6 +26,9 @@ import { watchChanges } from './watch-changes.ts'
 
 type Entry = CacheEntry<StoredResponse>
 type Facts = Omit<CacheInfo, 'hit'>
+/** Value of a hit, if its call has a schema that the answer fits. */
+type TypedValue = { readonly value?: unknown }
+type AnswerFacts = Facts & { readonly typed: TypedValue }
 
 /**
  * Answers repeated model calls from a cache. Entries belong to the middleware or to its `store`, and all
@@ -81,14 +85,16 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     })
   }
 
-  function answer(context: ChatContext, { storedAt, value }: Entry, facts: Facts): void {
+  function answer(context: ChatContext, { storedAt, value }: Entry, facts: AnswerFacts): void {
+    const { typed, ...told } = facts
     const ageMs = middleware.ageMs({ storedAt })
-    const all: Facts = { ...facts, ageMs, savedUsage: value.usage }
+    const all: Facts = { ...told, ageMs, savedUsage: value.usage }
     middleware.report(context.run, { outcome: 'hit', ...all })
     if (isShadow) return
     const info: CacheInfo = { hit: true, ...all }
+    const metadata = { ...value.metadata, cache: info }
     context.metadata['cache'] = info
-    context.result = { ...replayResponse(value), metadata: { ...value.metadata, cache: info } }
+    context.result = { ...replayResponse(value), ...typed, metadata }
   }
 
   /** Records in the response of a call how the cache treated it. */
@@ -122,13 +128,13 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
       ttlMs,
       keepMs: ttlMs + Math.max(staleWhileRevalidateMs, staleIfErrorMs),
       why: async () => {
-        const reason = whyNotKept(response, allowed)
+        const reason = whyNotKept(response, allowed, context.options)
         if (reason !== undefined) return reason
         if (hasChanged?.(response)) return 'changed'
         return (await cacheable?.(response, context)) === false ? 'cacheable' : undefined
       },
       question: question?.text,
-      value: () => storeResponse(response),
+      value: () => storeResponse(response, context.options.responseFormat),
     })
     if (entry !== undefined && question !== undefined) {
       await semantic
@@ -143,7 +149,7 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
   async function lookAround(
     context: ChatContext,
     key: string,
-    accepts: ((entry: Entry) => boolean) | undefined,
+    accepts: ((entry: Entry) => Promise<boolean>) | undefined,
   ): Promise<{
     readonly question?: Question | undefined
     readonly match?: SemanticMatch | undefined
@@ -191,29 +197,40 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
       ageMs < Math.min(ttlMs + graceMs, maxAgeMs)
     const reads = mode !== 'reload'
     const waits = mode !== 'only-if-cached'
+    let typed: TypedValue = {}
+    const fits = async (found: Entry): Promise<boolean> => {
+      const read = await typedValue(found.value, context)
+      typed = read ?? {}
+      return read !== undefined
+    }
     const place = await middleware.begin(context, key, {
       reads,
       waits,
-      accepts,
+      accepts: (found, ageMs) => accepts(found, ageMs) && fits(found),
       isAwaited: () => context.awaited,
     })
     if ('entry' in place) {
       const { entry, shared } = place
       const isStale = middleware.ageMs(entry) >= entry.ttlMs
       if (isStale) refresh(context, key)
-      answer(context, entry, { key, ...(shared && { shared }), ...(isStale && { stale: true }) })
+      answer(context, entry, {
+        key,
+        typed,
+        ...(shared && { shared }),
+        ...(isStale && { stale: true }),
+      })
       return isShadow ? callNext() : undefined
     }
 
     let entry: Entry | undefined
     let failure: unknown
     try {
-      const isYoung = (found: Entry): boolean =>
-        middleware.ageMs(found) < Math.min(found.ttlMs, maxAgeMs)
+      const isYoung = async (found: Entry): Promise<boolean> =>
+        middleware.ageMs(found) < Math.min(found.ttlMs, maxAgeMs) && fits(found)
       const { question, match } = await lookAround(context, key, reads ? isYoung : undefined)
       if (match !== undefined) {
         entry = match.entry
-        answer(context, entry, { key, similarity: match.similarity })
+        answer(context, entry, { key, typed, similarity: match.similarity })
         if (!isShadow) return undefined
       }
       if (mode === 'only-if-cached') throw cacheMiss(name)
@@ -224,12 +241,31 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
       const isUsable = old !== undefined && middleware.ageMs(old) < old.ttlMs + staleIfErrorMs
       const isSeen = context.released || isShadow
       if (!isUsable || isSeen || isControlFlow(error, context.signal)) throw error
-      answer(context, old, { key, stale: true })
+      if (!(await fits(old))) throw error
+      answer(context, old, { key, typed, stale: true })
     } finally {
       place.end(entry, failure)
     }
     return undefined
   })
+}
+
+/**
+ * Reads the value of a stored answer by the schema of the call that gets it. Resolves to `undefined` for an
+ * answer that a validator let through and that fits another schema only.
+ */
+async function typedValue(
+  stored: StoredResponse,
+  { options: { responseFormat }, signal }: ChatContext,
+): Promise<TypedValue | undefined> {
+  if (typeof responseFormat !== 'object') return {}
+  const parsed = parseValue(chatResponse(replayResponse(stored)), responseFormat.schema)
+  try {
+    return { value: await unlessAborted(signal, parsed) }
+  } catch (error) {
+    if (!LamellaError.is(error, 'schema_invalid')) throw error
+    return stored.metadata['schemaValid'] === true ? undefined : {}
+  }
 }
 
 function controlOf({ options }: ChatContext): CacheControl & { readonly mode: CacheMode } {

@@ -146,7 +146,7 @@ export class CallCache<Value, Context extends CallContext> {
     options: {
       readonly reads?: boolean
       readonly waits?: boolean
-      readonly accepts: (entry: CacheEntry<Value>, ageMs: number) => boolean
+      readonly accepts: (entry: CacheEntry<Value>, ageMs: number) => boolean | Promise<boolean>
       readonly isAwaited?: (() => boolean) | undefined
     },
   ): Promise<Found<Value> | Turn<Value>> {

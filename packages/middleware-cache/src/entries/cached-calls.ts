@@ -56,7 +56,7 @@ export interface BeginOptions<Value> {
    */
   readonly waits?: boolean | undefined
   /** Tells whether an entry may answer. */
-  readonly accepts: (entry: CacheEntry<Value>) => boolean
+  readonly accepts: (entry: CacheEntry<Value>) => boolean | Promise<boolean>
   readonly onError: (reason: string, error: unknown) => void
   /** Returns true while a caller waits for more of the call. @default always */
   readonly isAwaited?: (() => boolean) | undefined
@@ -98,7 +98,7 @@ export class CachedCalls<Value> {
     if (options.reads === false) return alone(undefined)
     if (singleFlight === undefined || options.waits === false) {
       const entry = await this.#read(key, options)
-      return entry && options.accepts(entry) ? found(entry) : alone(entry)
+      return entry && (await options.accepts(entry)) ? found(entry) : alone(entry)
     }
     for (;;) {
       const flight = this.#flights.get(key)
@@ -106,7 +106,9 @@ export class CachedCalls<Value> {
       const landing = await this.#wait(flight, singleFlight, options)
       if (landing === 'none') return alone(undefined)
       if (landing === 'aborted') continue
-      return options.accepts(landing) ? { entry: jsonCopy(landing), shared: true } : alone(landing)
+      return (await options.accepts(landing))
+        ? { entry: jsonCopy(landing), shared: true }
+        : alone(landing)
     }
   }
 
@@ -123,7 +125,7 @@ export class CachedCalls<Value> {
     }
     try {
       const old = await this.#read(key, options)
-      const isFound = old !== undefined && options.accepts(old)
+      const isFound = old !== undefined && (await options.accepts(old))
       const right = isFound ? undefined : await this.#lease(key, singleFlight, options)
       const entry = isFound ? old : right?.entry
       if (entry !== undefined) {
@@ -201,7 +203,7 @@ export class CachedCalls<Value> {
         const isOurs = await lease.take(signal)
         // Another process may have stored its answer between our last read and now.
         const entry = await entries.read(key, signal)
-        if (entry !== undefined && accepts(entry)) {
+        if (entry !== undefined && (await accepts(entry))) {
           if (isOurs) await lease.release()
           return { entry }
         }

@@ -201,3 +201,12 @@ describe('what is cached', () => {
     expect(metadata).toEqual({ by: 'inner', cache: expect.objectContaining({ hit: true }) })
   })
 })
+
+test('every hit has a response id of its own', async () => {
+  const client = scriptedClient(['Hi.'], { middleware: cache() })
+
+  const ids: (string | undefined)[] = []
+  for (let call = 0; call < 3; call++) ids.push((await client.getResponse('Hello')).id)
+
+  expect(new Set(ids).size).toBe(3)
+})

@@ -37,8 +37,10 @@ export function whyNotAsked(
 export function whyNotKept(
   response: ChatResponse,
   allowed: ReadonlySet<CacheAllowance>,
+  { responseFormat }: ChatOptions,
 ): string | undefined {
   const { finishReason, messages, conversationId, value } = response
+  const { schemaValid } = response.metadata
   const isCut = finishReason === 'length'
   if (isCut && !allowed.has('truncated')) return 'truncated'
   if (!isCut && finishReason !== 'stop' && finishReason !== 'tool-calls') return 'finish-reason'
@@ -49,6 +51,10 @@ export function whyNotKept(
     if (type === 'hosted' && !allowed.has('hosted-tools')) return 'hosted-tools'
     if (type !== 'hosted' && !keptContents.has(type)) return 'content'
   }
+  // The schema of the call validates a hit, so its value is not stored.
+  if (typeof responseFormat === 'object')
+    return schemaValid === false ? 'schema-invalid' : undefined
+  if (schemaValid !== undefined) return 'unknown-schema'
   return value === undefined || isJson(value) ? undefined : 'value'
 }
 

@@ -1,27 +1,30 @@
-import type { ChatResponse, ChatResponseInit, Message, Usage } from '@lamella/core'
+import type { ChatResponse, ChatResponseInit, Message, ResponseFormat, Usage } from '@lamella/core'
 import { createId } from '@lamella/core'
 import { isJson, jsonCopy } from '@lamella/core/authoring'
 
 /** Part of an answer that is stored: nothing of the SDK's, nothing without JSON. */
 export type StoredResponse = Pick<
   ChatResponse,
-  'id' | 'messages' | 'usage' | 'finishReason' | 'model' | 'conversationId' | 'metadata'
+  'messages' | 'usage' | 'finishReason' | 'model' | 'conversationId' | 'metadata'
 > & { readonly value?: unknown }
 
-export function storeResponse(response: ChatResponse): StoredResponse {
-  const { id, messages, usage, finishReason, model, conversationId, value } = response
+/** `format` is that of the call: a hit reads the value by the schema of its own call. */
+export function storeResponse(
+  response: ChatResponse,
+  format: ResponseFormat | undefined,
+): StoredResponse {
+  const { messages, usage, finishReason, model, conversationId, value } = response
   const metadata = Object.entries(response.metadata).filter(
     ([key, item]) => !passing.has(key) && isJson(item),
   )
   return jsonCopy({
-    id,
     messages,
     usage,
     finishReason,
     model,
     conversationId,
     metadata: Object.fromEntries(metadata),
-    ...(value !== undefined && { value }),
+    ...(value !== undefined && typeof format !== 'object' && { value }),
   })
 }
 
@@ -40,12 +43,13 @@ export function isStoredResponse(value: unknown): value is StoredResponse {
 }
 
 /**
- * Makes the stored answer a new response: its usage is zero, and its messages can follow an earlier
- * hit's.
+ * Makes the stored answer a new response: with ids of its own, so that it can follow an earlier hit in one
+ * conversation and in one log, and without usage.
  */
 export function replayResponse(stored: StoredResponse): ChatResponseInit {
   return {
     ...stored,
+    id: createId('resp'),
     messages: stored.messages.map((message) => ({ ...message, id: createId('msg') })),
     usage: noUsage,
   }

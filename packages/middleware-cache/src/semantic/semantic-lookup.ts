@@ -79,7 +79,7 @@ export class SemanticLookup {
     context: ChatContext,
     { text: question, vector, partition }: Question,
     entries: EntryStore<StoredResponse>,
-    accepts: (entry: CacheEntry<StoredResponse>) => boolean,
+    accepts: (entry: CacheEntry<StoredResponse>) => Promise<boolean>,
   ): Promise<SemanticMatch | undefined> {
     const { signal } = context
     const { threshold = 0.95, sameFacts = sameFactsOf, verify } = this.#options
@@ -88,8 +88,8 @@ export class SemanticLookup {
       if (!(similarity >= threshold)) break
       const entry = await entries.read(key, signal)
       const answered = entry?.question
-      if (entry === undefined || answered === undefined || !accepts(entry)) continue
-      if (!sameFacts(question, answered)) continue
+      if (entry === undefined || answered === undefined) continue
+      if (!sameFacts(question, answered) || !(await accepts(entry))) continue
       const similar = { question, answered, similarity, response: entry.value, context }
       const isSame =
         verify === undefined || (await this.#within(async () => verify(similar), signal))

@@ -137,7 +137,7 @@ export interface ChatServiceOptions {
   readonly chatTtlMs?: number | undefined
   /**
    * Receives each error that the client gets in masked form.
-   * @default writes the code to the console
+   * @default writes code, name and message to the console
    */
   readonly onError?: ((error: unknown, facts: FailureFacts) => void) | undefined
 }

@@ -13,7 +13,7 @@ import { memoryStore, userInput } from '@lamella/core'
 import { sessions } from '@lamella/store'
 import type { ClientContent, ClientUpdate } from '../updates/client-updates.ts'
 import { clientContents, clientOutcome, clientUpdate } from '../updates/client-updates.ts'
-import { failureOf } from '../http/failure-of.ts'
+import { logLine } from '../http/log-line.ts'
 import { HttpFailure } from '../http/http-failure.ts'
 import type { ChatServiceOptions, FailureFacts, ServedRunOptions } from './chat-options.ts'
 import { checkServiceOptions } from './chat-options.ts'
@@ -196,7 +196,7 @@ export class ChatService {
   report(error: unknown, facts: FailureFacts): void {
     const { onError } = this.options
     if (onError !== undefined) onError(error, facts)
-    else console.error(`serve: ${failureOf(error).message}; \`onError\` gets the error itself`)
+    else console.error(logLine(error))
   }
 
   /** Answers are claimed here, before any call runs. */

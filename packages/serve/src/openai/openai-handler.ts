@@ -8,6 +8,7 @@ import type { Handler, Visit } from '../chats/guarded-handler.ts'
 import { guardedHandler } from '../chats/guarded-handler.ts'
 import { bodyLimits, eventResponse } from '../chats/serve-chats.ts'
 import { failureOf } from '../http/failure-of.ts'
+import { logLine } from '../http/log-line.ts'
 import { HttpFailure } from '../http/http-failure.ts'
 import { invalidInput, readJson } from '../http/read-json.ts'
 import type { AnswerInit } from './answer-stream.ts'
@@ -100,7 +101,7 @@ export function openAIHandler(
   const limits = bodyLimits(options)
   const report = (error: unknown): void => {
     if (onError !== undefined) onError(error, {})
-    else console.error(`serve: ${failureOf(error).message}; \`onError\` gets the error itself`)
+    else console.error(logLine(error))
   }
 
   const answer = async (

@@ -199,6 +199,10 @@ export class AgentCall extends ContentCall<AgentResponse> {
     this.run.withhold()
   }
 
+  protected override get isSeen(): boolean {
+    return true
+  }
+
   protected override get mustRestart(): boolean {
     return super.mustRestart || this.run.sink.released
   }

@@ -13,6 +13,7 @@ import { errorResult, toFunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 import type { PipelineCall } from '../pipeline/compose.ts'
 import { compose, defineInputs, MiddlewareView } from '../pipeline/compose.ts'
+import { freezeResponse } from '../pipeline/content-call.ts'
 import type {
   BatchOutcome,
   IterationEdits,
@@ -205,6 +206,7 @@ class IterationCall extends LoopCall<Ended> {
   }
 
   respond(response: ChatResponse): void {
+    freezeResponse(response)
     this.response = response
   }
 

@@ -137,11 +137,14 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
 
   settle(result: Result): void {
     if (this.#settled !== undefined) (this.#earlier ??= []).push(this.#settled)
-    // An edit in place would reach the response, and no reader of a stream.
-    Object.freeze(result.messages)
-    Object.freeze(result.functionCalls)
-    this.result = this.#settled = Object.freeze(result)
+    if (this.isSeen) freezeResponse(result)
+    this.result = this.#settled = result
     this.#settledBy = this.#passage
+  }
+
+  /** True if middleware, or the caller, may see the result. */
+  protected get isSeen(): boolean {
+    return this.#entered >= 0
   }
 
   /** The result that a middleware assigned after the inside had settled, or in place of the inside. */
@@ -218,6 +221,13 @@ export abstract class ContentView<
 }
 
 defineInputs(ContentView, 'messages', 'instructions', 'options')
+
+/** Freezes a response that others see: an edit in place would reach the response, and no reader of a stream. */
+export function freezeResponse(response: ChatResponse): void {
+  Object.freeze(response.messages)
+  Object.freeze(response.functionCalls)
+  Object.freeze(response)
+}
 
 function isTransformer(value: object): boolean {
   return ['start', 'transform', 'flush'].some(

@@ -145,7 +145,6 @@ function prepareNew({ callGates }: Run, prepared: PreparedCall): Step | Promise<
   if (execute === undefined) {
     return { pending: { kind: 'function-call', id: createSecretId('call'), address, call } }
   }
-  const isPolicy = typeof approval === 'function'
   const ask = (asks: boolean): Step | Promise<Step> => {
     if (callGates.length === 0) return decided(prepared, asks)
     const gated = askGates(callGates, { callId, arguments: args, tool, call, asks })
@@ -153,7 +152,8 @@ function prepareNew({ callGates }: Run, prepared: PreparedCall): Step | Promise<
       ? gated.then((more) => decided(prepared, more || asks))
       : decided(prepared, gated || asks)
   }
-  const asks = isPolicy ? approval({ callId, arguments: args }) : approval === 'always'
+  if (typeof approval !== 'function') return ask(approval === 'always')
+  const asks = approval({ callId, arguments: args })
   return isThenable(asks) ? asks.then(ask) : ask(asks)
 }
 

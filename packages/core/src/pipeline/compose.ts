@@ -161,6 +161,7 @@ export function compose<Context extends View<Result>, Result, Outcome = Result>(
           ? handler(context)
           : middleware.process(context, () => callNext(middleware, context))
       if (running instanceof Promise) return running
+      if (running === undefined) return Promise.resolve()
       return isThenable(running) ? Promise.resolve(running) : Promise.resolve()
     } catch (error) {
       return Promise.reject(error)

@@ -90,6 +90,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   constructor(run: Run, plan: RunPlan) {
     super(run)
     this.plan = plan
+    this.isSeen = true
   }
 
   override enter(depth: number): void {
@@ -197,10 +198,6 @@ export class AgentCall extends ContentCall<AgentResponse> {
   withhold(): void {
     this.#isRunning = false
     this.run.withhold()
-  }
-
-  protected override get isSeen(): boolean {
-    return true
   }
 
   protected override get mustRestart(): boolean {

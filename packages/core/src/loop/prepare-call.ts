@@ -120,7 +120,7 @@ async function passAnswer(run: Run, prepared: PreparedCall, answer: FunctionResu
     'processAnswer' in one ? { name: one.name, process: one.processAnswer.bind(one) } : [],
   )
   const call = new FunctionCall(run, prepared, undefined, false)
-  const result = await composeToolCall(handlers, () => void (call.result = answer))(call)
+  const result = await composeToolCall(handlers, () => call.answer(answer))(call)
   if (call.terminates !== undefined) throw call.terminates
   return { result }
 }

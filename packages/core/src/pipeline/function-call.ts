@@ -99,6 +99,11 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
     return changed
   }
 
+  /** The call does not run, since it has been answered. */
+  answer(result: FunctionResult): void {
+    this.result = result
+  }
+
   /** The tool has returned its result, or something else instead. */
   finish(result: FunctionResult, executed: boolean): void {
     this.executed = executed

@@ -18,7 +18,6 @@ import { defineInputs, superseded } from './compose.ts'
 import { ContentCall, ContentView } from './content-call.ts'
 import { none } from '../base/none.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
-import { visibleHistory } from '../messages/visible-history.ts'
 import { dropCalls } from './drop-calls.ts'
 import { ownIds } from './own-ids.ts'
 
@@ -121,7 +120,6 @@ export class ChatCall extends ContentCall<ChatResponse> {
   complete(): void {
     const { run } = this
     this.endRequest()
-    run.answered = true
     run.journal.record({ kind: 'model', response: this.result! })
   }
 
@@ -202,19 +200,18 @@ export function callClient(context: ChatView): void | Promise<void> {
   const { run } = call
   const model = run.journal.take('model')
   if (model !== undefined) {
-    run.answered = true
-    run.servedBy = client.provider
+    run.callProvider(client.provider)
     return call.applyTransforms(model.response, 0)
   }
   const request = requestOf(context)
   if (request.options.toolChoice === 'none') call.register(dropCalls(run), context.depth, '')
-  run.servedBy = client.provider
+  run.callProvider(client.provider)
   return call.stream ? streamed(context, client, request) : whole(context, client, request)
 }
 
 function requestOf({ call, inputs, ownSignal }: ChatView): ChatRequest {
   const { run } = call
-  const { client, messages, instructions, options } = inputs as ChatCallInput
+  const { messages, instructions, options } = inputs as ChatCallInput
   const { offered: visible } = run.tools
   const isSame = call.shown === visible || options.tools === undefined
   const current = isSame ? options : withoutRemoved(options, call.shown, visible)
@@ -223,16 +220,7 @@ function requestOf({ call, inputs, ownSignal }: ChatView): ChatRequest {
   checkInstructions(instructions)
   const resolved = resolveToolChoice(current, run.journal.loop)
   const signal = call.request(ownSignal, responseFormat)
-  // Who does not keep the conversation is sent what the one that does has seen, too.
-  if (client.provider === call.input.client.provider || resolved.conversationId === undefined)
-    return { messages, instructions, options: resolved, signal }
-  const all = visibleHistory([...run.messages.all.slice(0, run.sent), ...messages])
-  return {
-    messages: all,
-    instructions,
-    options: { ...resolved, conversationId: undefined },
-    signal,
-  }
+  return { messages, instructions, options: resolved, signal }
 }
 
 /** Options without the tools that a middleware has removed from the run since they were made. */

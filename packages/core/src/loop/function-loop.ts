@@ -208,7 +208,6 @@ class FunctionLoop {
     const run = this.#run
     const { client, signal, callModel } = this.#input
     const options = (this.#options = edits.options ?? this.#input.options)
-    run.callProvider(undefined)
     const { offered } = run.tools
     const own = edits.options?.tools
     const isEdited = own !== undefined && own !== this.#shown

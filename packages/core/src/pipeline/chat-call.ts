@@ -90,10 +90,14 @@ export class ChatCall extends ContentCall<ChatResponse> {
    * Makes the signal for the provider. It aborts with `outer`, and when the response is no longer
    * needed: a middleware canceled the call, or a transform threw.
    */
-  request(outer: AbortSignal | undefined, format: ResponseFormat | undefined): AbortSignal {
+  request(
+    outer: AbortSignal | undefined,
+    provider: string,
+    format: ResponseFormat | undefined,
+  ): AbortSignal {
     ;(outer ?? this.run).throwIfAborted()
     const controller = (this.#request = new AbortController())
-    this.run.progress.beginRequest(this, format)
+    this.run.progress.beginRequest(this, provider, format)
     // A later abort of the run itself reaches the request through the call that fails of it.
     if (outer !== undefined) this.#letGo = onAbort(outer, (reason) => controller.abort(reason))
     return controller.signal
@@ -142,7 +146,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
 
   override settle(result: ChatResponse): void {
     super.settle(result)
-    this.run.gather(undefined)
+    if (this.stream) this.run.gather(undefined)
   }
 
   protected get takenIds(): readonly Message[] {
@@ -200,18 +204,17 @@ export function callClient(context: ChatView): void | Promise<void> {
   const { run } = call
   const model = run.journal.take('model')
   if (model !== undefined) {
-    run.callProvider(client.provider)
+    run.progress.beginRequest(call, client.provider)
     return call.applyTransforms(model.response, 0)
   }
   const request = requestOf(context)
   if (request.options.toolChoice === 'none') call.register(dropCalls(run), context.depth, '')
-  run.callProvider(client.provider)
   return call.stream ? streamed(context, client, request) : whole(context, client, request)
 }
 
 function requestOf({ call, inputs, ownSignal }: ChatView): ChatRequest {
   const { run } = call
-  const { messages, instructions, options } = inputs as ChatCallInput
+  const { client, messages, instructions, options } = inputs as ChatCallInput
   const { offered: visible } = run.tools
   const isSame = call.shown === visible || options.tools === undefined
   const current = isSame ? options : withoutRemoved(options, call.shown, visible)
@@ -219,7 +222,7 @@ function requestOf({ call, inputs, ownSignal }: ChatView): ChatRequest {
   call.requested = { visible: call.shown, tools, toolChoice }
   checkInstructions(instructions)
   const resolved = resolveToolChoice(current, run.journal.loop)
-  const signal = call.request(ownSignal, responseFormat)
+  const signal = call.request(ownSignal, client.provider, responseFormat)
   return { messages, instructions, options: resolved, signal }
 }
 

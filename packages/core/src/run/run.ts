@@ -108,7 +108,6 @@ export class Run implements RunContext {
   claimKey: string | undefined
   /** True if the run stops because a transform of an agent middleware has ended its updates. */
   updatesEnded = false
-  servedBy: string | undefined
   readonly #init: RunInit
   /** Values that `perRun` has made. */
   kept: Map<object, object> | undefined
@@ -182,6 +181,10 @@ export class Run implements RunContext {
     return this.progress.iteration
   }
 
+  get servedBy(): string | undefined {
+    return this.progress.servedBy
+  }
+
   get id(): string {
     return (this.#id ??= createId('run'))
   }
@@ -223,11 +226,6 @@ export class Run implements RunContext {
   open(session: Session | undefined, input: readonly Message[]): void {
     this.session = session
     this.messages.open(session?.messages ?? none, input)
-  }
-
-  /** The model call goes to this provider, or to none so far. */
-  callProvider(provider: string | undefined): void {
-    this.servedBy = provider
   }
 
   /** The run claims the requests that it answers, with this key. */

@@ -185,7 +185,7 @@ export class ChatView extends ContentView<ChatResponse, ChatCall> implements Cha
 
   set result(value: ChatResponse | ChatResponseInit | string | undefined) {
     this.checkResult()
-    this.call.result = value === undefined ? undefined : toChatResponse(value)
+    this.call.result = value === undefined ? undefined : toChatResponse(value, this.call.run.ids)
   }
 
   repeat(options?: ChatOptions, signal?: AbortSignal): Promise<ChatResponse> {
@@ -270,7 +270,7 @@ async function streamed(
   request: ChatRequest,
 ): Promise<void> {
   const { run, generation } = call
-  const fold = new ResponseFold()
+  const fold = new ResponseFold(run.ids)
   try {
     const source = isMiddlewareGuest(client, call)
       ? client.getResponse([...request.messages], { ...callOptions(request, run), stream: true })
@@ -278,7 +278,7 @@ async function streamed(
     const transforms = call.open(
       Infinity,
       fold,
-      ownIds(() => run.messages.all),
+      ownIds(() => run.messages.all, run.ids),
     )
     run.gather(fold)
     await run.sink.drive(source, transforms)

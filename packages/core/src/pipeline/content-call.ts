@@ -120,7 +120,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
       return undefined
     }
     const { generation } = this
-    const fold = new ResponseFold()
+    const fold = new ResponseFold(this.run.ids)
     const pipeline = this.open(depth, fold)
     const driving = this.run.sink.drive(this.updatesOf(plain), pipeline)
     return this.run.unlessAborted(driving, signal).then(() => {
@@ -131,7 +131,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
 
   /** Gives the messages of a result new ids if the conversation has theirs. */
   protected withOwnIds(result: Result): Result {
-    const messages = withOwnIds(result.messages, this.takenIds)
+    const messages = withOwnIds(result.messages, this.takenIds, this.run.ids)
     return messages === result.messages ? result : { ...result, messages }
   }
 

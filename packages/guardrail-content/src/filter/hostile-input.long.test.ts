@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { check } from 'recheck'
 import { describe, expect, test } from 'vitest'
-import { quickest } from '../../../../scripts/test-support/quickest.ts'
+import { tooFast } from '../../../../scripts/test-support/growth-of-exports.ts'
 import { ContentSearch } from '../words/content-search.ts'
 import { profanity } from '../words/profanity.ts'
 
@@ -15,13 +15,12 @@ const searches = {
   },
 } as const
 
-const long = 100_000
 const hostile: readonly (readonly [string, string])[] = [
   ['one letter', 'a'],
   ['the start of a word', 'mother '],
   ['starts without an end', 'fu'],
   ['drawn out', 's'],
-  ['a word that is drawn out', `shit${'t'.repeat(long)}`],
+  ['a word that is drawn out', `shit${'t'.repeat(999)}`],
   ['spaced', 's h i '],
   ['separators', '- _-'],
   ['zero-width characters', '\u200b'],
@@ -33,7 +32,7 @@ const hostile: readonly (readonly [string, string])[] = [
   ['look-alikes', '$1!|'],
 ]
 
-describe.each(Object.entries(searches))('%s', (name, rules) => {
+describe.each(Object.entries(searches))('%s', (_name, rules) => {
   const search = new ContentSearch({
     ...rules,
     patterns: [],
@@ -41,19 +40,9 @@ describe.each(Object.entries(searches))('%s', (name, rules) => {
     holdChars: 256,
   })
 
-  test.each(hostile)(
-    '100,000 characters in under 150 ms, a million in under three seconds: %s',
-    (_, unit) => {
-      const timeOf = (chars: number, enoughMs: number): number => {
-        const text = unit.repeat(Math.ceil(chars / unit.length)).slice(0, chars)
-        return quickest(() => search.scan(text, 0, true), enoughMs)
-      }
-
-      expect(timeOf(100_000, 150)).toBeLessThan(150)
-      const isSlow = name !== 'whole words'
-      expect(isSlow ? 0 : timeOf(1_000_000, 3000)).toBeLessThan(3000)
-    },
-  )
+  test.each(hostile)('the work of a search is linear: %s', { timeout: 60_000 }, async (_, unit) => {
+    expect(await tooFast((text) => search.scan(text, 0, true), [unit])).toEqual([])
+  })
 })
 
 test('every regular expression of the package is safe', { timeout: 180_000 }, async () => {

@@ -52,7 +52,7 @@ const functions: Readonly<Record<string, (text: string) => unknown>> = {
 const markup = ['<!--', '<!-- -', '&#0', '&lt;b&gt;', '<a b', '<a>']
 
 test.each(Object.entries(functions))(
-  'the time of %s is linear',
+  'the work of %s is linear',
   { timeout: 600_000 },
   async (_, work) => {
     const found: string[] = []

@@ -1,8 +1,10 @@
 import { tool } from '@lamella/core'
 import { parse } from 'libpg-query'
 import { parseStmt } from 'sqlite3-parser'
-import { testGrowthOfExports } from '../../../scripts/test-support/growth-of-exports.ts'
+import { expect, test } from 'vitest'
+import { testGrowthOfExports, tooFast } from '../../../scripts/test-support/growth-of-exports.ts'
 import * as exports from './index.ts'
+import { nameGlob } from './rules/name-glob.ts'
 import type { ArgumentRule } from './index.ts'
 
 const { ask, fingerprint, fingerprints, maxLength, oneOf, path, range, regex } = exports
@@ -57,4 +59,11 @@ testGrowthOfExports(exports, {
     toolPolicy: () => toolPolicy({ unlisted: 'allow', rules: { look: { path: rules.path } } }),
     'toolPolicy (asking)': () => toolPolicy({ rules: { '*': { '*': rules.shell } } }),
   },
+})
+
+test('the work of a glob is linear', async () => {
+  const matches = nameGlob(['a*a*a*a*a*a*a*a*b'])
+
+  expect(await tooFast(matches, ['a'])).toEqual([])
+  expect(matches('a'.repeat(100_000))).toBe(false)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { quickest } from '../../../scripts/test-support/quickest.ts'
+import { tooFast } from '../../../scripts/test-support/growth-of-exports.ts'
 import { findPii } from './index.ts'
 
 describe('hostile input', () => {
@@ -43,20 +43,11 @@ describe('hostile input', () => {
     Chinese: '电1',
   }
 
-  it.for(Object.entries(hostile))('100,000 characters of %s take under 200 ms', ([, unit]) => {
-    expect(fastest(unit.repeat(100_000 / unit.length))).toBeLessThan(200)
-  })
-
-  it('a million characters take under three seconds', { timeout: 30_000 }, () => {
-    const all = Object.values(hostile)
-    const mixed = all.map((unit) => unit.repeat(1_000_000 / all.length / unit.length)).join(' ')
-
-    expect(fastest(mixed)).toBeLessThan(3000)
-    expect(fastest('a'.repeat(1_000_000))).toBeLessThan(3000)
-    expect(fastest('1 '.repeat(500_000))).toBeLessThan(3000)
-  })
+  it.for(Object.entries(hostile))(
+    'the work on %s is linear',
+    { timeout: 60_000 },
+    async ([, unit]) => {
+      expect(await tooFast(findPii, [unit])).toEqual([])
+    },
+  )
 })
-
-function fastest(text: string): number {
-  return quickest(() => findPii(text), text.length / 2500)
-}

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint } from '../index.ts'
 import { Agent, agentTool, checkpointState, memoryStore, tool } from '../index.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 const key = 'a key of this test, sixteen bytes or more'
 const otherKey = 'another key that is just as long as that'
@@ -200,8 +201,7 @@ describe('the keys of an agent', () => {
   })
 })
 
-// `CHANGED_CHECKPOINTS=5000` changes so many.
-const numRuns = Number(process.env['CHANGED_CHECKPOINTS'] ?? 150)
+const numRuns = runs(400)
 
 const values = fc.constantFrom<unknown>(
   null,

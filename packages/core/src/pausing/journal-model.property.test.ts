@@ -11,10 +11,11 @@ import {
   Process,
   uncertainIn,
 } from './journal-model.test-helper.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 // Random runs of agents with sub-agents three levels deep, which pause, die and continue in new processes, against
-// a model that knows what comes of the script. `JOURNAL_SEEDS=2000` runs so many.
-const seeds = Number(process.env['JOURNAL_SEEDS'] ?? 60)
+// a model that knows what comes of the script.
+const seeds = runs(300)
 const first = Number(process.env['JOURNAL_FIRST_SEED'] ?? 1)
 
 function copy<Value>(value: Value): Value {

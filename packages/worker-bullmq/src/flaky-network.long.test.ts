@@ -5,8 +5,7 @@ import { expect, it } from 'vitest'
 import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
 import { AgentQueue, AgentWorker } from './index.ts'
 
-// `FLAKY_RUNS=500` takes that many runs through a network that loses replies.
-const total = Number(process.env['FLAKY_RUNS'] ?? 20)
+const total = 20
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /** A queue and workers behind a network that fails on command, and a queue beside it. */

@@ -62,6 +62,12 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
    */
   readonly spotlight?: Spotlighting | 'none' | undefined
   /**
+   * Secret from which the marks of `delimit` are made, 16 characters or more. Agents with the same one mark
+   * a result in the same way, so that they can share cached answers.
+   * @default one in the agent's store, otherwise one of this process
+   */
+  readonly spotlightKey?: string | undefined
+  /**
    * Puts a marker before the instructions; an answer that contains it is blocked.
    * @default true
    */
@@ -94,6 +100,7 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
     judge: 'function?',
     escalate: 'any',
     spotlight: ['delimit', 'datamark', 'encode', 'none'],
+    spotlightKey: 'string?',
     canary: 'any',
     exfiltration: { allowHosts: 'any', replacement: 'any' },
     taint: { untrusted: 'any', restrict: 'any' },
@@ -114,6 +121,11 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
   const known = injectionSignals.map(({ language }) => language)
   if (languages !== 'auto') each('languages', languages ?? [], [...new Set(known)])
   if (!isShare(threshold)) throw wrongOption(owner, 'threshold', 'a number from 0 to 1', threshold)
+  const { spotlightKey } = options
+  if (spotlightKey !== undefined && spotlightKey.length < 16) {
+    // The key itself never reaches a message.
+    throw wrongOption(owner, 'spotlightKey', 'a text of 16 characters or more', spotlightKey.length)
+  }
   const { restrict } = options.taint ?? {}
   if (typeof restrict !== 'function') {
     each('taint.restrict', [restrict], [undefined, 'writes', 'all'])

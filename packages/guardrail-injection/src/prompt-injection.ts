@@ -53,7 +53,7 @@ export function promptInjection<Level extends 'agent' | 'chat' = 'agent' | 'chat
     middlewares.push(toolDefinitions(assess, { ...part('tools'), action, threshold, message }))
   }
   if (mode !== 'shadow') {
-    if (how !== 'none') middlewares.push(spotlight(how, part('spotlight')))
+    if (how !== 'none') middlewares.push(spotlight(how, options.spotlightKey, part('spotlight')))
     // The marker is first, so that recited instructions are detected at once.
     const marker = defineChatMiddleware('injection', part('canary'), (context, callNext) => {
       const { instructions } = context

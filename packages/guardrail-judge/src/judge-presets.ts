@@ -3,14 +3,14 @@ import type { JudgeCriterion } from './judge-criterion.ts'
 
 /** Options of `onTopic`. */
 export interface OnTopicOptions {
-  /** What the agent is there for, such as `['orders of our shop', 'returns']`. */
+  /** Topics that the agent is there for, such as `['orders of our shop', 'returns']`. */
   readonly topics: readonly string[]
   /** Topics that fail even where they touch those. @default none */
   readonly except?: readonly string[] | undefined
 }
 
 /**
- * Criterion `off_topic`: the text is about what the agent is there for. Greetings, thanks, questions back
+ * Criterion `off_topic`: the text is about the topics that the agent is there for. Greetings, thanks, questions back
  * and a refusal of other topics pass.
  * @throws TypeError or RangeError that names the option and the value
  */

@@ -8,8 +8,9 @@ const steps = {
   mutations: [
     'node',
     'scripts/mutate.mjs',
-    '--tests=src/loop/interceptors,src/lifecycle',
-    'loop/interceptors.ts',
+    '--packages=lifecycle',
+    '--tests=src/loop/intercept-loop,packages/lifecycle/',
+    'loop/intercept-loop.ts',
   ],
   runtimes: ['node', 'scripts/dev.mjs', 'runtimes'],
   build: ['turbo', 'run', 'build'],

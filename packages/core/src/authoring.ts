@@ -33,7 +33,7 @@ export {
   middlewareRules,
 } from './authoring/define-middleware.ts'
 export type { MiddlewareOptions } from './authoring/define-middleware.ts'
-export { interceptLoop } from './loop/interceptors.ts'
+export { interceptLoop } from './loop/intercept-loop.ts'
 export type { LoopInterceptor, InterceptorMiddleware } from './contract/interceptors.ts'
 export { middlewareEvents, observeMiddleware } from './authoring/report-event.ts'
 export type { RateLimitInfo, RateLimitWindowInfo } from './contract/rate-limit-info.ts'

@@ -1,4 +1,4 @@
-import { Agent, chatMiddleware, createSession, message, tool } from '@lamella/core'
+import { Agent, chatMiddleware, createSession, explain, message, tool } from '@lamella/core'
 import { scriptedClient } from '@lamella/testing'
 import { expect, it } from 'vitest'
 import { describeInBrowser, findings, openPicture } from './browser.test-helper.ts'
@@ -24,7 +24,7 @@ function explained() {
     middleware: record.middleware(list),
   })
   const session = createSession({ messages: [message('user', 'a'), message('assistant', 'b')] })
-  return agent.explain('Hi', { session })
+  return explain(agent, 'Hi', { session })
 }
 
 it('draws the onion of an agent that has not run as text, without the probes', () => {

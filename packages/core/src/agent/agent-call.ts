@@ -7,6 +7,7 @@ import type {
   AgentResponseInit,
   AgentResponseUpdate,
   Checkpoint,
+  PendingRequest,
 } from '../contract/outcome.ts'
 import type { ToolDefinition } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
@@ -68,9 +69,13 @@ export class AgentCall extends ContentCall<AgentResponse> {
   /** Response format that the innermost middleware requested. */
   responseFormat: ResponseFormat | undefined
   #loop:
-    | { readonly passage: TransformPipeline<AgentResponseUpdate>; readonly fold: ResponseFold }
+    | { readonly transforms: TransformPipeline<AgentResponseUpdate>; readonly fold: ResponseFold }
     | undefined
   #isRunning = false
+  /** Messages of the session when the conversation began. */
+  history: readonly Message[] = none
+  /** Requests for which the loop has paused. */
+  pending: readonly PendingRequest[] = none
 
   /** The tools that the first middleware was given. */
   givenTools: readonly ToolDefinition[] = []
@@ -83,23 +88,22 @@ export class AgentCall extends ContentCall<AgentResponse> {
     | undefined
 
   constructor(run: Run, plan: RunPlan) {
-    super(run, plan.pipelines.middlewares.agent)
+    super(run)
     this.plan = plan
   }
 
   override enter(depth: number): void {
     super.enter(depth)
-    this.run.messages.enter(depth + 1)
-    this.run.interceptors?.enter(depth + 1)
+    this.run.progress.enter(depth + 1)
   }
 
   override acceptResult(depth: number): void | Promise<void> {
-    this.run.messages.depth = depth - 1
+    this.run.messages.leave(depth)
     return super.acceptResult(depth)
   }
 
   override fail(error: unknown, depth: number): void {
-    this.run.messages.depth = depth - 1
+    this.run.messages.leave(depth)
     super.fail(error, depth)
   }
 
@@ -134,9 +138,8 @@ export class AgentCall extends ContentCall<AgentResponse> {
       this.stream &&
       (this.hasTransformers(Infinity) || this.mustRestart || this.plan.inside !== undefined)
     const fold = isNeeded ? new ResponseFold() : undefined
-    this.#loop = fold && { fold, passage: this.open(Infinity, fold) }
-    run.sink.outer = this.#loop?.passage
-    run.partial = fold
+    this.#loop = fold && { fold, transforms: this.open(Infinity, fold) }
+    run.transformWith(this.#loop?.transforms, fold)
   }
 
   /** Messages that the caller's stream has of the inside so far. Undefined in a plain run. */
@@ -153,21 +156,15 @@ export class AgentCall extends ContentCall<AgentResponse> {
   finishLoop(loop: Promise<AgentResponse>, depth: number): Promise<void> {
     return loop.then(
       (response) => {
-        this.endLoop(depth)
+        this.run.progress.leaveLoop(depth)
+        this.pending = response.pending
         return this.completeLoop(response)
       },
       (error: unknown) => {
-        this.endLoop(depth)
+        this.run.progress.leaveLoop(depth)
         throw error
       },
     )
-  }
-
-  /** The loop has ended, for the middleware outside `depth`. */
-  endLoop(depth: number): void {
-    const { run } = this
-    run.phase = 'looped'
-    run.messages.depth = depth - 1
   }
 
   /** Accepts the loop's response. Async only if transforms must run. */
@@ -182,27 +179,24 @@ export class AgentCall extends ContentCall<AgentResponse> {
       this.settle(response)
       return undefined
     }
-    const { passage, fold } = loop
-    return this.run.sink.drive([], passage).then(() => {
+    const { transforms, fold } = loop
+    return this.run.sink.drive([], transforms).then(() => {
       const { reason: _, ...rest } = response
       // In a plain run its updates end just the same, only later.
-      const whole = this.run.cutShort ? { ...rest, status: 'completed' as const } : response
+      const whole = this.run.updatesEnded ? { ...rest, status: 'completed' as const } : response
       this.settle(this.refold(whole, fold))
     })
   }
 
   override cancelInside(error: unknown): void {
     super.cancelInside(error)
-    this.run.givenUp++
-    this.run.asking?.cancelInside(error)
+    this.run.progress.cancelLoop(error)
   }
 
   /** Discards what the inside has produced. */
   withhold(): void {
-    const { run } = this
     this.#isRunning = false
-    run.partial = run.sink.outer = undefined
-    run.messages.withhold()
+    this.run.withhold()
   }
 
   protected override get mustRestart(): boolean {
@@ -245,9 +239,7 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
   declare tools: readonly ToolDefinition[]
 
   derive(): this {
-    const { run } = this.call
-    run.session = this.session
-    run.messages.open(this.session?.messages ?? [], this.messages)
+    this.call.run.open(this.session, this.messages)
     return new AgentView(this.call, this.depth + 1, this.inputs, this.ownSignal) as this
   }
 

@@ -1,7 +1,6 @@
 import type { AgentContext, AgentMiddleware } from '../contract/agent.ts'
 import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from '../contract/outcome.ts'
-import { addAll } from '../loop/transcript.ts'
-import { loopResponse } from '../loop/loop-response.ts'
+import { addAll, loopResponse } from '../loop/transcript.ts'
 import type { ChatResponse, ChatResponseInit } from '../messages/chat-response.ts'
 import { toChatResponse } from '../messages/chat-response.ts'
 import type { Message, MessageInput } from '../messages/message.ts'

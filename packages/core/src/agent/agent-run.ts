@@ -122,6 +122,8 @@ function start(
       session: undefined,
       middlewares: pipelines.middlewares.all,
       sink,
+      input: messages,
+      fallbackText: agent.fallbackText,
       id: options.runId,
       agentName: agent.name,
       store: agent.store,
@@ -137,8 +139,6 @@ function start(
 async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   const { agent, options, checkpoint } = of
   run.begin()
-  run.fallbackText = agent.fallbackText
-  run.input = of.messages
   const call = new AgentCall(run, of)
   let claims: Claims | undefined
   let turn: SessionTurn | undefined
@@ -153,22 +153,20 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     }
     if (options.session !== undefined) {
       turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
-      run.session = turn.session
     }
-    const { session } = run
+    const session = turn?.session
+    run.open(session, run.input)
     if (checkpoint === undefined) {
       checkAuthority(of.messages)
       const { answers } = options
-      const input = answers ? [...run.input, ...hostedAnswers(run, answers)] : run.input
-      run.input = Object.freeze(withOwnIds(input, session?.messages ?? none))
+      const input = answers ? [...of.messages, ...hostedAnswers(run, answers)] : of.messages
+      run.acceptInput(Object.freeze(withOwnIds(input, session?.messages ?? none)))
     }
     if (checkpoint !== undefined || options.answers !== undefined) {
       claims = await claimRequests(of, run)
     }
     const chatOptions = mergeChatOptions(agent.options, options.options)
-    run.tools = toolsOf(of, chatOptions)
-    const tools = run.tools.visible
-    run.messages.open(session?.messages ?? none, run.input)
+    const tools = run.useTools(toolsOf(of, chatOptions)).visible
     call.givenTools = tools
     const inputs = {
       messages: run.input,
@@ -182,13 +180,13 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     run.throwIfAborted()
     checkLateEdit(of.pipelines.middlewares.agent, run, response)
     response = stoppedEarly(run, response)
-    const format = call.responseFormat ?? view.options.responseFormat ?? run.offer?.responseFormat
+    const format = call.responseFormat ?? view.options.responseFormat ?? run.progress.responseFormat
     if (format !== undefined) response = await run.unlessAborted(withValue(response, format))
     if (response.status === 'budget_exhausted' && options.keepPartial === true) {
-      keepPartial(run, response.messages)
+      keepPartial(call, response.messages)
     }
     await claims?.settle(response.status)
-    const closing = closeRun(agent, run.input, run, response)
+    const closing = closeRun(call, response)
     const closed = 'then' in closing ? await closing : closing
     await leave()
     return closed
@@ -197,7 +195,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))
     const outcome = outcomeOf(failure)
     if (options.keepPartial === true && outcome !== undefined && outcome.status !== 'blocked') {
-      keepPartial(run, outcome.messages)
+      keepPartial(call, outcome.messages)
     }
     // An abort does not wait for the store.
     const leaving = leave().catch(() => {})
@@ -217,7 +215,7 @@ function runInside(view: AgentView): void | Promise<void> {
   const { end } = run.journal
   if (end !== undefined) {
     const messages = [...run.messages.added]
-    call.endLoop(view.depth)
+    run.progress.leaveLoop(view.depth)
     return call.applyTransforms({ ...end.response, messages, ...contentFields(messages) }, Infinity)
   }
   call.begin()
@@ -234,8 +232,6 @@ function prepareRun(view: AgentView): void {
   const { journal } = run
   const { state } = journal
   const { provider } = agent.client
-  run.phase = 'looping'
-  run.lateEdit = undefined
   run.keeper = provider
   call.applyTools(view)
   if (state?.tools !== undefined) run.tools.restore(state.tools)
@@ -243,15 +239,14 @@ function prepareRun(view: AgentView): void {
   const { conversationId = kept.conversationId } = options
   run.conversationId = conversationId
   const history = session?.messages ?? none
-  run.history = history
+  call.history = history
   run.sent = kept.sent
-  journal.enter(() => {
+  run.progress.enterLoop(() => {
     const isNew = conversationId !== kept.conversationId
     const isStrange = session !== undefined && isElsewhere(provider, session)
     if (isNew) run.sent = isStrange ? 0 : history.length
     return [...history, ...view.messages]
   })
-  run.iteration = Math.max(0, run.loopState.iteration - 1)
   if (checkpoint === undefined && runOptions.answers !== undefined)
     recordAnswers(run, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat

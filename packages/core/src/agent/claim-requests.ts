@@ -8,7 +8,7 @@ import type { RunPlan } from './agent-call.ts'
 export async function claimRequests({ agent, options }: RunPlan, run: Run): Promise<Claims> {
   const { answers = {}, idempotencyKey = createSecretId('claim') } = options
   const claims = new Claims(idempotencyKey, run, agent.approvals)
-  run.claimKey = idempotencyKey
+  run.claimWith(idempotencyKey)
   const { state } = run.journal
   if (state === undefined) {
     await claimAnswered(claims, run, answers, agent.approvals)

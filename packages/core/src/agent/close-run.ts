@@ -9,32 +9,32 @@ import { contentFields, toChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { takeCheckpoint } from '../pausing/checkpoint.ts'
 import type { Run } from '../run/run.ts'
-import type { RunnableAgent } from './agent-call.ts'
+import type { AgentCall } from './agent-call.ts'
 import { isElsewhere, keptBy } from './provider-conversation.ts'
 
 /** Finalizes a run after its middlewares: updates the session. Async only to add a checkpoint to a pause. */
 export function closeRun(
-  agent: RunnableAgent,
-  input: readonly Message[],
-  run: Run,
+  call: AgentCall,
   given: AgentResponse,
 ): AgentResponse | Promise<AgentResponse> {
+  const { run } = call
+  const { agent } = call.plan
   const { session } = run
   const paused = given.status === 'paused'
-  const pending = paused ? pendingOf(run, given) : run.journal.open
+  const pending = paused ? pendingOf(call, given) : run.journal.open
   const { usage, attempts } = run
   const settled = paused || given.pending.length === 0 ? given : cancelOpenCalls(given, run)
   const response = { ...settled, pending, usage, attempts }
   const { begun, added } = run.messages
   if (session !== undefined && (paused ? begun : kept.has(response.status))) {
     const { provider } = agent.client
-    if (!begun) tell(run, session, input, response, provider)
+    if (!begun) tell(call, session, response, provider)
     const unseen = run.messages.all.length - run.sent
     // What a middleware has put in place of a message comes again after a pause.
     const isKnown = ({ id }: Message): boolean => !paused || added.some((own) => own.id === id)
     session.messages = run.messages.history(
       response.messages.filter(isKnown),
-      talkedSince(run, session),
+      talkedSince(call, session),
       session.messages,
     )
     const isKept = run.conversationId !== undefined
@@ -58,7 +58,8 @@ export function closeRun(
  * Saves the messages of an unfinished run in the session, marked as `partial`. Saves nothing while
  * a guardrail has not returned its verdict.
  */
-export function keepPartial(run: Run, messages: readonly Message[]): void {
+export function keepPartial(call: AgentCall, messages: readonly Message[]): void {
+  const { run } = call
   const { session } = run
   if (session === undefined || !run.messages.begun || run.verdictsOpen > 0) return
   const cut = unpaired(messages)
@@ -67,13 +68,13 @@ export function keepPartial(run: Run, messages: readonly Message[]): void {
     if (contents.length === 0) return []
     return { ...entry, contents, metadata: { ...entry.metadata, partial: true } }
   })
-  session.messages = run.messages.history(said, talkedSince(run, session), session.messages)
+  session.messages = run.messages.history(said, talkedSince(call, session), session.messages)
 }
 
 /** @throws MiddlewareContractError for an edit after the loop, which nothing has read */
 export function checkLateEdit(
   middlewares: readonly AgentMiddleware[],
-  { lateEdit }: Run,
+  { progress: { lateEdit } }: Run,
   { status }: AgentResponse,
 ): void {
   if (lateEdit === undefined || status === 'paused') return
@@ -84,8 +85,12 @@ export function checkLateEdit(
 }
 
 /** Ends a run as stopped that a middleware answered before the loop could stop it. */
-export function stoppedEarly({ phase, stopped, sink }: Run, given: AgentResponse): AgentResponse {
-  if (stopped === undefined || phase !== 'early' || given.status !== 'completed') return given
+export function stoppedEarly(
+  { progress, stopped, sink }: Run,
+  given: AgentResponse,
+): AgentResponse {
+  if (stopped === undefined || progress.phase !== 'early' || given.status !== 'completed')
+    return given
   const { reason, response } = stopped
   const more = response === undefined ? none : toChatResponse(response).messages
   for (const { id: messageId, ...rest } of more) sink.push({ ...rest, messageId })
@@ -94,24 +99,19 @@ export function stoppedEarly({ phase, stopped, sink }: Run, given: AgentResponse
 }
 
 /** Adds the response of a middleware that replaced the loop to the conversation. */
-function tell(
-  run: Run,
-  session: Session,
-  input: readonly Message[],
-  response: AgentResponse,
-  provider: string,
-): void {
+function tell(call: AgentCall, session: Session, response: AgentResponse, provider: string): void {
+  const { run } = call
   const { conversationId, sent } = keptBy(provider, session)
   run.conversationId = conversationId
   run.sent = sent
-  run.history = session.messages
+  call.history = session.messages
   const { journal } = run
-  journal.record({ kind: 'begin', messages: [...session.messages, ...input] })
+  journal.record({ kind: 'begin', messages: [...session.messages, ...run.input] })
   journal.record({ kind: 'messages', messages: response.messages })
 }
 
 /** Cancels the open calls of a run that a middleware ended. */
-function cancelOpenCalls(response: AgentResponse, { sink }: Run): AgentResponse {
+function cancelOpenCalls(response: AgentResponse, run: Run): AgentResponse {
   const calls = openCalls(response.messages)
   if (calls.length === 0) return response
   const message: Message = {
@@ -119,27 +119,29 @@ function cancelOpenCalls(response: AgentResponse, { sink }: Run): AgentResponse 
     role: 'tool',
     contents: cancelledResults(calls, 'the run ended'),
   }
-  sink.outer = undefined
-  sink.push({ ...message, messageId: message.id })
+  // All agent middleware is done: the update reaches the caller as it is.
+  run.transformWith(undefined, run.partial)
+  run.sink.push({ ...message, messageId: message.id })
   return { ...response, messages: [...response.messages, message] }
 }
 
 /**
  * Collects pending requests from the loop, from middlewares, and from the checkpoint being resumed.
  */
-function pendingOf(run: Run, given: AgentResponse): readonly PendingRequest[] {
-  const { interrupts, journal } = run
+function pendingOf(call: AgentCall, given: AgentResponse): readonly PendingRequest[] {
+  const { interrupts, journal } = call.run
   const { answers, entered, state } = journal
   const before = entered ? none : (state?.pending ?? none)
   const open = before.filter(({ address }) => !answers.has(address))
-  const all = [...given.pending, ...run.pending, ...open, ...interrupts.pending]
+  const all = [...given.pending, ...call.pending, ...open, ...interrupts.pending]
   return [...new Map(all.map((request) => [request.id, request])).values()]
 }
 
 /**
  * Returns messages that others added to the session: while this run was paused, or runs inside of it.
  */
-function talkedSince({ journal, history }: Run, session: Session): readonly Message[] {
+function talkedSince({ run, history }: AgentCall, session: Session): readonly Message[] {
+  const { journal } = run
   if (journal.state === undefined) {
     if (session.messages === history) return none
     const before = new Set(history)

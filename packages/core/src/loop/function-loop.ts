@@ -1,7 +1,7 @@
 import { none } from '../base/none.ts'
 import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
-import type { ChatOptions } from '../contract/chat-options.ts'
+import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
 import { isRequired } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
 import { endingOf, isPause } from '../contract/control-flow.ts'
@@ -23,17 +23,15 @@ import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import { visibleHistory } from '../messages/visible-history.ts'
 import { saveStep } from '../pausing/checkpoint.ts'
-import type { ChatCallInput } from '../pipeline/chat-call.ts'
-import { callRestart } from '../pipeline/chat-call.ts'
+import type { CallModel } from '../pipeline/chat-call.ts'
+import { callRestart, ChatCall } from '../pipeline/chat-call.ts'
 import { superseded } from '../pipeline/compose.ts'
 import type { CallTool } from '../pipeline/function-call.ts'
-import type { BatchOutcome, RoundEdits, RoundInterceptors } from '../run/round.ts'
+import type { BatchOutcome, IterationEdits, LoopLevels } from '../run/loop-levels.ts'
 import type { Run } from '../run/run.ts'
-import { limitReached } from './limits.ts'
-import { loopResponse } from './loop-response.ts'
 import type { Batch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
-import { addAll, addResults, askFor, leaveConversation } from './transcript.ts'
+import { addAll, addResults, askFor, leaveConversation, loopResponse } from './transcript.ts'
 
 /** Input of the loop besides the run. */
 export interface LoopInput {
@@ -43,7 +41,7 @@ export interface LoopInput {
   readonly config: LoopConfiguration
   /** Overrides the run's signal. */
   readonly signal: AbortSignal | undefined
-  readonly callModel: (run: Run, input: ChatCallInput) => Promise<ChatResponse>
+  readonly callModel: CallModel
   readonly callFunction: CallTool
   /** Requests that are still open for calls of a group, by position. */
   readonly waitingIn: (group: CallGroup) => ReadonlyMap<string, PendingRequest>
@@ -54,15 +52,15 @@ export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse
   const loop = new FunctionLoop(run, input)
   try {
     for (let groups = loop.openGroups(); ; groups = none) {
-      const ending = await (groups.length > 0 ? loop.resume(groups) : loop.turn())
+      const ending = await (groups.length > 0 ? loop.resume(groups) : loop.iterate())
       if (ending !== undefined) return loop.finish(ending)
-      // A round is kept when its middlewares are done with it, too.
+      // An iteration is kept when its middleware is done with it, too.
       if (run.keepsSteps) await saveStep(run)
     }
   } catch (error) {
     return loop.finish(loop.endedBy(error))
   } finally {
-    run.messages.executing = none
+    run.messages.execute(none)
   }
 }
 
@@ -70,11 +68,11 @@ class FunctionLoop {
   readonly #run: Run
   readonly #input: LoopInput
   #last: ChatResponse | undefined
-  /** Options of the last model call, before its middlewares. */
+  /** Options of the last model call, before its middleware. */
   #options: ChatOptions
-  /** `run.givenUp` when the loop began. */
-  readonly #givenUp: number
-  /** The tools that interceptors of this iteration were given. */
+  /** `run.progress.cancellations` when the loop began. */
+  readonly #cancellations: number
+  /** The tools that the middleware of this iteration was given. */
   #shown: ChatOptions['tools']
   /** During tool calls: which, and the id of their group. */
   #working: { readonly id: string; readonly batch: Batch } | undefined
@@ -83,7 +81,7 @@ class FunctionLoop {
     this.#run = run
     this.#input = input
     this.#options = input.options
-    this.#givenUp = run.givenUp
+    this.#cancellations = run.progress.cancellations
   }
 
   /** Groups with calls that a pause or a crash left open. */
@@ -97,8 +95,10 @@ class FunctionLoop {
 
   /** Resumes open calls with the answers to their requests. */
   resume(groups: readonly string[]): Promise<RunEnding | undefined> {
-    const { interceptors } = this.#run
-    return interceptors?.resume(() => this.#resume(groups)) ?? this.#resume(groups)
+    const { levels } = this.#run.progress
+    if (levels === undefined) return this.#resume(groups)
+    const input = { resumed: true, instructions: undefined, options: {}, history: () => none }
+    return levels.iteration(input, () => this.#resume(groups))
   }
 
   async #resume(groups: readonly string[]): Promise<RunEnding | undefined> {
@@ -124,51 +124,52 @@ class FunctionLoop {
   }
 
   /** One model call and what follows from it. */
-  turn(): Promise<RunEnding | undefined> {
+  iterate(): Promise<RunEnding | undefined> {
     const run = this.#run
-    run.iteration = run.place = run.loopState.iteration
+    run.progress.beginIteration()
     run.answered = run.replaced = false
     const { instructions } = this.#input
-    if (run.interceptors === undefined) return this.#round({ instructions })
+    const { conversationId, progress } = run
+    const { levels } = progress
+    if (levels === undefined) return this.#iterate({ instructions })
     this.#shown = run.tools.visible
-    const { conversationId } = run
     const options = Object.freeze({ ...this.#input.options, tools: this.#shown, conversationId })
-    const round = { instructions, options, history: () => this.#history() }
-    return run.interceptors.round(round, (edits) => this.#round(edits))
+    const input = { resumed: false, instructions, options, history: () => this.#history() }
+    return levels.iteration(input, (edits) => this.#iterate(edits))
   }
 
-  async #round(edits: RoundEdits): Promise<RunEnding | undefined> {
+  async #iterate(edits: IterationEdits): Promise<RunEnding | undefined> {
     const run = this.#run
     const { config } = this.#input
-    if (run.givenUp > this.#givenUp) throw superseded()
+    if (run.progress.cancellations > this.#cancellations) throw superseded()
     if (run.stopped !== undefined) return this.#stop([])
     if (run.control?.mode !== undefined) return cancelledPause
-    const limit = limitReached(config, run.loopState, run.moreIterations)
-    const response = edits.response ?? (await this.#ask(edits, limit !== undefined))
-    this.#take(response, edits.response !== undefined)
-    const { interceptors } = run
-    const said = interceptors ? await this.#revised(response, interceptors) : response.messages
+    const limit = limitReached(config, run.journal.loop, run.moreIterations)
+    const { response: given } = edits
+    const call = given === undefined ? this.#callOf(edits, limit !== undefined) : undefined
+    const response = call === undefined ? given! : await this.#input.callModel(call)
+    this.#take(response, call === undefined)
+    const { levels } = run.progress
+    const said = levels ? await this.#revised(response, levels) : response.messages
     const calls = openCalls(said)
     if (run.stopped !== undefined) return this.#stop(calls)
     if (calls.length > 0 && limit === undefined && config.enabled) {
-      return await this.#work(lastWithCalls(said).id, { calls, waiting: nothingWaits })
+      const { requested } = call ?? {}
+      return await this.#work(lastWithCalls(said).id, { calls, waiting: nothingWaits, requested })
     }
     if (limit !== undefined) addResults(run, cancelledResults(calls, 'tools are off'))
     return { status: limit === 'max_iterations' ? limit : 'completed', reason: limit }
   }
 
   /**
-   * Returns the response after interceptors have edited the conversation: calls they removed do not
-   * run, calls they added do.
+   * Returns the response after middleware has edited the conversation: calls it removed do not run, calls it
+   * added do.
    */
-  async #revised(
-    response: ChatResponse,
-    interceptors: RoundInterceptors,
-  ): Promise<readonly Message[]> {
+  async #revised(response: ChatResponse, levels: LoopLevels): Promise<readonly Message[]> {
     const run = this.#run
     const { journal, messages, sink } = run
     const said = response.messages
-    const revised = await messages.revised(said, () => interceptors.responded(response))
+    const revised = await messages.revised(said, () => levels.responded(response))
     if (revised === said) return said
     journal.record({ kind: 'revise', count: said.length, messages: revised })
     this.#last = { ...response, value: undefined }
@@ -179,7 +180,7 @@ class FunctionLoop {
     return revised
   }
 
-  /** A termination or a pause that left the middlewares of a call ends the run here; all else is thrown on. */
+  /** A termination or a pause that left the middleware of a call ends the run here; all else is thrown on. */
   endedBy(error: unknown): RunEnding {
     const run = this.#run
     const { id, batch } = this.#working ?? {}
@@ -214,18 +215,17 @@ class FunctionLoop {
     return Object.freeze(visibleHistory(all, run.conversationId === undefined ? 0 : run.sent))
   }
 
-  #ask(edits: RoundEdits, toolsAreOff: boolean): Promise<ChatResponse> {
+  #callOf(edits: IterationEdits, toolsAreOff: boolean): ChatCall {
     const run = this.#run
     const { client, signal, callModel } = this.#input
     const options = (this.#options = edits.options ?? this.#input.options)
     run.servedBy = undefined
-    run.offer = undefined
     if (edits.options !== undefined) this.#continue(edits.options)
     const { offered } = run.tools
     const own = edits.options?.tools
     const isEdited = own !== undefined && own !== this.#shown
     const tools = isEdited ? own : offered
-    return callModel(run, {
+    const input = {
       client,
       instructions: edits.instructions,
       messages: edits.messages ?? this.#history(),
@@ -237,10 +237,11 @@ class FunctionLoop {
       }),
       signal,
       shown: isEdited ? this.#shown : offered,
-    })
+    }
+    return new ChatCall(run, input, callModel)
   }
 
-  /** Lets an interceptor choose the conversation at the provider, which is then sent all of it. */
+  /** Lets middleware choose the conversation at the provider, which is then sent all of it. */
   #continue({ conversationId }: ChatOptions): void {
     const run = this.#run
     if (conversationId === run.conversationId) return
@@ -269,18 +270,18 @@ class FunctionLoop {
   async #work(id: string, batch: Batch): Promise<RunEnding | undefined> {
     const run = this.#run
     this.#working = { id, batch }
-    run.messages.executing = batch.calls
+    run.messages.execute(batch.calls)
     run.journal.record({ kind: 'calls', group: id })
     if (run.control?.mode === 'after-model') return cancelledPause
     if (run.keepsSteps) await saveStep(run)
-    return this.#took(id, batch, await this.#runBatch(batch))
+    return this.#accept(id, batch, await this.#runBatch(batch))
   }
 
-  /** Takes in what came of a batch. */
-  #took(id: string, batch: Batch, outcome: BatchOutcome): RunEnding | undefined {
+  /** Accepts the outcome of a batch. */
+  #accept(id: string, batch: Batch, outcome: BatchOutcome): RunEnding | undefined {
     const run = this.#run
     this.#working = undefined
-    run.messages.executing = none
+    run.messages.execute(none)
     const { results, pending, terminates, direct } = outcome
     const waits = pending.length > 0 || outcome.interrupted
     askFor(run, id, pending, batch.waiting)
@@ -296,19 +297,18 @@ class FunctionLoop {
       addAll(run, [{ id: createId('msg'), role: 'assistant', contents: direct.contents }])
       return { status: 'completed', reason: 'return_direct' }
     }
-    const { toolChoice } = run.offer ?? this.#options
+    const { toolChoice } = batch.requested ?? this.#options
     return isRequired(toolChoice) ? { status: 'completed' } : undefined
   }
 
   #runBatch(batch: Batch): Promise<BatchOutcome> {
     const run = this.#run
     const { config } = this.#input
-    const budget = config.maxFunctionCalls - run.loopState.functionCalls
-    if (run.interceptors === undefined) return runBatch(run, batch, budget, this.#input)
+    const budget = config.maxFunctionCalls - run.journal.loop.functionCalls
+    const { levels } = run.progress
+    if (levels === undefined) return runBatch(run, batch, budget, this.#input)
     const parallel = batch.calls.length > 1 && config.maxConcurrency > 1 && !batch.oneByOne
-    return run.interceptors.batch(batch.calls, parallel, () =>
-      runBatch(run, batch, budget, this.#input),
-    )
+    return levels.batch(batch.calls, parallel, () => runBatch(run, batch, budget, this.#input))
   }
 
   #stop(calls: readonly FunctionCallContent[]): RunEnding {
@@ -318,6 +318,18 @@ class FunctionLoop {
     if (response !== undefined) addAll(run, toChatResponse(response).messages)
     return { status: 'terminated', reason }
   }
+}
+
+/** Why tools are off, if they are. `more` iterations are allowed beyond the limit. */
+function limitReached(
+  { maxConsecutiveErrorsPerRequest, maxFunctionCalls, maxIterations }: LoopConfiguration,
+  { iteration, functionCalls, consecutiveErrors }: LoopState,
+  more: number,
+): 'max_consecutive_errors' | 'max_function_calls' | 'max_iterations' | undefined {
+  if (consecutiveErrors >= Math.max(1, maxConsecutiveErrorsPerRequest))
+    return 'max_consecutive_errors'
+  if (functionCalls >= maxFunctionCalls) return 'max_function_calls'
+  return iteration >= maxIterations + more ? 'max_iterations' : undefined
 }
 
 /** A cancel has found its safe point. */

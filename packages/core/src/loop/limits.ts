@@ -1,5 +1,4 @@
 import { checkNames, wrongOption } from '../base/check-options.ts'
-import type { LoopState } from '../contract/chat-options.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
 
 const defaults: LoopConfiguration = {
@@ -32,16 +31,4 @@ export function loopConfiguration(config: FunctionInvocationConfiguration = {}):
     throw wrongOption('functionInvocation', 'onUnknownTool', 'a function', onUnknownTool)
   }
   return settings as unknown as LoopConfiguration
-}
-
-/** Why tools are off, if they are. `more` rounds are allowed beyond the limit. */
-export function limitReached(
-  { maxConsecutiveErrorsPerRequest, maxFunctionCalls, maxIterations }: LoopConfiguration,
-  { iteration, functionCalls, consecutiveErrors }: LoopState,
-  more: number,
-): 'max_consecutive_errors' | 'max_function_calls' | 'max_iterations' | undefined {
-  if (consecutiveErrors >= Math.max(1, maxConsecutiveErrorsPerRequest))
-    return 'max_consecutive_errors'
-  if (functionCalls >= maxFunctionCalls) return 'max_function_calls'
-  return iteration >= maxIterations + more ? 'max_iterations' : undefined
 }

@@ -6,12 +6,13 @@ import { formatIssues, validate } from '../base/validate.ts'
 import type { ApprovalNote } from '../contract/approval.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
 import type { Decision, PendingRequest } from '../contract/outcome.ts'
-import type { Tool } from '../contract/run.ts'
+import type { Tool, ToolDefinition } from '../contract/run.ts'
 import { tool as makeTool } from '../contract/tool.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult, toFunctionResult, unknownToolResult } from '../messages/function-result.ts'
 import { parseArguments } from '../messages/parse-arguments.ts'
+import type { RequestedTools } from '../pipeline/chat-call.ts'
 import type { PreparedCall } from '../pipeline/function-call.ts'
 import { FunctionCall } from '../pipeline/function-call.ts'
 import { composeToolCall } from '../pipeline/tool-call.ts'
@@ -26,15 +27,30 @@ export type Step =
   | { readonly pending: PendingRequest }
   | { readonly run: PreparedCall }
 
+/** Returns the tool for a call. Edits of the tools of a request apply to the calls that answer it, too. */
+export function toolFor(
+  { tools }: Run,
+  name: string,
+  requested: RequestedTools | undefined,
+): ToolDefinition | undefined {
+  const tool = tools.get(name)
+  if (requested === undefined) return tool
+  const { visible, tools: offered } = requested
+  if (offered === visible || (tool !== undefined && offered.includes(tool))) return tool
+  const wanted = tool?.name ?? name
+  const own = offered.find((entry) => entry.name === wanted && !visible.includes(entry))
+  return own ?? (tool !== undefined && visible.includes(tool) ? undefined : tool)
+}
+
 /** Determines the next step of a call. Async only if a schema or a policy is. */
 export function prepareCall(
   run: Run,
   call: FunctionCallContent,
   address: string,
+  known: ToolDefinition | undefined,
   decision: Decision | undefined,
   { includeDetailedErrors, onUnknownTool }: LoopConfiguration,
 ): Step | Promise<Step> {
-  const known = run.toolFor(call.name)
   const isKnown = known?.type === 'function'
   const asked = isKnown
     ? known

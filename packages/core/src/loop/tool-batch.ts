@@ -9,17 +9,20 @@ import { callAddress } from '../messages/call-results.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult } from '../messages/function-result.ts'
 import { saveStep } from '../pausing/checkpoint.ts'
+import type { RequestedTools } from '../pipeline/chat-call.ts'
 import type { CallTool, PreparedCall } from '../pipeline/function-call.ts'
 import { FunctionCall } from '../pipeline/function-call.ts'
-import type { BatchOutcome } from '../run/round.ts'
+import type { BatchOutcome } from '../run/loop-levels.ts'
 import type { Run } from '../run/run.ts'
 import type { Step } from './prepare-call.ts'
-import { prepareCall } from './prepare-call.ts'
+import { prepareCall, toolFor } from './prepare-call.ts'
 
 export interface Batch {
   readonly calls: readonly FunctionCallContent[]
   /** Requests that went out before for these calls, by position; undecided ones stay as they are. */
   readonly waiting: ReadonlyMap<string, PendingRequest>
+  /** The request that the calls answer. Undefined if it was made before a pause, or never. */
+  readonly requested?: RequestedTools | undefined
   /** Middlewares of these calls asked before the run was resumed: one at a time, so that each gets its answer. */
   readonly oneByOne?: boolean | undefined
 }
@@ -45,7 +48,7 @@ export async function runBatch(
   budget: number,
   settings: BatchSettings,
 ): Promise<BatchOutcome> {
-  if (settings.config.terminateOnUnknownCalls) refuseUnknown(run, batch.calls)
+  if (settings.config.terminateOnUnknownCalls) refuseUnknown(run, batch)
   const held = run.toolsAllowed()
   if (held !== undefined) await run.unlessAborted(held, settings.signal)
   const work = new BatchWork(run, batch, budget, settings)
@@ -90,7 +93,7 @@ class BatchWork {
   }
 
   prepare(at: number): Step | Promise<Step> | undefined {
-    const { calls, waiting } = this.#batch
+    const { calls, waiting, requested } = this.#batch
     const { journal } = this.#run
     const call = calls[at]!
     const { callId } = call
@@ -104,9 +107,9 @@ class BatchWork {
     }
     const decision = journal.answers.get(address) as Decision | undefined
     const pending = decision === undefined ? waiting.get(address) : undefined
-    return pending === undefined
-      ? prepareCall(this.#run, call, address, decision, this.#settings.config)
-      : { pending }
+    if (pending !== undefined) return { pending }
+    const known = toolFor(this.#run, call.name, requested)
+    return prepareCall(this.#run, call, address, known, decision, this.#settings.config)
   }
 
   take(at: number, step: Step): void {
@@ -136,7 +139,7 @@ class BatchWork {
     const { address } = prepared
     const { oneByOne } = this.#batch
     const { config, callFunction } = this.#settings
-    run.place = address
+    run.progress.moveTo(address)
     const call = new FunctionCall(run, prepared, signal, config.includeDetailedErrors)
     return callFunction(call).then(
       (result) => {
@@ -210,8 +213,8 @@ const countsAsError: ReadonlySet<string> = new Set([
   'timeout',
 ])
 
-function refuseUnknown(run: Run, calls: readonly FunctionCallContent[]): void {
-  const unknown = calls.find(({ name }) => run.toolFor(name)?.type !== 'function')
+function refuseUnknown(run: Run, { calls, requested }: Batch): void {
+  const unknown = calls.find(({ name }) => toolFor(run, name, requested)?.type !== 'function')
   if (unknown === undefined) return
   throw new LamellaError(`the model called "${unknown.name}", which is no tool of this run`, {
     code: 'unknown_tool',

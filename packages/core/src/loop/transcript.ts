@@ -1,6 +1,8 @@
 import { createId } from '../base/create-id.ts'
-import type { PendingRequest } from '../contract/outcome.ts'
+import type { AgentResponse, PendingRequest, RunEnding } from '../contract/outcome.ts'
 import { callGroup } from '../messages/call-results.ts'
+import type { ChatResponse } from '../messages/chat-response.ts'
+import { contentFields } from '../messages/chat-response.ts'
 import type { ApprovalRequestContent, FunctionResultContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import type { Run } from '../run/run.ts'
@@ -69,4 +71,36 @@ export function askFor(
     message: { ...message, contents: [...message.contents, ...requests] },
   })
   sink.push({ contents: requests, role: 'assistant', messageId: id })
+}
+
+/** Makes the loop's response: all messages of the run, and how it ended. */
+export function loopResponse(
+  run: Run,
+  last: ChatResponse | undefined,
+  { status, reason, pending = [] }: RunEnding,
+): AgentResponse {
+  run.progress.moveTo('run')
+  const { id, finishReason, model, metadata = {}, value } = last ?? {}
+  const messages = [...run.messages.added]
+  const { text, functionCalls } = contentFields(messages)
+  const { id: runId, usage, attempts, conversationId } = run
+  const response: AgentResponse = {
+    id,
+    messages,
+    text,
+    functionCalls,
+    usage,
+    finishReason,
+    model,
+    conversationId,
+    metadata,
+    status,
+    runId,
+    attempts,
+    pending: status === 'paused' ? [...pending, ...run.interrupts.pending] : [],
+    reason,
+    ...(value === undefined || status === 'terminated' ? undefined : { value }),
+  }
+  if (status !== 'paused') run.journal.record({ kind: 'end', response })
+  return response
 }

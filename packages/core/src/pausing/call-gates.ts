@@ -8,8 +8,7 @@ import { engineOf } from '../run/run.ts'
  * tool. Call it in an agent middleware, before its `callNext()`; an error of a gate fails the run.
  */
 export function gateCalls(run: RunContext, gate: CallGate): void {
-  const engine = engineOf(run)
-  engine.callGates = [...engine.callGates, gate]
+  engineOf(run).addCallGate(gate)
 }
 
 /** Asks the gates of a run, the first one first, whether a call waits for a person. */

@@ -2,7 +2,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint } from '../index.ts'
-import { Agent, checkpointState, memoryStore, tool } from '../index.ts'
+import { Agent, agentTool, checkpointState, memoryStore, tool } from '../index.ts'
 
 const key = 'a key of this test, sixteen bytes or more'
 const otherKey = 'another key that is just as long as that'
@@ -37,7 +37,7 @@ function start(sign?: AgentOptions['sign']) {
   })
   const agent = new Agent({
     client,
-    tools: [work('look', 'never'), work('pay', 'always'), helper.asTool()],
+    tools: [work('look', 'never'), work('pay', 'always'), agentTool(helper)],
     store: memoryStore(),
     sign,
   })

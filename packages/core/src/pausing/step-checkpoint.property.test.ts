@@ -5,6 +5,7 @@ import type { AgentResponse, Checkpoint, Session, SessionSnapshot } from '../ind
 import {
   Agent,
   agentMiddleware,
+  agentTool,
   createSession,
   functionMiddleware,
   memoryStore,
@@ -106,7 +107,7 @@ function start({ rounds, middlewares }: Script) {
     ),
     tools: [tool({ name: 'look', description: '', idempotent: true, execute: () => 'seen' })],
   })
-  const sub = { ...helper.asTool({ name: 'sub' }), parameters: { type: 'object' } } as never
+  const sub = { ...agentTool(helper, { name: 'sub' }), parameters: { type: 'object' } } as never
   const asks = functionMiddleware('asks', async (context, callNext) => {
     const { name } = context.function
     if (name === 'asks') await context.run.interrupt('Sure?')

@@ -22,7 +22,7 @@ export function callClient(context: ChatView): void | Promise<void> {
     return call.applyTransforms(model.response, 0)
   }
   const request = requestOf(context)
-  if (request.options.toolChoice === 'none') call.register(dropCalls(run), context.depth)
+  if (request.options.toolChoice === 'none') call.register(dropCalls(run), context.depth, '')
   run.servedBy = client.provider
   return call.stream ? streamed(context, request) : whole(context, request)
 }
@@ -39,10 +39,10 @@ function requestOf({
   const { offered: visible } = run.tools
   const current = withoutRemoved(options, call.shown, visible)
   const { tools = none, toolChoice, responseFormat } = current
-  run.offer = { visible: call.shown, tools, toolChoice, responseFormat }
+  call.requested = { visible: call.shown, tools, toolChoice }
   checkInstructions(instructions)
-  const resolved = resolveToolChoice(current, run.loopState)
-  const signal = call.request(ownSignal)
+  const resolved = resolveToolChoice(current, run.journal.loop)
+  const signal = call.request(ownSignal, responseFormat)
   // Who does not keep the conversation is sent what the one that does has seen, too.
   if (client.provider === call.client.provider || resolved.conversationId === undefined)
     return { messages, instructions, options: resolved, signal }
@@ -99,18 +99,14 @@ async function streamed(context: ChatView, request: ChatRequest): Promise<void> 
     const source = isMiddlewareGuest(context)
       ? client.getResponse([...request.messages], { ...callOptions(request, run), stream: true })
       : client.stream(request)
-    const passage = call.open(
+    const transforms = call.open(
       Infinity,
       fold,
       ownIds(() => run.messages.all),
     )
-    // Where the run's own middlewares have transforms, what came through those is all that may show.
-    if (run.sink.outer === undefined) run.partial = fold
-    await run.sink.drive(source, passage)
-    if (passage.next?.terminated === true && run.stopped === undefined) {
-      run.cutShort = true
-      run.stop('')
-    }
+    run.gather(fold)
+    await run.sink.drive(source, transforms)
+    if (transforms.next?.terminated === true) run.endUpdates()
     const response = fold.response()
     run.addUsage(response.usage)
     call.settle(response)

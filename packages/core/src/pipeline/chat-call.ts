@@ -1,8 +1,8 @@
 import { onAbort } from '../base/promises.ts'
 import { LamellaError } from '../base/lamella-error.ts'
-import type { ChatOptions } from '../contract/chat-options.ts'
+import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
-import type { ChatClient, ChatContext, ChatMiddleware } from '../contract/chat.ts'
+import type { ChatClient, ChatContext } from '../contract/chat.ts'
 import { isPause } from '../contract/control-flow.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import { isProviderError } from '../contract/provider-error.ts'
@@ -12,7 +12,7 @@ import type { ChatResponse, ChatResponseInit } from '../messages/chat-response.t
 import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import type { ResponseFold } from '../messages/response-fold.ts'
-import { Run, drain } from '../run/run.ts'
+import type { Run } from '../run/run.ts'
 import type { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { Failure } from '../stream/update-sink.ts'
 import { defineInputs } from './compose.ts'
@@ -30,28 +30,34 @@ export interface ChatCallInput {
   readonly shown?: readonly ToolDefinition[] | undefined
 }
 
-/** Runs one model call through its middlewares. */
-export type CallModel = (run: Run, input: ChatCallInput) => Promise<ChatResponse>
+/** Runs one model call through its middlewares. The request that was sent is on the call. */
+export type CallModel = (call: ChatCall) => Promise<ChatResponse>
+
+/** Tools and tool choice of a request. */
+export interface RequestedTools {
+  readonly toolChoice: ChatOptions['toolChoice']
+  /** Tools of the run when the request was made. */
+  readonly visible: readonly ToolDefinition[]
+  /** Tools of the request. */
+  readonly tools: readonly ToolDefinition[]
+}
 
 export class ChatCall extends ContentCall<ChatResponse> {
   /** Input of the outermost middleware. */
   readonly input: ChatCallInput
   /** Tools of the run when the call began. */
   readonly shown: readonly ToolDefinition[]
-  readonly #pipeline: CallModel
+  /** Tools of the last request. Undefined until one was made. */
+  requested: RequestedTools | undefined
+  readonly #callModel: CallModel
   #request: AbortController | undefined
   #letGo: (() => void) | undefined
 
-  constructor(
-    run: Run,
-    middlewares: readonly ChatMiddleware[],
-    input: ChatCallInput,
-    pipeline: CallModel,
-  ) {
-    super(run, middlewares)
+  constructor(run: Run, input: ChatCallInput, callModel: CallModel) {
+    super(run)
     this.input = input
     this.shown = input.shown ?? run.tools.offered
-    this.#pipeline = pipeline
+    this.#callModel = callModel
   }
 
   /** The client that the middlewares of this call belong to. */
@@ -63,14 +69,12 @@ export class ChatCall extends ContentCall<ChatResponse> {
     options: ChatOptions | undefined,
     signal: AbortSignal | undefined,
   ): Promise<ChatResponse> {
-    const { agentName, session, data, tenant, iteration, loopState } = this.run
-    const run = new Run({ sink: drain, agentName, session, data, tenant, signal })
-    run.iteration = iteration
-    run.journal.loop = loopState
+    const run = this.run.forRepeatedCall(signal)
     run.begin()
     try {
       const merged = mergeChatOptions(this.input.options, options)
-      return await this.#pipeline(run, { ...this.input, options: merged, signal: undefined })
+      const input = { ...this.input, options: merged, signal: undefined }
+      return await this.#callModel(new ChatCall(run, input, this.#callModel))
     } finally {
       run.release()
     }
@@ -88,10 +92,10 @@ export class ChatCall extends ContentCall<ChatResponse> {
    * Makes the signal for the provider. It aborts with `outer`, and when the response is no longer
    * needed: a middleware canceled the call, or a transform threw.
    */
-  request(outer: AbortSignal | undefined): AbortSignal {
+  request(outer: AbortSignal | undefined, format: ResponseFormat | undefined): AbortSignal {
     ;(outer ?? this.run).throwIfAborted()
     const controller = (this.#request = new AbortController())
-    this.run.asking = this
+    this.run.progress.beginRequest(this, format)
     // A later abort of the run itself reaches the request through the call that fails of it.
     if (outer !== undefined) this.#letGo = onAbort(outer, (reason) => controller.abort(reason))
     return controller.signal
@@ -108,11 +112,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
   break(error: unknown, generation: number, fold?: ResponseFold): unknown {
     const { run } = this
     const told = (isProviderError(error) ? error.partial : undefined) ?? fold?.response()
-    if (told !== undefined) {
-      run.addUsage(told.usage)
-      if (told.messages.length > 0 && told.usage.totalTokens === undefined)
-        run.usageEstimated = true
-    }
+    if (told !== undefined) run.addUsageOfPart(told)
     // A middleware may have canceled it already, and the current request may be another one.
     if (generation === this.generation) this.endRequest({ error })
     return error
@@ -145,8 +145,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
 
   override settle(result: ChatResponse): void {
     super.settle(result)
-    const { run } = this
-    if (run.sink.outer === undefined) run.partial = undefined
+    this.run.gather(undefined)
   }
 
   protected get takenIds(): readonly Message[] {

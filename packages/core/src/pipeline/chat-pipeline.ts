@@ -14,6 +14,7 @@ import { engineOf } from '../run/run.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import { callClient } from './call-client.ts'
 import type { ChatCallInput, ChatView } from './chat-call.ts'
+import { ChatCall } from './chat-call.ts'
 import { composeModelCall } from './model-call.ts'
 import { callOnce, streamOnce } from './get-response.ts'
 import type { Nested } from './sort-middleware.ts'
@@ -101,7 +102,9 @@ export function chatPipeline(middleware: Nested<ChatMiddleware>): ChatPipeline {
     async execute(context, handler) {
       const { run } = context
       const input = inputOf(context, handler)
-      return run === undefined ? callOnce(callModel, input) : callModel(engineOf(run), input)
+      return run === undefined
+        ? callOnce(callModel, input)
+        : callModel(new ChatCall(engineOf(run), input, callModel))
     },
     stream: (context, handler) => streamOnce(callModel, inputOf(context, handler)),
   }

@@ -23,7 +23,6 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   result: Result | undefined
   /** Generation counter; incremented on cancellation, so that late results are ignored. */
   generation = 0
-  readonly #middlewares: readonly { readonly name: string }[]
   #metadata: Record<string, unknown> | undefined
   #transformers:
     | { readonly depth: number; readonly transformer: UpdateTransformer<AgentResponseUpdate> }[]
@@ -40,10 +39,8 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   #earlier: Result[] | undefined
   #fault: { readonly error: unknown; readonly depth: number } | undefined
 
-  /** `middlewares` are named where one breaks the rules. */
-  constructor(run: Run, middlewares: readonly { readonly name: string }[]) {
+  constructor(run: Run) {
     this.run = run
-    this.#middlewares = middlewares
   }
 
   get metadata(): Record<string, unknown> {
@@ -60,16 +57,15 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
     return passage.released && this.run.sink.delivered > passage.deliveredBefore
   }
 
-  register(transformer: UpdateTransformer<AgentResponseUpdate>, depth: number): void {
+  /** `name` is that of the middleware. */
+  register(transformer: UpdateTransformer<AgentResponseUpdate>, depth: number, name: string): void {
     const problem =
       depth <= this.#entered
         ? 'called transformUpdates() after callNext(); register before'
         : isTransformer(transformer)
           ? undefined
           : 'called transformUpdates() without an object that has `start`, `transform` or `flush`'
-    if (problem !== undefined) {
-      throw new MiddlewareContractError(this.#middlewares[depth]?.name ?? '', problem)
-    }
+    if (problem !== undefined) throw new MiddlewareContractError(name, problem)
     ;(this.#transformers ??= []).push({ depth, transformer })
   }
 
@@ -218,7 +214,7 @@ export abstract class ContentView<
   }
 
   transformUpdates(transformer: UpdateTransformer<AgentResponseUpdate>): void {
-    this.call.register(transformer, this.depth)
+    this.call.register(transformer, this.depth, this.owner)
   }
 }
 

@@ -8,6 +8,7 @@ import type { RunInit } from '../run/run.ts'
 import { Run, drain } from '../run/run.ts'
 import { ResponseStream } from '../stream/response-stream.ts'
 import type { CallModel, ChatCallInput } from './chat-call.ts'
+import { ChatCall } from './chat-call.ts'
 import { PumpSource } from './run-source.ts'
 import { withValue } from './structured-output.ts'
 
@@ -73,8 +74,9 @@ async function execute(
 ): Promise<ChatResponse> {
   run.begin()
   try {
-    const response = await run.unlessAborted(callModel(run, input), undefined, 0)
-    const responseFormat = input.options.responseFormat ?? run.offer?.responseFormat
+    const call = new ChatCall(run, input, callModel)
+    const response = await run.unlessAborted(callModel(call), undefined, 0)
+    const responseFormat = input.options.responseFormat ?? run.progress.responseFormat
     return responseFormat === undefined ? response : await withValue(response, responseFormat)
   } catch (error) {
     throw attachOutcome(error, run)

@@ -46,7 +46,7 @@ export async function invokeTool(context: FunctionView): Promise<void> {
     }
   }
   ;(context.ownSignal ?? run).throwIfAborted()
-  run.journal.acted = true
+  run.journal.act()
   try {
     value = await execute(context, tool)
     if (context.late !== undefined) throw lateEdit(tool, context.late)

@@ -4,7 +4,7 @@ import type { ChatResponse } from '../messages/chat-response.ts'
 import { toChatResponse } from '../messages/chat-response.ts'
 import { callClient } from './call-client.ts'
 import type { CallModel } from './chat-call.ts'
-import { ChatCall, ChatView } from './chat-call.ts'
+import { ChatView } from './chat-call.ts'
 import { compose } from './compose.ts'
 
 /** Makes the function that runs one model call through its middlewares. */
@@ -13,12 +13,11 @@ export function composeModelCall(
   handler: (context: ChatView) => void | Promise<void> = callClient,
 ): CallModel {
   const runMiddlewares = compose<ChatView, ChatResponse>(middlewares, handler, takeTermination)
-  const pipeline: CallModel = (run, input) => {
+  return (call) => {
+    const { run, input } = call
     ;(input.signal ?? run).throwIfAborted()
-    const call = new ChatCall(run, middlewares, input, pipeline)
     return runMiddlewares(new ChatView(call, 0, input, input.signal))
   }
-  return pipeline
 }
 
 /**

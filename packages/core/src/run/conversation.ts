@@ -26,8 +26,7 @@ export class RunConversation implements RunMessages {
   #input: readonly Message[] = []
   /** Rewrites that hold when the loop begins, again too, with the depth of their middleware. */
   #lasting: { readonly depth: number; readonly rewriter: Rewriter }[] | undefined
-  /** Calls that are being executed, which a rewrite has to keep. */
-  executing: readonly FunctionCallContent[] = none
+  #executing: readonly FunctionCallContent[] = none
   /** Called before each rewrite. */
   onEdit: (() => void) | undefined
   readonly #onRewrite: (messages: readonly Message[]) => void
@@ -54,6 +53,16 @@ export class RunConversation implements RunMessages {
   enter(depth: number): void {
     this.depth = depth
     this.#lasting = this.#lasting?.filter((entry) => entry.depth < depth)
+  }
+
+  /** The middleware at `depth` is done, and the one outside it runs. */
+  leave(depth: number): void {
+    this.depth = depth - 1
+  }
+
+  /** These calls are being executed: a rewrite has to keep them. */
+  execute(calls: readonly FunctionCallContent[]): void {
+    this.#executing = calls
   }
 
   /** Messages that this run has added, in order, regardless of rewrites. */
@@ -143,7 +152,7 @@ export class RunConversation implements RunMessages {
 
   #rewrite(rewriter: Rewriter): void {
     const rewritten = rewriter(this.#all)
-    const lost = this.executing.find((call) => !hasCall(rewritten, call))
+    const lost = this.#executing.find((call) => !hasCall(rewritten, call))
     if (lost !== undefined) {
       const problem = `run.messages.rewrite() removed the call "${lost.name}", which is being executed; afterModelCall can remove it`
       throw new MiddlewareContractError('', problem)

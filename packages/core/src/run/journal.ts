@@ -31,9 +31,9 @@ export class Journal {
   /** True if middlewares sent requests before the pause. They repeat them and receive the answers. */
   asked = false
   /** True once the run has done something that must not happen twice. */
-  acted: boolean
+  acted = false
   /** True once the run has accepted an answer. */
-  answered: boolean
+  answered = false
   #steps: JournalStep[] = []
   /** Replayed steps. Those inside unfinished model calls and tool calls are each used once. */
   #unfinished: JournalStep[] = []
@@ -41,12 +41,22 @@ export class Journal {
   #entered: number | undefined
 
   /** Steps of the checkpoint that the run was resumed from. */
-  readonly before: readonly JournalStep[]
+  before: readonly JournalStep[] = none
 
-  constructor(steps: readonly JournalStep[] = none) {
+  constructor(steps?: readonly JournalStep[]) {
+    if (steps !== undefined) this.restore(steps)
+  }
+
+  /** Applies the steps of the checkpoint that the run is resumed from. */
+  restore(steps: readonly JournalStep[]): void {
     this.before = steps
     this.#replay(steps)
     this.acted = this.answered = false
+  }
+
+  /** A tool begins, which must not happen twice. */
+  act(): void {
+    this.acted = true
   }
 
   get steps(): readonly JournalStep[] {

@@ -5,6 +5,7 @@ import type { AgentResponse, Checkpoint, Middleware } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
+  agentTool,
   chatMiddleware,
   functionMiddleware,
   LamellaError,
@@ -57,7 +58,7 @@ function make(moment: (where: string) => void, ran: string[]): Agent {
     if (round === 0) return [callFunction('work', {}, 'c1'), callFunction('work', {}, 'c2')]
     return round === 1 ? callFunction('inner', { task: 'Help' }, 'c3') : 'Done.'
   })
-  return new Agent({ client, tools: [work, inner.asTool()], middleware: [...middlewares, hooks] })
+  return new Agent({ client, tools: [work, agentTool(inner)], middleware: [...middlewares, hooks] })
 }
 
 describe.each(runModes)('a run that is cancelled at any moment, %s', (mode) => {

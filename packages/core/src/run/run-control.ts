@@ -24,7 +24,7 @@ export interface CancelOptions {
 }
 
 /**
- * Cancels the runs that received it as `control`, and those that they start through `asTool`. At a
+ * Cancels the runs that received it as `control`, and those that they start through `agentTool`. At a
  * safe point, a run ends as `paused` with the reason `cancelled` and a checkpoint to resume from;
  * an abort rejects with the code `aborted`.
  */

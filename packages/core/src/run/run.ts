@@ -1,9 +1,6 @@
 import { none } from '../base/none.ts'
 import { createId } from '../base/create-id.ts'
-import { LamellaError } from '../base/lamella-error.ts'
 import { onAbort, unlessAborted } from '../base/promises.ts'
-import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
-import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { Middleware } from '../contract/agent.ts'
 import type { CallGate } from '../contract/approval.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
@@ -12,33 +9,37 @@ import type {
   Attempt,
   Checkpoint,
   JournalStep,
-  PendingRequest,
   Stop,
 } from '../contract/outcome.ts'
-import type { RunContext, ToolDefinition } from '../contract/run.ts'
+import type { RunContext } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { RunState } from '../contract/state.ts'
 import type { Message } from '../messages/message.ts'
+import type { ChatResponse } from '../messages/chat-response.ts'
 import type { ResponseFold } from '../messages/response-fold.ts'
 import type { Usage } from '../messages/usage.ts'
 import { addUsage } from '../messages/usage.ts'
 import type { KeyValueStore } from '../store/store.ts'
+import type { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { UpdateSink } from '../stream/update-sink.ts'
 import { NullSink } from '../stream/update-sink.ts'
 import type { CheckpointSigner } from './checkpoint-signer.ts'
 import type { RunConversation } from './conversation.ts'
+import { RunEvents } from './events.ts'
 import { Interrupts } from './interrupts.ts'
 import { Journal } from './journal.ts'
 import { LiveTools } from './live-tools.ts'
-import { RunRequests } from './requests.ts'
-import { addObserver, tellAll } from './observers.ts'
-import type { RoundInterceptors } from './round.ts'
+import { LoopProgress } from './loop-progress.ts'
 import type { RunControl } from './run-control.ts'
 import { StateCells } from './state.ts'
 
 /** Settings of a run. */
 export interface RunInit {
   readonly sink: UpdateSink<AgentResponseUpdate>
+  /** Input of the run. @default none */
+  readonly input?: readonly Message[] | undefined
+  /** Text that replaces a final answer made of tool calls that were dropped. */
+  readonly fallbackText?: string | undefined
   readonly id?: string | undefined
   readonly agentName?: string | undefined
   readonly session?: Session | undefined
@@ -59,24 +60,9 @@ export interface RunInit {
   readonly signer?: CheckpointSigner | undefined
 }
 
-/** Tools, tool choice and response format of a model call. */
-interface Offer extends Pick<ChatOptions, 'toolChoice' | 'responseFormat'> {
-  /** Tools of the run when the request was made. */
-  readonly visible: readonly ToolDefinition[]
-  /** Tools of the request. */
-  readonly tools: readonly ToolDefinition[]
-}
-
-/** An edit after the loop, which counts only if the loop runs again. */
-export interface LateEdit {
-  readonly what: string
-  /** Depth of the agent middleware. */
-  readonly depth: number
-}
-
 /**
- * Engine side of one run; middlewares see a `RunContext`. Parts that few runs need are created on
- * first use.
+ * Engine side of one run; middleware sees a `RunContext`. Other rooms read its fields; what happens in them they
+ * tell by its methods. Parts that few runs need are created on first use.
  */
 export class Run implements RunContext {
   readonly agentName: string | undefined
@@ -90,32 +76,28 @@ export class Run implements RunContext {
   readonly store: KeyValueStore | undefined
   readonly storeTimeoutMs: number | undefined
   readonly sink: UpdateSink<AgentResponseUpdate>
-  iteration = 0
-  /** Position of the running middlewares: around the run, or inside a model call or tool call. */
-  place: string | number = 'run'
+  /** Text that replaces a final answer made of tool calls that were dropped. */
+  readonly fallbackText: string | undefined
+  /** Finished steps of the run. */
+  readonly journal: Journal
+  readonly messages: RunConversation
+  /** How far the run is. */
+  readonly progress: LoopProgress
   usage: Usage = noUsage
   /** True if a provider did not report the usage of a call. */
   usageEstimated = false
   attempts: readonly Attempt[] = none
-  /** Text that replaces a final answer made of tool calls that were dropped. */
-  fallbackText: string | undefined
-  /** The response that is being folded. */
+  /** Gathers what the caller has received of an unfinished response. */
   partial: ResponseFold | undefined
-  /** Interceptors of iterations and tool batches, if there are any. */
-  interceptors: RoundInterceptors | undefined
   /** Gates of tool calls, the outermost first. */
   callGates: readonly CallGate[] = []
   /** Iterations that middlewares have allowed beyond the limit. */
   moreIterations = 0
   /** Number of verdicts that tool calls wait for, or that were negative. */
   verdictsOpen = 0
-  /** Messages of the session when the conversation began. */
-  history: readonly Message[] = none
   /** Input of the run. */
-  input: readonly Message[] = none
+  input: readonly Message[]
   stopped: Stop | undefined
-  /** Requests for which the loop has paused. */
-  pending: readonly PendingRequest[] = none
   /** True if a provider has responded to the model call, and not a middleware alone. */
   answered = false
   /** True if a termination replaced the provider's answer, or calls of it were dropped. */
@@ -123,42 +105,30 @@ export class Run implements RunContext {
   /** Key of the claims of this run, if it has any. Its sub-agents claim with the same one. */
   claimKey: string | undefined
   /** True if the run stops because a transform of an agent middleware has ended its updates. */
-  cutShort = false
-  /** `early` until the loop begins, `looped` once it has ended, `over` once the run has. */
-  phase: 'early' | 'looping' | 'looped' | 'over' = 'early'
-  /** The first edit since the loop ended. */
-  lateEdit: LateEdit | undefined
+  updatesEnded = false
   /** Id of the conversation that the provider stores. */
   conversationId: string | undefined
   /** Provider that the run began with. */
   keeper: string | undefined
   servedBy: string | undefined
   sent = 0
-  /** Tools and tool choice of the last request. */
-  offer: Offer | undefined
   readonly #init: RunInit
-  /** The model call whose request is open. */
-  asking: { cancelInside(error: unknown): void } | undefined
-  /** How often an agent middleware has failed while the loop inside it was running. */
-  givenUp = 0
   /** Values that `perRun` has made. */
   kept: Map<object, object> | undefined
   #id: string | undefined
   #controller: AbortController | undefined
-  #journal: Journal | undefined
   #holds: Promise<unknown>[] | undefined
   #state: StateCells | undefined
-  #requests: RunRequests | undefined
+  #events: RunEvents | undefined
   #interrupts: Interrupts | undefined
   #unlink: (() => void) | undefined
   #saving: Promise<void> | undefined
   #tools: LiveTools | undefined
-  #observers: Set<(event: RunEvent) => void> | undefined
 
   // A function that is written where it is assigned to a property becomes an old object in V8: what it refers
   // to, the whole run, would outlive minor collections.
-  readonly #onToolEdit = (what: string): void => this.noteEdit(`run.tools.${what}()`)
-  readonly #onRewrite = (): void => this.noteEdit('run.messages.rewrite()')
+  readonly #onToolEdit = (what: string): void => this.progress.noteEdit(`run.tools.${what}()`)
+  readonly #onRewrite = (): void => this.progress.noteEdit('run.messages.rewrite()')
 
   constructor(init: RunInit) {
     const { parent } = init
@@ -174,11 +144,26 @@ export class Run implements RunContext {
     this.store = init.store ?? parent?.store
     this.storeTimeoutMs = init.storeTimeoutMs
     this.sink = init.sink
+    this.fallbackText = init.fallbackText
+    this.input = init.input ?? none
+    this.journal = new Journal()
+    this.messages = this.journal.messages
+    this.progress = new LoopProgress(this.journal)
+  }
+
+  /** Makes a run of its own for a model call that a middleware of this one repeats. */
+  forRepeatedCall(signal: AbortSignal | undefined): Run {
+    const { agentName, session, data, tenant } = this
+    const run = new Run({ sink: drain, agentName, session, data, tenant, signal })
+    run.progress.repeat(this.progress)
+    run.journal.loop = this.journal.loop
+    return run
   }
 
   /** Restores the run from the steps of a checkpoint. */
   restore(steps: readonly JournalStep[]): void {
-    const state = (this.#journal = new Journal(steps)).state!
+    this.journal.restore(steps)
+    const state = this.journal.state!
     this.#id ??= state.runId
     this.usage = state.usage
     this.attempts = state.attempts
@@ -194,6 +179,10 @@ export class Run implements RunContext {
   /** Signs the checkpoints of the run. */
   get signer(): CheckpointSigner {
     return this.#init.signer!
+  }
+
+  get iteration(): number {
+    return this.progress.iteration
   }
 
   get id(): string {
@@ -212,60 +201,66 @@ export class Run implements RunContext {
     this.#controller?.signal.throwIfAborted()
   }
 
-  /** Finished steps of the run. */
-  get journal(): Journal {
-    return (this.#journal ??= new Journal())
-  }
-
-  get messages(): RunConversation {
-    return this.journal.messages
-  }
-
-  get loopState(): LoopState {
-    return this.journal.loop
-  }
-
   get state(): RunState {
     return (this.#state ??= new StateCells(this))
   }
 
   get tools(): LiveTools {
-    if (this.#tools === undefined) this.#useTools(new LiveTools([]))
-    return this.#tools!
+    return this.#tools ?? this.useTools(new LiveTools([]))
   }
 
-  set tools(tools: LiveTools) {
-    this.#useTools(tools)
-  }
-
-  #useTools(tools: LiveTools): void {
+  /** Begins the run with these tools. */
+  useTools(tools: LiveTools): LiveTools {
     this.#tools = tools
     tools.onEdit = this.#onToolEdit
+    return tools
+  }
+
+  /** The input has ids of its own. */
+  acceptInput(input: readonly Message[]): void {
+    this.input = input
+    this.open(this.session, input)
+  }
+
+  /** The run continues a session with `input`, or neither, until its loop begins. */
+  open(session: Session | undefined, input: readonly Message[]): void {
+    this.session = session
+    this.messages.open(session?.messages ?? none, input)
+  }
+
+  /** The run claims the requests that it answers, with this key. */
+  claimWith(key: string): void {
+    this.claimKey = key
+  }
+
+  /** Sends updates of the loop through the transforms of the agent middleware; `fold` gathers what leaves them. */
+  transformWith(
+    transforms: TransformPipeline<AgentResponseUpdate> | undefined,
+    fold: ResponseFold | undefined,
+  ): void {
+    this.sink.outer = transforms
+    this.partial = fold
+  }
+
+  /** Takes back what the inside of an agent middleware has produced. */
+  withhold(): void {
+    this.transformWith(undefined, undefined)
+    this.messages.withhold()
   }
 
   /**
-   * Notes an edit of what the loop works with.
-   * @throws MiddlewareContractError if the run has ended
+   * The updates of a model call begin to arrive in `fold`, or have arrived. Where agent middleware transforms
+   * them, only what came through its transforms may show.
    */
-  noteEdit(what: string): void {
-    if (this.phase === 'early' || this.phase === 'looping') return
-    if (this.phase === 'over') {
-      throw new MiddlewareContractError('', `${what} was called after the run had ended`)
-    }
-    this.lateEdit ??= { what, depth: this.messages.depth }
+  gather(fold: ResponseFold | undefined): void {
+    if (this.sink.outer === undefined) this.partial = fold
   }
 
-  /**
-   * Returns the tool for a call of this iteration. Edits of the request's tools apply to its calls
-   * too.
-   */
-  toolFor(name: string): ToolDefinition | undefined {
-    const tool = this.tools.get(name)
-    const { visible, tools: offered } = this.offer ?? noOffer
-    if (offered === visible || (tool !== undefined && offered.includes(tool))) return tool
-    const wanted = tool?.name ?? name
-    const own = offered.find((entry) => entry.name === wanted && !visible.includes(entry))
-    return own ?? (tool !== undefined && visible.includes(tool) ? undefined : tool)
+  /** A transform of an agent middleware has ended the updates of the run. */
+  endUpdates(): void {
+    if (this.stopped !== undefined) return
+    this.updatesEnded = true
+    this.stop('')
   }
 
   get interrupts(): Interrupts {
@@ -295,8 +290,13 @@ export class Run implements RunContext {
     return this.unlessAborted(this.#saving)
   }
 
+  /** Adds a gate to the tool calls, inside the existing ones. */
+  addCallGate(gate: CallGate): void {
+    this.callGates = [...this.callGates, gate]
+  }
+
   allowIterations(count: number): void {
-    this.noteEdit('run.allowIterations()')
+    this.progress.noteEdit('run.allowIterations()')
     this.moreIterations += count
   }
 
@@ -313,7 +313,7 @@ export class Run implements RunContext {
 
   /** Stops listening to the caller's signal. */
   release(): void {
-    this.phase = 'over'
+    this.progress.end()
     this.messages.onEdit = this.#onRewrite
     this.#init.control?.detach(this)
     this.#unlink?.()
@@ -338,27 +338,30 @@ export class Run implements RunContext {
     if (this.#init.isGuest !== true) this.parent?.addUsage(usage)
   }
 
-  emit({ type, data, public: isPublic }: RunEventInit): void {
-    this.#send({ type, data, runId: this.id, ...(isPublic === true && { public: true }) })
+  /** Adds the tokens of a model call that failed after a part of its response. */
+  addUsageOfPart({ usage, messages }: ChatResponse): void {
+    this.addUsage(usage)
+    if (messages.length > 0 && usage.totalTokens === undefined) this.usageEstimated = true
+  }
+
+  get #eventsOf(): RunEvents {
+    return (this.#events ??= new RunEvents(this, this.#init))
+  }
+
+  emit(event: RunEventInit): void {
+    this.#eventsOf.emit(event)
   }
 
   observe(listener: (event: RunEvent) => void): () => void {
-    return addObserver((this.#observers ??= new Set()), listener)
+    return this.#eventsOf.observe(listener)
   }
 
   request<Value>(request: RunRequestInit<Value>): Promise<Value> {
-    const { onRequest } = this.#init
-    if (!this.sink.streaming && onRequest === undefined) {
-      const problem = `no handler for the request "${request.type}": stream the run, or pass \`onRequest\``
-      return Promise.reject(new LamellaError(problem, { code: 'run_failed' }))
-    }
-    const send = (event: RunEvent): void => this.#send(event)
-    this.#requests ??= new RunRequests()
-    return this.#requests.ask(request, { runId: this.id, signal: this.signal, send, onRequest })
+    return this.#eventsOf.request(request)
   }
 
   respond(id: string, value: unknown): boolean {
-    return this.#requests?.respond(id, value) ?? false
+    return this.#events?.respond(id, value) ?? false
   }
 
   holdTools(verdict: Promise<unknown>): void {
@@ -374,21 +377,16 @@ export class Run implements RunContext {
   }
 
   stop(reason: string, { response }: Omit<Stop, 'reason'> = {}): void {
-    this.noteEdit('run.stop()')
+    this.progress.noteEdit('run.stop()')
     this.stopped ??= { reason, response }
   }
 
   interrupt<Value>(payload: unknown): Promise<Value> {
-    return this.interrupts.ask(payload, this.place) as Promise<Value>
+    return this.interrupts.ask(payload, this.progress.position) as Promise<Value>
   }
 
   stateSnapshot(): Record<string, unknown> {
     return this.#state?.snapshot() ?? {}
-  }
-
-  #send(event: RunEvent): void {
-    this.sink.push({ contents: [], event })
-    tellAll(event, this.#init.onEvent, this.#observers)
   }
 }
 
@@ -398,7 +396,6 @@ export function engineOf(run: RunContext): Run {
   throw new TypeError('run: expected the `run` of a context, got another object')
 }
 
-const noOffer: Offer = Object.freeze({ visible: none, tools: none })
 const noUsage: Usage = Object.freeze({})
 
 /** The sink of plain runs. */

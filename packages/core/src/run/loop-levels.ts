@@ -7,6 +7,7 @@ import type { FunctionCallContent, FunctionResultContent } from '../messages/con
 import type { FunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 
+/** Outcome of the tool calls of one response. */
 export interface BatchOutcome {
   /** In call order; calls that are pending have none. */
   readonly results: readonly FunctionResultContent[]
@@ -21,39 +22,39 @@ export interface BatchOutcome {
   readonly direct: FunctionResult | undefined
 }
 
-/** Edits of an iteration by its middlewares, made before the model call. */
-export interface RoundEdits {
-  readonly messages?: readonly Message[] | undefined
-  readonly instructions?: string | undefined
-  readonly options?: ChatOptions | undefined
-  readonly response?: ChatResponse | undefined
-}
-
-/** Input of one iteration. */
-export interface Round extends RoundEdits {
+/** Input of an iteration, as its middleware finds it. */
+export interface IterationInput {
+  /** True if the iteration began before a pause: its model call is done. */
+  readonly resumed: boolean
+  readonly instructions: string | undefined
   readonly options: ChatOptions
   /** Returns the messages for the model, unless a middleware replaced them. */
   readonly history: () => readonly Message[]
 }
 
-/** Runs iterations and tool batches through the interceptors that middleware has added to the run. */
-export interface RoundInterceptors {
+/** Input of an iteration, as its middleware left it. */
+export interface IterationEdits {
+  readonly messages?: readonly Message[] | undefined
+  readonly instructions?: string | undefined
+  readonly options?: ChatOptions | undefined
+  /** Replaces the model call. */
+  readonly response?: ChatResponse | undefined
+}
+
+/** The levels of middleware inside the loop. Only runs that have some carry their code. */
+export interface LoopLevels {
   add(interceptor: LoopInterceptor): void
-  /** The agent middleware at `depth` runs: discards interceptors of those inside it, which will run again. */
+  /** The agent middleware at `depth` runs: discards what those inside it have added, which will run again. */
   enter(depth: number): void
-  /** Runs one iteration. */
-  round(
-    round: Round,
-    core: (edits: RoundEdits) => Promise<RunEnding | undefined>,
+  iteration(
+    input: IterationInput,
+    work: (edits: IterationEdits) => Promise<RunEnding | undefined>,
   ): Promise<RunEnding | undefined>
-  /** Runs the rest of an iteration that began before a pause. */
-  resume(core: () => Promise<RunEnding | undefined>): Promise<RunEnding | undefined>
-  /** Notifies the interceptors that the model's response is in the conversation. */
+  /** The model's response is in the conversation. */
   responded(response: ChatResponse): Promise<void>
-  /** Runs the tool calls of one response. */
   batch(
     calls: readonly FunctionCallContent[],
     parallel: boolean,
-    core: () => Promise<BatchOutcome>,
+    work: () => Promise<BatchOutcome>,
   ): Promise<BatchOutcome>
 }

@@ -1,5 +1,5 @@
 import type { RunEvent } from '@lamella/core'
-import { Agent } from '@lamella/core'
+import { Agent, agentTool, explain } from '@lamella/core'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { range, toolPolicy } from '../index.ts'
@@ -22,7 +22,7 @@ describe.each(runModes)('a name in a policy that fits no tool, %s', (mode) => {
 
     await runIn(mode, agent, { onEvent: (event: RunEvent) => void events.push(event) })
 
-    expect(agent.explain('Hi').warnings).toEqual([`tool-policy: ${words}`])
+    expect(explain(agent, 'Hi').warnings).toEqual([`tool-policy: ${words}`])
     const told = events.flatMap(({ type, data }) => (type === 'tool_policy' ? [data] : []))
     expect(told).toEqual([expect.objectContaining({ policy: 'tool-policy', status: 'unmatched' })])
   })
@@ -47,10 +47,10 @@ it('names that fit are reported nowhere, nor is the policy of a caller in its su
   const inside = new Agent({ name: 'inside', client: scriptedClient(['Found.']) })
   const client = scriptedClient([callFunction('inside', { task: 'Find it.' }), 'Done.'])
   const middleware = toolPolicy({ allow: ['in*'], strict: true })
-  const agent = new Agent({ client, tools: [inside.asTool()], middleware })
+  const agent = new Agent({ client, tools: [agentTool(inside)], middleware })
 
   const { status } = await agent.run('Go')
 
   expect(status).toBe('completed')
-  expect(agent.explain('Go').warnings).toEqual([])
+  expect(explain(agent, 'Go').warnings).toEqual([])
 })

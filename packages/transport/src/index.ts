@@ -1,4 +1,6 @@
 export { boundedFailure } from './failures/bounded-failure.ts'
+export { ArrivingCalls } from './calls/arriving-calls.ts'
+export type { CallPiece } from './calls/arriving-calls.ts'
 export { CallIds } from './requests/call-ids.ts'
 export { readEventStream } from './http/event-stream.ts'
 export type { EventMapper, EventStreamCall } from './http/event-stream.ts'

@@ -25,6 +25,7 @@ import {
   tool,
 } from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 /** All that a piece of code may edit at one moment of a run. */
 interface Reach {
@@ -449,7 +450,7 @@ describe('an edit counts, or it throws', () => {
       fc.asyncProperty(cases, async ([world, place]) => {
         expect(await effectOrError(world, place)).toEqual([])
       }),
-      { numRuns: Number(process.env['EDIT_RUNS'] ?? 40) },
+      { numRuns: runs(200) },
     )
   })
 })

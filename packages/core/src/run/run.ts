@@ -1,6 +1,7 @@
 import { none } from '../base/none.ts'
 import { createId } from '../base/create-id.ts'
-import { onAbort, unlessAborted } from '../base/promises.ts'
+import { onAbort } from '../base/promises.ts'
+import { unlessAborted } from '../base/waits.ts'
 import type { Middleware } from '../contract/agent.ts'
 import type { CallGate } from '../contract/approval.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'

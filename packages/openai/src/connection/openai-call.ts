@@ -191,7 +191,8 @@ function mapperContext(call: OpenAICall): MapperContext {
   const audioFormat = stringOf(recordOf(body['audio'])['format'])
   const { provider } = connection
   const own = { metadataOf, annotationsOf }
-  return { provider, model, conversationId, ignored, losses, audioFormat, ...own }
+  const toolNames = (request.options.tools ?? []).map(({ name }) => name)
+  return { provider, model, conversationId, ignored, losses, toolNames, audioFormat, ...own }
 }
 
 function failureContext({ connection, request, replay }: OpenAICall): OpenAIFailure {

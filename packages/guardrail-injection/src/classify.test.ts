@@ -99,10 +99,12 @@ it('asks a service over HTTP, such as Prompt Shields', async () => {
   expect([blocked.status, passed.status]).toEqual(['blocked', 'completed'])
 })
 
+const harmless = (): number => 0
+
 it.each([
   ['`classify.assess` must be a function', {}],
-  ['`classify.threshold` must be', { assess: () => 0, threshold: 2 }],
-  ['`classify.stages` must be', { assess: () => 0, stages: ['tools'] }],
+  ['`classify.threshold` must be', { assess: harmless, threshold: 2 }],
+  ['`classify.stages` must be', { assess: harmless, stages: ['tools'] }],
 ])('promptInjection: %s', (words, classify) => {
   expect(() => promptInjection({ classify: classify as never })).toThrow(words)
 })

@@ -64,7 +64,7 @@ const editsOfOptions = (
       tools: [...(options.tools ?? []), extra],
     })),
     [`${key}.options.toolChoice`]: set((options) => ({ ...options, toolChoice: 'required' })),
-    [`${key}.options.conversationId`]: set((options) => ({ ...options, conversationId: 'own' })),
+    [`${key}.options.user`]: set((options) => ({ ...options, user: 'own' })),
     [`${key}.options, in place`]: (reach: Reach): void => {
       Object.assign(reach[key]!.options, { temperature: 1 })
     },

@@ -94,9 +94,7 @@ export function replayOf(body: WireObject): 'safe' | 'unsafe' {
 
 /** The options of a call that the API has no field for. */
 function ignoredOptions(options: ChatOptions, { thinking }: ModelTraits): readonly string[] {
-  const ignored = (['conversationId', 'metadata', 'user'] as const).filter(
-    (name) => options[name] !== undefined,
-  )
+  const ignored = (['metadata', 'user'] as const).filter((name) => options[name] !== undefined)
   return [
     ...ignored,
     ...(options.allowParallelToolCalls === false ? ['allowParallelToolCalls'] : []),

@@ -16,7 +16,7 @@ const nodeGlobals =
   /(?<![\w.'"`-])(process\.(argv|cwd|emit|env|exit|hrtime|memoryUsage|nextTick|on|platform|std\w+|version\w*)|Buffer[.(]|require\(|setImmediate\(|__dirname|__filename)/g
 
 const fileName =
-  /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|test-helper|property\.test|node\.test|config))?\.m?ts$/
+  /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|test-helper|property\.test|node\.test|long\.test|config))?\.m?ts$/
 
 /** Packages that all others may build on, besides core. They run wherever core does. */
 export const foundations: readonly string[] = [
@@ -268,7 +268,7 @@ function exportsAreRight({ exports, publishConfig }: Manifest): boolean {
 
 function code(tree: Tree): [string, string][] {
   return [...tree].filter(([path]) =>
-    /^(packages\/[^/]+\/(src|eval)|scripts|examples)\/.*\.m?ts$/.test(path),
+    /^(packages\/[^/]+\/(src|eval)|scripts|tests|examples)\/.*\.m?ts$/.test(path),
   )
 }
 
@@ -286,7 +286,7 @@ function sources(tree: Tree, name?: string): [string, string][] {
 function importGraph(tree: Tree): ImportGraph {
   return new Map(
     code(tree)
-      .filter(([path]) => /^(packages\/[^/]+\/src|scripts)\//.test(path) && !isTest(path))
+      .filter(([path]) => /^(packages\/[^/]+\/src|scripts|tests)\//.test(path) && !isTest(path))
       .map(([path, text]) => [
         path,
         importedFiles(path, imports(text)).filter((target) => rootOf(target) === rootOf(path)),
@@ -296,7 +296,7 @@ function importGraph(tree: Tree): ImportGraph {
 
 /** `packages/core/src` of a file in it, and `scripts` of a script. */
 function rootOf(path: string): string | undefined {
-  return /^(packages\/[^/]+\/src|scripts)\//.exec(path)?.[1]
+  return /^(packages\/[^/]+\/src|scripts|tests)\//.exec(path)?.[1]
 }
 
 /** Counts lines of code: comments and blank lines help a reader, so they cost nothing. */

@@ -1,3 +1,5 @@
+import type { IdSource } from '../base/create-id.ts'
+import { idsFrom, platformIds } from '../base/create-id.ts'
 import { none } from '../base/none.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
@@ -8,6 +10,7 @@ import { loopConfiguration } from '../loop/limits.ts'
 import { contentFields } from '../messages/chat-response.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
+import type { RunContext } from '../contract/run.ts'
 import { checkAuthority } from '../messages/check-authority.ts'
 import { hostedAnswers, recordAnswers, waitingIn } from '../pausing/approvals.ts'
 import { checkOwner, checkpointState } from '../pausing/checkpoint.ts'
@@ -36,7 +39,6 @@ import { checkNames } from '../base/check-options.ts'
 import type { SessionTurn } from '../messages/session.ts'
 import { claimRequests } from './claim-requests.ts'
 import { checkLateEdit, closeRun, keepPartial, stoppedEarly } from './close-run.ts'
-import { isElsewhere, keptBy } from './provider-conversation.ts'
 import { recover } from './recover.ts'
 import { joinInstructions, toolsOf } from './run-inputs.ts'
 import { enterSession } from './session-turn.ts'
@@ -49,7 +51,8 @@ export function startRun(
   options: RunPlan['options'],
   inside?: RunPlan['inside'],
 ): Started {
-  return start(agent, options, toMessages(input), undefined, inside)
+  const ids = idsOf(agent, options.parent)
+  return start(agent, options, toMessages(input, 'user', ids), ids, undefined, inside)
 }
 
 export function resumeRun(
@@ -59,7 +62,9 @@ export function resumeRun(
   options: RunPlan['options'],
 ): Started {
   checkpointState(checkpoint, options.session)
-  return start(agent, { ...options, answers }, Object.freeze([...checkpoint.input]), checkpoint)
+  const input = Object.freeze([...checkpoint.input])
+  const ids = idsOf(agent, options.parent)
+  return start(agent, { ...options, answers }, input, ids, checkpoint)
 }
 
 /**
@@ -97,10 +102,17 @@ export function configurationOf(
   return loopConfiguration({ ...agent.settings, ...functionInvocation })
 }
 
+/** Ids come from the random numbers of the agent, or of the run that this one is part of. */
+function idsOf({ random }: RunnableAgent, parent: RunContext | undefined): IdSource {
+  if (random !== undefined) return idsFrom(random)
+  return parent === undefined ? platformIds : engineOf(parent).ids
+}
+
 function start(
   agent: RunnableAgent,
   options: RunPlan['options'],
   messages: readonly Message[],
+  ids: IdSource,
   checkpoint?: Checkpoint,
   inside?: RunPlan['inside'],
 ): Started {
@@ -129,6 +141,9 @@ function start(
       store: agent.store,
       storeTimeoutMs: agent.storeTimeoutMs,
       signer: agent.sign,
+      clock: agent.clock,
+      random: agent.random,
+      ids,
     })
   if (options.stream === true) {
     return new ResponseStream(new PumpSource(makeRun, (run) => executeRun(of, run)))
@@ -160,7 +175,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       checkAuthority(of.messages)
       const { answers } = options
       const input = answers ? [...of.messages, ...hostedAnswers(run, answers)] : of.messages
-      run.acceptInput(Object.freeze(withOwnIds(input, session?.messages ?? none)))
+      run.acceptInput(Object.freeze(withOwnIds(input, session?.messages ?? none, run.ids)))
     }
     if (checkpoint !== undefined || options.answers !== undefined) {
       claims = await claimRequests(of, run)
@@ -231,22 +246,11 @@ function prepareRun(view: AgentView): void {
   const { agent, checkpoint, options: runOptions } = plan
   const { journal } = run
   const { state } = journal
-  const { provider } = agent.client
-  run.keeper = provider
   call.applyTools(view)
   if (state?.tools !== undefined) run.tools.restore(state.tools)
-  const kept = state?.keeper === provider ? state : keptBy(provider, session)
-  const { conversationId = kept.conversationId } = options
-  run.conversationId = conversationId
   const history = session?.messages ?? none
   call.history = history
-  run.sent = kept.sent
-  run.progress.enterLoop(() => {
-    const isNew = conversationId !== kept.conversationId
-    const isStrange = session !== undefined && isElsewhere(provider, session)
-    if (isNew) run.sent = isStrange ? 0 : history.length
-    return [...history, ...view.messages]
-  })
+  run.progress.enterLoop(() => [...history, ...view.messages])
   if (checkpoint === undefined && runOptions.answers !== undefined)
     recordAnswers(run, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat

@@ -1,5 +1,4 @@
 import { none } from '../base/none.ts'
-import { createId } from '../base/create-id.ts'
 import type { AgentMiddleware } from '../contract/agent.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponse, PendingRequest, RunStatus } from '../contract/outcome.ts'
@@ -10,7 +9,6 @@ import type { Message } from '../messages/message.ts'
 import { takeCheckpoint } from '../pausing/checkpoint.ts'
 import type { Run } from '../run/run.ts'
 import type { AgentCall } from './agent-call.ts'
-import { isElsewhere, keptBy } from './provider-conversation.ts'
 
 /** Finalizes a run after its middlewares: updates the session. Async only to add a checkpoint to a pause. */
 export function closeRun(
@@ -27,9 +25,7 @@ export function closeRun(
   const response = { ...settled, pending, usage, attempts }
   const { begun, added } = run.messages
   if (session !== undefined && (paused ? begun : kept.has(response.status))) {
-    const { provider } = agent.client
-    if (!begun) tell(call, session, response, provider)
-    const unseen = run.messages.all.length - run.sent
+    if (!begun) tell(call, session, response)
     // What a middleware has put in place of a message comes again after a pause.
     const isKnown = ({ id }: Message): boolean => !paused || added.some((own) => own.id === id)
     session.messages = run.messages.history(
@@ -37,12 +33,6 @@ export function closeRun(
       talkedSince(call, session),
       session.messages,
     )
-    const isKept = run.conversationId !== undefined
-    if (isKept || !isElsewhere(provider, session)) {
-      session.conversationId = run.conversationId
-      session.keeper = isKept ? provider : undefined
-      session.sent = isKept ? Math.max(0, session.messages.length - unseen) : undefined
-    }
   }
   if (!paused) return response
   for (const request of pending) {
@@ -86,24 +76,21 @@ export function checkLateEdit(
 
 /** Ends a run as stopped that a middleware answered before the loop could stop it. */
 export function stoppedEarly(
-  { progress, stopped, sink }: Run,
+  { progress, stopped, sink, ids }: Run,
   given: AgentResponse,
 ): AgentResponse {
   if (stopped === undefined || progress.phase !== 'early' || given.status !== 'completed')
     return given
   const { reason, response } = stopped
-  const more = response === undefined ? none : toChatResponse(response).messages
+  const more = response === undefined ? none : toChatResponse(response, ids).messages
   for (const { id: messageId, ...rest } of more) sink.push({ ...rest, messageId })
   const messages = [...given.messages, ...more]
   return { ...given, messages, ...contentFields(messages), status: 'terminated', reason }
 }
 
 /** Adds the response of a middleware that replaced the loop to the conversation. */
-function tell(call: AgentCall, session: Session, response: AgentResponse, provider: string): void {
+function tell(call: AgentCall, session: Session, response: AgentResponse): void {
   const { run } = call
-  const { conversationId, sent } = keptBy(provider, session)
-  run.conversationId = conversationId
-  run.sent = sent
   call.history = session.messages
   const { journal } = run
   journal.record({ kind: 'begin', messages: [...session.messages, ...run.input] })
@@ -115,7 +102,7 @@ function cancelOpenCalls(response: AgentResponse, run: Run): AgentResponse {
   const calls = openCalls(response.messages)
   if (calls.length === 0) return response
   const message: Message = {
-    id: createId('msg'),
+    id: run.ids.createId('msg'),
     role: 'tool',
     contents: cancelledResults(calls, 'the run ended'),
   }

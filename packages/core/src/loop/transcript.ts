@@ -1,4 +1,3 @@
-import { createId } from '../base/create-id.ts'
 import type { AgentResponse, PendingRequest, RunEnding } from '../contract/outcome.ts'
 import { callGroup } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -27,20 +26,12 @@ export function addResults(
   if (results.length === 0) return
   const { journal, messages, sink } = run
   const { all } = messages
-  const message: Message = { id: createId('msg'), role: 'tool', contents: results }
+  const message: Message = { id: run.ids.createId('msg'), role: 'tool', contents: results }
   const group =
     groupId === undefined || all.at(-1)?.id === groupId ? undefined : callGroup(all, groupId)
   const at = group?.end ?? all.length
-  // A provider that keeps the conversation was told of later messages without these calls.
-  if (at < run.sent) leaveConversation(run)
   journal.record({ kind: 'results', at, message, executed, failed })
   sink.push({ contents: results, role: 'tool', messageId: message.id })
-}
-
-/** Sends the whole conversation to the provider from now on, as to one that has not seen it. */
-export function leaveConversation(run: Run): void {
-  run.conversationId = undefined
-  run.sent = 0
 }
 
 /**
@@ -63,7 +54,7 @@ export function askFor(
   const isOwn = messages.added.some((entry) => entry.id === id)
   const message = isOwn ? messages.all.findLast((entry) => entry.id === id) : undefined
   if (message === undefined) {
-    addAll(run, [{ id: createId('msg'), role: 'assistant', contents: requests }])
+    addAll(run, [{ id: run.ids.createId('msg'), role: 'assistant', contents: requests }])
     return
   }
   journal.record({
@@ -80,10 +71,10 @@ export function loopResponse(
   { status, reason, pending = [] }: RunEnding,
 ): AgentResponse {
   run.progress.moveTo('run')
-  const { id, finishReason, model, metadata = {}, value } = last ?? {}
+  const { id, finishReason, model, conversationId, metadata = {}, value } = last ?? {}
   const messages = [...run.messages.added]
   const { text, functionCalls } = contentFields(messages)
-  const { id: runId, usage, attempts, conversationId } = run
+  const { id: runId, usage, attempts } = run
   const response: AgentResponse = {
     id,
     messages,

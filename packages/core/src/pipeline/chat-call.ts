@@ -122,7 +122,6 @@ export class ChatCall extends ContentCall<ChatResponse> {
   complete(): void {
     const { run } = this
     this.endRequest()
-    run.answered = true
     run.journal.record({ kind: 'model', response: this.result! })
   }
 
@@ -184,7 +183,7 @@ export class ChatView extends ContentView<ChatResponse, ChatCall> implements Cha
 
   set result(value: ChatResponse | ChatResponseInit | string | undefined) {
     this.checkResult()
-    this.call.result = value === undefined ? undefined : toChatResponse(value)
+    this.call.result = value === undefined ? undefined : toChatResponse(value, this.call.run.ids)
   }
 
   repeat(options?: ChatOptions, signal?: AbortSignal): Promise<ChatResponse> {

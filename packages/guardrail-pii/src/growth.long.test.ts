@@ -1,0 +1,28 @@
+import { testGrowthOfExports } from '../../../tests/support/growth-of-exports.ts'
+import * as exports from './index.ts'
+
+const { findPii, patternRecognizer, pii } = exports
+const entities = [
+  'contact',
+  'financial',
+  'gov-id-us',
+  'gov-id-eu',
+  'gov-id-world',
+  'network',
+  'secrets',
+  'url',
+]
+const staff = patternRecognizer({ kind: 'staff', pattern: /\bE-\d{6}\b/, context: /staff/ })
+
+testGrowthOfExports(exports, {
+  texts: {
+    findPii: (text) => findPii(text),
+    'findPii (all kinds, decoding)': (text) =>
+      findPii(text, { entities, decode: ['base64', 'url', 'hex'] }),
+    patternRecognizer: (text) => [...staff.find(text, { regions: [], validate: true })],
+  },
+  middlewares: {
+    pii: () => pii(),
+    'pii (with a vault)': () => pii({ vault: true }),
+  },
+})

@@ -1,0 +1,112 @@
+import type { ChildProcess } from 'node:child_process'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import KeyvRedis from '@keyv/redis'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeWithRedis, redisUrl } from '../../../tests/support/real-redis.ts'
+import type { Order, Told } from './circuit-process.test-helper.ts'
+
+const namespace = `lamella-circuit-test-${crypto.randomUUID()}`
+const openMs = 2000
+
+const told: Told[] = []
+const children = new Set<ChildProcess>()
+
+async function startProcess(): Promise<ChildProcess> {
+  const helper = fileURLToPath(new URL('circuit-process.test-helper.ts', import.meta.url))
+  const child = fork(helper, [redisUrl, namespace, `${openMs}`], {
+    execArgv: ['--conditions=@lamella/source'],
+    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'lamella-compile-cache') },
+  })
+  children.add(child)
+  await once(child, 'message')
+  child.on('message', (message: Told) => told.push(message))
+  return child
+}
+
+type Counts = Readonly<Partial<Record<Told, number>>>
+
+/** Resolves to the messages of the processes since the last command, once all expected ones are there. */
+async function whatFollows(send: () => void, isAll: (counts: Counts) => boolean): Promise<Counts> {
+  told.length = 0
+  send()
+  await expect.poll(() => isAll(counted()), { timeout: 10_000, interval: 10 }).toBe(true)
+  return counted()
+}
+
+function counted(): Counts {
+  const counts: Partial<Record<Told, number>> = {}
+  for (const one of told) counts[one] = (counts[one] ?? 0) + 1
+  return counts
+}
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, openMs))
+
+describeWithRedis('four processes on one Redis', { timeout: 30_000 }, () => {
+  let four: readonly ChildProcess[] = []
+  beforeAll(async () => {
+    four = await Promise.all([1, 2, 3, 4].map(startProcess))
+  }, 30_000)
+
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL')
+    const adapter = new KeyvRedis(redisUrl, { namespace })
+    await adapter.clear()
+    await adapter.disconnect()
+  })
+
+  const sendAll = (message: Order | 'go') => () => four.forEach((child) => child.send(message))
+  const breakCircuit = (circuit: string): Promise<Counts> => {
+    const order: Order = { circuit, calls: 10, model: 'fails' }
+    return whatFollows(sendAll(order), ({ failed = 0, rejected = 0 }) => failed + rejected === 40)
+  }
+
+  it('open one once, and then none of them asks the model', async () => {
+    const broken = await breakCircuit('opens')
+    const order: Order = { circuit: 'opens', calls: 5, model: 'answers' }
+    const later = await whatFollows(sendAll(order), ({ rejected }) => rejected === 20)
+
+    expect(broken.opened).toBe(1)
+    expect(later).toEqual({ rejected: 20 })
+  })
+
+  it('send one call to try it out, and close it for all', async () => {
+    await breakCircuit('closes')
+    await pause()
+
+    const order: Order = { circuit: 'closes', calls: 5, model: 'waits' }
+    const tried = await whatFollows(sendAll(order), ({ rejected }) => rejected === 19)
+    const closed = await whatFollows(sendAll('go'), ({ answered }) => answered === 1)
+    const later = await whatFollows(sendAll(order), ({ answered }) => answered === 20)
+
+    expect(tried).toEqual({ asked: 1, rejected: 19 })
+    expect(closed).toEqual({ answered: 1 })
+    expect(later).toEqual({ asked: 20, answered: 20 })
+  })
+
+  it('continue without one that dies during its trial', async () => {
+    const doomed = await startProcess()
+    await breakCircuit('dies')
+    await pause()
+    const waiting: Order = { circuit: 'dies', calls: 1, model: 'waits' }
+    await whatFollows(
+      () => doomed.send(waiting),
+      ({ asked }) => asked === 1,
+    )
+    doomed.kill('SIGKILL')
+
+    const order: Order = { circuit: 'dies', calls: 1, model: 'answers' }
+    const blocked = await whatFollows(sendAll(order), ({ rejected }) => rejected === 4)
+    await pause()
+    const freed = await whatFollows(
+      () => four[0]!.send(order),
+      ({ answered }) => answered === 1,
+    )
+
+    expect(blocked).toEqual({ rejected: 4 })
+    expect(freed).toEqual({ asked: 1, answered: 1 })
+  })
+})

@@ -21,7 +21,7 @@ const open = order(
 const page =
   '(?:https?:\\/\\/|www\\.)(?!localhost|127\\.|192\\.168|10\\.)[^\\s"\'<>]{1,200}|\\b[\\w-]{2,40}\\.(?:[\\w-]{2,40}\\.)?(?:com|org|net|io|ai|co|info|xyz|site|online|ru|cn|me|app|dev|example|test)\\b'
 const first = words(
-  'before (?:you |your )?(?:answer|answering|respond|responding|reply|replying|continue|continuing|proceed|proceeding|finish|finishing|complete|completing|summari[sz]e|summari[sz]ing|do(?:ing)? anything|going on|go on|carry on|any(?:thing| other))|first,? then (?:answer|respond|reply|continue)|in order to (?:answer|continue|complete|finish)|to (?:complete|finish) (?:the|your|this) (?:task|request|answer)',
+  'before (?:you |your )?(?:answer|answering|respond|responding|reply|replying|continue|continuing|proceed|proceeding|finish|finishing|complete|completing|summari[sz]e|summari[sz]ing|do(?:ing)? anything|go(?:ing)? on|carry on|any(?:thing| other))|first,? then (?:answer|respond|reply|continue)|in order to (?:answer|continue|complete|finish)|to (?:complete|finish) (?:the|your|this) (?:task|request|answer)',
 )
 
 const write = order('send|write|post|text|dm|message|e-?mail|reply|tell')

@@ -1,6 +1,14 @@
-import type { LimitClaim, LimitGrant, StoreLimits } from '@lamella/core'
-import type { LimitTake, LimitUsage } from '@lamella/core/authoring'
-import {
+import type {
+  LimitClaim,
+  LimitGrant,
+  StoreLimits,
+  LimitTake,
+  LimitUsage,
+} from '@lamella/core/authoring'
+import { limitMath } from '@lamella/core/authoring'
+import type { Database, RunQuery } from './database.ts'
+
+const {
   addTake,
   emptyUsage,
   forgottenUntil,
@@ -11,8 +19,7 @@ import {
   settleTake,
   usageEnds,
   waitFor,
-} from '@lamella/core/authoring'
-import type { Database, RunQuery } from './database.ts'
+} = limitMath
 
 interface Loaded {
   readonly claim: LimitClaim

@@ -1,7 +1,8 @@
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { ChatResponseInit, Content, Session, SessionSnapshot } from '../index.ts'
+import type { ChatResponseInit } from '../authoring.ts'
+import type { Content, Session, SessionSnapshot } from '../index.ts'
 import {
   Agent,
   agentMiddleware,

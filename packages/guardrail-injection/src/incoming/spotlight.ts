@@ -1,8 +1,7 @@
 import type { ChatContext, ChatMiddleware, Content, Message } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
-import { defineChatMiddleware, sha256 } from '@lamella/core/authoring'
-import { createSecretId } from '@lamella/core'
+import { defineChatMiddleware, sha256, createSecretId } from '@lamella/core/authoring'
 
 /**
  * How results of tools are marked as data (Hines and others, 2024, "Defending against indirect

@@ -1,4 +1,5 @@
-import type { FunctionCallContent, Origin } from '@lamella/core'
+import type { FunctionCallContent } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import { recordOf, stringOf, TransportFault } from '@lamella/transport'

@@ -17,31 +17,24 @@ export {
   observeMiddleware,
   reporter,
 } from './authoring/report-event.ts'
-export { checkOptions, wrongOption } from './base/check-options.ts'
+export { checkOptions, checkTimeLimit, wrongOption } from './base/check-options.ts'
 export type { OptionRules } from './base/check-options.ts'
 export { createSecretId } from './base/create-id.ts'
 export { isObject } from './base/is-object.ts'
 export { canonicalJson, isJson, jsonCopy, toBase64 } from './base/json.ts'
-export { isThenable, onAbort, unlessAborted } from './base/promises.ts'
+export { isThenable, onAbort } from './base/promises.ts'
 export { sha256 } from './base/sha256.ts'
 export { toJsonSchema } from './base/standard-schema.ts'
 export type { StandardIssue } from './base/standard-schema.ts'
-export { takeTurn } from './base/take-turn.ts'
-export {
-  backgroundTimer,
-  callLater,
-  longestTimerMs,
-  systemClock,
-  withinTime,
-} from './base/timers.ts'
+export { backgroundTimer, callLater, longestTimerMs, systemClock } from './base/timers.ts'
 export type { Clock } from './base/timers.ts'
 export { formatIssues, validate } from './base/validate.ts'
+export { takeTurn, unlessAborted, withinTime } from './base/waits.ts'
 export type { ApprovalGate, ExecutionGate } from './contract/approval.ts'
 export { checkChatOptions, declareChatOption } from './contract/chat-option-names.ts'
 export { mergeChatOptions } from './contract/chat-options.ts'
 export type { ContinuationReport } from './contract/chat.ts'
 export { exitOf, isControlFlow } from './contract/control-flow.ts'
-export type { MiddlewareExit } from './contract/control-flow.ts'
 export type {
   BatchContext,
   InterceptorMiddleware,
@@ -49,6 +42,8 @@ export type {
 } from './contract/interceptors.ts'
 export { retryableKinds, withoutPartial } from './contract/provider-error.ts'
 export type { RateLimitInfo } from './contract/rate-limit-info.ts'
+export type { RunPlan } from './contract/run-plan.ts'
+export type { HostedTool } from './contract/run.ts'
 export { functionPipeline } from './loop/function-pipeline.ts'
 export { interceptLoop } from './loop/intercept-loop.ts'
 export type { ChatResponseInit } from './messages/chat-response.ts'
@@ -74,5 +69,3 @@ export { checkStore } from './store/store-needs.ts'
 export type { StoreNeed } from './store/store-needs.ts'
 export { withinStoreTime } from './store/store-time-limit.ts'
 export type { TransformController } from './stream/update-transformer.ts'
-export type { RunPlan } from './contract/run-plan.ts'
-export type { HostedTool } from './contract/run.ts'

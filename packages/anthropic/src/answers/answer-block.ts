@@ -1,7 +1,6 @@
-import type { Content, FunctionCallContent } from '@lamella/core'
+import type { Content } from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
-import { createId } from '@lamella/core'
-import type { WireObject } from '@lamella/transport'
+import type { ArrivingCalls, WireObject } from '@lamella/transport'
 import { listOf, recordOf, stringOf } from '@lamella/transport'
 import { toAnnotation } from './to-annotation.ts'
 
@@ -9,8 +8,8 @@ export interface AnswerBlockInit {
   readonly wire: WireObject
   /** Two thoughts in a row are two, by their ids. */
   readonly thoughtId: string
-  /** Which of the answer's calls it is. */
-  readonly callIndex: number
+  /** The answer's calls so far. */
+  readonly calls: ArrivingCalls
   readonly origin: Origin
   /** By the id of a hosted tool's call, the tool's name. */
   readonly hostedNames: Map<unknown, string>
@@ -25,7 +24,6 @@ export class AnswerBlock {
   readonly holdsBack: boolean
   readonly #init: AnswerBlockInit
   readonly #type: string
-  readonly #callId: string
   readonly #citations: unknown[] = []
   #hasBegun = false
   #start: number | undefined
@@ -39,7 +37,6 @@ export class AnswerBlock {
     this.#type = stringOf(wire['type']) ?? 'unknown'
     this.isCall = this.#type === 'tool_use'
     this.holdsBack = !this.isCall && !this.#isHostedCall
-    this.#callId = stringOf(wire['id']) ?? createId('call')
     if (this.#isHostedCall) init.hostedNames.set(wire['id'], this.#hostedName)
   }
 
@@ -64,7 +61,7 @@ export class AnswerBlock {
         this.#signature = stringOf(wire['signature']) ?? ''
         return this.#thought(wire['thinking'])
       case 'tool_use':
-        return [this.#call('')]
+        return this.#startCall()
       default:
         // Shown as it works. What it did replaces it, by its id.
         return this.#isHostedCall
@@ -93,8 +90,9 @@ export class AnswerBlock {
       case 'input_json_delta': {
         const piece = stringOf(delta['partial_json'])
         if (piece === undefined) return []
+        if (this.isCall) return this.#addCall(piece)
         this.#json += piece
-        return this.isCall ? [this.#call(piece)] : []
+        return []
       }
       default:
         return []
@@ -132,8 +130,7 @@ export class AnswerBlock {
             ]
       }
       case 'tool_use':
-        // No pieces came: the input stood in the block, as in a whole answer, or there is none.
-        return this.#json === '' ? [this.#call(JSON.stringify(recordOf(wire['input'])))] : []
+        return this.#init.calls.endAt(this, origin)
       default:
         return [this.#hosted(this.#whole(), origin)]
     }
@@ -152,24 +149,22 @@ export class AnswerBlock {
     return [{ type: 'reasoning', text: piece, id: this.#init.thoughtId, ...this.#first() }]
   }
 
-  #call(piece: string): FunctionCallContent {
-    const { wire, callIndex } = this.#init
-    const { caller, toolset_name: toolset } = wire
+  /** The input stands in the block, as in a whole answer, or comes in pieces. */
+  #startCall(): Content[] {
+    const { wire, calls, origin } = this.#init
+    const { id, name, input, caller, toolset_name: toolset } = wire
     // Calls of the model itself need not say so.
     const isDirect = caller == null || recordOf(caller)['type'] === 'direct'
     const providerData = {
       ...(!isDirect && { caller }),
       ...(toolset != null && { toolset_name: toolset }),
     }
-    return {
-      type: 'function-call',
-      callId: this.#callId,
-      name: stringOf(wire['name']) ?? '',
-      arguments: piece,
-      index: callIndex,
-      ...(!this.#hasBegun && Object.keys(providerData).length > 0 && { providerData }),
-      ...this.#first(),
-    }
+    const start = { place: this, id, name, isStart: true, providerData }
+    return calls.add([{ ...start, arguments: input || {} }], origin)
+  }
+
+  #addCall(piece: string): Content[] {
+    return this.#init.calls.add([{ place: this, arguments: piece }], this.#init.origin)
   }
 
   #hosted(data: WireObject, origin: Origin): Content {

@@ -3,6 +3,7 @@ import { foldUpdates } from '@lamella/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientRequest, collect } from '@lamella/testing'
 import type { Recording } from '../../fixtures/messages-recording.ts'
+import { withProviderIds } from '../../../../scripts/provider-harness/provider-ids.ts'
 import { messagesRecording, messagesSse } from '../../fixtures/messages-recording.ts'
 import { answer, RawServer } from '@lamella/testing/raw-server'
 import { AnthropicChatClient } from '../anthropic-chat-client.ts'
@@ -18,13 +19,17 @@ afterAll(() => server.stop())
 /** The answer, after it was seen that the stream of it folds to the same, whatever its pieces. */
 async function both({ whole, sse }: Recording): Promise<ChatResponse> {
   server.handler = answer(whole)
-  const { raw, ...response } = await client.respond(clientRequest())
+  const { raw, ...response } = withProviderIds(await client.respond(clientRequest()))
   expect(raw).toEqual(whole)
   for (const size of [0, 1, 7]) {
     server.handler = answer(sse, { size })
-    expect(foldUpdates(await collect(client.stream(clientRequest())))).toEqual(response)
+    expect(await streamed()).toEqual(response)
   }
   return response
+}
+
+async function streamed(): Promise<ChatResponse> {
+  return withProviderIds(foldUpdates(await collect(client.stream(clientRequest()))))
 }
 
 const origin = { provider: 'anthropic', model: 'claude-sonnet-5-5' }
@@ -274,7 +279,7 @@ test('what code calls tools with comes in the first event', async () => {
 
   expect(response).toMatchObject({
     finishReason: 'tool-calls',
-    functionCalls: [{ callId: 'toolu_a', arguments: '{"die":1}', providerData: { caller } }],
+    functionCalls: [{ arguments: '{"die":1}', providerData: { callId: 'toolu_a', caller } }],
     metadata: { container },
   })
 })
@@ -288,12 +293,12 @@ test('a second answer spliced into the stream of a broken one replaces it', asyn
   )
   const cut = broken.sse.slice(0, broken.sse.lastIndexOf('event: content_block_delta'))
   server.handler = answer(whole.whole)
-  const { raw: _, ...expected } = await client.respond(clientRequest())
+  const { raw: _, ...expected } = withProviderIds(await client.respond(clientRequest()))
   server.handler = answer(cut + whole.sse)
 
   const updates = await collect(client.stream(clientRequest()))
 
-  expect(foldUpdates(updates)).toEqual(expected)
+  expect(withProviderIds(foldUpdates(updates))).toEqual(expected)
   expect(updates.filter(({ restart }) => restart)).toHaveLength(1)
 })
 
@@ -301,11 +306,11 @@ test('an announcement of the same answer twice changes nothing', async () => {
   const { whole, sse } = messagesRecording([say('So.') as never])
   const start = sse.slice(0, sse.indexOf('\n\n') + 2)
   server.handler = answer(start + sse)
-  const streamed = foldUpdates(await collect(client.stream(clientRequest())))
+  const cut = await streamed()
 
   server.handler = answer(whole)
-  const { raw: _, ...response } = await client.respond(clientRequest())
-  expect(streamed).toEqual(response)
+  const { raw: _, ...response } = withProviderIds(await client.respond(clientRequest()))
+  expect(cut).toEqual(response)
 })
 
 test('a fallback on the server names the model that answered, streamed as whole', async () => {
@@ -357,11 +362,11 @@ test('blocks whose end a gateway forgot are complete at the end of the answer', 
     { stop: 'tool_use' },
   )
   server.handler = answer(sse.replaceAll(/event: content_block_stop\n.*\n\n/g, ''))
-  const streamed = foldUpdates(await collect(client.stream(clientRequest())))
+  const cut = await streamed()
 
   server.handler = answer(whole)
-  const { raw: _, ...response } = await client.respond(clientRequest())
-  expect(streamed).toEqual(response)
+  const { raw: _, ...response } = withProviderIds(await client.respond(clientRequest()))
+  expect(cut).toEqual(response)
 })
 
 test('input that is no JSON arrives as it came', async () => {

@@ -2,7 +2,14 @@ import type { ChatResponseUpdate, Content, FinishReason } from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { EventMapper, WireObject } from '@lamella/transport'
-import { InBandFailure, listOf, recordOf, stringOf, TransportFault } from '@lamella/transport'
+import {
+  ArrivingCalls,
+  InBandFailure,
+  listOf,
+  recordOf,
+  stringOf,
+  TransportFault,
+} from '@lamella/transport'
 import { AnswerBlock } from './answer-block.ts'
 import { mergeCounts, toUsage } from './anthropic-usage.ts'
 
@@ -10,6 +17,8 @@ export interface MapperContext {
   readonly provider: string
   /** As it was asked for: the name under which it will be asked again. */
   readonly model: string | undefined
+  /** Names of the tools in the request. */
+  readonly toolNames: readonly string[]
   /** Options of the call that the API has no field for. */
   readonly ignored: readonly string[]
   /** Parts of the history that the request left out or changed. */
@@ -40,13 +49,14 @@ export class MessagesUpdates implements EventMapper {
   #facts: WireObject = {}
   #hasEnded = false
   #thoughts = 0
-  #calls = 0
+  #calls: ArrivingCalls
   #textLength = 0
   /** Calls that have their place: what is added to them stands between no texts. */
   readonly #placed = new Set<unknown>()
 
   constructor(context: MapperContext) {
     this.#context = context
+    this.#calls = new ArrivingCalls(context.toolNames)
     this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
   }
 
@@ -125,7 +135,7 @@ export class MessagesUpdates implements EventMapper {
     this.#counts = {}
     this.#facts = {}
     this.#hasEnded = false
-    this.#calls = 0
+    this.#calls = new ArrivingCalls(this.#context.toolNames)
     this.#thoughts = 0
     this.#textLength = 0
     updates.push({ contents: [], restart: true })
@@ -159,12 +169,11 @@ export class MessagesUpdates implements EventMapper {
     const block = new AnswerBlock({
       wire,
       thoughtId: `${this.#messageId}#${this.#thoughts++}`,
-      callIndex: this.#calls,
+      calls: this.#calls,
       origin: this.#origin,
       hostedNames: this.#hostedNames,
       textLength: () => this.#textLength,
     })
-    if (block.isCall) this.#calls++
     this.#open.push({ index, block, steps: [], isDone: false })
     this.#go(index, () => block.begin(), updates)
   }
@@ -209,6 +218,7 @@ export class MessagesUpdates implements EventMapper {
   /** Adds the facts of the whole answer. Usage is reported again with each event that has some. */
   #end(updates: ChatResponseUpdate[]): void {
     this.#finish(undefined, updates)
+    this.#emit(updates, this.#calls.end(this.#origin))
     const { stop_reason: reason, stop_sequence: stop, stop_details: details } = this.#facts
     const usage = toUsage(this.#counts)
     const finishReason = finishReasons[String(reason)] ?? stringOf(reason)

@@ -2,6 +2,7 @@ import { foldUpdates } from '@lamella/core'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clientRequest, collect } from '@lamella/testing'
+import { withProviderIds } from '../../../../scripts/provider-harness/provider-ids.ts'
 import { messagesRecording } from '../../fixtures/messages-recording.ts'
 import { AnthropicChatClient } from '../anthropic-chat-client.ts'
 
@@ -39,12 +40,11 @@ test('whatever an answer holds and however it is cut, streamed it is the same as
         )
         const { whole, sse } = messagesRecording(content, { size, isInterleaved })
 
-        const { raw: _, ...plain } = await clientOf(() => Response.json(whole)).respond(
-          clientRequest(),
-        )
+        const answered = await clientOf(() => Response.json(whole)).respond(clientRequest())
+        const { raw: _, ...plain } = withProviderIds(answered)
         const streamed = await collect(clientOf(() => inSteps(sse, step)).stream(clientRequest()))
 
-        expect(foldUpdates(streamed)).toEqual(plain)
+        expect(withProviderIds(foldUpdates(streamed))).toEqual(plain)
       },
     ),
   )

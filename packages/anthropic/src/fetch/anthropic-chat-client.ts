@@ -109,6 +109,7 @@ export class AnthropicChatClient extends BaseChatClient {
     const context: MapperContext = {
       provider: this.provider,
       model: request.options.model ?? this.model,
+      toolNames: (request.options.tools ?? []).map(({ name }) => name),
       ignored: ignoredOptions(request),
       losses: this.#losses,
     }

@@ -70,7 +70,8 @@ describe.each([false, true])('streamed: %s', (stream) => {
         : client.respond(clientRequest(messages))
     const first = await ask([user(text('Go.'))])
     const kept: MessageInit[] = JSON.parse(JSON.stringify(first.messages))
-    const result = { type: 'function-result', callId: 'toolu_1', contents: [text('4')] } as const
+    const { callId } = first.functionCalls[0]!
+    const result = { type: 'function-result', callId, contents: [text('4')] } as const
     const history = [user(text('Go.')), ...kept, { role: 'tool', contents: [result] } as const]
 
     const { metadata } = await ask(history)

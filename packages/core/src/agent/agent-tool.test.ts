@@ -199,12 +199,12 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
     expect(outline(response.messages)[1]).toBe('tool: c1 = FOUND IT.')
   })
 
-  it('has a session of its own by default; with `shareSession` it has the state, and neither messages nor conversation', async () => {
-    const session = createSession({ conversationId: 'conv', state: { count: 1 } })
+  it('has a session of its own by default; with `shareSession` it has the state, and no messages', async () => {
+    const session = createSession({ state: { count: 1 } })
     const seen: unknown[] = []
     const look = agentMiddleware('look', async (context, callNext) => {
-      const { conversationId, messages, state } = context.session ?? {}
-      seen.push({ conversationId, messages: messages?.length, state })
+      const { messages, state } = context.session ?? {}
+      seen.push({ messages: messages?.length, state })
       if (state !== undefined) state['count'] = 2
       await callNext()
     })
@@ -215,11 +215,10 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
     await play(shared.agent, 'Go', { session, stream })
 
     expect(seen).toEqual([
-      { conversationId: undefined, messages: undefined, state: undefined },
-      { conversationId: undefined, messages: 0, state: { count: 2 } },
+      { messages: undefined, state: undefined },
+      { messages: 0, state: { count: 2 } },
     ])
     expect(session.state).toEqual({ count: 2 })
-    expect(session.conversationId).toBe('conv')
     expect(outline(session.messages).filter((line) => line.startsWith('user'))).toEqual([
       'user: Go',
       'user: Go',

@@ -16,6 +16,7 @@ import { lifecycle } from '@lamella/lifecycle'
 import { Journal } from '../run/journal.ts'
 import { comparable, modes, play, playOn } from '../loop/loop-invariant.test-helper.ts'
 import { shouting } from '../stream/shouting.test-helper.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 const kinds = [
   'good',
@@ -212,7 +213,7 @@ describe.each(modes)(
             expect([...rounded, ...other.rounded]).toEqual(process.rounded)
           }
         }),
-        { numRuns: 40 },
+        { numRuns: runs(40) },
       )
     }, 60_000)
   },

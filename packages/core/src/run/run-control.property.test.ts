@@ -13,6 +13,7 @@ import {
   tool,
 } from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 /** A run of two rounds and a sub-agent, with a moment in every place where middlewares are. */
 function make(moment: (where: string) => void, ran: string[]): Agent {
@@ -102,7 +103,7 @@ describe.each(runModes)('a run that is cancelled at any moment, %s', (mode) => {
         expect(response?.text.endsWith('Done.')).toBe(true)
         expect(ran.toSorted()).toEqual(['c1', 'c2', 'inside'])
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     )
   })
 })

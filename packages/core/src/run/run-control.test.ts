@@ -188,7 +188,6 @@ describe('RunControl', () => {
   it.each([
     [{ mode: 'later' }, '`mode`'],
     [{ timeoutMs: -1 }, '`timeoutMs`'],
-    [{ timeoutMs: 2 ** 31 }, '`timeoutMs`'],
     [{ timeoutMs: Number.NaN }, '`timeoutMs`'],
   ])('names what is wrong: %o', (options, problem) => {
     expect(() => new RunControl().cancel(options as never)).toThrow(problem)

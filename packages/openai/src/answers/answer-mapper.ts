@@ -12,6 +12,8 @@ export interface MapperContext {
   readonly ignored: readonly string[]
   /** Parts of the history that the request left out or changed. */
   readonly losses: readonly string[]
+  /** Names of the tools in the request. */
+  readonly toolNames: readonly string[]
   /** Of spoken answers, which do not say it themselves. */
   readonly audioFormat?: string | undefined
   /** Reads metadata of a subclass's own from a response or an event. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientRequest, collect } from '@lamella/testing'
 import { completionsRecording, completionsSse } from '../../fixtures/completions-recording.ts'
 import { answer, RawServer } from '@lamella/testing/raw-server'
+import { providerId, withProviderIds } from '../../../../scripts/provider-harness/provider-ids.ts'
 import type { Recording } from '../../fixtures/responses-recording.ts'
 import { OpenAIChatCompletionsClient } from '../openai-chat-completions-client.ts'
 
@@ -77,16 +78,16 @@ function contentsOf(response: ChatResponse): readonly Content[] {
 
 describe.each(Object.entries(recordings))('%s', (_name, recording) => {
   test('is the same streamed and whole', async () => {
-    const { raw, ...plain } = await whole(recording)
+    const { raw, ...plain } = withProviderIds(await whole(recording))
 
-    expect(await streamed(recording.sse)).toEqual(plain)
+    expect(withProviderIds(await streamed(recording.sse))).toEqual(plain)
     expect(raw).toEqual(recording.whole)
   })
 
   test('does not depend on how the bytes are split', async () => {
-    const { raw: _, ...plain } = await whole(recording)
+    const { raw: _, ...plain } = withProviderIds(await whole(recording))
 
-    expect(await streamed(recording.sse, 1)).toEqual(plain)
+    expect(withProviderIds(await streamed(recording.sse, 1))).toEqual(plain)
   })
 })
 
@@ -211,7 +212,7 @@ test('parallel calls with the same index are told apart by their ids', async () 
     ]),
   )
 
-  expect(functionCalls.map(({ callId, arguments: args }) => [callId, args])).toEqual([
+  expect(functionCalls.map((each) => [providerId(each), each.arguments])).toEqual([
     ['call_1', '{"a":1}'],
     ['call_2', '{"b":2}'],
   ])

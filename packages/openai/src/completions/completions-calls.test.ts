@@ -133,7 +133,7 @@ describe('a call beside `custom`', () => {
 
     for (const response of [await whole([call]), await streamed(stream([{ index: 0, ...call }]))]) {
       expect(namesOf(response)).toEqual(['pay({"a":1})'])
-      expect(response.functionCalls[0]!.providerData).toBeUndefined()
+      expect(response.functionCalls[0]!.providerData).toEqual({ callId: 'call-1' })
     }
   })
 
@@ -145,7 +145,7 @@ describe('a call beside `custom`', () => {
       await whole([{ ...custom, function: { name: '', arguments: '' } }]),
     ]) {
       expect(namesOf(response)).toEqual(['run(ls)'])
-      expect(response.functionCalls[0]!.providerData).toEqual({ type: 'custom' })
+      expect(response.functionCalls[0]!.providerData).toEqual({ callId: 'call-1', type: 'custom' })
     }
   })
 })

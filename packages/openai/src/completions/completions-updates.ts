@@ -1,10 +1,17 @@
-import type { ChatResponseUpdate, Content, FinishReason } from '@lamella/core'
+import type { ChatResponseUpdate, Content, FinishReason, FunctionCallContent } from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
-import { defined, InBandFailure, listOf, recordOf, stringOf } from '@lamella/transport'
+import {
+  ArrivingCalls,
+  defined,
+  InBandFailure,
+  listOf,
+  recordOf,
+  stringOf,
+} from '@lamella/transport'
 import type { ChatDialect } from '../dialects/chat-dialect.ts'
-import { CompletionCalls } from './completions-calls.ts'
+import { callPieces } from './completions-calls.ts'
 import { CompletionThoughts } from './completions-thoughts.ts'
 import { toUsage } from '../answers/openai-usage.ts'
 import { toAnnotation, toCitations } from '../answers/to-annotation.ts'
@@ -25,7 +32,7 @@ export class CompletionsUpdates implements AnswerMapper {
   /** Usage comes after the answer: only `[DONE]` or the end of the body says that nothing follows. */
   readonly isOver = false
   readonly #context: MapperContext
-  readonly #calls = new CompletionCalls()
+  readonly #calls: ArrivingCalls
   readonly #thoughts = new CompletionThoughts()
   #origin: Origin
   #messageId = ''
@@ -42,17 +49,20 @@ export class CompletionsUpdates implements AnswerMapper {
 
   constructor(context: MapperContext, dialect: ChatDialect) {
     this.#context = context
+    this.#calls = new ArrivingCalls(context.toolNames)
     this.#dialect = dialect
     this.#tags = new ThinkingTags(dialect.thinkingTags)
     this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
   }
 
   /** Not all servers give a reason; `[DONE]` and the count of usage come after the answer, too. */
-  end(hasDoneMarker: boolean): boolean {
+  end(hasDoneMarker: boolean, updates: ChatResponseUpdate[]): boolean {
     if (!this.#hasBegun) return false
     if (this.#finishReason !== undefined) return true
     // Without a reason, a call that breaks off in its arguments was cut.
-    return (hasDoneMarker || this.#hasFinalUsage) && this.#calls.areComplete
+    const isComplete = (hasDoneMarker || this.#hasFinalUsage) && this.#calls.areComplete
+    if (isComplete) this.#endCalls(updates)
+    return isComplete
   }
 
   /** Appends the updates of a completion that came in one piece. */
@@ -62,7 +72,7 @@ export class CompletionsUpdates implements AnswerMapper {
     if (choice['error']) throw new InBandFailure(choice['error'])
     this.#delta(recordOf(choice['message']), updates)
     this.#logProbs.push(...listOf(recordOf(choice['logprobs'])['content']))
-    this.#calls.checkNames()
+    this.#endCalls(updates)
     this.#facts(completion, choice, updates)
   }
 
@@ -124,10 +134,8 @@ export class CompletionsUpdates implements AnswerMapper {
       this.#emit(updates, { type: 'refusal', text: refusal })
     }
     if (calls || legacy) {
-      for (const call of this.#calls.add(calls ?? [{ function: legacy }], this.#origin)) {
-        this.#endThought(updates)
-        this.#emit(updates, call)
-      }
+      const pieces = callPieces(calls ?? [{ function: legacy }])
+      this.#call(this.#calls.add(pieces, this.#origin), updates)
     }
     for (const image of listOf(delta['images'])) this.#show(recordOf(image), updates)
     const { extra_content: extraContent } = delta
@@ -142,6 +150,17 @@ export class CompletionsUpdates implements AnswerMapper {
       )
     const cited = this.#context.annotationsOf?.(delta)
     if (cited !== undefined) this.#cite(cited, updates)
+  }
+
+  #call(calls: readonly FunctionCallContent[], updates: ChatResponseUpdate[]): void {
+    for (const call of calls) {
+      this.#endThought(updates)
+      this.#emit(updates, call)
+    }
+  }
+
+  #endCalls(updates: ChatResponseUpdate[]): void {
+    this.#call(this.#calls.end(this.#origin), updates)
   }
 
   #hearText(text: string, updates: ChatResponseUpdate[]): void {
@@ -232,7 +251,7 @@ export class CompletionsUpdates implements AnswerMapper {
     const finish = stringOf(choice['finish_reason'])
     if (finish !== undefined) {
       this.#tell(this.#tags.rest(), updates)
-      this.#calls.checkNames()
+      this.#endCalls(updates)
       this.#finishReason = this.#toFinishReason(finish)
       this.#endThought(updates)
     }

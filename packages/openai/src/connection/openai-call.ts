@@ -186,12 +186,13 @@ function send(call: OpenAICall, request: CallRequest, signal: AbortSignal): Prom
 function mapperContext(call: OpenAICall): MapperContext {
   const { unknownOptions, connection, request, model, body, losses } = call
   const { metadataOf, annotationsOf } = call
-  const { conversationId } = request.options
+  const conversationId = stringOf(body['conversation'])
   const ignored = unknownOptions.filter((name) => request.options[name] !== undefined)
   const audioFormat = stringOf(recordOf(body['audio'])['format'])
   const { provider } = connection
   const own = { metadataOf, annotationsOf }
-  return { provider, model, conversationId, ignored, losses, audioFormat, ...own }
+  const toolNames = (request.options.tools ?? []).map(({ name }) => name)
+  return { provider, model, conversationId, ignored, losses, toolNames, audioFormat, ...own }
 }
 
 function failureContext({ connection, request, replay }: OpenAICall): OpenAIFailure {

@@ -179,8 +179,8 @@ class FollowedMapper implements EventMapper {
     }
   }
 
-  end(hasDoneMarker: boolean): boolean {
-    return this.#mapper.end(hasDoneMarker)
+  end(hasDoneMarker: boolean, updates: ChatResponseUpdate[]): boolean {
+    return this.#mapper.end(hasDoneMarker, updates)
   }
 }
 

@@ -90,8 +90,8 @@ function assistantItems(turn: readonly Content[], freeTextCalls: Set<string>): I
         break
       case 'function-call': {
         const { callId, name } = content
-        // `extra` is what a Chat Completions server put beside a call: no field of this API.
-        const { type, itemId: _id, reasoningId: _reasoning, extra: _beside, ...extra } = data
+        const { type, namespace, caller, async: isAsync } = data
+        const extra = { namespace, caller, async: isAsync }
         const call = { call_id: callId, name, id }
         if (type === 'custom') {
           freeTextCalls.add(callId)

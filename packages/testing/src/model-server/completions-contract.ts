@@ -1,4 +1,3 @@
-import type { FunctionResultContent } from '@lamella/core'
 import { listOf, recordOf } from '@lamella/transport'
 import { demand, demandSame } from '../contracts/contract-assertions.ts'
 import type { ContractSuite } from '../contracts/contract-suite.ts'
@@ -9,7 +8,7 @@ import type {
   WireContractOptions,
   WireHabit,
 } from './wire-contract.ts'
-import { wireContract } from './wire-contract.ts'
+import { answeredWith, wireContract } from './wire-contract.ts'
 
 /**
  * Creates the contract suite for a client of Chat Completions, OpenAI's own and that of compatible
@@ -184,12 +183,6 @@ const habits: readonly WireHabit[] = [
   },
 ]
 
-const result = (callId: string, text: string): FunctionResultContent => ({
-  type: 'function-result',
-  callId,
-  contents: [{ type: 'text', text }],
-})
-
 const continuations: readonly WireContinuation[] = [
   {
     name: 'sends each call back, followed by its result',
@@ -197,10 +190,7 @@ const continuations: readonly WireContinuation[] = [
       fragment({ index: 0, id: 'call_a' }, { name: 'f', arguments: '{"a":1}' }),
       fragment({ index: 1, id: 'call_b' }, { name: 'f', arguments: '{"a":2}' }),
     ),
-    history: (answered) => [
-      ...answered,
-      { role: 'tool', contents: [result('call_a', 'one'), result('call_b', 'two')] },
-    ],
+    history: (answered) => answeredWith(answered, 'one', 'two'),
     verify: (messages) => {
       const sent = pairsOf(messages)
       demandSame(
@@ -225,7 +215,7 @@ const continuations: readonly WireContinuation[] = [
   {
     name: 'sends the reasoning of an iteration back',
     answer: whole({ reasoning_content: 'I need f.', tool_calls: [called()] }, 'tool_calls'),
-    history: (answered) => [...answered, { role: 'tool', contents: [result('call_1', 'one')] }],
+    history: (answered) => answeredWith(answered, 'one'),
     verify: (_, body) =>
       demand(body.includes('I need f.'), 'the next request must hold the thinking'),
   },

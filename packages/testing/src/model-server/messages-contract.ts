@@ -1,4 +1,3 @@
-import type { FunctionResultContent } from '@lamella/core'
 import { listOf, recordOf } from '@lamella/transport'
 import { demand, demandSame } from '../contracts/contract-assertions.ts'
 import type { ContractSuite } from '../contracts/contract-suite.ts'
@@ -9,7 +8,7 @@ import type {
   WireContractOptions,
   WireHabit,
 } from './wire-contract.ts'
-import { wireContract } from './wire-contract.ts'
+import { answeredWith, wireContract } from './wire-contract.ts'
 
 /**
  * Creates the contract suite for a client of Anthropic's Messages API and of compatible servers.
@@ -167,22 +166,11 @@ const search = {
 }
 const made = call('toolu_1', { input: { a: 1 } })
 
-const result = (callId: string, words: string): FunctionResultContent => ({
-  type: 'function-result',
-  callId,
-  contents: [{ type: 'text', text: words }],
-})
-const answeredBy = (...results: readonly FunctionResultContent[]) =>
-  ({ role: 'tool', contents: results }) as const
-
 const continuations: readonly WireContinuation[] = [
   {
     name: 'sends each call back with its result in the next message',
     answer: whole([made, call('toolu_2', { input: { a: 2 } })], 'tool_use'),
-    history: (answered) => [
-      ...answered,
-      answeredBy(result('toolu_1', 'one'), result('toolu_2', 'two')),
-    ],
+    history: (answered) => answeredWith(answered, 'one', 'two'),
     verify: (messages) =>
       demandSame(
         pairsOf(messages),
@@ -205,14 +193,14 @@ const continuations: readonly WireContinuation[] = [
   {
     name: 'sends signed and redacted thinking back unchanged',
     answer: whole([thinking, sealed, made], 'tool_use'),
-    history: (answered) => [...answered, answeredBy(result('toolu_1', 'one'))],
+    history: (answered) => answeredWith(answered, 'one'),
     verify: (messages) =>
       demandSame(turnOf(messages), [thinking, sealed, made], 'the turn in the next request'),
   },
   {
     name: 'sends a running hosted tool back',
     answer: whole([search, made], 'tool_use'),
-    history: (answered) => [...answered, answeredBy(result('toolu_1', 'one'))],
+    history: (answered) => answeredWith(answered, 'one'),
     verify: (messages) =>
       demandSame(turnOf(messages), [search, made], 'the turn in the next request'),
   },

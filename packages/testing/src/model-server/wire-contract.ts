@@ -53,6 +53,22 @@ export interface WireContinuation {
   readonly verify: (messages: readonly WireObject[], body: string) => void
 }
 
+/** The messages of an answer, and a result for each of its calls: clients give those ids of their own. */
+export function answeredWith(
+  answered: readonly MessageInit[],
+  ...results: readonly string[]
+): readonly MessageInit[] {
+  const calls = toMessages(answered)
+    .flatMap(({ contents }) => contents)
+    .filter((content) => content.type === 'function-call')
+  const contents = calls.map(({ callId }, at) => ({
+    type: 'function-result' as const,
+    callId,
+    contents: [{ type: 'text' as const, text: results[at] ?? '' }],
+  }))
+  return [...answered, { role: 'tool', contents }]
+}
+
 /** A protocol with its habits. */
 export interface WireContract {
   readonly habits: readonly WireHabit[]

@@ -16,8 +16,11 @@ export interface EventMapper {
   map(event: unknown, updates: ChatResponseUpdate[]): void
   /** True if nothing can follow the events so far. */
   readonly isOver: boolean
-  /** The body has ended, or `[DONE]` has come. Returns false if the answer is not complete. */
-  end(hasDoneMarker: boolean): boolean
+  /**
+   * The body has ended, or `[DONE]` has come. Appends what was held back until then. Returns false if
+   * the answer is not complete.
+   */
+  end(hasDoneMarker: boolean, updates: ChatResponseUpdate[]): boolean
 }
 
 /** A call whose answer is a stream of events. */
@@ -169,7 +172,7 @@ class EventStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   }
 
   #finish(hasDoneMarker: boolean): void {
-    if (!this.#mapper.end(hasDoneMarker)) {
+    if (!this.#mapper.end(hasDoneMarker, this.#updates)) {
       if (this.#arrived.isEmpty && this.#reader?.isForeign) {
         throw unreadable('text', 'a stream', this.#call.reportIn)
       }
@@ -184,7 +187,7 @@ class EventStream implements AsyncIterator<ChatResponseUpdate, undefined> {
   #fail(cause: unknown): void {
     const isTold = cause instanceof TransportFault || cause instanceof InBandFailure
     // A connection that fails behind the end of the answer has failed too late to matter.
-    const isTooLate = !isTold && this.#mapper.end(false)
+    const isTooLate = !isTold && this.#mapper.end(false, this.#updates)
     this.#isOver = true
     this.#timer.stop()
     if (isTooLate) return

@@ -1,5 +1,7 @@
 import { matchResults, missingResult } from './match-results.ts'
-import type { Content, FunctionResultContent, Message, Role } from '@lamella/core'
+import { recordOf, stringOf } from '../wire/wire.ts'
+import type { Content, FunctionCallContent, FunctionResultContent } from '@lamella/core'
+import type { Message, Role } from '@lamella/core'
 import type { HistoryRules } from './history-rules.ts'
 import type { Losses } from './losses.ts'
 
@@ -51,8 +53,10 @@ export function pairCalls(
       const result = results.get(content)?.shift()
       if (result === undefined && content.informational) continue
       const isOwn = (content.origin ?? message.origin)?.provider === provider
-      const callId = ids.legal(content.callId, isOwn)
-      if (callId !== content.callId) losses.add('an id of a call is rewritten')
+      // Models read the ids, and Kimi's expects its own form of them.
+      const known = ownId(content) ?? content.callId
+      const callId = ids.legal(known, isOwn)
+      if (callId !== known) losses.add('an id of a call is rewritten')
       if (result === undefined) losses.add('a call without a result is answered with a note')
       said.push({ ...content, callId })
       const answer = result === undefined ? missingResult(callId) : { ...result, callId }
@@ -62,6 +66,11 @@ export function pairCalls(
   }
   endTurn()
   return paired
+}
+
+/** The provider's id of a call. Data of other providers has been left out before. */
+function ownId({ providerData }: FunctionCallContent): string | undefined {
+  return stringOf(recordOf(providerData)['callId'])
 }
 
 function isResult(content: Content): boolean {

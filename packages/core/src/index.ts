@@ -1,4 +1,4 @@
-export type { AgentOptions, RunOptions } from './agent/agent-options.ts'
+export type { AgentClock, AgentOptions, RunOptions } from './agent/agent-options.ts'
 export { agentTool } from './agent/agent-tool.ts'
 export { Agent } from './agent/agent.ts'
 export { explain } from './agent/explain.ts'

@@ -1,10 +1,4 @@
-import type {
-  LimitClaim,
-  LimitGrant,
-  StoreLimits,
-  LimitTake,
-  LimitUsage,
-} from '@lamella/core/authoring'
+import type { LimitClaim, LimitGrant, StoreLimits, LimitUsage } from '@lamella/core/authoring'
 import { limitMath } from '@lamella/core/authoring'
 import type { Database, RunQuery } from './database.ts'
 
@@ -20,6 +14,8 @@ const {
   usageEnds,
   waitFor,
 } = limitMath
+
+type LimitTake = Parameters<typeof settleTake>[2]
 
 interface Loaded {
   readonly claim: LimitClaim

@@ -1,11 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type {
-  LimitClaim,
-  LimitGrant,
-  StoreLimits,
-  LimitTake,
-  LimitUsage,
-} from '@lamella/core/authoring'
+import type { LimitClaim, LimitGrant, StoreLimits, LimitUsage } from '@lamella/core/authoring'
 import { limitMath } from '@lamella/core/authoring'
 import { inTransaction } from './open-database.ts'
 
@@ -21,6 +15,8 @@ const {
   usageEnds,
   waitFor,
 } = limitMath
+
+type LimitTake = Parameters<typeof settleTake>[2]
 
 /** Keeps limits in two tables: the sum of each, and what single calls took. */
 export function sqliteLimits(

@@ -165,7 +165,7 @@ export class ChatService {
     try {
       const session = await this.#chats.open(chat, ownerOf(owner))
       const paused = this.#pausedOf(owner, chat)
-      const shared = { ...options, session, tenant: owner.tenant, keepPartial: true }
+      const shared = { ...options, session, tenant: owner.tenant, keep: 'all' as const }
       const { open, input, claimed } = await this.#opener(owner, demand, paused, shared, isTrusted)
       lease.signal.addEventListener('abort', () => stop.abort(lease.signal.reason), { once: true })
       if (lease.signal.aborted) stop.abort(lease.signal.reason)

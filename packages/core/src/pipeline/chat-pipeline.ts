@@ -12,9 +12,8 @@ import { toMessages } from '../messages/message.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import { engineOf } from '../run/run.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
-import { callClient } from './call-client.ts'
 import type { ChatCallInput, ChatView } from './chat-call.ts'
-import { ChatCall } from './chat-call.ts'
+import { callClient, ChatCall } from './chat-call.ts'
 import { composeModelCall } from './model-call.ts'
 import { callOnce, streamOnce } from './get-response.ts'
 import type { Nested } from './sort-middleware.ts'
@@ -78,7 +77,8 @@ export interface ChatPipeline {
  *
  * @example
  * ```ts
- * import { chatMiddleware, chatPipeline } from '@lamella/core'
+ * import { chatMiddleware } from '@lamella/core'
+ * import { chatPipeline } from '@lamella/core/authoring'
  * import { scriptedClient } from '@lamella/testing'
  *
  * const shout = chatMiddleware('shout', async (context, callNext) => {

@@ -21,7 +21,7 @@ export interface ChatModeratorOptions {
 type Scores = Readonly<Record<string, ModerationScore>>
 
 /**
- * Creates a moderator on Meta's safety classifiers (`llama-guard3` and later), by any chat client. Categories are the names of its taxonomy,
+ * Creates a moderator on Meta's safety classifiers for Llama, by any chat client. Categories are the names of its taxonomy,
  * such as `violent_crimes` and `self_harm`; a new code counts as `unsafe`.
  * @see https://github.com/meta-llama/PurpleLlama
  */

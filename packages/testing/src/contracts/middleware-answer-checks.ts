@@ -1,4 +1,5 @@
-import type { ChatResponse, ChatResponseInit, Schema } from '@lamella/core'
+import type { ChatResponse, Schema } from '@lamella/core'
+import type { ChatResponseInit } from '@lamella/core/authoring'
 import type { MiddlewareRun } from '../scripted/run-middleware.ts'
 import { runChatMiddleware } from '../scripted/run-middleware.ts'
 import { demand } from './contract-assertions.ts'

@@ -2,8 +2,14 @@ import { scriptedClient } from '@lamella/testing'
 import { testGrowthOfExports } from '../../../tests/support/growth-of-exports.ts'
 import * as exports from './index.ts'
 
-const { azureContentSafety, bedrockGuardrail, contentFilter, llamaGuard, modelArmor, nemoGuard } =
-  exports
+const {
+  azureContentSafety,
+  bedrockGuardrail,
+  contentFilter,
+  llamaModeration,
+  modelArmor,
+  nemoModeration,
+} = exports
 const { openaiModeration, profanity } = exports
 const signal = new AbortController().signal
 const openai = openaiModeration({
@@ -33,16 +39,16 @@ const armor = modelArmor({
   token: 'token',
   fetch: async () => Response.json({ sanitizationResult: { filterMatchState: 'NO_MATCH_FOUND' } }),
 })
-const llama = llamaGuard({ client: scriptedClient(() => 'safe') })
-const nemo = nemoGuard({ client: scriptedClient(() => '{"User Safety":"safe"}') })
+const llama = llamaModeration({ client: scriptedClient(() => 'safe') })
+const nemo = nemoModeration({ client: scriptedClient(() => '{"User Safety":"safe"}') })
 
 testGrowthOfExports(exports, {
   texts: {
     openaiModeration: (text) => openai.moderate({ type: 'text', text }, signal),
     bedrockGuardrail: (text) => bedrock.moderate({ type: 'text', text }, signal),
     modelArmor: (text) => armor.moderate({ type: 'text', text }, signal),
-    llamaGuard: (text) => llama.moderate({ type: 'text', text }, signal),
-    nemoGuard: (text) => nemo.moderate({ type: 'text', text }, signal),
+    llamaModeration: (text) => llama.moderate({ type: 'text', text }, signal),
+    nemoModeration: (text) => nemo.moderate({ type: 'text', text }, signal),
     azureContentSafety: (text) => azure.moderate({ type: 'text', text }, signal),
   },
   middlewares: {

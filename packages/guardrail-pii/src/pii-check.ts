@@ -56,8 +56,8 @@ export class PiiCheck {
       if (isModel) this.#vault?.avoidUsual(run, text.slice(read, until))
       return verdictOn(spans)
     }
-    const more = this.#options.detect
-    return more ? withMore(more, text, signal, found).then(judge) : judge(found)
+    const more = [this.#options.detect ?? []].flat()
+    return more.length > 0 ? withMore(more, text, signal, found).then(judge) : judge(found)
   }
 
   pending(text: string, from: number): number {
@@ -136,10 +136,11 @@ const placesOf = (found: readonly Found[]): readonly TextEdit[] =>
   found.map(({ start, end, replacement }) => ({ start, end, replacement }))
 
 async function withMore(
-  more: DetectPii,
+  more: readonly DetectPii[],
   text: string,
   signal: AbortSignal,
   found: readonly Detection[],
 ): Promise<readonly Detection[]> {
-  return withoutOverlaps([...found, ...(await more(text, { signal }))])
+  const others = await Promise.all(more.map(async (detect) => detect(text, { signal })))
+  return withoutOverlaps([...found, ...others.flat()])
 }

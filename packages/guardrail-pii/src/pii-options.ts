@@ -52,8 +52,11 @@ export interface PiiOptions<
    * @default (kind, count) => `<EMAIL_1>`
    */
   readonly placeholder?: ((kind: string, count: number) => string) | undefined
-  /** Finds further data in every text. @default none */
-  readonly detect?: DetectPii | undefined
+  /**
+   * Finds further data in every text, such as by a service; several are asked at once.
+   * @default none
+   */
+  readonly detect?: DetectPii | readonly DetectPii[] | undefined
 }
 
 /** Returns the strategy of a kind at a stage. */
@@ -102,8 +105,12 @@ export function checkPiiOptions(options: PiiOptions): void {
       restoreInLinks: [true, false],
     },
     placeholder: 'function?',
-    detect: 'function?',
+    detect: 'any',
   })
+  for (const detect of [options.detect ?? []].flat()) {
+    if (typeof detect !== 'function')
+      throw wrongOption('pii', 'detect', 'a function, or a list of them', typeof detect)
+  }
   for (const stage of applyTo) checkOptions('pii', { applyTo: stage }, { applyTo: stages })
   const chosen = typeof strategy === 'string' ? [strategy] : Object.values(strategy)
   for (const value of chosen) checkOptions('pii', { strategy: value }, { strategy: strategies })

@@ -1,24 +1,24 @@
 import { Agent, ProviderError } from '@lamella/core'
 import { runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { contentFilter, llamaGuard, nemoGuard } from '../index.ts'
+import { contentFilter, llamaModeration, nemoModeration } from '../index.ts'
 
 const { signal } = new AbortController()
-const scoresBy = (make: typeof llamaGuard, answer: string) =>
+const scoresBy = (make: typeof llamaModeration, answer: string) =>
   make({ client: scriptedClient([answer]) }).moderate({ type: 'text', text: 'Hello' }, signal)
 
 describe('a model as moderator', () => {
   it.each([
-    [llamaGuard, 'safe', []],
-    [llamaGuard, '\n\nunsafe\nS1,S10', ['violent_crimes', 'hate']],
-    [llamaGuard, 'unsafe\nS77', ['unsafe']],
-    [nemoGuard, '{"User Safety": "safe"}', []],
+    [llamaModeration, 'safe', []],
+    [llamaModeration, '\n\nunsafe\nS1,S10', ['violent_crimes', 'hate']],
+    [llamaModeration, 'unsafe\nS77', ['unsafe']],
+    [nemoModeration, '{"User Safety": "safe"}', []],
     [
-      nemoGuard,
+      nemoModeration,
       '{"User Safety": "unsafe", "Response Safety": "safe", "Safety Categories": "Guns and Illegal Weapons, Violence"}',
       ['guns_and_illegal_weapons', 'violence'],
     ],
-    [nemoGuard, '{"User Safety": "unsafe"}', ['unsafe']],
+    [nemoModeration, '{"User Safety": "unsafe"}', ['unsafe']],
   ])('%o: %s', async (make, answer, categories) => {
     const scores = await scoresBy(make, answer)
 
@@ -27,13 +27,13 @@ describe('a model as moderator', () => {
   })
 
   it.each([
-    [llamaGuard, 'I think it is safe.'],
-    [llamaGuard, 'unsafe'],
-    [llamaGuard, 'safe\nS1'],
-    [llamaGuard, ''],
-    [nemoGuard, 'safe'],
-    [nemoGuard, '{"User Safety": "maybe"}'],
-    [nemoGuard, '{}'],
+    [llamaModeration, 'I think it is safe.'],
+    [llamaModeration, 'unsafe'],
+    [llamaModeration, 'safe\nS1'],
+    [llamaModeration, ''],
+    [nemoModeration, 'safe'],
+    [nemoModeration, '{"User Safety": "maybe"}'],
+    [nemoModeration, '{}'],
   ])('%o: an answer of another form is no verdict: %s', async (make, answer) => {
     await expect(scoresBy(make, answer)).rejects.toMatchObject({ code: 'moderation_failed' })
   })
@@ -42,19 +42,21 @@ describe('a model as moderator', () => {
     const down = new ProviderError('down', { kind: 'overloaded', provider: 'p' })
     const client = scriptedClient([down])
 
-    const failed = llamaGuard({ client }).moderate({ type: 'text', text: 'Hello' }, signal)
+    const failed = llamaModeration({ client }).moderate({ type: 'text', text: 'Hello' }, signal)
 
     await expect(failed).rejects.toMatchObject({ code: 'moderation_failed', cause: down })
   })
 
   it('is no client', () => {
-    expect(() => llamaGuard({ client: {} as never })).toThrow('llamaGuard: `client` must be')
+    expect(() => llamaModeration({ client: {} as never })).toThrow(
+      'llamaModeration: `client` must be',
+    )
   })
 })
 
 describe.each(runModes)('in a run, %s', (mode) => {
   const agentWith = (answers: readonly string[]) => {
-    const moderation = llamaGuard({ client: scriptedClient(answers) })
+    const moderation = llamaModeration({ client: scriptedClient(answers) })
     const middleware = contentFilter({ moderation })
     return new Agent({ client: scriptedClient(['Take the car.']), middleware })
   }

@@ -21,12 +21,12 @@ export interface ChatModeratorOptions {
 type Scores = Readonly<Record<string, ModerationScore>>
 
 /**
- * Creates a moderator on Llama Guard 3 or 4, by any chat client. Categories are the names of its taxonomy,
+ * Creates a moderator on Meta's safety classifiers for Llama, by any chat client. Categories are the names of its taxonomy,
  * such as `violent_crimes` and `self_harm`; a new code counts as `unsafe`.
- * @see https://github.com/meta-llama/PurpleLlama/tree/main/Llama-Guard3
+ * @see https://github.com/meta-llama/PurpleLlama
  */
-export function llamaGuard(options: ChatModeratorOptions): Moderator {
-  return chatModerator('llamaGuard', options, (answer) => {
+export function llamaModeration(options: ChatModeratorOptions): Moderator {
+  return chatModerator('llamaModeration', options, (answer) => {
     const [verdict = '', codes = '', ...more] = answer.trim().split(/\s*\n\s*/)
     if (verdict === 'safe' && codes === '') return {}
     const named = codes.split(/\s*,\s*/)
@@ -37,12 +37,12 @@ export function llamaGuard(options: ChatModeratorOptions): Moderator {
 }
 
 /**
- * Creates a moderator on NVIDIA's NemoGuard content safety model, by any chat client. Categories are those of
+ * Creates a moderator on NVIDIA's content safety model for NeMo, by any chat client. Categories are those of
  * the model, in lower case with `_`, such as `guns_and_illegal_weapons`.
  * @see https://docs.nvidia.com/nim/llama-3-1-nemoguard-8b-contentsafety
  */
-export function nemoGuard(options: ChatModeratorOptions): Moderator {
-  return chatModerator('nemoGuard', options, (answer) => {
+export function nemoModeration(options: ChatModeratorOptions): Moderator {
+  return chatModerator('nemoModeration', options, (answer) => {
     let said: Readonly<Record<string, unknown>>
     try {
       said = Object(JSON.parse(answer)) as Record<string, unknown>

@@ -2,18 +2,12 @@ import type { GuardrailCheckOptions, GuardrailStage, ReleasePolicy } from '@lame
 import type { Role } from '@lamella/core'
 import { checkOptions, checkStore, wrongOption } from '@lamella/core/authoring'
 import { guardrailCheckRules } from '@lamella/guardrail'
-import type { Detection } from './find/detector.ts'
+import type { DetectPii } from './find/detector.ts'
 import type { FindPiiOptions } from './find/find-pii.ts'
 import { byKind, findRules } from './find/find-pii.ts'
 import type { HashOptions, MaskOptions, Strategy } from './replace/strategy.ts'
 import { strategies } from './replace/strategy.ts'
 import type { VaultOptions } from './replace/vault-options.ts'
-
-/** Finds data without a pattern, such as names of people, by your own service or model. */
-export type DetectPii = (
-  text: string,
-  context: { readonly signal: AbortSignal },
-) => Promise<readonly Detection[]>
 
 /** Options of {@link pii}. */
 export interface PiiOptions<

@@ -1,7 +1,6 @@
 import { LamellaError } from '@lamella/core'
 import { checkOptions, isObject } from '@lamella/core/authoring'
-import type { DetectPii } from '../pii-options.ts'
-import type { Detection } from './detector.ts'
+import type { Detection, DetectPii } from './detector.ts'
 
 /** Options of {@link presidio}. */
 export interface PresidioOptions {

@@ -163,10 +163,10 @@ export interface RunOptions<Data = unknown> {
    */
   readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
   /**
-   * What the session keeps of a run that failed, was aborted or blocked, or exhausted its budget. `effects`: if a
-   * tool that is not `readOnly` ran, the input and the tool rounds. `all`: also what was said and read, each
-   * message with `metadata.partial`; content that a guardrail has blocked or not judged is never kept. `nothing`:
-   * the session does not change.
+   * Keeps a part of a run that failed, was aborted or blocked, or exhausted its budget in the session.
+   * `effects`: if a tool that is not `readOnly` ran, the input and the tool rounds. `all`: also what was said
+   * and read, each message with `metadata.partial`; content that a guardrail has blocked or not judged is never
+   * kept. `nothing`: the session does not change.
    * @default 'effects'
    */
   readonly keep?: 'effects' | 'all' | 'nothing' | undefined

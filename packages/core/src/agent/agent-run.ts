@@ -23,6 +23,7 @@ import { composeToolCall } from '../pipeline/tool-call.ts'
 import { unheard, withOwnIds } from '../pipeline/own-ids.ts'
 import { PumpSource } from '../pipeline/run-source.ts'
 import {
+  checkPlaces,
   checkStoreNeeds,
   holdsOnly,
   inheritedBy,
@@ -83,6 +84,7 @@ export function pipelinesOf(agent: RunnableAgent, { middleware, parent }: RunOpt
     return last
   const middlewares = sortMiddlewares(lists, 'agent')
   checkStoreNeeds(store, middlewares.all)
+  checkPlaces(middlewares.chat)
   const pipelines = {
     middlewares,
     store,

@@ -97,7 +97,7 @@ export class Journal {
           this.#unfinished = this.#unfinished.filter(({ kind }) => kind !== 'model')
         }
         this.loop = { ...this.loop, iteration: this.loop.iteration + 1 }
-        return messages.add(step.messages)
+        return messages.respond(step.messages)
       }
       case 'messages':
         return messages.add(step.messages)

@@ -101,7 +101,8 @@ function openCalls(
     if (!found.includes(undefined) || waiting.has(call.callId)) continue
     const tool = run.tools.get(call.name)
     // The caller runs a tool without `execute`, and may still answer.
-    if (tool === undefined || tool.execute !== undefined) open.add(call)
+    const isDeclared = tool?.type === 'function' && tool.execute === undefined
+    if (!isDeclared) open.add(call)
   }
   return open
 }

@@ -24,8 +24,8 @@ export interface RunMessages {
   readonly unread: readonly Message[]
   /**
    * Replaces the conversation for the rest of the run and in the session. Between two calls of `callNext()`,
-   * an agent middleware rewrites history and input, which the second one starts from. Messages with an open
-   * call or request stay even if the rewriter removes them, so that an answer finds its request.
+   * an agent middleware rewrites history and input, which the second one starts from. Messages with a call or
+   * request that waits for an answer stay even if the rewriter removes them.
    */
   rewrite(rewriter: (messages: readonly Message[]) => readonly Message[]): void
 }

@@ -19,16 +19,21 @@ export function unansweredFrom(messages: readonly Message[]): number {
 }
 
 /**
- * Returns the messages of `after` with what `before` has of open calls and requests, each where it was. Calls of
- * `free` messages may be missing.
+ * Returns the messages of `after` with what `before` has of open calls and requests, each where it was. Calls that
+ * are free may be missing.
  */
 export function keepOpenCalls(
   before: readonly Message[],
   after: readonly Message[],
-  free: readonly Message[],
+  isFree: (message: Message, index: number) => boolean,
 ): readonly Message[] {
   const open = new Set<Content>([...openCalls(before), ...openRequests(before)])
-  for (const { contents } of free) for (const content of contents) open.delete(content)
+  if (open.size === 0) return after
+  for (const entry of before) {
+    entry.contents.forEach((content, at) => {
+      if (open.has(content) && isFree(entry, at)) open.delete(content)
+    })
+  }
   if (open.size === 0) return after
   const whole = openTurns(before, open)
   const places = new Map(after.map(({ id }, at) => [id, at]))

@@ -22,8 +22,6 @@ export class RunConversation implements RunMessages {
   /** Ids of the messages of this run, and of those that no model has read. */
   #current: Set<string> = new Set()
   #unread: Set<string> = new Set()
-  /** The response that middleware may still take back. */
-  #revisable: readonly Message[] = none
   /** True once `begin` was called. */
   begun = false
   /** Depth of the agent middleware that runs before the loop begins. */
@@ -36,9 +34,14 @@ export class RunConversation implements RunMessages {
   /** Called before each rewrite. */
   onEdit: (() => void) | undefined
   readonly #onRewrite: (messages: readonly Message[]) => void
+  readonly #isAnswered: (address: string) => boolean
 
-  constructor(onRewrite: (messages: readonly Message[]) => void) {
+  constructor(
+    onRewrite: (messages: readonly Message[]) => void,
+    isAnswered: (address: string) => boolean,
+  ) {
     this.#onRewrite = onRewrite
+    this.#isAnswered = isAnswered
   }
 
   get all(): readonly Message[] {
@@ -147,12 +150,7 @@ export class RunConversation implements RunMessages {
   async revised(said: readonly Message[], work: () => Promise<void>): Promise<readonly Message[]> {
     const before = new Set(this.#all.map(({ id }) => id))
     for (const { id } of said) before.delete(id)
-    this.#revisable = said
-    try {
-      await work()
-    } finally {
-      this.#revisable = none
-    }
+    await work()
     const revised = this.#all.filter(({ id }) => !before.has(id))
     const isSame =
       revised.length === said.length && revised.every((entry, at) => entry === said[at])
@@ -182,17 +180,23 @@ export class RunConversation implements RunMessages {
   }
 
   #rewrite(rewriter: Rewriter): void {
-    const rewritten = this.#rewritten(this.#all, rewriter)
-    const lost = this.#executing.find((call) => !hasCall(rewritten, call))
+    this.#onRewrite(this.#rewritten(this.#all, rewriter))
+  }
+
+  #rewritten(messages: readonly Message[], rewriter: Rewriter): readonly Message[] {
+    const rewritten = rewriter(messages)
+    const executing = this.#executing
+    const lost = executing.find((call) => !hasCall(rewritten, call))
     if (lost !== undefined) {
       const problem = `run.messages.rewrite() removed the call "${lost.name}", which is being executed; afterModelCall can remove it`
       throw new MiddlewareContractError('', problem)
     }
-    this.#onRewrite(rewritten)
-  }
-
-  #rewritten(messages: readonly Message[], rewriter: Rewriter): readonly Message[] {
-    return keepOpenCalls(messages, rewriter(messages), this.#revisable)
+    const own = new Set(this.#added.map(({ id }) => id))
+    // Nobody waits for a new call, and an answer has found its call once calls are executed.
+    const isFree = (entry: Message, at: number): boolean =>
+      (own.has(entry.id) && !isAskedFor(entry, at)) ||
+      (executing.length > 0 && this.#isAnswered(`${entry.id}:${at}`))
+    return keepOpenCalls(messages, rewritten, isFree)
   }
 
   #join(messages: readonly Message[]): void {
@@ -234,6 +238,14 @@ export class RunConversation implements RunMessages {
     const known = new Map(saved.map((entry) => [entry.id, entry]))
     return this.#base.map((entry) => (replayed.has(entry) ? (known.get(entry.id) ?? entry) : entry))
   }
+}
+
+/** Returns true if a person was asked to approve the call. */
+function isAskedFor({ contents }: Message, at: number): boolean {
+  const call = contents[at]!
+  return contents.some(
+    (part) => part.type === 'approval-request' && (part === call || isSameCall(call, part.call)),
+  )
 }
 
 function hasCall(messages: readonly Message[], call: FunctionCallContent): boolean {

@@ -1,3 +1,4 @@
+/* oxlint-disable no-extend-native, unbound-method -- it replaces methods of the engine to count what they do */
 import { Session } from 'node:inspector/promises'
 import { searchSteps } from './regexp-steps.ts'
 
@@ -39,8 +40,8 @@ export async function countedWork(work: () => unknown): Promise<number> {
 function countNative(): { stop(): void; steps(): number } {
   let steps = 0
   const { exec } = RegExp.prototype
-  RegExp.prototype.exec = function counted(this: RegExp, text: string) {
-    const value = String(text)
+  RegExp.prototype.exec = function counted(this: RegExp, given: unknown) {
+    const value = String(given)
     const from = this.global || this.sticky ? this.lastIndex : 0
     const match = exec.call(this, value)
     if (from > value.length || steps > enoughSteps) return match
@@ -66,7 +67,7 @@ function countNative(): { stop(): void; steps(): number } {
     return at
   }
   text.includes = function counted(this: string, found, from = 0) {
-    return text.indexOf.call(this, found as string, from) >= 0
+    return text.indexOf.call(this, String(found), from) >= 0
   }
   text.lastIndexOf = function counted(this: string, found, from = Infinity) {
     const at = lastIndexOf.call(this, found, from)

@@ -279,8 +279,13 @@ function isKnown(reason: string): reason is keyof typeof finishReasons {
 }
 
 /** Returns true for a part that says nothing, though it may sign what was said. */
-function isBlank({ text, thought: _, thoughtSignature: __, ...more }: WireObject): boolean {
-  return (text ?? '') === '' && Object.keys(more).length === 0
+function isBlank(part: WireObject): boolean {
+  return Object.entries(part).every(
+    ([name, value]) =>
+      name === 'thought' ||
+      name === 'thoughtSignature' ||
+      (name === 'text' && (value ?? '') === ''),
+  )
 }
 
 function candidateOf({ candidates }: WireObject): unknown {

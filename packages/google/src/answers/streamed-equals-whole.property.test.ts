@@ -69,9 +69,10 @@ function asJson<T>(value: T): T {
 }
 
 /** Calls without an id get one of their own in each answer. */
-function withoutIds({ messages, functionCalls: _, ...rest }: ChatResponse): unknown {
+function withoutIds({ messages, ...rest }: ChatResponse): unknown {
   return {
     ...rest,
+    functionCalls: undefined,
     messages: messages.map(({ contents, ...message }) => ({
       ...message,
       contents: contents.map((content) =>

@@ -280,12 +280,8 @@ function isKnown(reason: string): reason is keyof typeof finishReasons {
 
 /** Returns true for a part that says nothing, though it may sign what was said. */
 function isBlank(part: WireObject): boolean {
-  return Object.entries(part).every(
-    ([name, value]) =>
-      name === 'thought' ||
-      name === 'thoughtSignature' ||
-      (name === 'text' && (value ?? '') === ''),
-  )
+  const isSilent = (part['text'] ?? '') === ''
+  return isSilent && Object.keys(part).every((key) => /^(text|thought|thoughtSignature)$/.test(key))
 }
 
 function candidateOf({ candidates }: WireObject): unknown {
@@ -295,9 +291,7 @@ function candidateOf({ candidates }: WireObject): unknown {
 
 function blockOf(reason: unknown): string | undefined {
   const name = stringOf(reason)
-  return name === 'BLOCKED_REASON_UNSPECIFIED' || name === 'BLOCK_REASON_UNSPECIFIED'
-    ? undefined
-    : name
+  return name?.endsWith('_UNSPECIFIED') ? undefined : name
 }
 
 function hostedName({ toolCall, toolResponse, ...part }: WireObject): string {

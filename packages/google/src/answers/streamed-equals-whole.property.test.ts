@@ -69,10 +69,11 @@ function asJson<T>(value: T): T {
 }
 
 /** Calls without an id get one of their own in each answer. */
-function withoutIds({ messages, ...rest }: ChatResponse): unknown {
+function withoutIds(response: ChatResponse): unknown {
+  const { messages } = response
   return {
-    ...rest,
-    functionCalls: undefined,
+    ...response,
+    functionCalls: [],
     messages: messages.map(({ contents, ...message }) => ({
       ...message,
       contents: contents.map((content) =>

@@ -151,8 +151,8 @@ test('pieces of any shape make calls or a failure, never arguments that nobody s
       }
 
       expect(failure ?? { kind: 'server' }).toMatchObject({ kind: 'server' })
-      const sent = calls.map((call) => call.arguments)
-      expect(hasText || sent.every((text) => text === '' || text === '{}')).toBe(true)
+      const texts = calls.map((call) => call.arguments)
+      expect(hasText || texts.every((text) => text === '' || text === '{}')).toBe(true)
     }),
   )
 })

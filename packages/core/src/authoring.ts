@@ -58,6 +58,8 @@ export {
   waitFor,
 } from './store/store-limit-math.ts'
 export type { LimitTake, LimitUsage } from './store/store-limit-math.ts'
+export { keyOf } from './store/key-of.ts'
+export type { KeyOwner } from './store/key-of.ts'
 export { checkStore } from './store/store-needs.ts'
 export type { RunPlan } from './contract/run-plan.ts'
 export type { StoreNeed } from './store/store-needs.ts'

@@ -1,6 +1,6 @@
 import type { ChatOptions, ToolChoice, ToolDefinition } from '@lamella/core'
-import { ProviderError, toJsonSchema } from '@lamella/core'
-import { checkOptions, checkChatOptions } from '@lamella/core/authoring'
+import { ProviderError } from '@lamella/core'
+import { toJsonSchema, checkOptions, checkChatOptions } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
 import { defined, recordOf, stringOf } from '@lamella/transport'
 import type { CallableModel } from '../model/language-model.ts'

@@ -1,4 +1,5 @@
-import type { ChatOptions, HostedTool, ToolDefinition } from '@lamella/core'
+import type { ChatOptions, ToolDefinition } from '@lamella/core'
+import type { HostedTool } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
 import { recordOf, stringOf } from '@lamella/transport'
 import type { AnthropicProviderOptions, CacheTime } from './anthropic-provider-options.ts'

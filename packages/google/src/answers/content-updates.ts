@@ -1,4 +1,5 @@
-import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
+import type { ChatResponseUpdate, Content, FinishReason } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { EventMapper, WireObject } from '@lamella/transport'
 import {
@@ -278,8 +279,9 @@ function isKnown(reason: string): reason is keyof typeof finishReasons {
 }
 
 /** Returns true for a part that says nothing, though it may sign what was said. */
-function isBlank({ text, thought: _, thoughtSignature: __, ...more }: WireObject): boolean {
-  return (text ?? '') === '' && Object.keys(more).length === 0
+function isBlank(part: WireObject): boolean {
+  const isSilent = (part['text'] ?? '') === ''
+  return isSilent && Object.keys(part).every((key) => /^(text|thought|thoughtSignature)$/.test(key))
 }
 
 function candidateOf({ candidates }: WireObject): unknown {
@@ -289,9 +291,7 @@ function candidateOf({ candidates }: WireObject): unknown {
 
 function blockOf(reason: unknown): string | undefined {
   const name = stringOf(reason)
-  return name === 'BLOCKED_REASON_UNSPECIFIED' || name === 'BLOCK_REASON_UNSPECIFIED'
-    ? undefined
-    : name
+  return name?.endsWith('_UNSPECIFIED') ? undefined : name
 }
 
 function hostedName({ toolCall, toolResponse, ...part }: WireObject): string {

@@ -3,27 +3,18 @@ import type { WireObject } from '@lamella/transport'
 import { recordOf } from '@lamella/transport'
 import { toBase64 } from '@lamella/core/authoring'
 
-const byExtension: Readonly<Record<string, string>> = {
-  png: 'image/png',
+// An address has a media type by its ending.
+const endings: Readonly<Record<string, string>> = {
+  image: 'png jpeg webp heic heif gif',
+  audio: 'mp3 wav ogg flac m4a',
+  video: 'mp4 mov webm',
+  text: 'csv html',
+}
+const otherEndings: Readonly<Record<string, string>> = {
   jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  webp: 'image/webp',
-  heic: 'image/heic',
-  heif: 'image/heif',
-  gif: 'image/gif',
   pdf: 'application/pdf',
   txt: 'text/plain',
   md: 'text/markdown',
-  csv: 'text/csv',
-  html: 'text/html',
-  mp3: 'audio/mp3',
-  wav: 'audio/wav',
-  ogg: 'audio/ogg',
-  flac: 'audio/flac',
-  m4a: 'audio/m4a',
-  mp4: 'video/mp4',
-  mov: 'video/mov',
-  webm: 'video/webm',
 }
 
 // https://ai.google.dev/gemini-api/docs/image-understanding#supported-formats, 2026-11.
@@ -73,14 +64,18 @@ function sourceOf(content: DataContent | UriContent): Source {
     }
   }
   const ending = /\.(\w+)(?:[?#]|$)/.exec(name ?? uri)?.[1]?.toLowerCase() ?? ''
-  const mediaType = plain(
-    content.mediaType ?? (Object.hasOwn(byExtension, ending) ? byExtension[ending] : undefined),
-  )
+  const mediaType = plain(content.mediaType ?? typeOf(ending))
   // A name of the Files API.
   if (/^files\/[\w-]+$/.test(uri)) {
     return { mediaType, fileUri: `https://generativelanguage.googleapis.com/v1beta/${uri}` }
   }
   return /^(https?|gs):\/\//i.test(uri) ? { mediaType, fileUri: uri } : { mediaType }
+}
+
+function typeOf(ending: string): string | undefined {
+  const [kind] = Object.entries(endings).find(([, all]) => all.split(' ').includes(ending)) ?? []
+  if (kind !== undefined) return `${kind}/${ending}`
+  return Object.hasOwn(otherEndings, ending) ? otherEndings[ending] : undefined
 }
 
 /** Without parameters: `text/plain; charset=utf-8` is `text/plain`. */

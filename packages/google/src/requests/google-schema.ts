@@ -149,7 +149,7 @@ class SchemaAdapter {
     let name = this.#names.get(key)
     if (name === undefined) {
       const target = this.#find(reference)
-      const last = key.slice(key.search(/[^#\/]*$/)).replace(/\W/g, '_') || 'root'
+      const last = key.slice(key.search(/[^#/]*$/)).replace(/\W/g, '_') || 'root'
       name = this.#definitions.has(last) ? `${last}_${this.#names.size}` : last
       this.#names.set(key, name)
       this.#definitions.set(name, {})

@@ -1,4 +1,5 @@
-import type { ChatOptions, HostedTool, Tool, ToolDefinition } from '@lamella/core'
+import type { ChatOptions, Tool, ToolDefinition } from '@lamella/core'
+import type { HostedTool } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
 import { listOf, recordOf } from '@lamella/transport'
 import type { ModelTraits } from '../models/model-traits.ts'
@@ -37,7 +38,7 @@ export function sentTools(tools: readonly ToolDefinition[], { isModern }: ModelT
       continue
     }
     if (declarations.has(wireName)) {
-      omitted.push({ name, reason: 'another tool has the same name after rewriting' })
+      omitted.push({ name, reason: 'another tool has its name' })
       continue
     }
     const { schema, reason } = parametersOf(tool)

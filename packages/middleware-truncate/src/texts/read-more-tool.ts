@@ -1,7 +1,13 @@
 import type { FunctionInvocationContext, KeyValueStore, Tool, ToolDefinition } from '@lamella/core'
-import { createSecretId, memoryStore, tool } from '@lamella/core'
+import {
+  createSecretId,
+  checkOptions,
+  keyOf,
+  systemClock,
+  withinStoreTime,
+} from '@lamella/core/authoring'
+import { memoryStore, tool } from '@lamella/core'
 import type { Clock, OptionRules } from '@lamella/core/authoring'
-import { checkOptions, keyOf, systemClock, withinStoreTime } from '@lamella/core/authoring'
 import { perStore } from '@lamella/store'
 
 /** Storage of complete results, so that the model can read more of them. */

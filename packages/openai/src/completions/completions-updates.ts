@@ -1,10 +1,5 @@
-import type {
-  ChatResponseUpdate,
-  Content,
-  FinishReason,
-  FunctionCallContent,
-  Origin,
-} from '@lamella/core'
+import type { ChatResponseUpdate, Content, FinishReason, FunctionCallContent } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import {

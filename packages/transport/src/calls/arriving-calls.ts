@@ -1,7 +1,8 @@
 import { createId } from '@lamella/core'
 import type { WireObject } from '../wire/wire.ts'
 import { defined, stringOf } from '../wire/wire.ts'
-import type { FunctionCallContent, Origin } from '@lamella/core'
+import type { FunctionCallContent } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import { TransportFault } from '../failures/transport-fault.ts'
 import { ArrivingArguments, plain } from './arriving-arguments.ts'
 

@@ -22,6 +22,8 @@ export type {
   ConversationMark,
   KeptConversation,
 } from './requests/kept-conversation.ts'
+export { locatedFile } from './requests/located-file.ts'
+export type { LocatedFile } from './requests/located-file.ts'
 export { mergeBody } from './requests/merge-body.ts'
 export { legalName } from './requests/own-content.ts'
 export { prepareHistory } from './requests/prepare-history.ts'

@@ -45,7 +45,7 @@ function keepPause(call: AgentCall, { messages, pending }: AgentResponse): void 
   }
   for (const request of pending) {
     if (request.kind !== 'approval' || request.path !== undefined) continue
-    if (session === undefined) plan.agent.approvals.remember(request.request, run.tenant)
+    if (session === undefined) plan.agent.approvals.remember(request.request, run)
     else if (!session.pending.some(({ id }) => id === request.id))
       session.pending = [...session.pending, request.request]
   }

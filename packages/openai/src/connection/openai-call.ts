@@ -99,7 +99,7 @@ export function readEvents(
     toError,
     open: (signal) => send(call, request, signal),
     mapper: () => mapper,
-    errorIn: (event, name) => event['error'] || (name === 'error' ? event : undefined),
+    errorIn,
     headerUpdates: (headers) => factsOf(headers, call),
     timeouts: call.connection,
   })
@@ -137,6 +137,13 @@ export function transportOf(call: OpenAICall): Omit<TransportCall, 'open'> {
     toError: (cause, known) =>
       toProviderError(cause, { ...failure, ...known, requestId: requestIdIn(known.headers) }),
   }
+}
+
+/** The error that an event of a stream is. Old servers put its fields where those of a chunk stand. */
+function errorIn(event: WireObject, name: string): unknown {
+  if (event['error']) return event['error']
+  if (name === 'error' || event['object'] === 'error') return event
+  return isAnswer(event) || 'response' in event ? undefined : reportIn(event)
 }
 
 function isAnswer(body: WireObject): boolean {

@@ -84,7 +84,6 @@ function known(): Readonly<Record<ChatDialectName, ChatDialect>> {
       requiredThinkingField: 'reasoning_content',
       images: 'none',
       thinkingTags: [],
-      finishReasons: { insufficient_system_resource: 'error' },
       usage: { cachedInputTokens: 'prompt_cache_hit_tokens' },
     },
     /**

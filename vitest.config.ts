@@ -1,6 +1,22 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
+/** Paths and patterns of the command line: a file that is named runs, however long it takes. */
+const named = process.argv.slice(2).filter((argument) => !/^(?:-|run$|watch$)/.test(argument))
+const modules = ['**/node_modules/**']
+const isLong = process.env['LAMELLA_TESTS'] === 'long'
+
+/** Returns the patterns of tests in a folder: the quick ones, or those that `npm run check long` runs. */
+function testsIn(folder: string): { readonly include: string[]; readonly exclude: string[] } {
+  const longTests = `${folder}/**/*.long.test.ts`
+  if (isLong) return { include: [longTests, `${folder}/**/*.property.test.ts`], exclude: modules }
+  const isNamed = named.some((name) => name.includes('.long.'))
+  return {
+    include: [`${folder}/**/*.test.ts`],
+    exclude: isNamed ? modules : [...modules, longTests],
+  }
+}
+
 // Not `import`, which Node would also take for a `require` inside a dependency.
 const conditions = ['@lamella/source', 'node']
 
@@ -21,14 +37,14 @@ const alias =
  * servers, processes or clients of a service, or watch the whole process.
  */
 const sharesModules =
-  /^(?:core|guardrail|lifecycle|store|text|transport|otel|openai|azure-openai|anthropic|guardrail-.+|middleware-.+)$/
+  /^(?:core|guardrail|lifecycle|store|text|transport|otel|openai|azure-openai|anthropic|google|guardrail-.+|middleware-.+)$/
 
 const packages = readdirSync('packages')
   .filter((name) => existsSync(`packages/${name}/src`))
   .map((name) => ({
     extends: true as const,
     root: `packages/${name}`,
-    test: { name, include: ['src/**/*.test.ts'], isolate: !sharesModules.test(name) },
+    test: { name, ...testsIn('src'), isolate: !sharesModules.test(name) },
   }))
 
 // The tests of provider clients, once more against those that send with `fetch` and load no SDK.
@@ -41,8 +57,8 @@ const fetchPackages = readdirSync('packages')
     test: {
       name: `${name}/fetch`,
       isolate: false,
-      include: ['src/**/*.test.ts'],
-      exclude: ['src/**/*sdk*.test.ts'],
+      include: testsIn('src').include,
+      exclude: [...testsIn('src').exclude, 'src/**/*sdk*.test.ts'],
     },
   }))
 
@@ -58,6 +74,22 @@ function fetchClients(sources: string) {
       return existsSync(path) ? path : undefined
     },
   }
+}
+
+// The compiler reads the whole repository for each of them, so a run of some tests does without.
+const types = {
+  extends: true as const,
+  test: {
+    name: 'types',
+    include: [],
+    typecheck: {
+      enabled: true,
+      only: true,
+      include: ['packages/*/src/**/*.test-d.ts'],
+      tsconfig: 'tsconfig.json',
+      ignoreSourceErrors: true,
+    },
+  },
 }
 
 export default defineConfig({
@@ -78,22 +110,9 @@ export default defineConfig({
     projects: [
       ...packages,
       ...fetchPackages,
-      { extends: true, test: { name: 'scripts', include: ['scripts/**/*.test.ts'] } },
-      { extends: true, test: { name: 'examples', include: ['examples/**/*.test.ts'] } },
-      {
-        extends: true,
-        test: {
-          name: 'types',
-          include: [],
-          typecheck: {
-            enabled: true,
-            only: true,
-            include: ['packages/*/src/**/*.test-d.ts'],
-            tsconfig: 'tsconfig.json',
-            ignoreSourceErrors: true,
-          },
-        },
-      },
+      { extends: true, test: { name: 'scripts', ...testsIn('scripts') } },
+      { extends: true, test: { name: 'examples', ...testsIn('examples') } },
+      ...(named.length === 0 && !isLong ? [types] : []),
     ],
   },
 })

@@ -1,7 +1,7 @@
-// asTool() makes a tool of an agent, so another agent can delegate work to it. Each has its own middlewares,
+// agentTool() makes a tool of an agent, so another agent can delegate work to it. Each has its own middlewares,
 // and the usage of the inner agent also counts toward the outer one.
 import assert from 'node:assert/strict'
-import { Agent, agentMiddleware } from '@lamella/core'
+import { Agent, agentMiddleware, agentTool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
 const trace = agentMiddleware('trace', async ({ run }, callNext) => {
@@ -27,7 +27,7 @@ const writer = new Agent({
     'Legend says that Rome was founded in 753 BC.',
   ]),
   tools: [
-    researcher.asTool({
+    agentTool(researcher, {
       onUpdate: ({ contents }) => {
         for (const content of contents) if (content.type === 'text') shown.push(content.text)
       },

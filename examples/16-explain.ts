@@ -1,7 +1,14 @@
 // explain() lists the middlewares of a run, outermost first, without calling anything. The middlewares of a
 // client are outside those of an agent, and those of an agent outside those of a run.
 import assert from 'node:assert/strict'
-import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '@lamella/core'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  explain,
+  functionMiddleware,
+  tool,
+} from '@lamella/core'
 import { scriptedClient } from '@lamella/testing'
 
 const pass = async (_context: unknown, callNext: () => Promise<unknown>): Promise<void> => {
@@ -25,7 +32,7 @@ const agent = new Agent({
   ],
 })
 
-const explanation = agent.explain('What is new?', { middleware: [chatMiddleware('debug', pass)] })
+const explanation = explain(agent, 'What is new?', { middleware: [chatMiddleware('debug', pass)] })
 console.log(String(explanation))
 
 assert.deepEqual(explanation.agent, ['audit', 'guardrail'])

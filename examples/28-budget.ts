@@ -1,6 +1,6 @@
 // A run ends when its budget is used up. A sub-agent spends the budget of its caller.
 import assert from 'node:assert/strict'
-import { Agent, tool } from '@lamella/core'
+import { Agent, agentTool, tool } from '@lamella/core'
 import { budget } from '@lamella/middleware-budget'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
@@ -34,7 +34,7 @@ const researcher = new Agent({
 })
 const agent = new Agent({
   client: asking,
-  tools: [researcher.asTool()],
+  tools: [agentTool(researcher)],
   middleware: shared,
 })
 

@@ -1,7 +1,7 @@
 // One list with every middleware, in the recommended order: explain() returns no warning. For a wrong order,
 // it names the middleware that belongs outside another one, before anything is called.
 import assert from 'node:assert/strict'
-import { Agent } from '@lamella/core'
+import { Agent, explain } from '@lamella/core'
 import { contentFilter } from '@lamella/guardrail-content'
 import { promptInjection } from '@lamella/guardrail-injection'
 import { llmJudge } from '@lamella/guardrail-judge'
@@ -48,11 +48,11 @@ const middleware = [
   timeout(),
   truncate.contentTruncator(),
 ]
-const explanation = new Agent({ client, middleware }).explain('How is Rome?')
+const explanation = explain(new Agent({ client, middleware }), 'How is Rome?')
 console.log(String(explanation))
 assert.deepEqual(explanation.warnings, [])
 assert.equal((await new Agent({ client, middleware }).run('How is Rome?')).text, 'It is sunny.')
 
-const { warnings } = new Agent({ client, middleware: [retry(), cache(), pii()] }).explain('Hi')
+const { warnings } = explain(new Agent({ client, middleware: [retry(), cache(), pii()] }), 'Hi')
 console.log(warnings)
 assert.match(warnings.join(), /chat: cache should stand outside retry/)

@@ -1,7 +1,7 @@
 // Guardrails in one list. Each stage has its own: input, the model's tool calls, tool results, and output.
 // A block names the guardrail and the stage, and never the text.
 import assert from 'node:assert/strict'
-import { Agent, tool } from '@lamella/core'
+import { Agent, explain, tool } from '@lamella/core'
 import { contentFilter } from '@lamella/guardrail-content'
 import { promptInjection } from '@lamella/guardrail-injection'
 import { llmJudge } from '@lamella/guardrail-judge'
@@ -43,7 +43,7 @@ const agent = new Agent({
     llmJudge({ client: judge, criteria: [{ id: 'rude', question: 'Is it rude?', failIf: 'yes' }] }),
   ],
 })
-assert.deepEqual(agent.explain('Hi').warnings, [])
+assert.deepEqual(explain(agent, 'Hi').warnings, [])
 const answered = await agent.run('What is in the mail?')
 console.log(answered.status, '-', answered.text)
 const seen = JSON.stringify(client.requests[2]?.messages)

@@ -10,6 +10,7 @@ const isReal = [
   'OPENAI_API_KEY',
   'OPENAI_BASE_URL',
   'ANTHROPIC_API_KEY',
+  'GEMINI_API_KEY',
   'AZURE_OPENAI_ENDPOINT',
 ].some((name) => process.env[name])
 const model = isReal ? await chooseModel(process.env, false) : undefined

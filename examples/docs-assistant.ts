@@ -1,6 +1,6 @@
 // A documentation assistant over a real folder, with middlewares at all three levels.
 // usage: npm start -- [--folder PATH] [--picture FILE] [question]
-import { Agent } from '@lamella/core'
+import { Agent, explain } from '@lamella/core'
 import { answer, Totals } from './docs-assistant/answer.ts'
 import { chat } from './docs-assistant/chat.ts'
 import type { ChosenModel } from './docs-assistant/chosen-model.ts'
@@ -66,7 +66,7 @@ async function main(): Promise<void> {
   for (const note of model.notes) screen.line(note)
   screen.blank()
   screen.hint('Middlewares, the outermost first: → their code before callNext(), ← after it.')
-  screen.onion(agent.explain(''), model.name)
+  screen.onion(explain(agent, ''), model.name)
   screen.blank()
 
   try {

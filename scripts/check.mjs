@@ -1,14 +1,18 @@
-// Runs every check of CI, two at a time and the soak beside them, and prints at the end the failed ones with their output.
+// Runs every check of CI, two at a time and the soak beside them, says how far it is, and prints the output of what fails.
 // usage: node scripts/check.mjs [--except=<step>[,<step>]] [step...]
 import { spawn } from 'node:child_process'
+import { stripVTControlCharacters } from 'node:util'
 
 const steps = {
+  // The longest first, so that none of them is alone at the end.
+  long: ['node', 'scripts/dev.mjs', 'long'],
   test: ['vitest', 'run'],
   // A small part: the rest takes an hour.
   mutations: [
     'node',
     'scripts/mutate.mjs',
-    '--tests=src/loop/intercept-loop,src/lifecycle',
+    '--packages=lifecycle',
+    '--tests=src/loop/intercept-loop,packages/lifecycle/',
     'loop/intercept-loop.ts',
   ],
   runtimes: ['node', 'scripts/dev.mjs', 'runtimes'],
@@ -57,13 +61,18 @@ const isBuilding = !except.includes('build') && chosen.some((name) => reading.ha
 const first = isBuilding || chosen.includes('build') ? ['build'] : []
 // Steps that pack the packages write into them, so they run one after the other.
 const packing = new Set(['packages', 'registry'])
+const count = new Set([...first, ...chosen]).size
 const report = []
+const running = new Map()
+const progress = setInterval(tellProgress, 30_000)
 for (const step of first) await run(step)
 const waiting = chosen.filter((name) => name !== 'build')
 // The soak waits more than it computes, so it runs beside two other steps.
 const beside = waiting.includes('soak') ? waiting.splice(waiting.indexOf('soak'), 1) : []
 let isPacking = false
 await Promise.all([work(), work(), ...beside.map(run)])
+
+clearInterval(progress)
 
 const failed = report.filter(({ passed }) => !passed)
 for (const { step, output } of failed) {
@@ -74,6 +83,15 @@ for (const { step, passed, seconds } of report) {
   console.log(`${passed ? 'ok    ' : 'FAILED'} ${step.padEnd(10)} ${seconds.toFixed(1)} s`)
 }
 process.exit(failed.length === 0 ? 0 : 1)
+
+/** Prints what the running steps have written last. */
+function tellProgress() {
+  for (const [step, { start, output }] of running) {
+    const minutes = ((performance.now() - start) / 60_000).toFixed(1)
+    const [last = ''] = stripVTControlCharacters(output).trimEnd().split('\n').slice(-1)
+    console.log(`       ${step}, after ${minutes} minutes: ${last.trim().slice(0, 100)}`)
+  }
+}
 
 /** Runs waiting steps until none is left that may run now. */
 async function work() {
@@ -87,22 +105,25 @@ async function work() {
   }
 }
 
-/** Runs a step and prints its output when it has ended, so that two outputs do not mix. */
+/** Runs a step. Its output is kept for the end, so that two outputs do not mix. */
 async function run(step) {
   const [command, ...options] = steps[step]
-  const start = performance.now()
+  const state = { start: performance.now(), output: '' }
+  running.set(step, state)
   const child = spawn(command, options, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => (output += text))
+    stream.setEncoding('utf8').on('data', (text) => (state.output += text))
   }
   const passed = await new Promise((resolve) => {
     child.on('error', (error) => {
-      output += error.message
+      state.output += error.message
       resolve(false)
     })
     child.on('close', (code) => resolve(code === 0))
   })
-  console.log(`\n== ${step}: ${steps[step].join(' ')}\n${output}`)
-  report.push({ step, passed, output, seconds: (performance.now() - start) / 1000 })
+  running.delete(step)
+  const seconds = (performance.now() - state.start) / 1000
+  report.push({ step, passed, output: state.output, seconds })
+  const done = `${passed ? 'ok    ' : 'FAILED'} ${step}, ${seconds.toFixed(0)} s`
+  console.log(`${done}; ${report.length} of ${count} steps`)
 }

@@ -72,7 +72,7 @@ describe('the closing lines of CI', () => {
 function closing(results: object | undefined, tests: string, check: string) {
   const file = join(folder, 'results.json')
   writeFileSync(file, results === undefined ? '' : JSON.stringify(results))
-  const { stdout, status } = spawnSync(process.execPath, [program, file, tests, check], {
+  const { stdout, status } = spawnSync(process.execPath, [program, check, `${file}=${tests}`], {
     encoding: 'utf8',
   })
   return { lines: stdout.trimEnd().split('\n'), status }

@@ -31,6 +31,10 @@ const tasks = {
   demo: () => script('examples/chat-demo.ts', '--conditions=@lamella/source'),
   'demo-use-chat': () => script('examples/use-chat/server.ts', '--conditions=@lamella/source'),
   test: () => run('vitest', ['run', ...args]),
+  long: () => {
+    env.LAMELLA_TESTS = 'long'
+    return run('vitest', ['run', ...args])
+  },
   check: () => runWithPnpm('node', ['scripts/check.mjs', ...args]),
   bench: () => script('bench/run.mjs'),
   budgets: async () => {

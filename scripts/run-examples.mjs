@@ -13,7 +13,9 @@ if (existsSync('examples/docs-assistant.ts')) {
 }
 
 const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(OPENAI|ANTHROPIC|AZURE_OPENAI)_/.test(name)),
+  Object.entries(process.env).filter(
+    ([name]) => !/^(OPENAI|ANTHROPIC|GEMINI|GOOGLE|AZURE_OPENAI)_/.test(name),
+  ),
 )
 
 let failed = 0

@@ -1,6 +1,7 @@
 import { AnthropicChatClient } from '@lamella/anthropic'
 import { AzureOpenAIChatClient } from '@lamella/azure-openai'
 import type { ChatClient } from '@lamella/core'
+import { GoogleChatClient } from '@lamella/google'
 import { OpenAIChatCompletionsClient } from '@lamella/openai'
 import { startModelServer } from '@lamella/testing/model-server'
 import { answer } from './stand-in/answer.ts'
@@ -34,6 +35,11 @@ const anthropicVariables: ModelVariables = {
   model: 'ANTHROPIC_MODEL',
   address: 'ANTHROPIC_BASE_URL',
 }
+const googleVariables: ModelVariables = {
+  key: 'GEMINI_API_KEY',
+  model: 'GEMINI_MODEL',
+  address: 'GOOGLE_GEMINI_BASE_URL',
+}
 const azureVariables: ModelVariables = {
   key: 'AZURE_OPENAI_API_KEY',
   model: 'AZURE_OPENAI_DEPLOYMENT',
@@ -41,7 +47,8 @@ const azureVariables: ModelVariables = {
 }
 
 /**
- * Chooses the first model that is configured: OpenAI or a compatible server, Anthropic, Azure OpenAI.
+ * Chooses the first model that is configured: OpenAI or a compatible server, Anthropic, Google, Azure
+ * OpenAI.
  * @throws Error for an invalid address or key, or for a missing one
  */
 export async function chooseModel(
@@ -51,6 +58,7 @@ export async function chooseModel(
   return (
     openAI(settings(env, openAIVariables)) ??
     anthropic(settings(env, anthropicVariables)) ??
+    google(settings(env, googleVariables)) ??
     azure(settings(env, azureVariables)) ??
     standIn(isWatched)
   )
@@ -81,6 +89,17 @@ function anthropic({
   const url = checkedAddress(address ?? 'https://api.anthropic.com', anthropicVariables)
   const client = new AnthropicChatClient({ apiKey: key, baseURL: address, model })
   return chosen(client, model, url, true, anthropicVariables)
+}
+
+function google({ key, model = 'gemini-3.8-flash', address }: Settings): ChosenModel | undefined {
+  if (key === undefined) return undefined
+  checkKey(key, googleVariables)
+  const url = checkedAddress(
+    address ?? 'https://generativelanguage.googleapis.com',
+    googleVariables,
+  )
+  const client = new GoogleChatClient({ apiKey: key, baseURL: address, model })
+  return chosen(client, model, url, true, googleVariables)
 }
 
 function azure(given: Settings): ChosenModel | undefined {

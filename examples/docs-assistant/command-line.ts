@@ -15,7 +15,8 @@ A local stand-in answers, unless the environment configures a model. The first c
   1. OpenAI         OPENAI_API_KEY, or OPENAI_BASE_URL for any compatible server, with or without a
                     key; OPENAI_MODEL
   2. Anthropic      ANTHROPIC_API_KEY; ANTHROPIC_MODEL, ANTHROPIC_BASE_URL
-  3. Azure OpenAI   AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY and AZURE_OPENAI_DEPLOYMENT`
+  3. Google         GEMINI_API_KEY; GEMINI_MODEL, GOOGLE_GEMINI_BASE_URL
+  4. Azure OpenAI   AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY and AZURE_OPENAI_DEPLOYMENT`
 
 /** Options whose value is a path. */
 const paths = ['folder', 'picture'] as const

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { MiddlewareInput } from '../../packages/core/src/index.ts'
-import { Agent } from '../../packages/core/src/index.ts'
+import { Agent, explain } from '../../packages/core/src/index.ts'
 import { contentFilter } from '../../packages/guardrail-content/src/index.ts'
 import { promptInjection } from '../../packages/guardrail-injection/src/index.ts'
 import { llmJudge } from '../../packages/guardrail-judge/src/index.ts'
@@ -61,7 +61,7 @@ const readyMade: Readonly<Record<string, () => MiddlewareInput>> = {
 }
 
 function warningsOf(...middleware: readonly MiddlewareInput[]): readonly string[] {
-  return new Agent({ client, middleware }).explain('Hello').warnings
+  return explain(new Agent({ client, middleware }), 'Hello').warnings
 }
 
 describe.each(Object.entries(readyMade))('%s', (name, make) => {

@@ -2,7 +2,13 @@
 // A tool that runs writes a line of a ledger, which both share.
 import { appendFileSync } from 'node:fs'
 import type { Checkpoint, SessionSnapshot, Store } from '../../packages/core/src/index.ts'
-import { Agent, createSession, LamellaError, tool } from '../../packages/core/src/index.ts'
+import {
+  Agent,
+  agentTool,
+  createSession,
+  LamellaError,
+  tool,
+} from '../../packages/core/src/index.ts'
 import { sessions } from '../../packages/store/src/index.ts'
 import { postgresStore } from '../../packages/store-postgres/src/index.ts'
 import { redisStore } from '../../packages/store-redis/src/index.ts'
@@ -72,7 +78,7 @@ export function payingAgent(store: Store, ledger: string): Agent {
     const isDeep = name.startsWith('sub-agent')
     return isDeep ? callFunction('clerk', { task: name }) : callFunction('pay', { name })
   })
-  return new Agent({ name: 'payer', client, tools: [pay, clerk.asTool()], store })
+  return new Agent({ name: 'payer', client, tools: [pay, agentTool(clerk)], store })
 }
 
 /** Takes part in all races, and prints what came of each. */

@@ -77,8 +77,9 @@ test.each([
 })
 
 test.each([
-  ['expect(Date.now() - start).toBeLessThan(1_999)', 1],
-  ['expect(Date.now() - start).toBeLessThan(2_000)', 0],
+  ['expect(Date.now() - start).toBeLessThan(9_999)', 1],
+  ['const start = performance.now()', 1],
+  ['const at = Date.now()', 0],
   ["expect(text).not.toContain('4111')", 1],
   ["expect(text).not.toContain('c9')", 1],
   ["expect(text).not.toContain('4111 1111')", 0],
@@ -140,6 +141,7 @@ test.each([
   ['retry.ts', true],
   ['retry.test.ts', true],
   ['retry.property.test.ts', true],
+  ['retry.long.test.ts', true],
   ['memory.node.test.ts', true],
   ['tool.test-d.ts', true],
   ['modes.test-helper.ts', true],

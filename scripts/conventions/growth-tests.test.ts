@@ -7,7 +7,7 @@ test('packages that read texts of strangers measure the growth of all that they 
     /^(?:guardrail-.*|middleware-(?:files|schema))$/.test(name),
   )
   const missing = readers.filter(
-    (name) => !existsSync(new URL(`${name}/src/growth.node.test.ts`, packages)),
+    (name) => !existsSync(new URL(`${name}/src/growth.long.test.ts`, packages)),
   )
 
   expect(readers.length).toBeGreaterThan(7)

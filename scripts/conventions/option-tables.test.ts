@@ -8,7 +8,8 @@ import { optionProblems, withOptions } from './option-tables.ts'
 /** What a function of the user is given, which nobody sets. */
 const given = new Set(['FindOptions', 'FlexibleLimiterOptions'])
 
-const own = /^(middleware-|guardrail-|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$)/
+const own =
+  /^(middleware-|guardrail-|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$)/
 const packages = globSync('packages/*')
   .map((folder) => folder.slice('packages/'.length))
   .filter((name) => own.test(name))

@@ -7,6 +7,7 @@ import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/in
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { lifecycle } from '../../packages/lifecycle/src/index.ts'
 import { sessions } from '../../packages/store/src/index.ts'
+import { GoogleChatClient } from '../../packages/google/src/index.ts'
 import {
   azureContentSafety,
   contentFilter,
@@ -94,6 +95,11 @@ const rows: Readonly<Record<string, Row>> = {
     { paths: 'PathOptions', contents: 'ContentOptions' },
   ],
   findPii: [(options) => findPii('', options), 'FindPiiOptions'],
+  GoogleChatClient: [
+    (options) => new GoogleChatClient(options),
+    'GoogleChatClientOptions',
+    { vertex: 'VertexOptions' },
+  ],
   guardrail: [
     (options: object) => guardrail({ ...bare, ...options }),
     'GuardrailOptions',
@@ -171,7 +177,7 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 const own =
-  /^(middleware-|guardrail-|store-|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$)/
+  /^(middleware-|guardrail-|store-|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$)/
 const packages = globSync('packages/*').map((folder) => folder.slice('packages/'.length))
 const typesOf = new Map(packages.map((name) => [name, declarations(sourcesOf(name))]))
 

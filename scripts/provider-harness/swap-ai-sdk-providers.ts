@@ -4,7 +4,7 @@ import {
   withoutEmptyChoices,
 } from '../../packages/ai-sdk/fixtures/ai-sdk-providers.ts'
 import { bedrockRecording } from '../../packages/ai-sdk/fixtures/bedrock-recording.ts'
-import { googleRecording } from '../../packages/ai-sdk/fixtures/google-recording.ts'
+import { googleRecording } from '../../packages/google/fixtures/google-recording.ts'
 import type { ModelRecording } from '../../packages/ai-sdk/fixtures/model-recording.ts'
 import { play, sseRecording } from '../../packages/ai-sdk/fixtures/model-recording.ts'
 import { aiSdk } from '../../packages/ai-sdk/src/index.ts'

@@ -7,7 +7,7 @@ const copy = '?copy'
 /** Puts core's tests, what they test and their runner into one module that needs nothing of Node. */
 export async function bundleTests(outfile) {
   const files = globSync('packages/core/src/**/*.test.ts')
-    .filter((file) => !file.endsWith('.node.test.ts'))
+    .filter((file) => !/\.(?:node|long)\.test\.ts$/.test(file))
     .toSorted()
   await build({
     stdin: { contents: entry(files), resolveDir: '.' },

@@ -1,16 +1,12 @@
-/**
- * Lengths between which growth is measured. Environment variable `GROWTH_CHARS`: the longer one; 160000 for a
- * thorough measurement.
- */
-const longest = Number(process.env['GROWTH_CHARS'] ?? 40_000)
+import { countedWork } from './counted-work.ts'
 
-/** True for a thorough measurement. */
-export const isThorough: boolean = longest > 40_000
+/** Lengths between which growth is measured. */
+const longest = 8000
 
 /**
- * Measures how the time of some work grows with the length of a text: 1 is linear, 2 is quadratic. Measures again
- * if it seems to grow too fast, because other processes slow it down, and at last with four times the length: a
- * search with a limited look-ahead grows faster until it reaches its limit.
+ * Measures how the work on a text grows with its length: 1 is linear, 2 is quadratic. If it seems to grow too fast,
+ * measures again with four times the length: a search with a limited look-ahead grows faster until it reaches its
+ * limit. Work is counted, so the answer is the same on every machine.
  */
 export async function growthExponent(
   work: (text: string) => unknown,
@@ -26,26 +22,12 @@ async function exponentAt(
   unit: string,
   chars: number,
 ): Promise<number> {
-  const [short, long] = [chars / 8, chars].map((length) => unit.repeat(length / unit.length))
-  let [quick, slow] = [0.5, Infinity]
-  for (let attempt = 0; attempt < 4; attempt++) {
-    // oxlint-disable-next-line no-await-in-loop
-    slow = Math.min(slow, await timeOf(work, long!))
-    // Too quick to be told from what any call takes.
-    if (slow < 20) return 1
-    // oxlint-disable-next-line no-await-in-loop
-    quick = Math.max(quick, await timeOf(work, short!))
-    const exponent = Math.log(slow / quick) / Math.log(8)
-    if (exponent <= 1.2) return exponent
-  }
-  return Math.log(slow / quick) / Math.log(8)
-}
-
-async function timeOf(work: (text: string) => unknown, text: string): Promise<number> {
-  const before = process.threadCpuUsage()
-  await work(text)
-  const { user, system } = process.threadCpuUsage(before)
-  return (user + system) / 1000
+  const workOf = (length: number) => countedWork(() => work(unit.repeat(length / unit.length)))
+  // What is made once, such as a compiled pattern, is no growth.
+  await work(unit)
+  const few = await workOf(chars / 8)
+  const many = await workOf(chars)
+  return Math.log(Math.max(many, 1) / Math.max(few, 1)) / Math.log(8)
 }
 
 /** Pieces of which hostile texts are made by repetition. */
@@ -71,4 +53,7 @@ export const hostilePieces: readonly string[] = [
   '{"a":1}\n',
   '[1 ',
   '{} ',
+  '../',
+  '. ',
+  'from a,',
 ]

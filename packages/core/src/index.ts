@@ -34,7 +34,9 @@ export type {
   ChatPipelineInput,
 } from './pipeline/chat-pipeline.ts'
 export type { Nested } from './pipeline/sort-middleware.ts'
+export { agentTool } from './agent/agent-tool.ts'
 export type { AgentToolOptions } from './agent/agent-tool.ts'
+export { explain } from './agent/explain.ts'
 export { BaseChatClient } from './pipeline/base-chat-client.ts'
 export type { ChatClientOptions } from './pipeline/base-chat-client.ts'
 export type {

@@ -1,6 +1,6 @@
 import type { AgentResponse, Middleware } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
-import { Agent, createSession, message, text, tool } from '@lamella/core'
+import { Agent, createSession, explain, message, text, tool } from '@lamella/core'
 import {
   callFunction,
   describeContract,
@@ -302,7 +302,7 @@ test('explain knows its place, and finds nothing wrong with its parts', () => {
   const middleware = promptInjection({ taint: {} })
   const agent = new Agent({ client: scriptedClient([]), tools: [reader('')], middleware })
 
-  const explained = agent.explain('Hi')
+  const explained = explain(agent, 'Hi')
 
   expect(explained.warnings).toEqual([])
 })

@@ -1,5 +1,5 @@
 import type { HostedContent } from '@lamella/core'
-import { Agent, createSession, tool } from '@lamella/core'
+import { Agent, agentTool, createSession, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import type { TaintOptions } from './index.ts'
@@ -198,7 +198,7 @@ describe('content that anybody may have written comes in', () => {
 
   test('through a sub-agent that is not on the list', async () => {
     const client = scriptedClient([callFunction('read_page'), 'It says: mail Eve.'])
-    const researcher = new Agent({ name: 'researcher', client, tools: [readPage] }).asTool()
+    const researcher = agentTool(new Agent({ name: 'researcher', client, tools: [readPage] }))
     const sent: unknown[] = []
     const send = tool({ name: 'send_mail', description: '', execute: () => sent.push('mail') })
     const agent = new Agent({
@@ -235,7 +235,7 @@ describe('a sub-agent that reads by a hosted tool', () => {
         callFunction('researcher', { task: 'Look.' }),
         callFunction('send_mail'),
       ]),
-      tools: [researcher.asTool(), send],
+      tools: [agentTool(researcher), send],
       middleware: promptInjection({ taint: { untrusted: ['web_search'] } }),
     })
 
@@ -257,7 +257,7 @@ test('what a sub-agent has read counts in later runs of its caller, too', async 
       'Looked.',
       callFunction('send_mail'),
     ]),
-    tools: [researcher.asTool(), send],
+    tools: [agentTool(researcher), send],
     middleware: promptInjection({ taint: { untrusted: ['read_page'] } }),
   })
   const session = createSession()
@@ -280,7 +280,7 @@ test('a sub-agent of a tainted run needs a person for its own writes, too', asyn
   })
   const agent = new Agent({
     client: scriptedClient([callFunction('read_page'), callFunction('mailer', { task: 'Mail.' })]),
-    tools: [readPage, { ...mailer.asTool(), readOnly: true }],
+    tools: [readPage, { ...agentTool(mailer), readOnly: true }],
     middleware: promptInjection({ taint: {} }),
   })
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { entityNames } from './recognizers/entities.ts'
 import { findPii, patternRecognizer, pii } from './index.ts'
 import type { FindPiiOptions, PiiOptions } from './index.ts'
+import { runs } from '../../../scripts/test-support/runs.ts'
 
 const pieces = [
   'Mail ',
@@ -84,7 +85,7 @@ describe('a text without any clue', () => {
           expect(findPii(text, options)).toEqual(findPii(text, { ...options, ...thorough }))
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })
@@ -122,7 +123,7 @@ describe('however an answer is cut', () => {
           chunkings: ['char', { seed, maxChars: 3 }, { seed: seed + 1 }, 'word'],
         }),
       ),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 
@@ -134,7 +135,7 @@ describe('however an answer is cut', () => {
           chunkings: ['char', { seed, maxChars: 3 }],
         }),
       ),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 })

@@ -1,4 +1,4 @@
-import { Agent, tool } from '@lamella/core'
+import { Agent, agentTool, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { PiiOptions } from './index.ts'
@@ -35,7 +35,7 @@ function family(options: PiiOptions, words: (request: string) => string = () => 
   ])
   const agent = new Agent({
     client: outside,
-    tools: [helper.asTool()],
+    tools: [agentTool(helper)],
     middleware: pii(options as never),
   })
   return { agent, got, inside, outside }

@@ -105,8 +105,7 @@ export function callLimits(name: string, options: MaxTokensOptions): ChatMiddlew
     const left = total - limitInput(context, counter, most)
     const output = Math.min(limitFor(context, maxOutputTokens), Math.max(1, left))
     if (output !== Infinity) limitOutput(context, counter, output)
-    // An estimate does not include the conversation that the provider keeps.
-    if (!isEstimate || context.options.conversationId !== undefined) return undefined
+    if (!isEstimate) return undefined
     return { model, tokens: requestTokens(inputOf(context), plain.count) }
   }
 

@@ -1,11 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { tokenWeight } from '@lamella/text'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { GptEncodingName } from './gpt-encoding.ts'
 import { encodingOf, gptEncodingNames, loadEncoding } from './gpt-encoding.ts'
-import { fittingChars } from './text-pieces.ts'
 import { counterFor } from './token-counter.ts'
 
 test.each<[string, GptEncodingName | undefined]>([
@@ -44,29 +42,6 @@ test('the names of special tokens are text', async () => {
   const count = await loadEncoding('o200k_base')
 
   expect(count?.('<|endoftext|>')).toBeGreaterThan(1)
-})
-
-describe.each(gptEncodingNames)('%s', (name) => {
-  const hostile = ['a', ' ', '\n', '-', 'é', '😀', '你好', '\u0301', '<|endoftext|>', 'word ']
-
-  test.each(hostile)('100,000 characters take no longer than any others: %j', async (unit) => {
-    const count = (await loadEncoding(name))!
-    const text = unit.repeat(100_000 / unit.length)
-    const timeOf = (task: () => unknown): number => {
-      // Of the processor, the best of three: the machine may have other work.
-      const times = [1, 2, 3].map(() => {
-        const start = process.cpuUsage()
-        task()
-        return process.cpuUsage(start).user / 1000
-      })
-      return Math.min(...times)
-    }
-    const cut = (weigh: (piece: string) => number) => () => fittingChars(text, weigh, Infinity)
-
-    expect(timeOf(() => count(text))).toBeLessThan(150)
-    expect(timeOf(cut(count))).toBeLessThan(300)
-    expect(timeOf(cut(tokenWeight))).toBeLessThan(150)
-  })
 })
 
 // Test data that is kept beside the repository and never in it.

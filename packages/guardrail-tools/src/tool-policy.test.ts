@@ -1,5 +1,5 @@
 import type { AgentMiddleware } from '@lamella/core'
-import { Agent, functionMiddleware, tool } from '@lamella/core'
+import { Agent, agentTool, functionMiddleware, tool } from '@lamella/core'
 import {
   callFunction,
   describeContract,
@@ -415,7 +415,7 @@ describe('the policy of a parent', () => {
     })
     const agent = new Agent({
       client: scriptedClient([callFunction('payer', { task: 'Pay.' }), 'Done.']),
-      tools: [payer.asTool()],
+      tools: [agentTool(payer)],
       middleware: toolPolicy(parent),
     })
     return { agent, done: inner.done }
@@ -482,7 +482,7 @@ describe('the policy of a parent', () => {
         callFunction('helper', { task: 'two' }),
         'Done.',
       ]),
-      tools: [look, helper.asTool()],
+      tools: [look, agentTool(helper)],
       middleware: toolPolicy({ unlisted: 'allow', maxCalls: { look: 2 } }),
     })
 
@@ -496,7 +496,7 @@ describe('the policy of a parent', () => {
     const payer = new Agent({ name: 'payer', client, tools: inner.tools })
     const agent = new Agent({
       client: scriptedClient([callFunction('payer', { task: 'Pay.' }), 'Done.']),
-      tools: [payer.asTool()],
+      tools: [agentTool(payer)],
       middleware: toolPolicy({ unlisted: 'allow', pinned: { pay: 'another' } }),
     })
 

@@ -4,6 +4,7 @@ import type { FunctionMiddleware } from '@lamella/core'
 import type { GuardrailOptions } from './index.ts'
 import {
   Agent,
+  agentTool,
   createSession,
   functionMiddleware,
   MiddlewareTermination,
@@ -80,7 +81,7 @@ test('a sub-agent is answered through the guardrails of its caller', async () =>
   const client = scriptedClient([callFunction('inner', { task: 'Ask.' }), 'Done.'])
   const agent = new Agent({
     client,
-    tools: [inner.asTool({ description: 'Asks.' })],
+    tools: [agentTool(inner, { description: 'Asks.' })],
     middleware: replacing(['input']),
   })
 

@@ -1,5 +1,5 @@
 import { LamellaError } from '@lamella/core'
-import { unlessAborted } from '@lamella/core/authoring'
+import { withinTime } from '@lamella/core/authoring'
 import type {
   AgentContext,
   ChatContext,
@@ -42,18 +42,12 @@ export class CheckScope implements CheckContext {
 
   /** Settles like the verdict. Rejects on an abort and after `timeoutMs`. */
   within(verdict: PromiseLike<Verdict>, timeoutMs: number, name: string): Promise<Verdict> {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const error = new LamellaError(
-          `guardrail "${name}" gave no verdict within ${timeoutMs} ms`,
-          { code: 'guardrail_timeout' },
-        )
-        reject(error)
-        this.#controller?.abort(error)
-      }, timeoutMs)
-    })
-    const inTime = unlessAborted(this.call.signal, Promise.race([verdict, late]))
-    return inTime.finally(() => clearTimeout(timer))
+    const late = (): LamellaError => {
+      const words = `guardrail "${name}" gave no verdict within ${timeoutMs} ms`
+      const error = new LamellaError(words, { code: 'guardrail_timeout' })
+      this.#controller?.abort(error)
+      return error
+    }
+    return withinTime(verdict, { timeoutMs, signal: this.call.signal }, late)
   }
 }

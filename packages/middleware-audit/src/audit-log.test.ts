@@ -2,7 +2,9 @@ import type { MiddlewareInput } from '@lamella/core'
 import {
   Agent,
   agentMiddleware,
+  agentTool,
   chatMiddleware,
+  explain,
   functionMiddleware,
   ProviderError,
   tool,
@@ -338,7 +340,7 @@ it('a sub-agent tells whose it is', async () => {
   const log = auditLog({ sinks: sink })
   const inside = new Agent({ name: 'inside', client: scriptedClient(['Found.']), middleware: log })
   const client = scriptedClient([callFunction('inside', { task: 'Find.' }), 'Done.'])
-  await new Agent({ name: 'outside', client, tools: [inside.asTool()], middleware: log }).run(
+  await new Agent({ name: 'outside', client, tools: [agentTool(inside)], middleware: log }).run(
     'Hi',
     { runId: 'r1' },
   )
@@ -354,7 +356,7 @@ it('is no middleware where it is off, and has its place in the order', () => {
   expect([...auditLog({ sinks: memorySink(), mode: 'off' })]).toEqual([])
   const tracing = { ...agentMiddleware('t', (_, next) => next()), role: 'tracing' }
   const middleware = [tracing, auditLog({ sinks: memorySink() })]
-  const { warnings } = new Agent({ client: scriptedClient([]), middleware }).explain('')
+  const { warnings } = explain(new Agent({ client: scriptedClient([]), middleware }), '')
   expect(warnings).toEqual([
     'agent: audit should stand outside t, since it has to see all that happens there',
   ])

@@ -91,12 +91,9 @@ export function budgetRules(options: BudgetOptions): BudgetRules {
     },
     async timeIsUp(run, account, over) {
       const left = (): BudgetShare => account.shares.find(({ counter }) => counter === 'wallMs')!
-      await clock.sleep(Math.min(left().remaining, longestTimerMs), over)
+      await clock.sleep(left().remaining, over)
       const { limit } = left()
       return exhausted(run, account, { counter: 'wallMs', spent: limit, limit })
     },
   }
 }
-
-/** Longest delay of a timer in milliseconds. */
-const longestTimerMs = 2 ** 31 - 1

@@ -1,5 +1,5 @@
 import type { ChatMiddleware } from '@lamella/core'
-import { Agent, chatMiddleware } from '@lamella/core'
+import { Agent, agentTool, chatMiddleware } from '@lamella/core'
 import { callInternally } from '@lamella/core/authoring'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
@@ -83,7 +83,7 @@ describe('money', () => {
     const middleware = budget({ limits: { costUsd: 100 }, prices })
     const child = budgetedAgent([middleware, judging], ['Found.'], { name: 'sub' })
     const steps = [callFunction('sub', { task: 'x' }), 'Done.']
-    const parent = budgetedAgent(middleware, steps, { tools: [child.agent.asTool()] })
+    const parent = budgetedAgent(middleware, steps, { tools: [agentTool(child.agent)] })
     await parent.run(false)
 
     const spent = parent.events.flatMap((event) =>

@@ -12,6 +12,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { budget } from './index.ts'
+import { runs } from '../../../scripts/test-support/runs.ts'
 
 const usage = { inputTokens: 10, outputTokens: 5 }
 
@@ -70,7 +71,7 @@ it('however runs end, what they share is what they used', async () => {
       expect(left).toBeGreaterThanOrEqual(0)
       expect(left).toBeLessThanOrEqual(30 * aborted)
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   )
 })
 

@@ -1,4 +1,4 @@
-import { Agent } from '@lamella/core'
+import { Agent, agentTool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { budgetedAgent, looks } from './budgeted-agent.test-helper.ts'
@@ -18,7 +18,7 @@ function family(options: BudgetOptions, onChild = true) {
     },
   )
   const parent = budgetedAgent(middleware, [ask(1), ask(2), 'Done.'], {
-    tools: [child.agent.asTool()],
+    tools: [agentTool(child.agent)],
   })
   return { child, parent }
 }
@@ -55,7 +55,7 @@ describe.each([false, true])('a sub-agent, with stream: %s', (stream) => {
     const large = budget({ limits: { modelCalls: 10 } })
     const child = budgetedAgent([large, small], looks(4), { name: 'sub' })
     const parent = budgetedAgent(large, [ask(1), ask(2), 'Done.'], {
-      tools: [child.agent.asTool()],
+      tools: [agentTool(child.agent)],
     })
 
     expect(await parent.run(stream)).toMatchObject({ status: 'completed' })
@@ -67,7 +67,7 @@ describe.each([false, true])('a sub-agent, with stream: %s', (stream) => {
 it('a sub-agent with another object has a budget of its own, also of the same name', async () => {
   const child = budgetedAgent(budget({ limits: { modelCalls: 2 } }), looks(4), { name: 'sub' })
   const parent = budgetedAgent(budget({ limits: { modelCalls: 2 } }), [ask(1), 'Done.'], {
-    tools: [child.agent.asTool()],
+    tools: [agentTool(child.agent)],
   })
 
   expect(await parent.run(false)).toMatchObject({ status: 'completed', text: 'Done.' })
@@ -79,7 +79,7 @@ it('sub-agents that run side by side cannot spend the same token twice', async (
   const client = scriptedClient(() => 'Found.')
   const sub = new Agent({ client, name: 'sub', middleware: middleware })
   const calls = Array.from({ length: 20 }, (_, at) => ask(at))
-  const parent = budgetedAgent(middleware, [calls, 'Done.'], { tools: [sub.asTool()] })
+  const parent = budgetedAgent(middleware, [calls, 'Done.'], { tools: [agentTool(sub)] })
 
   const response = await parent.run(false)
 

@@ -110,9 +110,7 @@ export class FallbackCall {
       const given = (async () => entry.messages?.(messages, failure))()
       messages = (await unlessAborted(context.signal, given)) ?? messages
     }
-    // Of a conversation that the provider stores this is only the end; core adds the rest for others.
-    const isWhole = own.options.conversationId === undefined
-    if (isOther && isWhole) messages = client.prepareHistory?.(messages) ?? messages
+    if (isOther) messages = client.prepareHistory?.(messages) ?? messages
     if (this.#answer.isContinued)
       messages = this.#answer.messages(messages, this.#settings.continuePrompt)
     context.client = client

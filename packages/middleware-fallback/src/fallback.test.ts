@@ -390,7 +390,7 @@ it.each<[string, object]>([
   ],
   ['`clients.0` must be a client, or an object with a `client`, got "object"', { clients: [null] }],
   [
-    '`clients.0.timeoutMs` must be above 0',
+    '`clients.0.timeoutMs` must be more than 0',
     { clients: [{ client: scriptedClient([]), timeoutMs: 0 }] },
   ],
   [
@@ -402,7 +402,7 @@ it.each<[string, object]>([
     { clients: [scriptedClient([]), { client: scriptedClient([]), modle: 'small' }] },
   ],
   [
-    '`timeoutMs` must be above 0 and less than 2 ** 31, got -1',
+    '`timeoutMs` must be more than 0 milliseconds, got -1',
     { clients: [scriptedClient([])], timeoutMs: -1 },
   ],
   [

@@ -3,6 +3,7 @@ import type { Clock, MiddlewareOptions, RunPlan } from '@lamella/core/authoring'
 import {
   defineChatMiddleware,
   checkOptions,
+  checkTimeLimit,
   middlewareRules,
   reporter,
   systemClock,
@@ -157,7 +158,6 @@ function check(options: FallbackOptions): void {
     checkOptions('fallback', { clients: { [index]: entry } }, { clients: { [index]: entryRules } })
   }
   for (const [option, ms] of times) {
-    if (ms === undefined || (ms > 0 && ms < 2 ** 31)) continue
-    throw wrongOption('fallback', option, 'above 0 and less than 2 ** 31', ms)
+    checkTimeLimit('fallback', option, ms)
   }
 }

@@ -1,11 +1,11 @@
-import { Agent } from '@lamella/core'
+import { Agent, explain } from '@lamella/core'
 import type { MiddlewareInput } from '@lamella/core'
 import { scriptedClient } from '@lamella/testing'
 import { expect, it } from 'vitest'
 import { circuitBreaker, fallback } from './index.ts'
 
 const warningsOf = (...middleware: MiddlewareInput[]) =>
-  new Agent({ client: scriptedClient([]), middleware }).explain('Hello').warnings
+  explain(new Agent({ client: scriptedClient([]), middleware }), 'Hello').warnings
 
 it('`explain` has nothing to say about the recommended order, and warns about another', () => {
   const middlewares = [

@@ -1,4 +1,4 @@
-import { Agent } from '@lamella/core'
+import { Agent, explain } from '@lamella/core'
 import type { ChatClient } from '@lamella/core'
 import { OpenAIChatCompletionsClient } from '@lamella/openai'
 import { runIn, runModes, scriptedClient } from '@lamella/testing'
@@ -59,7 +59,7 @@ describe('explain', () => {
     const [east, west] = [clientAt('https://east.example/v1'), clientAt('https://west.example/v1')]
     const agent = new Agent({ client: east, middleware: fallback({ clients: [west] }) })
 
-    const { warnings } = agent.explain('Hi')
+    const { warnings } = explain(agent, 'Hi')
 
     expect(warnings).toEqual([
       'fallback: two clients are named openai/m; give each a `name` of its own',
@@ -76,7 +76,7 @@ describe('explain', () => {
       middleware: fallback({ clients: [west, { client: east, model: 'small' }, east] }),
     })
 
-    const explanation = agent.explain('Hi')
+    const explanation = explain(agent, 'Hi')
 
     expect(explanation.warnings).toEqual([])
     expect(explanation.client).toBe('east')

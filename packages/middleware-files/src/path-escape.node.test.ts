@@ -101,14 +101,6 @@ describe('how a path is written', () => {
       { numRuns: 2000 },
     )
   })
-
-  it('a megabyte takes no time', () => {
-    for (const unit of ['../', '..\\', '%2e', '.', ' ', '%', 'a/', '~', '%25', '. ']) {
-      const start = performance.now()
-      pathFault(unit.repeat(1_000_000 / unit.length), both, 2)
-      expect(performance.now() - start).toBeLessThan(5000)
-    }
-  })
 })
 
 function tryDecode(text: string): string {

@@ -1,4 +1,4 @@
-import { Agent, chatMiddleware, tool, withMiddleware } from '@lamella/core'
+import { Agent, agentTool, chatMiddleware, tool, withMiddleware } from '@lamella/core'
 import { callInternally } from '@lamella/core/authoring'
 import { callFunction, scriptedClient, testClock } from '@lamella/testing'
 import { expect, it } from 'vitest'
@@ -27,7 +27,7 @@ it.each<RateLimitLevel>(['agent', 'chat', 'function'])(
       tools,
     })
     const client = scriptedClient([callFunction('sub', { task: 'Go' }), 'Done.'])
-    const agent = new Agent({ client, tools: [sub.asTool()], middleware })
+    const agent = new Agent({ client, tools: [agentTool(sub)], middleware })
 
     const response = await agent.run('Hi')
 
@@ -40,7 +40,7 @@ it('a run inside of another may have another limiter of the same name', async ()
   const make = () => rateLimit({ level: 'agent', limits: [{ unit: 'concurrency', limit: 1 }] })
   const sub = new Agent({ client: scriptedClient(['Found.']), name: 'sub', middleware: make() })
   const client = scriptedClient([callFunction('sub', { task: 'Go' }), 'Done.'])
-  const agent = new Agent({ client, tools: [sub.asTool()], middleware: make() })
+  const agent = new Agent({ client, tools: [agentTool(sub)], middleware: make() })
 
   expect((await agent.run('Hi')).text).toBe('Done.')
 })

@@ -1,4 +1,5 @@
 import type { Clock } from '@lamella/core/authoring'
+import { callLater } from '@lamella/core/authoring'
 import type { Answer } from './guarded-store.ts'
 import type { LimitGrant } from '@lamella/core'
 import type { Claim } from './rate-limit-store.ts'
@@ -37,7 +38,7 @@ interface Waiter extends Caller {
   /** True once it has left the queue. */
   hasLeft: boolean
   /** Deadline of the wait, from the first denial on, and its timer. */
-  patience: { readonly until: number; readonly timer: AbortController } | undefined
+  patience: { readonly until: number; readonly stopTimer: () => void } | undefined
 }
 
 /** Queue of the calls of one key: each starts when it has its claims. */
@@ -116,7 +117,7 @@ export class WaitingLine {
     const news = this.#waiters.filter((other) => other === waiter || other.patience === undefined)
     for (const other of news) this.#refuse(other, grant)
     if (waiter.hasLeft || this.#isWoken) return
-    const waitMs = Math.max(1, Math.min(grant.retryAfterMs, pollMs, longestTimerMs))
+    const waitMs = Math.max(1, Math.min(grant.retryAfterMs, pollMs))
     this.#sleep = new AbortController()
     await clock.sleep(waitMs, this.#sleep.signal).catch(() => {})
     this.#sleep = undefined
@@ -139,12 +140,10 @@ export class WaitingLine {
   #patienceOf(waiter: Waiter, denied: Denied): NonNullable<Waiter['patience']> {
     const { clock } = this.#options
     const { maxWaitMs, tooLong } = waiter
-    const timer = new AbortController()
-    clock.sleep(Math.min(maxWaitMs, longestTimerMs), timer.signal).then(
-      () => this.#leave(waiter, tooLong(this.#denied ?? denied)),
-      () => {},
+    const stopTimer = callLater(clock, maxWaitMs, () =>
+      this.#leave(waiter, tooLong(this.#denied ?? denied)),
     )
-    return { until: clock.now() + maxWaitMs, timer }
+    return { until: clock.now() + maxWaitMs, stopTimer }
   }
 
   #leave(waiter: Waiter, error: unknown): void {
@@ -156,12 +155,9 @@ export class WaitingLine {
 
   #remove(waiter: Waiter): void {
     waiter.hasLeft = true
-    waiter.patience?.timer.abort('left')
+    waiter.patience?.stopTimer()
     const at = this.#waiters.indexOf(waiter)
     if (at !== -1) this.#waiters.splice(at, 1)
     if (this.#waiters.length === 0) this.#denied = undefined
   }
 }
-
-/** Longest delay of a timer in milliseconds. */
-const longestTimerMs = 2 ** 31 - 1

@@ -1,5 +1,5 @@
 import type { OptionRules } from '@lamella/core/authoring'
-import { wrongOption } from '@lamella/core/authoring'
+import { checkTimeLimit, wrongOption } from '@lamella/core/authoring'
 
 /** Way to randomize waits, so that callers that failed together do not retry together. */
 export type Jitter = 'full' | 'equal' | 'decorrelated' | 'none'
@@ -44,40 +44,27 @@ export const backoffRules: OptionRules<BackoffOptions> = {
 }
 
 /**
- * Longest delay of a timer in milliseconds: timers count in 31 bits and fire a longer one at once.
- */
-export const longestTimerMs: number = 2 ** 31 - 1
-
-/**
  * Makes a backoff whose waits grow exponentially.
  * @throws RangeError or TypeError that names the option and the value
  */
 export function exponential(options: BackoffOptions, random: () => number): Backoff {
   const { initialDelayMs = 500, factor = 2, maxDelayMs = 30_000, jitter = 'full' } = options
-  checkMs('initialDelayMs', initialDelayMs)
-  checkMs('maxDelayMs', maxDelayMs)
+  checkTimeLimit('retry', 'initialDelayMs', initialDelayMs, '0 or more')
+  checkTimeLimit('retry', 'maxDelayMs', maxDelayMs, '0 or more')
   if (!(factor >= 1 && factor < Infinity)) {
     throw wrongOption('retry', 'factor', 'a number from 1 up', factor)
   }
 
-  return (attempt, lastDelayMs = initialDelayMs) => {
-    // Keep it finite: zero times infinity is not a number.
+  // Keep all finite: zero times infinity is not a number.
+  const firstMs = Math.min(initialDelayMs, Number.MAX_VALUE)
+  const longestMs = Math.min(maxDelayMs, Number.MAX_VALUE)
+  return (attempt, lastDelayMs = firstMs) => {
     const growth = Math.min(factor ** (attempt - 1), Number.MAX_VALUE)
-    const most = Math.min(maxDelayMs, initialDelayMs * growth)
+    const most = Math.min(longestMs, firstMs * growth)
     if (jitter === 'none') return most
     if (jitter === 'full') return random() * most
     if (jitter === 'equal') return most / 2 + (random() * most) / 2
-    const above = Math.max(initialDelayMs, lastDelayMs * 3)
-    return Math.min(maxDelayMs, initialDelayMs + random() * (above - initialDelayMs))
-  }
-}
-
-/**
- * Checks a number of milliseconds.
- * @throws RangeError or TypeError that names the option and the value
- */
-export function checkMs(option: string, value: number): void {
-  if (!(value >= 0 && value <= longestTimerMs)) {
-    throw wrongOption('retry', option, `from 0 to ${longestTimerMs}`, value)
+    const above = Math.min(Math.max(firstMs, lastDelayMs * 3), Number.MAX_VALUE)
+    return Math.min(longestMs, firstMs + random() * (above - firstMs))
   }
 }

@@ -8,14 +8,14 @@ import type { Clock, MiddlewareOptions, OptionRules } from '@lamella/core/author
 import {
   defineChatMiddleware,
   checkOptions,
+  checkTimeLimit,
   defineFunctionMiddleware,
   middlewareRules,
   reporter,
   systemClock,
-  wrongOption,
 } from '@lamella/core/authoring'
 import type { BackoffOptions } from './backoff.ts'
-import { backoffRules, checkMs, exponential } from './backoff.ts'
+import { backoffRules, exponential } from './backoff.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import type { RetryDecision, RetryFailure, RetryReply } from './retry-decision.ts'
 import type { RetryEvent } from './retry-event.ts'
@@ -184,8 +184,8 @@ function check(options: RetryOptions): void {
     clock: 'any',
     random: 'function?',
   })
-  checkMs('maxRetryAfterMs', maxRetryAfterMs)
-  if (!(maxElapsedMs > 0)) throw wrongOption('retry', 'maxElapsedMs', 'above 0', maxElapsedMs)
+  checkTimeLimit('retry', 'maxRetryAfterMs', maxRetryAfterMs, '0 or more')
+  checkTimeLimit('retry', 'maxElapsedMs', maxElapsedMs)
 }
 
 const kindRules: OptionRules<Record<ProviderErrorKind, number>> = {

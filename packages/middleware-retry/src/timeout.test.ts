@@ -317,12 +317,12 @@ describe('timeout of a stream', () => {
 })
 
 it.each<[string, object]>([
-  ['`firstUpdateMs` must be false, or above 0 up to 2147483647, got 0', { firstUpdateMs: 0 }],
-  ['`idleMs` must be false, or above 0 up to 2147483647, got -1', { idleMs: -1 }],
-  ['`attemptMs` must be false, or above 0 up to 2147483647, got Infinity', { attemptMs: Infinity }],
-  ['`totalMs` must be false', { totalMs: true }],
-  ['`toolMs` must be false', { toolMs: '5' }],
-  ['`tools.search` must be false', { tools: { search: Number.NaN } }],
+  ['`firstUpdateMs` must be more than 0 milliseconds, got 0', { firstUpdateMs: 0 }],
+  ['`idleMs` must be more than 0 milliseconds, got -1', { idleMs: -1 }],
+  ['`attemptMs` must be more than 0 milliseconds, got NaN', { attemptMs: Number.NaN }],
+  ['`totalMs` must be more than 0', { totalMs: true }],
+  ['`toolMs` must be more than 0', { toolMs: '5' }],
+  ['`tools.search` must be more than 0', { tools: { search: Number.NaN } }],
   ['`mode` must be one of', { mode: 'on' }],
 ])('timeout: %s', (words, options) => {
   expect(() => timeout(options as TimeoutOptions)).toThrow(`timeout: ${words}`)

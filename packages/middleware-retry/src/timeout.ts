@@ -12,13 +12,12 @@ import {
   callWithin,
   defineChatMiddleware,
   checkOptions,
+  checkTimeLimit,
   defineFunctionMiddleware,
   middlewareRules,
   reporter,
   systemClock,
-  wrongOption,
 } from '@lamella/core/authoring'
-import { longestTimerMs } from './backoff.ts'
 import { replayOf } from './call-options.ts'
 import { watchForStall } from './stall-watch.ts'
 import type { TimeoutPhase } from './timeout-error.ts'
@@ -209,8 +208,6 @@ function check(options: TimeoutOptions): void {
   const perTool = Object.entries(tools ?? {}).map(([tool, ms]) => [`tools.${tool}`, ms] as const)
   const own = Object.entries({ firstUpdateMs, idleMs, attemptMs, totalMs, toolMs })
   for (const [option, ms] of [...own, ...perTool]) {
-    if (ms === undefined || ms === false) continue
-    if (typeof ms === 'number' && ms > 0 && ms <= longestTimerMs) continue
-    throw wrongOption('timeout', option, `false, or above 0 up to ${longestTimerMs}`, ms)
+    if (ms !== false) checkTimeLimit('timeout', option, ms)
   }
 }

@@ -1,4 +1,11 @@
-import { Agent, agentMiddleware, chatMiddleware, tool, withMiddleware } from '@lamella/core'
+import {
+  Agent,
+  agentMiddleware,
+  agentTool,
+  chatMiddleware,
+  tool,
+  withMiddleware,
+} from '@lamella/core'
 import { guardrail } from '@lamella/guardrail'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
@@ -179,7 +186,7 @@ describe.each(runModes)('content, %s', (mode) => {
       applyTo: ['result'],
       check: () => ({ action: 'block' }),
     })
-    const agent = new Agent({ client, tools: [inside.asTool()], middleware: [traced, judge] })
+    const agent = new Agent({ client, tools: [agentTool(inside)], middleware: [traced, judge] })
 
     await runIn(mode, agent)
 

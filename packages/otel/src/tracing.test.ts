@@ -1,5 +1,13 @@
 import type { Checkpoint } from '@lamella/core'
-import { Agent, agentMiddleware, chatMiddleware, tool, withMiddleware } from '@lamella/core'
+import {
+  Agent,
+  agentMiddleware,
+  agentTool,
+  chatMiddleware,
+  explain,
+  tool,
+  withMiddleware,
+} from '@lamella/core'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { context, SpanKind, trace } from '@opentelemetry/api'
 import * as semconv from '@opentelemetry/semantic-conventions/incubating'
@@ -109,7 +117,7 @@ describe.each(runModes)('spans, %s', (mode) => {
     const middleware = tracing(recorded.options)
     const inside = new Agent({ name: 'inside', client: scriptedClient(['Found.']), middleware })
     const client = scriptedClient([callFunction('inside', { task: 'Find it.' }), 'Done.'])
-    const agent = new Agent({ name: 'outside', client, tools: [inside.asTool()], middleware })
+    const agent = new Agent({ name: 'outside', client, tools: [agentTool(inside)], middleware })
 
     await runIn(mode, agent)
 
@@ -390,7 +398,7 @@ it('the middlewares have a role, so that their order is checked', () => {
   const budget = { ...agentMiddleware('b', (_, next) => next()), role: 'budget' }
   const agent = new Agent({ client: scriptedClient([]), middleware: [budget, tracing()] })
 
-  expect(agent.explain('').warnings).toEqual([
+  expect(explain(agent, '').warnings).toEqual([
     'agent: tracing should stand outside b, since it has to see all that happens there',
   ])
 })

@@ -1,4 +1,11 @@
-import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '@lamella/core'
+import {
+  Agent,
+  agentMiddleware,
+  agentTool,
+  chatMiddleware,
+  functionMiddleware,
+  tool,
+} from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { again, blocks, note, overloaded, recorded, shout } from './recording.test-helper.ts'
 
@@ -89,7 +96,7 @@ export async function nestedRun(): Promise<string> {
     const boss = new Agent({
       name: 'boss',
       client,
-      tools: [expert.asTool({ description: 'Counts.' })],
+      tools: [agentTool(expert, { description: 'Counts.' })],
       middleware: record.middleware(),
     })
     await boss.run('How many?')

@@ -344,8 +344,8 @@ function listOf({ principal }: SessionOwner): string {
 
 /** Gives a session what others had saved. */
 function take(session: Session, merged: SessionSnapshot): void {
-  const { messages, pending, conversationId, keeper, sent } = merged
-  Object.assign(session, { messages, pending, conversationId, keeper, sent })
+  const { messages, pending } = merged
+  Object.assign(session, { messages, pending })
   const fresh = createSession(merged).state
   for (const name of Object.keys(session.state)) delete session.state[name]
   for (const [name, value] of Object.entries(fresh)) {

@@ -107,12 +107,4 @@ describe('an estimate of tokens', () => {
       }),
     )
   })
-
-  it('is linear: a megabyte of anything takes no time', () => {
-    for (const unit of ['a', 'A', ' ', '0', '{', '\u00e9', '\u4e2d', '\ud83d\ude00', 'a1']) {
-      const start = performance.now()
-      estimateTokens(unit.repeat(1_000_000 / unit.length))
-      expect(performance.now() - start).toBeLessThan(3000)
-    }
-  })
 })

@@ -10,6 +10,16 @@ export type { Losses } from './requests/losses.ts'
 export { isNetworkError, isNetworkTimeout, networkCode } from './failures/network-error.ts'
 export { HttpClient } from './http/http-client.ts'
 export type { Fetch, HttpClientOptions } from './http/http-client.ts'
+export {
+  continueConversation,
+  markConversation,
+  markMetadata,
+} from './requests/kept-conversation.ts'
+export type {
+  Continuation,
+  ConversationMark,
+  KeptConversation,
+} from './requests/kept-conversation.ts'
 export { mergeBody } from './requests/merge-body.ts'
 export { legalName } from './requests/own-content.ts'
 export { prepareHistory } from './requests/prepare-history.ts'

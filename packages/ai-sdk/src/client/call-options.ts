@@ -25,7 +25,7 @@ export interface CallSettings {
 }
 
 const efforts = new Set(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
-const withoutField = ['allowParallelToolCalls', 'user', 'metadata', 'conversationId'] as const
+const withoutField = ['allowParallelToolCalls', 'user', 'metadata'] as const
 
 /**
  * Translates the options of a call.

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { MockStep } from '../../fixtures/ai-lines.ts'
 import { aiLines, askModel, mockModel, wrapped } from '../../fixtures/ai-lines.ts'
 import { aiSdk, lamellaMiddleware } from '../index.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 const metadata = fc.option(
   fc.record({ mock: fc.record({ itemId: fc.string({ minLength: 1, maxLength: 4 }) }) }),
@@ -65,7 +66,7 @@ describe.each(aiLines)('$name', (line) => {
         expect(contents(streamed)).toEqual(contents(plain))
         expect(await ask('streamed')).toEqual(await ask('plain'))
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 

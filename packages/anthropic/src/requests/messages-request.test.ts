@@ -83,7 +83,6 @@ describe('the request', () => {
       temperature: 0,
       topP: 1,
       seed: 1,
-      conversationId: 'c',
       metadata: { a: 'b' },
       responseFormat: 'json',
     }
@@ -95,7 +94,6 @@ describe('the request', () => {
       'temperature',
       'topP',
       'seed',
-      'conversationId',
       'metadata',
       'responseFormat',
     ])

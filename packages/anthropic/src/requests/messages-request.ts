@@ -74,7 +74,7 @@ function takesLaterSystem(model = ''): boolean {
 
 /** The options of a call that the API has no field for. */
 export function ignoredOptions({ options }: ChatRequest): readonly string[] {
-  const ignored = (['temperature', 'topP', 'seed', 'conversationId', 'metadata'] as const).filter(
+  const ignored = (['temperature', 'topP', 'seed', 'metadata'] as const).filter(
     (name) => options[name] !== undefined,
   )
   return options.responseFormat === 'json' ? [...ignored, 'responseFormat'] : ignored

@@ -36,7 +36,6 @@ import { checkNames } from '../base/check-options.ts'
 import type { SessionTurn } from '../messages/session.ts'
 import { claimRequests } from './claim-requests.ts'
 import { checkLateEdit, closeRun, keepPartial, stoppedEarly } from './close-run.ts'
-import { isElsewhere, keptBy } from './provider-conversation.ts'
 import { recover } from './recover.ts'
 import { joinInstructions, toolsOf } from './run-inputs.ts'
 import { enterSession } from './session-turn.ts'
@@ -231,22 +230,11 @@ function prepareRun(view: AgentView): void {
   const { agent, checkpoint, options: runOptions } = plan
   const { journal } = run
   const { state } = journal
-  const { provider } = agent.client
-  run.keeper = provider
   call.applyTools(view)
   if (state?.tools !== undefined) run.tools.restore(state.tools)
-  const kept = state?.keeper === provider ? state : keptBy(provider, session)
-  const { conversationId = kept.conversationId } = options
-  run.conversationId = conversationId
   const history = session?.messages ?? none
   call.history = history
-  run.sent = kept.sent
-  run.progress.enterLoop(() => {
-    const isNew = conversationId !== kept.conversationId
-    const isStrange = session !== undefined && isElsewhere(provider, session)
-    if (isNew) run.sent = isStrange ? 0 : history.length
-    return [...history, ...view.messages]
-  })
+  run.progress.enterLoop(() => [...history, ...view.messages])
   if (checkpoint === undefined && runOptions.answers !== undefined)
     recordAnswers(run, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat

@@ -1,3 +1,4 @@
+import { agentTool } from '../index.ts'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { expect, test, vi } from 'vitest'
 import { perStore } from '@lamella/store'
@@ -44,8 +45,8 @@ test('an agent that a tool runs has the store of its caller, unless it has its o
   const [store, own] = [memoryStore(), memoryStore()]
   const ask = { client: scriptedClient(() => 'Done.'), middleware: noting(seen) }
   const tools = [
-    new Agent({ ...ask, name: 'with', store: own }).asTool(),
-    new Agent({ ...ask, name: 'without' }).asTool(),
+    agentTool(new Agent({ ...ask, name: 'with', store: own })),
+    agentTool(new Agent({ ...ask, name: 'without' })),
   ]
   const calls = tools.map(({ name }) => callFunction(name, { task: 'Help.' }))
   const client = scriptedClient([calls, 'Thanks.'])
@@ -78,11 +79,13 @@ test('nor does such a middleware of a run begin the run', () => {
 })
 
 test('an agent that a tool runs needs a store with what its middleware needs, whoever calls it', async () => {
-  const helper = new Agent({
-    name: 'helper',
-    client: scriptedClient(() => 'Done.'),
-    middleware: limiting,
-  }).asTool()
+  const helper = agentTool(
+    new Agent({
+      name: 'helper',
+      client: scriptedClient(() => 'Done.'),
+      middleware: limiting,
+    }),
+  )
   const runWith = async (store: KeyValueStore) => {
     const client = scriptedClient([callFunction('helper', { task: 'Help.' }), 'Thanks.'])
     const { messages } = await new Agent({ client, store, tools: [helper] }).run('Hello')

@@ -5,6 +5,7 @@ import type { AgentOptions, AgentToolOptions, RunContext } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
+  agentTool,
   chatMiddleware,
   createSession,
   functionMiddleware,
@@ -23,7 +24,7 @@ import { shouting } from '../stream/shouting.test-helper.ts'
 
 const client = (steps: readonly ScriptedStep[]) => scriptedClient(steps)
 
-describe('asTool', () => {
+describe('agentTool', () => {
   it('names the tool after the agent, as providers allow, with one argument', () => {
     const agent = new Agent({
       client: client([]),
@@ -31,7 +32,7 @@ describe('asTool', () => {
       description: 'Searches.',
     })
 
-    expect(agent.asTool()).toMatchObject({
+    expect(agentTool(agent)).toMatchObject({
       name: 'Web_search__v2',
       description: 'Searches.',
       approval: 'never',
@@ -53,7 +54,7 @@ describe('asTool', () => {
       approval: 'always',
     } as const
 
-    expect(agent.asTool(options)).toMatchObject({
+    expect(agentTool(agent, options)).toMatchObject({
       name: 'ask',
       description: 'Asks.',
       approval: 'always',
@@ -62,7 +63,7 @@ describe('asTool', () => {
   })
 
   it('must be named if the agent is not', () => {
-    expect(() => new Agent({ client: client([]) }).asTool()).toThrow('asTool: `name`')
+    expect(() => agentTool(new Agent({ client: client([]) }))).toThrow('agentTool: `name`')
   })
 })
 
@@ -70,7 +71,7 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
   function make(
     inner: readonly ScriptedStep[],
     options: Partial<AgentOptions> = {},
-    asTool: AgentToolOptions = {},
+    toolOptions: AgentToolOptions = {},
   ) {
     const innerClient = client(inner)
     const sub = new Agent({ client: innerClient, name: 'sub', ...options })
@@ -79,7 +80,7 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
       sub,
       innerClient,
       outerClient,
-      agent: new Agent({ client: outerClient, tools: [sub.asTool(asTool)] }),
+      agent: new Agent({ client: outerClient, tools: [agentTool(sub, toolOptions)] }),
     }
   }
 
@@ -139,11 +140,11 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
     const middle = new Agent({
       client: client([callFunction('inner', { task: 'x' }, 'c1'), 'Middle.']),
       name: 'middle',
-      tools: [inner.asTool()],
+      tools: [agentTool(inner)],
     })
     const outer = new Agent({
       client: client([callFunction('middle', { task: 'y' }, 'c1'), 'Outer.']),
-      tools: [middle.asTool()],
+      tools: [agentTool(middle)],
       middleware: functionMiddleware('data', async (context, callNext) => {
         context.data = { ...(context.data as object), more: true }
         await callNext()
@@ -162,7 +163,7 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
       name: 'sub',
     })
     const calls = ['a', 'b'].map((task, index) => callFunction('sub', { task }, `c${index}`))
-    const agent = new Agent({ client: client([calls, 'Done.']), tools: [sub.asTool()] })
+    const agent = new Agent({ client: client([calls, 'Done.']), tools: [agentTool(sub)] })
 
     const { response } = await play(agent, 'Go', { stream })
 
@@ -197,12 +198,12 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
     expect(outline(response.messages)[1]).toBe('tool: c1 = FOUND IT.')
   })
 
-  it('has a session of its own by default; with `shareSession` it has the state, and neither messages nor conversation', async () => {
-    const session = createSession({ conversationId: 'conv', state: { count: 1 } })
+  it('has a session of its own by default; with `shareSession` it has the state, and no messages', async () => {
+    const session = createSession({ state: { count: 1 } })
     const seen: unknown[] = []
     const look = agentMiddleware('look', async (context, callNext) => {
-      const { conversationId, messages, state } = context.session ?? {}
-      seen.push({ conversationId, messages: messages?.length, state })
+      const { messages, state } = context.session ?? {}
+      seen.push({ messages: messages?.length, state })
       if (state !== undefined) state['count'] = 2
       await callNext()
     })
@@ -213,11 +214,10 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
     await play(shared.agent, 'Go', { session, stream })
 
     expect(seen).toEqual([
-      { conversationId: undefined, messages: undefined, state: undefined },
-      { conversationId: undefined, messages: 0, state: { count: 2 } },
+      { messages: undefined, state: undefined },
+      { messages: 0, state: { count: 2 } },
     ])
     expect(session.state).toEqual({ count: 2 })
-    expect(session.conversationId).toBe('conv')
     expect(outline(session.messages).filter((line) => line.startsWith('user'))).toEqual([
       'user: Go',
       'user: Go',
@@ -322,7 +322,9 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
       name: 'desk',
       tools: [gated],
     })
-    const { agent } = make([callFunction('desk', { task: 'x' }, 'd1')], { tools: [desk.asTool()] })
+    const { agent } = make([callFunction('desk', { task: 'x' }, 'd1')], {
+      tools: [agentTool(desk)],
+    })
 
     const { response } = await play(agent, 'Go', { stream })
 
@@ -348,7 +350,7 @@ describe.each(modes)('an agent as a tool, $name', ({ stream }) => {
       tools: [gated],
     })
     const again = callFunction('sub', { task: 'x' }, 'same')
-    const agent = new Agent({ client: client([again, again, 'Done.']), tools: [sub.asTool()] })
+    const agent = new Agent({ client: client([again, again, 'Done.']), tools: [agentTool(sub)] })
     const { response: paused } = await play(agent, 'Go', { stream })
     const [pending] = paused.pending
 

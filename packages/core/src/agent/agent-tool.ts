@@ -23,7 +23,7 @@ interface StreamingAgent extends AgentInfo {
   ): AgentStream
 }
 
-/** Options of `agent.asTool`. */
+/** Options of `agentTool`. */
 export interface AgentToolOptions {
   /**
    * Name of the tool.
@@ -54,12 +54,24 @@ export interface AgentToolOptions {
 /**
  * Creates a tool from an agent. It runs with the caller's signal and data; its usage counts for the
  * caller, and its events and requests reach the caller of the outer run.
+ *
+ * @example
+ * ```ts
+ * import { Agent, agentTool } from '@lamella/core'
+ * import { callFunction, scriptedClient } from '@lamella/testing'
+ *
+ * const poet = new Agent({ name: 'poet', client: scriptedClient(['Green tea, quiet rain.']) })
+ * const client = scriptedClient([callFunction('poet', { task: 'A line on tea.' }), 'Done.'])
+ * const agent = new Agent({ client, tools: [agentTool(poet, { description: 'Writes poems.' })] })
+ * console.log((await agent.run('A line on tea, please.')).text) // Done.
+ * ```
+ * @throws TypeError if neither the agent nor the options have a name
  */
-export function agentTool(agent: StreamingAgent, options: AgentToolOptions): Tool {
+export function agentTool(agent: StreamingAgent, options: AgentToolOptions = {}): Tool {
   const { argument = 'task', argumentDescription = 'What to do, in full.', onUpdate } = options
   const name = options.name ?? agent.name?.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
   if (name === undefined)
-    throw new TypeError('asTool: `name` must be given for an agent without one')
+    throw new TypeError('agentTool: `name` must be given for an agent without one')
   const made = tool({
     name,
     description: options.description ?? agent.description ?? '',

@@ -1,12 +1,12 @@
 import { checkNames } from '../base/check-options.ts'
-import type { Explanation, MiddlewareInput } from '../contract/agent.ts'
+import type { MiddlewareInput } from '../contract/agent.ts'
 import type { ChatOptions, FormatOption } from '../contract/chat-options.ts'
 import { checkValue } from '../base/check-value.ts'
 import { checkInstructions } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
 import type { AgentResponse, AgentResponseUpdate, Checkpoint } from '../contract/outcome.ts'
-import type { Tool, ToolDefinition } from '../contract/run.ts'
+import type { ToolDefinition } from '../contract/run.ts'
 import type { Session, SessionSnapshot } from '../messages/session.ts'
 import { createSession } from '../messages/session.ts'
 import { loopConfiguration } from '../loop/limits.ts'
@@ -25,9 +25,6 @@ import type { Pipelines } from './agent-call.ts'
 import type { AgentOptions, RunOptions } from './agent-options.ts'
 import { agentOptionNames, modelOptionsHint } from './agent-options.ts'
 import { resumeRun, startRun } from './agent-run.ts'
-import type { AgentToolOptions } from './agent-tool.ts'
-import { agentTool } from './agent-tool.ts'
-import { explainRun } from './explain.ts'
 
 interface RunFormat<Value> {
   readonly options?: FormatOption<Value> | undefined
@@ -51,7 +48,7 @@ interface RunFormat<Value> {
 export class Agent<Data = unknown, Value = unknown> {
   /** Name of the agent, for logs, spans and other agents. */
   readonly name: string | undefined
-  /** Description of the agent; the default description of `asTool`. */
+  /** Description of the agent; the default description of its `agentTool`. */
   readonly description: string | undefined
   /** Client that model calls go to. */
   readonly client: ChatClient
@@ -169,18 +166,6 @@ export class Agent<Data = unknown, Value = unknown> {
   /** Disposes of all disposable middlewares, innermost first, even if one of them fails. */
   [Symbol.asyncDispose](): Promise<void> {
     return disposeMiddlewares(sortMiddlewares(this.middleware, 'agent'))
-  }
-
-  /** Creates a tool that runs this agent. */
-  asTool(options: AgentToolOptions = {}): Tool {
-    return agentTool(this, options)
-  }
-
-  /**
-   * Lists the middlewares, tools and settings of a run with this input, without calling anything.
-   */
-  explain(input: MessageInput, options: RunOptions = {}): Explanation {
-    return explainRun(this, input, options)
   }
 }
 

@@ -10,7 +10,6 @@ import type { Message } from '../messages/message.ts'
 import { takeCheckpoint } from '../pausing/checkpoint.ts'
 import type { Run } from '../run/run.ts'
 import type { AgentCall } from './agent-call.ts'
-import { isElsewhere, keptBy } from './provider-conversation.ts'
 
 /** Finalizes a run after its middlewares: updates the session. Async only to add a checkpoint to a pause. */
 export function closeRun(
@@ -27,9 +26,7 @@ export function closeRun(
   const response = { ...settled, pending, usage, attempts }
   const { begun, added } = run.messages
   if (session !== undefined && (paused ? begun : kept.has(response.status))) {
-    const { provider } = agent.client
-    if (!begun) tell(call, session, response, provider)
-    const unseen = run.messages.all.length - run.sent
+    if (!begun) tell(call, session, response)
     // What a middleware has put in place of a message comes again after a pause.
     const isKnown = ({ id }: Message): boolean => !paused || added.some((own) => own.id === id)
     session.messages = run.messages.history(
@@ -37,12 +34,6 @@ export function closeRun(
       talkedSince(call, session),
       session.messages,
     )
-    const isKept = run.conversationId !== undefined
-    if (isKept || !isElsewhere(provider, session)) {
-      session.conversationId = run.conversationId
-      session.keeper = isKept ? provider : undefined
-      session.sent = isKept ? Math.max(0, session.messages.length - unseen) : undefined
-    }
   }
   if (!paused) return response
   for (const request of pending) {
@@ -99,11 +90,8 @@ export function stoppedEarly(
 }
 
 /** Adds the response of a middleware that replaced the loop to the conversation. */
-function tell(call: AgentCall, session: Session, response: AgentResponse, provider: string): void {
+function tell(call: AgentCall, session: Session, response: AgentResponse): void {
   const { run } = call
-  const { conversationId, sent } = keptBy(provider, session)
-  run.conversationId = conversationId
-  run.sent = sent
   call.history = session.messages
   const { journal } = run
   journal.record({ kind: 'begin', messages: [...session.messages, ...run.input] })

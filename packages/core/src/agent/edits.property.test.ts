@@ -25,6 +25,7 @@ import {
   tool,
 } from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 /** All that a piece of code may edit at one moment of a run. */
 interface Reach {
@@ -63,7 +64,7 @@ const editsOfOptions = (
       tools: [...(options.tools ?? []), extra],
     })),
     [`${key}.options.toolChoice`]: set((options) => ({ ...options, toolChoice: 'required' })),
-    [`${key}.options.conversationId`]: set((options) => ({ ...options, conversationId: 'own' })),
+    [`${key}.options.user`]: set((options) => ({ ...options, user: 'own' })),
     [`${key}.options, in place`]: (reach: Reach): void => {
       Object.assign(reach[key]!.options, { temperature: 1 })
     },
@@ -449,7 +450,7 @@ describe('an edit counts, or it throws', () => {
       fc.asyncProperty(cases, async ([world, place]) => {
         expect(await effectOrError(world, place)).toEqual([])
       }),
-      { numRuns: Number(process.env['EDIT_RUNS'] ?? 40) },
+      { numRuns: runs(200) },
     )
   })
 })

@@ -5,6 +5,7 @@ import {
   agentMiddleware,
   chatMiddleware,
   createSession,
+  explain,
   functionMiddleware,
   message,
   tool,
@@ -32,7 +33,7 @@ describe('explain', () => {
   it('names the middlewares of all scopes, outermost first, and what lies inside them', () => {
     const session = createSession({ messages: [message('user', 'a'), message('assistant', 'b')] })
 
-    const explanation = agent.explain('Hi', {
+    const explanation = explain(agent, 'Hi', {
       session,
       tools: [more],
       middleware: [chatMiddleware('run chat', noop), agentMiddleware('run agent', noop)],
@@ -53,7 +54,7 @@ describe('explain', () => {
   })
 
   it('prints as an onion', () => {
-    expect(String(agent.explain('Hi'))).toBe(
+    expect(String(explain(agent, 'Hi'))).toBe(
       [
         'run         audit → loop',
         'model call  client chat → cache → scripted small',
@@ -65,7 +66,7 @@ describe('explain', () => {
   })
 
   it('prints the limit of tool calls', () => {
-    const explanation = agent.explain('Hi', { functionInvocation: { maxFunctionCalls: 3 } })
+    const explanation = explain(agent, 'Hi', { functionInvocation: { maxFunctionCalls: 3 } })
 
     expect(String(explanation)).toContain('limits      7 model calls, 3 tool calls')
   })
@@ -74,18 +75,18 @@ describe('explain', () => {
     const probe = { ...chatMiddleware('probe', noop), role: 'probe' }
     const probed = new Agent({ name: 'helper', client, middleware: [probe, probe] })
 
-    const { name, chat, warnings } = probed.explain('Hi')
+    const { name, chat, warnings } = explain(probed, 'Hi')
 
     expect([name, chat, warnings]).toEqual(['helper', ['client chat'], []])
   })
 
   it('calls nothing', () => {
-    agent.explain('Hi')
+    explain(agent, 'Hi')
 
     expect(client.requests).toEqual([])
   })
 
   it('knows an agent without anything', () => {
-    expect(String(new Agent({ client: scriptedClient([]) }).explain([]))).toContain('(no tools)')
+    expect(String(explain(new Agent({ client: scriptedClient([]) }), []))).toContain('(no tools)')
   })
 })

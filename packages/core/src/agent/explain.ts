@@ -1,4 +1,4 @@
-import type { Explanation, Middleware } from '../contract/agent.ts'
+import type { AgentInfo, Explanation, Middleware } from '../contract/agent.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
 import type { MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
@@ -7,11 +7,26 @@ import type { RunOptions } from './agent-options.ts'
 import { configurationOf, pipelinesOf } from './agent-run.ts'
 import { orderWarnings } from './middleware-order.ts'
 
-export function explainRun(
-  agent: RunnableAgent,
+/**
+ * Lists the middleware, tools and settings of a run with this input, without calling anything. Takes an agent, or
+ * that of a context.
+ *
+ * @example
+ * ```ts
+ * import { Agent, explain } from '@lamella/core'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const agent = new Agent({ name: 'helper', client: scriptedClient([]) })
+ * console.log(explain(agent, 'Hello').name) // helper
+ * ```
+ */
+export function explain(
+  info: AgentInfo,
   input: MessageInput,
-  options: RunOptions,
+  options: RunOptions = {},
 ): Explanation {
+  // The agent of a context is the agent itself.
+  const agent = info as RunnableAgent
   const { agent: atAgent, chat, function: atFunction } = pipelinesOf(agent, options).middlewares
   const levels = { agent: shown(atAgent), chat: shown(chat), function: shown(atFunction) }
   const { session } = options

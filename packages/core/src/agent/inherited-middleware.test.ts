@@ -4,6 +4,7 @@ import type { Middleware, MiddlewareInput } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
+  agentTool,
   chatMiddleware,
   functionMiddleware,
   tool,
@@ -33,7 +34,7 @@ function family(middlewares: readonly MiddlewareInput[], answers: readonly strin
   })
   let agent: Agent | undefined
   for (const at of [...names.keys()].toReversed()) {
-    const tools = [agent?.asTool() ?? look]
+    const tools = [agent === undefined ? look : agentTool(agent)]
     agent = new Agent({
       name: names[at]!,
       client: clients[at]!,
@@ -115,7 +116,7 @@ describe('a middleware of an agent', () => {
       atCalls as never,
     )
     const bob = new Agent({ name: 'bob', client })
-    const ann = new Agent({ name: 'ann', client, tools: [bob.asTool()] })
+    const ann = new Agent({ name: 'ann', client, tools: [agentTool(bob)] })
 
     await ann.run('Go')
 
@@ -126,7 +127,7 @@ describe('a middleware of an agent', () => {
     const seen: string[] = []
     const bob = new Agent({ name: 'bob', client: scriptedClient(() => 'Found.') })
     const client = scriptedClient([callFunction('bob', { task: 'Go' }), 'Done.'])
-    const ann = new Agent({ name: 'ann', client, tools: [bob.asTool()] })
+    const ann = new Agent({ name: 'ann', client, tools: [agentTool(bob)] })
 
     await ann.run('Go', { middleware: watch(seen, 'once', { inherited: true }) })
     const before = seen.filter((entry) => entry.endsWith('of bob')).length
@@ -217,7 +218,7 @@ describe('a guardrail of an agent', () => {
       tools: [pay],
     })
     const client = scriptedClient([callFunction('bob', { task: 'Pay' }), 'Done.'])
-    const ann = new Agent({ name: 'ann', client, tools: [bob.asTool()], middleware: policy })
+    const ann = new Agent({ name: 'ann', client, tools: [agentTool(bob)], middleware: policy })
     const paused = await ann.run('Go')
     seen.length = 0
 

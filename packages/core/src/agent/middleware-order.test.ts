@@ -1,16 +1,19 @@
 import { scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { defineChatMiddleware, defineFunctionMiddleware } from '../authoring.ts'
-import { Agent } from '../index.ts'
+import { Agent, explain } from '../index.ts'
 import { guardrail } from '@lamella/guardrail'
 
 const chat = (role: string, name?: string) =>
   defineChatMiddleware(role, { name }, (_, callNext) => callNext())
 const explained = (...middleware: Parameters<typeof chat>[]) =>
-  new Agent({
-    client: scriptedClient([]),
-    middleware: middleware.map((given) => chat(...given)),
-  }).explain('Hello')
+  explain(
+    new Agent({
+      client: scriptedClient([]),
+      middleware: middleware.map((given) => chat(...given)),
+    }),
+    'Hello',
+  )
 
 describe('explain, about the order of middlewares', () => {
   it('has nothing to say about the recommended order', () => {
@@ -25,7 +28,7 @@ describe('explain, about the order of middlewares', () => {
     )
     const agent = new Agent({ client: scriptedClient([]), middleware: [middleware, ofTools] })
 
-    expect(agent.explain('Hello').warnings).toEqual([
+    expect(explain(agent, 'Hello').warnings).toEqual([
       'chat: audit should stand outside timeout, since it has to see all that happens there',
       'function: rate-limit should stand outside timeout, since what it refuses should not get there',
       'function: cache should stand outside timeout, since a stored result skips what is there',
@@ -59,7 +62,7 @@ describe('explain, about the order of middlewares', () => {
       middleware: [chat('cache'), defineFunctionMiddleware('cache', {}, (_, next) => next()), pii],
     })
 
-    expect(agent.explain('Hello').warnings).toEqual([
+    expect(explain(agent, 'Hello').warnings).toEqual([
       'chat: pii should stand outside cache, since no personal data should get there',
       'function: pii should stand outside cache, since no personal data should get there',
     ])
@@ -69,7 +72,7 @@ describe('explain, about the order of middlewares', () => {
     const feature = [named('pii-output'), named('pii'), [named('pii-arguments')]]
     const agent = new Agent({ client: scriptedClient([]), middleware: [chat('cache'), feature] })
 
-    expect(agent.explain('Hello').warnings).toEqual([
+    expect(explain(agent, 'Hello').warnings).toEqual([
       'chat: pii should stand outside cache, since no personal data should get there',
     ])
   })

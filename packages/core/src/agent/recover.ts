@@ -2,7 +2,6 @@ import { endingOf, isPause } from '../contract/control-flow.ts'
 import type { AgentResponse, RunStatus } from '../contract/outcome.ts'
 import type { GuardrailTripped } from '../contract/termination.ts'
 import { isTermination } from '../contract/termination.ts'
-import { leaveConversation } from '../loop/transcript.ts'
 import { toUpdates } from '../messages/chat-response.ts'
 import type { Run } from '../run/run.ts'
 import type { AgentCall, AgentView } from './agent-call.ts'
@@ -38,11 +37,7 @@ async function endOnPurpose(call: AgentCall, error: unknown): Promise<AgentRespo
   // A budget judges no content, so the answer that used it up stays.
   const own = status === 'budget_exhausted' ? call.result : call.assigned
   const result = error.result === undefined ? own : toAgentResponse(error.result, run)
-  if (result === undefined) {
-    // The provider may have more in its conversation.
-    leaveConversation(run)
-    return { ...(await ended(run, call, status)), reason }
-  }
+  if (result === undefined) return { ...(await ended(run, call, status)), reason }
   call.result = result
   await call.acceptResult(call.faultDepth(error))
   return { ...call.result, status, reason }

@@ -1,6 +1,6 @@
 import { LamellaError } from '../base/lamella-error.ts'
-import { unlessAborted } from '../base/promises.ts'
-import { takeTurn } from '../base/take-turn.ts'
+import { unlessAborted } from '../base/waits.ts'
+import { takeTurn } from '../base/waits.ts'
 import { backgroundTimer } from '../base/timers.ts'
 import type { Session, SessionReference, SessionTurn } from '../messages/session.ts'
 import type { Run } from '../run/run.ts'
@@ -23,7 +23,7 @@ export async function enterSession(
     if (outer.session !== undefined) around.push(outer.session)
   }
   const late = new AbortController()
-  const timer = backgroundTimer(() => late.abort(busy(given.id, waitMs)), waitMs)
+  const stopTimer = backgroundTimer(() => late.abort(busy(given.id, waitMs)), waitMs)
   const signal = AbortSignal.any([run.signal, late.signal])
   try {
     if ('enter' in given) {
@@ -37,7 +37,7 @@ export async function enterSession(
     const end = isShared ? () => {} : await takeTurn(turns, given, signal)
     return { session: given, leave: async () => end() }
   } finally {
-    clearTimeout(timer)
+    stopTimer()
   }
 }
 

@@ -8,7 +8,6 @@ import {
   BudgetExhausted,
   chatMiddleware,
   createSession,
-  functionMiddleware,
   GuardrailTripped,
   message,
   MiddlewareTermination,
@@ -22,14 +21,13 @@ describe('a session', () => {
     const empty = agent.createSession()
     const full = createSession({
       id: 's1',
-      conversationId: 'c1',
       messages: [message('user', 'Hi')],
       state: { a: 1 },
     })
 
     const copy = createSession(JSON.parse(JSON.stringify(full)) as SessionSnapshot)
 
-    expect(empty).toMatchObject({ messages: [], pending: [], state: {}, conversationId: undefined })
+    expect(empty).toMatchObject({ messages: [], pending: [], state: {} })
     expect(empty.id).not.toBe(agent.createSession().id)
     expect(copy.toJSON()).toEqual(full.toJSON())
     expect(full.toJSON().version).toBe(1)
@@ -270,113 +268,16 @@ describe.each(modes)('runs in a session, $name', ({ stream }) => {
       expect(outline(session.messages)).toEqual([...kept, 'assistant: Hello.'])
     })
   })
-
-  describe('in a conversation that the provider keeps', () => {
-    const served = (messages: string | ReturnType<typeof work>, conversationId = 'conv') => ({
-      messages,
-      conversationId,
-    })
-
-    it('send what is new only, under the newest id', async () => {
-      const { agent, client, session } = make([
-        served(work('c1'), 'conv_1'),
-        served(work('c2'), 'conv_2'),
-        served('Hello.', 'conv_3'),
-        served('Again.', 'conv_4'),
-      ])
-
-      const { response } = await play(agent, 'Hi', { session, stream })
-      await play(agent, 'And?', { session, stream })
-
-      expect(client.requests.map(({ options }) => options.conversationId)).toEqual([
-        undefined,
-        'conv_1',
-        'conv_2',
-        'conv_3',
-      ])
-      expect(client.requests.map(({ messages }) => outline(messages))).toEqual([
-        ['user: Hi'],
-        ['tool: c1 = ok'],
-        ['tool: c2 = ok'],
-        ['user: And?'],
-      ])
-      expect(response.conversationId).toBe('conv_3')
-      expect(session.conversationId).toBe('conv_4')
-      expect(session.messages).toHaveLength(8)
-    })
-
-    it('send in the next run what the provider has not seen of the last one', async () => {
-      const { agent, client, session } = make([
-        served(work('c1')),
-        served('Hello.'),
-        served('Again.'),
-      ])
-      const end = functionMiddleware('end', () => {
-        throw new MiddlewareTermination('enough', { result: 'stopped' })
-      })
-      const cache = agentMiddleware('cache', (context) => void (context.result = 'From the cache.'))
-
-      await play(agent, 'Hi', { session, middleware: end, stream })
-      await play(agent, 'On', { session: createSession(session.toJSON()), stream })
-      await play(agent, 'On', { session, middleware: cache, stream })
-      await play(agent, 'And?', { session, stream })
-
-      expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = stopped', 'user: On'])
-      expect(outline(client.requests[2]!.messages)).toEqual([
-        'tool: c1 = stopped',
-        'user: On',
-        'assistant: From the cache.',
-        'user: And?',
-      ])
-    })
-
-    it('that fail or are blocked leave it where it was', async () => {
-      const { agent, session } = make([
-        served('Hello.', 'conv_1'),
-        served(work('c1'), 'conv_2'),
-        new Error('down'),
-      ])
-      await play(agent, 'Hi', { session, stream })
-
-      await failureOf(play(agent, 'More', { session, stream }))
-
-      expect(session.conversationId).toBe('conv_1')
-    })
-
-    it('never take the id of a response for it', async () => {
-      const { agent, session } = make([{ messages: 'Hello.', id: 'resp_1' }])
-
-      const { response } = await play(agent, 'Hi', { session, stream })
-
-      expect([response.id, response.conversationId, session.conversationId]).toEqual([
-        'resp_1',
-        undefined,
-        undefined,
-      ])
-    })
-
-    it('begin with the id that the options name, and refresh it between rounds', async () => {
-      const { agent, client } = make([served(work('c1'), 'new'), served('Hello.', 'newer')])
-
-      await play(agent, 'Hi', { options: { conversationId: 'old' }, stream })
-
-      expect(client.requests.map(({ options }) => options.conversationId)).toEqual(['old', 'new'])
-      expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = ok'])
-    })
-  })
 })
 
 describe('a streamed run in a session', () => {
   it('is stored when it was iterated, without asking for the final response', async () => {
     const session = createSession()
-    const agent = new Agent({
-      client: scriptedClient([{ messages: 'Hello.', conversationId: 'conv' }]),
-    })
+    const agent = new Agent({ client: scriptedClient(['Hello.']) })
 
     for await (const update of agent.run('Hi', { session, stream: true }))
       expect(update).toBeDefined()
 
-    expect(session.conversationId).toBe('conv')
     expect(outline(session.messages)).toEqual(['user: Hi', 'assistant: Hello.'])
   })
 

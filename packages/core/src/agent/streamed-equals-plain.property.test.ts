@@ -25,6 +25,7 @@ import {
   text,
   tool,
 } from '../index.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 type Context = AgentContext | ChatContext
 type Transformer = UpdateTransformer<AgentResponseUpdate>
@@ -329,7 +330,7 @@ it('a streamed run comes to the same as a plain one, whatever its middlewares do
       expect(streamed.seen).toEqual(plain.seen)
       expect(streamed.openStreams).toBe(0)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -344,7 +345,7 @@ it('the updates of a streamed run add up to its final response, restarts and all
       expect(comparable(folded.messages)).toEqual(comparable(response.messages))
       expect(folded.text).toBe(response.text)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -362,6 +363,6 @@ it('the text of a streamed run, begun anew on each restart, is that of its final
 
       expect(shown).toBe((await stream.finalResponse()).text)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })

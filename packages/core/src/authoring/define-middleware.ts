@@ -1,5 +1,5 @@
 import type { OptionRules } from '../base/check-options.ts'
-import { unlessAborted } from '../base/promises.ts'
+import { unlessAborted } from '../base/waits.ts'
 import type { AgentContext, AgentMiddleware } from '../contract/agent.ts'
 import type { ChatContext, ChatMiddleware } from '../contract/chat.ts'
 import type { FunctionInvocationContext, FunctionMiddleware } from '../contract/run.ts'

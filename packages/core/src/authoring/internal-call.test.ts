@@ -42,7 +42,6 @@ const modelOf = async (step: ScriptedStep, model?: string): Promise<unknown> => 
 test('an internal call is reported, and its usage counts for the run', async () => {
   const usage = { inputTokens: 3, outputTokens: 1, totalTokens: 4 }
   const client = scriptedClient([{ messages: 'Yes.', usage }], { provider: 'own' })
-  const before = performance.now()
 
   const { response, events } = await judgedBy(client)
 
@@ -54,7 +53,6 @@ test('an internal call is reported, and its usage counts for the run', async () 
   ])
   const { durationMs } = events[0]!.data as InternalCallEvent
   expect(durationMs).toBeGreaterThanOrEqual(0)
-  expect(durationMs).toBeLessThanOrEqual(performance.now() - before)
   expect(response.usage.totalTokens).toBe(5)
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { OptionRules } from './check-options.ts'
-import { checkNames, checkOptions, wrongOption } from './check-options.ts'
+import { checkNames, checkOptions, checkTimeLimit, wrongOption } from './check-options.ts'
 
 interface Options {
   readonly name: string
@@ -90,4 +90,19 @@ test.each<[unknown, Error]>([
   [() => 1, new TypeError('cache: `ttlMs` must be a time, got function')],
 ])('a wrong value is named as it was given: %o', (value, expected) => {
   expect(wrongOption('cache', 'ttlMs', 'a time', value)).toEqual(expected)
+})
+
+test('a time limit may be any number of milliseconds above 0, also no limit', () => {
+  const checked = (ms: unknown, least?: '0 or more') => () =>
+    checkTimeLimit('call', 'timeoutMs', ms, least)
+
+  for (const ms of [undefined, 0.5, 2 ** 31, Number.MAX_VALUE, Infinity]) {
+    expect(checked(ms)).not.toThrow()
+  }
+  expect(checked(0, '0 or more')).not.toThrow()
+  for (const ms of [0, -1, Number.NaN]) {
+    const message = `call: \`timeoutMs\` must be more than 0 milliseconds, got ${ms}`
+    expect(checked(ms)).toThrow(new RangeError(message))
+  }
+  expect(checked('5')).toThrow(TypeError)
 })

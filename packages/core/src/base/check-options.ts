@@ -92,6 +92,22 @@ export function checkNames(
   }
 }
 
+/**
+ * Checks a time limit in milliseconds: a number above 0, or from 0 up, however large; `Infinity` is
+ * no limit. `undefined` passes.
+ * @throws RangeError or TypeError that names the option and the value
+ */
+export function checkTimeLimit(
+  owner: string,
+  option: string,
+  ms: unknown,
+  least: 'more than 0' | '0 or more' = 'more than 0',
+): void {
+  if (ms === undefined) return
+  const isTime = typeof ms === 'number' && (ms > 0 || (least === '0 or more' && ms === 0))
+  if (!isTime) throw wrongOption(owner, option, `${least} milliseconds`, ms)
+}
+
 /** Makes the error for an option with a wrong value. */
 export function wrongOption(owner: string, option: string, wish: string, value: unknown): Error {
   const given = typeof value === 'number' ? value : (JSON.stringify(value) ?? typeof value)

@@ -1,6 +1,6 @@
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Clock } from './timers.ts'
-import { callLater, systemClock, withinTime } from './timers.ts'
+import { callLater, systemClock } from './timers.ts'
 
 test('a time that has passed leaves no listener on its signal', async () => {
   const { signal } = new AbortController()
@@ -44,55 +44,24 @@ test('work that is called later goes by the clock, and not once it is stopped', 
   expect(work).toHaveBeenCalledExactlyOnceWith('first')
 })
 
-describe('a wait with a limit', () => {
-  const never = new Promise<never>(() => {})
-  const late = () => new Error('late')
+test('a time longer than a timer of the platform is waited for in full', async () => {
+  vi.useFakeTimers()
+  const monthMs = 30 * 24 * 3600 * 1000
+  const work = vi.fn<() => void>()
+  const stopped = vi.fn<() => void>()
 
-  test.each([systemClock, { ...systemClock }])(
-    'settles like the work, and leaves no timer and no listener',
-    async (clock) => {
-      vi.useFakeTimers()
-      const { signal } = new AbortController()
-      const removed = vi.spyOn(signal, 'removeEventListener')
-      const limit = { clock, timeoutMs: 5, signal }
+  const sleeping = systemClock.sleep(monthMs).then(work)
+  callLater(systemClock, monthMs, work)
+  const stop = callLater(systemClock, monthMs, stopped)
+  callLater(systemClock, Infinity, stopped)
+  await vi.advanceTimersByTimeAsync(monthMs - 1)
+  const before = work.mock.calls.length
+  stop()
+  await vi.advanceTimersByTimeAsync(1)
+  await sleeping
+  const timers = vi.getTimerCount()
+  vi.useRealTimers()
 
-      const good = await withinTime(Promise.resolve(1), limit, late)
-      const bad = withinTime(Promise.reject(new Error('no')), limit, late)
-      await expect(bad).rejects.toThrow('no')
-      const timers = vi.getTimerCount()
-      vi.useRealTimers()
-
-      expect([good, timers]).toEqual([1, 0])
-      expect(removed).toHaveBeenCalledTimes(2)
-    },
-  )
-
-  test('ends at its time, or never', async () => {
-    vi.useFakeTimers()
-    const limit = { clock: systemClock, timeoutMs: 5 }
-
-    const waiting = Promise.allSettled([withinTime(never, limit, late)])
-    void withinTime(never, { ...limit, timeoutMs: Infinity }, late)
-    await vi.advanceTimersByTimeAsync(5)
-    const timers = vi.getTimerCount()
-    vi.useRealTimers()
-
-    expect(await waiting).toEqual([{ status: 'rejected', reason: new Error('late') }])
-    expect(timers).toBe(0)
-  })
-
-  test('ends with the reason of an abort, before and while it lasts', async () => {
-    vi.useFakeTimers()
-    const controller = new AbortController()
-    const limit = { clock: systemClock, timeoutMs: 5, signal: controller.signal }
-
-    const waits = [withinTime(never, limit, late)]
-    controller.abort(new Error('enough'))
-    waits.push(withinTime(never, limit, late))
-    const timers = vi.getTimerCount()
-    vi.useRealTimers()
-
-    for (const wait of waits) await expect(wait).rejects.toThrow('enough')
-    expect(timers).toBe(0)
-  })
+  expect([before, work.mock.calls.length, timers]).toEqual([0, 2, 0])
+  expect(stopped).not.toHaveBeenCalled()
 })

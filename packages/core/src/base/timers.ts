@@ -13,77 +13,59 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
     new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        stop?.()
+      const stopTimer = startTimer(() => {
+        stopListening?.()
         resolve()
       }, ms)
-      const stop =
+      const stopListening =
         signal &&
         onAbort(signal, (reason) => {
-          clearTimeout(timer)
+          stopTimer()
           reject(reason)
         })
     }),
 }
 
 /**
- * Longest delay of a timer in milliseconds: timers count in 31 bits, and a longer one fires at
- * once.
+ * Longest delay of one timer of the platform in milliseconds, about 25 days: timers count in 31
+ * bits, and a longer one fires at once. A clock and `callLater` wait longer than that; an SDK that
+ * takes a time limit does not.
  */
 export const longestTimerMs: number = 2 ** 31 - 1
 
-/** Starts a timer that does not keep the process alive. Delays are limited to `longestTimerMs`. */
-export function backgroundTimer(work: () => void, ms: number): ReturnType<typeof setTimeout> {
-  const timer = setTimeout(work, Math.min(ms, longestTimerMs))
-  // Not on the Web, where a timer is a number.
-  const { unref } = timer as unknown as { readonly unref?: () => void }
-  unref?.call(timer)
-  return timer
-}
-
-/** Calls `work` after a time by the clock, unless the returned function is called before. */
-export function callLater(clock: Clock, ms: number, work: () => void): () => void {
-  if (clock === systemClock) {
-    const timer = setTimeout(work, ms)
-    return () => clearTimeout(timer)
+/** Starts a timer of any length that keeps the process alive. Returns a function that stops it. */
+function startTimer(work: () => void, ms: number, mayExit = false): () => void {
+  const firstMs = Math.min(ms, longestTimerMs)
+  const isOver = (): void => {
+    if (ms > firstMs) stopRest = startTimer(work, ms - firstMs, mayExit)
+    else work()
   }
-  const over = new AbortController()
-  clock.sleep(ms, over.signal).then(work, () => {})
-  return () => over.abort()
-}
-
-/** Limits of a wait. */
-export interface WaitLimit {
-  /** Tells the time. */
-  readonly clock: Clock
-  /** Milliseconds; `Infinity` for no limit. */
-  readonly timeoutMs: number
-  /** Signal that ends the wait with its reason. */
-  readonly signal?: AbortSignal | undefined
+  const timer = setTimeout(isOver, firstMs)
+  if (mayExit) {
+    // Not on the Web, where a timer is a number.
+    const { unref } = timer as unknown as { readonly unref?: () => void }
+    unref?.call(timer)
+  }
+  let stopRest = (): void => clearTimeout(timer)
+  return () => stopRest()
 }
 
 /**
- * Settles like `work`, but rejects as soon as the signal aborts, and with the error that `late` makes when
- * the time is up. The work itself continues and may still have its effect.
+ * Calls `work` after a time, however long, unless the returned function is called before. It does
+ * not keep the process alive. `Infinity` is never over.
  */
-export function withinTime<Value>(
-  work: PromiseLike<Value>,
-  { clock, timeoutMs, signal }: WaitLimit,
-  late: () => unknown,
-): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    let stopTimer: (() => void) | undefined
-    let stopListening: (() => void) | undefined
-    const settled =
-      <Result>(settle: (result: Result) => void) =>
-      (result: Result): void => {
-        stopTimer?.()
-        stopListening?.()
-        settle(result)
-      }
-    work.then(settled(resolve), settled(reject))
-    if (signal !== undefined) stopListening = onAbort(signal, settled(reject))
-    if (timeoutMs !== Infinity && signal?.aborted !== true)
-      stopTimer = callLater(clock, timeoutMs, () => settled(reject)(late()))
-  })
+export function backgroundTimer(work: () => void, ms: number): () => void {
+  return ms === Infinity ? () => {} : startTimer(work, ms, true)
+}
+
+/**
+ * Calls `work` after a time by the clock, however long, unless the returned function is called
+ * before. `Infinity` is never over.
+ */
+export function callLater(clock: Clock, ms: number, work: () => void): () => void {
+  if (ms === Infinity) return () => {}
+  if (clock === systemClock) return startTimer(work, ms)
+  const over = new AbortController()
+  clock.sleep(ms, over.signal).then(work, () => {})
+  return () => over.abort()
 }

@@ -1,5 +1,5 @@
 import type { StoreNeed } from '../store/store-needs.ts'
-import type { Message, MessageInput } from '../messages/message.ts'
+import type { Message } from '../messages/message.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { ChatOptions } from './chat-options.ts'
 import type { ChatClient, ChatMiddleware } from './chat.ts'
@@ -27,8 +27,6 @@ export interface AgentInfo {
   readonly options: ChatOptions | undefined
   /** Its own middleware, besides the client's and a run's. */
   readonly middleware: MiddlewareInput
-  /** Lists the middleware, tools and settings of a run with this input, without calling anything. */
-  explain(input: MessageInput): Explanation
 }
 
 /** One run of an agent. Only the middlewares further inside see assignments. */

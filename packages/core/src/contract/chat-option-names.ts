@@ -13,7 +13,6 @@ const ofCore: readonly (keyof ChatOptions)[] = [
   'allowParallelToolCalls',
   'responseFormat',
   'reasoning',
-  'conversationId',
   'metadata',
   'user',
   'transportRetries',

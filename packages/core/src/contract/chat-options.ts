@@ -90,8 +90,6 @@ export interface ChatOptions {
         readonly summary?: string | undefined
       }
     | undefined
-  /** Continues a conversation that the provider keeps. */
-  readonly conversationId?: string | undefined
   /** Key and value pairs that the provider stores with the call. */
   readonly metadata?: Readonly<Record<string, string>> | undefined
   /** End user's id, for the provider's abuse detection. @default none */

@@ -249,12 +249,6 @@ export interface CheckpointState {
   readonly paused: boolean
   /** Requests that the run waits for. */
   readonly pending: readonly PendingRequest[]
-  /** Id of a conversation that the provider stores. */
-  readonly conversationId?: string | undefined
-  /** Provider that the run used. It stores the conversation, if there is one. */
-  readonly keeper?: string | undefined
-  /** Number of messages that this provider has received. */
-  readonly sent: number
   /** Iterations that middlewares have allowed beyond the limit. @default 0 */
   readonly moreIterations?: number | undefined
   /** Tokens used so far. */

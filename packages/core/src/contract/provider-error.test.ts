@@ -26,6 +26,14 @@ it('a provider error advises a retry by its kind, unless the provider says other
   })
 })
 
+it.each([Number.NaN, -1000, 'soon', null])('%o is no advice how long to wait', (afterMs) => {
+  const retry = { afterMs: afterMs as number }
+
+  const error = new ProviderError('busy', { ...options, retry })
+
+  expect(error.retry).toEqual({ retryable: true, replay: 'safe' })
+})
+
 it('messages are removed from an error and from all that it was caused by', () => {
   const first = cut('first')
   const second = cut('second')

@@ -20,7 +20,7 @@ export type ProviderErrorKind =
 export interface RetryAdvice {
   /** True if another attempt may succeed. */
   readonly retryable: boolean
-  /** Milliseconds the provider asks to wait. */
+  /** Milliseconds the provider asks to wait. A negative number or NaN counts as absent. */
   readonly afterMs?: number | undefined
   /** `unsafe` if the first call may have had an effect at the provider. @default 'safe' */
   readonly replay: 'safe' | 'unsafe'
@@ -75,7 +75,14 @@ export class ProviderError extends LamellaError {
     this.kind = options.kind
     this.provider = options.provider
     this.status = options.status
-    this.retry = { retryable: retryableKinds.has(options.kind), replay: 'safe', ...options.retry }
+    const { afterMs, ...advice } = options.retry ?? {}
+    this.retry = {
+      retryable: retryableKinds.has(options.kind),
+      replay: 'safe',
+      ...advice,
+      // A client may compute it from a header that it does not understand.
+      ...(typeof afterMs === 'number' && afterMs >= 0 && { afterMs }),
+    }
     this.requestId = options.requestId
     // Loggers and `util.inspect` write what is enumerable, and this is text of the conversation.
     Object.defineProperty(this, 'partial', { value: options.partial, configurable: true })

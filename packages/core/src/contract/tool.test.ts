@@ -135,7 +135,7 @@ describe('a tool that would not work is refused when it is made', () => {
     [{ parameters: 5 }, 'tool: `parameters` must be a Standard Schema or a JSON Schema, got 5'],
     [{ execute: {} }, 'tool: `execute` must be a function, got an object'],
     [{ approval: true }, "tool: `approval` must be 'never', 'always' or a function, got true"],
-    [{ timeoutMs: '5' }, 'tool: `timeoutMs` must be more than 0 and less than 2 ** 31, got "5"'],
+    [{ timeoutMs: '5' }, 'tool: `timeoutMs` must be more than 0 milliseconds, got "5"'],
   ]
   const rangeErrors: readonly (readonly [object, string])[] = [
     [{ name: '' }, '`name` must be 1 to 64 letters, digits, `_` or `-`, got ""'],
@@ -147,8 +147,6 @@ describe('a tool that would not work is refused when it is made', () => {
     [{ timeoutMs: 0 }, 'got 0'],
     [{ timeoutMs: -1 }, 'got -1'],
     [{ timeoutMs: Number.NaN }, 'got NaN'],
-    [{ timeoutMs: Infinity }, 'got Infinity'],
-    [{ timeoutMs: 2 ** 31 }, 'got 2147483648'],
     [
       { parameters: { type: 'string' } },
       '`parameters` of "get_weather" must have `type: \'object\'`',

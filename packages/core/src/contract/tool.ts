@@ -1,4 +1,4 @@
-import { checkNames } from '../base/check-options.ts'
+import { checkNames, checkTimeLimit } from '../base/check-options.ts'
 import { checkValue } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
 import type { InferSchema, JsonSchema, Schema } from '../base/standard-schema.ts'
@@ -105,16 +105,7 @@ export function tool<Parameters extends Schema = JsonSchema, Data = unknown>(
   checkValue(isRun, 'tool: `execute`', 'be a function', execute)
   const isPolicy = approval === 'never' || approval === 'always' || typeof approval === 'function'
   checkValue(isPolicy, 'tool: `approval`', "be 'never', 'always' or a function", approval, 'string')
-  // Timers count milliseconds in 31 bits; what is longer fires at once.
-  const isTimer = typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs < 2 ** 31
-  const isTime = timeoutMs === undefined || isTimer
-  checkValue(
-    isTime,
-    'tool: `timeoutMs`',
-    'be more than 0 and less than 2 ** 31',
-    timeoutMs,
-    'number',
-  )
+  checkTimeLimit('tool', 'timeoutMs', timeoutMs)
   const source = `tool: \`${options.jsonSchema ? 'jsonSchema' : 'parameters'}\` of "${name}"`
   const jsonSchema = options.jsonSchema ?? toJsonSchema(parameters, source)
   const { type } = jsonSchema

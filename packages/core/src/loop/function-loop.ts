@@ -13,7 +13,6 @@ import {
   callAddress,
   callGroup,
   cancelledResults,
-  hasUnpaired,
   lastWithCalls,
   openCalls,
 } from '../messages/call-results.ts'
@@ -31,7 +30,7 @@ import type { BatchOutcome, IterationEdits, LoopLevels } from '../run/loop-level
 import type { Run } from '../run/run.ts'
 import type { Batch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
-import { addAll, addResults, askFor, leaveConversation, loopResponse } from './transcript.ts'
+import { addAll, addResults, askFor, loopResponse } from './transcript.ts'
 
 /** Input of the loop besides the run. */
 export interface LoopInput {
@@ -127,13 +126,11 @@ class FunctionLoop {
   iterate(): Promise<RunEnding | undefined> {
     const run = this.#run
     run.progress.beginIteration()
-    run.answered = run.replaced = false
     const { instructions } = this.#input
-    const { conversationId, progress } = run
-    const { levels } = progress
+    const { levels } = run.progress
     if (levels === undefined) return this.#iterate({ instructions })
     this.#shown = run.tools.visible
-    const options = Object.freeze({ ...this.#input.options, tools: this.#shown, conversationId })
+    const options = Object.freeze({ ...this.#input.options, tools: this.#shown })
     const input = { resumed: false, instructions, options, history: () => this.#history() }
     return levels.iteration(input, (edits) => this.#iterate(edits))
   }
@@ -173,8 +170,6 @@ class FunctionLoop {
     if (revised === said) return said
     journal.record({ kind: 'revise', count: said.length, messages: revised })
     this.#last = { ...response, value: undefined }
-    // The provider has seen another answer, so from now on it is sent the whole conversation.
-    leaveConversation(run)
     sink.push(callRestart)
     for (const { id: messageId, ...rest } of revised) sink.push({ ...rest, messageId })
     return revised
@@ -208,11 +203,7 @@ class FunctionLoop {
 
   /** Returns the messages for the next model call. */
   #history(): readonly Message[] {
-    const run = this.#run
-    const { all } = run.messages
-    // A provider that keeps the conversation refuses it while a call that it has seen has no result.
-    if (run.conversationId !== undefined && hasUnpaired(all, run.sent)) leaveConversation(run)
-    return Object.freeze(visibleHistory(all, run.conversationId === undefined ? 0 : run.sent))
+    return Object.freeze(visibleHistory(this.#run.messages.all))
   }
 
   #callOf(edits: IterationEdits, toolsAreOff: boolean): ChatCall {
@@ -220,7 +211,6 @@ class FunctionLoop {
     const { client, signal, callModel } = this.#input
     const options = (this.#options = edits.options ?? this.#input.options)
     run.servedBy = undefined
-    if (edits.options !== undefined) this.#continue(edits.options)
     const { offered } = run.tools
     const own = edits.options?.tools
     const isEdited = own !== undefined && own !== this.#shown
@@ -233,7 +223,6 @@ class FunctionLoop {
         ...options,
         ...(toolsAreOff && { toolChoice: 'none' as const }),
         tools: tools.length > 0 ? tools : undefined,
-        conversationId: run.conversationId,
       }),
       signal,
       shown: isEdited ? this.#shown : offered,
@@ -241,30 +230,16 @@ class FunctionLoop {
     return new ChatCall(run, input, callModel)
   }
 
-  /** Lets middleware choose the conversation at the provider, which is then sent all of it. */
-  #continue({ conversationId }: ChatOptions): void {
-    const run = this.#run
-    if (conversationId === run.conversationId) return
-    run.conversationId = conversationId
-    run.sent = 0
-  }
-
   /** Accepts the model's response, or its replacement. */
   #take(response: ChatResponse, isGiven: boolean): void {
     const run = this.#run
-    const { client, signal } = this.#input
+    const { signal } = this.#input
     if (isGiven) addAll(run, response.messages, 'response')
     else {
       ;(signal ?? run).throwIfAborted()
       run.journal.record({ kind: 'response', messages: response.messages })
     }
     this.#last = response
-    // What a guest or a middleware has answered, the provider that keeps the conversation has not seen.
-    if (run.replaced) leaveConversation(run)
-    else if (run.servedBy === client.provider && run.answered) {
-      run.conversationId = response.conversationId ?? run.conversationId
-      run.sent = run.conversationId === undefined ? 0 : run.messages.all.length
-    }
   }
 
   async #work(id: string, batch: Batch): Promise<RunEnding | undefined> {

@@ -436,27 +436,6 @@ describe.each(runModes)('the inner levels of the loop, %s', (mode) => {
     expect(response.text).toBe('An own answer.')
   })
 
-  it('a middleware may choose the conversation at the provider, which is sent all messages', async () => {
-    const { agent, client } = make({
-      name: 'chooses',
-      iteration: async (context, next) => {
-        context.options = { ...context.options, conversationId: `of ${context.iteration}` }
-        await next()
-      },
-    })
-
-    await runIn(mode, agent)
-
-    const sent = client.requests.map(({ options, messages }) => [
-      options.conversationId,
-      messages.length,
-    ])
-    expect(sent).toEqual([
-      ['of 0', 1],
-      ['of 1', 3],
-    ])
-  })
-
   it('calls that a middleware skips are denied, and do not count as failed', async () => {
     const client = scriptedClient([...Array(5).fill(callFunction('echo')), 'Done.'])
     const middleware = agentMiddleware('outer', async ({ run }, callNext) => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentResponse, FunctionInvocationConfiguration } from '../index.ts'
 import { Agent, functionMiddleware, MiddlewareTermination, tool } from '../index.ts'
 import { comparable, play, playOn, resultsOf } from './loop-invariant.test-helper.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 const kinds = [
   'good',
@@ -151,7 +152,7 @@ describe('whatever the model calls, and whatever the limits', () => {
           expect(counts.modelCalls).toBeLessThanOrEqual(maxIterations + 1)
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 

@@ -31,16 +31,8 @@ export function addResults(
   const group =
     groupId === undefined || all.at(-1)?.id === groupId ? undefined : callGroup(all, groupId)
   const at = group?.end ?? all.length
-  // A provider that keeps the conversation was told of later messages without these calls.
-  if (at < run.sent) leaveConversation(run)
   journal.record({ kind: 'results', at, message, executed, failed })
   sink.push({ contents: results, role: 'tool', messageId: message.id })
-}
-
-/** Sends the whole conversation to the provider from now on, as to one that has not seen it. */
-export function leaveConversation(run: Run): void {
-  run.conversationId = undefined
-  run.sent = 0
 }
 
 /**
@@ -80,10 +72,10 @@ export function loopResponse(
   { status, reason, pending = [] }: RunEnding,
 ): AgentResponse {
   run.progress.moveTo('run')
-  const { id, finishReason, model, metadata = {}, value } = last ?? {}
+  const { id, finishReason, model, conversationId, metadata = {}, value } = last ?? {}
   const messages = [...run.messages.added]
   const { text, functionCalls } = contentFields(messages)
-  const { id: runId, usage, attempts, conversationId } = run
+  const { id: runId, usage, attempts } = run
   const response: AgentResponse = {
     id,
     messages,

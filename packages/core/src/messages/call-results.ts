@@ -47,13 +47,6 @@ export function unpaired(messages: readonly Message[]): ReadonlySet<Content> {
 
 const allPaired: ReadonlySet<Content> = new Set()
 
-/** Returns true if one of the first `count` messages has a call without a result, or the other way round. */
-export function hasUnpaired(messages: readonly Message[], count: number): boolean {
-  const alone = unpaired(messages)
-  if (alone.size === 0) return false
-  return messages.slice(0, count).some(({ contents }) => contents.some((part) => alone.has(part)))
-}
-
 /** Calls that will not run get a result too, so that the transcript stays valid. */
 export function cancelledResults(
   calls: readonly FunctionCallContent[],

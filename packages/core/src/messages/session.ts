@@ -8,12 +8,6 @@ export interface SessionSnapshot {
   readonly version: 1
   /** Id of the session. */
   readonly id: string
-  /** Id of the conversation that the provider stores. */
-  readonly conversationId?: string | undefined
-  /** Provider that stores the conversation. */
-  readonly keeper?: string | undefined
-  /** Number of `messages` that this provider has received. */
-  readonly sent?: number | undefined
   /** Messages of the conversation, oldest first. */
   readonly messages: readonly Message[]
   /** Requests for approval without an answer. */
@@ -28,12 +22,6 @@ export interface SessionSnapshot {
 export interface Session {
   /** Id of the session. */
   readonly id: string
-  /** Id of the conversation, if the provider stores it. */
-  conversationId: string | undefined
-  /** Provider that stores the conversation. Any other provider receives all of `messages`. */
-  keeper: string | undefined
-  /** Number of `messages` that this provider has received; the next run sends the others. */
-  sent: number | undefined
   /** Messages of the conversation, oldest first. */
   messages: readonly Message[]
   /** Requests for approval without an answer. */
@@ -105,9 +93,6 @@ export function forkSession(session: Session, options: { readonly until?: string
 export function createSession(from: Partial<Omit<SessionSnapshot, 'version'>> = {}): Session {
   return {
     id: from.id ?? createId('session'),
-    conversationId: from.conversationId,
-    keeper: from.keeper,
-    sent: from.sent,
     messages: from.messages ?? [],
     pending: from.pending ?? [],
     state: { ...from.state },

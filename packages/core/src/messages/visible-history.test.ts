@@ -65,8 +65,3 @@ test('keeps what the provider asked itself, files, and results that come later',
 
   expect(visibleHistory(messages)).toEqual(messages)
 })
-
-test('begins where it shall, and finds the calls before that', () => {
-  expect(visibleHistory([hi, asked, answered, hi], 2)).toEqual([answered, hi])
-  expect(visibleHistory([hi, asked, hi], 1)).toEqual([hi])
-})

@@ -3,15 +3,14 @@ import type { Content } from './content.ts'
 import type { Message } from './message.ts'
 
 /**
- * Returns the conversation as a model may see it, from the message at `from` on: without approval
- * requests and responses, without calls that have no result yet and without results that have no
- * call.
+ * Returns the conversation as a model may see it: without approval requests and responses, without
+ * calls that have no result yet and without results that have no call.
  */
-export function visibleHistory(messages: readonly Message[], from = 0): readonly Message[] {
-  if (from === 0 && isPlain(messages)) return messages
+export function visibleHistory(messages: readonly Message[]): readonly Message[] {
+  if (isPlain(messages)) return messages
   const hidden = unpaired(messages)
   const visible: Message[] = []
-  for (const entry of messages.slice(from)) {
+  for (const entry of messages) {
     const contents = entry.contents.filter((part) => !hidden.has(part) && !isApproval(part))
     if (contents.length === entry.contents.length) visible.push(entry)
     else if (contents.some(({ type }) => type !== 'reasoning')) visible.push({ ...entry, contents })

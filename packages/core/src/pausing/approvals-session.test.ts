@@ -1,7 +1,7 @@
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { ChatResponseInit, Content, Session, SessionSnapshot } from '../index.ts'
+import type { Content, Session, SessionSnapshot } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
@@ -404,63 +404,6 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     expect(resultsOf(session.messages).map(({ callId }) => callId)).toEqual(['c2', 'c1'])
     expect([ran, response.text]).toEqual([['c2', 'c1'], 'Done.'])
     expect(client.requests).toHaveLength(2)
-  })
-
-  it('with a conversation that the provider keeps, only the result is sent', async () => {
-    const served = (init: ChatResponseInit): ChatResponseInit => ({
-      ...init,
-      conversationId: 'conv',
-    })
-    const { agent, client, session } = make([
-      served({ messages: gated('c1') }),
-      served({ messages: 'Done.' }),
-    ])
-    const { response: asked } = await play(agent, 'Go', { session, stream })
-
-    await play(agent, 'Hurry.', { answers: answer(asked.pending[0]?.id, true), session, stream })
-
-    expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = ', 'user: Hurry.'])
-    expect(client.requests[1]!.options.conversationId).toBe('conv')
-    expect(outline(session.messages)).toEqual([
-      'user: Go',
-      'assistant: gated(c1), approve c1?',
-      'tool: c1 = ',
-      'user: Hurry.',
-      'assistant: Done.',
-    ])
-  })
-
-  it('with such a conversation, the provider gets a call and its late result in a new one, with all else', async () => {
-    const served = (messages: ChatResponseInit['messages']) => ({
-      messages,
-      conversationId: 'conv',
-    })
-    const { agent, client, session } = make([served(gated('c1')), served('Rome.'), served('Done.')])
-    const { response: asked } = await play(agent, 'Go', { session, stream })
-    await play(agent, 'Capital of Italy?', { session, stream })
-
-    await play(agent, [], { answers: answer(asked.pending[0]?.id, true), session, stream })
-
-    const { messages, options } = client.requests[2]!
-    expect(options.conversationId).toBeUndefined()
-    expect(outline(messages).filter((entry) => entry.startsWith('tool'))).toEqual(['tool: c1 = '])
-    expect(messages).toHaveLength(5)
-  })
-
-  it('with such a conversation, results of siblings are sent with the one that was approved', async () => {
-    const { agent, client, session } = make([
-      { messages: [safe('c1'), gated('c2')], conversationId: 'conv' },
-      { messages: 'Done.', conversationId: 'conv' },
-    ])
-    const { response: asked } = await play(agent, 'Go', { session, stream })
-
-    await play(agent, [], {
-      answers: answer(asked.pending[0]?.id, true),
-      session: copyOf(session),
-      stream,
-    })
-
-    expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = ', 'tool: c2 = '])
   })
 
   it('a run that an agent middleware repeats without the call has nothing pending', async () => {

@@ -5,10 +5,11 @@ import { z } from 'zod'
 import type { Checkpoint, MiddlewareInput, SessionSnapshot } from '../index.ts'
 import {
   Agent,
+  agentTool,
+  checkpointState,
   createSession,
   defineState,
   functionMiddleware,
-  checkpointState,
   tool,
 } from '../index.ts'
 
@@ -86,7 +87,7 @@ describe('checkpoints of version 1', () => {
 
   it('with a sub-agent in them reach it', async () => {
     const client = scriptedClient(['All done.'])
-    const outer = new Agent({ client, tools: [clerk().asTool()] })
+    const outer = new Agent({ client, tools: [agentTool(clerk())] })
 
     const response = await outer.resume(saved.child, yes(saved.child))
 

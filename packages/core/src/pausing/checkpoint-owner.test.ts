@@ -1,7 +1,7 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, RunOptions } from '../index.ts'
-import { Agent, createSession, memoryStore, tool } from '../index.ts'
+import { Agent, agentTool, createSession, memoryStore, tool } from '../index.ts'
 import { sessions } from '@lamella/store'
 import { failureOf, modes, play, playOn } from '../loop/loop-invariant.test-helper.ts'
 
@@ -53,7 +53,7 @@ describe.each(modes)('a checkpoint belongs to its agent and tenant, $name', ({ s
     const client = scriptedClient(({ messages }) =>
       messages.at(-1)?.role === 'tool' ? 'Done.' : callFunction('clerk', { task: 'Pay' }),
     )
-    const boss = new Agent({ name: 'boss', client, tools: [clerk.asTool()], sign })
+    const boss = new Agent({ name: 'boss', client, tools: [agentTool(clerk)], sign })
     const { response: paused } = await play(boss, 'Pay', { tenant: 'acme', stream })
     const answers = { [paused.pending[0]!.id]: true }
 

@@ -1,6 +1,6 @@
 import type { Agent as AgentType, Checkpoint, PendingRequest, Session, Message } from '../index.ts'
 import { callFunction, scriptedClient } from '@lamella/testing'
-import { Agent, functionMiddleware, memoryStore, textOf, tool } from '../index.ts'
+import { Agent, agentTool, functionMiddleware, memoryStore, textOf, tool } from '../index.ts'
 
 const kinds = ['good', 'bad', 'safe', 'gated', 'declared', 'asks', 'inside', 'sub'] as const
 type Kind = (typeof kinds)[number]
@@ -152,7 +152,12 @@ export class Process {
     })
     const sub =
       level < levels
-        ? [this.#makeAgent(script, executed, level + 1).asTool({ name: 'sub', argument: 'key' })]
+        ? [
+            agentTool(this.#makeAgent(script, executed, level + 1), {
+              name: 'sub',
+              argument: 'key',
+            }),
+          ]
         : []
     const client = scriptedClient(({ messages }) => nextStep(script, messages))
     return new Agent({

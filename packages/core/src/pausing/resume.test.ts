@@ -471,19 +471,6 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
         'assistant: Paid.',
       ])
     })
-
-    it('a conversation that the provider keeps is sent only what it has not seen', async () => {
-      const { agent, client } = make([
-        { messages: pay(5, 'c1'), conversationId: 'conv' },
-        { messages: 'Paid.', conversationId: 'conv' },
-      ])
-      const { response: paused } = await play(agent, 'Go', { stream })
-
-      await playOn(agent, paused.checkpoint, { [paused.pending[0]!.id]: true }, { stream })
-
-      expect(outline(client.requests[1]!.messages)).toEqual(['tool: c1 = paid 5'])
-      expect(client.requests[1]!.options.conversationId).toBe('conv')
-    })
   })
 
   it('counts continue: iterations, calls, errors', async () => {

@@ -5,6 +5,7 @@ import type { AgentResponse, Checkpoint, Session, SessionSnapshot } from '../ind
 import {
   Agent,
   agentMiddleware,
+  agentTool,
   createSession,
   functionMiddleware,
   memoryStore,
@@ -15,6 +16,7 @@ import { lifecycle } from '@lamella/lifecycle'
 import { Journal } from '../run/journal.ts'
 import { comparable, modes, play, playOn } from '../loop/loop-invariant.test-helper.ts'
 import { shouting } from '../stream/shouting.test-helper.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 const kinds = [
   'good',
@@ -106,7 +108,7 @@ function start({ rounds, middlewares }: Script) {
     ),
     tools: [tool({ name: 'look', description: '', idempotent: true, execute: () => 'seen' })],
   })
-  const sub = { ...helper.asTool({ name: 'sub' }), parameters: { type: 'object' } } as never
+  const sub = { ...agentTool(helper, { name: 'sub' }), parameters: { type: 'object' } } as never
   const asks = functionMiddleware('asks', async (context, callNext) => {
     const { name } = context.function
     if (name === 'asks') await context.run.interrupt('Sure?')
@@ -211,7 +213,7 @@ describe.each(modes)(
             expect([...rounded, ...other.rounded]).toEqual(process.rounded)
           }
         }),
-        { numRuns: 40 },
+        { numRuns: runs(40) },
       )
     }, 60_000)
   },

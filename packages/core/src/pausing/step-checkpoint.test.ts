@@ -5,6 +5,7 @@ import type { AgentOptions, Checkpoint } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
+  agentTool,
   defineState,
   functionMiddleware,
   memoryStore,
@@ -336,7 +337,7 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
   it('a tool that finished inside a sub-agent does not run again', async () => {
     const paid: unknown[] = []
     const outer = (client: ReturnType<typeof scriptedClient>, inner: Agent) =>
-      new Agent({ client, tools: [inner.asTool({ name: 'cashier' })] })
+      new Agent({ client, tools: [agentTool(inner, { name: 'cashier' })] })
     const cashier = make(scriptedClient([steps[1], 'Never said.']), paid)
     const kept: Checkpoint[] = []
     const onCheckpoint = (checkpoint: Checkpoint): void => {

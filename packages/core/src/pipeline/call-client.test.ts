@@ -1,4 +1,4 @@
-import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
+import { runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { interceptLoop } from '../authoring.ts'
 import type { ChatClient, ChatRequest } from '../index.ts'
@@ -93,25 +93,6 @@ describe.each(runModes)('the request of a model call, %s', (mode) => {
     own.abort()
 
     expect(client.requests.map(({ signal }) => signal.aborted)).toEqual([false])
-  })
-
-  it('continues the conversation of the provider after a pause that followed its answer', async () => {
-    const answers = [callFunction('look', {}, 'c1'), 'Done.']
-    const client = scriptedClient(
-      answers.map((messages) => ({ messages, conversationId: 'kept' })),
-      { provider: 'keeper' },
-    )
-    const middleware = chatMiddleware('ask', async ({ run, iteration }, callNext) => {
-      await callNext()
-      if (iteration === 0) await run.interrupt('Sure?')
-    })
-    const agent = new Agent({ client, tools: [look], middleware })
-    const { checkpoint, pending } = await runIn(mode, agent)
-
-    await agent.resume(checkpoint!, { [pending[0]!.id]: true })
-
-    expect(client.requests[1]?.options.conversationId).toBe('kept')
-    expect(client.requests[1]?.messages.map(({ role }) => role)).toEqual(['tool'])
   })
 })
 

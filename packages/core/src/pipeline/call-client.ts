@@ -4,7 +4,6 @@ import { checkInstructions, resolveToolChoice } from '../contract/chat-options.t
 import type { ChatRequest } from '../contract/chat.ts'
 import type { ToolDefinition } from '../contract/run.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
-import { visibleHistory } from '../messages/visible-history.ts'
 import type { Run } from '../run/run.ts'
 import type { ChatView } from './chat-call.ts'
 import { superseded } from './compose.ts'
@@ -17,7 +16,6 @@ export function callClient(context: ChatView): void | Promise<void> {
   const { run } = call
   const model = run.journal.take('model')
   if (model !== undefined) {
-    run.answered = true
     run.servedBy = client.provider
     return call.applyTransforms(model.response, 0)
   }
@@ -27,14 +25,7 @@ export function callClient(context: ChatView): void | Promise<void> {
   return call.stream ? streamed(context, request) : whole(context, request)
 }
 
-function requestOf({
-  call,
-  client,
-  messages,
-  instructions,
-  options,
-  ownSignal,
-}: ChatView): ChatRequest {
+function requestOf({ call, messages, instructions, options, ownSignal }: ChatView): ChatRequest {
   const { run } = call
   const { offered: visible } = run.tools
   const current = withoutRemoved(options, call.shown, visible)
@@ -43,16 +34,7 @@ function requestOf({
   checkInstructions(instructions)
   const resolved = resolveToolChoice(current, run.journal.loop)
   const signal = call.request(ownSignal, responseFormat)
-  // Who does not keep the conversation is sent what the one that does has seen, too.
-  if (client.provider === call.client.provider || resolved.conversationId === undefined)
-    return { messages, instructions, options: resolved, signal }
-  const all = visibleHistory([...run.messages.all.slice(0, run.sent), ...messages])
-  return {
-    messages: all,
-    instructions,
-    options: { ...resolved, conversationId: undefined },
-    signal,
-  }
+  return { messages, instructions, options: resolved, signal }
 }
 
 /** Options without the tools that a middleware has removed from the run since they were made. */

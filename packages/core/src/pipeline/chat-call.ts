@@ -122,7 +122,6 @@ export class ChatCall extends ContentCall<ChatResponse> {
   complete(): void {
     const { run } = this
     this.endRequest()
-    run.answered = true
     run.journal.record({ kind: 'model', response: this.result! })
   }
 

@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { AgentContext, ChatContext, Middleware } from '../index.ts'
 import { Agent, agentMiddleware, chatMiddleware, messageText, text } from '../index.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 interface Entry {
   readonly level: 'agent' | 'chat'
@@ -85,6 +86,6 @@ it('what middlewares assign reaches the model once and is undone, however often 
         }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })

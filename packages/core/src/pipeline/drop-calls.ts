@@ -18,7 +18,7 @@ export function dropCalls(run: Run): UpdateTransformer<AgentResponseUpdate> {
       messageId = update.messageId ?? messageId
       const contents = update.contents.filter((content) => !isLocal(content))
       const drops = contents.length < update.contents.length
-      if (drops) dropped = run.replaced = true
+      dropped ||= drops
       visible ||= contents.some(isVisible)
       const kept = drops ? { ...update, contents } : update
       const ends = dropped && update.finishReason === 'tool-calls'

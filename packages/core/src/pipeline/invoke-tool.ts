@@ -1,5 +1,6 @@
 import { copyPlain } from '../base/plain-data.ts'
 import { isThenable, onAbort } from '../base/promises.ts'
+import { callLater, systemClock } from '../base/timers.ts'
 import { formatIssues, validate } from '../base/validate.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import { isPause } from '../contract/control-flow.ts'
@@ -95,14 +96,14 @@ async function executeWithin(
   const { signal: outer } = context
   const controller = new AbortController()
   const stop = onAbort(outer, (reason) => controller.abort(reason))
-  const timer = setTimeout(() => {
+  const stopTimer = callLater(systemClock, timeoutMs, () => {
     controller.abort(new ToolError(`it took more than ${timeoutMs} ms`, { reason: 'timeout' }))
-  }, timeoutMs)
+  })
   context.signal = controller.signal
   try {
     return await context.run.unlessAborted((async () => start(context, tool))(), controller.signal)
   } finally {
-    clearTimeout(timer)
+    stopTimer()
     stop()
   }
 }

@@ -4,6 +4,7 @@ import { errorType, eventFacts, exitOf, observeMiddleware, usageSince } from '..
 import {
   Agent,
   agentMiddleware,
+  agentTool,
   BudgetExhausted,
   chatMiddleware,
   functionMiddleware,
@@ -148,7 +149,7 @@ it('an event of a sub-agent is told once to who observes both runs', async () =>
   const client = scriptedClient([callFunction('inside', { task: 'Find.' }), 'Done.'])
   const middleware = [watch('one'), watch('two')]
 
-  await new Agent({ name: 'outside', client, tools: [inside.asTool()], middleware }).run('Hi')
+  await new Agent({ name: 'outside', client, tools: [agentTool(inside)], middleware }).run('Hi')
 
   expect(told).toEqual(['one: cache in inside', 'two: cache in outside'])
 })

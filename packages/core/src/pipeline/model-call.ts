@@ -28,7 +28,6 @@ async function takeTermination({ call }: ChatView, error: unknown): Promise<Chat
   if (!isTermination(error) || endsRun(error)) throw call.retract(error)
   const result = error.result === undefined ? call.assigned : toChatResponse(error.result)
   if (result === undefined) throw call.retract(error)
-  call.run.replaced = true
   call.result = result
   try {
     await call.acceptResult(call.faultDepth(error))

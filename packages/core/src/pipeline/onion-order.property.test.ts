@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Middleware, MiddlewareInput } from '../index.ts'
 import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '../index.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 type Level = Middleware['level']
 type Scope = 'client' | 'agent' | 'run'
@@ -70,7 +71,7 @@ it('middlewares of any list nest in its order, by level and scope, in both modes
         onion(of('agent'), [...chat, ...onion(of('function'), ['tool']), ...chat]),
       )
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

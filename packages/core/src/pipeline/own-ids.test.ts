@@ -11,28 +11,6 @@ const history = (length: number): readonly Message[] =>
     contents: [{ type: 'text', text: 'Hello.' }],
   }))
 
-/** The quickest of seven runs with a history of this length, in milliseconds. */
-async function timeOf(length: number): Promise<number> {
-  const times: number[] = []
-  for (let turn = 0; turn < 7; turn++) {
-    const agent = new Agent({ client: scriptedClient(['Hello.']) })
-    const input = history(length)
-    const start = performance.now()
-    await agent.run(input)
-    times.push(performance.now() - start)
-  }
-  return Math.min(...times)
-}
-
-test('the time of a run grows with its history, and not with the square of it', async () => {
-  await timeOf(1000)
-
-  const [short, long] = [await timeOf(2000), await timeOf(16_000)]
-
-  // 64 would be the square. Collections of garbage add to the longer one.
-  expect(long / short).toBeLessThan(40)
-})
-
 test('input does not take the id of a message of its session', async () => {
   const agent = new Agent({ client: scriptedClient(['Hello.']) })
   const session = agent.createSession({ messages: history(2) })

@@ -1,8 +1,9 @@
-import { checkOptions } from '../base/check-options.ts'
+import { checkOptions, checkTimeLimit } from '../base/check-options.ts'
 import { createSecretId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
-import { unlessAborted } from '../base/promises.ts'
+import { unlessAborted } from '../base/waits.ts'
 import type { Schema } from '../base/standard-schema.ts'
+import { callLater, systemClock } from '../base/timers.ts'
 import { formatIssues, validate, validateNow } from '../base/validate.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
 
@@ -32,18 +33,16 @@ export class RunRequests {
     { type, data, public: isPublic, schema, timeoutMs = 300_000 }: RunRequestInit<Value>,
     { runId, signal, send, onRequest }: Asker,
   ): Promise<Value> {
-    if (!(timeoutMs > 0)) {
-      throw new RangeError(`run.request: \`timeoutMs\` must be more than 0, got ${timeoutMs}`)
-    }
+    checkTimeLimit('run.request', 'timeoutMs', timeoutMs)
     signal.throwIfAborted()
     const id = createSecretId('request')
     const late = `no answer to the request "${type}" within ${timeoutMs} ms`
-    let timer: ReturnType<typeof setTimeout> | undefined
+    let stopTimer: (() => void) | undefined
     try {
       const answered = new Promise<unknown>((resolve, reject) => {
         this.#waiting.set(id, resolve)
         const onLate = (): void => reject(new LamellaError(late, { code: 'timeout' }))
-        timer = setTimeout(onLate, timeoutMs)
+        stopTimer = callLater(systemClock, timeoutMs, onLate)
         const event = { type, data, runId, id, ...(isPublic === true && { public: true as const }) }
         send(event)
         if (onRequest !== undefined) this.#relay(event, onRequest)
@@ -59,7 +58,7 @@ export class RunRequests {
       )
     } finally {
       this.#waiting.delete(id)
-      clearTimeout(timer)
+      stopTimer?.()
     }
   }
   #relay(event: Question, onRequest: NonNullable<Asker['onRequest']>): void {
@@ -111,6 +110,7 @@ export function defineEvent<Data, Answer = unknown>(
     timeoutMs: 'any',
   })
   const { type, data: schema, answer, timeoutMs } = options
+  checkTimeLimit('defineEvent', 'timeoutMs', timeoutMs)
   const fits = (data: unknown): boolean => {
     if (schema === undefined) return true
     const result = validateNow(schema, data)

@@ -283,17 +283,19 @@ describe.each(modes)('the run that contexts share, $name', ({ stream }) => {
       beforeEach(() => void vi.useFakeTimers())
       afterEach(() => void vi.useRealTimers())
 
-      it('fails after its time', async () => {
-        const { agent } = make([work('c1')], asks({ type: 'ok?', timeoutMs: 50 }, []))
+      it.each([50, 2 ** 31])('fails after its time, and not before: %i ms', async (timeoutMs) => {
+        const { agent } = make([work('c1')], asks({ type: 'ok?', timeoutMs }, []))
 
         const failing = failureOf(play(agent, 'Go', { onRequest: () => undefined, stream }))
-        await vi.advanceTimersByTimeAsync(50)
+        await vi.advanceTimersByTimeAsync(timeoutMs - 1)
+        const before = vi.getTimerCount()
+        await vi.advanceTimersByTimeAsync(1)
 
         expect(await failing).toMatchObject({
           code: 'timeout',
-          message: expect.stringContaining('50 ms'),
+          message: expect.stringContaining(`${timeoutMs} ms`),
         })
-        expect(vi.getTimerCount()).toBe(0)
+        expect([before, vi.getTimerCount()]).toEqual([1, 0])
       })
 
       it('ends with the run when that is aborted', async () => {

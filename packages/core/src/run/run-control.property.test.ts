@@ -5,6 +5,7 @@ import type { AgentResponse, Checkpoint, Middleware } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
+  agentTool,
   chatMiddleware,
   functionMiddleware,
   LamellaError,
@@ -12,6 +13,7 @@ import {
   tool,
 } from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 /** A run of two rounds and a sub-agent, with a moment in every place where middlewares are. */
 function make(moment: (where: string) => void, ran: string[]): Agent {
@@ -57,7 +59,7 @@ function make(moment: (where: string) => void, ran: string[]): Agent {
     if (round === 0) return [callFunction('work', {}, 'c1'), callFunction('work', {}, 'c2')]
     return round === 1 ? callFunction('inner', { task: 'Help' }, 'c3') : 'Done.'
   })
-  return new Agent({ client, tools: [work, inner.asTool()], middleware: [...middlewares, hooks] })
+  return new Agent({ client, tools: [work, agentTool(inner)], middleware: [...middlewares, hooks] })
 }
 
 describe.each(runModes)('a run that is cancelled at any moment, %s', (mode) => {
@@ -101,7 +103,7 @@ describe.each(runModes)('a run that is cancelled at any moment, %s', (mode) => {
         expect(response?.text.endsWith('Done.')).toBe(true)
         expect(ran.toSorted()).toEqual(['c1', 'c2', 'inside'])
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     )
   })
 })

@@ -1,5 +1,6 @@
-import { checkOptions, wrongOption } from '../base/check-options.ts'
+import { checkOptions, checkTimeLimit } from '../base/check-options.ts'
 import { LamellaError } from '../base/lamella-error.ts'
+import { callLater, systemClock } from '../base/timers.ts'
 
 /**
  * Point at which a run is cancelled: `now` aborts it, `after-model` waits for the current model
@@ -24,14 +25,14 @@ export interface CancelOptions {
 }
 
 /**
- * Cancels the runs that received it as `control`, and those that they start through `asTool`. At a
+ * Cancels the runs that received it as `control`, and those that they start through `agentTool`. At a
  * safe point, a run ends as `paused` with the reason `cancelled` and a checkpoint to resume from;
  * an abort rejects with the code `aborted`.
  */
 export class RunControl {
   #mode: CancelMode | undefined
   readonly #runs = new Set<Cancellable>()
-  #timers: ReturnType<typeof setTimeout>[] = []
+  #stopTimers: (() => void)[] = []
   #idle: (() => void)[] = []
 
   /** Mode in which the runs are being cancelled. Undefined before `cancel`. */
@@ -47,13 +48,11 @@ export class RunControl {
   cancel({ mode = 'now', timeoutMs }: CancelOptions = {}): Promise<void> {
     const urgency = urgencies.indexOf(mode)
     checkOptions('cancel', { mode }, { mode: urgencies })
-    if (timeoutMs !== undefined && !(timeoutMs >= 0 && timeoutMs < 2 ** 31)) {
-      throw wrongOption('cancel', 'timeoutMs', 'from 0 to less than 2 ** 31', timeoutMs)
-    }
+    checkTimeLimit('cancel', 'timeoutMs', timeoutMs, '0 or more')
     if (urgency > urgencies.indexOf(this.#mode!)) this.#mode = mode
     if (mode === 'now') this.#abort()
     else if (timeoutMs !== undefined && this.#runs.size > 0) {
-      this.#timers.push(setTimeout(() => void this.cancel(), timeoutMs))
+      this.#stopTimers.push(callLater(systemClock, timeoutMs, () => void this.cancel()))
     }
     return this.#runs.size === 0 ? Promise.resolve() : new Promise((done) => this.#idle.push(done))
   }
@@ -68,7 +67,7 @@ export class RunControl {
   detach(run: Cancellable): void {
     this.#runs.delete(run)
     if (this.#runs.size > 0) return
-    for (const timer of this.#timers.splice(0)) clearTimeout(timer)
+    for (const stop of this.#stopTimers.splice(0)) stop()
     for (const done of this.#idle.splice(0)) done()
   }
 

@@ -1,6 +1,7 @@
 import { none } from '../base/none.ts'
 import { createId } from '../base/create-id.ts'
-import { onAbort, unlessAborted } from '../base/promises.ts'
+import { onAbort } from '../base/promises.ts'
+import { unlessAborted } from '../base/waits.ts'
 import type { Middleware } from '../contract/agent.ts'
 import type { CallGate } from '../contract/approval.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
@@ -98,20 +99,11 @@ export class Run implements RunContext {
   /** Input of the run. */
   input: readonly Message[]
   stopped: Stop | undefined
-  /** True if a provider has responded to the model call, and not a middleware alone. */
-  answered = false
-  /** True if a termination replaced the provider's answer, or calls of it were dropped. */
-  replaced = false
   /** Key of the claims of this run, if it has any. Its sub-agents claim with the same one. */
   claimKey: string | undefined
   /** True if the run stops because a transform of an agent middleware has ended its updates. */
   updatesEnded = false
-  /** Id of the conversation that the provider stores. */
-  conversationId: string | undefined
-  /** Provider that the run began with. */
-  keeper: string | undefined
   servedBy: string | undefined
-  sent = 0
   readonly #init: RunInit
   /** Values that `perRun` has made. */
   kept: Map<object, object> | undefined
@@ -169,9 +161,6 @@ export class Run implements RunContext {
     this.attempts = state.attempts
     this.moreIterations = state.moreIterations ?? 0
     this.stopped = state.stopped
-    this.conversationId = state.conversationId
-    this.keeper = state.keeper
-    this.sent = state.sent
     const { cells } = state
     if (Object.keys(cells).length > 0) (this.#state = new StateCells(this)).restore(cells)
   }

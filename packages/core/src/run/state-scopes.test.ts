@@ -5,6 +5,7 @@ import type { KeyValueStore, RunState } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
+  agentTool,
   createSession,
   defineState,
   forkSession,
@@ -166,7 +167,7 @@ describe('state of a tenant', () => {
     const inner = agentThat((state) => state.change(spent, (n) => n + 1), { store })
     const outer = new Agent({
       client: scriptedClient([callFunction('inner', { task: 'x' }), 'Done.']),
-      tools: [inner.asTool({ name: 'inner' })],
+      tools: [agentTool(inner, { name: 'inner' })],
       store,
     })
 

@@ -1,7 +1,7 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import { isThenable } from '../base/promises.ts'
-import type { WaitLimit } from '../base/timers.ts'
-import { withinTime } from '../base/timers.ts'
+import type { WaitLimit } from '../base/waits.ts'
+import { withinTime } from '../base/waits.ts'
 
 /**
  * Waits for a store until it answers, the time is up, or the signal aborts. The operation itself continues

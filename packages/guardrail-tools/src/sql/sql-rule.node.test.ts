@@ -1,7 +1,6 @@
 import { parse as parsePostgresql } from 'libpg-query'
 import { parseStmt } from 'sqlite3-parser'
 import { afterAll, describe, expect, test } from 'vitest'
-import { quickest } from '../../../../scripts/test-support/quickest.ts'
 import { attacks, pieces } from './sql-attacks.test-helper.ts'
 import type { RealDatabase } from './sql-databases.test-helper.ts'
 import { openMysql, openPostgresql, openSqlite, secret } from './sql-databases.test-helper.ts'
@@ -166,41 +165,10 @@ for (const dialect of ['postgresql', 'mysql', 'sqlite'] as const) {
       expect(await allowed(statements, { tables: ['sales.*'] })).toEqual(statements.slice(0, 1))
     })
 
-    test('the time grows with the length, and what is too long is not read', patient, async () => {
-      const own = rule(dialect, { maxChars: 1_000_000 })
-      const units = [
-        '[',
-        '![',
-        '(',
-        '"',
-        "'a',",
-        '1+',
-        'not ',
-        'a,',
-        '--',
-        '/*',
-        '`a`',
-        'select ',
-        '(select ',
-        '$a',
-        '\\',
-        'from a,',
-      ]
-      for (const unit of units) {
-        const text = `select ${unit.repeat(10_000 / unit.length)}`
-        const times: number[] = []
-        while (times.length < 5 && !times.some((time) => time < 100)) {
-          const started = performance.now()
-          await own.check(text)
-          times.push(performance.now() - started)
-        }
-        expect(`${unit} ${Math.min(...times) < 100 ? 'quick' : String(times)}`).toBe(
-          `${unit} quick`,
-        )
-      }
+    test('a text that is too long is not read', patient, async () => {
       const long = `select ${'1,'.repeat(5000)}1`
+
       expect(await rule(dialect).check(long)).toBe('must be one plain SELECT')
-      expect(quickest(() => void rule(dialect).check('['.repeat(1_000_000)), 20)).toBeLessThan(20)
     })
   })
 }

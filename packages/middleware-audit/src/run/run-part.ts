@@ -1,3 +1,4 @@
+import { explain } from '@lamella/core'
 import type {
   AgentContext,
   AgentInfo,
@@ -69,7 +70,7 @@ const known = new WeakMap<AgentInfo, AuditFacts>()
 function middlewaresOf(agent: AgentInfo): AuditFacts {
   const before = known.get(agent)
   if (before !== undefined) return before
-  const { agent: run, chat, function: call } = agent.explain('')
+  const { agent: run, chat, function: call } = explain(agent, '')
   const middlewares = { agent: run, chat, function: call }
   known.set(agent, middlewares)
   return middlewares

@@ -56,7 +56,6 @@ describe('what is cached', () => {
     ['a temperature of 0', { temperature: 0 }, undefined],
     ['a temperature above 0', { temperature: 0.7 }, 'sampled'],
     ['a temperature and a seed', { temperature: 0.7, seed: 1 }, undefined],
-    ['a kept conversation', { conversationId: 'conv' }, 'stateful'],
     ['hosted tools', { tools: [hostedTool('web_search', {})] }, 'hosted-tools'],
     ['a function as tool choice', { toolChoice: () => 'auto' }, 'not-json'],
   ]
@@ -69,7 +68,7 @@ describe('what is cached', () => {
 
   test('what is allowed is cached', async () => {
     const run = {
-      options: { temperature: 1, conversationId: 'conv', tools: [hostedTool('web_search', {})] },
+      options: { temperature: 1, tools: [hostedTool('web_search', {})] },
     }
     const reply: ChatResponseInit = {
       messages: [{ type: 'hosted', name: 'web_search' }, text('cut')],

@@ -28,7 +28,6 @@ export function whyNotAsked(
   allowed: ReadonlySet<CacheAllowance>,
 ): CacheAllowance | undefined {
   if (isSampled(options) && !allowed.has('sampled')) return 'sampled'
-  if (options.conversationId !== undefined && !allowed.has('stateful')) return 'stateful'
   const isHosted = options.tools?.some(({ type }) => type === 'hosted')
   return isHosted && !allowed.has('hosted-tools') ? 'hosted-tools' : undefined
 }

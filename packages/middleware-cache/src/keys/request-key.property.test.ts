@@ -4,6 +4,7 @@ import { runChatMiddleware } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cacheRequest } from './request-key.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 const words = fc.string({ maxLength: 4 })
 const content: fc.Arbitrary<Content> = fc.oneof(
@@ -53,7 +54,7 @@ test('two conversations have one key only if they are equal, whatever their ids'
       expect(keyOf(one)).toBe(keyOf(structuredClone(one)))
       expect(keyOf(one) === keyOf(other)).toBe(isEqual(one, other))
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { conversation } from '../turns/conversation.test-helper.ts'
 import type { HistoryTruncatorOptions } from '../index.ts'
 import { historyTruncator } from '../index.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 const options: fc.Arbitrary<HistoryTruncatorOptions> = fc
   .record(
@@ -59,7 +60,7 @@ describe('whatever is cut', () => {
         const current = messages.slice(limits.keep?.currentRun === false ? -1 : last)
         expect(ids).toEqual(expect.arrayContaining(current.map(({ id }) => id)))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
     expect(cuts).toBeGreaterThan(50)
   })
@@ -81,7 +82,7 @@ describe('whatever is cut', () => {
 
         expect(starts.size).toBeLessThanOrEqual(1 + Math.ceil(messages.length / 4))
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     )
   })
 })

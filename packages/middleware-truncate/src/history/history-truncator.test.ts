@@ -257,13 +257,6 @@ describe.each([
     expect(reported).toMatchObject([{ action: 'cut', messagesAfter: 29 }])
   })
 
-  it('that the provider keeps is left alone', async () => {
-    const messages = talk(20)
-    const { sent } = await send(messages, {}, { stream, options: { conversationId: 'c' } })
-
-    expect(sent).toHaveLength(40)
-  })
-
   it('of a session is cut for the call, and for good only where that is wanted', async () => {
     const lengths: number[] = []
     for (const persist of [false, true]) {

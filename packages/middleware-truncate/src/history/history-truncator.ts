@@ -35,11 +35,6 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
   const report = reporter('truncate', options.onEvent)
 
   return defineChatMiddleware('truncate', options, async (context, callNext) => {
-    // A conversation that the provider keeps cannot be shortened here.
-    if (context.options.conversationId !== undefined) {
-      await callNext()
-      return
-    }
     const limit = typeof maxTokens === 'function' ? maxTokens(context) : (maxTokens ?? Infinity)
     shorten(context, { maxMessages, maxTokens: limit }, 'limit')
     try {

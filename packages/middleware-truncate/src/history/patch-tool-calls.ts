@@ -65,11 +65,9 @@ export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddle
       error: { code: 'cancelled', message: 'the conversation continued without it' },
     })
     if (session !== undefined) {
-      // Messages that the provider keeps stay unchanged.
-      const seen = session.conversationId === undefined ? 0 : (session.sent ?? 0)
-      session.messages = answered(session.messages, open, answer, seen)
+      session.messages = answered(session.messages, open, answer)
     }
-    context.messages = answered(context.messages, open, answer, 0)
+    context.messages = answered(context.messages, open, answer)
   }
 }
 
@@ -115,7 +113,6 @@ function answered(
   messages: readonly Message[],
   open: ReadonlySet<FunctionCallContent>,
   answer: (call: FunctionCallContent) => FunctionResultContent,
-  notBefore: number,
 ): readonly Message[] {
   const patched: Message[] = []
   let waiting: FunctionResultContent[] = []
@@ -123,8 +120,8 @@ function answered(
     if (waiting.length > 0) patched.push(message('tool', waiting))
     waiting = []
   }
-  messages.forEach((entry, index) => {
-    if (entry.role !== 'tool' && index >= notBefore) settle()
+  messages.forEach((entry) => {
+    if (entry.role !== 'tool') settle()
     patched.push(entry)
     for (const content of entry.contents) {
       if (content.type === 'function-call' && open.has(content)) waiting.push(answer(content))

@@ -252,17 +252,6 @@ describe.each([
     expect(client.requests).toEqual([])
   })
 
-  it('that the provider keeps is left alone', async () => {
-    const writer = scriptedClient([])
-    const middleware = summarizer({ client: writer, ...limits })
-    const client = scriptedClient(['Fine.'], { middleware })
-
-    await client.getResponse(talk(9), { conversationId: 'c' })
-
-    expect(client.requests[0]!.messages).toHaveLength(18)
-    expect(writer.requests).toEqual([])
-  })
-
   it('is only reported on in shadow mode', async () => {
     const { run, client, events } = play({ mode: 'shadow' }, [])
     await run('now')

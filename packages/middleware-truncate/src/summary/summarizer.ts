@@ -48,8 +48,6 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
   function excessOf(context: ChatContext): number {
     const { messages } = context
     const byMessages = messages.length / maxMessages
-    // A conversation that the provider keeps cannot be replaced here.
-    if (context.options.conversationId !== undefined) return 0
     if (maxTokens === Infinity) return byMessages
     const tokens = (meter.overhead(context) + meter.ofAll(messages)) * meter.factor(context)
     return Math.max(byMessages, tokens / maxTokens)

@@ -125,16 +125,6 @@ test('every option has its field', async () => {
   expect(body.tools[0].function).not.toHaveProperty('strict')
 })
 
-test('options that the API has no field for are told, not lost', async () => {
-  server.handler = answer(hello.sse)
-
-  const updates = await collect(
-    open().stream(clientRequest('Hi', { conversationId: 'conv_1', seed: 7 })),
-  )
-
-  expect(foldUpdates(updates).metadata).toMatchObject({ ignoredOptions: ['conversationId'] })
-})
-
 test.each([
   ['gpt-5-mini', 'max_completion_tokens'],
   ['o3', 'max_completion_tokens'],

@@ -193,7 +193,7 @@ function send(call: OpenAICall, request: CallRequest, signal: AbortSignal): Prom
 function mapperContext(call: OpenAICall): MapperContext {
   const { unknownOptions, connection, request, model, body, losses } = call
   const { metadataOf, annotationsOf } = call
-  const { conversationId } = request.options
+  const conversationId = stringOf(body['conversation'])
   const ignored = unknownOptions.filter((name) => request.options[name] !== undefined)
   const audioFormat = stringOf(recordOf(body['audio'])['format'])
   const { provider } = connection

@@ -35,11 +35,17 @@ export type OpenAIProviderOptions = {
   /** Length of answers: `'low'`, `'medium'` or `'high'`. @default 'medium' */
   readonly verbosity?: string | undefined
   /**
-   * Lets OpenAI keep the response.
+   * Lets OpenAI keep the response. The next call of the Responses API then sends only what follows it.
    * @default false in the Responses API unless a
-   * `conversationId` is given; not sent in Chat Completions
+   * `conversation` is given; not sent in Chat Completions
    */
   readonly store?: boolean | undefined
+  /**
+   * Responses API: continues a conversation that OpenAI keeps, by the id of a response or of a
+   * conversation (`conv_…`). Calls send what OpenAI does not have yet.
+   * @default a new conversation
+   */
+  readonly conversation?: string | undefined
   /**
    * Responses API: creates the response in the background, where it survives broken connections.
    * @default false
@@ -81,6 +87,7 @@ const known: Readonly<Record<keyof OpenAIProviderOptions, string>> = {
   safetyIdentifier: 'string',
   verbosity: 'string',
   store: 'boolean',
+  conversation: 'string',
   background: 'boolean or object',
   include: 'object',
   maxToolCalls: 'number',

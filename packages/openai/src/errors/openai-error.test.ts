@@ -440,17 +440,16 @@ test('a conversation that OpenAI keeps and tools that act make a repeat unsafe',
     name: 'mcp',
     definition: { type: 'mcp', server_label: 'x' },
   }
+  const kept = { providerOptions: { openai: { conversation: 'conv_1' } } }
   const search = { type: 'hosted' as const, name: 'web_search', definition: {} }
 
   const advice = []
-  for (const options of [{ conversationId: 'conv_1' }, { tools: [mcp] }, { tools: [search] }, {}]) {
+  for (const options of [kept, { tools: [mcp] }, { tools: [search] }, {}]) {
     const failure = (await failureOf(client.respond(clientRequest('Hi', options)))) as ProviderError
     advice.push(failure.retry.replay)
   }
   server.handler = answer(error(null), { status: 429 })
-  const limited = (await failureOf(
-    client.respond(clientRequest('Hi', { conversationId: 'conv_1' })),
-  )) as ProviderError
+  const limited = (await failureOf(client.respond(clientRequest('Hi', kept)))) as ProviderError
 
   expect(advice).toEqual(['unsafe', 'unsafe', 'safe', 'safe'])
   expect(limited.retry.replay).toBe('safe')

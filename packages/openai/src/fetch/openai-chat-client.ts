@@ -6,22 +6,34 @@ import type {
   Message,
 } from '@lamella/core'
 import { BaseChatClient } from '@lamella/core'
-import { checkOptions } from '@lamella/core/authoring'
+import { checkOptions, ResponseFold } from '@lamella/core/authoring'
 import type { OpenAICall } from '../connection/openai-call.ts'
 import { callOptions, callStreamed, callWhole } from '../connection/openai-call.ts'
 import type { Connection, OpenAIClientOptions } from '../connection/openai-connection.ts'
 import { connect } from '../connection/openai-connection.ts'
 import { clientRules } from '../connection/client-options.ts'
 import { readProviderOptions } from '../connection/openai-provider-options.ts'
-import type { PreparedHistory } from '@lamella/transport'
-import { prepareHistory } from '@lamella/transport'
+import type { KeptConversation, PreparedHistory } from '@lamella/transport'
+import {
+  continueConversation,
+  listOf,
+  markConversation,
+  markMetadata,
+  prepareHistory,
+  recordOf,
+} from '@lamella/transport'
 import { historyRules } from '../history/history-rules.ts'
 import {
   callInBackground,
   cancelResponse,
   followInBackground,
 } from '../responses/background-responses.ts'
-import { responsesBody, responsesHistory, responsesReplay } from '../responses/responses-request.ts'
+import {
+  conversationField,
+  responsesBody,
+  responsesHistory,
+  responsesReplay,
+} from '../responses/responses-request.ts'
 import { ResponsesUpdates } from '../responses/responses-updates.ts'
 
 /**
@@ -56,12 +68,54 @@ export class OpenAIChatClient extends BaseChatClient {
 
   async respond(request: ChatRequest): Promise<ChatResponse> {
     const call = this.#call(request)
-    return call.own.background ? callInBackground(call) : callWhole(call)
+    if (!keepsConversation(call)) return callPlain(call)
+    const kept = this.#kept(call)
+    const response = await callPlain(await continued(call, kept))
+    const { messages } = response
+    const mark = await this.#mark(call, kept, response)
+    if (mark === undefined) return response
+    const last = messages.at(-1)!
+    const metadata = { ...last.metadata, ...mark }
+    return { ...response, messages: [...messages.slice(0, -1), { ...last, metadata }] }
   }
 
   stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
     const call = this.#call(request)
-    return call.own.background ? followInBackground(call) : callStreamed(call, {})
+    return keepsConversation(call) ? this.#streamKept(call) : follow(call)
+  }
+
+  async *#streamKept(call: OpenAICall): AsyncGenerator<ChatResponseUpdate> {
+    const kept = this.#kept(call)
+    const fold = new ResponseFold()
+    for await (const update of follow(await continued(call, kept))) {
+      fold.add(update)
+      yield update
+    }
+    const response = fold.response()
+    const metadata = await this.#mark(call, kept, response)
+    if (metadata !== undefined)
+      yield { contents: [], messageId: response.messages.at(-1)!.id, metadata }
+  }
+
+  #kept({ own: { conversation }, body }: OpenAICall): KeptConversation<unknown> {
+    const { provider, fingerprint: server } = this
+    return { provider, server, conversation, items: listOf(body['input']) }
+  }
+
+  /** Marks a complete answer, so that the next call can send what follows it. */
+  async #mark(
+    { request }: OpenAICall,
+    kept: KeptConversation<unknown>,
+    { id, messages, finishReason }: ChatResponse,
+  ): Promise<Readonly<Record<string, unknown>> | undefined> {
+    const isWhole = finishReason === 'stop' || finishReason === 'tool-calls'
+    if (!isWhole || id === undefined || messages.length === 0) return undefined
+    const body = this.requestBody({ ...request, messages: [...request.messages, ...messages] })
+    const items = [...listOf(body['input'])]
+    // A call without a result is sent with a note, which is no part of the answer.
+    while (isOutput(items.at(-1))) items.pop()
+    const mark = await markConversation({ ...kept, items }, kept.items, id)
+    return mark && markMetadata(mark)
   }
 
   /** Cancels a background response. A complete one stays unchanged. */
@@ -118,3 +172,46 @@ export class OpenAIChatClient extends BaseChatClient {
     }
   }
 }
+
+function callPlain(call: OpenAICall): Promise<ChatResponse> {
+  return call.own.background ? callInBackground(call) : callWhole(call)
+}
+
+function follow(call: OpenAICall): AsyncIterable<ChatResponseUpdate> {
+  return call.own.background ? followInBackground(call) : callStreamed(call, {})
+}
+
+/** Tells if OpenAI keeps the answer of a call for the next one. The application's own fields are left alone. */
+function keepsConversation({ own }: OpenAICall): boolean {
+  const { conversation, store = conversation !== undefined, background, extraBody = {} } = own
+  const isOwn = ['input', 'store', 'previous_response_id', 'conversation'].some(
+    (name) => name in extraBody,
+  )
+  // A response that was submitted before was asked something else.
+  const isOld = typeof background === 'object' && background.responseId !== undefined
+  return store && !isOwn && !isOld
+}
+
+/** The same call without what OpenAI has. */
+async function continued(call: OpenAICall, kept: KeptConversation<unknown>): Promise<OpenAICall> {
+  const { request, own } = call
+  const { from, items, isChanged } = await continueConversation(request.messages, kept)
+  const { conversation: _, previous_response_id: _id, ...rest } = call.body
+  const named = own.conversation?.startsWith('conv_') === true
+  // What a conversation has cannot be taken back: a changed one continues outside of it.
+  const id =
+    named && isChanged
+      ? undefined
+      : named
+        ? own.conversation
+        : (from?.responseId ?? own.conversation)
+  const input = items.length > 0 ? items : nothing
+  return { ...call, body: { ...rest, ...conversationField(id), input } }
+}
+
+function isOutput(item: unknown): boolean {
+  const type = recordOf(item)['type']
+  return type === 'function_call_output' || type === 'custom_tool_call_output'
+}
+
+const nothing = [{ role: 'user', content: '' }]

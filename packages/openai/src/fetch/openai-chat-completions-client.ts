@@ -123,7 +123,7 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
       losses: this.#losses,
       own: readProviderOptions(request, this.provider),
       replay: 'safe',
-      unknownOptions: ['conversationId'],
+      unknownOptions: [],
       metadataOf: this.metadataOf?.bind(this),
       annotationsOf: this.annotationsOf?.bind(this),
       path: '/chat/completions',

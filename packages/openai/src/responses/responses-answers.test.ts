@@ -385,15 +385,14 @@ test('a response in the background has no end yet', async () => {
   expect(response.metadata).toMatchObject({ status: 'in_progress' })
 })
 
-test('who asks for a conversation is told how it continues', async () => {
+test('an answer in a conversation that OpenAI keeps names it', async () => {
   const { whole: body } = recordings['text']!
   server.handler = answer(body)
+  const ask = (conversation: string) =>
+    client.respond(clientRequest('Hi', { providerOptions: { openai: { conversation } } }))
 
-  const chained = await client.respond(clientRequest('Hi', { conversationId: 'resp_0' }))
-  const kept = await client.respond(clientRequest('Hi', { conversationId: 'conv_1' }))
-
-  expect(chained.conversationId).toBe('resp_1')
-  expect(kept.conversationId).toBe('conv_1')
+  expect(await ask('conv_1')).toMatchObject({ conversationId: 'conv_1' })
+  expect(await ask('resp_0')).not.toHaveProperty('conversationId')
 })
 
 type Wire = Readonly<Record<string, unknown>>

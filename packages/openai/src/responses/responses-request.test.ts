@@ -148,8 +148,8 @@ describe('conversations', () => {
   test.each([
     ['resp_1', { previous_response_id: 'resp_1' }],
     ['conv_1', { conversation: 'conv_1' }],
-  ])('%s continues, and what is stored is left to OpenAI', async (conversationId, fields) => {
-    const body = await sent('Hi', { conversationId })
+  ])('%s continues, and what is stored is left to OpenAI', async (conversation, fields) => {
+    const body = await sent('Hi', openai({ conversation }))
 
     expect(body).toMatchObject(fields)
     expect(body).not.toHaveProperty('store')
@@ -162,7 +162,7 @@ describe('conversations', () => {
       contents: [{ type: 'text', text: '9' }],
     }
 
-    const body = await sent([message('tool', result)], { conversationId: 'resp_1' })
+    const body = await sent([message('tool', result)], openai({ conversation: 'resp_1' }))
 
     expect(body.input).toEqual([{ type: 'function_call_output', call_id: 'call_1', output: '9' }])
   })

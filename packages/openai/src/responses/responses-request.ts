@@ -28,8 +28,7 @@ export function responsesBody(
   { provider, model }: { readonly provider: string; readonly model: string | undefined },
 ): PreparedBody {
   const { messages, instructions, options } = request
-  const { conversationId } = options
-  const isContinued = conversationId !== undefined
+  const isContinued = own.conversation !== undefined
   const rules = historyRules(responsesHistory, { provider, model, isContinued })
   const history = prepareHistory(messages, rules)
   const input = toInput(history.messages)
@@ -44,7 +43,7 @@ export function responsesBody(
     ...defined({
       model,
       instructions,
-      ...conversation(conversationId),
+      ...conversationField(own.conversation),
       store,
       background,
       include: include.size > 0 ? [...include] : undefined,
@@ -70,7 +69,7 @@ export function responsesBody(
 }
 
 /** `conv_…` is a conversation that OpenAI keeps, anything else the response to continue. */
-function conversation(id: string | undefined): Record<string, unknown> {
+export function conversationField(id: string | undefined): Record<string, unknown> {
   if (id === undefined) return {}
   return id.startsWith('conv_') ? { conversation: id } : { previous_response_id: id }
 }

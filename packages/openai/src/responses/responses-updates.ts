@@ -212,7 +212,8 @@ export class ResponsesUpdates implements AnswerMapper {
         model: stringOf(response['model']),
         finishReason: this.#finishReason(status, response),
         usage: toUsage(response['usage']),
-        conversationId: this.#conversation(response),
+        conversationId:
+          stringOf(recordOf(response['conversation'])['id']) ?? this.#context.conversationId,
         metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
       }),
     })
@@ -231,14 +232,6 @@ export class ResponsesUpdates implements AnswerMapper {
     if (status !== 'completed') return undefined
     if (this.#calls.count > 0) return 'tool-calls'
     return this.#hasRefused ? 'refusal' : 'stop'
-  }
-
-  /** Told only to who asked for a conversation: then what comes next need not be sent again. */
-  #conversation(response: WireObject): string | undefined {
-    const { conversationId: asked } = this.#context
-    if (asked === undefined) return undefined
-    const id = asked.startsWith('conv_') ? asked : stringOf(response['id'])
-    return stringOf(recordOf(response['conversation'])['id']) ?? id
   }
 
   #itemOf(event: WireObject, type: string): OutputItem {

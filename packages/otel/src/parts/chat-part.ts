@@ -110,7 +110,7 @@ function open(telemetry: Telemetry, context: ChatContext): Operation {
       'gen_ai.request.stream': stream || undefined,
       'gen_ai.output.type': format && (format === 'text' ? 'text' : 'json'),
       'gen_ai.agent.name': run.agentName,
-      'gen_ai.conversation.id': run.session?.id ?? options.conversationId,
+      'gen_ai.conversation.id': run.session?.id,
       'lamella.run.id': run.id,
       'lamella.run.iteration': iteration,
     }),

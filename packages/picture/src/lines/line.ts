@@ -73,7 +73,7 @@ export interface RunLine extends LineFields {
   readonly plan?: PlanFacts | undefined
 }
 
-/** Facts of a run that `agent.explain()` describes. */
+/** Facts of a run that `explain(agent)` describes. */
 export interface PlanFacts {
   /** Messages of the input. */
   readonly input: number

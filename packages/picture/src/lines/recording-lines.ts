@@ -3,7 +3,7 @@ import type { Line } from './line.ts'
 import type { ReadLines } from './read-lines.ts'
 import { readLines } from './read-lines.ts'
 
-/** Returns the lines of a recording, or those that stand for a run that `agent.explain()` describes. */
+/** Returns the lines of a recording, or those that stand for a run that `explain(agent)` describes. */
 export function recordingLines(recording: string | Explanation): ReadLines {
   return typeof recording === 'string'
     ? readLines(recording)

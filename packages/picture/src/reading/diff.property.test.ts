@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { diff, diffLines, diffWords } from './diff.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 const list = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 })
 
@@ -16,7 +17,7 @@ it('tells both lists, for any two', () => {
       expect(of('removed')).toEqual(before)
       expect(of('added')).toEqual(after)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

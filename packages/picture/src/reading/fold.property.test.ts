@@ -10,6 +10,7 @@ import { textOf } from '../views/text-of.ts'
 import { laneOf } from './lanes.ts'
 import { flatRows, onionOf } from './onion.ts'
 import { readRecording } from './read-recording.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 const look = tool({ name: 'look', description: '', execute: () => 'seen' })
 
@@ -89,7 +90,7 @@ it('puts together the text of the response, for any run, from the lines alone', 
         expect(laneOf(runs[0]!.calls[0]!, 0).text).toBe(text)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -120,7 +121,7 @@ it('opens a recording that was cut off anywhere', async () => {
         expect(pictureOf(part)).toContain('</html>')
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 

@@ -1,4 +1,11 @@
-import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '@lamella/core'
+import {
+  Agent,
+  agentMiddleware,
+  agentTool,
+  chatMiddleware,
+  functionMiddleware,
+  tool,
+} from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { expect, it } from 'vitest'
 import { flatRows, onionOf } from '../reading/onion.ts'
@@ -125,7 +132,7 @@ it('writes a sub-agent’s run under the tool call that started it', async () =>
     const boss = new Agent({
       name: 'boss',
       client: scriptedClient([callFunction('expert', { task: 'Count.' }), 'It is 42.']),
-      tools: [helper.asTool({ description: 'Counts.' })],
+      tools: [agentTool(helper, { description: 'Counts.' })],
       middleware: record.middleware(),
     })
     await boss.run('How many?')

@@ -6,7 +6,7 @@ import { pageFrame, pageHashes, pageScript, pageStyle } from './page-assets.ts'
  * Creates the page of a recording: one HTML file that loads and sends nothing, and shows recorded
  * content only as text. Incomplete lines and lines of an unknown version are omitted, and the page
  * states their number.
- * @param recording JSON lines as a `recorder()` writes them, or the result of `agent.explain()`:
+ * @param recording JSON lines as a `recorder()` writes them, or the result of `explain(agent)`:
  * the page then shows the middleware of a future run
  * @example
  * ```ts

@@ -8,7 +8,7 @@ const barWidth = 24
 
 /**
  * Draws the onion of each run of a recording as text, for a terminal: a row for each call and each
- * of its middleware, with its own time and its actions. For the result of `agent.explain()`, it
+ * of its middleware, with its own time and its actions. For the result of `explain(agent)`, it
  * draws the onion of a future run.
  * @param recording JSON lines as a `recorder()` writes them, or an explanation
  * @example
@@ -82,7 +82,7 @@ function chains({ line }: RunPicture): string[] {
     chat: [client, model].filter(Boolean).join(' ') || 'provider',
     function: tools.join(', ') || '(no tools)',
   }
-  // As `String(agent.explain())` has them.
+  // As `String(explain(agent))` has them.
   const words = { agent: 'run', chat: 'model call', function: 'tool call' }
   const levels = ['agent', 'chat', 'function'] as const
   return [

@@ -8,8 +8,9 @@ import { served } from '../sse/served.test-helper.ts'
 import { uiStreamHandler } from '../ui-stream/ui-stream-handler.ts'
 import type { ChatService } from './chat-service.ts'
 import type { Handler } from './guarded-handler.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
-const numRuns = Number(process.env['SERVE_FORGERIES'] ?? 40)
+const numRuns = runs(100)
 const planted = 'planted by the client'
 
 /** Knowledge of an attacker about the chat that waits. */

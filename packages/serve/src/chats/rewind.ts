@@ -13,10 +13,6 @@ export function rewind(session: Session, again: number): readonly Message[] {
     throw new LamellaError(`the chat has no user message ${again}`, { code: 'session_conflict' })
   }
   session.messages = messages.slice(0, at)
-  // A conversation that the provider keeps has gone further.
-  session.conversationId = undefined
-  session.keeper = undefined
-  session.sent = undefined
   const contents = messages[at]!.contents.filter(({ type }) => userTypes.has(type))
   return [{ id: messages[at]!.id, role: 'user', contents }]
 }

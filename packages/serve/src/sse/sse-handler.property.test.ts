@@ -4,6 +4,7 @@ import { chatService } from '../chats/chat-service.ts'
 import { agentOf, endOf, randomRun, secret } from '../chats/random-run.test-helper.ts'
 import { chatReader } from '../reader/chat-reader.ts'
 import { sseHandler } from './sse-handler.ts'
+import { runs } from '../../../../scripts/test-support/runs.ts'
 
 test('a reader shows what finalResponse() has, also when it reads again, and no secret in any byte', async () => {
   await fc.assert(
@@ -39,6 +40,6 @@ test('a reader shows what finalResponse() has, also when it reads again, and no 
       const again = await handler(new Request(`${url}?chat=c&stream`))
       expect(await again.text()).toBe(bytes)
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   )
 }, 60_000)

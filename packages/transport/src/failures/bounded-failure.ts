@@ -10,7 +10,7 @@ export function boundedFailure(response: Response, bodyTimeoutMs: number): Respo
   const reader = body.getReader()
   // A read that waits when the reader is cancelled resolves as the end of the body.
   const end = (): void => void reader.cancel().catch(() => undefined)
-  const timer = backgroundTimer(end, bodyTimeoutMs)
+  const stopTimer = backgroundTimer(end, bodyTimeoutMs)
   const limited = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -19,15 +19,15 @@ export function boundedFailure(response: Response, bodyTimeoutMs: number): Respo
           controller.enqueue(value)
           return
         }
-        clearTimeout(timer)
+        stopTimer()
         controller.close()
       } catch (error) {
-        clearTimeout(timer)
+        stopTimer()
         throw error
       }
     },
     async cancel(reason) {
-      clearTimeout(timer)
+      stopTimer()
       await reader.cancel(reason)
     },
   })

@@ -110,14 +110,14 @@ export class HttpClient implements RequestSender {
         resolve(new TransportFault('timeout', `no answer within ${timeoutMs} ms`))
         transport.abort()
       }
-      const timer = timeoutMs === Infinity ? undefined : backgroundTimer(onTimeout, timeoutMs)
+      const stopTimer = backgroundTimer(onTimeout, timeoutMs)
       const { signal: ended } = transport
       send(url, { ...init, signal: ended, ...(!followRedirects && { redirect: 'manual' }) })
         .then(resolve, (cause: unknown) => {
           if (isUnsendable(cause)) reject(cause)
           else resolve(new TransportFault('network', undefined, { cause }))
         })
-        .finally(() => clearTimeout(timer))
+        .finally(stopTimer)
     })
   }
 

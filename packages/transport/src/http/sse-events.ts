@@ -48,14 +48,14 @@ export class SseReader {
 
   /** Gives the connection back: reads to the end if that is near, else closes it. */
   async release(patienceMs = 1000): Promise<void> {
-    const timer = backgroundTimer(() => void this.cancel(), patienceMs)
+    const stopTimer = backgroundTimer(() => void this.cancel(), patienceMs)
     try {
       let end = false
       while (!end) end = (await this.#reader.read()).done
     } catch {
       // Whatever happens to the connection now, the answer is there.
     } finally {
-      clearTimeout(timer)
+      stopTimer()
     }
   }
 

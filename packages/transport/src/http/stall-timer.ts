@@ -15,7 +15,7 @@ export interface StreamTimeouts {
 export class StallTimer {
   readonly #timeouts: StreamTimeouts
   readonly #onStall: (words: string) => void
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #stopTimer: (() => void) | undefined
   #isWaiting = false
   #hasUpdates = false
   #since: number | undefined
@@ -29,7 +29,7 @@ export class StallTimer {
   wait(): void {
     if (this.#hasUpdates || this.#since === undefined) this.#since = performance.now()
     this.#isWaiting = true
-    this.#timer ??= this.#start(this.#limitMs)
+    this.#start(this.#limitMs)
   }
 
   /** Nobody waits: whatever time passes is not the stream's. */
@@ -48,8 +48,8 @@ export class StallTimer {
 
   /** Ends the timer for good. */
   stop(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#stopTimer?.()
+    this.#stopTimer = undefined
   }
 
   get #limitMs(): number {
@@ -57,17 +57,16 @@ export class StallTimer {
     return this.#hasUpdates ? idleTimeoutMs : firstUpdateTimeoutMs
   }
 
-  #start(ms: number): ReturnType<typeof setTimeout> | undefined {
-    if (ms === Infinity) return undefined
-    return backgroundTimer(this.#look, Math.max(1, ms))
+  #start(ms: number): void {
+    this.#stopTimer ??= backgroundTimer(this.#look, Math.max(1, ms))
   }
 
   readonly #look = (): void => {
-    this.#timer = undefined
+    this.#stopTimer = undefined
     if (!this.#isWaiting) return
     const limitMs = this.#limitMs
     const leftMs = this.#since! + limitMs - performance.now()
-    if (leftMs > 0) this.#timer = this.#start(leftMs)
+    if (leftMs > 0) this.#start(leftMs)
     else this.#onStall(`no ${this.#hasUpdates ? 'data for' : 'answer within'} ${limitMs} ms`)
   }
 }

@@ -1,3 +1,5 @@
+import { checkTimeLimit } from '@lamella/core/authoring'
+
 /**
  * Checks time limits, by the names of their options.
  * @throws RangeError for one that is not more than 0 milliseconds; `Infinity` is
@@ -7,8 +9,6 @@ export function checkTimeLimits(
   limits: Readonly<Record<string, number | undefined>>,
 ): void {
   for (const [name, ms] of Object.entries(limits)) {
-    if (ms !== undefined && !(ms > 0)) {
-      throw new RangeError(`${owner}: \`${name}\` must be more than 0 milliseconds, got ${ms}`)
-    }
+    checkTimeLimit(owner, name, ms)
   }
 }

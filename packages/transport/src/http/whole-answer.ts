@@ -28,7 +28,7 @@ export function readWhole(call: WholeCall): Promise<WholeAnswer> {
   if (signal.aborted) return Promise.reject(signal.reason)
   return new Promise((resolve, reject) => {
     const transport = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
+    let stopTimer: (() => void) | undefined
     let headers: Headers | undefined
     const fail = (error: unknown): void => {
       reject(error)
@@ -38,12 +38,10 @@ export function readWhole(call: WholeCall): Promise<WholeAnswer> {
     const receive = async (): Promise<WholeAnswer> => {
       const response = await call.open(transport.signal)
       headers = response.headers
-      if (bodyTimeoutMs !== Infinity) {
-        const words = `no complete answer within ${bodyTimeoutMs} ms of its headers`
-        const stall = (): void =>
-          fail(call.toError(new TransportFault('timeout', words), { headers }))
-        timer = backgroundTimer(stall, bodyTimeoutMs)
-      }
+      const words = `no complete answer within ${bodyTimeoutMs} ms of its headers`
+      const stall = (): void =>
+        fail(call.toError(new TransportFault('timeout', words), { headers }))
+      stopTimer = backgroundTimer(stall, bodyTimeoutMs)
       const text = await response.text()
       const body = parseObject(text)
       if (body !== undefined && call.isAnswer(body)) return { body, headers: response.headers }
@@ -51,7 +49,7 @@ export function readWhole(call: WholeCall): Promise<WholeAnswer> {
     }
     receive()
       .finally(() => {
-        clearTimeout(timer)
+        stopTimer?.()
         stop()
       })
       .then(resolve, (error: unknown) => reject(call.toError(error, { headers })))

@@ -1,0 +1,88 @@
+import type { Annotation } from '@lamella/core'
+import { listOf, recordOf, stringOf } from '@lamella/transport'
+
+/**
+ * The sources of an answer as annotations of its text. A range counts only if the text there is what the
+ * source supports: Google counts in bytes, and in pieces of a stream not always from the start.
+ */
+export function annotationsOf(candidate: unknown, text: string): readonly Annotation[] {
+  const { groundingMetadata, citationMetadata } = recordOf(candidate)
+  const { groundingChunks, groundingSupports } = recordOf(groundingMetadata)
+  const sources = listOf(groundingChunks).map(sourceOf)
+  const offsets = new ByteOffsets(text)
+  const supported = new Set<number>()
+  const found = listOf(groundingSupports).flatMap((support) => {
+    const { segment, groundingChunkIndices, confidenceScores } = recordOf(support)
+    const range = rangeOf(recordOf(segment), text, offsets)
+    const scores = listOf(confidenceScores)
+    return listOf(groundingChunkIndices).flatMap((index, at): Annotation[] => {
+      const source = sources[Number(index)]
+      if (source === undefined) return []
+      supported.add(Number(index))
+      const confidence = scores[at]
+      const metadata = typeof confidence === 'number' ? { metadata: { confidence } } : {}
+      return [{ ...source, ...range, ...metadata }]
+    })
+  })
+  const others = sources.filter((_, index) => !supported.has(index))
+  const cited = listOf(recordOf(citationMetadata)['citations']).map((citation): Annotation => {
+    const { uri, title, license, ...segment } = recordOf(citation)
+    return {
+      ...known({ type: 'citation', uri, title }),
+      ...rangeOf({ startIndex: 0, ...segment }, text, offsets),
+      ...(stringOf(license) && { metadata: { license } }),
+    }
+  })
+  return [...found, ...others, ...cited]
+}
+
+function sourceOf(chunk: unknown): Annotation {
+  const { web, retrievedContext, maps, image, ...more } = recordOf(chunk)
+  const source = recordOf(web ?? retrievedContext ?? maps ?? image ?? Object.values(more)[0])
+  const { uri, title, sourceUri } = source
+  return known({ type: 'grounding', uri: uri ?? sourceUri, title })
+}
+
+function known({ type, uri, title }: { type: string; uri: unknown; title: unknown }): Annotation {
+  const address = stringOf(uri)
+  const label = stringOf(title)
+  return { type, ...(address && { uri: address }), ...(label && { title: label }) }
+}
+
+function rangeOf(
+  { startIndex = 0, endIndex, text: words }: Readonly<Record<string, unknown>>,
+  text: string,
+  offsets: ByteOffsets,
+): Pick<Annotation, 'start' | 'end'> {
+  const start = offsets.at(startIndex)
+  const end = offsets.at(endIndex)
+  if (start === undefined || end === undefined || end < start) return {}
+  return words === undefined || text.slice(start, end) === words ? { start, end } : {}
+}
+
+/** Turns places in the UTF-8 form of a text into places in the text. */
+class ByteOffsets {
+  readonly #text: string
+  #places: ReadonlyMap<number, number> | undefined
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  at(byte: unknown): number | undefined {
+    return typeof byte === 'number' ? (this.#places ??= placesOf(this.#text)).get(byte) : undefined
+  }
+}
+
+function placesOf(text: string): ReadonlyMap<number, number> {
+  const places = new Map<number, number>()
+  let byte = 0
+  let place = 0
+  for (const char of text) {
+    places.set(byte, place)
+    const code = char.codePointAt(0)!
+    byte += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+    place += char.length
+  }
+  return places.set(byte, place)
+}

@@ -1,0 +1,137 @@
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import type { RequestSender } from '@lamella/transport'
+import { checkTimeLimits, HttpClient } from '@lamella/transport'
+import type { SafetySetting } from '../requests/google-provider-options.ts'
+import type { GoogleChatClientOptions, VertexOptions } from './client-options.ts'
+import { clientRules, owner } from './client-options.ts'
+
+/** Parts of a client besides its model. */
+export interface Connection {
+  readonly sender: RequestSender
+  readonly provider: string
+  readonly isVertex: boolean
+  readonly safetySettings: readonly SafetySetting[] | undefined
+  readonly firstUpdateTimeoutMs: number
+  readonly idleTimeoutMs: number
+  /** Returns the path of a method of a model. */
+  readonly pathOf: (model: string, method: string) => string
+}
+
+const connecting = ['apiKey', 'baseURL', 'timeoutMs', 'fetch', 'defaultHeaders'] as const
+
+/** Checks the options and makes the sender. */
+export function connect(options: GoogleChatClientOptions): Connection {
+  checkOptions(owner, options, clientRules)
+  const { vertex, safetySettings, timeoutMs } = options
+  const { firstUpdateTimeoutMs = 600_000, idleTimeoutMs = 300_000 } = options
+  checkTimeLimits(owner, { firstUpdateTimeoutMs, idleTimeoutMs, timeoutMs })
+  if (safetySettings !== undefined && !Array.isArray(safetySettings)) {
+    throw wrongOption(owner, 'safetySettings', 'a list', safetySettings)
+  }
+  return {
+    sender: senderOf(options),
+    provider: options.provider ?? (vertex ? 'google-vertex' : 'google'),
+    isVertex: vertex !== undefined,
+    safetySettings,
+    firstUpdateTimeoutMs,
+    idleTimeoutMs,
+    pathOf: pathsOf(options),
+  }
+}
+
+function pathsOf({ vertex, apiVersion }: GoogleChatClientOptions): Connection['pathOf'] {
+  const version = apiVersion ?? (vertex ? 'v1beta1' : 'v1beta')
+  return (model, method) =>
+    `/${version}/${vertex ? vertexName(model, vertex) : geminiName(model)}:${method}`
+}
+
+function geminiName(model: string): string {
+  return model.includes('/') ? model : `models/${model}`
+}
+
+function vertexName(model: string, { project, location = 'global' }: VertexOptions): string {
+  if (model.startsWith('projects/')) return model
+  const place = `projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`
+  return `${place}/${model.includes('/') ? model : `publishers/google/models/${model}`}`
+}
+
+function senderOf(options: GoogleChatClientOptions): RequestSender {
+  const { vertex, client } = options
+  if (client !== undefined) {
+    const clash = connecting.find((name) => options[name] !== undefined)
+    if (clash === undefined) return client
+    throw new TypeError(`${owner}: \`${clash}\` belongs to the \`client\` that was given`)
+  }
+  return new HttpClient({
+    baseURL: addressOf(options) ?? (vertex ? vertexAddress(vertex) : geminiAddress),
+    apiKey: credentialOf(options),
+    ...(vertex === undefined && { authorize: (key) => ({ 'x-goog-api-key': key }) }),
+    headers: options.defaultHeaders,
+    fetch: options.fetch,
+    timeoutMs: options.timeoutMs,
+    bodyTimeoutMs: options.idleTimeoutMs,
+    // A redirect must not take the key elsewhere: only `Authorization` is dropped by fetch.
+    followRedirects: vertex !== undefined,
+  })
+}
+
+const geminiAddress = 'https://generativelanguage.googleapis.com'
+
+function vertexAddress({ location = 'global' }: VertexOptions): string {
+  if (!/^[a-z0-9-]+$/.test(location)) {
+    throw wrongOption(owner, 'vertex.location', 'the name of a region', location)
+  }
+  if (location === 'global') return 'https://aiplatform.googleapis.com'
+  const isContinent = location === 'us' || location === 'eu'
+  return isContinent
+    ? `https://aiplatform.${location}.rep.googleapis.com`
+    : `https://${location}-aiplatform.googleapis.com`
+}
+
+/** A key, or a function that returns a key or a token. */
+function credentialOf({
+  apiKey,
+  vertex,
+}: GoogleChatClientOptions): string | (() => Promise<string>) {
+  if (vertex !== undefined) {
+    if (apiKey) throw new TypeError(`${owner}: pass \`apiKey\` or \`vertex\`, not both`)
+    return async () => legalKey('vertex.token', await vertex.token())
+  }
+  if (typeof apiKey === 'function') return async () => legalKey('apiKey', await apiKey())
+  if (apiKey) return legalKey('apiKey', apiKey)
+  for (const name of ['GEMINI_API_KEY', 'GOOGLE_API_KEY']) {
+    const keyThere = environment(name)
+    if (keyThere) return legalKey(name, keyThere)
+  }
+  throw new TypeError(`${owner}: no API key; pass \`apiKey\` or set the variable GEMINI_API_KEY`)
+}
+
+/** A header cannot hold such a key, and the error of `fetch` would quote it. */
+function legalKey(name: string, key: unknown): string {
+  if (typeof key !== 'string' || key === '') {
+    throw new TypeError(`${owner}: \`${name}\` must be a string that is not empty`)
+  }
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  if (/[^\u0020-\u007E]/.test(key)) {
+    throw new TypeError(`${owner}: \`${name}\` has a character that no header may have`)
+  }
+  return key
+}
+
+/** Returns the address of the option or the environment, if there is one. */
+function addressOf({ baseURL, vertex }: GoogleChatClientOptions): string | undefined {
+  const address = baseURL ?? (vertex ? undefined : environment('GOOGLE_GEMINI_BASE_URL'))
+  if (!address) return undefined
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError(`${owner}: \`baseURL\` must be an address that begins with http`)
+  }
+  if (url.username || url.password) {
+    throw new TypeError(`${owner}: \`baseURL\` must not hold credentials`)
+  }
+  return address
+}
+
+function environment(name: string): string | undefined {
+  return globalThis.process?.env?.[name]?.trim() || undefined
+}

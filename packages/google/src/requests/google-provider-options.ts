@@ -1,0 +1,108 @@
+import type { ChatRequest } from '@lamella/core'
+import { ownProviderOptions } from '@lamella/transport'
+
+/** Blocks a category of harm from a threshold on. */
+export type SafetySetting = {
+  /** Such as `HARM_CATEGORY_HATE_SPEECH`. */
+  readonly category: string
+  /** Such as `BLOCK_ONLY_HIGH`, `BLOCK_NONE` or `OFF`. */
+  readonly threshold: string
+}
+
+/**
+ * Options that only Google has, given per call as `providerOptions: { google: { … } }`. A type and
+ * not an interface, so that a variable of it fits `ChatOptions`.
+ */
+export type GoogleProviderOptions = {
+  /**
+   * Name of a cached content (`cachedContents/…`) that the request continues. Its system prompt and
+   * tools count, so the request sends none.
+   * @default none
+   */
+  readonly cachedContent?: string | undefined
+  /** Thresholds of the safety filters. @default the client's */
+  readonly safetySettings?: readonly SafetySetting[] | undefined
+  /**
+   * Such as `{ thinkingLevel: 'LOW' }`, `{ thinkingBudget: 2048 }` or `{ includeThoughts: true }`. Its
+   * fields override those of `reasoning`.
+   */
+  readonly thinkingConfig?: Readonly<Record<string, unknown>> | undefined
+  /** Calls always fit the schemas of the tools (mode `VALIDATED`). @default false */
+  readonly validatedTools?: boolean | undefined
+  /** Such as `['TEXT', 'IMAGE']`. @default the model's */
+  readonly responseModalities?: readonly string[] | undefined
+  /** Such as `MEDIA_RESOLUTION_LOW`. @default the model's */
+  readonly mediaResolution?: string | undefined
+  /** `'flex'`, `'standard'` or `'priority'`; the Gemini API only. @default 'standard' */
+  readonly serviceTier?: string | undefined
+  /** Labels for the bill; Vertex AI only. @default none */
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  /**
+   * Fields of the request body in Google's format. They are merged into the body last and at every
+   * depth; a list replaces a list, and `undefined` removes a field.
+   */
+  readonly extraBody?: Readonly<Record<string, unknown>> | undefined
+  /** Headers of this request. */
+  readonly extraHeaders?: Readonly<Record<string, string>> | undefined
+  /** Parameters of the query of this request. */
+  readonly extraQuery?: Readonly<Record<string, string>> | undefined
+  /** Milliseconds until the headers of the answer, for each attempt. @default the client's */
+  readonly timeoutMs?: number | undefined
+  /** Adds the headers of the answer to its metadata, as `metadata.headers`. @default false */
+  readonly responseHeaders?: boolean | undefined
+}
+
+const known: Readonly<Record<keyof GoogleProviderOptions, string>> = {
+  cachedContent: 'string',
+  safetySettings: 'array',
+  thinkingConfig: 'object',
+  validatedTools: 'boolean',
+  responseModalities: 'array',
+  mediaResolution: 'string',
+  serviceTier: 'string',
+  labels: 'object',
+  extraBody: 'object',
+  extraHeaders: 'object',
+  extraQuery: 'object',
+  timeoutMs: 'number',
+  responseHeaders: 'boolean',
+}
+
+/**
+ * The provider options of a call: those under `google`, and over them those under the client's own
+ * provider name.
+ * @throws TypeError for an unknown option or a wrong type
+ */
+export function readProviderOptions(
+  { options }: ChatRequest,
+  provider: string,
+): GoogleProviderOptions {
+  const names = ['google', provider]
+  const own: GoogleProviderOptions = ownProviderOptions(options, names, {
+    gemini: 'google',
+    vertex: 'google',
+  })
+  const isNamed = options.providerOptions?.[provider] !== undefined
+  const place = `providerOptions.${isNamed ? provider : 'google'}`
+  for (const [name, value] of Object.entries(own)) {
+    const expected = Object.hasOwn(known, name)
+      ? known[name as keyof GoogleProviderOptions]
+      : undefined
+    if (expected === undefined) {
+      throw new TypeError(
+        `${place}: unknown option \`${name}\`; fields of the request go under \`extraBody\``,
+      )
+    }
+    const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+    if (value !== undefined && expected !== type) {
+      throw new TypeError(`${place}: \`${name}\` must be of type ${expected}, got ${type}`)
+    }
+  }
+  const { timeoutMs } = own
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
+    throw new RangeError(
+      `${place}: \`timeoutMs\` must be more than 0 milliseconds, got ${timeoutMs}`,
+    )
+  }
+  return own
+}

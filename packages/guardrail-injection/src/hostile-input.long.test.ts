@@ -1,0 +1,66 @@
+import { checkSync } from 'recheck'
+import { describe, expect, test } from 'vitest'
+import { sourcesOf, sourceWith } from '../../../scripts/conventions/find-sources.ts'
+import { tooFast } from '../../../scripts/test-support/growth-of-exports.ts'
+import { findImages } from './outgoing/find-images.ts'
+import { injectionSignals } from './assess/assess-text.ts'
+import { injectionAssessor } from './index.ts'
+
+test('every pattern is judged safe', () => {
+  const patterns = [
+    ...injectionSignals.flatMap(({ parts, needs }) => [...parts, ...(needs ?? [])]),
+    ...writtenInSources(),
+  ]
+  const distinct = [...new Map(patterns.map((pattern) => [String(pattern), pattern])).values()]
+
+  const unsafe = distinct.filter(
+    ({ flags, source }) => checkSync(source, flags, { timeout: 60_000 }).status !== 'safe',
+  )
+
+  expect(distinct.length).toBeGreaterThan(200)
+  expect(unsafe).toEqual([])
+}, 180_000)
+
+/** The expressions that stand in the sources of this package, and in the normalisation that it relies on. */
+function writtenInSources(): RegExp[] {
+  const literal =
+    /(?<=[=(:,?|&!] ?)\/((?:[^/\n\\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([gimsuvy]*)(?=[.,;)\s])/g
+  const own = sourcesOf('guardrail-injection')
+  return [...own, sourceWith('core', 'function normalizeText(')].flatMap((text) => {
+    const lines = text.replace(/^ *(?:\/\/|\/?\*).*$/gm, '')
+    return Array.from(lines.matchAll(literal), ([, source, flags]) => new RegExp(source!, flags))
+  })
+}
+
+describe('hostile input', () => {
+  const assess = injectionAssessor()
+  const pieces = [
+    'a',
+    ' ',
+    '\n',
+    '<',
+    '![',
+    '![](',
+    '<img=',
+    `${'<img src=http://a '.repeat(200)}>`,
+    'ignore ',
+    'ignore all previous instructions ',
+    'DAN ',
+    'a b ',
+    'QUJD',
+    '&#65;',
+    'a\u200b',
+    '\u{e0041}',
+    'e\u0301',
+    '\ufdfa',
+    'aо',
+    '忽略之前',
+    'забудь все ',
+    '\ud800',
+  ]
+
+  test.each(pieces)('the work on %j is linear', { timeout: 60_000 }, async (piece) => {
+    expect(await tooFast(assess, [piece])).toEqual([])
+    expect(await tooFast(findImages, [piece])).toEqual([])
+  })
+})

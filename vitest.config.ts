@@ -97,7 +97,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     environment: 'node',
-    setupFiles: [`${import.meta.dirname}/scripts/test-support/vitest-setup.ts`],
+    setupFiles: [`${import.meta.dirname}/tests/support/vitest-setup.ts`],
     passWithNoTests: true,
     // On a machine with other work, a test takes many times as long.
     testTimeout: 20_000,
@@ -111,6 +111,7 @@ export default defineConfig({
       ...packages,
       ...fetchPackages,
       { extends: true, test: { name: 'scripts', ...testsIn('scripts') } },
+      { extends: true, test: { name: 'tests', ...testsIn('tests') } },
       { extends: true, test: { name: 'examples', ...testsIn('examples') } },
       ...(named.length === 0 && !isLong ? [types] : []),
     ],

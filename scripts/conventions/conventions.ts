@@ -268,7 +268,7 @@ function exportsAreRight({ exports, publishConfig }: Manifest): boolean {
 
 function code(tree: Tree): [string, string][] {
   return [...tree].filter(([path]) =>
-    /^(packages\/[^/]+\/(src|eval)|scripts|examples)\/.*\.m?ts$/.test(path),
+    /^(packages\/[^/]+\/(src|eval)|scripts|tests|examples)\/.*\.m?ts$/.test(path),
   )
 }
 
@@ -286,7 +286,7 @@ function sources(tree: Tree, name?: string): [string, string][] {
 function importGraph(tree: Tree): ImportGraph {
   return new Map(
     code(tree)
-      .filter(([path]) => /^(packages\/[^/]+\/src|scripts)\//.test(path) && !isTest(path))
+      .filter(([path]) => /^(packages\/[^/]+\/src|scripts|tests)\//.test(path) && !isTest(path))
       .map(([path, text]) => [
         path,
         importedFiles(path, imports(text)).filter((target) => rootOf(target) === rootOf(path)),
@@ -296,7 +296,7 @@ function importGraph(tree: Tree): ImportGraph {
 
 /** `packages/core/src` of a file in it, and `scripts` of a script. */
 function rootOf(path: string): string | undefined {
-  return /^(packages\/[^/]+\/src|scripts)\//.exec(path)?.[1]
+  return /^(packages\/[^/]+\/src|scripts|tests)\//.exec(path)?.[1]
 }
 
 /** Counts lines of code: comments and blank lines help a reader, so they cost nothing. */

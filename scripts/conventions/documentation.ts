@@ -115,7 +115,7 @@ function mainExports(tree: Tree): [string, string][] {
 function typescript(tree: Tree): [owner: string, path: string, text: string][] {
   return [...tree].flatMap(([path, text]): [string, string, string][] => {
     const [, name, folder] =
-      /^(?:packages\/([^/]+)|(scripts|examples|templates|bench))\//.exec(path) ?? []
+      /^(?:packages\/([^/]+)|(scripts|tests|examples|templates|bench))\//.exec(path) ?? []
     const owner = name ?? folder
     // The rules themselves name what they look for.
     const isOurs = /\.m?ts$/.test(path) && !path.startsWith('scripts/conventions/')

@@ -51,7 +51,7 @@ function reachable(graph: ImportGraph, start: string): Set<string> {
 /** Position of a file's folder in the order, infinite for an entry, -1 for a folder that has none. */
 function floorOf(path: string): number {
   const [, root = '', folder] =
-    /^(packages\/[^/]+\/src|scripts)\/(?:(.+)\/)?[^/]+$/.exec(path) ?? []
+    /^(packages\/[^/]+\/src|scripts|tests)\/(?:(.+)\/)?[^/]+$/.exec(path) ?? []
   if (folder === undefined) return Infinity
   const floors = rooms[root] ?? []
   return floors.findIndex((room) => folder === room || folder.startsWith(`${room}/`))

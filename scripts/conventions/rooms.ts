@@ -62,15 +62,6 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/transport/src': ['wire', 'failures', 'calls', 'requests', 'http'],
   'packages/testing/src': ['base', 'scripted', 'contracts', 'model-server'],
-  scripts: [
-    'test-support',
-    'evaluation',
-    'provider-harness',
-    'conventions',
-    'combinations',
-    'registry',
-    'runtimes',
-    'soak',
-    'type-cost',
-  ],
+  tests: ['support', 'provider-harness', 'combinations'],
+  scripts: ['evaluation', 'conventions', 'registry', 'runtimes', 'soak', 'type-cost'],
 }

@@ -1,4 +1,4 @@
-import { describeMocked } from '../../../scripts/provider-harness/against-aimock.ts'
+import { describeMocked } from '../../../tests/provider-harness/against-aimock.ts'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 
 const model = 'claude-sonnet-5-5'

@@ -1,14 +1,14 @@
 import type { ChatResponse } from '@lamella/core'
-import { providerId } from '../../../scripts/provider-harness/provider-ids.ts'
+import { providerId } from '../../../tests/provider-harness/provider-ids.ts'
 import { expect } from 'vitest'
-import type { Cassette, Result } from '../../../scripts/provider-harness/cassettes.ts'
+import type { Cassette, Result } from '../../../tests/provider-harness/cassettes.ts'
 import {
   describeCassettes,
   expectTruth,
   failureIn,
   responseOf,
   thoughtOf,
-} from '../../../scripts/provider-harness/cassettes.ts'
+} from '../../../tests/provider-harness/cassettes.ts'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 
 interface Expected {

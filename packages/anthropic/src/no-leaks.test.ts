@@ -1,4 +1,4 @@
-import { describeNoLeaks } from '../../../scripts/provider-harness/no-leaks.ts'
+import { describeNoLeaks } from '../../../tests/provider-harness/no-leaks.ts'
 import { messagesRecording } from '../fixtures/messages-recording.ts'
 import { AnthropicChatClient } from './anthropic-chat-client.ts'
 

@@ -1,4 +1,4 @@
-import { describeMocked } from '../../../scripts/provider-harness/against-aimock.ts'
+import { describeMocked } from '../../../tests/provider-harness/against-aimock.ts'
 import { AzureOpenAIChatClient } from './azure-openai-chat-client.ts'
 
 const deployment = 'gpt-5-mini'

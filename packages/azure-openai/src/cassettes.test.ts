@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
-import type { Result } from '../../../scripts/provider-harness/cassettes.ts'
+import type { Result } from '../../../tests/provider-harness/cassettes.ts'
 import {
   describeCassettes,
   expectTruth,
   failureIn,
-} from '../../../scripts/provider-harness/cassettes.ts'
+} from '../../../tests/provider-harness/cassettes.ts'
 import type { ExpectedAnswer } from '../../openai/fixtures/expected-answer.ts'
 import { expectAnswer, expectFailure } from '../../openai/fixtures/expected-answer.ts'
 import { azureContentFilter } from './answers/azure-content-filter.ts'

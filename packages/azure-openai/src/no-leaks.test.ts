@@ -1,4 +1,4 @@
-import { describeNoLeaks } from '../../../scripts/provider-harness/no-leaks.ts'
+import { describeNoLeaks } from '../../../tests/provider-harness/no-leaks.ts'
 import { chunk, completion, response, sse } from '../fixtures/azure-recordings.ts'
 import { AzureOpenAIChatClient } from './azure-openai-chat-client.ts'
 

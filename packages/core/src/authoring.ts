@@ -41,6 +41,8 @@ export { middlewareEvents, observeMiddleware } from './authoring/report-event.ts
 export type { RateLimitInfo, RateLimitWindowInfo } from './contract/rate-limit-info.ts'
 export { retryableKinds } from './contract/provider-error.ts'
 export { reporter } from './authoring/report-event.ts'
+export { matchResults } from './messages/match-results.ts'
+export type { ResultMatches } from './messages/match-results.ts'
 export { ResponseFold } from './messages/response-fold.ts'
 export { sha256 } from './base/sha256.ts'
 export {

@@ -1,5 +1,5 @@
 export { Agent } from './agent/agent.ts'
-export type { AgentOptions, RunOptions } from './agent/agent-options.ts'
+export type { AgentClock, AgentOptions, RunOptions } from './agent/agent-options.ts'
 export type { AgentContext, AgentInfo } from './contract/agent.ts'
 export type {
   AgentResponse,

@@ -1,4 +1,4 @@
-import { describeNoLeaks } from '../../../scripts/provider-harness/no-leaks.ts'
+import { describeNoLeaks } from '../../../tests/provider-harness/no-leaks.ts'
 import { googleRecording, googleSse } from '../fixtures/google-recording.ts'
 import { GoogleChatClient } from './google-chat-client.ts'
 

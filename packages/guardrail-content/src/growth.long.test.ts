@@ -1,4 +1,4 @@
-import { testGrowthOfExports } from '../../../scripts/test-support/growth-of-exports.ts'
+import { testGrowthOfExports } from '../../../tests/support/growth-of-exports.ts'
 import * as exports from './index.ts'
 
 const { azureContentSafety, contentFilter, openaiModeration, profanity } = exports

@@ -1,5 +1,5 @@
-import { hostilePieces } from '../../../scripts/test-support/growth-exponent.ts'
-import { testGrowthOfExports, tooFast } from '../../../scripts/test-support/growth-of-exports.ts'
+import { hostilePieces } from '../../../tests/support/growth-exponent.ts'
+import { testGrowthOfExports, tooFast } from '../../../tests/support/growth-of-exports.ts'
 import { expect, test } from 'vitest'
 import * as exports from './index.ts'
 import { findImages } from './outgoing/find-images.ts'

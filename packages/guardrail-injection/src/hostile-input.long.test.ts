@@ -1,7 +1,7 @@
 import { checkSync } from 'recheck'
 import { describe, expect, test } from 'vitest'
 import { sourcesOf, sourceWith } from '../../../scripts/conventions/find-sources.ts'
-import { tooFast } from '../../../scripts/test-support/growth-of-exports.ts'
+import { tooFast } from '../../../tests/support/growth-of-exports.ts'
 import { findImages } from './outgoing/find-images.ts'
 import { injectionSignals } from './assess/assess-text.ts'
 import { injectionAssessor } from './index.ts'

@@ -1,6 +1,6 @@
 import { Agent, agentMiddleware, chatResponse } from '@lamella/core'
 import { scriptedClient } from '@lamella/testing'
-import { testGrowthOfExports } from '../../../scripts/test-support/growth-of-exports.ts'
+import { testGrowthOfExports } from '../../../tests/support/growth-of-exports.ts'
 import * as exports from './index.ts'
 import { fishJudge, noFish, scriptedJudge } from './scripted-judge.test-helper.ts'
 

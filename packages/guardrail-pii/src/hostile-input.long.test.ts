@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tooFast } from '../../../scripts/test-support/growth-of-exports.ts'
+import { tooFast } from '../../../tests/support/growth-of-exports.ts'
 import { findPii } from './index.ts'
 
 describe('hostile input', () => {

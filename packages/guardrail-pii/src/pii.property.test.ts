@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { entityNames } from './recognizers/entities.ts'
 import { findPii, patternRecognizer, pii } from './index.ts'
 import type { FindPiiOptions, PiiOptions } from './index.ts'
-import { runs } from '../../../scripts/test-support/runs.ts'
+import { runs } from '../../../tests/support/runs.ts'
 
 const pieces = [
   'Mail ',

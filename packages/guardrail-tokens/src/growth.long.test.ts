@@ -1,6 +1,6 @@
 import { tokenWeight } from '@lamella/text'
 import { expect, test } from 'vitest'
-import { testGrowthOfExports, tooFast } from '../../../scripts/test-support/growth-of-exports.ts'
+import { testGrowthOfExports, tooFast } from '../../../tests/support/growth-of-exports.ts'
 import { gptEncodingNames, loadEncoding } from './gpt-encoding.ts'
 import * as exports from './index.ts'
 import { fittingChars } from './text-pieces.ts'

@@ -12,7 +12,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { budget } from './index.ts'
-import { runs } from '../../../scripts/test-support/runs.ts'
+import { runs } from '../../../tests/support/runs.ts'
 
 const usage = { inputTokens: 10, outputTokens: 5 }
 

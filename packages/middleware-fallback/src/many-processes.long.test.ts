@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import KeyvRedis from '@keyv/redis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../tests/support/real-redis.ts'
 import type { Order, Told } from './circuit-process.test-helper.ts'
 
 const namespace = `lamella-circuit-test-${crypto.randomUUID()}`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testGrowthOfExports, tooFast } from '../../../scripts/test-support/growth-of-exports.ts'
+import { testGrowthOfExports, tooFast } from '../../../tests/support/growth-of-exports.ts'
 import * as exports from './index.ts'
 import { pathFault } from './path-escape.ts'
 

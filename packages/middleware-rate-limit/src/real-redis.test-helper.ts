@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { hasRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
+import { hasRedis, redisUrl } from '../../../tests/support/real-redis.ts'
 
 /** A connection to a real Redis, where there is one. */
 export function realRedis(): Redis | undefined {

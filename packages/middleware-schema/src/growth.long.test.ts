@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testGrowthOfExports, tooFast } from '../../../scripts/test-support/growth-of-exports.ts'
+import { testGrowthOfExports, tooFast } from '../../../tests/support/growth-of-exports.ts'
 import { findBroken, findJson } from './find-json.ts'
 import * as exports from './index.ts'
 import { mendJson } from './mend-json.ts'

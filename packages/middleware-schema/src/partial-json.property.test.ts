@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parsePartialJson, partialJson } from './partial-json.ts'
-import { runs } from '../../../scripts/test-support/runs.ts'
+import { runs } from '../../../tests/support/runs.ts'
 
 const value = fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' })
 

@@ -1,4 +1,4 @@
-import { describeMocked } from '../../../scripts/provider-harness/against-aimock.ts'
+import { describeMocked } from '../../../tests/provider-harness/against-aimock.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'
 import { OpenAIChatCompletionsClient } from './openai-chat-completions-client.ts'
 

@@ -1,4 +1,4 @@
-import { describeCassettes, expectTruth } from '../../../scripts/provider-harness/cassettes.ts'
+import { describeCassettes, expectTruth } from '../../../tests/provider-harness/cassettes.ts'
 import type { ExpectedAnswer } from '../fixtures/expected-answer.ts'
 import { expectAnswer, expectFailure } from '../fixtures/expected-answer.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'

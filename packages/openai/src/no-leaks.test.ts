@@ -1,4 +1,4 @@
-import { describeNoLeaks } from '../../../scripts/provider-harness/no-leaks.ts'
+import { describeNoLeaks } from '../../../tests/provider-harness/no-leaks.ts'
 import { completionsRecording } from '../fixtures/completions-recording.ts'
 import { responsesRecording } from '../fixtures/responses-recording.ts'
 import { OpenAIChatClient } from './openai-chat-client.ts'

@@ -6,7 +6,7 @@ import {
   describeWithPostgres,
   hasPostgres,
   postgresUrl,
-} from '../../../scripts/test-support/real-postgres.ts'
+} from '../../../tests/support/real-postgres.ts'
 import { postgresMigration, postgresStore } from './index.ts'
 
 const pool = hasPostgres ? new Pool({ connectionString: postgresUrl, max: 4 }) : undefined

@@ -3,7 +3,7 @@ import { describeContract, storeContract, testClock } from '@lamella/testing'
 import { FaultProxy } from '@lamella/testing/fault-proxy'
 import { Redis } from 'ioredis'
 import { afterAll, expect, it } from 'vitest'
-import { describeWithRedis, hasRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
+import { describeWithRedis, hasRedis, redisUrl } from '../../../tests/support/real-redis.ts'
 import { redisStore } from './index.ts'
 
 const redis = hasRedis ? new Redis(redisUrl) : undefined

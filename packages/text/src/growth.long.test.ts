@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { growthExponent, hostilePieces } from '../../../scripts/test-support/growth-exponent.ts'
+import { growthExponent, hostilePieces } from '../../../tests/support/growth-exponent.ts'
 import { canonicalJson, jsonCopy, sha256 } from '@lamella/core/authoring'
 import {
   decodePath,

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis'
 import { afterEach, expect, it } from 'vitest'
 import type { RunOutcome } from './index.ts'
 import { AgentQueue, deadLetterQueue } from './index.ts'
-import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../tests/support/real-redis.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/crash-worker.ts', import.meta.url))
 const children = new Set<ChildProcess>()

@@ -13,7 +13,7 @@ import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AgentWorkerOptions } from './index.ts'
 import { AgentQueue, AgentWorker } from './index.ts'
-import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../tests/support/real-redis.ts'
 
 /** Of Debian, and of most. */
 const program = 'redis-server'

@@ -20,7 +20,7 @@ import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AgentWorkerOptions, RunOutcome } from './index.ts'
 import { AgentQueue, AgentWorker, deadLetterQueue } from './index.ts'
-import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../tests/support/real-redis.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {

@@ -4,7 +4,7 @@ import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterEach, expect, it } from 'vitest'
 import { AgentQueue, AgentWorker, deadLetterQueue } from './index.ts'
-import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../tests/support/real-redis.ts'
 import { outcomeOfError } from './run-outcome.ts'
 import { RunStore } from './run-store.ts'
 

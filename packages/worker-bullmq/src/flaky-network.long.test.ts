@@ -2,7 +2,7 @@ import { Agent, createId, tool } from '@lamella/core'
 import { callFunction, scriptedClient, testRandom } from '@lamella/testing'
 import { FaultProxy } from '@lamella/testing/fault-proxy'
 import { expect, it } from 'vitest'
-import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../tests/support/real-redis.ts'
 import { AgentQueue, AgentWorker } from './index.ts'
 
 const total = 20

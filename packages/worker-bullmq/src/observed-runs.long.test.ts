@@ -11,7 +11,7 @@ import { verify } from '@lamella/middleware-audit'
 import { afterEach, expect, it } from 'vitest'
 import type { ToldSpan } from '../fixtures/observed-worker.ts'
 import { AgentQueue } from './index.ts'
-import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../tests/support/real-redis.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/observed-worker.ts', import.meta.url))
 const children = new Set<ChildProcess>()

@@ -14,7 +14,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import { Redis } from 'ioredis'
 import { afterEach, expect, it } from 'vitest'
 import { AgentQueue, AgentWorker } from './index.ts'
-import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../tests/support/real-redis.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {

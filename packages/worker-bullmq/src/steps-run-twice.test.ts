@@ -3,7 +3,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import { Queue } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { describeWithRedis, redisUrl } from '../../../scripts/test-support/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../tests/support/real-redis.ts'
 import { AgentQueue, AgentWorker } from './index.ts'
 
 // A client sends a script again when its connection broke before the reply came.

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { MockStep } from '../../fixtures/ai-lines.ts'
 import { aiLines, askModel, mockModel, wrapped } from '../../fixtures/ai-lines.ts'
 import { aiSdk, lamellaMiddleware } from '../index.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 const metadata = fc.option(
   fc.record({ mock: fc.record({ itemId: fc.string({ minLength: 1, maxLength: 4 }) }) }),

@@ -2,7 +2,7 @@ import { foldUpdates } from '@lamella/core'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clientRequest, collect } from '@lamella/testing'
-import { withProviderIds } from '../../../../scripts/provider-harness/provider-ids.ts'
+import { withProviderIds } from '../../../../tests/provider-harness/provider-ids.ts'
 import { messagesRecording } from '../../fixtures/messages-recording.ts'
 import { AnthropicChatClient } from '../anthropic-chat-client.ts'
 

@@ -1,4 +1,5 @@
 import { none } from '../base/none.ts'
+import type { Clock } from '../base/timers.ts'
 import type { AgentContext, AgentInfo, MiddlewareInput } from '../contract/agent.ts'
 import type { ResponseFormat } from '../contract/chat-options.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
@@ -36,6 +37,8 @@ export interface RunnableAgent extends AgentInfo {
   readonly store: KeyValueStore | undefined
   readonly storeTimeoutMs: number | undefined
   readonly sign: CheckpointSigner
+  readonly clock: Clock | undefined
+  readonly random: (() => number) | undefined
   readonly composed: { last?: Pipelines }
   readonly approvals: OpenApprovals
 }
@@ -137,7 +140,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
     const isNeeded =
       this.stream &&
       (this.hasTransformers(Infinity) || this.mustRestart || this.plan.inside !== undefined)
-    const fold = isNeeded ? new ResponseFold() : undefined
+    const fold = isNeeded ? new ResponseFold(run.ids) : undefined
     this.#loop = fold && { fold, transforms: this.open(Infinity, fold) }
     run.transformWith(this.#loop?.transforms, fold)
   }
@@ -261,7 +264,7 @@ defineInputs(AgentView, 'session', 'tools')
 
 /** Converts a value that a middleware assigned to a run's response. */
 export function toAgentResponse(value: unknown, run: Run): AgentResponse {
-  const response = toChatResponse(value)
+  const response = toChatResponse(value, run.ids)
   if (response === value && 'runId' in response) return response as AgentResponse
   return { status: 'completed', runId: run.id, attempts: run.attempts, pending: [], ...response }
 }

@@ -67,6 +67,26 @@ export interface AgentOptions {
    * @default none: a checksum, which detects damage but not forgery
    */
   readonly sign?: SigningKey | readonly SigningKey[] | CheckpointSigner | undefined
+  /**
+   * Clock of every run: times and waits of core come from it, and those of middleware that reads
+   * `context.run.clock`. Without `sleep` it waits with timers of the platform.
+   * @default the clock of the machine
+   */
+  readonly clock?: AgentClock | undefined
+  /**
+   * Returns random numbers from 0 to below 1. All ids of a run come from it, also those that grant
+   * something, so they are only as hard to guess as its numbers: for tests, not for production.
+   * @default random numbers of the platform; ids that grant something are unguessable
+   */
+  readonly random?: (() => number) | undefined
+}
+
+/** A clock without a need to wait. */
+export interface AgentClock {
+  /** Returns the time in milliseconds since 1970. */
+  now(): number
+  /** Waits for `ms` milliseconds; rejects with the signal's reason as soon as it aborts. */
+  sleep?(ms: number, signal?: AbortSignal): Promise<void>
 }
 
 /** Options of `agent.run` and `agent.resume`. */
@@ -177,6 +197,8 @@ const ofAgent: Names<AgentOptions> = {
   store: 1,
   storeTimeoutMs: 1,
   sign: 1,
+  clock: 1,
+  random: 1,
 }
 const ofRun: Names<RunOptions> = {
   session: 1,

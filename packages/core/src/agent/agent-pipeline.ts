@@ -109,7 +109,7 @@ async function runHandler(view: AgentView, handler: AgentHandler): Promise<Agent
     countOf(id, call.streamed) > countOf(id, run.messages.added)
   const add: AddMessages = (input) => {
     const { added } = run.messages
-    const messages = toMessages(input, 'assistant').filter((one) => !added.includes(one))
+    const messages = toMessages(input, 'assistant', run.ids).filter((one) => !added.includes(one))
     for (const one of messages) {
       if (isAhead(one)) run.journal.record({ kind: 'messages', messages: [one] })
       else addAll(run, [one])
@@ -117,10 +117,10 @@ async function runHandler(view: AgentView, handler: AgentHandler): Promise<Agent
     return messages
   }
   const given = (await handler(view, add)) ?? view.result
-  const last = given === undefined ? undefined : toChatResponse(given)
+  const last = given === undefined ? undefined : toChatResponse(given, run.ids)
   if (last !== undefined) add(last.messages)
   const { stopped } = run
-  if (stopped?.response !== undefined) add(toChatResponse(stopped.response).messages)
+  if (stopped?.response !== undefined) add(toChatResponse(stopped.response, run.ids).messages)
   if (call.streamed?.some(isAhead) === true) {
     // The stream has updates of a model call that the loop has discarded.
     run.sink.push(runRestart)

@@ -1,3 +1,5 @@
+import type { IdSource } from '../base/create-id.ts'
+import { idsFrom, platformIds } from '../base/create-id.ts'
 import { none } from '../base/none.ts'
 import { mergeChatOptions } from '../contract/chat-options.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
@@ -8,6 +10,7 @@ import { loopConfiguration } from '../loop/limits.ts'
 import { contentFields } from '../messages/chat-response.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
+import type { RunContext } from '../contract/run.ts'
 import { checkAuthority } from '../messages/check-authority.ts'
 import { hostedAnswers, recordAnswers, waitingIn } from '../pausing/approvals.ts'
 import { checkOwner, checkpointState } from '../pausing/checkpoint.ts'
@@ -48,7 +51,8 @@ export function startRun(
   options: RunPlan['options'],
   inside?: RunPlan['inside'],
 ): Started {
-  return start(agent, options, toMessages(input), undefined, inside)
+  const ids = idsOf(agent, options.parent)
+  return start(agent, options, toMessages(input, 'user', ids), ids, undefined, inside)
 }
 
 export function resumeRun(
@@ -58,7 +62,9 @@ export function resumeRun(
   options: RunPlan['options'],
 ): Started {
   checkpointState(checkpoint, options.session)
-  return start(agent, { ...options, answers }, Object.freeze([...checkpoint.input]), checkpoint)
+  const input = Object.freeze([...checkpoint.input])
+  const ids = idsOf(agent, options.parent)
+  return start(agent, { ...options, answers }, input, ids, checkpoint)
 }
 
 /**
@@ -96,10 +102,17 @@ export function configurationOf(
   return loopConfiguration({ ...agent.settings, ...functionInvocation })
 }
 
+/** Ids come from the random numbers of the agent, or of the run that this one is part of. */
+function idsOf({ random }: RunnableAgent, parent: RunContext | undefined): IdSource {
+  if (random !== undefined) return idsFrom(random)
+  return parent === undefined ? platformIds : engineOf(parent).ids
+}
+
 function start(
   agent: RunnableAgent,
   options: RunPlan['options'],
   messages: readonly Message[],
+  ids: IdSource,
   checkpoint?: Checkpoint,
   inside?: RunPlan['inside'],
 ): Started {
@@ -128,6 +141,9 @@ function start(
       store: agent.store,
       storeTimeoutMs: agent.storeTimeoutMs,
       signer: agent.sign,
+      clock: agent.clock,
+      random: agent.random,
+      ids,
     })
   if (options.stream === true) {
     return new ResponseStream(new PumpSource(makeRun, (run) => executeRun(of, run)))
@@ -159,7 +175,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       checkAuthority(of.messages)
       const { answers } = options
       const input = answers ? [...of.messages, ...hostedAnswers(run, answers)] : of.messages
-      run.acceptInput(Object.freeze(withOwnIds(input, session?.messages ?? none)))
+      run.acceptInput(Object.freeze(withOwnIds(input, session?.messages ?? none, run.ids)))
     }
     if (checkpoint !== undefined || options.answers !== undefined) {
       claims = await claimRequests(of, run)

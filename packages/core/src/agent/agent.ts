@@ -2,6 +2,8 @@ import { checkNames } from '../base/check-options.ts'
 import type { MiddlewareInput } from '../contract/agent.ts'
 import type { ChatOptions, FormatOption } from '../contract/chat-options.ts'
 import { checkValue } from '../base/check-value.ts'
+import type { Clock } from '../base/timers.ts'
+import { systemClock } from '../base/timers.ts'
 import { checkInstructions } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
@@ -77,6 +79,10 @@ export class Agent<Data = unknown, Value = unknown> {
   readonly storeTimeoutMs: number | undefined
   /** Signs checkpoints, and recognizes its own. Its keys cannot be read. */
   readonly sign: CheckpointSigner
+  /** Clock of every run. Undefined for that of the machine. */
+  readonly clock: Clock | undefined
+  /** Random numbers of every run. Undefined for those of the platform. */
+  readonly random: (() => number) | undefined
   /** Middlewares of every run, outermost first. Read at the start of each run. */
   middleware: MiddlewareInput
   /** @internal The pipelines of the last run that added no middlewares. */
@@ -94,6 +100,8 @@ export class Agent<Data = unknown, Value = unknown> {
     checkValue(isKnown, 'agent: `onBlock`', "be 'return' or 'throw'", onBlock)
     checkValue(Array.isArray(tools), 'agent: `tools`', 'be a list of tools', tools)
     checkInstructions(options.instructions)
+    const isRandom = options.random === undefined || typeof options.random === 'function'
+    checkValue(isRandom, 'agent: `random`', 'be a function', options.random)
     const { all } = sortMiddlewares([client.middleware, middleware], 'agent')
     checkStoreNeeds(options.store, all)
     this.name = name
@@ -110,6 +118,8 @@ export class Agent<Data = unknown, Value = unknown> {
     this.store = options.store
     this.storeTimeoutMs = options.storeTimeoutMs
     this.sign = signerOf(options.sign)
+    this.clock = clockOf(options.clock)
+    this.random = options.random
     this.fallbackText = options.fallbackText ?? 'I could not finish this with the tools at hand.'
   }
 
@@ -167,6 +177,14 @@ export class Agent<Data = unknown, Value = unknown> {
   [Symbol.asyncDispose](): Promise<void> {
     return disposeMiddlewares(sortMiddlewares(this.middleware, 'agent'))
   }
+}
+
+function clockOf(clock: AgentOptions['clock']): Clock | undefined {
+  if (clock === undefined) return undefined
+  checkValue(typeof clock.now === 'function', 'agent: `clock`', 'have a function `now`', clock)
+  const sleep: Clock['sleep'] = (ms, signal) =>
+    clock.sleep === undefined ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal)
+  return { now: () => clock.now(), sleep }
 }
 
 function signerOf(sign: AgentOptions['sign'] = []): CheckpointSigner {

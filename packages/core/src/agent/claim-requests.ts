@@ -1,4 +1,3 @@
-import { createSecretId } from '../base/create-id.ts'
 import { answerSteps, claimAnswered } from '../pausing/approvals.ts'
 import { Claims } from '../pausing/claims.ts'
 import type { Run } from '../run/run.ts'
@@ -6,7 +5,7 @@ import type { RunPlan } from './agent-call.ts'
 
 /** Claims the requests that a run answers, and the checkpoint that it continues from. */
 export async function claimRequests({ agent, options }: RunPlan, run: Run): Promise<Claims> {
-  const { answers = {}, idempotencyKey = createSecretId('claim') } = options
+  const { answers = {}, idempotencyKey = run.ids.createSecretId('claim') } = options
   const claims = new Claims(idempotencyKey, run, agent.approvals)
   run.claimWith(idempotencyKey)
   const { state } = run.journal

@@ -1,5 +1,4 @@
 import { none } from '../base/none.ts'
-import { createId } from '../base/create-id.ts'
 import type { AgentMiddleware } from '../contract/agent.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponse, PendingRequest, RunStatus } from '../contract/outcome.ts'
@@ -77,13 +76,13 @@ export function checkLateEdit(
 
 /** Ends a run as stopped that a middleware answered before the loop could stop it. */
 export function stoppedEarly(
-  { progress, stopped, sink }: Run,
+  { progress, stopped, sink, ids }: Run,
   given: AgentResponse,
 ): AgentResponse {
   if (stopped === undefined || progress.phase !== 'early' || given.status !== 'completed')
     return given
   const { reason, response } = stopped
-  const more = response === undefined ? none : toChatResponse(response).messages
+  const more = response === undefined ? none : toChatResponse(response, ids).messages
   for (const { id: messageId, ...rest } of more) sink.push({ ...rest, messageId })
   const messages = [...given.messages, ...more]
   return { ...given, messages, ...contentFields(messages), status: 'terminated', reason }
@@ -103,7 +102,7 @@ function cancelOpenCalls(response: AgentResponse, run: Run): AgentResponse {
   const calls = openCalls(response.messages)
   if (calls.length === 0) return response
   const message: Message = {
-    id: createId('msg'),
+    id: run.ids.createId('msg'),
     role: 'tool',
     contents: cancelledResults(calls, 'the run ended'),
   }

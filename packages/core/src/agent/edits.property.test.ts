@@ -25,7 +25,7 @@ import {
   tool,
 } from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 /** All that a piece of code may edit at one moment of a run. */
 interface Reach {

@@ -25,7 +25,7 @@ import {
   text,
   tool,
 } from '../index.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 type Context = AgentContext | ChatContext
 type Transformer = UpdateTransformer<AgentResponseUpdate>

@@ -45,8 +45,7 @@ export async function callInternally(
   run: RunContext,
   { middleware, client, input, options }: InternalCall,
 ): Promise<ChatResponse> {
-  const startedAt = Date.now()
-  const start = performance.now()
+  const startedAt = run.clock.now()
   const report = (status: InternalCallEvent['status'], response?: ChatResponse): void => {
     const requestedModel = options?.model ?? client.model
     const data: InternalCallEvent = {
@@ -55,7 +54,7 @@ export async function callInternally(
       model: response?.model ?? requestedModel,
       requestedModel,
       startedAt,
-      durationMs: performance.now() - start,
+      durationMs: run.clock.now() - startedAt,
       status,
       ...(response?.usage && { usage: response.usage }),
     }

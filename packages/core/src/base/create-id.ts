@@ -21,3 +21,30 @@ function randomText(words: number): string {
   const random = crypto.getRandomValues(new Uint32Array(words))
   return Array.from(random, (word) => word.toString(16).padStart(8, '0')).join('')
 }
+
+/** Makes the ids of a run. */
+export interface IdSource {
+  /** Makes a unique id, which can be guessed. */
+  readonly createId: (kind: string) => string
+  /** Makes an id that grants something, such as that of an approval. */
+  readonly createSecretId: (kind: string) => string
+}
+
+/** Ids from the random numbers of the platform. */
+export const platformIds: IdSource = { createId, createSecretId }
+
+/** Makes ids from random numbers: equal numbers give equal ids, as secret as the numbers are. */
+export function idsFrom(random: () => number): IdSource {
+  const text = (words: number): string =>
+    Array.from({ length: words }, () =>
+      Math.floor(random() * 2 ** 32)
+        .toString(16)
+        .padStart(8, '0'),
+    ).join('')
+  const own = text(2).slice(4)
+  let count = 0
+  return {
+    createId: (kind) => `${kind}_${own}-${(count++).toString(36)}`,
+    createSecretId: (kind) => `${kind}_${text(4)}`,
+  }
+}

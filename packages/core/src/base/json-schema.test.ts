@@ -19,6 +19,7 @@ describe('what each keyword says of a value that does not fit', () => {
     [{ type: ['string', 'null'] }, 1, 'must be string or null'],
     [{ const: { a: 1 } }, { a: 2 }, 'must be {"a":1}'],
     [{ enum: ['C', 'F', 1] }, '1', 'must be "C" or "F" or 1'],
+    [{ enum: [null] }, JSON.parse('1e999'), 'must be null'],
     [{ enum: ['C', 'F'], const: 'C' }, 'F', 'must be "C"'],
     [{ minimum: 3 }, 2, 'must fit minimum 3'],
     [{ maximum: 3 }, 4, 'must fit maximum 3'],

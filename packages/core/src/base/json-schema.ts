@@ -1,7 +1,7 @@
 import { none } from './none.ts'
 import { isObject } from './is-object.ts'
 import type { JsonSchema, StandardIssue } from './standard-schema.ts'
-import { sortedJson } from './json.ts'
+import { canonicalJson, isJson } from './json.ts'
 
 /**
  * Checks a value against a JSON Schema, draft 7 or 2020-12, as far as tools use them: `$ref` only
@@ -99,7 +99,7 @@ const rules: Record<string, Record<string, Rule>> = {
       return found >= (minContains as number) && found <= (maxContains as number)
     },
     uniqueItems: (list: unknown[], isUnique: unknown) =>
-      isUnique !== true || new Set(list.map(sortedJson)).size === list.length,
+      isUnique !== true || new Set(list.map(textOf)).size === list.length,
   },
   object: {
     __proto__: common as never,
@@ -161,10 +161,15 @@ function check(schema: unknown, value: unknown, visit: Visit): readonly Issue[] 
   return place.issues.length > 100 ? place.issues.slice(0, 100) : place.issues
 }
 
+/** JSON of a part, equal for equal parts. Undefined for what JSON cannot hold, such as `1e999`. */
+function textOf(part: unknown): string | undefined {
+  return isJson(part) ? canonicalJson(part) : undefined
+}
+
 function checkEnum(value: unknown, values: unknown, { issues }: Place): void {
   if (!Array.isArray(values) || values.includes(value)) return
-  const texts = values.map(sortedJson)
-  if (texts.includes(sortedJson(value))) return
+  const texts = values.map(textOf)
+  if (texts.includes(textOf(value))) return
   issues.push({ message: `must be ${texts.join(' or ')}`, path: [] })
 }
 

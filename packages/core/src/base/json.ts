@@ -1,5 +1,3 @@
-import { isObject } from './is-object.ts'
-
 /** Copies `value` as a store returns it: plain JSON, with bytes in base64. */
 export function jsonCopy<Value>(value: Value): Value {
   const json = JSON.stringify(value, function (this: Record<string, unknown>, key, entry) {
@@ -69,19 +67,6 @@ function writeObject(value: object, parents: unknown[]): string {
     if (item !== undefined) text += `${text && ','}${JSON.stringify(key)}:${item}`
   }
   return `{${text}}`
-}
-
-/** JSON text that is the same for equal values of JSON, whatever the order of their keys. */
-export function sortedJson(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    isObject(part)
-      ? Object.fromEntries(
-          Object.keys(part)
-            .toSorted()
-            .map((key) => [key, part[key]]),
-        )
-      : part,
-  )
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { StoreNeed } from '../store/store-needs.ts'
 import type { KeyValueStore } from '../store/store.ts'
+import type { Clock } from '../base/timers.ts'
 import type { JsonSchema, Schema } from '../base/standard-schema.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
@@ -65,6 +66,10 @@ export interface RunContext<Data = unknown> {
   readonly parent: RunContext | undefined
   /** 0 for a run that no other run started. */
   readonly depth: number
+  /** Clock of the run: the agent's, by default that of the machine. Use it for every time and wait. */
+  readonly clock: Clock
+  /** Returns a random number from 0 to below 1, for jitter and samples. By default `Math.random`. */
+  readonly random: () => number
   /** 0 during the first model call. */
   readonly iteration: number
   /** Tokens of all model calls so far, including failed ones and those of nested runs. */

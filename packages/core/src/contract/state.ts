@@ -1,3 +1,4 @@
+import type { Clock } from '../base/timers.ts'
 import type { Schema } from '../base/standard-schema.ts'
 import type { KeyValueStore } from '../store/store.ts'
 import type { Session } from '../messages/session.ts'
@@ -80,6 +81,8 @@ export interface SharedValue<T> {
 
 /** Data outside a run that its state cells use. */
 export interface StateSurroundings {
+  /** Measures time limits. */
+  readonly clock?: Clock | undefined
   readonly session: Session | undefined
   readonly tenant: string | undefined
   readonly store: KeyValueStore | undefined

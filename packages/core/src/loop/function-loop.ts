@@ -1,5 +1,4 @@
 import { none } from '../base/none.ts'
-import { createId } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import type { ChatOptions, LoopState } from '../contract/chat-options.ts'
 import { isRequired } from '../contract/chat-options.ts'
@@ -190,7 +189,7 @@ class FunctionLoop {
       const calls = batch.calls.filter((call) => !batch.waiting.has(callAddress(all, call)))
       addResults(run, cancelledResults(calls, 'the run ended'), id)
     }
-    if (error.result !== undefined) addAll(run, toChatResponse(error.result).messages)
+    if (error.result !== undefined) addAll(run, toChatResponse(error.result, run.ids).messages)
     return endingOf(error)
   }
 
@@ -269,7 +268,7 @@ class FunctionLoop {
     if (terminates !== undefined) return endingOf(terminates)
     if (run.stopped !== undefined) return this.#stop([])
     if (direct !== undefined) {
-      addAll(run, [{ id: createId('msg'), role: 'assistant', contents: direct.contents }])
+      addAll(run, [{ id: run.ids.createId('msg'), role: 'assistant', contents: direct.contents }])
       return { status: 'completed', reason: 'return_direct' }
     }
     const { toolChoice } = batch.requested ?? this.#options
@@ -290,7 +289,7 @@ class FunctionLoop {
     const run = this.#run
     const { reason, response } = run.stopped!
     addResults(run, cancelledResults(calls, 'the run was stopped'))
-    if (response !== undefined) addAll(run, toChatResponse(response).messages)
+    if (response !== undefined) addAll(run, toChatResponse(response, run.ids).messages)
     return { status: 'terminated', reason }
   }
 }

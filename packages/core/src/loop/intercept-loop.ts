@@ -278,7 +278,7 @@ class IterationView extends LoopView<Ended, IterationCall> implements IterationC
     this.call.inputs = inputs
     return {
       ...inputs,
-      response: skipModelCall ? toChatResponse(overrideResponse ?? '') : undefined,
+      response: skipModelCall ? toChatResponse(overrideResponse ?? '', this.run.ids) : undefined,
     }
   }
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentResponse, FunctionInvocationConfiguration } from '../index.ts'
 import { Agent, functionMiddleware, MiddlewareTermination, tool } from '../index.ts'
 import { comparable, play, playOn, resultsOf } from './loop-invariant.test-helper.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 const kinds = [
   'good',

@@ -1,4 +1,4 @@
-import { createSecretId } from '../base/create-id.ts'
+import type { IdSource } from '../base/create-id.ts'
 import { isThenable } from '../base/promises.ts'
 import type { StandardResult } from '../base/standard-schema.ts'
 import { freezePlain } from '../base/plain-data.ts'
@@ -138,29 +138,29 @@ function named(
   return Object.fromEntries(entries)
 }
 
-function prepareNew({ callGates }: Run, prepared: PreparedCall): Step | Promise<Step> {
+function prepareNew({ callGates, ids }: Run, prepared: PreparedCall): Step | Promise<Step> {
   const { call, address, tool, arguments: args } = prepared
   const { approval, execute } = tool
   const { callId } = call
   if (execute === undefined) {
-    return { pending: { kind: 'function-call', id: createSecretId('call'), address, call } }
+    return { pending: { kind: 'function-call', id: ids.createSecretId('call'), address, call } }
   }
   const isPolicy = typeof approval === 'function'
   const ask = (asks: boolean): Step | Promise<Step> => {
     const gated = askGates(callGates, { callId, arguments: args, tool, call, asks })
     return isThenable(gated)
-      ? gated.then((more) => decided(prepared, more || asks))
-      : decided(prepared, gated || asks)
+      ? gated.then((more) => decided(prepared, more || asks, ids))
+      : decided(prepared, gated || asks, ids)
   }
   const asks = isPolicy ? approval({ callId, arguments: args }) : approval === 'always'
   return isThenable(asks) ? asks.then(ask) : ask(asks)
 }
 
 /** Returns the next step of a call after its approval policy has decided. */
-function decided(prepared: PreparedCall, asks: boolean | ApprovalNote): Step {
+function decided(prepared: PreparedCall, asks: boolean | ApprovalNote, ids: IdSource): Step {
   if (!asks) return { run: prepared }
   const { call, address } = prepared
-  const id = createSecretId('approval')
+  const id = ids.createSecretId('approval')
   const note = asks === true ? undefined : asks
   const request = { type: 'approval-request', id, call, ...note } as const
   return { pending: { kind: 'approval', id, address, request } }

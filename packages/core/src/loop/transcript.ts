@@ -1,4 +1,3 @@
-import { createId } from '../base/create-id.ts'
 import type { AgentResponse, PendingRequest, RunEnding } from '../contract/outcome.ts'
 import { callGroup } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -27,7 +26,7 @@ export function addResults(
   if (results.length === 0) return
   const { journal, messages, sink } = run
   const { all } = messages
-  const message: Message = { id: createId('msg'), role: 'tool', contents: results }
+  const message: Message = { id: run.ids.createId('msg'), role: 'tool', contents: results }
   const group =
     groupId === undefined || all.at(-1)?.id === groupId ? undefined : callGroup(all, groupId)
   const at = group?.end ?? all.length
@@ -55,7 +54,7 @@ export function askFor(
   const isOwn = messages.added.some((entry) => entry.id === id)
   const message = isOwn ? messages.all.findLast((entry) => entry.id === id) : undefined
   if (message === undefined) {
-    addAll(run, [{ id: createId('msg'), role: 'assistant', contents: requests }])
+    addAll(run, [{ id: run.ids.createId('msg'), role: 'assistant', contents: requests }])
     return
   }
   journal.record({

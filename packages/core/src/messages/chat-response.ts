@@ -1,3 +1,5 @@
+import type { IdSource } from '../base/create-id.ts'
+import { platformIds } from '../base/create-id.ts'
 import { none } from '../base/none.ts'
 import type { Content, FunctionCallContent, Origin } from './content.ts'
 import type { Message, MessageInput, Role } from './message.ts'
@@ -94,9 +96,16 @@ export interface ChatResponseUpdate {
 export function chatResponse<Value = unknown>(
   init: string | ChatResponseInit<Value>,
 ): ChatResponse<Value> {
+  return responseOf(init, platformIds)
+}
+
+function responseOf<Value>(
+  init: string | ChatResponseInit<Value>,
+  ids: IdSource,
+): ChatResponse<Value> {
   const given: ChatResponseInit<Value> = typeof init === 'string' ? { messages: init } : init
   const { usage = {}, metadata = {} } = given
-  const messages = toMessages(given.messages, 'assistant')
+  const messages = toMessages(given.messages, 'assistant', ids)
   const { text, functionCalls } = contentFields(messages)
   return { ...given, messages, text, functionCalls, usage, metadata }
 }
@@ -141,11 +150,11 @@ function isCall(content: Content): content is FunctionCallContent {
 }
 
 /** Converts a value that a middleware assigned to a response. */
-export function toChatResponse(value: unknown): ChatResponse {
-  if (typeof value === 'string') return chatResponse(value)
+export function toChatResponse(value: unknown, ids: IdSource = platformIds): ChatResponse {
+  if (typeof value === 'string') return responseOf(value, ids)
   if (typeof value === 'object' && value !== null && 'messages' in value) {
     const response = value as ChatResponse | ChatResponseInit
-    return isComplete(response) ? response : chatResponse(response)
+    return isComplete(response) ? response : responseOf(response, ids)
   }
   throw new TypeError(
     `context.result: expected a response or a string, got ${value === null ? 'null' : typeof value}`,

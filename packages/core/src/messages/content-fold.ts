@@ -1,4 +1,4 @@
-import { createId } from '../base/create-id.ts'
+import type { IdSource } from '../base/create-id.ts'
 import { pieceOf, textField } from './content-text.ts'
 import type { Content } from './content.ts'
 
@@ -38,7 +38,7 @@ export function appendText(part: ContentFold, piece: string): void {
 }
 
 /** The part as it is so far: the content that it began with, if nothing was added. */
-export function finishContent(part: ContentFold): Content {
+export function finishContent(part: ContentFold, { createId }: IdSource): Content {
   const text = joinPieces(part)
   const { content } = part
   const isSame = text === pieceOf(content)

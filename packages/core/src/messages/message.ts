@@ -1,4 +1,5 @@
-import { createId } from '../base/create-id.ts'
+import type { IdSource } from '../base/create-id.ts'
+import { createId, platformIds } from '../base/create-id.ts'
 import { isObject } from '../base/is-object.ts'
 import type { Content, Origin } from './content.ts'
 import { textOf } from './content.ts'
@@ -49,13 +50,18 @@ export function message(role: Role, contents: string | Content | readonly Conten
  * become one message of `looseRole`.
  * @throws TypeError if an entry is none of these.
  */
-export function toMessages(input: MessageInput, looseRole: Role = 'user'): readonly Message[] {
-  if (typeof input === 'string') return [message(looseRole, input)]
+export function toMessages(
+  input: MessageInput,
+  looseRole: Role = 'user',
+  { createId }: IdSource = platformIds,
+): readonly Message[] {
+  if (typeof input === 'string')
+    return [{ id: createId('msg'), role: looseRole, contents: toContents(input) }]
   const messages: Message[] = []
   let loose: Content[] | undefined
   for (const entry of isList(input) ? input : [input]) {
     if (isMessage(entry)) {
-      messages.push(completeMessage(entry))
+      messages.push(completeMessage(entry, createId))
       loose = undefined
     } else {
       const content = toContent(entry)
@@ -83,7 +89,7 @@ function isComplete({ id, contents }: MessageInit): boolean {
   return typeof id === 'string' && Array.isArray(contents)
 }
 
-function completeMessage(entry: MessageInit): Message {
+function completeMessage(entry: MessageInit, createId: IdSource['createId']): Message {
   if (isComplete(entry)) return entry as Message
   return { ...entry, id: entry.id ?? createId('msg'), contents: toContents(entry.contents) }
 }

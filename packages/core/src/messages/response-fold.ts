@@ -1,4 +1,5 @@
-import { createId } from '../base/create-id.ts'
+import type { IdSource } from '../base/create-id.ts'
+import { platformIds } from '../base/create-id.ts'
 import type { ChatResponse, ChatResponseUpdate } from './chat-response.ts'
 import { contentFields } from './chat-response.ts'
 import type { ContentFold, Fields } from './content-fold.ts'
@@ -59,6 +60,7 @@ const start: Mark = { messages: 0, facts: { spent: {} } }
  * within a model call; usage contents and model calls add up.
  */
 export class ResponseFold {
+  readonly #ids: IdSource
   readonly #messages: MessageFold[] = []
   #open: MessageFold | undefined
   /** The text that the open message ends with. */
@@ -67,6 +69,11 @@ export class ResponseFold {
   #mark: Mark | undefined
   /** The end of the last tool results. Ids from before it that come again are of something else. */
   #turn = start
+
+  /** Ids of messages and calls that have none come from `ids`. */
+  constructor(ids: IdSource = platformIds) {
+    this.#ids = ids
+  }
 
   /** Takes in an update. Of two that tell the same thing, the later one holds. */
   add(update: ChatResponseUpdate): void {
@@ -101,9 +108,11 @@ export class ResponseFold {
     const { raw: _, ...rest } = base
     const { usage, spent, metadata, ...told } = this.#facts
     const messages = this.#messages.flatMap((message): Message[] => {
-      const contents = message.parts.filter((part) => !isEmpty(part)).map(finishContent)
+      const contents = message.parts
+        .filter((part) => !isEmpty(part))
+        .map((part) => finishContent(part, this.#ids))
       if (contents.length === 0) return []
-      const id = message.id ?? (message.ownId ??= createId('msg'))
+      const id = message.id ?? (message.ownId ??= this.#ids.createId('msg'))
       return [{ id, role: message.role, contents, ...message.fields }]
     })
     return {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint } from '../index.ts'
 import { Agent, agentTool, checkpointState, memoryStore, tool } from '../index.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 const key = 'a key of this test, sixteen bytes or more'
 const otherKey = 'another key that is just as long as that'

@@ -1,4 +1,3 @@
-import { createSecretId } from '../base/create-id.ts'
 import { jsonCopy } from '../base/json.ts'
 import type {
   Checkpoint,
@@ -23,7 +22,7 @@ export function takeCheckpoint(run: Run, pending?: readonly PendingRequest[]): P
   const known = state?.pending ?? []
   const step: CheckpointState = {
     kind: 'state',
-    id: createSecretId('checkpoint'),
+    id: run.ids.createSecretId('checkpoint'),
     runId: run.id,
     agentName: run.agentName,
     tenant: run.tenant,

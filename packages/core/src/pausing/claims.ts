@@ -1,5 +1,4 @@
 import { LamellaError } from '../base/lamella-error.ts'
-import { systemClock } from '../base/timers.ts'
 import { withinStoreTime } from '../store/store-time-limit.ts'
 import type { RunStatus } from '../contract/outcome.ts'
 import type { Run } from '../run/run.ts'
@@ -105,7 +104,10 @@ export class Claims {
   }
 
   #ask<Value>(work: (store: ClaimStore) => Promise<Value>): Promise<Value> {
-    return withinStoreTime(work(this.#store), { clock: systemClock, timeoutMs: this.#timeoutMs })
+    return withinStoreTime(work(this.#store), {
+      clock: this.#run.clock,
+      timeoutMs: this.#timeoutMs,
+    })
   }
 }
 

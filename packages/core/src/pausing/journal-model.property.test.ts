@@ -11,7 +11,7 @@ import {
   Process,
   uncertainIn,
 } from './journal-model.test-helper.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 // Random runs of agents with sub-agents three levels deep, which pause, die and continue in new processes, against
 // a model that knows what comes of the script.

@@ -16,7 +16,7 @@ import { lifecycle } from '@lamella/lifecycle'
 import { Journal } from '../run/journal.ts'
 import { comparable, modes, play, playOn } from '../loop/loop-invariant.test-helper.ts'
 import { shouting } from '../stream/shouting.test-helper.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 const kinds = [
   'good',

@@ -76,7 +76,7 @@ async function whole(context: ChatView, request: ChatRequest): Promise<void> {
 async function streamed(context: ChatView, request: ChatRequest): Promise<void> {
   const { call, client } = context
   const { run, generation } = call
-  const fold = new ResponseFold()
+  const fold = new ResponseFold(run.ids)
   try {
     const source = isMiddlewareGuest(context)
       ? client.getResponse([...request.messages], { ...callOptions(request, run), stream: true })
@@ -84,7 +84,7 @@ async function streamed(context: ChatView, request: ChatRequest): Promise<void> 
     const transforms = call.open(
       Infinity,
       fold,
-      ownIds(() => run.messages.all),
+      ownIds(() => run.messages.all, run.ids),
     )
     run.gather(fold)
     await run.sink.drive(source, transforms)

@@ -183,7 +183,7 @@ export class ChatView extends ContentView<ChatResponse, ChatCall> implements Cha
 
   set result(value: ChatResponse | ChatResponseInit | string | undefined) {
     this.checkResult()
-    this.call.result = value === undefined ? undefined : toChatResponse(value)
+    this.call.result = value === undefined ? undefined : toChatResponse(value, this.call.run.ids)
   }
 
   repeat(options?: ChatOptions, signal?: AbortSignal): Promise<ChatResponse> {

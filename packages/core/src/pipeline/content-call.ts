@@ -118,7 +118,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
       return undefined
     }
     const { generation } = this
-    const fold = new ResponseFold()
+    const fold = new ResponseFold(this.run.ids)
     const passage = this.open(depth, fold)
     const driving = this.run.sink.drive(this.updatesOf(plain), passage)
     return this.run.unlessAborted(driving, signal).then(() => {
@@ -129,7 +129,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
 
   /** Gives the messages of a result new ids if the conversation has theirs. */
   protected withOwnIds(result: Result): Result {
-    const messages = withOwnIds(result.messages, this.takenIds)
+    const messages = withOwnIds(result.messages, this.takenIds, this.run.ids)
     return messages === result.messages ? result : { ...result, messages }
   }
 

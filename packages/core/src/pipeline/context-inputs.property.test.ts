@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { AgentContext, ChatContext, Middleware } from '../index.ts'
 import { Agent, agentMiddleware, chatMiddleware, messageText, text } from '../index.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 interface Entry {
   readonly level: 'agent' | 'chat'

@@ -1,4 +1,3 @@
-import { createId } from '../base/create-id.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import type { Content } from '../messages/content.ts'
 import type { Run } from '../run/run.ts'
@@ -29,7 +28,7 @@ export function dropCalls(run: Run): UpdateTransformer<AgentResponseUpdate> {
       controller.enqueue({
         contents: [{ type: 'text', text: fallbackText }],
         role: 'assistant',
-        messageId: messageId ?? createId('msg'),
+        messageId: messageId ?? run.ids.createId('msg'),
       })
     },
   }

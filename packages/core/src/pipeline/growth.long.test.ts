@@ -1,6 +1,6 @@
 import { scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
-import { countedWork } from '../../../../scripts/test-support/counted-work.ts'
+import { countedWork } from '../../../../tests/support/counted-work.ts'
 import type { Message } from '../index.ts'
 import { Agent } from '../index.ts'
 

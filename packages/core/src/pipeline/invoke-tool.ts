@@ -1,6 +1,6 @@
 import { copyPlain } from '../base/plain-data.ts'
 import { isThenable, onAbort } from '../base/promises.ts'
-import { callLater, systemClock } from '../base/timers.ts'
+import { callLater } from '../base/timers.ts'
 import { formatIssues, validate } from '../base/validate.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import { isPause } from '../contract/control-flow.ts'
@@ -96,7 +96,7 @@ async function executeWithin(
   const { signal: outer } = context
   const controller = new AbortController()
   const stop = onAbort(outer, (reason) => controller.abort(reason))
-  const stopTimer = callLater(systemClock, timeoutMs, () => {
+  const stopTimer = callLater(context.run.clock, timeoutMs, () => {
     controller.abort(new ToolError(`it took more than ${timeoutMs} ms`, { reason: 'timeout' }))
   })
   context.signal = controller.signal

@@ -26,7 +26,8 @@ export function composeModelCall(
  */
 async function takeTermination({ call }: ChatView, error: unknown): Promise<ChatResponse> {
   if (!isTermination(error) || endsRun(error)) throw call.retract(error)
-  const result = error.result === undefined ? call.assigned : toChatResponse(error.result)
+  const result =
+    error.result === undefined ? call.assigned : toChatResponse(error.result, call.run.ids)
   if (result === undefined) throw call.retract(error)
   call.result = result
   try {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Middleware, MiddlewareInput } from '../index.ts'
 import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '../index.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 type Level = Middleware['level']
 type Scope = 'client' | 'agent' | 'run'

@@ -1,4 +1,4 @@
-import { createId } from '../base/create-id.ts'
+import type { IdSource } from '../base/create-id.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import type { Message } from '../messages/message.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
@@ -7,6 +7,7 @@ import type { UpdateTransformer } from '../stream/update-transformer.ts'
 export function withOwnIds(
   messages: readonly Message[],
   taken: readonly Message[],
+  { createId }: IdSource,
 ): readonly Message[] {
   // One message, as most answers are, is quicker to look for.
   if (messages.length === 1 && messages[0]!.id && !has(taken, messages[0]!.id)) return messages
@@ -26,7 +27,10 @@ export function withOwnIds(
  * Does the same with the updates of a model call. An update without an id belongs to the message before it,
  * unless its role differs.
  */
-export function ownIds(taken: () => readonly Message[]): UpdateTransformer<AgentResponseUpdate> {
+export function ownIds(
+  taken: () => readonly Message[],
+  { createId }: IdSource,
+): UpdateTransformer<AgentResponseUpdate> {
   const named = new Map<string, { readonly role: string; readonly id: string }>()
   let open: { readonly role: string; readonly id: string } | undefined
   let last: string | undefined

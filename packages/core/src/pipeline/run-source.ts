@@ -71,7 +71,7 @@ export class PumpSource<Response extends ChatResponse>
   }
 
   fold(): StreamFold<AgentResponseUpdate, Response> {
-    const fold = new ResponseFold()
+    const fold = new ResponseFold(this.#run.ids)
     return {
       add: (update) => fold.add(update),
       finish: (base) => {

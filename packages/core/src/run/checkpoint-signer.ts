@@ -1,4 +1,4 @@
-import { sortedJson, toBase64 } from '../base/json.ts'
+import { canonicalJson, toBase64 } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import type { Checkpoint } from '../contract/outcome.ts'
 
@@ -38,7 +38,7 @@ async function signatureOf(
   key: Uint8Array<ArrayBuffer> | undefined,
 ): Promise<string> {
   // Sorted, as a database may have stored the keys in another order.
-  const text = new TextEncoder().encode(sortedJson(signed))
+  const text = new TextEncoder().encode(canonicalJson(signed))
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const { subtle } = crypto
   const tag =

@@ -1,4 +1,6 @@
+import type { IdSource } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
+import type { Clock } from '../base/timers.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
 import { RunRequests } from './requests.ts'
 
@@ -8,6 +10,8 @@ type Observer = (event: RunEvent) => void
 interface Sender {
   readonly id: string
   readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly ids: IdSource
   readonly sink: {
     readonly streaming: boolean
     push(update: { readonly contents: []; readonly event: RunEvent }): void
@@ -45,13 +49,13 @@ export class RunEvents {
 
   request<Value>(request: RunRequestInit<Value>): Promise<Value> {
     const { onRequest } = this.#caller
-    const { id: runId, signal, sink } = this.#run
+    const { id: runId, signal, clock, ids, sink } = this.#run
     if (!sink.streaming && onRequest === undefined) {
       const problem = `no handler for the request "${request.type}": stream the run, or pass \`onRequest\``
       return Promise.reject(new LamellaError(problem, { code: 'run_failed' }))
     }
     const send = (event: RunEvent): void => this.#send(event)
-    return this.#requests.ask(request, { runId, signal, send, onRequest })
+    return this.#requests.ask(request, { runId, signal, clock, ids, send, onRequest })
   }
 
   respond(id: string, value: unknown): boolean {

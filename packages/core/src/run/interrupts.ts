@@ -1,4 +1,4 @@
-import { createSecretId } from '../base/create-id.ts'
+import type { IdSource } from '../base/create-id.ts'
 import type { Question } from '../contract/control-flow.ts'
 import { RunPaused } from '../contract/control-flow.ts'
 import type { Journal } from './journal.ts'
@@ -11,11 +11,13 @@ import { questionMark } from './journal.ts'
  */
 export class Interrupts {
   readonly #journal: Journal
+  readonly #ids: IdSource
   readonly #asked = new Map<string, number>()
   readonly pending: Question[] = []
 
-  constructor(journal: Journal) {
+  constructor(journal: Journal, ids: IdSource) {
     this.#journal = journal
+    this.#ids = ids
   }
 
   /** `place` is where it is asked: `run`, the number of a model call, or the position of a tool call. */
@@ -29,7 +31,7 @@ export class Interrupts {
     const known = state?.pending.find((request) => request.address === address)
     const request = (known ?? {
       kind: 'interrupt',
-      id: createSecretId('interrupt'),
+      id: this.#ids.createSecretId('interrupt'),
       payload,
       address,
     }) as Question

@@ -1,9 +1,10 @@
 import { checkOptions, checkTimeLimit } from '../base/check-options.ts'
-import { createSecretId } from '../base/create-id.ts'
+import type { IdSource } from '../base/create-id.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { unlessAborted } from '../base/waits.ts'
 import type { Schema } from '../base/standard-schema.ts'
-import { callLater, systemClock } from '../base/timers.ts'
+import type { Clock } from '../base/timers.ts'
+import { callLater } from '../base/timers.ts'
 import { formatIssues, validate, validateNow } from '../base/validate.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
 
@@ -13,6 +14,8 @@ type Question = RunEvent & { readonly id: string }
 interface Asker {
   readonly runId: string
   readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly ids: IdSource
   readonly send: (event: Question) => void
   /** Answers by itself; `undefined` leaves it to `respond`. */
   readonly onRequest: ((event: Question) => unknown) | undefined
@@ -31,18 +34,18 @@ export class RunRequests {
   /** The waiter is there before the question goes out, so that no answer is lost. */
   async ask<Value>(
     { type, data, public: isPublic, schema, timeoutMs = 300_000 }: RunRequestInit<Value>,
-    { runId, signal, send, onRequest }: Asker,
+    { runId, signal, clock, ids, send, onRequest }: Asker,
   ): Promise<Value> {
     checkTimeLimit('run.request', 'timeoutMs', timeoutMs)
     signal.throwIfAborted()
-    const id = createSecretId('request')
+    const id = ids.createSecretId('request')
     const late = `no answer to the request "${type}" within ${timeoutMs} ms`
     let stopTimer: (() => void) | undefined
     try {
       const answered = new Promise<unknown>((resolve, reject) => {
         this.#waiting.set(id, resolve)
         const onLate = (): void => reject(new LamellaError(late, { code: 'timeout' }))
-        stopTimer = callLater(systemClock, timeoutMs, onLate)
+        stopTimer = callLater(clock, timeoutMs, onLate)
         const event = { type, data, runId, id, ...(isPublic === true && { public: true as const }) }
         send(event)
         if (onRequest !== undefined) this.#relay(event, onRequest)

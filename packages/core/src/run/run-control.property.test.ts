@@ -13,7 +13,7 @@ import {
   tool,
 } from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 /** A run of two rounds and a sub-agent, with a moment in every place where middlewares are. */
 function make(moment: (where: string) => void, ran: string[]): Agent {

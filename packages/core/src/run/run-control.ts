@@ -1,6 +1,7 @@
 import { checkOptions, checkTimeLimit } from '../base/check-options.ts'
 import { LamellaError } from '../base/lamella-error.ts'
-import { callLater, systemClock } from '../base/timers.ts'
+import type { Clock } from '../base/timers.ts'
+import { callLater } from '../base/timers.ts'
 
 /**
  * Point at which a run is cancelled: `now` aborts it, `after-model` waits for the current model
@@ -11,6 +12,7 @@ export type CancelMode = 'now' | 'after-model' | 'after-tools'
 /** The part of a run that a control uses. */
 export interface Cancellable {
   abort(reason: unknown): void
+  readonly clock: Clock
 }
 
 /** Options of `RunControl.cancel`. */
@@ -52,7 +54,8 @@ export class RunControl {
     if (urgency > urgencies.indexOf(this.#mode!)) this.#mode = mode
     if (mode === 'now') this.#abort()
     else if (timeoutMs !== undefined && this.#runs.size > 0) {
-      this.#stopTimers.push(callLater(systemClock, timeoutMs, () => void this.cancel()))
+      const { clock } = [...this.#runs][0]!
+      this.#stopTimers.push(callLater(clock, timeoutMs, () => void this.cancel()))
     }
     return this.#runs.size === 0 ? Promise.resolve() : new Promise((done) => this.#idle.push(done))
   }

@@ -1,6 +1,9 @@
 import { none } from '../base/none.ts'
-import { createId } from '../base/create-id.ts'
+import type { IdSource } from '../base/create-id.ts'
+import { platformIds } from '../base/create-id.ts'
 import { onAbort } from '../base/promises.ts'
+import type { Clock } from '../base/timers.ts'
+import { systemClock } from '../base/timers.ts'
 import { unlessAborted } from '../base/waits.ts'
 import type { Middleware } from '../contract/agent.ts'
 import type { CallGate } from '../contract/approval.ts'
@@ -59,6 +62,9 @@ export interface RunInit {
   readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
   readonly control?: RunControl | undefined
   readonly signer?: CheckpointSigner | undefined
+  readonly clock?: Clock | undefined
+  readonly random?: (() => number) | undefined
+  readonly ids?: IdSource | undefined
 }
 
 /**
@@ -76,6 +82,10 @@ export class Run implements RunContext {
   readonly tenant: string | undefined
   readonly store: KeyValueStore | undefined
   readonly storeTimeoutMs: number | undefined
+  readonly clock: Clock
+  readonly random: () => number
+  /** Makes the ids of the run's messages and requests. */
+  readonly ids: IdSource
   readonly sink: UpdateSink<AgentResponseUpdate>
   /** Text that replaces a final answer made of tool calls that were dropped. */
   readonly fallbackText: string | undefined
@@ -135,6 +145,9 @@ export class Run implements RunContext {
     this.tenant = init.tenant ?? parent?.tenant
     this.store = init.store ?? parent?.store
     this.storeTimeoutMs = init.storeTimeoutMs
+    this.clock = init.clock ?? parent?.clock ?? systemClock
+    this.random = init.random ?? parent?.random ?? Math.random
+    this.ids = init.ids ?? (parent as Run | undefined)?.ids ?? platformIds
     this.sink = init.sink
     this.fallbackText = init.fallbackText
     this.input = init.input ?? none
@@ -145,8 +158,9 @@ export class Run implements RunContext {
 
   /** Makes a run of its own for a model call that a middleware of this one repeats. */
   forRepeatedCall(signal: AbortSignal | undefined): Run {
-    const { agentName, session, data, tenant } = this
-    const run = new Run({ sink: drain, agentName, session, data, tenant, signal })
+    const { agentName, session, data, tenant, clock, random, ids } = this
+    const own = { agentName, session, data, tenant, clock, random, ids }
+    const run = new Run({ ...own, sink: drain, signal })
     run.progress.repeat(this.progress)
     run.journal.loop = this.journal.loop
     return run
@@ -175,7 +189,7 @@ export class Run implements RunContext {
   }
 
   get id(): string {
-    return (this.#id ??= createId('run'))
+    return (this.#id ??= this.ids.createId('run'))
   }
 
   get signal(): AbortSignal {
@@ -253,7 +267,7 @@ export class Run implements RunContext {
   }
 
   get interrupts(): Interrupts {
-    return (this.#interrupts ??= new Interrupts(this.journal))
+    return (this.#interrupts ??= new Interrupts(this.journal, this.ids))
   }
 
   /** True if the run can be aborted during a call. */

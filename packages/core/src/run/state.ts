@@ -3,7 +3,6 @@ import { isObject } from '../base/is-object.ts'
 import { isJson } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { isThenable } from '../base/promises.ts'
-import { systemClock } from '../base/timers.ts'
 import { validateNow } from '../base/validate.ts'
 import type { Session } from '../messages/session.ts'
 import { withinStoreTime } from '../store/store-time-limit.ts'
@@ -128,7 +127,7 @@ function sharedValue<T>(cell: StateCell<T>, around: StateSurroundings): SharedVa
     })
   }
   const key = `state:${JSON.stringify([tenant, name])}`
-  const limit = { clock: systemClock, timeoutMs, signal: around.signal }
+  const limit = { clock: around.clock, timeoutMs, signal: around.signal }
   const valueOf = (stored: unknown): T => (stored === undefined ? initial() : read(cell, stored))
   const change = async (updater: (value: T) => T, isOver: () => boolean): Promise<T> => {
     for (;;) {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { check } from 'recheck'
 import { describe, expect, test } from 'vitest'
-import { tooFast } from '../../../../scripts/test-support/growth-of-exports.ts'
+import { tooFast } from '../../../../tests/support/growth-of-exports.ts'
 import { ContentSearch } from '../words/content-search.ts'
 import { profanity } from '../words/profanity.ts'
 

@@ -8,7 +8,7 @@ import KeyvRedis from '@keyv/redis'
 import { describeContract, storeContract } from '@lamella/testing'
 import { Keyv } from 'keyv'
 import { afterAll, describe, expect, it, test } from 'vitest'
-import { describeWithRedis, redisUrl } from '../../../../scripts/test-support/real-redis.ts'
+import { describeWithRedis, redisUrl } from '../../../../tests/support/real-redis.ts'
 import { keyvStore } from '../entries/keyv-store.ts'
 
 const prefix = `lamella-cache-test-${crypto.randomUUID()}`

@@ -4,7 +4,7 @@ import { runChatMiddleware } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cacheRequest } from './request-key.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 const words = fc.string({ maxLength: 4 })
 const content: fc.Arbitrary<Content> = fc.oneof(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tooFast } from '../../../../scripts/test-support/growth-of-exports.ts'
+import { tooFast } from '../../../../tests/support/growth-of-exports.ts'
 import { sameFacts } from './same-facts.ts'
 
 test.each(['@', 'a.', 'A-', '"', "n't ", '1,000', '-1', '«', 'é\u0301'])(

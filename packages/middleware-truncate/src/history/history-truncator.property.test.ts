@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { conversation } from '../turns/conversation.test-helper.ts'
 import type { HistoryTruncatorOptions } from '../index.ts'
 import { historyTruncator } from '../index.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 const options: fc.Arbitrary<HistoryTruncatorOptions> = fc
   .record(

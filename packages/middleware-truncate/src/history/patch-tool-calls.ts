@@ -11,6 +11,7 @@ import type { MiddlewareOptions } from '@lamella/core/authoring'
 import {
   defineAgentMiddleware,
   checkOptions,
+  matchResults,
   middlewareRules,
   reporter,
 } from '@lamella/core/authoring'
@@ -84,28 +85,22 @@ function saysSomethingNew(input: readonly Message[], history: readonly Message[]
   )
 }
 
-/**
- * Returns the calls without a result that are not pending. Ids may repeat: a result belongs to the
- * last call.
- */
+/** Returns the calls without a result that are not pending. */
 function openCalls(
   messages: readonly Message[],
   session: Session | undefined,
 ): ReadonlySet<FunctionCallContent> {
   const waiting = new Set(session?.pending.map(({ call }) => call.callId))
-  const open = new Map<string, FunctionCallContent[]>()
-  for (const { contents } of messages) {
-    for (const content of contents) {
-      if (content.type === 'function-call' && content.informational !== true) {
-        open.set(content.callId, [...(open.get(content.callId) ?? []), content])
-      } else if (content.type === 'function-result') open.get(content.callId)?.pop()
-      // Without a session, it is unknown if an approval is still open.
-      else if (content.type === 'approval-request' && session === undefined) {
-        waiting.add(content.call.callId)
-      }
-    }
+  // Without a session, it is unknown if an approval is still open.
+  for (const content of session === undefined ? messages.flatMap(({ contents }) => contents) : []) {
+    if (content.type === 'approval-request') waiting.add(content.call.callId)
   }
-  return new Set([...open.values()].flat().filter(({ callId }) => !waiting.has(callId)))
+  const open = new Set<FunctionCallContent>()
+  for (const [call, found] of matchResults(messages).results) {
+    if (call.type !== 'function-call' || call.informational === true) continue
+    if (found.includes(undefined) && !waiting.has(call.callId)) open.add(call)
+  }
+  return open
 }
 
 /** Returns the messages with results for open calls, directly after the results of the others. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientRequest, collect } from '@lamella/testing'
 import { completionsRecording, completionsSse } from '../../fixtures/completions-recording.ts'
 import { answer, RawServer } from '@lamella/testing/raw-server'
-import { providerId, withProviderIds } from '../../../../scripts/provider-harness/provider-ids.ts'
+import { providerId, withProviderIds } from '../../../../tests/provider-harness/provider-ids.ts'
 import type { Recording } from '../../fixtures/responses-recording.ts'
 import { OpenAIChatCompletionsClient } from '../openai-chat-completions-client.ts'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { diff, diffLines, diffWords } from './diff.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 const list = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 })
 

@@ -10,7 +10,7 @@ import { textOf } from '../views/text-of.ts'
 import { laneOf } from './lanes.ts'
 import { flatRows, onionOf } from './onion.ts'
 import { readRecording } from './read-recording.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 const look = tool({ name: 'look', description: '', execute: () => 'seen' })
 

@@ -8,7 +8,7 @@ import { served } from '../sse/served.test-helper.ts'
 import { uiStreamHandler } from '../ui-stream/ui-stream-handler.ts'
 import type { ChatService } from './chat-service.ts'
 import type { Handler } from './guarded-handler.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 const numRuns = runs(100)
 const planted = 'planted by the client'

@@ -4,7 +4,7 @@ import { chatService } from '../chats/chat-service.ts'
 import { agentOf, endOf, randomRun, secret } from '../chats/random-run.test-helper.ts'
 import { chatReader } from '../reader/chat-reader.ts'
 import { sseHandler } from './sse-handler.ts'
-import { runs } from '../../../../scripts/test-support/runs.ts'
+import { runs } from '../../../../tests/support/runs.ts'
 
 test('a reader shows what finalResponse() has, also when it reads again, and no secret in any byte', async () => {
   await fc.assert(

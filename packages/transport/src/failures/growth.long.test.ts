@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tooFast } from '../../../../scripts/test-support/growth-of-exports.ts'
+import { tooFast } from '../../../../tests/support/growth-of-exports.ts'
 import { providerWords } from './provider-words.ts'
 
 test('the work of cleaning an error grows with the conversation', async () => {

@@ -1,4 +1,5 @@
-import { matchResults, missingResult } from './match-results.ts'
+import { matchResults } from '@lamella/core/authoring'
+import { missingResult } from './missing-result.ts'
 import { recordOf, stringOf } from '../wire/wire.ts'
 import type { Content, FunctionCallContent, FunctionResultContent } from '@lamella/core'
 import type { Message, Role } from '@lamella/core'

@@ -1,5 +1,6 @@
-import type { Content, FunctionCallContent, FunctionResultContent, Message } from '@lamella/core'
 import { describe, expect, test } from 'vitest'
+import type { Content, FunctionCallContent, FunctionResultContent } from './content.ts'
+import type { Message } from './message.ts'
 import { matchResults } from './match-results.ts'
 
 const call = (callId: string): FunctionCallContent => ({

@@ -44,7 +44,7 @@ export function testGrowthOfExports(
       async (stream) => {
         const work = (text: string) => runWith(make(), text, stream)
         // The texts are longer than what any guardrail holds back of a stream.
-        expect(await tooFast(work, some, 32_000)).toEqual([])
+        expect(await tooFast(work, some, 20_000)).toEqual([])
       },
       600_000,
     )

@@ -1,6 +1,7 @@
-import type { Content, FunctionResultContent, Message } from '@lamella/core'
+import type { Content, FunctionResultContent } from './content.ts'
+import type { Message } from './message.ts'
 
-/** Which results belong to which calls of a history. */
+/** Results of a conversation and the calls that they belong to. */
 export interface ResultMatches {
   /** The results of each call: one for each time that it stands in the history. */
   readonly results: ReadonlyMap<Content, (FunctionResultContent | undefined)[]>
@@ -15,8 +16,20 @@ interface OpenCall {
 }
 
 /**
- * Which result answers which call. Ids may come again in later turns (Bedrock counts calls from 0 in
- * every response): then a call that had no result by that time has none.
+ * Pairs calls with their results by place: among calls of one id, the first result belongs to the first
+ * call. Ids may come again in later turns (Bedrock counts calls from 0 in every response): then a call
+ * that had no result by that time has none.
+ *
+ * @example
+ * ```ts
+ * import { message } from '@lamella/core'
+ * import { matchResults } from '@lamella/core/authoring'
+ *
+ * const call = { type: 'function-call', callId: 'c1', name: 'look', arguments: '{}' } as const
+ * const result = { type: 'function-result', callId: 'c1', contents: [] } as const
+ * const { results } = matchResults([message('assistant', call), message('tool', result)])
+ * console.log(results.get(call)?.length) // 1
+ * ```
  */
 export function matchResults(messages: readonly Message[]): ResultMatches {
   const results = new Map<Content, (FunctionResultContent | undefined)[]>()
@@ -42,15 +55,4 @@ export function matchResults(messages: readonly Message[]): ResultMatches {
     }
   }
   return { results, strays }
-}
-
-/** Makes a placeholder for the result of a call that has none. */
-export function missingResult(callId: string): FunctionResultContent {
-  const note = 'No result of this call was recorded.'
-  return {
-    type: 'function-result',
-    callId,
-    contents: [{ type: 'text', text: note }],
-    error: { code: 'cancelled', message: note },
-  }
 }

@@ -17,8 +17,8 @@ import { keyvStore } from '../../packages/middleware-cache/src/index.ts'
 import { postgresStore } from '../../packages/store-postgres/src/index.ts'
 import { redisStore } from '../../packages/store-redis/src/index.ts'
 import { sqliteStore } from '../../packages/store-sqlite/src/index.ts'
-import { hasPostgres, postgresUrl } from '../test-support/real-postgres.ts'
-import { hasRedis, redisUrl } from '../test-support/real-redis.ts'
+import { hasPostgres, postgresUrl } from '../support/real-postgres.ts'
+import { hasRedis, redisUrl } from '../support/real-redis.ts'
 
 // What all stores have in common beside the contract: encryption at rest, namespaces with tenants, sessions,
 // sizes, expiry by the real clock, health and close.

@@ -8,8 +8,8 @@ import { postgresStore } from '../../packages/store-postgres/src/index.ts'
 import { redisStore } from '../../packages/store-redis/src/index.ts'
 import { sqliteStore } from '../../packages/store-sqlite/src/index.ts'
 import { testClock } from '../../packages/testing/src/index.ts'
-import { hasPostgres, postgresUrl } from '../test-support/real-postgres.ts'
-import { hasRedis, redisUrl } from '../test-support/real-redis.ts'
+import { hasPostgres, postgresUrl } from '../support/real-postgres.ts'
+import { hasRedis, redisUrl } from '../support/real-redis.ts'
 
 const own = `agree_${crypto.randomUUID().replaceAll('-', '')}`
 const redis = hasRedis ? new Redis(redisUrl) : undefined

@@ -1,7 +1,7 @@
 import { countedWork } from './counted-work.ts'
 
 /** Lengths between which growth is measured. */
-const longest = 8000
+const longest = 4000
 
 /**
  * Measures how the work on a text grows with its length: 1 is linear, 2 is quadratic. If it seems to grow too fast,

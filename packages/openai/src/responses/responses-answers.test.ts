@@ -5,7 +5,7 @@ import { clientRequest, collect } from '@lamella/testing'
 import { answer, RawServer } from '@lamella/testing/raw-server'
 import type { Recording } from '../../fixtures/responses-recording.ts'
 import { responsesRecording, responsesSse } from '../../fixtures/responses-recording.ts'
-import { withProviderIds } from '../../../../scripts/provider-harness/provider-ids.ts'
+import { withProviderIds } from '../../../../tests/provider-harness/provider-ids.ts'
 import { OpenAIChatClient } from '../openai-chat-client.ts'
 
 let server: RawServer

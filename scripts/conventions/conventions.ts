@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { ImportGraph } from './import-graph.ts'
 import type { Tree } from './tree.ts'
-import { importCircles, importedFiles, upwardImports } from './import-graph.ts'
+import { importedFiles, upwardImports } from './import-graph.ts'
 import { testsByLuck } from './tests-by-luck.ts'
 
 /** Looks at a repository and returns a line for each place that breaks it. */
@@ -136,8 +136,6 @@ export const rules = {
         )
         .map((sibling) => `${path}: imports ${sibling}`)
     }),
-
-  'no files import each other in a circle': (tree) => importCircles(importGraph(tree)),
 
   'a folder imports only from folders below it': (tree) => upwardImports(importGraph(tree)),
 

@@ -4,16 +4,6 @@ import { rooms } from './rooms.ts'
 /** Files and the files of the same source root that each imports, types included. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>
 
-/** Groups of files that reach each other by imports, a line for each group. */
-export function importCircles(graph: ImportGraph): string[] {
-  const reached = new Map([...graph.keys()].map((path) => [path, reachable(graph, path)]))
-  const circles = [...reached].flatMap(([path, others]) => {
-    const circle = [...others].filter((other) => reached.get(other)?.has(path) === true)
-    return circle.length > 0 ? [circle.toSorted().join(' ↔ ')] : []
-  })
-  return [...new Set(circles)]
-}
-
 /** Imports that lead from a folder to one above it or to an entry, and folders without a place in the order. */
 export function upwardImports(graph: ImportGraph): string[] {
   const paths = [...graph.keys()]
@@ -35,17 +25,6 @@ export function importedFiles(path: string, specifiers: readonly string[]): stri
   return specifiers
     .filter((specifier) => specifier.startsWith('.'))
     .map((specifier) => join(dirname(path), specifier))
-}
-
-function reachable(graph: ImportGraph, start: string): Set<string> {
-  const found = new Set<string>()
-  const waiting = [...(graph.get(start) ?? [])]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (found.has(next) || !graph.has(next)) continue
-    found.add(next)
-    waiting.push(...(graph.get(next) ?? []))
-  }
-  return found
 }
 
 /** Position of a file's folder in the order, infinite for an entry, -1 for a folder that has none. */

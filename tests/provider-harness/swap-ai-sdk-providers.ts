@@ -4,7 +4,6 @@ import {
   withoutEmptyChoices,
 } from '../../packages/ai-sdk/fixtures/ai-sdk-providers.ts'
 import { bedrockRecording } from '../../packages/ai-sdk/fixtures/bedrock-recording.ts'
-import { googleRecording } from '../../packages/google/fixtures/google-recording.ts'
 import type { ModelRecording } from '../../packages/ai-sdk/fixtures/model-recording.ts'
 import { play, sseRecording } from '../../packages/ai-sdk/fixtures/model-recording.ts'
 import { aiSdk } from '../../packages/ai-sdk/src/index.ts'
@@ -19,14 +18,10 @@ import type { Wire } from './swap-problems.ts'
 import { wire, wires } from './swap-problems.ts'
 import type { SwapProvider } from './swap-providers.ts'
 import type { Said } from './swap-recordings.ts'
+import { googleAnswer, textsOf } from './swap-recordings.ts'
 import { responsesProblems } from './swap-responses-rules.ts'
 
 const tool = 'get_weather'
-
-/** The packages of the AI SDK have no word for a refusal: it is said. */
-function textsOf({ text, refusal }: Said): readonly string[] {
-  return [text, refusal ?? ''].filter((words) => words !== '')
-}
 
 function responses(said: Said): ModelRecording {
   const { mark, model, round, cities = [] } = said
@@ -72,21 +67,6 @@ function completions(said: Said, thoughts: (mark: string) => Wire = () => ({})):
   return sseRecording(
     completionsRecording(message, { id: `chatcmpl-${mark}-${round}`, model, finish }),
   )
-}
-
-/** Signatures hang on thoughts and on calls. */
-function google(said: Said): ModelRecording {
-  const { mark, round, cities = [] } = said
-  const thoughtSignature = btoa(`${mark} signature`)
-  const parts = [
-    ...(cities.length > 0 ? [{ text: `${mark} thought`, thought: true }] : []),
-    ...textsOf(said).map((text) => ({ text })),
-    ...cities.map((city) => ({
-      functionCall: { name: tool, args: { city } },
-      thoughtSignature: `${mark}-${thoughtSignature}`,
-    })),
-  ]
-  return sseRecording(googleRecording(parts, { responseId: `${mark}-${round}` }))
 }
 
 /** Ids that begin anew in every answer. */
@@ -175,7 +155,7 @@ export const aiSdkProviders: readonly SwapProvider[] = [
     mark: 'opaque-of-ai-sdk-google',
     model: 'gemini-2.5-flash',
     open: (origin) => open('@ai-sdk/google 4', origin),
-    reply: (said) => play(google(said)),
+    reply: (said) => play(sseRecording(googleAnswer(said))),
     problems: googleProblems,
     system: ({ systemInstruction }) => wire(systemInstruction),
     streamsByPath: true,

@@ -48,6 +48,7 @@ const apis = [
         contents: [hi, turn('model', calls('a.b')), turn('user', answers('a.b'))],
       },
       'a foreign field': { contents: [turn('user', { text: 'x', id: 'a' })] },
+      'an end of the model': { contents: [hi, turn('model', { text: 'Hi' })] },
       'an empty system prompt': { systemInstruction: { parts: [{ text: ' ' }] } },
     },
   },
@@ -99,4 +100,14 @@ describe.each(apis)('the rules of $name', ({ problems, legal, offences }) => {
   test.each(Object.entries<Wire>(offences))('refuse %s', (_name, offence) => {
     expect(problems({ ...legal, ...offence })).not.toEqual([])
   })
+})
+
+test('the rules of generateContent refuse an unsigned call to Gemini 3', () => {
+  const signed = { ...calls('f'), thoughtSignature: 'c2ln' }
+  const body = (...made: readonly Wire[]): Wire => ({
+    contents: [hi, turn('model', ...made), turn('user', ...made.map(() => answers('f')))],
+  })
+
+  expect(googleProblems(body(signed, calls('f')), { isModern: true })).toEqual([])
+  expect(googleProblems(body(calls('f'), signed), { isModern: true })).toHaveLength(1)
 })

@@ -9,8 +9,12 @@ const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'
  * Finds the faults of a request of Gemini's `generateContent`.
  * https://ai.google.dev/api/generate-content and, for calls and their results,
  * https://ai.google.dev/gemini-api/docs/function-calling
+ * With `isModern`, those of Gemini 3 and newer: https://ai.google.dev/gemini-api/docs/thought-signatures
  */
-export function googleProblems(body: Wire): readonly string[] {
+export function googleProblems(
+  body: Wire,
+  { isModern = false }: { readonly isModern?: boolean } = {},
+): readonly string[] {
   const problems = new Problems()
   problems.fields('body', body, bodyFields)
   for (const [at, part] of wires(wire(body['systemInstruction'])['parts']).entries()) {
@@ -34,12 +38,16 @@ export function googleProblems(body: Wire): readonly string[] {
       `${place}: answers to ${answered.join()} for calls of ${open.join()}`,
     )
     open = parts.flatMap((part) => names(part['functionCall']))
+    const first = parts.find((part) => part['functionCall'] !== undefined)
+    const isSigned = first === undefined || first['thoughtSignature'] !== undefined
+    problems.unless(!isModern || isSigned, `${place}: the first call has no signature`)
     problems.unless(open.length === 0 || role === 'model', `${place}: a call of the user`)
     for (const [index, part] of parts.entries()) {
       checkPart(problems, `${place}.parts[${index}]`, part, role)
     }
   }
   problems.unless(open.length === 0, `the end: no answers to ${open.join()}`)
+  problems.unless(contents.at(-1)?.['role'] === 'user', 'the end: is not of the user')
   for (const [at, tool] of wires(body['tools']).entries()) {
     for (const declared of wires(tool['functionDeclarations'])) {
       problems.name(`tools[${at}]`, declared['name'], 64)
@@ -56,7 +64,7 @@ function checkPart(problems: Problems, place: string, part: Wire, role: unknown)
   problems.fields(
     place,
     part,
-    'text thought thoughtSignature functionCall functionResponse inlineData fileData',
+    'text thought thoughtSignature functionCall functionResponse inlineData fileData videoMetadata',
   )
   const { text, thought, functionCall, functionResponse, inlineData } = part
   if (text !== undefined && part['thoughtSignature'] === undefined) problems.text(place, text)

@@ -3,6 +3,7 @@ import { AnthropicChatClient, messagesDialects } from '../../packages/anthropic/
 import type { AzureOpenAIApi } from '../../packages/azure-openai/src/index.ts'
 import { AzureOpenAIChatClient } from '../../packages/azure-openai/src/index.ts'
 import type { ChatClient } from '../../packages/core/src/index.ts'
+import { GoogleChatClient } from '../../packages/google/src/index.ts'
 import type { Recording } from '../../packages/openai/fixtures/responses-recording.ts'
 import type {
   ChatDialect,
@@ -17,12 +18,14 @@ import {
 import type { Handler } from '../../packages/testing/src/raw-server.ts'
 import { answer } from '../../packages/testing/src/raw-server.ts'
 import { completionsProblems } from './swap-completions-rules.ts'
+import { googleProblems } from './swap-google-rules.ts'
 import { messagesProblems } from './swap-messages-rules.ts'
 import type { Wire } from './swap-problems.ts'
 import { wires } from './swap-problems.ts'
 import type { Said } from './swap-recordings.ts'
 import {
   completionsAnswer,
+  googleAnswer,
   messagesAnswer,
   openMessagesAnswer,
   responsesAnswer,
@@ -42,6 +45,8 @@ export interface SwapProvider {
   readonly hasImages?: boolean
   /** The system prompt of a request. */
   readonly system: (body: Wire) => unknown
+  /** False where requests hold no GIF. @default true */
+  readonly takesGif?: boolean
   /** Its answers hold an image of its own. */
   readonly draws?: true
   /** A request for a stream says so in its path. */
@@ -62,8 +67,10 @@ export interface DialectProvider extends SwapProvider {
 function recorded(record: (said: Said) => Recording): (said: Said) => Handler {
   return (said) => {
     const { whole, sse } = record(said)
-    return (response, request) =>
-      answer(request.body.stream === true ? sse : whole)(response, request)
+    return (response, request) => {
+      const isStream = request.body.stream === true || request.path.includes('alt=sse')
+      return answer(isStream ? sse : whole)(response, request)
+    }
   }
 }
 
@@ -98,6 +105,17 @@ export const providers: readonly SwapProvider[] = [
     ...completions,
   },
   { ...messages('anthropic'), name: 'Anthropic' },
+  {
+    name: 'Google',
+    mark: 'opaque-of-google-itself',
+    model: 'gemini-3-flash',
+    open: (baseURL) => new GoogleChatClient({ apiKey, baseURL, model: 'gemini-3-flash' }),
+    reply: recorded(googleAnswer),
+    problems: (body) => googleProblems(body, { isModern: true }),
+    system: ({ systemInstruction }) => systemInstruction,
+    takesGif: false,
+    streamsByPath: true,
+  },
   compatible('mistral'),
   compatible('deepseek'),
   messages('deepseek'),

@@ -1,3 +1,4 @@
+import { googleRecording } from '../../packages/google/fixtures/google-recording.ts'
 import { completionsRecording } from '../../packages/openai/fixtures/completions-recording.ts'
 import type { Recording } from '../../packages/openai/fixtures/responses-recording.ts'
 import { responsesRecording } from '../../packages/openai/fixtures/responses-recording.ts'
@@ -149,4 +150,22 @@ export function messagesAnswer(said: Said): Recording {
     stop,
     stop_details: refusal === undefined ? null : { type: 'refusal', explanation: refusal },
   })
+}
+
+/** The texts of an answer of an API without a word for a refusal: it is said. */
+export function textsOf({ text, refusal }: Said): readonly string[] {
+  return [text, refusal ?? ''].filter((words) => words !== '')
+}
+
+/** Signatures hang on thoughts and on calls, which have no ids. */
+export function googleAnswer(said: Said): Recording {
+  const { mark, round, cities = [] } = said
+  const thought = thoughtOf(said)
+  const thoughtSignature = `${mark}-${btoa(`${mark} signature`)}`
+  const parts = [
+    ...(thought === undefined ? [] : [{ text: thought, thought: true }]),
+    ...textsOf(said).map((text) => ({ text })),
+    ...cities.map((city) => ({ functionCall: { name: tool, args: { city } }, thoughtSignature })),
+  ]
+  return googleRecording(parts, { responseId: `${mark}-${round}` })
 }

@@ -3,6 +3,9 @@ import { countedWork } from './counted-work.ts'
 /** Lengths between which growth is measured. */
 const longest = 4000
 
+/** Greatest exponent of linear work: it may be sorted, or grow until a window is full. */
+export const linear = 1.3
+
 /**
  * Measures how the work on a text grows with its length: 1 is linear, 2 is quadratic. If it seems to grow too fast,
  * measures again with four times the length: a search with a limited look-ahead grows faster until it reaches its
@@ -14,7 +17,7 @@ export async function growthExponent(
   chars: number = longest,
 ): Promise<number> {
   const exponent = await exponentAt(work, unit, chars)
-  return exponent <= 1.2 ? exponent : exponentAt(work, unit, 4 * chars)
+  return exponent <= linear ? exponent : exponentAt(work, unit, 4 * chars)
 }
 
 async function exponentAt(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { MiddlewareInput } from '../../packages/core/src/index.ts'
 import { Agent, message, tool } from '../../packages/core/src/index.ts'
 import { callFunction, scriptedClient } from '../../packages/testing/src/index.ts'
-import { growthExponent, hostilePieces } from './growth-exponent.ts'
+import { growthExponent, hostilePieces, linear } from './growth-exponent.ts'
 
 /** Work on a text, by the exported function that does it. */
 export interface GrowthOfExports {
@@ -61,7 +61,7 @@ export async function tooFast(
   for (const piece of pieces) {
     // oxlint-disable-next-line no-await-in-loop
     const exponent = await growthExponent(work, piece, chars)
-    if (exponent > 1.2) found.push(`${piece} ${exponent}`)
+    if (exponent > linear) found.push(`${piece} ${exponent}`)
   }
   return found
 }

@@ -64,9 +64,14 @@ Then edit the files in src/. \`npm run check\` checks the types, ${
 }
 
 function check(): number {
-  const problems = checkCores(process.cwd())
+  const { checked, problems, unchecked } = checkCores(process.cwd())
+  if (unchecked !== undefined) {
+    console.error(`create-lamella: nothing was checked: ${unchecked}`)
+    return 2
+  }
   for (const { message } of problems) console.error(message)
-  if (problems.length === 0) console.log('All packages fit the installed core.')
+  const packages = checked === 1 ? '1 package' : `${checked} packages`
+  if (problems.length === 0) console.log(`${packages} checked: all fit the installed core.`)
   return problems.length === 0 ? 0 : 1
 }
 

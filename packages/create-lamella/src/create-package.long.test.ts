@@ -162,7 +162,7 @@ describe('checking cores', () => {
       polite: { version: '1.0.0' },
     })
 
-    expect(checkCores(folder)).toEqual([])
+    expect(checkCores(folder)).toEqual({ checked: 1, problems: [], unchecked: undefined })
   })
 
   it('names both versions and the command that mends it', () => {
@@ -171,7 +171,7 @@ describe('checking cores', () => {
       '@lamella/middleware-retry': peer('^1.0.0'),
     })
 
-    const [problem] = checkCores(folder)
+    const [problem] = checkCores(folder).problems
 
     expect(problem?.message).toBe(
       '@lamella/middleware-retry 1.0.0 needs @lamella/core ^1.0.0, and 2.0.0 is installed: npm install @lamella/core@^1.0.0, or npm install @lamella/middleware-retry@latest if it has a release for core 2.0.0',
@@ -183,10 +183,18 @@ describe('checking cores', () => {
     ['1.1.0', '^1.0.9', 0],
     ['0.9.0', '^1.0.0', 1],
     ['1.0.0', '>=1', 0],
+    ['1.0.0', '~1.1.0', 1],
+    ['1.1.3', '~1.1.0', 0],
+    ['1.0.0', '>=1.1.0 <2', 1],
+    ['1.0.0', '^1.1', 1],
+    ['1.0.0', '1.1.0', 1],
+    ['2.0.0', '^1.0.0 || ^2.0.0', 0],
+    ['1.1.0-rc.1', '^1.0.0', 0],
+    ['1.0.0', 'nonsense', 1],
   ])('core %s and %s', (version, range, problems) => {
     const folder = installed({ '@lamella/core': { version }, a: peer(range) })
 
-    expect(checkCores(folder)).toHaveLength(problems)
+    expect(checkCores(folder).problems).toHaveLength(problems)
   })
 
   it('a package with a core of its own is judged by that, and one without any is told', () => {
@@ -196,9 +204,48 @@ describe('checking cores', () => {
       'a/node_modules/@lamella/core': { version: '1.0.0' },
       'a/node_modules/b': peer('^1.0.0'),
     })
-    expect(checkCores(folder)).toEqual([])
+    expect(checkCores(folder).problems).toEqual([])
 
-    expect(checkCores(installed({ b: peer('^1.0.0') }))[0]?.message).toContain('none is installed')
+    const [problem] = checkCores(installed({ b: peer('^1.0.0') })).problems
+    expect(problem?.message).toContain('none is installed')
+  })
+
+  it('finds packages that packages bring, where pnpm keeps them', () => {
+    const folder = installed({
+      '@lamella/core': { version: '1.0.0' },
+      '.pnpm/kit@1.0.0/node_modules/kit': { version: '1.0.0', dependencies: { retry: '^1.1.0' } },
+      '.pnpm/kit@1.0.0/node_modules/retry': peer('^1.1.0'),
+      '.pnpm/kit@1.0.0/node_modules/@lamella/core': { version: '1.0.0' },
+    })
+    const modules = join(folder, 'node_modules')
+    symlinkSync(join(modules, '.pnpm/kit@1.0.0/node_modules/kit'), join(modules, 'kit'))
+
+    const { checked, problems } = checkCores(folder)
+
+    expect(checked).toBe(1)
+    expect(problems[0]?.message).toContain('retry 1.0.0 needs @lamella/core ^1.1.0, and 1.0.0')
+  })
+
+  it.each([
+    ['in no application', {}, /no package.json/],
+    ['before an install', { 'package.json': '{}' }, /no packages are installed/],
+    ['with Plug and Play', { 'package.json': '{}', '.pnp.cjs': '' }, /Plug'n'Play/],
+  ])('%s it says that nothing was checked', (_, files, words) => {
+    const folder = fresh()
+    mkdirSync(folder, { recursive: true })
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--conditions=@lamella/source', cli, 'check'],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+      },
+    )
+
+    expect(checkCores(folder).unchecked).toMatch(words)
+    expect([status, stderr]).toEqual([2, expect.stringContaining('nothing was checked')])
   })
 
   it('is a command, too', () => {

@@ -7,6 +7,7 @@ export { promptInjection } from './prompt-injection.ts'
 export type {
   InjectionAction,
   InjectionClassifier,
+  InjectionClassify,
   InjectionStage,
   PromptInjectionOptions,
 } from './prompt-injection-options.ts'

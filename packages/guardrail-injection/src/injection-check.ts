@@ -1,5 +1,6 @@
 import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/guardrail'
 import type { InjectionAssessment } from './assess/assess-text.ts'
+import { assessorOf } from './assess/assess-text.ts'
 import { fileText } from './incoming/file-text.ts'
 import type {
   InjectionAction,
@@ -17,13 +18,24 @@ export function actionAt(
   return given ?? (stage === 'result' ? 'strip' : 'block')
 }
 
+function isFromTool({ stage, role }: GuardrailSubject): boolean {
+  return stage === 'result' || (stage === 'file' && role === 'tool')
+}
+
 /** Creates the check of input. */
 export function injectionCheck(
   assess: (text: string) => InjectionAssessment,
   options: PromptInjectionOptions,
 ): (subject: GuardrailSubject, context: CheckContext) => Verdict | Promise<Verdict> {
-  const score = scorer(assess, options)
+  const ofInput = scorer(assess, options)
+  // Many agents have no tool, and the signs take a while to prepare.
+  let ofResult: typeof ofInput | undefined
+  const scoreOf = (subject: GuardrailSubject): typeof ofInput => {
+    if (!isFromTool(subject)) return ofInput
+    return (ofResult ??= scorer(assessorOf({ ...options, source: 'result' }), options))
+  }
   return (subject, context) => {
+    const score = scoreOf(subject)
     const text = subject.stage === 'file' ? fileText(subject.contents?.[0]) : subject.text
     if (text === undefined) return { action: 'unsupported' }
     const found = score(text, context)
@@ -33,11 +45,12 @@ export function injectionCheck(
   }
 }
 
-function conclude(
+/** Acts on an assessment of a text. */
+export function conclude(
   { stage }: GuardrailSubject,
   text: string,
   { category = 'custom', matches, score: severity }: InjectionAssessment,
-  options: PromptInjectionOptions,
+  options: Pick<PromptInjectionOptions, 'action' | 'threshold'>,
 ): Verdict {
   if (severity < (options.threshold ?? defaultThreshold)) return { action: 'allow' }
   const verdict = { category, severity, message: refusal }

@@ -17,6 +17,24 @@ export type InjectionAction = 'block' | 'strip' | 'flag'
 /** Returns the certainty that a text is an attack, from 0 to 1. If it throws, `onError` decides. */
 export type InjectionClassifier = (text: string, context: CheckContext) => number | Promise<number>
 
+/** A model or a service that judges every text which the patterns let through. */
+export interface InjectionClassify {
+  /** Returns the certainty that a text is an attack, from 0 to 1. */
+  readonly assess: InjectionClassifier
+  /** Lowest score that counts as an attack, from 0 to 1. @default 0.5 */
+  readonly threshold?: number | undefined
+  /** Maximum duration for a text in milliseconds. @default 5000 */
+  readonly timeoutMs?: number | undefined
+  /**
+   * Blocks (`closed`) or continues (`open`) if `assess` fails or takes too long. The patterns have judged the
+   * text already.
+   * @default 'closed'
+   */
+  readonly onError?: 'closed' | 'open' | undefined
+  /** Content to judge. @default that of `applyTo`, without tool definitions */
+  readonly stages?: readonly Exclude<InjectionStage, 'tools'>[] | undefined
+}
+
 type Shared<Level extends 'agent' | 'chat'> = Omit<
   GuardrailOptions<Level>,
   'name' | 'readAs' | 'check' | 'applyTo' | 'role' | 'stream' | 'maxRetries'
@@ -25,7 +43,7 @@ type Shared<Level extends 'agent' | 'chat'> = Omit<
 /** Options of `promptInjection`. */
 export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent' | 'chat'>
   extends Shared<Level>,
-    AssessOptions {
+    Omit<AssessOptions, 'source'> {
   /**
    * Name, unique in a pipeline.
    * @default 'prompt-injection'
@@ -48,6 +66,8 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
   readonly action?: InjectionAction | Partial<Record<InjectionStage, InjectionAction>> | undefined
   /** Asked if the score of the patterns is uncertain, see `escalate`. */
   readonly classifier?: InjectionClassifier | undefined
+  /** Judges every text that the patterns let through, see `InjectionClassify`. @default none */
+  readonly classify?: InjectionClassify | undefined
   /** Asked if the patterns and the classifier are uncertain. */
   readonly judge?: InjectionClassifier | undefined
   /**
@@ -61,6 +81,12 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
    * @default 'delimit'
    */
   readonly spotlight?: Spotlighting | 'none' | undefined
+  /**
+   * Secret from which the marks of `delimit` are made, 16 characters or more. Agents with the same one mark
+   * a result in the same way, so that they can share cached answers.
+   * @default one in the agent's store, otherwise one of this process
+   */
+  readonly spotlightKey?: string | undefined
   /**
    * Puts a marker before the instructions; an answer that contains it is blocked.
    * @default true
@@ -82,18 +108,27 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkInjectionOptions(options: PromptInjectionOptions): void {
   const owner = 'promptInjection'
+  const { source: _, ...sharedRules } = assessRules
   const { action, escalate = [0, 1], extraPatterns = [], languages, threshold = 0 } = options
   checkOptions(owner, options, {
     ...guardrailCheckRules,
-    ...assessRules,
+    ...sharedRules,
     name: 'string?',
     applyTo: 'any',
     threshold: 'any',
     action: 'any',
     classifier: 'function?',
     judge: 'function?',
+    classify: {
+      assess: 'function?',
+      threshold: 'any',
+      timeoutMs: 1,
+      onError: ['closed', 'open'],
+      stages: 'any',
+    },
     escalate: 'any',
     spotlight: ['delimit', 'datamark', 'encode', 'none'],
+    spotlightKey: 'string?',
     canary: 'any',
     exfiltration: { allowHosts: 'any', replacement: 'any' },
     taint: { untrusted: 'any', restrict: 'any' },
@@ -114,6 +149,23 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
   const known = injectionSignals.map(({ language }) => language)
   if (languages !== 'auto') each('languages', languages ?? [], [...new Set(known)])
   if (!isShare(threshold)) throw wrongOption(owner, 'threshold', 'a number from 0 to 1', threshold)
+  const { classify, spotlightKey } = options
+  if (classify !== undefined) {
+    const { assess, threshold: least = 0, stages: judged = [] } = classify
+    if (typeof assess !== 'function')
+      throw wrongOption(owner, 'classify.assess', 'a function', assess)
+    if (!isShare(least))
+      throw wrongOption(owner, 'classify.threshold', 'a number from 0 to 1', least)
+    each(
+      'classify.stages',
+      judged,
+      stages.filter((stage) => stage !== 'tools'),
+    )
+  }
+  if (spotlightKey !== undefined && spotlightKey.length < 16) {
+    // The key itself never reaches a message.
+    throw wrongOption(owner, 'spotlightKey', 'a text of 16 characters or more', spotlightKey.length)
+  }
   const { restrict } = options.taint ?? {}
   if (typeof restrict !== 'function') {
     each('taint.restrict', [restrict], [undefined, 'writes', 'all'])
@@ -153,6 +205,7 @@ const categories: readonly InjectionCategory[] = [
   'exfiltration',
   'encoded',
   'hidden-text',
+  'classified',
   'custom',
 ]
 

@@ -4,6 +4,7 @@ import { guardrail, guardrailOptions } from '@lamella/guardrail'
 import { defineChatMiddleware } from '@lamella/core/authoring'
 import { assessorOf } from './assess/assess-text.ts'
 import { canaryFor, canaryOf } from './outgoing/canary.ts'
+import { classified } from './classify.ts'
 import { actionAt, defaultThreshold, injectionCheck, refusal } from './injection-check.ts'
 import { judgeOutput, pendingOutput } from './outgoing/judge-output.ts'
 import type { PromptInjectionOptions } from './prompt-injection-options.ts'
@@ -47,13 +48,14 @@ export function promptInjection<Level extends 'agent' | 'chat' = 'agent' | 'chat
     const incoming = { level, messages, roles, execution, applyTo: stages, check }
     middlewares.push(...guardrail<Level>({ ...common, ...incoming, name, role: 'injection' }))
   }
+  if (options.classify !== undefined) middlewares.push(...classified(options, name))
   if (applyTo.includes('tools')) {
     const action = actionAt('tools', options)
     const message = options.blockMessage ?? refusal
     middlewares.push(toolDefinitions(assess, { ...part('tools'), action, threshold, message }))
   }
   if (mode !== 'shadow') {
-    if (how !== 'none') middlewares.push(spotlight(how, part('spotlight')))
+    if (how !== 'none') middlewares.push(spotlight(how, options.spotlightKey, part('spotlight')))
     // The marker is first, so that recited instructions are detected at once.
     const marker = defineChatMiddleware('injection', part('canary'), (context, callNext) => {
       const { instructions } = context

@@ -9,6 +9,8 @@ export interface CalibrationCase {
   readonly text: string
   /** True if the text should pass. */
   readonly passes: boolean
+  /** Results of tools, for criteria with `sources`. @default none */
+  readonly sources?: readonly string[] | undefined
 }
 
 /** Quality of a judge at one threshold, measured on the texts that should not pass. */
@@ -37,8 +39,10 @@ export async function calibrateJudge(
   const { signal } = options
   const judge = judgeOf({ ...options, threshold: 0 }, criteria)
   const scored: { readonly score: number; readonly passes: boolean }[] = []
-  for (const { passes, text } of cases) {
-    const { score } = await judge({ text }, (client, input, more) =>
+  const hasSources = criteria.some((criterion) => criterion.sources === true)
+  for (const { passes, text, sources = [] } of cases) {
+    const data = hasSources ? { text, sources } : { text }
+    const { score } = await judge(data, (client, input, more) =>
       client.getResponse(input, { ...more, signal }),
     )
     scored.push({ score, passes })

@@ -38,6 +38,7 @@ testGrowthOfExports(exports, {
         'Hi',
       ),
   },
+  others: ['competitors', 'grounded', 'language', 'onTopic'],
   middlewares: {
     llmJudge: () => llmJudge({ client: fishJudge(), criteria: noFish }),
   },

@@ -19,6 +19,11 @@ export interface JudgeCriterion {
    * @default the question
    */
   readonly feedback?: string | undefined
+  /**
+   * Shows the judge the results of the run's tools: the last 20, with 4,000 characters of each.
+   * @default false
+   */
+  readonly sources?: boolean | undefined
 }
 
 /** Criteria of a judge that was given none: is the text harmful? */

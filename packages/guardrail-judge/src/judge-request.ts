@@ -6,6 +6,8 @@ export interface JudgedData {
   readonly text: string
   /** Earlier messages. */
   readonly conversation?: readonly { readonly role: string; readonly text: string }[] | undefined
+  /** Results of tools, for criteria with `sources`. */
+  readonly sources?: readonly string[] | undefined
   /** Instructions of the judged agent. */
   readonly agentInstructions?: string | undefined
 }

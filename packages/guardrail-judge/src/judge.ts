@@ -1,5 +1,5 @@
 import type { ChatClient, ChatOptions, ChatResponse, GetResponseOptions } from '@lamella/core'
-import { createSecretId, LamellaError } from '@lamella/core'
+import { createSecretId, isProviderError, LamellaError } from '@lamella/core'
 import { mergeChatOptions } from '@lamella/core/authoring'
 import type { JudgeCriterion } from './judge-criterion.ts'
 import type { JudgedData } from './judge-request.ts'
@@ -21,8 +21,8 @@ export interface JudgeOptions {
   /** Further options of the judge's model calls. @default none */
   readonly options?: ChatOptions | undefined
   /**
-   * Temperature of the judging model; `null` for models without that option.
-   * @default 0
+   * Temperature of the judging model; `null` sends none.
+   * @default 0, or none for a model that refuses it
    */
   readonly temperature?: number | null | undefined
   /**
@@ -83,6 +83,7 @@ export function judgeOf(
 ): (data: JudgedData, call: JudgeCall) => Promise<JudgeOutcome> {
   const { arbiter, attempts = 2, client, maxChars = 8000, model, reasoning = false } = options
   const { samples = 1, temperature = 0 } = options
+  const withoutTemperature = new WeakSet<ChatClient>()
   const ids = criteria.map(({ id }) => id)
   const common: ChatOptions = {
     ...mergeChatOptions(options.options, {
@@ -97,12 +98,32 @@ export function judgeOf(
       // The judged text was written before the ticket: a verdict inside it cannot carry the ticket.
       const ticket = createSecretId('verdict')
       const instructions = judgeInstructions(criteria, ticket, reasoning)
-      const response = await call(by, JSON.stringify(data), { ...common, instructions })
+      const response = await answer(by, JSON.stringify(data), instructions, call)
       try {
         return outcomeOf(parseVerdict(response, ids, ticket), criteria, options)
       } catch (error) {
         if (attempt >= attempts || !LamellaError.is(error, 'judge_malformed')) throw error
       }
+    }
+  }
+
+  /** Reasoning models refuse a temperature. Unless the application chose one, they are asked without. */
+  async function answer(
+    by: ChatClient,
+    input: string,
+    instructions: string,
+    call: JudgeCall,
+  ): Promise<ChatResponse> {
+    const { temperature: _, ...plain } = common
+    if (withoutTemperature.has(by)) return call(by, input, { ...plain, instructions })
+    try {
+      return await call(by, input, { ...common, instructions })
+    } catch (error) {
+      const isRefused = isProviderError(error) && error.kind === 'invalid_request'
+      if (!isRefused || options.temperature !== undefined) throw error
+      const response = await call(by, input, { ...plain, instructions })
+      withoutTemperature.add(by)
+      return response
     }
   }
 

@@ -5,6 +5,8 @@ import {
   describeContract,
   guardrailContract,
   middlewareContract,
+  runIn,
+  runModes,
   scriptedClient,
   testClock,
 } from '@lamella/testing'
@@ -414,3 +416,46 @@ describeContract(
   runner,
 )
 describeContract(middlewareContract({ create: judging, texts: ['A fish.'] }), runner)
+
+describe.each(runModes)('a judging model that refuses a temperature, %s', (mode) => {
+  const refusing = () =>
+    scriptedClient((request) => {
+      if (request.options.temperature !== undefined)
+        throw new ProviderError('unsupported value', { kind: 'invalid_request', provider: 'p' })
+      const { data, ticket } = questionOf(request)
+      return JSON.stringify({ ticket, scores: { fish: data.text.includes('fish') ? 1 : 0 } })
+    })
+
+  it('is asked without one, and later at once', async () => {
+    const client = refusing()
+    const middleware = llmJudge({ client, criteria: noFish })
+    const agent = new Agent({ client: scriptedClient(['Some soup.', 'Some salad.']), middleware })
+
+    const statuses = [await runIn(mode, agent), await runIn(mode, agent)].map(
+      ({ status }) => status,
+    )
+
+    expect(statuses).toEqual(['completed', 'completed'])
+    expect(client.requests.map(({ options }) => options.temperature)).toEqual([
+      0,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('fails where the application chose the temperature, and the event says why', async () => {
+    const reasons: unknown[] = []
+    const middleware = llmJudge({
+      client: refusing(),
+      criteria: noFish,
+      temperature: 0.2,
+      onEvent: ({ reason }) => reasons.push(reason),
+    })
+    const agent = new Agent({ client: scriptedClient(['Some soup.']), middleware })
+
+    const { block } = await runIn(mode, agent)
+
+    expect(block?.category).toBe('guardrail_error')
+    expect(reasons).toEqual(['ProviderError: unsupported value'])
+  })
+})

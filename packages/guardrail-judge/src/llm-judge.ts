@@ -7,7 +7,7 @@ import type {
 } from '@lamella/guardrail'
 import type { Message } from '@lamella/core'
 import { guardrail, guardrailOptions } from '@lamella/guardrail'
-import { messageText } from '@lamella/core'
+import { messageText, textOf } from '@lamella/core'
 import { judgeCalls } from './judge-budget.ts'
 import type { JudgeCriterion } from './judge-criterion.ts'
 import type { JudgedData } from './judge-request.ts'
@@ -51,6 +51,7 @@ export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
   const { applyTo = ['output'], budget = {}, cacheVerdicts = {}, name = 'judge' } = options
   const { client, clock, model, random = Math.random, sampleRate = 1, when = () => true } = options
   const judge = judgeOf(options, criteria)
+  const hasSources = criteria.some(({ sources }) => sources === true)
   const { combine, reasoning, samples, threshold } = options
   // Everything a verdict depends on besides the text.
   const about = [
@@ -66,12 +67,13 @@ export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
 
   return guardrail<Level>({
     ...guardrailOptions(options),
+    timeoutMs: options.timeoutMs ?? 30_000,
     name,
     role: 'judge',
     applyTo,
     when: async (context) => (await when(context)) && (sampleRate === 1 || random() < sampleRate),
     async check(subject, context) {
-      const data = dataOf(subject, context, options)
+      const data = dataOf(subject, context, { ...options, hasSources })
       const { run, signal } = context
       const ask = (): Promise<JudgeOutcome> => judge(data, judgeCalls(name, budget, run, signal))
       const asked = [...about, run.tenant, data].map((part) => part ?? null)
@@ -83,7 +85,11 @@ export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
 function dataOf(
   { stage, text }: GuardrailSubject,
   { call, run }: CheckContext,
-  { blind = true, contextTurns = 1 }: Pick<LlmJudgeOptions, 'blind' | 'contextTurns'>,
+  {
+    blind = true,
+    contextTurns = 1,
+    hasSources,
+  }: Pick<LlmJudgeOptions, 'blind' | 'contextTurns'> & { readonly hasSources: boolean },
 ): JudgedData {
   const messages = 'messages' in call ? call.messages : run.messages.all
   const said = messages.filter(({ role }) => role === 'user' || role === 'assistant').map(turn)
@@ -95,9 +101,22 @@ function dataOf(
   return {
     text,
     ...(conversation.length > 0 && { conversation }),
+    ...(hasSources && { sources: sourcesOf(messages) }),
     ...(agentInstructions && { agentInstructions }),
   }
 }
+
+function sourcesOf(messages: readonly Message[]): readonly string[] {
+  const results = messages.flatMap(({ contents }) =>
+    contents.filter((content) => content.type === 'function-result'),
+  )
+  return results
+    .slice(-maxSources)
+    .map((result) => textOf(result.contents).slice(0, maxSourceChars))
+}
+
+const maxSources = 20
+const maxSourceChars = 4000
 
 const turn = (message: Message): { readonly role: string; readonly text: string } => ({
   role: message.role,

@@ -13,6 +13,7 @@ export type {
   PolicyCall,
   PolicyDecision,
   SealKey,
+  ToolPolicyEvent,
   ToolPolicyOptions,
 } from './policy/tool-policy-options.ts'
 export { url } from './rules/url-rule.ts'

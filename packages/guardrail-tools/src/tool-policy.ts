@@ -7,16 +7,17 @@ import type {
 } from '@lamella/core'
 import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/guardrail'
 import { guardrail, guardrailOptions } from '@lamella/guardrail'
-import { GuardrailTripped } from '@lamella/core'
+import { GuardrailTripped, LamellaError } from '@lamella/core'
 import type { InterceptorMiddleware } from '@lamella/core/authoring'
-import { defineAgentMiddleware, gateCalls, interceptLoop } from '@lamella/core/authoring'
+import { defineAgentMiddleware, gateCalls, interceptLoop, reporter } from '@lamella/core/authoring'
 import { approvalCheck } from './approvals/approval-check.ts'
 import { approvalGate } from './approvals/approval-gate.ts'
 import { executionGate, noteJudged } from './policy/execution-gate.ts'
 import { callJudge } from './policy/call-judge.ts'
 import { driftOf, policyRuling } from './policy/policy-ruling.ts'
-import type { ToolPolicyOptions } from './policy/tool-policy-options.ts'
+import type { ToolPolicyEvent, ToolPolicyOptions } from './policy/tool-policy-options.ts'
 import { checkToolPolicy } from './policy/tool-policy-options.ts'
+import { unmatchedNames, unmatchedText } from './policy/unmatched-names.ts'
 
 /**
  * Decides which tools may be called, with which arguments, how often, and which calls a person has to approve.
@@ -65,9 +66,27 @@ export function toolPolicy(
         if (options.pinned) interceptLoop(run, { name, iteration: hideDrifted(options) })
         if (unknownTool === 'block') interceptLoop(run, { name, response: blockUnknown })
       }
+      // Sub-agents inherit the policy, and have other tools.
+      const isOwn = run.parent === undefined || !runs.has(run.parent)
+      if (isOwn) interceptLoop(run, { name, iteration: tellUnmatched })
       await callNext()
     },
   )
+  const report = reporter<ToolPolicyEvent>('tool_policy', undefined)
+  /** Before the first model call, when all agent middleware has added its tools. */
+  const tellUnmatched: InterceptorMiddleware<IterationContext> = async (
+    { run, iteration },
+    next,
+  ) => {
+    const unmatched = iteration > 0 ? [] : unmatchedNames(options, toolNames(run.tools))
+    if (unmatched.length > 0 && options.strict === true && mode !== 'shadow') {
+      throw new LamellaError(unmatchedText(name, unmatched).join('; '), {
+        code: 'policy_unmatched',
+      })
+    }
+    for (const one of unmatched) report(run, { policy: name, status: 'unmatched', ...one })
+    await next()
+  }
   const blockUnknown = ({ run, response }: IterationContext): void => {
     const calls = response?.functionCalls ?? []
     if (calls.every((call) => run.tools.get(call.name) !== undefined)) return
@@ -99,8 +118,16 @@ export function toolPolicy(
     readAs: 'raw',
     check,
   }) as readonly FunctionMiddleware[]
-  const middlewares = [atAgent, ...atCalls, approvalCheck(`${name}-approval`, options)]
+  const explained: AgentMiddleware = {
+    ...atAgent,
+    review: ({ tools }) => unmatchedText(name, unmatchedNames(options, tools)),
+  }
+  const middlewares = [explained, ...atCalls, approvalCheck(`${name}-approval`, options)]
   return middlewares.map((middleware) => ({ ...middleware, inherited: true }))
+}
+
+function toolNames(tools: RunContext['tools']): readonly string[] {
+  return tools.executable.map((tool) => tool.name)
 }
 
 /** Creates the middleware that hides pinned tools with a changed definition. */

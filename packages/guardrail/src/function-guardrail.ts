@@ -77,7 +77,7 @@ async function checkArguments(
   try {
     json = JSON.stringify(context.arguments)
   } catch (error) {
-    return guardrail.fail(error, stage, place)
+    return guardrail.fail(error, { stage, text: '' }, place)
   }
   const given = [text(json)]
   const checked = await checkContents(

@@ -11,6 +11,7 @@ import type {
   TextEdit,
   Verdict,
 } from './verdict.ts'
+import { failureReason } from './failure-reason.ts'
 import { checkVerdict } from './verdict.ts'
 
 /** Report of a check. */
@@ -27,7 +28,9 @@ export interface GuardrailEvent {
   readonly severity?: number | undefined
   /** Text of the finding, only with `includeContent`. */
   readonly match?: string | undefined
-  /** Error of the guardrail itself. */
+  /** Class and message of the error with which the guardrail itself failed, for `error`. */
+  readonly reason?: string | undefined
+  /** That error. Passed to `onEvent` only. */
   readonly error?: unknown
 }
 
@@ -87,12 +90,14 @@ export interface GuardrailPlace {
 
 type JudgedText = Pick<GuardrailSubject, 'stage' | 'text'>
 
-/** Calls a check and handles its failures. Keeps no data of a run. */
+/** Calls a check and handles its failures. Keeps no content of a run. */
 export class Guardrail {
   readonly name: string
   readonly isShadow: boolean
   readonly readAs: ReadAs
   readonly #options: GuardrailCheckOptions
+  /** Reasons of failures that the console has. */
+  readonly #told = new Set<string>()
 
   constructor(options: GuardrailCheckOptions, readAs: ReadAs = 'decoded') {
     this.name = options.name
@@ -105,7 +110,7 @@ export class Guardrail {
     try {
       return (await this.#options.when?.(place.middleware)) ?? true
     } catch (error) {
-      this.fail(error, stage, place)
+      this.fail(error, { stage, text: '' }, place)
       return false
     }
   }
@@ -123,9 +128,9 @@ export class Guardrail {
       return scope
         .within(given, timeoutMs, this.name)
         .then((verdict) => this.read(verdict, subject, place))
-        .catch((error: unknown) => this.fail(error, subject.stage, place))
+        .catch((error: unknown) => this.fail(error, subject, place))
     } catch (error) {
-      return this.fail(error, subject.stage, place)
+      return this.fail(error, subject, place)
     }
   }
 
@@ -139,12 +144,21 @@ export class Guardrail {
     return undefined
   }
 
-  /** Ends the run after a failure of the guardrail itself, unless `onError` is `open`. */
-  fail(error: unknown, stage: GuardrailStage, place: GuardrailPlace): undefined {
+  /**
+   * Ends the run after a failure of the guardrail itself, unless `onError` is `open`. The reason is in the
+   * event, and where the guardrail has no `onEvent` also on the console: a broken guardrail blocks everybody.
+   */
+  fail(error: unknown, { stage, text }: JudgedText, place: GuardrailPlace): undefined {
     if (isControlFlow(error, place.middleware.signal)) throw error
+    const { onEvent, onError } = this.#options
     const verdict = { category: 'guardrail_error' }
-    this.report('error', stage, verdict, place, { error })
-    if (this.#options.onError !== 'open') this.trip(stage, verdict, place, error)
+    const reason = failureReason(error, text)
+    this.report('error', stage, verdict, place, { error, reason })
+    if (onEvent === undefined && !this.#told.has(reason) && this.#told.size < 10) {
+      this.#told.add(reason)
+      console.warn(`guardrail "${this.name}" failed: ${reason}`)
+    }
+    if (onError !== 'open') this.trip(stage, verdict, place, error)
   }
 
   report(
@@ -152,17 +166,18 @@ export class Guardrail {
     stage: GuardrailStage,
     { category, severity }: Pick<Verdict, 'category' | 'severity'>,
     place: GuardrailPlace,
-    about?: Pick<GuardrailEvent, 'match' | 'error'>,
+    about?: Pick<GuardrailEvent, 'match' | 'error' | 'reason'>,
   ): undefined {
     const { onEvent, includeContent } = this.#options
     if (status === 'passed' && onEvent === undefined) return undefined
-    const { match, ...more } = about ?? {}
+    const { match, reason, ...more } = about ?? {}
     const data: GuardrailEvent = {
       guardrail: this.name,
       stage,
       status: this.isShadow && status !== 'passed' && status !== 'error' ? 'shadow' : status,
       ...(category !== undefined && { category }),
       ...(severity !== undefined && { severity }),
+      ...(reason !== undefined && { reason }),
     }
     if (status !== 'passed') place.middleware.run.emit({ type: 'guardrail', data })
     try {

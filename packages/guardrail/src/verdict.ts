@@ -88,6 +88,17 @@ const actions: readonly unknown[] = [
 ] satisfies Verdict['action'][]
 
 const noSpans: readonly TextEdit[] = []
+const expected = `return { action }, with one of ${actions.join(', ')}`
+
+/** Describes a returned value without any text that it holds. */
+function shown(value: unknown): string {
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'string' ? 'a text' : String(value)
+  const { action } = value as { readonly action?: unknown }
+  return typeof action === 'string' && /^[\w-]{1,20}$/.test(action)
+    ? `the action "${action}"`
+    : 'an object without `action`'
+}
 
 /**
  * A broken verdict is a broken guardrail, and never a pass.
@@ -95,7 +106,7 @@ const noSpans: readonly TextEdit[] = []
  */
 export function checkVerdict(name: string, verdict: Verdict | undefined, length: number): void {
   if (!actions.includes(verdict?.action)) {
-    throw new TypeError(`guardrail "${name}": \`check\` gave no known \`action\``)
+    throw new TypeError(`guardrail "${name}": \`check\` returned ${shown(verdict)}; ${expected}`)
   }
   for (const { start, end } of verdict?.spans ?? noSpans) {
     if (!(start >= 0 && start < end && end <= length)) {

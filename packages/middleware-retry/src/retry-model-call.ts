@@ -88,7 +88,7 @@ class ModelCall {
   constructor(settings: ModelRetrySettings, context: ChatContext) {
     this.#settings = settings
     this.#context = context
-    this.#planner = new RetryPlanner(settings)
+    this.#planner = new RetryPlanner(settings, context.run)
     const { isShadow, rejectReply, stream } = settings
     if (!context.stream || isShadow) return
     const isHeld = rejectReply !== undefined && stream === 'before-first-content'
@@ -115,7 +115,7 @@ class ModelCall {
 
   /** Waits for the next try. Returns false if the call ends with what there is. */
   async mayTryAgain(miss: Miss): Promise<boolean> {
-    const { isShadow, clock, report } = this.#settings
+    const { isShadow, report } = this.#settings
     const context = this.#context
     const reason = reasonOf(miss)
     const event = { level: 'chat', attempt: miss.attempt, reason } as const
@@ -135,7 +135,7 @@ class ModelCall {
     if (isShadow || !isRetry) return this.#end(miss, plan.because)
     this.#change(plan.change)
     if (miss.response !== undefined) context.options = reloadCache(context.options)
-    await clock.sleep(plan.delayMs, context.signal)
+    await this.#planner.wait(plan.delayMs, context.signal)
     return true
   }
 

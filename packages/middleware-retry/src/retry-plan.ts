@@ -10,12 +10,13 @@ import type { GiveUpReason, RetryEvent } from './retry-event.ts'
 export interface RetrySettings {
   readonly name: string
   readonly isShadow: boolean
-  readonly backoff: Backoff
+  /** Makes the backoff of a call from random numbers, its own ones if it has some. */
+  readonly backoff: (random: () => number) => Backoff
   readonly respectRetryAfter: boolean
   readonly maxRetryAfterMs: number
   readonly maxElapsedMs: number
   readonly retryBudget: RetryBudget | undefined
-  readonly clock: Clock
+  readonly clock: Clock | undefined
   readonly report: (run: RunContext, event: RetryEvent) => void
 }
 
@@ -38,17 +39,26 @@ export type RetryPlan =
 /** Plans the waits between the tries of one call. */
 export class RetryPlanner {
   readonly #settings: RetrySettings
+  readonly #clock: Clock
+  readonly #backoff: Backoff
   readonly #startedAt: number
   #lastDelayMs: number | undefined
 
-  constructor(settings: RetrySettings) {
+  constructor(settings: RetrySettings, { clock, random }: RunContext) {
     this.#settings = settings
-    this.#startedAt = settings.clock.now()
+    this.#clock = settings.clock ?? clock
+    this.#backoff = settings.backoff(random)
+    this.#startedAt = this.#clock.now()
+  }
+
+  /** Waits before the next try. */
+  wait(delayMs: number, signal: AbortSignal): Promise<void> {
+    return this.#clock.sleep(delayMs, signal)
   }
 
   /** Decides on the next try. */
   async plan({ attempt, maxRetries, decision, obstacle, error }: FailedTry): Promise<RetryPlan> {
-    const { respectRetryAfter, maxRetryAfterMs, maxElapsedMs, retryBudget, clock } = this.#settings
+    const { respectRetryAfter, maxRetryAfterMs, maxElapsedMs, retryBudget } = this.#settings
     if (!decision) return { because: 'not_retryable' }
     if (obstacle !== undefined) return { because: obstacle }
     if (attempt > maxRetries) return { because: 'max_retries' }
@@ -57,9 +67,10 @@ export class RetryPlanner {
     if (change.delayMs === undefined && hintMs !== undefined && hintMs > maxRetryAfterMs) {
       return { because: 'retry_after_too_long' }
     }
-    const backoffMs = this.#settings.backoff(attempt, this.#lastDelayMs)
+    const backoffMs = this.#backoff(attempt, this.#lastDelayMs)
     const delayMs = Math.round(change.delayMs ?? hintMs ?? backoffMs)
-    if (clock.now() - this.#startedAt + delayMs > maxElapsedMs) return { because: 'max_elapsed' }
+    const elapsedMs = this.#clock.now() - this.#startedAt
+    if (elapsedMs + delayMs > maxElapsedMs) return { because: 'max_elapsed' }
     if ((await retryBudget?.takeRetry()) === false) return { because: 'retry_budget' }
     this.#lastDelayMs = delayMs
     return { delayMs, change }

@@ -41,7 +41,7 @@ export interface ToolRetrySettings extends RetrySettings {
 
 /** Makes the `process` function of the function middleware. */
 export function retryToolCall(settings: ToolRetrySettings): FunctionMiddleware['process'] {
-  const { tools, maxRetries, isShadow, clock, report } = settings
+  const { tools, maxRetries, isShadow, report } = settings
   return async (context, callNext) => {
     const { run, metadata } = context
     const tool = context.function.name
@@ -58,7 +58,7 @@ export function retryToolCall(settings: ToolRetrySettings): FunctionMiddleware['
     }
     if (!isShadow) ownToolCall(context)
     if (key !== undefined) metadata['idempotencyKey'] = key
-    const planner = new RetryPlanner(settings)
+    const planner = new RetryPlanner(settings, run)
     for (let attempt = 1; ; attempt++) {
       try {
         await callNext()
@@ -80,7 +80,7 @@ export function retryToolCall(settings: ToolRetrySettings): FunctionMiddleware['
           ...(isShadow && { shadow: true }),
         })
         if (isShadow || plan.because !== undefined) throw error
-        await clock.sleep(plan.delayMs, context.signal)
+        await planner.wait(plan.delayMs, context.signal)
       }
     }
   }

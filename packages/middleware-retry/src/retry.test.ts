@@ -1,4 +1,11 @@
-import { Agent, chatMiddleware, GuardrailTripped, outcomeOf, withMiddleware } from '@lamella/core'
+import {
+  Agent,
+  chatMiddleware,
+  GuardrailTripped,
+  outcomeOf,
+  ProviderError,
+  withMiddleware,
+} from '@lamella/core'
 import type { ProviderErrorKind } from '@lamella/core'
 import { runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
@@ -372,4 +379,20 @@ describe.each(runModes)('retry, %s', (mode) => {
       inputs.map((input) => (Number(input) % 3 === 0 ? 0 : (Number(input) % 3) + 1)),
     )
   })
+})
+
+it('waits come from the clock and the random numbers of the agent', async () => {
+  const clock = testClock()
+  const error = new ProviderError('busy', { kind: 'overloaded', provider: 'acme' })
+  const client = scriptedClient([error, 'Hello.'])
+  const random = () => 0.5
+  const agent = new Agent({ client, clock, random, middleware: retry({ initialDelayMs: 10_000 }) })
+
+  const running = agent.run('Hi')
+  await clock.advance(4_999)
+  const before = client.requests.length
+  await clock.advance(1)
+
+  expect((await running).text).toBe('Hello.')
+  expect(before).toBe(1)
 })

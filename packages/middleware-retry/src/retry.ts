@@ -12,7 +12,6 @@ import {
   defineFunctionMiddleware,
   middlewareRules,
   reporter,
-  systemClock,
 } from '@lamella/core/authoring'
 import type { BackoffOptions } from './backoff.ts'
 import { backoffRules, exponential } from './backoff.ts'
@@ -93,12 +92,12 @@ export interface RetryOptions extends MiddlewareOptions<ChatContext, RetryEvent>
   readonly tools?: ToolRetryOptions | false | undefined
   /**
    * Source of time and sleep.
-   * @default the machine's clock
+   * @default the run's clock
    */
   readonly clock?: Clock | undefined
   /**
    * Source of randomness for jitter, from 0 up to 1.
-   * @default Math.random
+   * @default the run's random numbers
    */
   readonly random?: (() => number) | undefined
 }
@@ -124,19 +123,19 @@ export function retry(
   options: RetryOptions = {},
 ): readonly (ChatMiddleware | FunctionMiddleware)[] {
   check(options)
-  const { maxRetries = 2, maxRetriesByKind = {}, tools = {}, random = Math.random } = options
+  const { maxRetries = 2, maxRetriesByKind = {}, tools = {} } = options
   const { replay = 'safe-only', stream = 'before-first-content', onExhausted = 'throw' } = options
   const { name = 'retry', retryOn, rejectReply } = options
   const isShadow = options.mode === 'shadow'
   const settings: RetrySettings = {
     name,
     isShadow,
-    backoff: exponential(options, random),
+    backoff: (random) => exponential(options, options.random ?? random),
     respectRetryAfter: options.respectRetryAfter ?? true,
     maxRetryAfterMs: options.maxRetryAfterMs ?? 60_000,
     maxElapsedMs: options.maxElapsedMs ?? 120_000,
     retryBudget: isShadow ? undefined : options.retryBudget,
-    clock: options.clock ?? systemClock,
+    clock: options.clock,
     report: reporter('retry', options.onEvent),
   }
   const ofModel = {
@@ -184,6 +183,7 @@ function check(options: RetryOptions): void {
     clock: 'any',
     random: 'function?',
   })
+  exponential(options, Math.random)
   checkTimeLimit('retry', 'maxRetryAfterMs', maxRetryAfterMs, '0 or more')
   checkTimeLimit('retry', 'maxElapsedMs', maxElapsedMs)
 }

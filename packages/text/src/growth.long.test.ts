@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { growthExponent, hostilePieces } from '../../../tests/support/growth-exponent.ts'
+import { growthExponent, hostilePieces, linear } from '../../../tests/support/growth-exponent.ts'
 import { canonicalJson, jsonCopy, sha256 } from '@lamella/core/authoring'
 import {
   decodePath,
@@ -59,7 +59,7 @@ test.each(Object.entries(functions))(
     for (const piece of [...hostilePieces, ...markup]) {
       // oxlint-disable-next-line no-await-in-loop
       const exponent = await growthExponent(work, piece)
-      if (exponent > 1.2) found.push(`${piece} ${exponent}`)
+      if (exponent > linear) found.push(`${piece} ${exponent}`)
     }
 
     expect(found).toEqual([])

@@ -93,6 +93,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
   constructor(run: Run, plan: RunPlan) {
     super(run)
     this.plan = plan
+    this.isSeen = true
   }
 
   override enter(depth: number): void {

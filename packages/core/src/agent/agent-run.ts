@@ -1,7 +1,8 @@
 import type { IdSource } from '../base/create-id.ts'
 import { idsFrom, platformIds } from '../base/create-id.ts'
 import { none } from '../base/none.ts'
-import { mergeChatOptions } from '../contract/chat-options.ts'
+import type { ChatOptions } from '../contract/chat-options.ts'
+import { checkInstructions, mergeChatOptions } from '../contract/chat-options.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
 import type { AgentResponse, AgentResponseUpdate, Checkpoint } from '../contract/outcome.ts'
 import type { LoopInput } from '../loop/function-loop.ts'
@@ -12,7 +13,7 @@ import type { Message, MessageInput } from '../messages/message.ts'
 import { toMessages } from '../messages/message.ts'
 import type { RunContext } from '../contract/run.ts'
 import { checkAuthority } from '../messages/check-authority.ts'
-import { hostedAnswers, recordAnswers, waitingIn } from '../pausing/approvals.ts'
+import { hostedAnswers, recordAnswers } from '../pausing/approvals.ts'
 import { checkOwner, checkpointState } from '../pausing/checkpoint.ts'
 import type { Claims } from '../pausing/claims.ts'
 import { composeModelCall } from '../pipeline/model-call.ts'
@@ -28,6 +29,7 @@ import {
 } from '../pipeline/sort-middleware.ts'
 import { withValue } from '../pipeline/structured-output.ts'
 import { attachOutcome, outcomeOf } from '../run/failed-outcome.ts'
+import { LiveTools } from '../run/live-tools.ts'
 import type { RunInit } from '../run/run.ts'
 import { Run, drain, engineOf } from '../run/run.ts'
 import { ResponseStream } from '../stream/response-stream.ts'
@@ -40,7 +42,6 @@ import type { SessionTurn } from '../messages/session.ts'
 import { claimRequests } from './claim-requests.ts'
 import { checkLateEdit, closeRun, keepPartial, stoppedEarly } from './close-run.ts'
 import { recover } from './recover.ts'
-import { joinInstructions, toolsOf } from './run-inputs.ts'
 import { enterSession } from './session-turn.ts'
 
 type Started = Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse>
@@ -128,27 +129,36 @@ function start(
     checkpoint,
     inside,
   }
-  const makeRun = (sink: RunInit['sink']): Run =>
-    new Run({
-      ...options,
-      session: undefined,
-      middlewares: pipelines.middlewares.all,
-      sink,
-      input: messages,
-      fallbackText: agent.fallbackText,
-      id: options.runId,
-      agentName: agent.name,
-      store: agent.store,
-      storeTimeoutMs: agent.storeTimeoutMs,
-      signer: agent.sign,
-      clock: agent.clock,
-      random: agent.random,
-      ids,
-    })
-  if (options.stream === true) {
-    return new ResponseStream(new PumpSource(makeRun, (run) => executeRun(of, run)))
-  }
-  return executeRun(of, makeRun(drain))
+  if (options.stream !== true) return executeRun(of, makeRun(of, ids, drain))
+  return new ResponseStream(
+    new PumpSource(
+      (sink) => makeRun(of, ids, sink),
+      (run) => executeRun(of, run),
+    ),
+  )
+}
+
+function makeRun(
+  { agent, messages, options, pipelines }: RunPlan,
+  ids: IdSource,
+  sink: RunInit['sink'],
+): Run {
+  return new Run({
+    ...options,
+    session: undefined,
+    middlewares: pipelines.middlewares.all,
+    sink,
+    input: messages,
+    fallbackText: agent.fallbackText,
+    id: options.runId,
+    agentName: agent.name,
+    store: agent.store,
+    storeTimeoutMs: agent.storeTimeoutMs,
+    signer: agent.sign,
+    clock: agent.clock,
+    random: agent.random,
+    ids,
+  })
 }
 
 async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
@@ -157,8 +167,6 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   const call = new AgentCall(run, of)
   let claims: Claims | undefined
   let turn: SessionTurn | undefined
-  let left: Promise<void> | undefined
-  const leave = (): Promise<void> => (left ??= turn?.leave() ?? Promise.resolve())
   try {
     run.throwIfAborted()
     if (checkpoint !== undefined) {
@@ -200,10 +208,14 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     if (response.status === 'budget_exhausted' && options.keepPartial === true) {
       keepPartial(call, response.messages)
     }
-    await claims?.settle(response.status)
+    if (claims !== undefined) await claims.settle(response.status)
     const closing = closeRun(call, response)
     const closed = 'then' in closing ? await closing : closing
-    await leave()
+    if (turn !== undefined) {
+      const leaving = turn.leave()
+      turn = undefined
+      await leaving
+    }
     return closed
   } catch (error) {
     await claims?.settle()
@@ -213,7 +225,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       keepPartial(call, outcome.messages)
     }
     // An abort does not wait for the store.
-    const leaving = leave().catch(() => {})
+    const leaving = turn?.leave().catch(() => {})
     if (!run.aborted) await leaving
     throw failure
   } finally {
@@ -262,7 +274,6 @@ function callTools(view: AgentView): Promise<AgentResponse> {
 
 function loopInputOf(view: AgentView): LoopInput {
   const { call, instructions, options, ownSignal } = view
-  const { run } = call
   const { agent, config, pipelines } = call.plan
   return {
     client: agent.client,
@@ -270,8 +281,26 @@ function loopInputOf(view: AgentView): LoopInput {
     options,
     config,
     signal: ownSignal,
-    waitingIn: (group) => waitingIn(run, group, agent.approvals),
+    approvals: agent.approvals,
     callModel: pipelines.callModel,
     callFunction: pipelines.callFunction,
   }
+}
+
+/** Tools of a run: the agent's, the run's, and those of the model options. */
+function toolsOf({ agent, options, config }: RunPlan, { tools: more }: ChatOptions): LiveTools {
+  const own = agent.tools
+  const { tools } = options
+  const all =
+    tools === undefined && more === undefined
+      ? own
+      : [...own, ...(tools ?? none), ...(more ?? none)]
+  return new LiveTools(all, config.additionalTools)
+}
+
+/** Instructions of the agent, followed by those of the run. */
+function joinInstructions(base: string | undefined, more: string | undefined): string | undefined {
+  checkInstructions(more)
+  if (base === undefined || more === undefined || base === more) return more ?? base
+  return `${base}\n${more}`
 }

@@ -14,11 +14,7 @@ import { createSession } from '../messages/session.ts'
 import { loopConfiguration } from '../loop/limits.ts'
 import type { MessageInput } from '../messages/message.ts'
 import { OpenApprovals } from '../pausing/open-approvals.ts'
-import {
-  checkStoreNeeds,
-  disposeMiddlewares,
-  sortMiddlewares,
-} from '../pipeline/sort-middleware.ts'
+import { disposeMiddlewares, sortMiddlewares } from '../pipeline/sort-middleware.ts'
 import type { SigningKey } from '../run/checkpoint-signer.ts'
 import { CheckpointSigner } from '../run/checkpoint-signer.ts'
 import type { KeyValueStore } from '../store/store.ts'
@@ -26,7 +22,7 @@ import type { ResponseStream } from '../stream/response-stream.ts'
 import type { Pipelines } from './agent-call.ts'
 import type { AgentOptions, RunOptions } from './agent-options.ts'
 import { agentOptionNames, modelOptionsHint } from './agent-options.ts'
-import { resumeRun, startRun } from './agent-run.ts'
+import { pipelinesOf, resumeRun, startRun } from './agent-run.ts'
 
 interface RunFormat<Value> {
   readonly options?: FormatOption<Value> | undefined
@@ -85,7 +81,7 @@ export class Agent<Data = unknown, Value = unknown> {
   readonly random: (() => number) | undefined
   /** Middlewares of every run, outermost first. Read at the start of each run. */
   middleware: MiddlewareInput
-  /** @internal The pipelines of the last run that added no middlewares. */
+  /** @internal The pipelines of runs that add no middleware. */
   readonly composed: { last?: Pipelines } = {}
   /** @internal Approvals that runs without a session have asked for. */
   readonly approvals: OpenApprovals = new OpenApprovals()
@@ -102,8 +98,6 @@ export class Agent<Data = unknown, Value = unknown> {
     checkInstructions(options.instructions)
     const isRandom = options.random === undefined || typeof options.random === 'function'
     checkValue(isRandom, 'agent: `random`', 'be a function', options.random)
-    const { all } = sortMiddlewares([client.middleware, middleware], 'agent')
-    checkStoreNeeds(options.store, all)
     this.name = name
     this.description = options.description
     this.client = client
@@ -121,6 +115,8 @@ export class Agent<Data = unknown, Value = unknown> {
     this.clock = clockOf(options.clock)
     this.random = options.random
     this.fallbackText = options.fallbackText ?? 'I could not finish this with the tools at hand.'
+    // Composes the middleware for the first run, and checks it here.
+    pipelinesOf(this, {})
   }
 
   /**

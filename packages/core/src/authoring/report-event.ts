@@ -33,6 +33,7 @@ export const middlewareEvents: readonly string[] = /* @__PURE__ */ Object.freeze
   'schema',
   'summarize',
   'timeout',
+  'tool_policy',
   'truncate',
 ])
 

@@ -13,6 +13,13 @@ export function freezePlain<Value>(value: Value): Value {
 
 /** Copies plain objects and lists at every depth. Instances of classes are shared with the original. */
 export function copyPlain<Value>(value: Value): Value {
+  if (!isPlain(value)) return value
+  // Most arguments have no values that could be shared.
+  const isFlat = !Array.isArray(value) && !Object.values(value).some(isPlain)
+  return isFlat ? { ...value } : copyDeep(value)
+}
+
+function copyDeep<Value>(value: Value): Value {
   const copies = new Map<object, object>()
   const open: object[] = []
   const copyOf = (entry: unknown): unknown => {

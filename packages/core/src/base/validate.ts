@@ -1,6 +1,11 @@
 import { validateJsonSchema } from './json-schema.ts'
-import type { Schema, StandardIssue, StandardResult } from './standard-schema.ts'
-import { isStandardSchema } from './standard-schema.ts'
+import type {
+  JsonSchema,
+  Schema,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+} from './standard-schema.ts'
 
 /**
  * Validates a value with any schema. Async only if the schema is. An exception in the schema, for
@@ -11,12 +16,13 @@ export function validate<Output>(
   schema: Schema<Output>,
   value: unknown,
 ): StandardResult<Output> | Promise<StandardResult<Output>> {
-  if (!isStandardSchema(schema)) {
-    const issues = validateJsonSchema(schema, value)
+  const standard = (schema as Partial<StandardSchema<unknown, Output>>)['~standard']
+  if (standard === undefined) {
+    const issues = validateJsonSchema(schema as JsonSchema, value)
     return issues.length > 0 ? { issues } : { value: value as Output }
   }
   try {
-    const result = schema['~standard'].validate(value)
+    const result = standard.validate(value)
     return 'then' in result ? result.then(undefined, failed) : result
   } catch (error) {
     return failed(error)

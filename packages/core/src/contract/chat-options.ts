@@ -141,6 +141,7 @@ export function isRequired(toolChoice: ChatOptions['toolChoice']): boolean {
  */
 export function resolveToolChoice(options: ChatOptions, state: LoopState): ChatOptions {
   const { toolChoice: given } = options
+  if (given === undefined) return options
   const toolChoice = typeof given === 'function' ? given(state) : given
   const isNamed =
     isObject(toolChoice) &&
@@ -154,8 +155,8 @@ export function resolveToolChoice(options: ChatOptions, state: LoopState): ChatO
 
 /** @throws TypeError for instructions that are no text */
 export function checkInstructions(given: unknown): void {
-  const isText = given === undefined || typeof given === 'string'
-  checkValue(isText, '`instructions`', 'be a string', given)
+  if (given === undefined || typeof given === 'string') return
+  checkValue(false, '`instructions`', 'be a string', given)
 }
 
 const noOptions: ChatOptions = Object.freeze({})

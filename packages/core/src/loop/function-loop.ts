@@ -7,7 +7,6 @@ import { endingOf, isPause } from '../contract/control-flow.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
 import type { AgentResponse, PendingRequest, RunEnding } from '../contract/outcome.ts'
 import { isTermination } from '../contract/termination.ts'
-import type { CallGroup } from '../messages/call-results.ts'
 import {
   callAddress,
   callGroup,
@@ -20,7 +19,9 @@ import { toChatResponse } from '../messages/chat-response.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import { visibleHistory } from '../messages/visible-history.ts'
+import { waitingIn } from '../pausing/approvals.ts'
 import { saveStep } from '../pausing/checkpoint.ts'
+import type { OpenApprovals } from '../pausing/open-approvals.ts'
 import type { CallModel } from '../pipeline/chat-call.ts'
 import { callRestart, ChatCall } from '../pipeline/chat-call.ts'
 import { superseded } from '../pipeline/compose.ts'
@@ -41,8 +42,8 @@ export interface LoopInput {
   readonly signal: AbortSignal | undefined
   readonly callModel: CallModel
   readonly callFunction: CallTool
-  /** Requests that are still open for calls of a group, by position. */
-  readonly waitingIn: (group: CallGroup) => ReadonlyMap<string, PendingRequest>
+  /** Approvals that runs of the agent wait for. */
+  readonly approvals: OpenApprovals
 }
 
 /** Model call, tool calls, model call … until there is an answer or a reason to stop. */
@@ -84,11 +85,8 @@ class FunctionLoop {
 
   /** Groups with calls that a pause or a crash left open. */
   openGroups(): readonly string[] {
-    const { steps, messages } = this.#run.journal
-    const groups = steps.filter((step) => step.kind === 'calls').map(({ group }) => group)
-    return groups.filter(
-      (id, at) => groups.indexOf(id) === at && callGroup(messages.all, id)?.open.length,
-    )
+    const { calledGroups, messages } = this.#run.journal
+    return calledGroups.filter((id) => callGroup(messages.all, id)?.open.length)
   }
 
   /** Resumes open calls with the answers to their requests. */
@@ -113,7 +111,7 @@ class FunctionLoop {
         addResults(run, cancelledResults(calls, 'the run ended'), id)
         continue
       }
-      const waiting = this.#input.waitingIn(group)
+      const waiting = waitingIn(run, group, this.#input.approvals)
       const next = await this.#work(id, { calls: group.open, waiting, oneByOne: asked })
       pending.push(...(next?.pending ?? []))
       if (ending === undefined || next?.status !== 'completed') ending = next ?? ending
@@ -209,7 +207,6 @@ class FunctionLoop {
     const run = this.#run
     const { client, signal, callModel } = this.#input
     const options = (this.#options = edits.options ?? this.#input.options)
-    run.servedBy = undefined
     const { offered } = run.tools
     const own = edits.options?.tools
     const isEdited = own !== undefined && own !== this.#shown

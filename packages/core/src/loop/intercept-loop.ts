@@ -13,6 +13,7 @@ import { errorResult, toFunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 import type { PipelineCall } from '../pipeline/compose.ts'
 import { compose, defineInputs, MiddlewareView } from '../pipeline/compose.ts'
+import { freezeResponse } from '../pipeline/content-call.ts'
 import type {
   BatchOutcome,
   IterationEdits,
@@ -88,8 +89,8 @@ class InterceptedLevels implements LoopLevels {
     const runMiddleware = compose<BatchView, BatchOutcome, BatchOutcome>(
       middlewares,
       async (view) => {
-        const { given } = view
-        call.finish(given === undefined ? await work() : { ...nothing, results: given })
+        const { skipped } = view
+        call.finish(skipped === undefined ? await work() : { ...nothing, results: skipped })
         run.progress.moveTo(position)
         this.#iteration!.addResults(call.results!)
       },
@@ -158,14 +159,10 @@ abstract class LoopCall<Result> implements PipelineCall<Result> {
 }
 
 /** The view of a middleware that may edit inputs until what is inside it has begun. */
-abstract class LoopView<Result, Call extends LoopCall<Result>> extends MiddlewareView<Result> {
-  readonly call: Call
-
-  constructor(call: Call, depth: number, inputs: object) {
-    super(depth, inputs)
-    this.call = call
-  }
-
+abstract class LoopView<Result, Call extends LoopCall<Result>> extends MiddlewareView<
+  Result,
+  Call
+> {
   get run(): Run {
     return this.call.run
   }
@@ -209,6 +206,7 @@ class IterationCall extends LoopCall<Ended> {
   }
 
   respond(response: ChatResponse): void {
+    freezeResponse(response)
     this.response = response
   }
 
@@ -337,15 +335,15 @@ class BatchView extends LoopView<BatchOutcome, BatchCall> implements BatchContex
   }
 
   /** Results of calls that a middleware has skipped. Undefined if they are executed. */
-  get given(): readonly FunctionResultContent[] | undefined {
+  get skipped(): readonly FunctionResultContent[] | undefined {
     const { calls, overrideResult } = this
-    return this.skipToolExecution ? calls.map((call) => skipped(call, overrideResult)) : undefined
+    return this.skipToolExecution ? calls.map((call) => skip(call, overrideResult)) : undefined
   }
 }
 
 defineInputs(BatchView, 'skipToolExecution', 'overrideResult')
 
-function skipped(
+function skip(
   call: FunctionCallContent,
   override: BatchContext['overrideResult'],
 ): FunctionResultContent {

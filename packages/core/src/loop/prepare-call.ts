@@ -120,7 +120,7 @@ async function passAnswer(run: Run, prepared: PreparedCall, answer: FunctionResu
     'processAnswer' in one ? { name: one.name, process: one.processAnswer.bind(one) } : [],
   )
   const call = new FunctionCall(run, prepared, undefined, false)
-  const result = await composeToolCall(handlers, () => void (call.result = answer))(call)
+  const result = await composeToolCall(handlers, () => call.answer(answer))(call)
   if (call.terminates !== undefined) throw call.terminates
   return { result }
 }
@@ -145,14 +145,15 @@ function prepareNew({ callGates, ids }: Run, prepared: PreparedCall): Step | Pro
   if (execute === undefined) {
     return { pending: { kind: 'function-call', id: ids.createSecretId('call'), address, call } }
   }
-  const isPolicy = typeof approval === 'function'
   const ask = (asks: boolean): Step | Promise<Step> => {
+    if (callGates.length === 0) return decided(prepared, asks, ids)
     const gated = askGates(callGates, { callId, arguments: args, tool, call, asks })
     return isThenable(gated)
       ? gated.then((more) => decided(prepared, more || asks, ids))
       : decided(prepared, gated || asks, ids)
   }
-  const asks = isPolicy ? approval({ callId, arguments: args }) : approval === 'always'
+  if (typeof approval !== 'function') return ask(approval === 'always')
+  const asks = approval({ callId, arguments: args })
   return isThenable(asks) ? asks.then(ask) : ask(asks)
 }
 

@@ -113,11 +113,11 @@ class BatchWork {
   }
 
   take(at: number, step: Step): void {
-    if ('result' in step) this.#outcomes[at] = { result: step.result }
+    if ('result' in step) this.#finish(at, step.result)
     else if ('pending' in step) this.#pending.push(step.pending)
     else if (this.#executed + this.#jobs.length < this.#budget)
       this.#jobs.push({ at, prepared: step.run })
-    else this.#outcomes[at] = overBudget
+    else this.#finish(at, overBudget)
   }
 
   /** Runs what may run. */
@@ -142,15 +142,7 @@ class BatchWork {
     run.progress.moveTo(address)
     const call = new FunctionCall(run, prepared, signal, config.includeDetailedErrors)
     return callFunction(call).then(
-      (result) => {
-        const { executed, terminates } = call
-        this.#executed++
-        this.#outcomes[at] = { result: Object.freeze(result), terminates }
-        // A middleware that ended the loop ends it again after a crash.
-        if (terminates !== undefined) return undefined
-        run.journal.record({ kind: 'call', address, result })
-        return executed ? undefined : saveStep(run)
-      },
+      (result) => this.#finish(at, Object.freeze(result), call),
       (error: unknown) => {
         if (!isPause(error)) throw error
         this.#interrupted = true
@@ -158,6 +150,18 @@ class BatchWork {
         this.#pending.push(...error.requests.filter(({ path }) => path !== undefined))
       },
     )
+  }
+
+  /** Records the result of a call, of one that has not run too. All results of a batch come through here. */
+  #finish(at: number, result: FunctionResult, call?: FunctionCall): void | Promise<void> {
+    this.#outcomes[at] = { result, terminates: call?.terminates }
+    if (call === undefined) return undefined
+    this.#executed++
+    // A middleware that ended the loop ends it again after a crash.
+    if (call.terminates !== undefined) return undefined
+    const run = this.#run
+    run.journal.record({ kind: 'call', address: this.#addresses[at]!, result })
+    return call.executed || !run.keepsSteps ? undefined : saveStep(run)
   }
 
   outcome(): BatchOutcome {
@@ -201,9 +205,7 @@ function resultOf(
   }
 }
 
-const overBudget: CallOutcome = {
-  result: errorResult('budget', 'the run may not call more tools'),
-}
+const overBudget = errorResult('budget', 'the run may not call more tools')
 
 const cancelled: CallOutcome = { result: errorResult('cancelled', 'the run ended') }
 const countsAsError: ReadonlySet<string> = new Set([

@@ -13,6 +13,7 @@ export function addAll(
   kind: 'messages' | 'response' = 'messages',
 ): void {
   run.journal.record({ kind, messages })
+  if (!run.sink.streaming) return
   for (const { id: messageId, ...rest } of messages) run.sink.push({ ...rest, messageId })
 }
 
@@ -31,7 +32,7 @@ export function addResults(
     groupId === undefined || all.at(-1)?.id === groupId ? undefined : callGroup(all, groupId)
   const at = group?.end ?? all.length
   journal.record({ kind: 'results', at, message, executed, failed })
-  sink.push({ contents: results, role: 'tool', messageId: message.id })
+  if (sink.streaming) sink.push({ contents: results, role: 'tool', messageId: message.id })
 }
 
 /**
@@ -90,8 +91,8 @@ export function loopResponse(
     attempts,
     pending: status === 'paused' ? [...pending, ...run.interrupts.pending] : [],
     reason,
-    ...(value === undefined || status === 'terminated' ? undefined : { value }),
   }
-  if (status !== 'paused') run.journal.record({ kind: 'end', response })
-  return response
+  const whole = value === undefined || status === 'terminated' ? response : { ...response, value }
+  if (status !== 'paused') run.journal.record({ kind: 'end', response: whole })
+  return whole
 }

@@ -19,6 +19,7 @@ export interface FunctionResult {
  * `FunctionResult` is returned unchanged. Never throws.
  */
 export function toFunctionResult(value: unknown): FunctionResult {
+  if (typeof value === 'string') return { contents: [{ type: 'text', text: value }], value }
   try {
     if (isFunctionResult(value)) return value
     const parts: unknown[] = Array.isArray(value) && value.some(isPart) ? [...value] : [value]

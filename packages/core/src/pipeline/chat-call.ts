@@ -1,8 +1,8 @@
 import { onAbort } from '../base/promises.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
-import { mergeChatOptions } from '../contract/chat-options.ts'
-import type { ChatClient, ChatContext } from '../contract/chat.ts'
+import { mergeChatOptions, checkInstructions, resolveToolChoice } from '../contract/chat-options.ts'
+import type { ChatClient, ChatContext, ChatRequest } from '../contract/chat.ts'
 import { isPause } from '../contract/control-flow.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import { isProviderError } from '../contract/provider-error.ts'
@@ -11,12 +11,15 @@ import { isTermination } from '../contract/termination.ts'
 import type { ChatResponse, ChatResponseInit } from '../messages/chat-response.ts'
 import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
-import type { ResponseFold } from '../messages/response-fold.ts'
 import type { Run } from '../run/run.ts'
 import type { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { Failure } from '../stream/update-sink.ts'
-import { defineInputs } from './compose.ts'
+import { defineInputs, superseded } from './compose.ts'
 import { ContentCall, ContentView } from './content-call.ts'
+import { none } from '../base/none.ts'
+import { ResponseFold } from '../messages/response-fold.ts'
+import { dropCalls } from './drop-calls.ts'
+import { ownIds } from './own-ids.ts'
 
 /** Input of a model call. */
 export interface ChatCallInput {
@@ -60,11 +63,6 @@ export class ChatCall extends ContentCall<ChatResponse> {
     this.#callModel = callModel
   }
 
-  /** The client that the middlewares of this call belong to. */
-  get client(): ChatClient {
-    return this.input.client
-  }
-
   async repeat(
     options: ChatOptions | undefined,
     signal: AbortSignal | undefined,
@@ -92,10 +90,14 @@ export class ChatCall extends ContentCall<ChatResponse> {
    * Makes the signal for the provider. It aborts with `outer`, and when the response is no longer
    * needed: a middleware canceled the call, or a transform threw.
    */
-  request(outer: AbortSignal | undefined, format: ResponseFormat | undefined): AbortSignal {
+  request(
+    outer: AbortSignal | undefined,
+    provider: string,
+    format: ResponseFormat | undefined,
+  ): AbortSignal {
     ;(outer ?? this.run).throwIfAborted()
     const controller = (this.#request = new AbortController())
-    this.run.progress.beginRequest(this, format)
+    this.run.progress.beginRequest(this, provider, format)
     // A later abort of the run itself reaches the request through the call that fails of it.
     if (outer !== undefined) this.#letGo = onAbort(outer, (reason) => controller.abort(reason))
     return controller.signal
@@ -144,7 +146,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
 
   override settle(result: ChatResponse): void {
     super.settle(result)
-    this.run.gather(undefined)
+    if (this.stream) this.run.gather(undefined)
   }
 
   protected get takenIds(): readonly Message[] {
@@ -195,3 +197,101 @@ defineInputs(ChatView, 'client')
 
 /** Tells a consumer to discard the updates of the current model call. */
 export const callRestart: AgentResponseUpdate = Object.freeze({ contents: [], restart: true })
+
+/** The innermost handler of a model call: reads the context, calls the provider, counts what it cost. */
+export function callClient(context: ChatView): void | Promise<void> {
+  const { call, client } = context
+  const { run } = call
+  const model = run.journal.take('model')
+  if (model !== undefined) {
+    run.progress.beginRequest(call, client.provider)
+    return call.applyTransforms(model.response, 0)
+  }
+  const request = requestOf(context)
+  if (request.options.toolChoice === 'none') call.register(dropCalls(run), context.depth, '')
+  return call.stream ? streamed(context, client, request) : whole(context, client, request)
+}
+
+function requestOf({ call, inputs, ownSignal }: ChatView): ChatRequest {
+  const { run } = call
+  const { client, messages, instructions, options } = inputs as ChatCallInput
+  const { offered: visible } = run.tools
+  const isSame = call.shown === visible || options.tools === undefined
+  const current = isSame ? options : withoutRemoved(options, call.shown, visible)
+  const { tools = none, toolChoice, responseFormat } = current
+  call.requested = { visible: call.shown, tools, toolChoice }
+  checkInstructions(instructions)
+  const resolved = resolveToolChoice(current, run.journal.loop)
+  const signal = call.request(ownSignal, client.provider, responseFormat)
+  return { messages, instructions, options: resolved, signal }
+}
+
+/** Options without the tools that a middleware has removed from the run since they were made. */
+function withoutRemoved(
+  options: ChatOptions,
+  shown: readonly ToolDefinition[],
+  visible: readonly ToolDefinition[],
+): ChatOptions {
+  const tools = options.tools!.filter((tool) => visible.includes(tool) || !shown.includes(tool))
+  return { ...options, tools: tools.length > 0 ? tools : undefined }
+}
+
+/** A middleware may have put another client in place. Its own middlewares run too. */
+function isMiddlewareGuest(client: ChatClient, { input }: ChatCall): boolean {
+  return client !== input.client && client.middleware.length > 0
+}
+
+async function whole(
+  { call, ownSignal }: ChatView,
+  client: ChatClient,
+  request: ChatRequest,
+): Promise<void> {
+  const { run, generation } = call
+  try {
+    const asked = isMiddlewareGuest(client, call)
+      ? client.getResponse([...request.messages], callOptions(request, run))
+      : client.respond(request)
+    const response = await run.unlessAborted(asked, ownSignal)
+    run.addUsage(response.usage)
+    if (generation === call.generation) {
+      const waiting = call.applyTransforms(response, Infinity, ownSignal)
+      if (waiting !== undefined) await waiting
+    }
+    if (generation !== call.generation) throw superseded()
+  } catch (error) {
+    throw call.break(error, generation)
+  }
+  call.complete()
+}
+
+async function streamed(
+  { call }: ChatView,
+  client: ChatClient,
+  request: ChatRequest,
+): Promise<void> {
+  const { run, generation } = call
+  const fold = new ResponseFold(run.ids)
+  try {
+    const source = isMiddlewareGuest(client, call)
+      ? client.getResponse([...request.messages], { ...callOptions(request, run), stream: true })
+      : client.stream(request)
+    const transforms = call.open(
+      Infinity,
+      fold,
+      ownIds(() => run.messages.all, run.ids),
+    )
+    run.gather(fold)
+    await run.sink.drive(source, transforms)
+    if (transforms.next?.terminated === true) run.endUpdates()
+    const response = fold.response()
+    run.addUsage(response.usage)
+    call.settle(response)
+  } catch (error) {
+    throw call.break(error, generation, fold)
+  }
+  call.complete()
+}
+
+function callOptions({ options, instructions, signal }: ChatRequest, parent: Run) {
+  return { ...options, instructions, signal, parent }
+}

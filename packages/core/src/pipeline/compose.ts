@@ -24,31 +24,36 @@ type Inputs = Readonly<Record<string, unknown>>
  * The view that one middleware has of a call. Each middleware has its own, so that what runs outside never sees
  * an edit of an input.
  */
-export abstract class MiddlewareView<Result> {
-  abstract readonly call: PipelineCall<Result>
+export abstract class MiddlewareView<Result, Call extends PipelineCall<Result>> {
+  declare readonly call: Call
   /** 0 for the outermost middleware. */
-  readonly depth: number
+  declare readonly depth: number
+  /** Inputs as the middleware found them. */
+  declare private readonly given: object
   /** Current values of the inputs. An edit makes a copy. */
-  inputs: object
+  declare inputs: object
   /** Name of the middleware, or of the tool that is called. */
-  owner: string
+  declare owner: string
   /** Promise of the running `callNext()`. Undefined while none is running. */
-  inside: Promise<Result> | undefined
+  declare inside: Promise<Result> | undefined
   /** View of what runs inside. */
-  inner: this | undefined
+  declare inner: this | undefined
   /** True once an assignment no longer reaches the inside: after `callNext()`. */
-  isSent: boolean
+  declare isSent: boolean
   /** An input that was assigned since then. */
-  late: string | undefined
+  declare late: string | undefined
   /** How the middleware broke the rules, which holds even if it swallows the error. */
-  broken: MiddlewareContractError | undefined
-  readonly #given: object
+  declare broken: MiddlewareContractError | undefined
+  /** Overrides the run's signal. */
+  declare ownSignal: AbortSignal | undefined
 
-  /** `given` are the inputs as the middleware finds them. */
-  constructor(depth: number, given: object) {
+  // Declared fields are set here alone, since each call of a run makes some views.
+  constructor(call: Call, depth: number, given: object, ownSignal?: AbortSignal) {
+    this.call = call
     this.depth = depth
-    this.#given = given
+    this.given = given
     this.inputs = given
+    this.ownSignal = ownSignal
     this.owner = ''
     this.inside = this.inner = this.late = this.broken = undefined
     this.isSent = false
@@ -65,7 +70,7 @@ export abstract class MiddlewareView<Result> {
   edit(name: string, value: unknown): void {
     if (value === (this.inputs as Inputs)[name]) return
     if (this.inside === over) throw this.#tooLate(name, 'after it had returned')
-    if (this.isSent && value !== (this.#given as Inputs)[name]) this.late ??= name
+    if (this.isSent && value !== (this.given as Inputs)[name]) this.late ??= name
     this.inputs = { ...this.inputs, [name]: value }
   }
 
@@ -81,17 +86,22 @@ export abstract class MiddlewareView<Result> {
   }
 }
 
+interface AnyView {
+  readonly inputs: object
+  edit(name: string, value: unknown): void
+}
+
 /** Gives a class of views an accessor for each of its inputs. */
 export function defineInputs(
-  View: { readonly prototype: Pick<MiddlewareView<never>, 'inputs' | 'edit'> },
+  View: { readonly prototype: AnyView },
   ...names: readonly string[]
 ): void {
   for (const name of names) {
     Object.defineProperty(View.prototype, name, {
-      get(this: MiddlewareView<never>) {
+      get(this: AnyView) {
         return (this.inputs as Inputs)[name]
       },
-      set(this: MiddlewareView<never>, value: unknown) {
+      set(this: AnyView, value: unknown) {
         this.edit(name, value)
       },
     })
@@ -105,20 +115,10 @@ interface RunCall<Result> extends PipelineCall<Result> {
 }
 
 /** A view of a run, a model call or a tool call. */
-export abstract class CallView<
+export abstract class CallView<Result, Call extends RunCall<Result>> extends MiddlewareView<
   Result,
-  Call extends RunCall<Result>,
-> extends MiddlewareView<Result> {
-  readonly call: Call
-  /** Overrides the run's signal. */
-  ownSignal: AbortSignal | undefined
-
-  constructor(call: Call, depth: number, given: object, ownSignal: AbortSignal | undefined) {
-    super(depth, given)
-    this.call = call
-    this.ownSignal = ownSignal
-  }
-
+  Call
+> {
   get signal(): AbortSignal {
     return this.ownSignal ?? this.call.run.signal
   }
@@ -136,6 +136,8 @@ export abstract class CallView<
   }
 }
 
+type View<Result> = MiddlewareView<Result, PipelineCall<Result>>
+
 interface Middleware<Context, Result> {
   readonly name: string
   process(context: Context, callNext: () => Promise<Result>): void | Promise<unknown>
@@ -145,7 +147,7 @@ interface Middleware<Context, Result> {
  * Nests middlewares around a handler, the first one outermost. The handler puts the result on the call;
  * `recover` says what becomes of an error that has left all middlewares.
  */
-export function compose<Context extends MiddlewareView<Result>, Result, Outcome = Result>(
+export function compose<Context extends View<Result>, Result, Outcome = Result>(
   middlewares: readonly Middleware<Context, Result>[],
   handler: (context: Context) => void | Promise<void>,
   recover: (context: Context, error: unknown) => Outcome | Promise<Outcome>,
@@ -154,11 +156,13 @@ export function compose<Context extends MiddlewareView<Result>, Result, Outcome 
     const middleware = middlewares[context.depth]
     if (middleware !== undefined) context.owner = middleware.name
     try {
-      const running =
+      const running: unknown =
         middleware === undefined
           ? handler(context)
           : middleware.process(context, () => callNext(middleware, context))
-      return isThenable(running) ? running : Promise.resolve()
+      if (running instanceof Promise) return running
+      if (running === undefined) return Promise.resolve()
+      return isThenable(running) ? Promise.resolve(running) : Promise.resolve()
     } catch (error) {
       return Promise.reject(error)
     }
@@ -176,25 +180,36 @@ export function compose<Context extends MiddlewareView<Result>, Result, Outcome 
     ))
   }
 
-  return async (context) => {
+  function end(context: Context): Result | Outcome | Promise<Result | Outcome> {
     try {
-      try {
-        await start(context)
-      } catch (error) {
-        leave(context, undefined, error)
-      }
       const settled = settle(middlewares[0], context, undefined)
-      return settled instanceof Promise ? await settled : settled
+      return settled instanceof Promise
+        ? settled.catch((error: unknown) => recover(context, error))
+        : settled
     } catch (error) {
       return recover(context, error)
     }
   }
+
+  function fail(context: Context, error: unknown): Outcome | Promise<Outcome> {
+    try {
+      return leave(context, undefined, error)
+    } catch (last) {
+      return recover(context, last)
+    }
+  }
+
+  return (context) =>
+    start(context).then(
+      () => end(context),
+      (error: unknown) => fail(context, error),
+    )
 }
 
 function settle<Result>(
   middleware: { readonly name: string } | undefined,
-  context: MiddlewareView<Result>,
-  caller: MiddlewareView<Result> | undefined,
+  context: View<Result>,
+  caller: View<Result> | undefined,
 ): Result | Promise<Result> {
   if (middleware === undefined) return finish('the innermost handler', context, caller)
   const { name } = middleware
@@ -217,8 +232,8 @@ function settle<Result>(
 
 function finish<Result>(
   name: string,
-  context: MiddlewareView<Result>,
-  caller: MiddlewareView<Result> | undefined,
+  context: View<Result>,
+  caller: View<Result> | undefined,
 ): Result {
   const { result } = context.call
   if (context.inside === over) throw superseded()
@@ -232,8 +247,8 @@ function finish<Result>(
 }
 
 function leave<Result>(
-  context: MiddlewareView<Result>,
-  caller: MiddlewareView<Result> | undefined,
+  context: View<Result>,
+  caller: View<Result> | undefined,
   error: unknown,
 ): never {
   const { call, depth, inside } = context
@@ -264,7 +279,7 @@ const over: Promise<never> = new Promise(() => {})
 
 function refuse<Result>(
   { name }: { readonly name: string },
-  context: MiddlewareView<Result>,
+  context: View<Result>,
 ): Promise<never> {
   const problem =
     context.inside === over

@@ -29,7 +29,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
     | undefined
   /** Depth of the middleware that called `callNext()` last. */
   #entered = -1
-  #passage: TransformPipeline<AgentResponseUpdate> | undefined
+  #pipeline: TransformPipeline<AgentResponseUpdate> | undefined
   /** True if content of an earlier pass has reached the caller. */
   #releasedBefore = false
   #settled: Result | undefined
@@ -39,22 +39,23 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   #earlier: Result[] | undefined
   #fault: { readonly error: unknown; readonly depth: number } | undefined
 
+  readonly stream: boolean
+  /** True if middleware, or the caller, may see the result. */
+  protected isSeen = false
+
   constructor(run: Run) {
     this.run = run
+    this.stream = run.sink.streaming
   }
 
   get metadata(): Record<string, unknown> {
     return (this.#metadata ??= {})
   }
 
-  get stream(): boolean {
-    return this.run.sink.streaming
-  }
-
   get released(): boolean {
-    const passage = this.#passage
-    if (passage === undefined || this.#releasedBefore) return this.#releasedBefore
-    return passage.released && this.run.sink.delivered > passage.deliveredBefore
+    const pipeline = this.#pipeline
+    if (pipeline === undefined || this.#releasedBefore) return this.#releasedBefore
+    return pipeline.released && this.run.sink.delivered > pipeline.deliveredBefore
   }
 
   /** `name` is that of the middleware. */
@@ -71,6 +72,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
 
   enter(depth: number): void {
     this.#entered = depth
+    this.isSeen = true
     this.result = undefined
     const kept = this.#transformers?.findLastIndex((entry) => entry.depth <= depth)
     if (kept !== undefined) this.#transformers!.length = kept + 1
@@ -119,11 +121,11 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
     }
     const { generation } = this
     const fold = new ResponseFold(this.run.ids)
-    const passage = this.open(depth, fold)
-    const driving = this.run.sink.drive(this.updatesOf(plain), passage)
+    const pipeline = this.open(depth, fold)
+    const driving = this.run.sink.drive(this.updatesOf(plain), pipeline)
     return this.run.unlessAborted(driving, signal).then(() => {
       if (generation === this.generation)
-        this.settle(passage.changed ? this.refold(plain, fold) : plain)
+        this.settle(pipeline.changed ? this.refold(plain, fold) : plain)
     })
   }
 
@@ -138,11 +140,9 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
 
   settle(result: Result): void {
     if (this.#settled !== undefined) (this.#earlier ??= []).push(this.#settled)
-    // An edit in place would reach the response, and no reader of a stream.
-    Object.freeze(result.messages)
-    Object.freeze(result.functionCalls)
-    this.result = this.#settled = Object.freeze(result)
-    this.#settledBy = this.#passage
+    if (this.isSeen) freezeResponse(result)
+    this.result = this.#settled = result
+    this.#settledBy = this.#pipeline
   }
 
   /** The result that a middleware assigned after the inside had settled, or in place of the inside. */
@@ -151,9 +151,9 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   }
 
   hasTransformers(depth: number): boolean {
-    return (
-      this.#transformers !== undefined && this.#transformers.some((entry) => entry.depth < depth)
-    )
+    // The first one is that of the outermost middleware.
+    const first = this.#transformers?.[0]
+    return first !== undefined && first.depth < depth
   }
 
   /** Begins a pass through the transforms of the middlewares outside `depth`. */
@@ -166,25 +166,25 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
     for (let index = registered.length - 1; index >= 0; index--) {
       if (registered[index]!.depth < depth) transformers.push(registered[index]!.transformer)
     }
-    const passage = new TransformPipeline(transformers, fold, this.next)
-    if (this.mustRestart) passage.restart = this.restartUpdate
+    const pipeline = new TransformPipeline(transformers, fold, this.next)
+    if (this.mustRestart) pipeline.restart = this.restartUpdate
     this.#releasedBefore = this.released
-    this.#passage = passage
-    return passage
+    this.#pipeline = pipeline
+    return pipeline
   }
 
   /** True if the caller has updates that a new pass replaces. */
   protected get mustRestart(): boolean {
-    const passage = this.#passage
+    const pipeline = this.#pipeline
     return (
-      passage !== undefined &&
-      (passage.released || (passage.restart !== undefined && !passage.started))
+      pipeline !== undefined &&
+      (pipeline.released || (pipeline.restart !== undefined && !pipeline.started))
     )
   }
 
   /** True if the caller has the content of `#settled`, and no later pass has replaced it. */
   #isShown(): boolean {
-    return this.#settledBy === this.#passage || !this.#passage!.started
+    return this.#settledBy === this.#pipeline || !this.#pipeline!.started
   }
 
   /** The level further out, where there is one. */
@@ -219,6 +219,13 @@ export abstract class ContentView<
 }
 
 defineInputs(ContentView, 'messages', 'instructions', 'options')
+
+/** Freezes a response that others see: an edit in place would reach the response, and no reader of a stream. */
+export function freezeResponse(response: ChatResponse): void {
+  Object.freeze(response.messages)
+  Object.freeze(response.functionCalls)
+  Object.freeze(response)
+}
 
 function isTransformer(value: object): boolean {
   return ['start', 'transform', 'flush'].some(

@@ -2,7 +2,7 @@ import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { FunctionInvocationContext, Tool, ToolDefinition } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
 import type { MiddlewareTermination } from '../contract/termination.ts'
-import { isToolError } from '../contract/tool-error.ts'
+import { isToolError, ToolError } from '../contract/tool-error.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { toFunctionResult } from '../messages/function-result.ts'
@@ -10,6 +10,13 @@ import type { LiveTools } from '../run/live-tools.ts'
 import type { Run } from '../run/run.ts'
 import type { PipelineCall } from './compose.ts'
 import { CallView, defineInputs } from './compose.ts'
+import { copyPlain } from '../base/plain-data.ts'
+import { isThenable, onAbort } from '../base/promises.ts'
+import { callLater } from '../base/timers.ts'
+import { formatIssues, validate } from '../base/validate.ts'
+import { isPause } from '../contract/control-flow.ts'
+import { isTermination } from '../contract/termination.ts'
+import { saveStep } from '../pausing/checkpoint.ts'
 
 /** One call that is ready to run: its arguments fit the schema. */
 export interface PreparedCall {
@@ -92,6 +99,17 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
     return changed
   }
 
+  /** The call does not run, since it has been answered. */
+  answer(result: FunctionResult): void {
+    this.result = result
+  }
+
+  /** The tool has returned its result, or something else instead. */
+  finish(result: FunctionResult, executed: boolean): void {
+    this.executed = executed
+    this.result = this.insideResult = result
+  }
+
   acceptResult(): void {
     this.insideResult = this.result
   }
@@ -161,4 +179,162 @@ defineInputs(FunctionView, 'arguments', 'data')
  */
 export function isErrorOfTool(context: FunctionInvocationContext, error: unknown): boolean {
   return isToolError(error) || (context as FunctionView).call.toolFault?.error === error
+}
+
+/** Innermost handler of a tool call: reads the context, runs the tool, records its result. */
+export function invokeTool(context: FunctionView): void | Promise<void> {
+  const { call } = context
+  const { run, prepared } = call
+  const { address, tool } = prepared
+  const finished = run.journal.take('tool', address)
+  if (finished !== undefined) return call.finish(finished.result, true)
+  const isEdited = context.arguments !== prepared.arguments
+  if (!isEdited && run.callGates.length === 0) return begin(context, tool)
+  return passGates(context, tool).then((given) =>
+    given === undefined ? begin(context, tool) : call.finish(toFunctionResult(given), false),
+  )
+}
+
+/** Validates edited arguments. Returns what a gate answers instead of the tool. */
+async function passGates(context: FunctionView, tool: Tool): Promise<unknown> {
+  const { run, prepared } = context.call
+  if (context.arguments !== prepared.arguments) {
+    const checking = checkArguments(tool, context.arguments)
+    context.arguments = await run.unlessAborted(checking, context.ownSignal)
+  }
+  seal(context, tool)
+  for (const { execution } of run.callGates) {
+    const given: unknown = await execution?.(context)
+    if (given !== undefined) return given
+  }
+  return undefined
+}
+
+/** The tool, and gates before it, assign to their context too late. */
+function seal(context: FunctionView, { name }: Tool): void {
+  context.owner = name
+  context.isSent = true
+}
+
+/** Runs the tool, unless nobody knows if it ran before a crash. */
+function begin(context: FunctionView, tool: Tool): Promise<void> {
+  const { run, prepared } = context.call
+  const { address } = prepared
+  seal(context, tool)
+  const { idempotent, readOnly, resumable } = tool
+  if (!idempotent && !readOnly && resumable !== true) {
+    if (run.journal.isUncertain(address))
+      throw new ToolError('The process ended while it ran.', { reason: 'uncertain' })
+    if (run.keepsSteps) {
+      run.journal.record({ kind: 'start', address })
+      return saveStep(run)!.then(() => finish(context, tool))
+    }
+  }
+  return finish(context, tool)
+}
+
+async function finish(context: FunctionView, tool: Tool): Promise<void> {
+  const { call } = context
+  const { run, prepared } = call
+  ;(context.ownSignal ?? run).throwIfAborted()
+  run.journal.act()
+  let value: unknown
+  try {
+    // Also for a value that is there, so that a middleware that does not wait for its call is always found.
+    value = await execute(context, tool)
+    if (context.late !== undefined) throw lateEdit(tool, context.late)
+  } catch (error) {
+    const isOfTool = !isTermination(error) && !isPause(error)
+    if (isOfTool && !call.progressFailed) call.toolFault = { error }
+    throw error
+  }
+  const result =
+    value === undefined && call.result !== undefined ? call.result : toFunctionResult(value)
+  call.finish(result, true)
+  run.journal.record({ kind: 'tool', address: prepared.address, result })
+  if (run.keepsSteps) await saveStep(run)
+}
+
+function lateEdit({ name }: Tool, input: string): MiddlewareContractError {
+  const problem = `the tool "${name}" assigned context.${input}, where it changes nothing`
+  return new MiddlewareContractError('', problem)
+}
+
+/** @throws ToolError that names the fields and not the values */
+async function checkArguments(
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const checked = await validate(tool.parameters, args)
+  if (checked.issues === undefined) return checked.value as Record<string, unknown>
+  throw new ToolError(formatIssues(checked.issues), { reason: 'invalid_arguments' })
+}
+
+function execute(context: FunctionView, tool: Tool): unknown {
+  const { timeoutMs } = tool
+  if (timeoutMs !== undefined) return executeWithin(context, tool, timeoutMs)
+  const returned = start(context, tool)
+  if (typeof returned === 'string') return returned
+  return isThenable(returned)
+    ? context.call.run.unlessAborted(Promise.resolve(returned), context.ownSignal)
+    : returned
+}
+
+async function executeWithin(
+  context: FunctionView,
+  tool: Tool,
+  timeoutMs: number,
+): Promise<unknown> {
+  const { signal: outer } = context
+  const controller = new AbortController()
+  const stop = onAbort(outer, (reason) => controller.abort(reason))
+  const stopTimer = callLater(context.run.clock, timeoutMs, () => {
+    controller.abort(new ToolError(`it took more than ${timeoutMs} ms`, { reason: 'timeout' }))
+  })
+  context.signal = controller.signal
+  try {
+    return await context.run.unlessAborted((async () => start(context, tool))(), controller.signal)
+  } finally {
+    stopTimer()
+    stop()
+  }
+}
+
+function start(context: FunctionView, tool: Tool): unknown {
+  // A tool that changes its arguments changes nothing for a retry.
+  const returned = tool.execute!(copyPlain(context.arguments), context)
+  return isAsyncGenerator(returned) ? drainGenerator(context, tool, returned) : returned
+}
+
+/**
+ * Emits the values that a generator yields as progress, and returns its return value as the result.
+ */
+async function drainGenerator(
+  context: FunctionView,
+  tool: Tool,
+  generator: AsyncGenerator<unknown, unknown>,
+): Promise<unknown> {
+  const { callId, run, signal } = context
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const step = await generator.next()
+      if (step.done === true) return step.value
+      const value = context.call.progressOf(step.value)
+      if (value === undefined && step.value !== undefined) continue
+      run.emit({
+        type: 'tool-progress',
+        data: { callId, name: tool.name, value },
+        public: tool.publicProgress === true,
+      })
+    }
+  } finally {
+    await generator.return?.(undefined)
+  }
+}
+
+function isAsyncGenerator(value: unknown): value is AsyncGenerator<unknown, unknown> {
+  return (
+    typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value
+  )
 }

@@ -2,9 +2,8 @@ import type { ChatMiddleware } from '../contract/chat.ts'
 import { endsRun, isTermination } from '../contract/termination.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { toChatResponse } from '../messages/chat-response.ts'
-import { callClient } from './call-client.ts'
 import type { CallModel } from './chat-call.ts'
-import { ChatView } from './chat-call.ts'
+import { callClient, ChatView } from './chat-call.ts'
 import { compose } from './compose.ts'
 
 /** Makes the function that runs one model call through its middlewares. */

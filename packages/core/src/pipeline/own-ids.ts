@@ -7,10 +7,18 @@ import type { UpdateTransformer } from '../stream/update-transformer.ts'
 export function withOwnIds(
   messages: readonly Message[],
   taken: readonly Message[],
-  { createId }: IdSource,
+  source: IdSource,
 ): readonly Message[] {
   // One message, as most answers are, is quicker to look for.
-  if (messages.length === 1 && messages[0]!.id && !has(taken, messages[0]!.id)) return messages
+  const isOwn = messages.length === 1 && messages[0]!.id && !has(taken, messages[0]!.id)
+  return isOwn ? messages : renamed(messages, taken, source)
+}
+
+function renamed(
+  messages: readonly Message[],
+  taken: readonly Message[],
+  { createId }: IdSource,
+): readonly Message[] {
   const roles = new Map<string, string>()
   const ids = new Set(taken.map(({ id }) => id))
   return messages.map((entry) => {

@@ -73,7 +73,10 @@ function reach(entry: Lists, all: readonly Middleware[], from: number): number {
   if (entry === undefined) return from
   if (!isList(entry)) return all[from] === entry ? from + 1 : NaN
   let at = from
-  for (const part of entry) at = reach(part, all, at)
+  for (const part of entry) {
+    const isNext = part !== undefined && all[at] === part
+    at = isNext ? at + 1 : reach(part, all, at)
+  }
   return at
 }
 

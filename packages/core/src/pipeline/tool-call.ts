@@ -8,8 +8,7 @@ import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult, toFunctionResult } from '../messages/function-result.ts'
 import { compose } from './compose.ts'
 import type { FunctionCall, CallTool } from './function-call.ts'
-import { FunctionView } from './function-call.ts'
-import { invokeTool } from './invoke-tool.ts'
+import { FunctionView, invokeTool } from './function-call.ts'
 
 /**
  * Makes the function that runs one tool call through its middlewares. What the tool throws becomes a

@@ -20,10 +20,10 @@ export class Interrupts {
     this.#ids = ids
   }
 
-  /** `place` is where it is asked: `run`, the number of a model call, or the position of a tool call. */
-  async ask(payload: unknown, place: string | number): Promise<unknown> {
+  /** `position` is where it is asked: `run`, the number of a model call, or the position of a tool call. */
+  async ask(payload: unknown, position: string | number): Promise<unknown> {
     const { answers, state } = this.#journal
-    const question = `${questionMark}${place} ${JSON.stringify(payload)}`
+    const question = `${questionMark}${position} ${JSON.stringify(payload)}`
     const count = this.#asked.get(question) ?? 0
     this.#asked.set(question, count + 1)
     const address = `${question}#${count}`
@@ -43,11 +43,11 @@ export class Interrupts {
    * Says from which tool call a pause came: of those that run side by side nobody knows while they
    * ask. The call will ask again when it runs again, alone.
    */
-  claim({ requests: [request] }: RunPaused, place: string): void {
+  claim({ requests: [request] }: RunPaused, position: string): void {
     const at = this.pending.indexOf(request as Question)
     if (at < 0) return
     const question = this.pending[at]!
-    const address = `${questionMark}${place} ${JSON.stringify(question.payload)}#0`
+    const address = `${questionMark}${position} ${JSON.stringify(question.payload)}#0`
     this.pending[at] = { ...question, address }
   }
 }

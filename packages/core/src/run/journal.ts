@@ -63,9 +63,16 @@ export class Journal {
     return this.#steps
   }
 
+  /** Ids of the groups of calls that were executed, in order. */
+  get calledGroups(): readonly string[] {
+    if (this.#steps.length < 2) return none
+    const groups = this.#steps.flatMap((step) => (step.kind === 'calls' ? step.group : []))
+    return [...new Set(groups)]
+  }
+
   /** Requests of the checkpoint that stay open, since the run has had no effect. */
   get open(): readonly PendingRequest[] {
-    return this.acted ? [] : (this.state?.pending ?? [])
+    return this.acted ? none : (this.state?.pending ?? none)
   }
 
   /** True once agent middlewares have let the run in. */
@@ -80,67 +87,15 @@ export class Journal {
         ? this.#steps.findIndex((other) => other.kind === 'agent' && other.address === step.address)
         : -1
     this.#steps[at < 0 ? this.#steps.length : at] = step
-    this.#apply(step)
-  }
-
-  /**
-   * Begins the loop with `messages`, if it has not begun before a pause. An agent middleware may enter it
-   * again: then the journal continues from where it was the first time, with the calls that were open then
-   * and have been executed since.
-   */
-  enter(messages: () => readonly Message[]): void {
-    const later = this.#entered === undefined ? none : this.#steps.slice(this.#entered)
-    if (this.#entered === undefined) this.#entered = this.#steps.length
-    else this.#replay(this.#steps.slice(0, this.#entered))
-    if (!this.#steps.some(({ kind }) => kind === 'begin')) {
-      this.record({ kind: 'begin', messages: messages() })
-    }
-    if (later.length === 0) return
-    const known = new Set(this.messages.all.map(({ id }) => id))
-    const executed = later.filter(
-      (step) =>
-        (step.kind === 'call' || step.kind === 'tool') &&
-        known.has(step.address.slice(0, step.address.lastIndexOf(':'))),
-    )
-    this.#steps.push(...executed)
-    this.#unfinished.push(...executed)
-  }
-
-  /** Takes out the next recorded step of an unfinished model call or tool call. */
-  take<Kind extends 'model' | 'tool' | 'call'>(
-    kind: Kind,
-    address?: string,
-  ): Step<Kind> | undefined {
-    const at = this.#unfinished.findIndex(
-      (step) => step.kind === kind && (step as { address?: string }).address === address,
-    )
-    return at < 0 ? undefined : (this.#unfinished.splice(at, 1)[0] as Step<Kind>)
-  }
-
-  /** Returns true if the tool of a call began before a crash, and nobody knows what it did. */
-  isUncertain(address: string): boolean {
-    return this.#unfinished.some((step) => step.kind === 'start' && step.address === address)
-  }
-
-  #replay(steps: readonly JournalStep[]): void {
-    this.#steps = []
-    this.#unfinished = []
-    this.loop = notBegun
-    this.end = undefined
-    for (const step of steps) {
-      this.record(step)
-      this.#unfinished.push(step)
-    }
-  }
-
-  #apply(step: JournalStep): void {
     const { messages } = this
     switch (step.kind) {
       case 'begin':
         return messages.begin(step.messages)
       case 'response': {
         this.acted = true
-        this.#unfinished = this.#unfinished.filter(({ kind }) => kind !== 'model')
+        if (this.#unfinished.length > 0) {
+          this.#unfinished = this.#unfinished.filter(({ kind }) => kind !== 'model')
+        }
         this.loop = { ...this.loop, iteration: this.loop.iteration + 1 }
         return messages.add(step.messages)
       }
@@ -185,6 +140,57 @@ export class Journal {
         return undefined
       default:
         return undefined
+    }
+  }
+
+  /**
+   * Begins the loop with `messages`, if it has not begun before a pause. An agent middleware may enter it
+   * again: then the journal continues from where it was the first time, with the calls that were open then
+   * and have been executed since.
+   */
+  enter(messages: () => readonly Message[]): void {
+    const later = this.#entered === undefined ? none : this.#steps.slice(this.#entered)
+    if (this.#entered === undefined) this.#entered = this.#steps.length
+    else this.#replay(this.#steps.slice(0, this.#entered))
+    if (!this.#steps.some(({ kind }) => kind === 'begin')) {
+      this.record({ kind: 'begin', messages: messages() })
+    }
+    if (later.length === 0) return
+    const known = new Set(this.messages.all.map(({ id }) => id))
+    const executed = later.filter(
+      (step) =>
+        (step.kind === 'call' || step.kind === 'tool') &&
+        known.has(step.address.slice(0, step.address.lastIndexOf(':'))),
+    )
+    this.#steps.push(...executed)
+    this.#unfinished.push(...executed)
+  }
+
+  /** Takes out the next recorded step of an unfinished model call or tool call. */
+  take<Kind extends 'model' | 'tool' | 'call'>(
+    kind: Kind,
+    address?: string,
+  ): Step<Kind> | undefined {
+    if (this.#unfinished.length === 0) return undefined
+    const at = this.#unfinished.findIndex(
+      (step) => step.kind === kind && (step as { address?: string }).address === address,
+    )
+    return at < 0 ? undefined : (this.#unfinished.splice(at, 1)[0] as Step<Kind>)
+  }
+
+  /** Returns true if the tool of a call began before a crash, and nobody knows what it did. */
+  isUncertain(address: string): boolean {
+    return this.#unfinished.some((step) => step.kind === 'start' && step.address === address)
+  }
+
+  #replay(steps: readonly JournalStep[]): void {
+    this.#steps = []
+    this.#unfinished = []
+    this.loop = notBegun
+    this.end = undefined
+    for (const step of steps) {
+      this.record(step)
+      this.#unfinished.push(step)
     }
   }
 }

@@ -34,7 +34,11 @@ export class LiveTools implements RunTools {
   }
 
   get visible(): readonly ToolDefinition[] {
-    if (this.#withheld === undefined && this.#visible === this.#executable) return this.#visible
+    const isWhole = this.#withheld === undefined && this.#visible === this.#executable
+    return isWhole ? this.#visible : this.#shown()
+  }
+
+  #shown(): readonly ToolDefinition[] {
     const before = this.#visible
     const shown = new Set(this.#executable.filter(({ name }) => !this.#withheld?.has(name)))
     const kept = before.filter((tool) => shown.has(tool))
@@ -49,6 +53,10 @@ export class LiveTools implements RunTools {
    * itself, also the deferred ones, marked for its search.
    */
   get offered(): readonly ToolDefinition[] {
+    return this.#withheld === undefined ? this.visible : this.#withDeferred()
+  }
+
+  #withDeferred(): readonly ToolDefinition[] {
     const { visible, deferred } = this
     if (deferred.length === 0 || !visible.some(searchesTools)) return visible
     const all = [...visible, ...deferred.map(marked)]

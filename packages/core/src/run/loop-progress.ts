@@ -29,6 +29,8 @@ export class LoopProgress {
   lateEdit: LateEdit | undefined
   /** How often an agent middleware has ended while the loop inside it was running. */
   cancellations = 0
+  /** Provider of the current model call, once it has a request. */
+  servedBy: string | undefined
   /** Response format of the last request. */
   responseFormat: ResponseFormat | undefined
   /** Middleware around iterations and tool batches, if there is any. */
@@ -62,6 +64,7 @@ export class LoopProgress {
   /** The next iteration of the loop begins. */
   beginIteration(): void {
     this.iteration = this.position = this.#journal.loop.iteration
+    this.servedBy = undefined
   }
 
   /** Middleware at `position` runs. */
@@ -69,9 +72,10 @@ export class LoopProgress {
     this.position = position
   }
 
-  /** A model call sends its request. */
-  beginRequest(call: OpenRequest, format: ResponseFormat | undefined): void {
+  /** A model call sends its request, or has sent it before a pause. */
+  beginRequest(call: OpenRequest, provider: string, format?: ResponseFormat): void {
     this.#request = call
+    this.servedBy = provider
     this.responseFormat = format
   }
 

@@ -89,6 +89,11 @@ export class Run implements RunContext {
   readonly sink: UpdateSink<AgentResponseUpdate>
   /** Text that replaces a final answer made of tool calls that were dropped. */
   readonly fallbackText: string | undefined
+  readonly control: RunControl | undefined
+  /** True if the run can be aborted during a call. */
+  readonly abortable: boolean
+  /** True if the caller requested a checkpoint after each step. */
+  readonly keepsSteps: boolean
   /** Finished steps of the run. */
   readonly journal: Journal
   readonly messages: RunConversation
@@ -113,7 +118,6 @@ export class Run implements RunContext {
   claimKey: string | undefined
   /** True if the run stops because a transform of an agent middleware has ended its updates. */
   updatesEnded = false
-  servedBy: string | undefined
   readonly #init: RunInit
   /** Values that `perRun` has made. */
   kept: Map<object, object> | undefined
@@ -150,6 +154,9 @@ export class Run implements RunContext {
     this.ids = init.ids ?? (parent as Run | undefined)?.ids ?? platformIds
     this.sink = init.sink
     this.fallbackText = init.fallbackText
+    this.control = init.control
+    this.abortable = init.sink.streaming || (init.signal ?? init.control) !== undefined
+    this.keepsSteps = init.onCheckpoint !== undefined
     this.input = init.input ?? none
     this.journal = new Journal()
     this.messages = this.journal.messages
@@ -186,6 +193,10 @@ export class Run implements RunContext {
 
   get iteration(): number {
     return this.progress.iteration
+  }
+
+  get servedBy(): string | undefined {
+    return this.progress.servedBy
   }
 
   get id(): string {
@@ -268,21 +279,6 @@ export class Run implements RunContext {
 
   get interrupts(): Interrupts {
     return (this.#interrupts ??= new Interrupts(this.journal, this.ids))
-  }
-
-  /** True if the run can be aborted during a call. */
-  get abortable(): boolean {
-    const { signal, control } = this.#init
-    return this.sink.streaming || (signal ?? control) !== undefined
-  }
-
-  get control(): RunControl | undefined {
-    return this.#init.control
-  }
-
-  /** True if the caller requested a checkpoint after each step. */
-  get keepsSteps(): boolean {
-    return this.#init.onCheckpoint !== undefined
   }
 
   /** Passes checkpoints to `onCheckpoint` in order, each created when the previous one is saved. */

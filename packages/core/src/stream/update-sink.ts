@@ -40,14 +40,28 @@ export class NullSink<Update extends StreamUpdate> implements UpdateSink<Update>
     passage: TransformPipeline<Update>,
   ): Promise<void> {
     const out: Update[] = []
-    await passage.start(out)
-    for await (const update of source) {
-      const waiting = passage.pass(update, out)
-      if (waiting !== undefined) await waiting
+    const starting = passage.start(out)
+    if (starting !== undefined) await starting
+    const pass = (update: Update): void | Promise<void> => {
       out.length = 0
-      if (passage.terminated) break
+      return passage.pass(update, out)
     }
-    await passage.flush(out)
+    // Most sources are lists, a plain response as updates: no update of them is waited for.
+    if (Symbol.iterator in source) {
+      for (const update of source) {
+        const waiting = pass(update)
+        if (waiting !== undefined) await waiting
+        if (passage.terminated) break
+      }
+    } else {
+      for await (const update of source) {
+        await pass(update)
+        if (passage.terminated) break
+      }
+    }
+    out.length = 0
+    const flushing = passage.flush(out)
+    if (flushing !== undefined) await flushing
   }
 
   push(): void {}

@@ -42,10 +42,10 @@ test('thoughts, text, calls, images and the work of hosted tools become contents
     { type: 'data', mediaType: 'image/png', providerData: { thoughtSignature: 'aW1hZ2U=' } },
     {
       type: 'function-call',
-      callId: 'c1',
+      callId: expect.stringMatching(/^call_/),
       name: 'f',
       arguments: '{"a":1}',
-      providerData: { id: 'c1', thoughtSignature: 'Y2FsbA==' },
+      providerData: { callId: 'c1', thoughtSignature: 'Y2FsbA==' },
     },
   ])
   expect(response.model).toBe('gemini-3-flash-001')

@@ -2,6 +2,7 @@ import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella
 import { createId } from '@lamella/core'
 import type { EventMapper, WireObject } from '@lamella/transport'
 import {
+  ArrivingCalls,
   defined,
   InBandFailure,
   listOf,
@@ -12,7 +13,6 @@ import {
 import { isBroken } from '../errors/error-kind.ts'
 import type { GoogleSafetyResults } from '../safety/google-content-filter.ts'
 import { contentFilter, safetyResults } from '../safety/safety-results.ts'
-import { AnswerCalls } from './answer-calls.ts'
 import { toUsage } from './google-usage.ts'
 import { annotationsOf } from './grounding.ts'
 
@@ -31,7 +31,9 @@ export class ContentUpdates implements EventMapper {
   isOver = false
   readonly #context: MapperContext
   readonly #origin: Origin
-  readonly #calls: AnswerCalls
+  readonly #calls: ArrivingCalls
+  /** Place of the last call: each part with a name begins one of its own. */
+  #place = 0
   #messageId: string | undefined
   #wireReason: string | undefined
   #toldReason: FinishReason | undefined
@@ -51,7 +53,7 @@ export class ContentUpdates implements EventMapper {
   constructor(context: MapperContext) {
     this.#context = context
     this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
-    this.#calls = new AnswerCalls(context.toolNames)
+    this.#calls = new ArrivingCalls([...context.toolNames.values()])
   }
 
   end(): boolean {
@@ -77,7 +79,7 @@ export class ContentUpdates implements EventMapper {
     for (const part of parts) this.#part(part, updates)
     if (reason !== undefined) {
       this.#wireReason = reason
-      this.#emit(this.#calls.settle(), updates)
+      this.#emit(this.#calls.end(this.#origin), updates)
     }
     this.#cite(candidate, updates)
     if (reason !== undefined) this.#sign(updates)
@@ -109,11 +111,11 @@ export class ContentUpdates implements EventMapper {
     const signature = stringOf(thoughtSignature)
     this.#hasParts ||= !isBlank(part)
     if (functionCall !== undefined) {
-      this.#emit(this.#calls.add(recordOf(functionCall), signature), updates)
+      this.#emit(this.#call(recordOf(functionCall), signature), updates)
       return
     }
     if (Object.keys(part).length === 0) return
-    this.#emit(this.#calls.settle(), updates)
+    this.#emit(this.#calls.endAt(this.#place, this.#origin), updates)
     if (typeof text === 'string') {
       if (thought === true) this.#think(text, signature, updates)
       else this.#say(text, signature, updates)
@@ -130,6 +132,28 @@ export class ContentUpdates implements EventMapper {
     } else {
       this.#emit([{ type: 'hosted', name: hostedName(part), data: part }], updates)
     }
+  }
+
+  /**
+   * Google sends a call and its arguments in one part; gateways send the arguments with a later part without
+   * a name (smallmain/vscode-unify-chat-provider#48).
+   */
+  #call(wire: WireObject, signature: string | undefined): readonly Content[] {
+    const { id, name, args, partialArgs, willContinue } = wire
+    if (partialArgs !== undefined || willContinue === true) {
+      const words = 'arguments of a tool call came in parts, which no request asks for'
+      throw new TransportFault('server', words, { retryable: false })
+    }
+    const wireName = stringOf(name)
+    const done = wireName === undefined ? [] : this.#calls.endAt(this.#place++, this.#origin)
+    const piece = {
+      place: this.#place,
+      id,
+      name: wireName && (this.#context.toolNames.get(wireName) ?? wireName),
+      arguments: args ?? (wireName === undefined ? undefined : {}),
+      providerData: signature === undefined ? undefined : { thoughtSignature: signature },
+    }
+    return [...done, ...this.#calls.add([piece], this.#origin)]
   }
 
   #think(text: string, signature: string | undefined, updates: ChatResponseUpdate[]): void {

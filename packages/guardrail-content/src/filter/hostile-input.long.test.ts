@@ -15,12 +15,12 @@ const searches = {
   },
 } as const
 
-const hostile: readonly (readonly [string, string])[] = [
+const hostile: readonly (readonly [name: string, unit: string, start?: string])[] = [
   ['one letter', 'a'],
   ['the start of a word', 'mother '],
   ['starts without an end', 'fu'],
   ['drawn out', 's'],
-  ['a word that is drawn out', `shit${'t'.repeat(999)}`],
+  ['a word that is drawn out', 't', 'shi'],
   ['spaced', 's h i '],
   ['separators', '- _-'],
   ['zero-width characters', '\u200b'],
@@ -40,9 +40,13 @@ describe.each(Object.entries(searches))('%s', (_name, rules) => {
     holdChars: 256,
   })
 
-  test.each(hostile)('the work of a search is linear: %s', { timeout: 60_000 }, async (_, unit) => {
-    expect(await tooFast((text) => search.scan(text, 0, true), [unit])).toEqual([])
-  })
+  test.each(hostile.map(([title, unit, start = '']) => ({ title, unit, start })))(
+    'the work of a search is linear: $title',
+    { timeout: 60_000 },
+    async ({ unit, start }) => {
+      expect(await tooFast((text) => search.scan(start + text, 0, true), [unit])).toEqual([])
+    },
+  )
 })
 
 test('every regular expression of the package is safe', { timeout: 180_000 }, async () => {

@@ -15,7 +15,7 @@ export interface ProviderFinding {
   readonly isFailure?: boolean | undefined
 }
 
-/** Reads the verdicts that `@lamella/openai` and `@lamella/azure-openai` put on answers and on errors. */
+/** Reads the verdicts that `@lamella/openai`, `@lamella/google` and `@lamella/azure-openai` put on answers and on errors. */
 export function providerFindings(
   source: ChatResponse | ProviderError,
   thresholds: Readonly<Record<string, number>>,

@@ -13,6 +13,7 @@ import { otherScriptClaims } from '../signals/other-script-claims.ts'
 import { otherScriptOverrides } from '../signals/other-script-overrides.ts'
 import { overrideSignals } from '../signals/override-signals.ts'
 import { personaSignals } from '../signals/persona-signals.ts'
+import { resultSignals } from '../signals/result-signals.ts'
 import { romanceClaims } from '../signals/romance-claims.ts'
 import { mendWords } from './mended-words.ts'
 import { SignalIndex } from './signal-index.ts'
@@ -46,6 +47,12 @@ export interface AssessOptions {
    * @default none
    */
   readonly strict?: readonly InjectionCategory[] | undefined
+  /**
+   * Source of the texts. In a `result` of a tool, orders that name an address or a recipient are signs as
+   * well: what a user says so is an ordinary request.
+   * @default 'input'
+   */
+  readonly source?: 'input' | 'result' | undefined
   /** Your own patterns; any match is enough. They must take linear time. */
   readonly extraPatterns?: readonly RegExp[] | undefined
   /**
@@ -72,6 +79,7 @@ export const assessRules: OptionRules<AssessOptions> = {
   languages: 'any',
   strict: 'any',
   extraPatterns: 'any',
+  source: ['input', 'result'],
   decodeDepth: 0,
 }
 
@@ -87,7 +95,8 @@ export function injectionAssessor(
 export function assessorOf(options: AssessOptions): (text: string) => InjectionAssessment {
   const { categories, languages = 'auto', strict = [], decodeDepth = 2 } = options
   const looksFor = (category: InjectionCategory) => categories?.includes(category) ?? true
-  const signals = injectionSignals.filter(
+  const isResult = options.source === 'result'
+  const signals = [...injectionSignals, ...(isResult ? resultSignals : [])].filter(
     ({ category, language }) =>
       looksFor(category) &&
       (language === undefined || languages === 'auto' || languages.includes(language)),

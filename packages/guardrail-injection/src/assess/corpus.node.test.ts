@@ -9,18 +9,23 @@ const shared = fileURLToPath(
 )
 const own = fileURLToPath(new URL('../../eval/corpus.jsonl', import.meta.url))
 const assess = injectionAssessor()
+const assessResult = injectionAssessor({ source: 'result' })
 
 interface Row {
   readonly text: string
   readonly label: 'positive' | 'benign'
   readonly tier?: string
   readonly family: string
+  readonly source?: 'result'
 }
 
-function ratesOf(path: string): (isIn: (row: Row) => boolean) => number {
+function ratesOf(path: string, threshold: number): (isIn: (row: Row) => boolean) => number {
   const lines = readFileSync(path, 'utf8').trim().split('\n')
   const rows = lines.map((line): Row & { isFlagged?: boolean } => JSON.parse(line))
-  for (const row of rows) row.isFlagged = assess(row.text).score >= 0.7
+  for (const row of rows) {
+    const { score } = row.source === 'result' ? assessResult(row.text) : assess(row.text)
+    row.isFlagged = score >= threshold
+  }
   return (isIn) => {
     const some = rows.filter(isIn)
     return some.filter(({ isFlagged }) => isFlagged).length / some.length
@@ -28,10 +33,10 @@ function ratesOf(path: string): (isIn: (row: Row) => boolean) => number {
 }
 
 test('finds most of its own lines, and spares all that are harmless', () => {
-  const rate = ratesOf(own)
+  const rate = ratesOf(own, 0.6)
 
-  expect(rate(({ label }) => label === 'positive')).toBeGreaterThan(0.8)
-  expect(rate(({ label }) => label === 'benign')).toBe(0)
+  expect(rate(({ label }) => label === 'positive')).toBeGreaterThan(0.95)
+  expect(rate(({ label }) => label === 'benign')).toBeLessThan(0.005)
 })
 
 const measured = existsSync(shared) ? test : test.skip
@@ -40,7 +45,7 @@ if (!existsSync(shared)) console.warn(`guardrail-injection: not measured, there 
 measured(
   'finds what the public lists hold, and rarely errs',
   () => {
-    const rate = ratesOf(shared)
+    const rate = ratesOf(shared, 0.7)
     const ofFamily = (family: RegExp) =>
       rate(({ label, family: name }) => label === 'benign' && family.test(name))
 

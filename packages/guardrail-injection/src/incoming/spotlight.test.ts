@@ -1,6 +1,7 @@
-import { Agent, createSession, tool } from '@lamella/core'
+import type { KeyValueStore } from '@lamella/core'
+import { Agent, createSession, memoryStore, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Spotlighting } from '../index.ts'
 import { promptInjection } from '../index.ts'
 
@@ -56,4 +57,48 @@ test('an agent without tools is told nothing of marks', async () => {
   await new Agent({ client, middleware: promptInjection() }).run('Hello')
 
   expect(client.requests[0]?.instructions).toBeUndefined()
+})
+
+describe('the mark of a result', () => {
+  const markOf = async (
+    options: Parameters<typeof promptInjection>[0],
+    store?: KeyValueStore,
+  ): Promise<string | undefined> => {
+    const client = scriptedClient([callFunction('read_page'), 'Sunny.'])
+    const middleware = promptInjection(options)
+    await new Agent({ client, tools: [page], middleware, store }).run('Rome?')
+    return /untrusted-(\w+)/.exec(JSON.stringify(client.requests[1]?.messages))?.[1]
+  }
+
+  test('is the same for all agents of a process, so that they can share answers', async () => {
+    expect(await markOf({})).toBe(await markOf({}))
+  })
+
+  test('is that of the store, or of the key that is given', async () => {
+    const store = memoryStore()
+    const key = 'k'.repeat(16)
+    await store.set('lamella:spotlight-key', 'another-process-made-this')
+
+    const [own, stored, given] = [
+      await markOf({}),
+      await markOf({}, store),
+      await markOf({ spotlightKey: key }, store),
+    ]
+
+    expect(new Set([own, stored, given]).size).toBe(3)
+    expect([await markOf({}, store), await markOf({ spotlightKey: key })]).toEqual([stored, given])
+  })
+
+  test('needs no store that works', async () => {
+    const fail = () => Promise.reject(new Error('down'))
+    const broken = { get: fail, set: fail, delete: fail, compareAndSet: fail }
+
+    expect(await markOf({}, broken)).toBe(await markOf({}))
+  })
+})
+
+test('a key that can be guessed is refused, without a word of it', () => {
+  expect(() => promptInjection({ spotlightKey: 'secret' })).toThrow(
+    '`spotlightKey` must be a text of 16 characters or more, got 6',
+  )
 })

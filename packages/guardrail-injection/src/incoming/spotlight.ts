@@ -1,8 +1,8 @@
 import type { ChatContext, ChatMiddleware, Content, Message } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
-import { defineChatMiddleware, sha256 } from '@lamella/core/authoring'
-import { createSecretId } from '@lamella/core'
+import { defineChatMiddleware, sha256, unlessAborted } from '@lamella/core/authoring'
+import { spotlightKey } from './spotlight-key.ts'
 
 /**
  * How results of tools are marked as data (Hines and others, 2024, "Defending against indirect
@@ -14,13 +14,12 @@ export type Spotlighting = 'delimit' | 'datamark' | 'encode'
 /** Creates the middleware that marks tool results, for the model only. */
 export function spotlight(
   how: Spotlighting,
+  ownKey: string | undefined,
   options: MiddlewareOptions<ChatContext, GuardrailEvent>,
 ): ChatMiddleware {
   // A message is the same in each call, so that prompt caches keep working.
   const marked = new WeakMap<Message, Message>()
-  // The author of the text does not know the key, and so cannot write the closing delimiter.
-  const key = createSecretId('spotlight')
-  const mark = async (message: Message): Promise<Message> => {
+  const mark = async (message: Message, key: string): Promise<Message> => {
     if (message.role !== 'tool') return message
     let known = marked.get(message)
     if (known === undefined) {
@@ -38,7 +37,8 @@ export function spotlight(
       options: { tools = [] },
     } = context
     if (tools.length > 0 || messages.some(({ role }) => role === 'tool')) {
-      context.messages = await Promise.all(messages.map(mark))
+      const key = ownKey ?? (await unlessAborted(context.signal, spotlightKey(context.run.store)))
+      context.messages = await Promise.all(messages.map((message) => mark(message, key)))
       context.instructions = [instructions, notes[how]].filter(Boolean).join('\n\n')
     }
     await callNext()

@@ -70,13 +70,13 @@ export const authoritySignals: readonly InjectionSignal[] = [
       words(
         'enter|entering|entered|activated?|activating|enabled?|enabling|initiated?|initiating|switch(?:ed|ing)? (?:to|into)|go (?:to|into)|going (?:to|into)|now in|running in|start|starting|turn(?:ed|ing)? on|simulate|simulating|unlock|unlocked',
       ),
-      words(`(?:${modes})(?: override)? mode`),
+      `${words(`(?:${modes})(?: override)? mode`)}(?! (?:on|in|of|for|flag|setting|option|menu|switch)\\b)`,
     ],
     { within: 24 },
   ),
   authority(
     0.6,
-    `\\b(?:${modes})[ _]mode ?(?:activated|enabled|engaged|initiated|unlocked|:? ?on\\b|override|["']? ?(?:output|=|:))`,
+    `\\b(?:${modes})[ _]mode ?(?:activated|enabled|engaged|initiated|unlocked|:? ?on\\b(?! (?:my|your|our|the|an?)\\b)|override|["']? ?(?:output|=|:))`,
   ),
   authority(0.35, words('(?:override|god|sudo|admin|privileged|root) mode')),
   authority(

@@ -12,6 +12,7 @@ export type InjectionCategory =
   | 'exfiltration'
   | 'encoded'
   | 'hidden-text'
+  | 'classified'
   | 'custom'
 
 /** A pattern of an attack, for text in lower case, without accents, with single spaces. */

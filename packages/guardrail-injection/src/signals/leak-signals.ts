@@ -68,9 +68,9 @@ export const leakSignals: readonly InjectionSignal[] = [
     0.7,
     [
       words('repeat|print|output|copy|recite|echo|reveal|translate|display|say|write|show|show me'),
-      words('words?|text|sentences?|lines?|instructions?|prompts?|content|everything|anything|all'),
+      words('words?|text|instructions?|prompts?|content|everything|anything|all'),
       words(
-        'above|before this|at the (?:beginning|start|top)|were given|have been given|so far|prior to this|preceding this|from the (?:beginning|start)',
+        'above(?! into (?:an? |bullet))|before this|at the (?:beginning|start|top)|were given|have been given|so far|prior to this|preceding this|from the (?:beginning|start)',
       ),
     ],
     { within: 16 },

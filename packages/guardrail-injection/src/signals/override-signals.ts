@@ -78,7 +78,7 @@ export const overrideSignals: readonly InjectionSignal[] = [
   ),
   make(
     0.6,
-    '\\b(?:your|the) (?:new|real|actual|true|updated|only|next|revised) (?:instructions?|tasks?|role|goals?|objectives?|directives?|orders?|rules?|prompt|job|purpose|mission)(?: (?:is|are|will be|now)\\b|:)',
+    '\\b(?:your|the) (?:new|real|actual|true|updated|only|next|revised) (?:instructions?|tasks?|role|goals?|objectives?|directives?|orders?|rules?|prompt|job|purpose|mission)(?: (?:is|are|will be|now)\\b(?! that\\b)|:)',
   ),
   make(
     0.6,

@@ -9,6 +9,9 @@ const vices =
 const bonds =
   'rules?|restrictions?|restricted|limits?|limitations?|guidelines?|filters?|censorship|ethics?|morals?|morality|ethical|laws?|policy|policies|boundary|boundaries|constraints?|confines|programming|safety|norms|principles|shackles|openai'
 
+const secondSelf =
+  'normal(?:ly)?|standard|classic|regular|usual|chatgpt|gpt|dan|aim|stan|dude|jailbreak|jailbroken|unfiltered|uncensored|unrestricted|unethical|immoral|amoral|evil|(?:developer|dev|god|opposite|chaos|unlocked|jailbreak) mode|(?:without|no|any) (?:filters?|restrictions|rules|limits|warnings?|censorship)|does not follow|would not refuse|never refuses?|as yourself|in character|alter ego'
+
 /** Attempts to give the model a persona without rules, in English. */
 export const personaSignals: readonly InjectionSignal[] = [
   persona(0.9, words('do anything now')),
@@ -142,19 +145,20 @@ export const personaSignals: readonly InjectionSignal[] = [
       '(?:stay|staying|remain|keep|be|always)(?: fully| always)? in character|(?:break|breaking|out of|breaks) (?:the |your |of )?character|stay (?:a |as )?(?:dan|in dan|jailbroken)',
     ),
   ),
-  persona(
-    0.6,
-    [words('two|both|three'), words('responses|answers|replies|personalities|personas|paragraphs')],
-    { within: 20 },
-  ),
+  // Two answers are an ordinary wish. They are a sign where one of them is somebody's without rules.
+  persona(0.25, [words('two|both|three'), words('responses|answers|replies|personalities')], {
+    within: 20,
+  }),
   persona(
     0.6,
     [
-      words('answer|answers|respond|reply|replies|write|speak'),
-      words('two|2|both|three|3'),
-      words('ways|manners|separate|versions|outputs'),
+      words('two|2|both|three|3|twice'),
+      words(
+        'responses?|answers?|replies|outputs?|paragraphs?|ways|manners|versions|personalities|personas|times',
+      ),
+      words(secondSelf),
     ],
-    { within: 40 },
+    { within: 60 },
   ),
   persona(
     0.55,
@@ -163,8 +167,13 @@ export const personaSignals: readonly InjectionSignal[] = [
   persona(
     0.35,
     words(
-      '(?:developer|dev|god|jailbreak|dan|admin|sudo|debug|unrestricted|evil|opposite|anti|chaos|rebel|freedom|nsfw|simulation) mode',
+      '(?:god|jailbreak|dan|sudo|unrestricted|evil|opposite|anti|chaos|rebel|freedom|nsfw) mode',
     ),
+  ),
+  // Phones, browsers and ordinary software have these modes, too.
+  persona(
+    0.35,
+    `${words('(?:developer|dev|admin|debug|simulation) mode')}(?! (?:on|in|of|for|flag|setting|option|menu|switch))`,
   ),
   persona(
     0.25,

@@ -225,3 +225,31 @@ describe('options', () => {
 function recognizer(pattern: RegExp) {
   return patternRecognizer({ kind: 'employee', pattern })
 }
+
+it.each([
+  '€ 4155550132',
+  '4155550132 €',
+  'EUR 1.234.567',
+  '$12 345 678',
+  '12.345.678,90 zł',
+  '₹ 98765432',
+  '¥12345678',
+  'CHF 1 234 567',
+])('an amount of money is no phone number: %s', (text) => {
+  expect(findPii(`The contract is worth ${text} in all.`, { entities: ['phone'] })).toEqual([])
+})
+
+it('a phone number beside an amount is one', () => {
+  const text = 'Pay € 50, or call +1 415 555 0132.'
+
+  const found = findPii(text, { entities: ['phone'] })
+
+  expect(found.map(({ start, end }) => text.slice(start, end))).toEqual(['+1 415 555 0132'])
+})
+
+it.each(['ff:ff:ff:ff:ff:ff', '00:00:00:00:00:00', '00:1A:2B:3C:4D:5G', '00-1A:2B-3C:4D-5E'])(
+  '%s is the address of no device',
+  (text) => {
+    expect(findPii(`The MAC is ${text}.`, { entities: ['mac'] })).toEqual([])
+  },
+)

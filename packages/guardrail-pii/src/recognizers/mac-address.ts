@@ -10,7 +10,7 @@ export const macAddress: Recognizer = patternRecognizer({
   check: (match, before) => {
     const hex = match.replace(/[^\da-f]/gi, '')
     // The addresses for no device and for every device.
-    if (/^0+$/.test(hex) || /broadcast[\s:=-]{0,3}$/i.test(before)) return false
+    if (/^(?:0+|f+)$/i.test(hex) || /broadcast[\s:=-]{0,3}$/i.test(before)) return false
     if (match.includes(' ')) return /[a-f]/i.test(hex) ? 0.6 : 0.3
     return match.includes('.') && !/[a-f]/i.test(hex) ? 0.3 : 0.85
   },

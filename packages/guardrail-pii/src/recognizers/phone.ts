@@ -8,7 +8,15 @@ const extension = / ?(?:x|ext\.?|extension) ?\d{1,6}(?!\d)/y
 const opening = /\+ ?$/
 const wordBefore = /(?:[A-Za-z\u00c0-\u024f\u0370-\u052f@%/.]|\d[:+-])$/
 // A number behind these is an amount, a count or a part of one.
-const amountBefore = /(?:[#$€£_]|\d,)$/
+const amountBefore = /(?:[#_]|\p{Sc}|\d,)$/u
+const currency = 'EUR|USD|GBP|CHF|JPY|CNY|INR|PLN|SEK|NOK|DKK|CZK|HUF|RON|BRL|KRW|TRY|AUD|CAD'
+const moneyBefore = new RegExp(`(?:\\p{Sc}|\\b(?:${currency})|\\bRs\\.?)[ \\u00a0]?$`, 'u')
+const moneyAfter = new RegExp(
+  `^(?:,\\d\\d?)?[ \\u00a0]?(?:\\p{Sc}|(?:${currency}|zł|kr|Kč|Ft)(?![\\p{L}\\d]))`,
+  'u',
+)
+// Digits in one piece, or in groups of three.
+const moneyForm = /^(?:\d+|\d{1,3}(?:[ .]\d{3})+)(?:\.\d\d?)?$/
 const wordAfter = /^(?:[A-Za-z\u00c0-\u024f\u0370-\u052f_%]|[.:+-]\d)/
 const amountAfter = /^[,/]\d/
 const nanp =
@@ -46,6 +54,7 @@ function* numbersIn(
   options: FindOptions,
   known: Map<string, number>,
 ): Generator<Candidate> {
+  if (isMoney(text, index, index + match.length)) return
   const groups = groupsIn(text, index, index + match.length)
   const head = opening.exec(text.slice(Math.max(0, index - 3), index))
   groups[0]!.start = Math.min(groups[0]!.start, index - (head?.[0].length ?? 0))
@@ -95,6 +104,13 @@ function* numbersIn(
     first = best.last
   }
   if (weak !== undefined) yield weak
+}
+
+/** Returns true for an amount beside a sign or a code of a currency. */
+function isMoney(text: string, start: number, end: number): boolean {
+  if (!moneyForm.test(text.slice(start, end))) return false
+  const [before, after] = [text.slice(Math.max(0, start - 5), start), text.slice(end, end + 9)]
+  return moneyBefore.test(before) || moneyAfter.test(after)
 }
 
 /** Score of a form that other numbers do not have. */

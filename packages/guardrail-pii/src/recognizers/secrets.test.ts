@@ -150,3 +150,39 @@ describe('what a text says is a secret', () => {
     expect(found(text)).toEqual([])
   })
 })
+
+describe('secrets that people and programs write down', () => {
+  const read = (text: string): readonly string[] =>
+    findPii(text, { entities: ['secret'] }).map(({ start, end }) => text.slice(start, end))
+
+  it.each([
+    ['pw: hunter22x', 'hunter22x'],
+    ['The router, pass: Tr0ub4dor&3', 'Tr0ub4dor&3'],
+    ['Auth: k3yJ9sQ2mZ7pL5xW', 'k3yJ9sQ2mZ7pL5xW'],
+    ["CREATE USER 'ada' IDENTIFIED BY 'brass-kettle';", 'brass-kettle'],
+    ["ALTER ROLE ada WITH PASSWORD 'brass-kettle';", 'brass-kettle'],
+    ['{"auths":{"r.example":{"auth":"YWRhOmJyYXNzLWtldHRsZQ=="}}}', 'YWRhOmJyYXNzLWtldHRsZQ=='],
+    ['db.example:5432:shop:ada:k3ttle-brass', 'k3ttle-brass'],
+    ['data:\n  password: YnJhc3Mta2V0dGxl\n', 'YnJhc3Mta2V0dGxl'],
+    [
+      `docker swarm join --token SWMTKN-1-${'3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl'}-7p73s1dx5in4tatdymyhg9hu2 10.0.0.1:2377`,
+      'SWMTKN-1-3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl-7p73s1dx5in4tatdymyhg9hu2',
+    ],
+    [`export E2B=e2b_${'0f9d8c7b6a'.repeat(4)}`, `e2b_${'0f9d8c7b6a'.repeat(4)}`],
+  ])('%s', (text, value) => {
+    expect(read(text)).toEqual([value])
+  })
+
+  it.each([
+    'aws_access_key_id = AKIAIOSFODNN7EXAMPLE',
+    'aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+    'OPENAI_API_KEY=sk-1234567890abcdef1234567890abcdef',
+    'pass: 12, fail: 3',
+    'auth: oauth2',
+    "WITH PASSWORD '<your password>'",
+    '"auth": "required"',
+    'src:12:error:in:something',
+  ])('%s is none', (text) => {
+    expect(read(text)).toEqual([])
+  })
+})

@@ -36,6 +36,21 @@ const curlUser =
   /(?<=\s)(?:-u|--user)[ =]{0,4}["']?(?<value>[^\s:"'$<{]{0,64}:(?:["']?[^\s"'<{]{1,128})?)/
 const flag = /(?<=\s)(?:-p|--password[ =]{1,3}|-p[ =]{1,3})["']?(?<value>[^\s"'$<{-][^\s"']{3,128})/
 const netrc = /\blogin[ \t]{1,8}[^\s]{1,64}\s{1,8}password[ \t]{1,8}(?<value>[^\s]{4,128})/
+// Labels that people write in notes and chats.
+const shortLabel =
+  /(?<![\w-])(?:pw|pass|pwd|psk)["']?[ \t]{0,2}[:=][ \t]{0,3}["'`]?(?<value>[A-Za-z0-9_+/=.~!@#$%^&*-]{6,256})/i
+const authLabel =
+  /(?<![\w-])(?:auth|x-auth)["']?[ \t]{0,2}[:=][ \t]{0,3}["'`]?(?<value>[A-Za-z0-9_+/=.~-]{12,512})/i
+const identifiedBy =
+  /\bidentified\s{1,4}(?:with\s{1,4}["']?\w{1,40}["']?\s{1,4})?(?:by|as)\s{1,4}(?:password\s{1,4})?["'](?<value>[^"'\s]{4,128})["']/i
+const withPassword =
+  /\b(?:with|set|encrypted|role|user)\s{1,4}(?:encrypted\s{1,4})?password\s{1,4}(?:=\s{0,4})?["'](?<value>[^"'\s]{4,128})["']/i
+// Of a container registry: user and password in base64.
+const registryAuth =
+  /"(?:auth|identitytoken)"\s{0,3}:\s{0,3}"(?<value>[A-Za-z0-9+/]{8,2048}={0,2})"/
+// A line of `.pgpass`: host, port, database, user, password.
+const pgpass =
+  /(?<![^\n])[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w*-]{1,63}:[\w*.-]{1,63}:(?<value>[^\s:]{4,128})(?![^\r\n])/
 const crypt =
   /(?<![\w$])(?<value>\$2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|\$[156y]\$(?:[\w=,]{1,30}\$)?[./A-Za-z0-9]{1,22}\$[./A-Za-z0-9]{22,86}|\$argon2(?:id|i|d)\$[\w=,$]{8,60}\$[A-Za-z0-9+/]{8,90}\$[A-Za-z0-9+/]{16,180})(?![./A-Za-z0-9])/
 const urlUser =
@@ -68,6 +83,20 @@ const told = [
     pattern: flag,
     check: (match, before) => isAfterPasswordCommand(before) && !isPlaceholder(match) && 0.8,
   }),
+  patternRecognizer({ kind, pattern: shortLabel, check: (match) => looksPassword(match) && 0.8 }),
+  patternRecognizer({ kind, pattern: authLabel, check: (match) => looksSaid(match) && 0.8 }),
+  patternRecognizer({
+    kind,
+    pattern: identifiedBy,
+    check: (match) => !isPlaceholder(match) && 0.9,
+  }),
+  patternRecognizer({
+    kind,
+    pattern: withPassword,
+    check: (match) => !isPlaceholder(match) && 0.85,
+  }),
+  patternRecognizer({ kind, pattern: registryAuth, check: (match) => isEncodedText(match) && 0.9 }),
+  patternRecognizer({ kind, pattern: pgpass, check: (match) => looksPassword(match) && 0.8 }),
   patternRecognizer({ kind, pattern: netrc, check: (match) => !isPlaceholder(match) && 0.8 }),
   patternRecognizer({ kind, pattern: crypt, score: 0.9 }),
   patternRecognizer({ kind, pattern: urlUser, check: (match) => !isPlaceholder(match) && 0.85 }),
@@ -150,7 +179,22 @@ export function openPrivateKey(text: string, from: number): number | undefined {
 
 /** Returns true for random characters: not one repeated sign, not the word `example`, not a name or a sentence. */
 function looksRandom(value: string): boolean {
-  return !isPlaceholder(value) && new Set(value.slice(-40)).size > 5
+  return !isPlaceholder(value) && !isSequence(value) && new Set(value.slice(-40)).size > 5
+}
+
+/** Returns true for digits and letters in their order behind a prefix, as people type where a real key would stand. */
+function isSequence(value: string): boolean {
+  const bare = value.replace(/^(?:[A-Za-z]{1,12}[-_]){0,3}/, '')
+  return bare !== '' && bare.replaceAll(run, '') === ''
+}
+
+const run = /0?123456789?0?|abcdef(?:ghij)?/gi
+
+/** Returns true for base64 of plain text, as in a secret of Kubernetes or a registry's login. */
+function isEncodedText(value: string): boolean {
+  if (value.length % 4 !== 0 || !/^[A-Za-z\d+/]{8,}={0,2}$/.test(value)) return false
+  if (!/[a-z]/.test(value) || !/[A-Z]/.test(value)) return false
+  return /^[\x20-\x7e]+$/.test(atob(value))
 }
 
 /** Returns true for letters of both cases and digits, or a text longer than any word. */
@@ -178,7 +222,9 @@ function looksPassword(value: string): boolean {
 function looksSecret(value: string): boolean {
   const bare = withoutEnd(value, '.,;:!')
   const digits = digitsOf(bare).length
-  if (digits < 2 || isPlaceholder(bare)) return false
+  if (isPlaceholder(bare) || isSequence(bare)) return false
+  if (isEncodedText(value)) return true
+  if (digits < 2) return false
   if (/^[a-z]+:\/\//i.test(bare) || /^\.{0,2}\//.test(bare)) return false
   if (bare.length < 6 || !/[a-z]/i.test(bare)) return digits > 15 && digits === bare.length
   if (/^(?:v?\d+\.\d+\.|\d{4}-\d\d-\d\d|0x\d{1,4}$|\d+[a-z]{1,3}$)/i.test(bare)) return false
@@ -186,7 +232,7 @@ function looksSecret(value: string): boolean {
 }
 
 const placeholder =
-  /^(?:<.*|\$.*|\{.*|%.*%?|\[.*|\*+|x+|\.+|null|none|undefined|true|false|your[_-].*|my[_-].*|changeme|redacted|placeholder)$|\.\.\.|\*\*\*|xxxx|example[_-]?(?:key|token|secret)|(?:process|os)\.env|getenv|secrets?\./i
+  /^(?:<.*|\$.*|\{.*|%.*%?|\[.*|\*+|x+|\.+|null|none|undefined|true|false|your[_-].*|my[_-].*|changeme|redacted|placeholder)$|\.\.\.|\*\*\*|xxxx|example(?:key)?$|example[_-]?(?:key|token|secret)|(?:process|os)\.env|getenv|secrets?\./i
 
 function isPlaceholder(value: string): boolean {
   return placeholder.test(value)

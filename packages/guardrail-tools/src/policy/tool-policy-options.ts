@@ -127,8 +127,26 @@ export interface ToolPolicyOptions extends Pick<GuardrailOptions, Common> {
    * @default 'deny'
    */
   readonly onDrift?: 'deny' | 'ask' | undefined
+  /**
+   * Fails a run whose tools lack one that the options name, before its first model call. Off, an event and
+   * `explain()` report it.
+   * @default false
+   */
+  readonly strict?: boolean | undefined
   /** Clock for the expiry of approvals. @default the machine's */
   readonly clock?: Pick<Clock, 'now'> | undefined
+}
+
+/** Data of the run event `tool_policy`. */
+export interface ToolPolicyEvent {
+  /** Name of the policy. */
+  readonly policy: string
+  /** The option names a tool that the run does not have. */
+  readonly status: 'unmatched'
+  /** Name of the option. */
+  readonly option: 'allow' | 'ask' | 'deny' | 'rules' | 'maxCalls' | 'pinned'
+  /** Name or glob as the option has it. */
+  readonly tool: string
 }
 
 /** @throws TypeError or RangeError that names the option and the value */
@@ -163,6 +181,7 @@ export function checkToolPolicy(options: ToolPolicyOptions): void {
     },
     pinned: 'any',
     onDrift: ['deny', 'ask'],
+    strict: [true, false],
     clock: 'any',
   })
   for (const [glob, max] of Object.entries(options.maxCalls ?? {})) {

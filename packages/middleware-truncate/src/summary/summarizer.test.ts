@@ -166,20 +166,26 @@ describe.each([
   it.each([
     ['fails', new ProviderError('busy', { kind: 'overloaded', provider: 'scripted' })],
     ['is empty', ' '],
-  ])('is sent as it is when its summary %s, or fails where that is wanted', async (_, step) => {
-    const open = play({}, [step])
-    const closed = play({ onError: 'closed' }, [step])
+    ['was cut', { messages: 'The customer is Ada, her account num', finishReason: 'length' }],
+    ['was filtered', { messages: 'The customer', finishReason: 'content-filter' }],
+    ['is a refusal', { messages: { type: 'refusal', text: 'I cannot help with that.' } }],
+  ] as const)(
+    'is sent as it is when its summary %s, or fails where that is wanted',
+    async (_, step) => {
+      const open = play({}, [step])
+      const closed = play({ onError: 'closed' }, [step])
 
-    await open.run('now')
+      await open.run('now')
 
-    expect(open.client.requests[0]!.messages).toHaveLength(13)
-    expect(open.session.messages).toHaveLength(14)
-    expect(open.events).toMatchObject([{ action: 'failed' }])
-    await expect(closed.run('now')).rejects.toMatchObject({
-      name: expect.stringContaining('Error'),
-    })
-    expect(closed.client.requests).toEqual([])
-  })
+      expect(open.client.requests[0]!.messages).toHaveLength(13)
+      expect(open.session.messages).toHaveLength(14)
+      expect(open.events).toMatchObject([{ action: 'failed' }])
+      await expect(closed.run('now')).rejects.toMatchObject({
+        name: expect.stringContaining('Error'),
+      })
+      expect(closed.client.requests).toEqual([])
+    },
+  )
 
   it('is summarised beside a call where that is wanted, for the next one', async () => {
     const { run, client, session } = play({ background: { upTo: 1.5 } }, ['They talked.'])

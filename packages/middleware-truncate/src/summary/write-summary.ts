@@ -81,6 +81,15 @@ async function ask(
       }),
     },
   })
+  const { finishReason = 'stop', messages } = response
+  // Half a summary, or a refusal, must not replace the conversation.
+  const isRefused = messages.some(({ contents }) => contents.some(({ type }) => type === 'refusal'))
+  if (finishReason !== 'stop' || isRefused) {
+    const reason = isRefused ? 'refusal' : finishReason
+    throw new LamellaError(`${name}: the summary is incomplete (${reason})`, {
+      code: 'summary_incomplete',
+    })
+  }
   const words = format === 'structured' ? await sectionsOf(response) : response.text.trim()
   if (words === '') {
     throw new LamellaError(`${name}: the summary is empty`, { code: 'summary_empty' })

@@ -7,7 +7,7 @@ import type {
   Origin,
 } from '@lamella/core'
 import { createId, foldUpdates } from '@lamella/core'
-import type { WireObject } from '@lamella/transport'
+import type { ArgumentAliases, WireObject } from '@lamella/transport'
 import {
   ArrivingCalls,
   InBandFailure,
@@ -31,6 +31,8 @@ export interface OmittedParts {
   readonly ignored: readonly string[]
   /** Parts of the history that are left out or changed. */
   readonly losses: readonly string[]
+  /** Names of properties that the request changed, by the name of the tool. */
+  readonly aliases?: ArgumentAliases | undefined
 }
 
 /** Facts about a call before its answer. */
@@ -57,7 +59,7 @@ export class ModelUpdates {
   readonly #hosted = new Map<string, FunctionCallContent>()
   #last: Block | undefined
   #messageId: string | undefined
-  readonly #calls = new ArrivingCalls()
+  readonly #calls: ArrivingCalls
   #thoughts = 0
   #sources = 0
   #hasModel = false
@@ -66,6 +68,7 @@ export class ModelUpdates {
 
   constructor(context: UpdatesContext) {
     this.#context = context
+    this.#calls = new ArrivingCalls([], context.omitted.aliases)
   }
 
   /** Appends what is new in a part of a stream. Throws an `InBandFailure` for one that is an error. */

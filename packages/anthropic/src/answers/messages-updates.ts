@@ -1,6 +1,6 @@
 import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
 import { createId } from '@lamella/core'
-import type { EventMapper, WireObject } from '@lamella/transport'
+import type { ArgumentAliases, EventMapper, WireObject } from '@lamella/transport'
 import {
   ArrivingCalls,
   InBandFailure,
@@ -18,6 +18,8 @@ export interface MapperContext {
   readonly model: string | undefined
   /** Names of the tools in the request. */
   readonly toolNames: readonly string[]
+  /** Names of properties that the request changed, by the name of the tool. */
+  readonly aliases: ArgumentAliases
   /** Options of the call that the API has no field for. */
   readonly ignored: readonly string[]
   /** Parts of the history that the request left out or changed. */
@@ -55,7 +57,7 @@ export class MessagesUpdates implements EventMapper {
 
   constructor(context: MapperContext) {
     this.#context = context
-    this.#calls = new ArrivingCalls(context.toolNames)
+    this.#calls = new ArrivingCalls(context.toolNames, context.aliases)
     this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
   }
 
@@ -134,7 +136,7 @@ export class MessagesUpdates implements EventMapper {
     this.#counts = {}
     this.#facts = {}
     this.#hasEnded = false
-    this.#calls = new ArrivingCalls(this.#context.toolNames)
+    this.#calls = new ArrivingCalls(this.#context.toolNames, this.#context.aliases)
     this.#thoughts = 0
     this.#textLength = 0
     updates.push({ contents: [], restart: true })

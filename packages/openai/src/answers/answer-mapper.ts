@@ -1,5 +1,5 @@
 import type { Annotation, ChatResponseUpdate } from '@lamella/core'
-import type { EventMapper, WireObject } from '@lamella/transport'
+import type { ArgumentAliases, EventMapper, WireObject } from '@lamella/transport'
 import { defined } from '@lamella/transport'
 
 export interface MapperContext {
@@ -13,6 +13,8 @@ export interface MapperContext {
   readonly losses: readonly string[]
   /** Names of the tools in the request. */
   readonly toolNames: readonly string[]
+  /** Names of properties that the request changed, by the name of the tool. */
+  readonly aliases: ArgumentAliases
   /** Of spoken answers, which do not say it themselves. */
   readonly audioFormat?: string | undefined
   /** Reads metadata of a subclass's own from a response or an event. */

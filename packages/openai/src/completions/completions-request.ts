@@ -8,7 +8,7 @@ import type { OpenAIProviderOptions } from '../connection/openai-provider-option
 import type { ApiRules, PreparedBody } from '../history/history-rules.ts'
 import { historyRules } from '../history/history-rules.ts'
 import { namedSchema } from '../requests/response-format.ts'
-import { completionsDialect, toolParams } from '../requests/tool-params.ts'
+import { completionsTools, toolParams } from '../requests/tool-params.ts'
 
 /** How Chat Completions wants a history in this dialect. */
 export function completionsHistory(dialect: ChatDialect): ApiRules {
@@ -79,7 +79,7 @@ export function completionsBody(
       prompt_cache_retention: own.promptCacheRetention,
       safety_identifier: own.safetyIdentifier,
     }),
-    ...toolParams(options, own.strictTools ?? false, completionsDialect),
+    ...toolParams(options, own.strictTools ?? false, completionsTools(dialect.provider)),
   }
   return { body: mergeBody(body, own.extraBody), losses: history.losses }
 }

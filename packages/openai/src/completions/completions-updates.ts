@@ -58,7 +58,7 @@ export class CompletionsUpdates implements AnswerMapper {
 
   constructor(context: MapperContext, dialect: ChatDialect) {
     this.#context = context
-    this.#calls = new ArrivingCalls(context.toolNames)
+    this.#calls = new ArrivingCalls(context.toolNames, context.aliases)
     this.#dialect = dialect
     this.#tags = new ThinkingTags(dialect.thinkingTags)
     this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }

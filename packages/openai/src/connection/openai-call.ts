@@ -2,6 +2,7 @@ import type { ChatOptions, ChatRequest, ChatResponse, ChatResponseUpdate } from 
 import { foldUpdates, ProviderError } from '@lamella/core'
 import type {
   ApiRequest,
+  ArgumentAliases,
   EventMapper,
   FailureContext,
   TransportCall,
@@ -38,6 +39,8 @@ export interface OpenAICall {
   readonly replay: FailureContext['replay']
   /** Options that this API has no field for. */
   readonly unknownOptions: readonly (keyof ChatOptions)[]
+  /** Names of properties that the request changes. */
+  readonly aliases: ArgumentAliases
   readonly metadataOf: MapperContext['metadataOf']
   readonly annotationsOf?: MapperContext['annotationsOf']
   /** Path of the API, such as `/responses`. */
@@ -191,7 +194,7 @@ function send(call: OpenAICall, request: CallRequest, signal: AbortSignal): Prom
 }
 
 function mapperContext(call: OpenAICall): MapperContext {
-  const { unknownOptions, connection, request, model, body, losses } = call
+  const { unknownOptions, connection, request, model, body, losses, aliases } = call
   const { metadataOf, annotationsOf } = call
   const conversationId = stringOf(body['conversation'])
   const ignored = unknownOptions.filter((name) => request.options[name] !== undefined)
@@ -199,7 +202,17 @@ function mapperContext(call: OpenAICall): MapperContext {
   const { provider } = connection
   const own = { metadataOf, annotationsOf }
   const toolNames = (request.options.tools ?? []).map(({ name }) => name)
-  return { provider, model, conversationId, ignored, losses, toolNames, audioFormat, ...own }
+  return {
+    provider,
+    model,
+    conversationId,
+    ignored,
+    losses,
+    toolNames,
+    aliases,
+    audioFormat,
+    ...own,
+  }
 }
 
 function failureContext({ connection, request, replay }: OpenAICall): OpenAIFailure {

@@ -20,8 +20,10 @@ import {
   markConversation,
   markMetadata,
   prepareHistory,
+  reportTools,
   recordOf,
 } from '@lamella/transport'
+import { responsesDialect } from '../requests/tool-params.ts'
 import { historyRules } from '../history/history-rules.ts'
 import {
   callInBackground,
@@ -166,6 +168,7 @@ export class OpenAIChatClient extends BaseChatClient {
       own: readProviderOptions(request, this.provider),
       replay: responsesReplay(body),
       unknownOptions: ['stop', 'seed'],
+      aliases: reportTools(request, this.provider, responsesDialect.schemas),
       metadataOf: this.metadataOf?.bind(this),
       path: '/responses',
       mapper: (context) => new ResponsesUpdates(context),

@@ -22,7 +22,8 @@ import type { CompletionsOptions } from '../connection/completions-options.ts'
 import { completionsRules } from '../connection/completions-options.ts'
 import { readProviderOptions } from '../connection/openai-provider-options.ts'
 import type { PreparedHistory } from '@lamella/transport'
-import { prepareHistory } from '@lamella/transport'
+import { prepareHistory, reportTools } from '@lamella/transport'
+import { completionsTools } from '../requests/tool-params.ts'
 import { historyRules } from '../history/history-rules.ts'
 
 const owner = 'OpenAIChatCompletionsClient'
@@ -124,6 +125,11 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
       own: readProviderOptions(request, this.provider),
       replay: 'safe',
       unknownOptions: [],
+      aliases: reportTools(
+        request,
+        this.provider,
+        completionsTools(this.#dialect.provider).schemas,
+      ),
       metadataOf: this.metadataOf?.bind(this),
       annotationsOf: this.annotationsOf?.bind(this),
       path: '/chat/completions',

@@ -37,7 +37,7 @@ export class ResponsesUpdates implements AnswerMapper {
 
   constructor(context: MapperContext) {
     this.#context = context
-    this.#calls = new ArrivingCalls(context.toolNames)
+    this.#calls = new ArrivingCalls(context.toolNames, context.aliases)
     this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
   }
 

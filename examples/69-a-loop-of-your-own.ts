@@ -1,15 +1,8 @@
 // A loop other than the agent's. The three pipelines run middlewares around it, its model calls and its tool
 // calls, as they do for an agent: in both modes, with sessions, state and terminations.
 import assert from 'node:assert/strict'
-import {
-  agentMiddleware,
-  agentPipeline,
-  chatMiddleware,
-  chatPipeline,
-  functionMiddleware,
-  functionPipeline,
-  tool,
-} from '@lamella/core'
+import { agentMiddleware, chatMiddleware, functionMiddleware, tool } from '@lamella/core'
+import { agentPipeline, chatPipeline, functionPipeline } from '@lamella/core/authoring'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
 const weather = tool({

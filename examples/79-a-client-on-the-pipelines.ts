@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import type { ChatClient, ChatMiddleware, ChatRequest } from '@lamella/core'
 import type { ChatResponse, GetResponseOptions, MessageInput } from '@lamella/core'
-import { chatMiddleware, chatPipeline, chatResponse, toUpdates } from '@lamella/core'
+import { chatMiddleware, chatResponse, toUpdates } from '@lamella/core'
 import { message, messageText, tool, withFunctionInvocation } from '@lamella/core'
+import { chatPipeline } from '@lamella/core/authoring'
 
 /** A model that calls the first tool once, and then repeats the last message backwards. */
 class MirrorClient implements ChatClient {

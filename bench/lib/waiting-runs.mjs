@@ -2,7 +2,7 @@
 // that answers after 20 ms: `hand` or `lamella`.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, BaseChatClient, chatResponse, tool } from '@lamella/core'
+import { Agent, chatResponse, tool, BaseChatClient } from '@lamella/core'
 
 const modelMs = 20
 

@@ -11,11 +11,11 @@ import type {
 } from '../../packages/core/src/index.ts'
 import {
   Agent,
-  BaseChatClient,
   chatResponse,
   memoryStore,
   ProviderError,
   tool,
+  BaseChatClient,
 } from '../../packages/core/src/index.ts'
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { contentFilter } from '../../packages/guardrail-content/src/index.ts'

@@ -1,33 +1,6 @@
-export { gateCalls } from './pausing/call-gates.ts'
-export type {
-  ApprovalGate,
-  ApprovalNote,
-  ApprovalQuestion,
-  CallGate,
-  ExecutionGate,
-} from './contract/approval.ts'
+export { agentPipeline } from './agent/agent-pipeline.ts'
+export { attemptOf, errorType, failedAttempt, failureReason } from './authoring/attempt.ts'
 export { callWithin } from './authoring/call-within.ts'
-export type { CallLimit } from './authoring/call-within.ts'
-export { canonicalJson, isJson } from './base/json.ts'
-export { isObject } from './base/is-object.ts'
-export { mergeChatOptions } from './contract/chat-options.ts'
-export { declareChatOption } from './contract/chat-option-names.ts'
-export { checkOptions, checkTimeLimit, wrongOption } from './base/check-options.ts'
-export type { OptionRule, OptionRules } from './base/check-options.ts'
-export { callLater, systemClock } from './base/timers.ts'
-export type { Clock } from './base/timers.ts'
-export { withinTime } from './base/waits.ts'
-export type { WaitLimit } from './base/waits.ts'
-export { isControlFlow } from './contract/control-flow.ts'
-export { errorType } from './authoring/attempt.ts'
-export { eventFacts } from './authoring/report-event.ts'
-export { exitOf } from './contract/control-flow.ts'
-export type { MiddlewareExit } from './contract/control-flow.ts'
-export { attemptOf, failedAttempt, failureReason } from './authoring/attempt.ts'
-export { holdPreamble } from './authoring/hold-preamble.ts'
-export { callInternally } from './authoring/internal-call.ts'
-export type { InternalCall, InternalCallEvent } from './authoring/internal-call.ts'
-export { jsonCopy } from './base/json.ts'
 export {
   defineAgentMiddleware,
   defineChatMiddleware,
@@ -35,46 +8,65 @@ export {
   middlewareRules,
 } from './authoring/define-middleware.ts'
 export type { MiddlewareOptions } from './authoring/define-middleware.ts'
-export { interceptLoop } from './loop/intercept-loop.ts'
-export type { LoopInterceptor, InterceptorMiddleware } from './contract/interceptors.ts'
-export { middlewareEvents, observeMiddleware } from './authoring/report-event.ts'
-export type { RateLimitInfo, RateLimitWindowInfo } from './contract/rate-limit-info.ts'
-export { retryableKinds } from './contract/provider-error.ts'
-export { reporter } from './authoring/report-event.ts'
-export { matchResults } from './messages/match-results.ts'
-export type { ResultMatches } from './messages/match-results.ts'
-export { ResponseFold } from './messages/response-fold.ts'
-export { sha256 } from './base/sha256.ts'
+export { holdPreamble } from './authoring/hold-preamble.ts'
+export { callInternally } from './authoring/internal-call.ts'
+export type { InternalCallEvent } from './authoring/internal-call.ts'
 export {
-  addTake,
-  emptyUsage,
-  forgottenUntil,
-  needsTakes,
-  refreshUsage,
-  remainingOf,
-  restrictUsage,
-  settleTake,
-  usageEnds,
-  waitFor,
-} from './store/store-limit-math.ts'
-export type { LimitTake, LimitUsage } from './store/store-limit-math.ts'
-export { checkStore } from './store/store-needs.ts'
+  eventFacts,
+  middlewareEvents,
+  observeMiddleware,
+  reporter,
+} from './authoring/report-event.ts'
+export { checkOptions, checkTimeLimit, wrongOption } from './base/check-options.ts'
+export type { OptionRules } from './base/check-options.ts'
+export { createSecretId } from './base/create-id.ts'
+export { isObject } from './base/is-object.ts'
+export { canonicalJson, isJson, jsonCopy, toBase64 } from './base/json.ts'
+export { isThenable, onAbort } from './base/promises.ts'
+export { sha256 } from './base/sha256.ts'
+export { toJsonSchema } from './base/standard-schema.ts'
+export type { StandardIssue } from './base/standard-schema.ts'
+export { backgroundTimer, callLater, longestTimerMs, systemClock } from './base/timers.ts'
+export type { Clock } from './base/timers.ts'
+export { formatIssues, validate } from './base/validate.ts'
+export { takeTurn, unlessAborted, withinTime } from './base/waits.ts'
+export type { ApprovalGate, ExecutionGate } from './contract/approval.ts'
+export { checkChatOptions, declareChatOption } from './contract/chat-option-names.ts'
+export { mergeChatOptions } from './contract/chat-options.ts'
+export type { ContinuationReport } from './contract/chat.ts'
+export { exitOf, isControlFlow } from './contract/control-flow.ts'
+export type {
+  BatchContext,
+  InterceptorMiddleware,
+  IterationContext,
+} from './contract/interceptors.ts'
+export { retryableKinds, withoutPartial } from './contract/provider-error.ts'
+export type { RateLimitInfo } from './contract/rate-limit-info.ts'
 export type { RunPlan } from './contract/run-plan.ts'
+export type { HostedTool } from './contract/run.ts'
+export { functionPipeline } from './loop/function-pipeline.ts'
+export { interceptLoop } from './loop/intercept-loop.ts'
+export type { ChatResponseInit } from './messages/chat-response.ts'
+export { pieceOf, withPiece } from './messages/content-text.ts'
+export type { Annotation, Origin } from './messages/content.ts'
+export { toFunctionResult } from './messages/function-result.ts'
+export { matchResults } from './messages/match-results.ts'
+export { toMessages } from './messages/message.ts'
+export { parseArguments } from './messages/parse-arguments.ts'
+export { ResponseFold } from './messages/response-fold.ts'
+export type { SessionReference } from './messages/session.ts'
+export { usageSince } from './messages/usage.ts'
+export { gateCalls } from './pausing/call-gates.ts'
+export type { ChatClientOptions } from './pipeline/base-chat-client.ts'
+export { chatPipeline } from './pipeline/chat-pipeline.ts'
+export { isErrorOfTool } from './pipeline/function-call.ts'
+export { perRun } from './run/per-run.ts'
+export { keepClaims } from './store/session-stores.ts'
+export { limitMath } from './store/store-limit-math.ts'
+export type { LimitUsage } from './store/store-limit-math.ts'
+export type { LimitClaim, LimitGrant, StoreLimits } from './store/store-limits.ts'
+export type { ListItem, StoreLists } from './store/store-lists.ts'
+export { checkStore } from './store/store-needs.ts'
 export type { StoreNeed } from './store/store-needs.ts'
 export { withinStoreTime } from './store/store-time-limit.ts'
-export { unlessAborted } from './base/waits.ts'
-export { usageSince } from './messages/usage.ts'
-export { toBase64 } from './base/json.ts'
-export { longestTimerMs } from './base/timers.ts'
-export { checkChatOptions } from './contract/chat-option-names.ts'
-export { isErrorOfTool } from './pipeline/function-call.ts'
-export { parseArguments } from './messages/parse-arguments.ts'
-export type { ParsedArguments } from './messages/parse-arguments.ts'
-export { pieceOf, textField, withPiece } from './messages/content-text.ts'
-export { perRun } from './run/per-run.ts'
-export { takeTurn } from './base/waits.ts'
-export type { Turns } from './base/waits.ts'
-export { keepClaims } from './store/session-stores.ts'
-export { backgroundTimer } from './base/timers.ts'
-export { isThenable, onAbort } from './base/promises.ts'
-export { withoutPartial } from './contract/provider-error.ts'
+export type { TransformController } from './stream/update-transformer.ts'

@@ -1,10 +1,5 @@
-import type {
-  ChatRequest,
-  ChatResponse,
-  ChatResponseUpdate,
-  ContinuationReport,
-  Message,
-} from '@lamella/core'
+import type { ChatRequest, ChatResponse, ChatResponseUpdate, Message } from '@lamella/core'
+import type { ContinuationReport } from '@lamella/core/authoring'
 import { BaseChatClient, foldUpdates } from '@lamella/core'
 import type { FailureContext, PreparedHistory, TransportCall, WireObject } from '@lamella/transport'
 import { conversationTexts, headerUpdates, readEventStream, readWhole } from '@lamella/transport'

@@ -7,7 +7,7 @@ import type {
 } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
 import { defineState } from '@lamella/core'
-import type { ApprovalQuestion, MiddlewareOptions } from '@lamella/core/authoring'
+import type { ApprovalGate, MiddlewareOptions } from '@lamella/core/authoring'
 import {
   defineAgentMiddleware,
   defineChatMiddleware,
@@ -27,7 +27,11 @@ export interface TaintOptions {
    * those for which the function returns true.
    * @default 'writes'
    */
-  readonly restrict?: 'writes' | 'all' | ((call: ApprovalQuestion) => boolean) | undefined
+  readonly restrict?:
+    | 'writes'
+    | 'all'
+    | ((call: Parameters<ApprovalGate>[0]) => boolean)
+    | undefined
 }
 
 /**
@@ -45,7 +49,7 @@ export function taintRule(
   const isRestricted =
     typeof restrict === 'function'
       ? restrict
-      : ({ tool }: ApprovalQuestion) => restrict === 'all' || !tool.readOnly
+      : ({ tool }: Parameters<ApprovalGate>[0]) => restrict === 'all' || !tool.readOnly
 
   const gate = defineAgentMiddleware(role, options, async ({ run }, callNext) => {
     gateCalls(run, {

@@ -1,6 +1,6 @@
 import type { ChatClient, ChatOptions, ChatResponse, GetResponseOptions } from '@lamella/core'
-import { createSecretId, isProviderError, LamellaError } from '@lamella/core'
-import { mergeChatOptions } from '@lamella/core/authoring'
+import { createSecretId, mergeChatOptions } from '@lamella/core/authoring'
+import { isProviderError, LamellaError } from '@lamella/core'
 import type { JudgeCriterion } from './judge-criterion.ts'
 import type { JudgedData } from './judge-request.ts'
 import { judgeInstructions, verdictFormat } from './judge-request.ts'

@@ -7,13 +7,13 @@ import type {
 } from '@lamella/core'
 import {
   Agent,
-  BaseChatClient,
   createSession,
   foldUpdates,
   message,
   messageText,
   text,
   tool,
+  BaseChatClient,
 } from '@lamella/core'
 import { callFunction, collect, scriptedClient } from '@lamella/testing'
 import type { ScriptedClient, ScriptedStep } from '@lamella/testing'

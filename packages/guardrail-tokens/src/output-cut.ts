@@ -1,9 +1,5 @@
-import type {
-  ChatResponseUpdate,
-  Content,
-  TransformController,
-  UpdateTransformer,
-} from '@lamella/core'
+import type { ChatResponseUpdate, Content, UpdateTransformer } from '@lamella/core'
+import type { TransformController } from '@lamella/core/authoring'
 import type { CountTokens } from '@lamella/text'
 import { pieceChars, pieceEnd } from './text-pieces.ts'
 

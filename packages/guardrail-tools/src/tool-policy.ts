@@ -2,13 +2,12 @@ import type {
   AgentMiddleware,
   FunctionInvocationContext,
   FunctionMiddleware,
-  IterationContext,
   RunContext,
 } from '@lamella/core'
+import type { IterationContext, InterceptorMiddleware } from '@lamella/core/authoring'
 import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/guardrail'
 import { guardrail, guardrailOptions } from '@lamella/guardrail'
 import { GuardrailTripped, LamellaError } from '@lamella/core'
-import type { InterceptorMiddleware } from '@lamella/core/authoring'
 import { defineAgentMiddleware, gateCalls, interceptLoop, reporter } from '@lamella/core/authoring'
 import { approvalCheck } from './approvals/approval-check.ts'
 import { approvalGate } from './approvals/approval-gate.ts'

@@ -1,10 +1,6 @@
 import { isThenable, pieceOf, withPiece } from '@lamella/core/authoring'
-import type {
-  AgentResponseUpdate,
-  Content,
-  TransformController,
-  UpdateTransformer,
-} from '@lamella/core'
+import type { AgentResponseUpdate, Content, UpdateTransformer } from '@lamella/core'
+import type { TransformController } from '@lamella/core/authoring'
 import { HeldText } from './held-text.ts'
 import type { JudgedPart, ScanOptions, ScanWindow } from './scan-options.ts'
 import { observes } from './scan-options.ts'

@@ -1,4 +1,4 @@
-import { isThenable, pieceOf, textField, withPiece } from '@lamella/core/authoring'
+import { isThenable, pieceOf, withPiece } from '@lamella/core/authoring'
 import type { Content } from '@lamella/core'
 import { text } from '@lamella/core'
 import type { AppliedEdit } from './applied-edit.ts'
@@ -29,7 +29,7 @@ export function readableText(contents: readonly Content[]): string {
 
 /** Returns true for a file, or a content of unknown type. */
 export function isOpaque(content: Content): boolean {
-  if (textField(content) !== undefined) return false
+  if (hasText(content)) return false
   return flat([content]).some((part) => isFile(part) || isUnknown(part))
 }
 
@@ -234,9 +234,13 @@ function flat(contents: readonly Content[]): readonly Content[] {
 }
 
 function isUnknown(part: Content): boolean {
-  return !textField(part) && !knownTypes.includes(part.type)
+  return !hasText(part) && !knownTypes.includes(part.type)
 }
 
 function isFile({ type }: Content): boolean {
   return type === 'data' || type === 'uri'
+}
+
+function hasText({ type }: Content): boolean {
+  return ['text', 'reasoning', 'refusal', 'function-call'].includes(type)
 }

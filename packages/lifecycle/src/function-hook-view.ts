@@ -1,4 +1,5 @@
-import { MiddlewareContractError, toFunctionResult } from '@lamella/core'
+import { MiddlewareContractError } from '@lamella/core'
+import { toFunctionResult } from '@lamella/core/authoring'
 import type {
   FunctionInvocationContext,
   RunContext,

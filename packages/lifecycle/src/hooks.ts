@@ -1,14 +1,12 @@
 import type {
   AgentContext,
-  BatchContext,
-  IterationContext,
   RunContext,
   Tool,
   Session,
   ChatResponse,
-  ChatResponseInit,
   FunctionResult,
 } from '@lamella/core'
+import type { BatchContext, IterationContext, ChatResponseInit } from '@lamella/core/authoring'
 import type { FunctionRequest, ModelRequest } from './requests.ts'
 
 /** Part of a run in which an error occurred. */

@@ -1,6 +1,5 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { ErrorCode } from '@lamella/core'
 import type {
   FunctionHookContext,
   LifecycleError,
@@ -10,7 +9,7 @@ import type {
 import { Agent, functionMiddleware, GuardrailTripped, LamellaError, tool } from '@lamella/core'
 import { lifecycle } from './index.ts'
 
-const fail = (problem: string, code?: ErrorCode) => (): never => {
+const fail = (problem: string, code?: LamellaError['code']) => (): never => {
   throw code === undefined ? new Error(problem) : new LamellaError(problem, { code })
 }
 const broken = tool({ name: 'broken', description: '', execute: fail('tool') })

@@ -24,7 +24,7 @@ export type Lifecycle = readonly (AgentMiddleware | ChatMiddleware | FunctionMid
  * @example
  * ```ts
  * import { Agent } from '@lamella/core'
- * import { lifecycle } from './index.ts'
+ * import { lifecycle } from '@lamella/lifecycle'
  * import { scriptedClient } from '@lamella/testing'
  *
  * const log = lifecycle({

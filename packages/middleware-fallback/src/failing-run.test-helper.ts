@@ -1,5 +1,7 @@
 import { ProviderError } from '@lamella/core'
-import type { Agent, AgentResponseUpdate, ProviderErrorOptions } from '@lamella/core'
+import type { Agent, AgentResponseUpdate } from '@lamella/core'
+
+type ProviderErrorOptions = ConstructorParameters<typeof ProviderError>[1]
 
 /** Reads a streamed run, and keeps what came also where it fails. */
 export async function readUpdates(agent: Agent) {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:http'
 import { AnthropicChatClient } from '@lamella/anthropic'
-import { Agent, BaseChatClient, chatResponse, tool } from '@lamella/core'
+import { Agent, chatResponse, tool, BaseChatClient } from '@lamella/core'
 import type {
   ChatClient,
   ChatRequest,

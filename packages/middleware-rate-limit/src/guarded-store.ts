@@ -1,6 +1,5 @@
-import type { LimitGrant } from '@lamella/core'
+import type { LimitGrant, Clock } from '@lamella/core/authoring'
 import { memoryStore } from '@lamella/core'
-import type { Clock } from '@lamella/core/authoring'
 import { withinStoreTime } from '@lamella/core/authoring'
 import type { Claim, RateLimitStore } from './rate-limit-store.ts'
 import { limitStoreOf } from './rate-limit-store.ts'

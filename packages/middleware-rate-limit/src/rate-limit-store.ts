@@ -1,5 +1,5 @@
-import type { KeyValueStore, LimitClaim, LimitGrant } from '@lamella/core'
-import type { StoreNeed } from '@lamella/core/authoring'
+import type { KeyValueStore } from '@lamella/core'
+import type { LimitClaim, LimitGrant, StoreNeed } from '@lamella/core/authoring'
 import { checkStore } from '@lamella/core/authoring'
 
 /** The part of a limit that a call takes. */

@@ -1,7 +1,7 @@
 import { testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { failure, limitedAgent } from './limited-agent.test-helper.ts'
-import type { StoreLimits } from '@lamella/core'
+import type { StoreLimits } from '@lamella/core/authoring'
 import { memoryStore } from '@lamella/core'
 import { rateLimit } from './index.ts'
 

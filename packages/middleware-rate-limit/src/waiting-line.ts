@@ -1,7 +1,6 @@
-import type { Clock } from '@lamella/core/authoring'
+import type { Clock, LimitGrant } from '@lamella/core/authoring'
 import { callLater } from '@lamella/core/authoring'
 import type { Answer } from './guarded-store.ts'
-import type { LimitGrant } from '@lamella/core'
 import type { Claim } from './rate-limit-store.ts'
 
 export type Denied = Extract<LimitGrant, { granted: false }>

@@ -1,7 +1,8 @@
 import type { Agent, AgentResponseUpdate, RunOptions } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
-import type { ProviderErrorOptions } from '@lamella/core'
 import type { TestClock } from '@lamella/testing'
+
+type ProviderErrorOptions = ConstructorParameters<typeof ProviderError>[1]
 
 /** Reads a streamed run, and keeps what came also where it fails. */
 export async function readUpdates(agent: Agent, options: RunOptions = {}) {

@@ -1,9 +1,5 @@
-import type {
-  ChatResponse,
-  ChatResponseUpdate,
-  TransformController,
-  UpdateTransformer,
-} from '@lamella/core'
+import type { ChatResponse, ChatResponseUpdate, UpdateTransformer } from '@lamella/core'
+import type { TransformController } from '@lamella/core/authoring'
 import { foldUpdates } from '@lamella/core'
 
 type Judge<Verdict> = (response: ChatResponse) => Promise<Verdict | undefined>

@@ -1,11 +1,5 @@
-import type {
-  Attempt,
-  ChatContext,
-  ChatMiddleware,
-  ChatResponse,
-  ChatResponseInit,
-  ProviderErrorKind,
-} from '@lamella/core'
+import type { ChatContext, ChatMiddleware, ChatResponse, ProviderErrorKind } from '@lamella/core'
+import type { ChatResponseInit } from '@lamella/core/authoring'
 import { isProviderError } from '@lamella/core'
 import {
   attemptOf,
@@ -221,7 +215,7 @@ function attemptOfMiss(
   context: ChatContext,
   miss: Miss,
   reason: string,
-): Omit<Attempt, 'iteration'> {
+): ReturnType<typeof failedAttempt> {
   if (miss.response === undefined) return failedAttempt(context, miss.error)
   return attemptOf(context, { status: 'rejected', reason, usage: miss.response.usage })
 }

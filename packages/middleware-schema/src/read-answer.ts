@@ -1,5 +1,6 @@
-import type { JsonSchema, Schema, StandardIssue } from '@lamella/core'
-import { toJsonSchema, validate } from '@lamella/core'
+import type { JsonSchema, Schema } from '@lamella/core'
+import type { StandardIssue } from '@lamella/core/authoring'
+import { toJsonSchema, validate } from '@lamella/core/authoring'
 import { coerceToSchema } from './coerce-to-schema.ts'
 import { findBroken, findJson } from './find-json.ts'
 import type { JsonValue } from './parse-json.ts'

@@ -1,5 +1,5 @@
-import type { ChatClient, ChatContext, InferSchema, Schema, StandardIssue } from '@lamella/core'
-import type { MiddlewareOptions } from '@lamella/core/authoring'
+import type { ChatClient, ChatContext, InferSchema, Schema } from '@lamella/core'
+import type { StandardIssue, MiddlewareOptions } from '@lamella/core/authoring'
 import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { LocalRepair } from './read-answer.ts'
 

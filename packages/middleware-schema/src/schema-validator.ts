@@ -1,13 +1,12 @@
-import type {
-  ChatContext,
-  ChatMiddleware,
-  ChatResponse,
-  Message,
-  Schema,
-  StandardIssue,
-} from '@lamella/core'
-import { formatIssues, LamellaError, message } from '@lamella/core'
-import { defineChatMiddleware, reporter, unlessAborted } from '@lamella/core/authoring'
+import type { ChatContext, ChatMiddleware, ChatResponse, Message, Schema } from '@lamella/core'
+import type { StandardIssue } from '@lamella/core/authoring'
+import {
+  formatIssues,
+  defineChatMiddleware,
+  reporter,
+  unlessAborted,
+} from '@lamella/core/authoring'
+import { LamellaError, message } from '@lamella/core'
 import { isRefusal, replaceAnswer, textOfAnswer } from './answer-text.ts'
 import { PartialReader } from './partial-values.ts'
 import type { LocalRepair, Reading } from './read-answer.ts'

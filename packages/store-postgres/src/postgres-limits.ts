@@ -1,6 +1,8 @@
-import type { LimitClaim, LimitGrant, StoreLimits } from '@lamella/core'
-import type { LimitTake, LimitUsage } from '@lamella/core/authoring'
-import {
+import type { LimitClaim, LimitGrant, StoreLimits, LimitUsage } from '@lamella/core/authoring'
+import { limitMath } from '@lamella/core/authoring'
+import type { Database, RunQuery } from './database.ts'
+
+const {
   addTake,
   emptyUsage,
   forgottenUntil,
@@ -11,8 +13,9 @@ import {
   settleTake,
   usageEnds,
   waitFor,
-} from '@lamella/core/authoring'
-import type { Database, RunQuery } from './database.ts'
+} = limitMath
+
+type LimitTake = Parameters<typeof settleTake>[2]
 
 interface Loaded {
   readonly claim: LimitClaim

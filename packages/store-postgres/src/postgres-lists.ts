@@ -1,4 +1,4 @@
-import type { ListItem, StoreLists } from '@lamella/core'
+import type { ListItem, StoreLists } from '@lamella/core/authoring'
 import type { Database } from './database.ts'
 
 /** Keeps lists in two tables: what is in them, and when they expire. */

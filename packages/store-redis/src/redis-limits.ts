@@ -1,4 +1,4 @@
-import type { LimitClaim, StoreLimits } from '@lamella/core'
+import type { LimitClaim, StoreLimits } from '@lamella/core/authoring'
 import { renewScript, restrictScript, settleScript, takeScript } from './redis-limit-scripts.ts'
 import type { RedisScript } from './run-script.ts'
 

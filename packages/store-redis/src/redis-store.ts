@@ -1,6 +1,12 @@
-import type { ListItem, Store, WriteOptions } from '@lamella/core'
-import { createSecretId } from '@lamella/core'
-import { checkOptions, systemClock, withinStoreTime, wrongOption } from '@lamella/core/authoring'
+import type { ListItem } from '@lamella/core/authoring'
+import type { Store, WriteOptions } from '@lamella/core'
+import {
+  createSecretId,
+  checkOptions,
+  systemClock,
+  withinStoreTime,
+  wrongOption,
+} from '@lamella/core/authoring'
 import { storeEntries } from '@lamella/store'
 import { Redis } from 'ioredis'
 import {

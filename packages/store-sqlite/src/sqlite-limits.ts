@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { LimitClaim, LimitGrant, StoreLimits } from '@lamella/core'
-import type { LimitTake, LimitUsage } from '@lamella/core/authoring'
-import {
+import type { LimitClaim, LimitGrant, StoreLimits, LimitUsage } from '@lamella/core/authoring'
+import { limitMath } from '@lamella/core/authoring'
+import { inTransaction } from './open-database.ts'
+
+const {
   addTake,
   emptyUsage,
   forgottenUntil,
@@ -12,8 +14,9 @@ import {
   settleTake,
   usageEnds,
   waitFor,
-} from '@lamella/core/authoring'
-import { inTransaction } from './open-database.ts'
+} = limitMath
+
+type LimitTake = Parameters<typeof settleTake>[2]
 
 /** Keeps limits in two tables: the sum of each, and what single calls took. */
 export function sqliteLimits(

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ListItem, StoreLists } from '@lamella/core'
+import type { ListItem, StoreLists } from '@lamella/core/authoring'
 import { inTransaction } from './open-database.ts'
 
 /** Keeps lists in two tables: what is in them, and when they expire. */

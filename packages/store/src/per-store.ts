@@ -7,7 +7,7 @@ import type { RunContext, KeyValueStore } from '@lamella/core'
  * ```ts
  * import type { KeyValueStore } from '@lamella/core'
  * import { chatMiddleware, memoryStore } from '@lamella/core'
- * import { storeNamespace, perStore } from './index.ts'
+ * import { perStore, storeNamespace } from '@lamella/store'
  *
  * const counts = perStore<KeyValueStore>(undefined, (store) => store ?? memoryStore())
  * const count = chatMiddleware('count', async ({ run }, callNext) => {

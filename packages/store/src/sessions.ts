@@ -6,16 +6,11 @@ import {
   keepClaims,
   checkStore,
   withinStoreTime,
+  createSecretId,
 } from '@lamella/core/authoring'
-import type { Clock } from '@lamella/core/authoring'
-import { createSecretId, LamellaError, createSession, forkSession } from '@lamella/core'
-import type {
-  Session,
-  SessionReference,
-  SessionSnapshot,
-  ListItem,
-  KeyValueStore,
-} from '@lamella/core'
+import type { Clock, SessionReference, ListItem } from '@lamella/core/authoring'
+import { LamellaError, createSession, forkSession } from '@lamella/core'
+import type { Session, SessionSnapshot, KeyValueStore } from '@lamella/core'
 import { storeNamespace, storePrefix } from './store-namespace.ts'
 import { mergeSessions } from './merge-sessions.ts'
 

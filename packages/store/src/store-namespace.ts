@@ -1,6 +1,7 @@
 import { wrongOption } from '@lamella/core/authoring'
 import { storeExtensions } from './store-extensions.ts'
-import type { LimitClaim, StoreLimits, StoreLists, KeyValueStore, Store } from '@lamella/core'
+import type { LimitClaim, StoreLimits, StoreLists } from '@lamella/core/authoring'
+import type { KeyValueStore, Store } from '@lamella/core'
 
 /** Prefix of the keys of a namespace. */
 export interface StoreNamespace {

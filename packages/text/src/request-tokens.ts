@@ -1,4 +1,4 @@
-import { toJsonSchema } from '@lamella/core'
+import { toJsonSchema } from '@lamella/core/authoring'
 import type { ResponseFormat, ToolDefinition, Content, Message } from '@lamella/core'
 import { estimateTokens } from './estimate-tokens.ts'
 

@@ -1,6 +1,12 @@
 import type { CancelMode } from '@lamella/core'
-import { createSecretId, LamellaError } from '@lamella/core'
-import { checkOptions, systemClock, withinStoreTime, wrongOption } from '@lamella/core/authoring'
+import {
+  createSecretId,
+  checkOptions,
+  systemClock,
+  withinStoreTime,
+  wrongOption,
+} from '@lamella/core/authoring'
+import { LamellaError } from '@lamella/core'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Connection } from './connection.ts'

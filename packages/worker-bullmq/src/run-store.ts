@@ -1,5 +1,5 @@
 import type { AgentResponseUpdate, Checkpoint, Message, SessionSnapshot } from '@lamella/core'
-import { createSecretId } from '@lamella/core'
+import { createSecretId } from '@lamella/core/authoring'
 import type { Redis } from 'ioredis'
 import { takenOver, unknownRun } from './run-errors.ts'
 import type { RunOutcome, RunOwner, RunRecord, RunRequest, RunState } from './run-record.ts'

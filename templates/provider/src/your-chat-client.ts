@@ -4,9 +4,9 @@ import type {
   ChatResponseUpdate,
   FinishReason,
   FunctionCallContent,
+  ClientMiddlewareInput,
 } from '@lamella/core'
 import { BaseChatClient, chatResponse, createId, text } from '@lamella/core'
-import type { ClientMiddlewareInput } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import { toBody } from './wire-request.ts'
 import { cutShort, networkError, statusError } from './wire-error.ts'

@@ -1,12 +1,5 @@
-import type {
-  ChatClientOptions,
-  ChatRequest,
-  ChatResponse,
-  ChatResponseUpdate,
-  ContinuationReport,
-  Message,
-  Origin,
-} from '@lamella/core'
+import type { ChatClientOptions, ContinuationReport, Origin } from '@lamella/core/authoring'
+import type { ChatRequest, ChatResponse, ChatResponseUpdate, Message } from '@lamella/core'
 import { BaseChatClient } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import { reportTools } from '@lamella/transport'

@@ -1,5 +1,6 @@
 import type { ChatOptions, ToolChoice, ToolDefinition } from '@lamella/core'
-import { ProviderError, toJsonSchema } from '@lamella/core'
+import { ProviderError } from '@lamella/core'
+import { toJsonSchema } from '@lamella/core/authoring'
 import { checkOptions, checkChatOptions } from '@lamella/core/authoring'
 import type { SchemaRules, WireObject } from '@lamella/transport'
 import { defined, fitSchema, fitTools, recordOf, stringOf } from '@lamella/transport'

@@ -1,4 +1,5 @@
-import type { HostedContent, Origin } from '@lamella/core'
+import type { HostedContent } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
 import { recordOf, stringOf } from '@lamella/transport'
 import { toBase64 } from '@lamella/core/authoring'

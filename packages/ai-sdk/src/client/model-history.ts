@@ -1,4 +1,5 @@
-import type { Content, Message, Origin } from '@lamella/core'
+import type { Content, Message } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import type { HistoryRules, Losses, PreparedHistory } from '@lamella/transport'
 import { CallIds, prepareHistory, recordOf } from '@lamella/transport'
 import { hostedPart } from './hosted-part.ts'

@@ -1,11 +1,5 @@
-import type {
-  Annotation,
-  ChatResponse,
-  ChatResponseUpdate,
-  Content,
-  FunctionCallContent,
-  Origin,
-} from '@lamella/core'
+import type { Annotation, Origin } from '@lamella/core/authoring'
+import type { ChatResponse, ChatResponseUpdate, Content, FunctionCallContent } from '@lamella/core'
 import { createId, foldUpdates } from '@lamella/core'
 import type { ArgumentAliases, WireObject } from '@lamella/transport'
 import {

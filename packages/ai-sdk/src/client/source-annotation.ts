@@ -1,4 +1,4 @@
-import type { Annotation } from '@lamella/core'
+import type { Annotation } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
 import { recordOf, stringOf } from '@lamella/transport'
 

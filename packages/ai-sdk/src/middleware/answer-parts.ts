@@ -1,4 +1,5 @@
-import type { Annotation, ChatResponse, Content } from '@lamella/core'
+import type { Annotation } from '@lamella/core/authoring'
+import type { ChatResponse, Content } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import { listOf, recordOf, stringOf } from '@lamella/transport'
 import { toBase64 } from '@lamella/core/authoring'

@@ -1,10 +1,5 @@
-import type {
-  Annotation,
-  ChatResponse,
-  ChatResponseUpdate,
-  Content,
-  FunctionCallContent,
-} from '@lamella/core'
+import type { Annotation } from '@lamella/core/authoring'
+import type { ChatResponse, ChatResponseUpdate, Content, FunctionCallContent } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import { parseObject } from '@lamella/transport'
 import type { AiSdkVersion } from '../model/language-model.ts'

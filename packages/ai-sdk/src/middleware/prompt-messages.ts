@@ -1,4 +1,5 @@
-import type { Content, FunctionResultContent, Message, Origin, Role } from '@lamella/core'
+import type { Content, FunctionResultContent, Message, Role } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import { message } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import { listOf, recordOf, stringOf } from '@lamella/transport'

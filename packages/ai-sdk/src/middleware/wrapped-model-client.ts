@@ -5,8 +5,8 @@ import type {
   ChatResponseUpdate,
   GetResponseOptions,
   Message,
-  Origin,
 } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import { BaseChatClient } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import type { ModelCall } from '../client/model-call.ts'

@@ -1,4 +1,4 @@
-import type { Content, FunctionError, FunctionResult } from '@lamella/core'
+import type { Content, FunctionResult } from '@lamella/core'
 import { listOf, recordOf, stringOf } from '@lamella/transport'
 import { toFileContent } from './file-data.ts'
 
@@ -12,7 +12,7 @@ export function fromToolOutput(output: unknown): Pick<FunctionResult, 'contents'
   }
 }
 
-const errorCodes: Readonly<Record<string, FunctionError['code']>> = {
+const errorCodes: Readonly<Record<string, NonNullable<FunctionResult['error']>['code']>> = {
   'error-text': 'tool_failed',
   'error-json': 'tool_failed',
   'execution-denied': 'rejected',

@@ -1,5 +1,4 @@
 import type { JsonSchema, Schema, StandardSchema } from '@lamella/core'
-import { isStandardSchema } from '@lamella/core'
 import { recordOf } from '@lamella/transport'
 
 /** Schema that arguments are checked with, and its JSON Schema where it cannot describe itself. */
@@ -25,7 +24,7 @@ export function inputSchema(schema: unknown, subject: string): InputSchema {
     if (typeof validate !== 'function') return { parameters: described }
     return { parameters: checked(validate as Validate), jsonSchema: described }
   }
-  if (isStandardSchema(schema)) return { parameters: schema }
+  if ('~standard' in Object(schema)) return { parameters: schema as StandardSchema }
   throw new TypeError(
     `${subject}: \`inputSchema\` must be a Standard Schema or made by jsonSchema()`,
   )

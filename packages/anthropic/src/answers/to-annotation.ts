@@ -1,4 +1,4 @@
-import type { Annotation } from '@lamella/core'
+import type { Annotation } from '@lamella/core/authoring'
 import { recordOf, stringOf } from '@lamella/transport'
 
 /** A citation of the text between `start` and `end`, where the claim stands that it supports. */

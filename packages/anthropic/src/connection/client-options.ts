@@ -1,5 +1,4 @@
-import type { ChatClientOptions } from '@lamella/core'
-import type { OptionRules } from '@lamella/core/authoring'
+import type { ChatClientOptions, OptionRules } from '@lamella/core/authoring'
 import type { Fetch } from '@lamella/transport'
 import type { MessagesDialect, MessagesDialectName } from '../history/messages-dialect.ts'
 

@@ -1,5 +1,5 @@
 import type { Content, FunctionResultContent, MessageInit } from '@lamella/core'
-import { toMessages } from '@lamella/core'
+import { toMessages } from '@lamella/core/authoring'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientRequest } from '@lamella/testing'

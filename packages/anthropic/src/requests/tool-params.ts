@@ -1,4 +1,5 @@
-import type { ChatOptions, HostedTool, JsonSchema, ToolDefinition } from '@lamella/core'
+import type { ChatOptions, JsonSchema, ToolDefinition } from '@lamella/core'
+import type { HostedTool } from '@lamella/core/authoring'
 import type { SchemaRules, WireObject } from '@lamella/transport'
 import { fitSchema, fitTools, recordOf, stringOf } from '@lamella/transport'
 import type { AnthropicProviderOptions, CacheTime } from './anthropic-provider-options.ts'

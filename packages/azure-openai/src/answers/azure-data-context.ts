@@ -1,4 +1,4 @@
-import type { Annotation } from '@lamella/core'
+import type { Annotation } from '@lamella/core/authoring'
 import { isObject } from '@lamella/core/authoring'
 
 /** A document that the model received, in Azure's format. */

@@ -1,4 +1,5 @@
-import type { Annotation, ChatRequest } from '@lamella/core'
+import type { Annotation } from '@lamella/core/authoring'
+import type { ChatRequest } from '@lamella/core'
 import type { OpenAIChatCompletionsClientOptions } from '@lamella/openai/fetch'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai/fetch'
 import { DataContextFold } from '../answers/azure-data-context.ts'

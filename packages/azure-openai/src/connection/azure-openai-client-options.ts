@@ -1,4 +1,4 @@
-import type { ChatClientOptions } from '@lamella/core'
+import type { ChatClientOptions } from '@lamella/core/authoring'
 import type { Fetch } from '@lamella/transport'
 import type { MaxTokensField } from '@lamella/openai/fetch'
 import type { AzureDataSource } from './azure-data-source.ts'

@@ -64,7 +64,8 @@ export interface AgentPipeline {
  *
  * @example
  * ```ts
- * import { agentMiddleware, agentPipeline, chatPipeline } from '@lamella/core'
+ * import { agentMiddleware } from '@lamella/core'
+ * import { agentPipeline, chatPipeline } from '@lamella/core/authoring'
  * import { scriptedClient } from '@lamella/testing'
  *
  * const signed = agentMiddleware('signed', async (context, callNext) => {

@@ -1,7 +1,8 @@
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { AgentOptions, AgentToolOptions, RunContext } from '../index.ts'
+import type { AgentOptions, RunContext } from '../index.ts'
+import type { AgentToolOptions } from './agent-tool.ts'
 import {
   Agent,
   agentMiddleware,

@@ -1,14 +1,8 @@
 import { runIn, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Message, MessageInput } from '../index.ts'
-import {
-  Agent,
-  agentMiddleware,
-  agentPipeline,
-  chatPipeline,
-  foldUpdates,
-  messageText,
-} from '../index.ts'
+import { Agent, agentMiddleware, foldUpdates, messageText } from '../index.ts'
+import { agentPipeline, chatPipeline } from '../authoring.ts'
 import { lifecycle } from '@lamella/lifecycle'
 import { readUpdates } from '../run/run.test-helper.ts'
 

@@ -4,15 +4,14 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type {
   AgentContext,
-  BatchContext,
   ChatContext,
   ChatResponse,
   FunctionInvocationContext,
-  IterationContext,
   Message,
   RunContext,
   ToolDefinition,
 } from '../index.ts'
+import type { BatchContext, IterationContext } from '../authoring.ts'
 import type { FunctionHookContext } from '@lamella/lifecycle'
 import {
   Agent,

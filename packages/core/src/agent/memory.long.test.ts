@@ -5,7 +5,8 @@ const updates = 200_000
 const charsEach = 8
 
 const program = `
-import { Agent, BaseChatClient, chatMiddleware } from '@lamella/core'
+import { Agent, chatMiddleware } from '@lamella/core'
+import { BaseChatClient } from '../index.ts'
 
 class Fast extends BaseChatClient {
   provider = 'fast'

@@ -1,30 +1,21 @@
 import { callFunction, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type {
-  AgentHandler,
-  AgentPipeline,
-  AgentPipelineInput,
-  AgentResponse,
-  ChatHandler,
-  ChatPipelineInput,
-  ChatResponseUpdate,
-} from '../index.ts'
+import type { AgentHandler, AgentPipeline, AgentPipelineInput } from './agent-pipeline.ts'
+import type { AgentResponse, ChatResponseUpdate } from '../index.ts'
+import type { ChatHandler, ChatPipelineInput } from '../pipeline/chat-pipeline.ts'
 import {
   agentMiddleware,
-  agentPipeline,
   chatMiddleware,
-  chatPipeline,
   createSession,
   defineState,
   foldUpdates,
   functionMiddleware,
-  functionPipeline,
   GuardrailTripped,
   messageText,
   MiddlewareTermination,
   tool,
 } from '../index.ts'
-import { gateCalls } from '../authoring.ts'
+import { agentPipeline, chatPipeline, functionPipeline, gateCalls } from '../authoring.ts'
 
 const double = tool({
   name: 'double',

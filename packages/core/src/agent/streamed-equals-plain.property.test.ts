@@ -6,13 +6,13 @@ import type {
   AgentContext,
   AgentResponse,
   AgentResponseUpdate,
-  CallNext,
   ChatContext,
   ChatResponse,
   Content,
   Middleware,
   UpdateTransformer,
 } from '../index.ts'
+import type { CallNext } from '../contract/run.ts'
 import {
   Agent,
   agentMiddleware,

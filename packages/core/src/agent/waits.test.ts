@@ -14,7 +14,6 @@ import type {
 import {
   Agent,
   agentMiddleware,
-  BaseChatClient,
   chatMiddleware,
   createSession,
   defineState,
@@ -22,6 +21,7 @@ import {
   memoryStore,
   RunControl,
   tool,
+  BaseChatClient,
 } from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
 import { sessions } from '@lamella/store'

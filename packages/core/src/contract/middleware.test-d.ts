@@ -2,12 +2,10 @@ import { describe, expectTypeOf, it } from 'vitest'
 import type {
   AgentMiddleware,
   AgentResponse,
-  AgentResponseInit,
   AgentResponseUpdate,
   ChatClient,
   ChatMiddleware,
   ChatResponse,
-  ChatResponseInit,
   ChatResponseUpdate,
   ClientMiddlewareInput,
   FunctionMiddleware,
@@ -15,8 +13,10 @@ import type {
   Message,
   MiddlewareInput,
   ResponseStream,
-  StreamOutcome,
 } from '../index.ts'
+import type { ChatResponseInit } from '../authoring.ts'
+import type { AgentResponseInit } from './outcome.ts'
+import type { StreamOutcome } from '../stream/stream-outcome.ts'
 import {
   Agent,
   agentMiddleware,

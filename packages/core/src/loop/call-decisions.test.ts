@@ -5,11 +5,11 @@ import {
   Agent,
   agentMiddleware,
   functionMiddleware,
-  functionPipeline,
   MiddlewareTermination,
   textOf,
   tool,
 } from '../index.ts'
+import { functionPipeline } from '../authoring.ts'
 import { lifecycle } from '@lamella/lifecycle'
 import { outline, resultsOf } from './loop-invariant.test-helper.ts'
 

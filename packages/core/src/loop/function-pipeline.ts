@@ -51,7 +51,8 @@ export interface FunctionPipeline {
  *
  * @example
  * ```ts
- * import { functionMiddleware, functionPipeline, tool } from '@lamella/core'
+ * import { functionMiddleware, tool } from '@lamella/core'
+ * import { functionPipeline } from '@lamella/core/authoring'
  *
  * const log = functionMiddleware('log', async (context, callNext) => {
  *   await callNext()

@@ -1,8 +1,9 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { LoopInterceptor } from '../authoring.ts'
+import type { LoopInterceptor } from '../contract/interceptors.ts'
 import { interceptLoop } from '../authoring.ts'
-import type { AgentOptions, IterationContext, Message } from '../index.ts'
+import type { AgentOptions, Message } from '../index.ts'
+import type { IterationContext } from '../authoring.ts'
 import { play } from './loop-invariant.test-helper.ts'
 import {
   Agent,

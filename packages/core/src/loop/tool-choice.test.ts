@@ -1,7 +1,8 @@
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { AgentOptions, ChatOptions, LoopState } from '../index.ts'
+import type { AgentOptions, ChatOptions } from '../index.ts'
+import type { LoopState } from '../contract/chat-options.ts'
 import { Agent, chatMiddleware, tool } from '../index.ts'
 import { modes, outline, play } from './loop-invariant.test-helper.ts'
 

@@ -8,6 +8,10 @@ import type { Message } from './message.ts'
 export function openCalls(messages: readonly Message[]): readonly FunctionCallContent[] {
   const calls = messages.flatMap(({ contents }) => contents.filter(isLocalCall))
   if (calls.length === 0) return none
+  // The response of a model has no results.
+  if (!messages.some(({ contents }) => contents.some(({ type }) => type === 'function-result'))) {
+    return calls
+  }
   const alone = unpaired(messages)
   return calls.filter((call) => alone.has(call))
 }

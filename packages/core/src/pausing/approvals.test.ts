@@ -3,12 +3,12 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type {
   AgentResponse,
-  ApprovalResponseContent,
   Content,
   FunctionInvocationConfiguration,
   Message,
   Middleware,
 } from '../index.ts'
+import type { ApprovalResponseContent } from '../messages/content.ts'
 import {
   Agent,
   agentMiddleware,

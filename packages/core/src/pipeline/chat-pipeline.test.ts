@@ -1,7 +1,8 @@
 import { scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
 import type { ChatContext } from '../index.ts'
-import { Agent, agentMiddleware, chatMiddleware, chatPipeline } from '../index.ts'
+import { Agent, agentMiddleware, chatMiddleware } from '../index.ts'
+import { chatPipeline } from '../authoring.ts'
 
 test('a handler has the client of the call, and the signal of its request', async () => {
   const late = new Error('late')

@@ -77,7 +77,8 @@ export interface ChatPipeline {
  *
  * @example
  * ```ts
- * import { chatMiddleware, chatPipeline } from '@lamella/core'
+ * import { chatMiddleware } from '@lamella/core'
+ * import { chatPipeline } from '@lamella/core/authoring'
  * import { scriptedClient } from '@lamella/testing'
  *
  * const shout = chatMiddleware('shout', async (context, callNext) => {

@@ -3,13 +3,13 @@ import { describe, expect, it, test } from 'vitest'
 import {
   Agent,
   agentMiddleware,
-  BaseChatClient,
   chatMiddleware,
   chatResponse,
   createSession,
   functionMiddleware,
   memoryStore,
   tool,
+  BaseChatClient,
 } from '../index.ts'
 import { sessions } from '@lamella/store'
 import type {

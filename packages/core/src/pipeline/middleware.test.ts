@@ -1,6 +1,7 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it, vi } from 'vitest'
-import type { CallNext, ChatContext, ChatMiddleware, ChatResponse } from '../index.ts'
+import type { CallNext } from '../contract/run.ts'
+import type { ChatContext, ChatMiddleware, ChatResponse } from '../index.ts'
 import {
   Agent,
   agentMiddleware,

@@ -1,6 +1,7 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
-import type { ChatResponse, LoopState } from '../index.ts'
+import type { ChatResponse } from '../index.ts'
+import type { LoopState } from '../contract/chat-options.ts'
 import { Agent, chatMiddleware, tool } from '../index.ts'
 
 const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })

@@ -4,14 +4,13 @@ import type { AgentResponse, ChatContext, Middleware } from '../index.ts'
 import {
   Agent,
   agentMiddleware,
-  agentPipeline,
   chatMiddleware,
-  chatPipeline,
   foldUpdates,
   LamellaError,
   text,
   tool,
 } from '../index.ts'
+import { agentPipeline, chatPipeline } from '../authoring.ts'
 import { readUpdates } from '../run/run.test-helper.ts'
 
 const cut = new Error('cut')

@@ -1,6 +1,7 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { AgentResponse, ChatResponse, ChatResponseInit, MessageInput } from '../index.ts'
+import type { AgentResponse, ChatResponse, MessageInput } from '../index.ts'
+import type { ChatResponseInit } from '../authoring.ts'
 import {
   Agent,
   agentMiddleware,

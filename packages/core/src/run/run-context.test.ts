@@ -1,7 +1,8 @@
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { LoopState, MiddlewareInput, RunContext, RunEvent } from '../index.ts'
+import type { LoopState } from '../contract/chat-options.ts'
+import type { MiddlewareInput, RunContext, RunEvent } from '../index.ts'
 import {
   Agent,
   agentMiddleware,

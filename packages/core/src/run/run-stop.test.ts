@@ -1,6 +1,6 @@
 import { runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { Stop } from '../index.ts'
+import type { Stop } from '../contract/outcome.ts'
 import { Agent, agentMiddleware, chatMiddleware, defineState, messageText } from '../index.ts'
 
 describe.each(runModes)('a requested stop, %s', (mode) => {

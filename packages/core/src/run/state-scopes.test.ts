@@ -1,7 +1,8 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import type { KeyValueStore, RunState } from '../index.ts'
+import type { KeyValueStore } from '../index.ts'
+import type { RunState } from '../contract/state.ts'
 import {
   Agent,
   agentMiddleware,

@@ -140,3 +140,51 @@ function clean(total: number): number {
 
 const tiny = 1e-9
 const longestCallMs = 600_000
+
+/**
+ * Arithmetic of limits for stores that keep usage in rows, as the store in memory does. A store reads the usage of
+ * a claim, changes it with these functions within one transaction, and writes it back.
+ * @example
+ * ```ts
+ * import type { LimitClaim } from '@lamella/core/authoring'
+ * import { limitMath } from '@lamella/core/authoring'
+ *
+ * const claim: LimitClaim = { key: 'calls', kind: 'sliding-window', limit: 2, windowMs: 60_000, amount: 1 }
+ * const usage = limitMath.emptyUsage(0)
+ * limitMath.addTake(usage, claim)
+ * console.log(limitMath.remainingOf(usage, claim)) // 1
+ * ```
+ */
+export const limitMath: {
+  /** Adds the amount of a claim to its usage. */
+  readonly addTake: typeof addTake
+  /** Usage of a limit that nobody has taken of. */
+  readonly emptyUsage: typeof emptyUsage
+  /** Time up to which takes no longer count. */
+  readonly forgottenUntil: typeof forgottenUntil
+  /** Returns true if the takes themselves decide how long a claim waits. */
+  readonly needsTakes: typeof needsTakes
+  /** Brings usage up to date with the time and the takes that no longer count. */
+  readonly refreshUsage: typeof refreshUsage
+  /** Amount that is left. */
+  readonly remainingOf: typeof remainingOf
+  /** Lowers what is left, as a provider reports it. */
+  readonly restrictUsage: typeof restrictUsage
+  /** Replaces the amount of a take with what its call used. */
+  readonly settleTake: typeof settleTake
+  /** Time at which the usage is as good as empty. */
+  readonly usageEnds: typeof usageEnds
+  /** Milliseconds until a claim can be granted; 0 if it can be now. */
+  readonly waitFor: typeof waitFor
+} = {
+  addTake,
+  emptyUsage,
+  forgottenUntil,
+  needsTakes,
+  refreshUsage,
+  remainingOf,
+  restrictUsage,
+  settleTake,
+  usageEnds,
+  waitFor,
+}

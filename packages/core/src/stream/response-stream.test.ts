@@ -1,6 +1,6 @@
 import { scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import type { StreamFold, StreamSource } from '../index.ts'
+import type { StreamFold, StreamSource } from './stream-source.ts'
 import { Agent, chatMiddleware, LamellaError, ResponseStream, text } from '../index.ts'
 
 interface Watched {

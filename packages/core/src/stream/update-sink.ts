@@ -42,24 +42,21 @@ export class NullSink<Update extends StreamUpdate> implements UpdateSink<Update>
     const out: Update[] = []
     const starting = passage.start(out)
     if (starting !== undefined) await starting
-    const pass = (update: Update): void | Promise<void> => {
-      out.length = 0
-      return passage.pass(update, out)
-    }
     // Most sources are lists, a plain response as updates: no update of them is waited for.
     if (Symbol.iterator in source) {
       for (const update of source) {
-        const waiting = pass(update)
+        const waiting = passage.pass(update, out)
         if (waiting !== undefined) await waiting
+        out.length = 0
         if (passage.terminated) break
       }
     } else {
       for await (const update of source) {
-        await pass(update)
+        await passage.pass(update, out)
+        out.length = 0
         if (passage.terminated) break
       }
     }
-    out.length = 0
     const flushing = passage.flush(out)
     if (flushing !== undefined) await flushing
   }

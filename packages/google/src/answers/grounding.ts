@@ -1,4 +1,4 @@
-import type { Annotation } from '@lamella/core'
+import type { Annotation } from '@lamella/core/authoring'
 import { listOf, recordOf, stringOf } from '@lamella/transport'
 
 /**

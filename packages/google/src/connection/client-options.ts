@@ -1,5 +1,4 @@
-import type { ChatClientOptions } from '@lamella/core'
-import type { OptionRules } from '@lamella/core/authoring'
+import type { ChatClientOptions, OptionRules } from '@lamella/core/authoring'
 import type { Fetch, RequestSender } from '@lamella/transport'
 import type { SafetySetting } from '../requests/google-provider-options.ts'
 

@@ -1,4 +1,5 @@
-import type { Content, FunctionResultContent, Message, Origin } from '@lamella/core'
+import type { Content, FunctionResultContent, Message } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
 import { recordOf, stringOf } from '@lamella/transport'
 import { filePart, fitsResult } from '../history/file-part.ts'

@@ -1,5 +1,6 @@
 import type { ChatOptions, ChatRequest } from '@lamella/core'
-import { ProviderError, toJsonSchema } from '@lamella/core'
+import { ProviderError } from '@lamella/core'
+import { toJsonSchema } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
 import { defined, listOf, mergeBody, recordOf } from '@lamella/transport'
 import { googleHistory } from '../history/google-history.ts'

@@ -1,4 +1,5 @@
-import type { ChatOptions, HostedTool, Tool, ToolDefinition } from '@lamella/core'
+import type { ChatOptions, Tool, ToolDefinition } from '@lamella/core'
+import type { HostedTool } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
 import { listOf, recordOf } from '@lamella/transport'
 import type { ModelTraits } from '../models/model-traits.ts'

@@ -1,6 +1,5 @@
 import type { KeyValueStore } from '@lamella/core'
-import { createSecretId } from '@lamella/core'
-import { systemClock, withinStoreTime } from '@lamella/core/authoring'
+import { createSecretId, systemClock, withinStoreTime } from '@lamella/core/authoring'
 
 const place = 'lamella:spotlight-key'
 const timeoutMs = 1000

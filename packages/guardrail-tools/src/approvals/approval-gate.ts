@@ -1,7 +1,6 @@
 import type { FunctionCallContent, RunContext } from '@lamella/core'
-import { createSecretId } from '@lamella/core'
+import { createSecretId, isControlFlow, systemClock } from '@lamella/core/authoring'
 import type { ApprovalGate } from '@lamella/core/authoring'
-import { isControlFlow, systemClock } from '@lamella/core/authoring'
 import type { SealedCall } from './approval-seal.ts'
 import { seal } from './approval-seal.ts'
 import type { Ruling } from '../policy/policy-ruling.ts'

@@ -1,9 +1,6 @@
-import type {
-  ApprovalRequestContent,
-  Content,
-  FunctionCallContent,
-  RunContext,
-} from '@lamella/core'
+import type { Content, FunctionCallContent, RunContext } from '@lamella/core'
+
+type ApprovalRequestContent = Extract<Content, { readonly type: 'approval-request' }>
 
 /** Returns the last tool call with an id. */
 export function recordedCall(run: RunContext, callId: string): FunctionCallContent | undefined {

@@ -1,4 +1,3 @@
-import type { EventDefinition } from '@lamella/core'
 import { defineEvent } from '@lamella/core'
 
 /** A server asks a person for input while it runs a tool. */
@@ -61,17 +60,18 @@ export interface McpSampling {
  * })
  * ```
  */
-export const mcpElicitation: EventDefinition<McpElicitation, McpElicitationAnswer> = defineEvent({
-  type: 'mcp/elicitation',
-  answer: {
-    type: 'object',
-    properties: {
-      action: { enum: ['accept', 'decline', 'cancel'] },
-      content: { type: 'object' },
+export const mcpElicitation: ReturnType<typeof defineEvent<McpElicitation, McpElicitationAnswer>> =
+  defineEvent({
+    type: 'mcp/elicitation',
+    answer: {
+      type: 'object',
+      properties: {
+        action: { enum: ['accept', 'decline', 'cancel'] },
+        content: { type: 'object' },
+      },
+      required: ['action'],
     },
-    required: ['action'],
-  },
-})
+  })
 
 /**
  * Event of a server's request for a model call. The caller answers it with `true` or `false`.
@@ -88,7 +88,7 @@ export const mcpElicitation: EventDefinition<McpElicitation, McpElicitationAnswe
  * })
  * ```
  */
-export const mcpSampling: EventDefinition<McpSampling, boolean> = defineEvent({
+export const mcpSampling: ReturnType<typeof defineEvent<McpSampling, boolean>> = defineEvent({
   type: 'mcp/sampling',
   answer: { type: 'boolean' },
 })

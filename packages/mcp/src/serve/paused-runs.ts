@@ -1,6 +1,5 @@
 import type { Checkpoint, KeyValueStore } from '@lamella/core'
-import { createSecretId } from '@lamella/core'
-import { canonicalJson, jsonCopy } from '@lamella/core/authoring'
+import { createSecretId, canonicalJson, jsonCopy } from '@lamella/core/authoring'
 
 /** A run that waits for approval, and who may approve it. */
 export interface PausedRun {

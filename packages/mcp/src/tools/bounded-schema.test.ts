@@ -1,4 +1,4 @@
-import { validate } from '@lamella/core'
+import { validate } from '@lamella/core/authoring'
 import { expect, test } from 'vitest'
 import { boundedSchema } from './bounded-schema.ts'
 import { cleanText } from '../base/clean-text.ts'

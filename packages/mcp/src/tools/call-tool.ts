@@ -1,5 +1,6 @@
 import type { FunctionInvocationContext, FunctionResult, RunContext } from '@lamella/core'
-import { errorResult, LamellaError, text, ToolError, validate } from '@lamella/core'
+import { errorResult, LamellaError, text, ToolError } from '@lamella/core'
+import { validate } from '@lamella/core/authoring'
 import type { Connection } from '../connection/connection.ts'
 import { CallClock } from '../base/call-clock.ts'
 import { statusOf } from '../connection/lost-connection.ts'

@@ -1,6 +1,5 @@
 import type { AgentInfo, RunContext } from '@lamella/core'
-import { validate } from '@lamella/core'
-import { unlessAborted } from '@lamella/core/authoring'
+import { validate, unlessAborted } from '@lamella/core/authoring'
 import { boundedOutputSchema, boundedSchema } from './bounded-schema.ts'
 import { cleanText } from '../base/clean-text.ts'
 import type { McpReport } from '../base/mcp-event.ts'

@@ -1,5 +1,5 @@
 import type { KeyValueStore } from '@lamella/core'
-import { createSecretId } from '@lamella/core'
+import { createSecretId } from '@lamella/core/authoring'
 import type { Clock } from '@lamella/core/authoring'
 
 /** Settings of a `Lease`. */

@@ -1,4 +1,5 @@
-import type { ChatResponseInit, RunOptions } from '@lamella/core'
+import type { ChatResponseInit } from '@lamella/core/authoring'
+import type { RunOptions } from '@lamella/core'
 import { Agent, chatMiddleware, hostedTool, text } from '@lamella/core'
 import { guardrail } from '@lamella/guardrail'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'

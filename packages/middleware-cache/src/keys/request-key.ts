@@ -6,8 +6,7 @@ import type {
   ResponseFormat,
   ToolDefinition,
 } from '@lamella/core'
-import { toJsonSchema } from '@lamella/core'
-import { canonicalJson, isJson } from '@lamella/core/authoring'
+import { toJsonSchema, canonicalJson, isJson } from '@lamella/core/authoring'
 
 /**
  * Parts of a model call that reach the provider. Parts whose keys may be in any order are canonical

@@ -1,4 +1,5 @@
-import type { ChatResponse, ChatResponseInit, Message, ResponseFormat, Usage } from '@lamella/core'
+import type { ChatResponse, Message, ResponseFormat, Usage } from '@lamella/core'
+import type { ChatResponseInit } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import { isJson, jsonCopy } from '@lamella/core/authoring'
 

@@ -1,7 +1,7 @@
 import type { FunctionInvocationContext, KeyValueStore, Tool, ToolDefinition } from '@lamella/core'
-import { createSecretId, memoryStore, tool } from '@lamella/core'
+import { createSecretId, checkOptions, systemClock, withinStoreTime } from '@lamella/core/authoring'
+import { memoryStore, tool } from '@lamella/core'
 import type { Clock, OptionRules } from '@lamella/core/authoring'
-import { checkOptions, systemClock, withinStoreTime } from '@lamella/core/authoring'
 import { perStore, storePrefix } from '@lamella/store'
 
 /** Storage of complete results, so that the model can read more of them. */

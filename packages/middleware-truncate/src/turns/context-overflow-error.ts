@@ -1,4 +1,3 @@
-import type { ProviderErrorOptions } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
 
 /**
@@ -15,7 +14,7 @@ export class ContextOverflowError extends ProviderError {
 
   constructor(
     sizes: { readonly needed: number; readonly limit: number; readonly largest: number },
-    options: Pick<ProviderErrorOptions, 'provider' | 'cause'>,
+    options: Pick<ConstructorParameters<typeof ProviderError>[1], 'provider' | 'cause'>,
   ) {
     const { needed, limit, largest } = sizes
     const message = `what must be sent has ${needed} tokens, more than ${limit}; its largest message has ${largest}`

@@ -1,4 +1,5 @@
-import type { Annotation, ChatResponseUpdate } from '@lamella/core'
+import type { ChatResponseUpdate } from '@lamella/core'
+import type { Annotation } from '@lamella/core/authoring'
 import type { ArgumentAliases, EventMapper, WireObject } from '@lamella/transport'
 import { defined } from '@lamella/transport'
 

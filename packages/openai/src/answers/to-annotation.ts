@@ -1,4 +1,4 @@
-import type { Annotation } from '@lamella/core'
+import type { Annotation } from '@lamella/core/authoring'
 import { defined, listOf, recordOf, stringOf } from '@lamella/transport'
 
 /** A citation of either API, with its offsets moved by where its part begins. */

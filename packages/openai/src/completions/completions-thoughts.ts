@@ -1,4 +1,5 @@
-import type { Origin, ReasoningContent } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
+import type { ReasoningContent } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import { listOf, recordOf } from '@lamella/transport'
 

@@ -3,9 +3,9 @@ import type {
   Content,
   FinishReason,
   FunctionCallContent,
-  Origin,
   Usage,
 } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import {

@@ -1,5 +1,6 @@
 import type { ChatOptions, Content, Message, MessageInit } from '@lamella/core'
-import { foldUpdates, toMessages } from '@lamella/core'
+import { foldUpdates } from '@lamella/core'
+import { toMessages } from '@lamella/core/authoring'
 import { clientRequest, collect } from '@lamella/testing'
 import { answer, RawServer } from '@lamella/testing/raw-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

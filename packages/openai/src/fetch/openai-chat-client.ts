@@ -1,10 +1,5 @@
-import type {
-  ChatRequest,
-  ChatResponse,
-  ChatResponseUpdate,
-  ContinuationReport,
-  Message,
-} from '@lamella/core'
+import type { ChatRequest, ChatResponse, ChatResponseUpdate, Message } from '@lamella/core'
+import type { ContinuationReport } from '@lamella/core/authoring'
 import { BaseChatClient } from '@lamella/core'
 import { checkOptions, ResponseFold } from '@lamella/core/authoring'
 import type { OpenAICall } from '../connection/openai-call.ts'

@@ -1,13 +1,6 @@
-import type {
-  Annotation,
-  ChatRequest,
-  ChatResponse,
-  ChatResponseUpdate,
-  ContinuationReport,
-  Message,
-} from '@lamella/core'
+import type { Annotation, ContinuationReport, OptionRules } from '@lamella/core/authoring'
+import type { ChatRequest, ChatResponse, ChatResponseUpdate, Message } from '@lamella/core'
 import { BaseChatClient } from '@lamella/core'
-import type { OptionRules } from '@lamella/core/authoring'
 import { checkOptions } from '@lamella/core/authoring'
 import type { ChatDialect } from '../dialects/chat-dialect.ts'
 import { chatDialects, dialectOf } from '../dialects/chat-dialects.ts'

@@ -1,5 +1,5 @@
 import type { JsonSchema, ResponseFormat } from '@lamella/core'
-import { toJsonSchema } from '@lamella/core'
+import { toJsonSchema } from '@lamella/core/authoring'
 import { legalName } from '@lamella/transport'
 import { strictSchema } from './strict-schema.ts'
 

@@ -1,4 +1,5 @@
-import type { ChatOptions, HostedTool, JsonSchema, ToolDefinition } from '@lamella/core'
+import type { ChatOptions, JsonSchema, ToolDefinition } from '@lamella/core'
+import type { HostedTool } from '@lamella/core/authoring'
 import type { SchemaRules } from '@lamella/transport'
 import { fitSchema, fitTools, stringOf } from '@lamella/transport'
 import { strictSchema } from './strict-schema.ts'

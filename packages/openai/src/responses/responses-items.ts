@@ -1,4 +1,5 @@
-import type { Content, Origin } from '@lamella/core'
+import type { Content } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
 import { defined, stringOf } from '@lamella/transport'
 

@@ -1,4 +1,5 @@
-import type { Content, Origin } from '@lamella/core'
+import type { Content } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import type { ArrivingCalls, WireObject } from '@lamella/transport'
 import { defined, listOf, recordOf, stringOf } from '@lamella/transport'
 import { itemContent } from './responses-items.ts'

@@ -1,4 +1,5 @@
-import type { ChatResponseUpdate, Content, FinishReason, Origin } from '@lamella/core'
+import type { ChatResponseUpdate, Content, FinishReason } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import {

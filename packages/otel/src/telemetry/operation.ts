@@ -1,5 +1,5 @@
 import type { RunContext, Usage } from '@lamella/core'
-import type { MiddlewareExit } from '@lamella/core/authoring'
+import type { exitOf } from '@lamella/core/authoring'
 import type { Context, Link, Span } from '@opentelemetry/api'
 import type { Content } from './content-capture.ts'
 import type { Facts } from '../base/conventions.ts'
@@ -33,7 +33,11 @@ export interface OperationEnd {
 /** How `callNext()` ended: with a result, or with an error. */
 export type Ending<Result> =
   | { readonly status: 'completed'; readonly result: Result }
-  | { readonly status: MiddlewareExit; readonly error: unknown; readonly result?: undefined }
+  | {
+      readonly status: ReturnType<typeof exitOf>
+      readonly error: unknown
+      readonly result?: undefined
+    }
 
 /** Ends of spans that wait for the end of the run, which tells whether a guardrail sealed it. */
 export type HeldEnds = ((isSealed: boolean) => void)[]

@@ -1,5 +1,5 @@
 import type { RunStatus, Usage } from '@lamella/core'
-import type { MiddlewareExit } from '@lamella/core/authoring'
+import type { exitOf } from '@lamella/core/authoring'
 
 /** Amount of content in a recording. */
 export type Capture = 'facts' | 'redacted' | 'full'
@@ -174,7 +174,7 @@ export interface OutLine extends LineFields {
   readonly p: number
   readonly n?: number | undefined
   /** Kind of exit, if it did not return. */
-  readonly exit?: MiddlewareExit | undefined
+  readonly exit?: ReturnType<typeof exitOf> | undefined
   /** Type of the error. Its message is never written unless content is. */
   readonly error?: string | undefined
   readonly message?: TextFacts | undefined
@@ -201,7 +201,7 @@ export interface EventLine extends LineFields {
 /** A run ended. */
 export interface EndLine extends LineFields {
   readonly k: 'end'
-  readonly status: RunStatus | MiddlewareExit
+  readonly status: RunStatus | ReturnType<typeof exitOf>
   readonly usage: Usage
   readonly cost?: number | undefined
   readonly attempts?: number | undefined

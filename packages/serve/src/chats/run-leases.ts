@@ -1,5 +1,6 @@
 import type { KeyValueStore } from '@lamella/core'
-import { createSecretId, LamellaError } from '@lamella/core'
+import { createSecretId } from '@lamella/core/authoring'
+import { LamellaError } from '@lamella/core'
 import type { ChatPlace } from './chat-place.ts'
 import { chatPlace } from './chat-place.ts'
 import type { Principal } from './principal.ts'

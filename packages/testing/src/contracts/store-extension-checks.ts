@@ -1,4 +1,4 @@
-import type { LimitClaim } from '@lamella/core'
+import type { LimitClaim } from '@lamella/core/authoring'
 import { demand, demandSame, rejectionOf } from './contract-assertions.ts'
 import type { ContractCheck } from './contract-suite.ts'
 import type { StoreCheck, StoreHarness } from './store-harness.ts'

@@ -1,5 +1,6 @@
 import type { ChatClient, ChatResponse, MessageInit } from '@lamella/core'
-import { foldUpdates, isProviderError, toMessages } from '@lamella/core'
+import { foldUpdates, isProviderError } from '@lamella/core'
+import { toMessages } from '@lamella/core/authoring'
 import { listOf, recordOf } from '@lamella/transport'
 import { demand, demandSame } from '../contracts/contract-assertions.ts'
 import type { ContractCheck, ContractSuite } from '../contracts/contract-suite.ts'

@@ -1,5 +1,5 @@
 import type { ChatOptions, ChatRequest, ChatResponseUpdate, MessageInput } from '@lamella/core'
-import { toMessages } from '@lamella/core'
+import { toMessages } from '@lamella/core/authoring'
 
 /** Creates a request as the pipeline would make it, without retries of the transport. */
 export function clientRequest(

@@ -1,16 +1,10 @@
-import type {
-  ChatClientOptions,
-  ChatRequest,
-  ChatResponse,
-  ChatResponseUpdate,
-  Usage,
-} from '@lamella/core'
+import type { ChatClientOptions, Clock } from '@lamella/core/authoring'
+import type { ChatRequest, ChatResponse, ChatResponseUpdate, Usage } from '@lamella/core'
 import { BaseChatClient, foldUpdates, LamellaError, messageText } from '@lamella/core'
+import { systemClock } from '@lamella/core/authoring'
 import { abortable, untilAborted } from '../base/abortable.ts'
 import type { Chunking } from '../base/chunking.ts'
 import { cutResponse } from '../base/chunking.ts'
-import type { Clock } from '@lamella/core/authoring'
-import { systemClock } from '@lamella/core/authoring'
 import { frozenCopy } from '../base/frozen-copy.ts'
 import type {
   ReplyDefaults,

@@ -1,7 +1,6 @@
 import type {
   ChatRequest,
   ChatResponse,
-  ChatResponseInit,
   ChatResponseUpdate,
   Content,
   FinishReason,
@@ -10,7 +9,9 @@ import type {
   MessageInput,
   Usage,
 } from '@lamella/core'
-import { chatResponse, toMessages } from '@lamella/core'
+import type { ChatResponseInit } from '@lamella/core/authoring'
+import { chatResponse } from '@lamella/core'
+import { toMessages } from '@lamella/core/authoring'
 
 /** A recorded call. `messages`, `instructions` and `options` are frozen copies. */
 export interface ScriptedRequest extends ChatRequest {

@@ -1,6 +1,6 @@
 import type { ChatResponseUpdate } from '@lamella/core'
 import { defined } from '../wire/wire.ts'
-import type { RateLimitInfo, RateLimitWindowInfo } from '@lamella/core/authoring'
+import type { RateLimitInfo } from '@lamella/core/authoring'
 import type { HeaderReader } from './retry-after.ts'
 import { nonNegative } from './retry-after.ts'
 
@@ -37,7 +37,7 @@ function rateLimitWindow(
   headers: Readonly<Record<LimitFact, string | null>>,
   untilReset: (value: string, now: number) => number | undefined,
   now: number,
-): RateLimitWindowInfo | undefined {
+): RateLimitInfo['requests'] {
   const limit = nonNegative(headers.limit)
   const remaining = nonNegative(headers.remaining)
   const waitMs = headers.reset === null ? undefined : untilReset(headers.reset, now)

@@ -45,7 +45,7 @@ const longestWaitMs = 60_000
  *
  * @example
  * ```ts
- * import { HttpClient } from '../index.ts'
+ * import { HttpClient } from '@lamella/transport'
  *
  * const http = new HttpClient({ baseURL: 'https://api.example.com/v1', apiKey: 'my-key' })
  * const models = (signal: AbortSignal) => http.send({ method: 'GET', path: '/models', signal })

@@ -3,7 +3,6 @@ import type {
   DataContent,
   HostedContent,
   ReasoningContent,
-  RefusalContent,
   UriContent,
 } from '@lamella/core'
 import type { CallIds } from './call-ids.ts'
@@ -43,7 +42,10 @@ export interface HistoryRules {
   /** Fate of thinking of the same provider and model. All other thinking is lost. */
   readonly reasoning: (content: ReasoningContent) => ContentFate
   /** Returns a refusal as it is sent, or `undefined` to leave it out. */
-  readonly refusal: (content: RefusalContent, isOwn: boolean) => Content | undefined
+  readonly refusal: (
+    content: Extract<Content, { readonly type: 'refusal' }>,
+    isOwn: boolean,
+  ) => Content | undefined
   /** Fate of what a hosted tool did, or of a part in the provider's own words. */
   readonly hosted: (content: HostedContent, maker: ContentMaker) => ContentFate
   /** True if approvals of hosted tools by this maker are sent. */

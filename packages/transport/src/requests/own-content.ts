@@ -3,9 +3,9 @@ import type {
   DataContent,
   FunctionCallContent,
   FunctionResultContent,
-  Origin,
   UriContent,
 } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import type { HistoryRules } from './history-rules.ts'
 import type { Losses } from './losses.ts'
 import { objectArguments } from './object-arguments.ts'

@@ -1,4 +1,5 @@
-import type { Content, Origin, Message } from '@lamella/core'
+import type { Content, Message } from '@lamella/core'
+import type { Origin } from '@lamella/core/authoring'
 import type { Losses } from './losses.ts'
 
 /**

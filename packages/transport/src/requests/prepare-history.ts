@@ -21,7 +21,7 @@ export interface PreparedHistory {
  * @example
  * ```ts
  * import { message } from '@lamella/core'
- * import { CallIds, prepareHistory } from '../index.ts'
+ * import { CallIds, prepareHistory } from '@lamella/transport'
  *
  * const { messages, losses } = prepareHistory([message('user', 'Hello')], {
  *   provider: 'my-server',

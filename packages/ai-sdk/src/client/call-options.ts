@@ -70,7 +70,7 @@ export function callSettings(options: ChatOptions, model: CallableModel): CallSe
   }
 }
 
-/** What all models accept of the schema of a tool. */
+/** Rules for schemas of tools that hold for all models. */
 export const toolSchemas: SchemaRules = { propertyName: /^[\w.-]{1,64}$/ }
 
 /** Tools and the choice among them: none without a tool. */

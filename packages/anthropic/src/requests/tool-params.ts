@@ -5,7 +5,7 @@ import { fitSchema, fitTools, recordOf, stringOf } from '@lamella/transport'
 import type { AnthropicProviderOptions, CacheTime } from './anthropic-provider-options.ts'
 import { outputSchema } from './output-schema.ts'
 
-/** What the API accepts of the schema of a tool. */
+/** Rules of the API for schemas of tools. */
 export const toolSchemas: SchemaRules = { propertyName: /^[\w.-]{1,64}$/ }
 
 /** The fields of the request that are about tools: none without a tool, as the API wants it. */

@@ -60,7 +60,7 @@ export class CompletionsUpdates implements AnswerMapper {
     this.#context = context
     this.#calls = new ArrivingCalls(context.toolNames, context.aliases)
     this.#dialect = dialect
-    this.#tags = new ThinkingTags(dialect.thinkingTags)
+    this.#tags = new ThinkingTags(dialect.thinkingTags, dialect.beginsInThinking)
     this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
   }
 

@@ -50,7 +50,8 @@ export interface OpenAICall {
 
 /** A call whose answer comes in one piece. */
 export async function callWhole(call: OpenAICall): Promise<ChatResponse> {
-  return responseOf(call, await readAnswer(call, { body: call.body }))
+  // Some servers stream unless they are told not to.
+  return responseOf(call, await readAnswer(call, { body: { stream: false, ...call.body } }))
 }
 
 /** Sends a request of a call and reads the JSON that it is answered with. */

@@ -4,7 +4,11 @@ import { BaseChatClient } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import type { ChatDialect } from '../dialects/chat-dialect.ts'
 import { chatDialects, dialectOf } from '../dialects/chat-dialects.ts'
-import { completionsBody, completionsHistory } from '../completions/completions-request.ts'
+import {
+  completionsBody,
+  completionsHistory,
+  refusedOptions,
+} from '../completions/completions-request.ts'
 import { CompletionsUpdates } from '../completions/completions-updates.ts'
 import type { OpenAICall } from '../connection/openai-call.ts'
 import { callOptions, callStreamed, callWhole } from '../connection/openai-call.ts'
@@ -117,7 +121,7 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
       losses: this.#losses,
       own: readProviderOptions(request, this.provider),
       replay: 'safe',
-      unknownOptions: [],
+      unknownOptions: refusedOptions(request, this.model, this.#dialect),
       aliases: reportTools(
         request,
         this.provider,
@@ -131,14 +135,25 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
   }
 }
 
+const optionalFields = {
+  requiredThinkingField: 'string?',
+  files: 'any',
+  audio: 'any',
+  authorNames: 'any',
+  seedField: 'string?',
+  oneSystemMessage: 'any',
+  foreignSignature: 'string?',
+  beginsInThinking: 'any',
+} as const
+
 function checkedDialect(options: OpenAIChatCompletionsClientOptions): ChatDialect {
   const { dialect } = options
   if (typeof dialect === 'string') {
     checkOptions(owner, { dialect }, { dialect: Object.keys(chatDialects) })
   } else if (dialect !== undefined) {
     const rules = Object.keys(chatDialects.openai).map((name) => [name, 'any'] as const)
-    const all = { ...Object.fromEntries(rules), requiredThinkingField: 'string?' as const }
-    checkOptions(`${owner}: \`dialect\``, dialect, all as OptionRules<ChatDialect>)
+    const all = { ...Object.fromEntries(rules), ...optionalFields }
+    checkOptions(`${owner}: \`dialect\``, dialect, all as unknown as OptionRules<ChatDialect>)
   }
-  return dialectOf(dialect, addressOf(options))
+  return dialectOf(dialect, addressOf(options), options.provider)
 }

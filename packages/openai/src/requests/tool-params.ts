@@ -6,7 +6,7 @@ import { strictSchema } from './strict-schema.ts'
 
 /** How one API writes a function tool and the wish for one. */
 export interface ToolDialect {
-  /** What the API accepts of the schema of a tool. */
+  /** Rules of the API for schemas of tools. */
   readonly schemas: SchemaRules
   readonly functionTool: (tool: FunctionParams) => unknown
   readonly functionChoice: (name: string) => unknown

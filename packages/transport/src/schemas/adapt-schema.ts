@@ -2,7 +2,7 @@ import type { JsonSchema } from '@lamella/core'
 import { isObject } from '@lamella/core/authoring'
 import { listOf, recordOf } from '../wire/wire.ts'
 
-/** What a provider accepts of the schema of a tool. */
+/** Rules of a provider for the schemas of tools. */
 export interface SchemaRules {
   /** Pattern that the names of properties must match. @default any name */
   readonly propertyName?: RegExp | undefined
@@ -10,6 +10,7 @@ export interface SchemaRules {
 
 /** A schema as a provider accepts it. */
 export interface AdaptedSchema {
+  /** Schema of an object, as it is sent. */
   readonly schema: JsonSchema
   /** The names of properties that were changed: each by the name that is sent. */
   readonly aliases: ReadonlyMap<string, string>
@@ -17,6 +18,7 @@ export interface AdaptedSchema {
 
 /** Says why a schema has no form that a provider accepts, in words that quote nothing of it. */
 export class UnfitSchema {
+  /** Cause, as a fixed text. */
   readonly reason: string
 
   constructor(reason: string) {
@@ -164,7 +166,7 @@ function adapted(part: unknown, names: Aliases, depth: number): Record<string, u
   return withoutDrafts(made, recordOf(part))
 }
 
-/** What older drafts and OpenAPI say with a second word beside the first. */
+/** Replaces what older drafts and OpenAPI say with a second word beside the first. */
 function withoutDrafts(made: Record<string, unknown>, given: Readonly<Record<string, unknown>>) {
   for (const [limit, exclusive] of [
     ['minimum', 'exclusiveMinimum'],

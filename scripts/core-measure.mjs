@@ -19,7 +19,7 @@ if (commit === undefined) await checkFigures()
 else await printCost(commit)
 
 async function checkFigures() {
-  const files = readdirSync(sources, { recursive: true })
+  const files = readdirSync(sources, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !/\.test(-d|-helper)?\.ts$/.test(file))
     .map((file) => ({ file, text: readFileSync(join(sources, file), 'utf8') }))
   const figures = {

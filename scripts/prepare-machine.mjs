@@ -1,5 +1,5 @@
 // Installs the Debian packages that tests need and a bare machine lacks, and starts the services that do not answer.
-// Ends when its standard input does, and takes the services that it has started along. `.ci/run` uses it.
+// Ends with SIGTERM or with its standard input, and takes the services that it has started along. `.ci/run` uses it.
 // usage: node scripts/prepare-machine.mjs
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
@@ -23,7 +23,10 @@ await startPostgres()
 console.log('ready')
 
 process.stdin.resume()
-await new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve))
+await new Promise((resolve) => {
+  process.stdin.once('end', resolve).once('close', resolve)
+  process.once('SIGTERM', resolve)
+})
 await Promise.all(
   services.map((service) => {
     const exit = new Promise((resolve) => service.once('exit', resolve))
@@ -32,6 +35,7 @@ await Promise.all(
   }),
 )
 rmSync(folder, { recursive: true, force: true })
+process.exit(0)
 
 function installMissing() {
   linkPostgres()

@@ -35,11 +35,13 @@ export async function countedWork(work: () => unknown): Promise<number> {
   return blocks + counter.steps()
 }
 
-/** Counts what the engine does in one call, until it is stopped. */
+// The functions of the engine are called with the `this` of each call.
+// oxlint-disable typescript/unbound-method, no-extend-native
+/** Counts what the engine does until it is stopped. */
 function countNative(): { stop(): void; steps(): number } {
   let steps = 0
   const { exec } = RegExp.prototype
-  RegExp.prototype.exec = function counted(this: RegExp, text: string) {
+  RegExp.prototype.exec = function counted(this: RegExp, text: unknown) {
     const value = String(text)
     const from = this.global || this.sticky ? this.lastIndex : 0
     const match = exec.call(this, value)
@@ -66,7 +68,7 @@ function countNative(): { stop(): void; steps(): number } {
     return at
   }
   text.includes = function counted(this: string, found, from = 0) {
-    return text.indexOf.call(this, found as string, from) >= 0
+    return text.indexOf.call(this, found, from) >= 0
   }
   text.lastIndexOf = function counted(this: string, found, from = Infinity) {
     const at = lastIndexOf.call(this, found, from)

@@ -265,6 +265,7 @@ function edge(node: AST.EdgeAssertion | AST.WordBoundaryAssertion, { multiline }
 }
 
 // Kept from before anyone counts.
+// oxlint-disable-next-line typescript/unbound-method
 const { exec } = RegExp.prototype
 function nativeTest(expression: RegExp, text: string): boolean {
   return exec.call(expression, text) !== null

@@ -1,7 +1,16 @@
+import { scriptedClient } from '@lamella/testing'
 import { testGrowthOfExports } from '../../../tests/support/growth-of-exports.ts'
 import * as exports from './index.ts'
 
-const { azureContentSafety, contentFilter, openaiModeration, profanity } = exports
+const {
+  azureContentSafety,
+  bedrockGuardrail,
+  contentFilter,
+  llamaModeration,
+  modelArmor,
+  nemoModeration,
+} = exports
+const { openaiModeration, profanity } = exports
 const signal = new AbortController().signal
 const openai = openaiModeration({
   apiKey: 'key',
@@ -17,9 +26,29 @@ const azure = azureContentSafety({
   fetch: async () => Response.json({ categoriesAnalysis: [] }),
 })
 
+const bedrock = bedrockGuardrail({
+  guardrail: 'g',
+  region: 'r',
+  apiKey: 'key',
+  fetch: async () => Response.json({ action: 'NONE' }),
+})
+const armor = modelArmor({
+  project: 'p',
+  location: 'l',
+  template: 't',
+  token: 'token',
+  fetch: async () => Response.json({ sanitizationResult: { filterMatchState: 'NO_MATCH_FOUND' } }),
+})
+const llama = llamaModeration({ client: scriptedClient(() => 'safe') })
+const nemo = nemoModeration({ client: scriptedClient(() => '{"User Safety":"safe"}') })
+
 testGrowthOfExports(exports, {
   texts: {
     openaiModeration: (text) => openai.moderate({ type: 'text', text }, signal),
+    bedrockGuardrail: (text) => bedrock.moderate({ type: 'text', text }, signal),
+    modelArmor: (text) => armor.moderate({ type: 'text', text }, signal),
+    llamaModeration: (text) => llama.moderate({ type: 'text', text }, signal),
+    nemoModeration: (text) => nemo.moderate({ type: 'text', text }, signal),
     azureContentSafety: (text) => azure.moderate({ type: 'text', text }, signal),
   },
   middlewares: {

@@ -1,7 +1,9 @@
 import { testGrowthOfExports } from '../../../tests/support/growth-of-exports.ts'
 import * as exports from './index.ts'
 
-const { findPii, patternRecognizer, pii } = exports
+const { findPii, patternRecognizer, pii, presidio } = exports
+const { signal } = new AbortController()
+const analyzer = presidio({ url: 'http://presidio.example', fetch: async () => Response.json([]) })
 const entities = [
   'contact',
   'financial',
@@ -19,6 +21,7 @@ testGrowthOfExports(exports, {
     findPii: (text) => findPii(text),
     'findPii (all kinds, decoding)': (text) =>
       findPii(text, { entities, decode: ['base64', 'url', 'hex'] }),
+    presidio: (text) => analyzer(text, { signal }),
     patternRecognizer: (text) => [...staff.find(text, { regions: [], validate: true })],
   },
   middlewares: {

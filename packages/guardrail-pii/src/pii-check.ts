@@ -1,9 +1,9 @@
 import type { GuardrailSubject, TextEdit, Verdict } from '@lamella/guardrail'
 import type { RunContext } from '@lamella/core'
-import type { Detection, DetectorOptions } from './find/detector.ts'
+import type { Detection, DetectorOptions, DetectPii } from './find/detector.ts'
 import { detect, withoutOverlaps } from './find/detector.ts'
 import { pendingFrom } from './find/open-text.ts'
-import type { DetectPii, PiiOptions, StrategyOf } from './pii-options.ts'
+import type { PiiOptions, StrategyOf } from './pii-options.ts'
 import { strategyOf } from './pii-options.ts'
 import type { Strategy } from './replace/strategy.ts'
 import { hashed, masked, pseudonym, redacted } from './replace/strategy.ts'
@@ -56,8 +56,8 @@ export class PiiCheck {
       if (isModel) this.#vault?.avoidUsual(run, text.slice(read, until))
       return verdictOn(spans)
     }
-    const more = this.#options.detect
-    return more ? withMore(more, text, signal, found).then(judge) : judge(found)
+    const more = [this.#options.detect ?? []].flat()
+    return more.length > 0 ? withMore(more, text, signal, found).then(judge) : judge(found)
   }
 
   pending(text: string, from: number): number {
@@ -136,10 +136,11 @@ const placesOf = (found: readonly Found[]): readonly TextEdit[] =>
   found.map(({ start, end, replacement }) => ({ start, end, replacement }))
 
 async function withMore(
-  more: DetectPii,
+  more: readonly DetectPii[],
   text: string,
   signal: AbortSignal,
   found: readonly Detection[],
 ): Promise<readonly Detection[]> {
-  return withoutOverlaps([...found, ...(await more(text, { signal }))])
+  const others = await Promise.all(more.map(async (detect) => detect(text, { signal })))
+  return withoutOverlaps([...found, ...others.flat()])
 }

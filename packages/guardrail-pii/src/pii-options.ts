@@ -2,18 +2,12 @@ import type { GuardrailCheckOptions, GuardrailStage, ReleasePolicy } from '@lame
 import type { Role } from '@lamella/core'
 import { checkOptions, checkStore, wrongOption } from '@lamella/core/authoring'
 import { guardrailCheckRules } from '@lamella/guardrail'
-import type { Detection } from './find/detector.ts'
+import type { DetectPii } from './find/detector.ts'
 import type { FindPiiOptions } from './find/find-pii.ts'
 import { byKind, findRules } from './find/find-pii.ts'
 import type { HashOptions, MaskOptions, Strategy } from './replace/strategy.ts'
 import { strategies } from './replace/strategy.ts'
 import type { VaultOptions } from './replace/vault-options.ts'
-
-/** Finds data without a pattern, such as names of people, by your own service or model. */
-export type DetectPii = (
-  text: string,
-  context: { readonly signal: AbortSignal },
-) => Promise<readonly Detection[]>
 
 /** Options of {@link pii}. */
 export interface PiiOptions<
@@ -52,8 +46,11 @@ export interface PiiOptions<
    * @default (kind, count) => `<EMAIL_1>`
    */
   readonly placeholder?: ((kind: string, count: number) => string) | undefined
-  /** Finds further data in every text. @default none */
-  readonly detect?: DetectPii | undefined
+  /**
+   * Finds further data in every text, such as by a service; several are asked at once.
+   * @default none
+   */
+  readonly detect?: DetectPii | readonly DetectPii[] | undefined
 }
 
 /** Returns the strategy of a kind at a stage. */
@@ -102,8 +99,12 @@ export function checkPiiOptions(options: PiiOptions): void {
       restoreInLinks: [true, false],
     },
     placeholder: 'function?',
-    detect: 'function?',
+    detect: 'any',
   })
+  for (const detect of [options.detect ?? []].flat()) {
+    if (typeof detect !== 'function')
+      throw wrongOption('pii', 'detect', 'a function, or a list of them', typeof detect)
+  }
   for (const stage of applyTo) checkOptions('pii', { applyTo: stage }, { applyTo: stages })
   const chosen = typeof strategy === 'string' ? [strategy] : Object.values(strategy)
   for (const value of chosen) checkOptions('pii', { strategy: value }, { strategy: strategies })

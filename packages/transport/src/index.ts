@@ -12,6 +12,8 @@ export { checkHeader, isHeaderValue, unfitForHeader } from './failures/header-va
 export type { ContentFate, ContentMaker, FileLoss, HistoryRules } from './requests/history-rules.ts'
 export type { Losses } from './requests/losses.ts'
 export { isNetworkError, isNetworkTimeout, networkCode } from './failures/network-error.ts'
+export { checkAddress } from './http/check-address.ts'
+export { environmentVariable } from './http/environment-variable.ts'
 export { HttpClient } from './http/http-client.ts'
 export type { Fetch, HttpClientOptions } from './http/http-client.ts'
 export {
@@ -24,6 +26,8 @@ export type {
   ConversationMark,
   KeptConversation,
 } from './requests/kept-conversation.ts'
+export { locatedFile } from './requests/located-file.ts'
+export type { LocatedFile } from './requests/located-file.ts'
 export { mergeBody } from './requests/merge-body.ts'
 export { legalName } from './requests/own-content.ts'
 export { prepareHistory } from './requests/prepare-history.ts'
@@ -31,6 +35,7 @@ export type { PreparedHistory } from './requests/prepare-history.ts'
 export { failurePhrases, providerFailure } from './failures/provider-failure.ts'
 export type { FailureContext } from './failures/provider-failure.ts'
 export { ownProviderOptions } from './requests/provider-options.ts'
+export type { ProviderOptionTypes } from './requests/provider-options.ts'
 export { conversationTexts, providerWords, safeName } from './failures/provider-words.ts'
 export type { Confidential } from './failures/provider-words.ts'
 export { headerUpdates, readRateLimits } from './failures/rate-limit-window.ts'

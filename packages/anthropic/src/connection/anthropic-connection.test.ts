@@ -69,7 +69,9 @@ describe('credentials', () => {
     const make = (): unknown => new AnthropicChatClient(options)
 
     expect(make).toThrow(
-      new TypeError(`AnthropicChatClient: ${name} has a character that no header may have`),
+      new TypeError(
+        `AnthropicChatClient: ${name} holds a character that no header can carry, such as a line break`,
+      ),
     )
   })
 
@@ -99,9 +101,12 @@ describe('the address', () => {
   })
 
   test.each([
-    ['here', '`baseURL` must be an address that begins with http'],
-    ['file:///etc', '`baseURL` must be an address that begins with http'],
-    ['https://me:sk-secret@a.example', '`baseURL` must not hold credentials'],
+    ['here', '`baseURL` must be an address that begins with http:// or https://'],
+    ['file:///etc', '`baseURL` must be an address that begins with http:// or https://'],
+    [
+      'https://me:sk-secret@a.example',
+      '`baseURL` must not hold a user name or password; send them in `defaultHeaders`',
+    ],
   ])('%s is refused', (baseURL, words) => {
     expect(() => new AnthropicChatClient({ apiKey: 'k', baseURL })).toThrow(
       new TypeError(`AnthropicChatClient: ${words}`),

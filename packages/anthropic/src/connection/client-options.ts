@@ -1,5 +1,6 @@
 import type { ChatClientOptions, OptionRules } from '@lamella/core/authoring'
 import type { Fetch } from '@lamella/transport'
+import { checkAddress, checkHeader, environmentVariable } from '@lamella/transport'
 import type { MessagesDialect, MessagesDialectName } from '../history/messages-dialect.ts'
 
 /** Options of `AnthropicChatClient`, except the one for your own SDK client. */
@@ -107,39 +108,24 @@ export function credentialOf(options: AnthropicConnectionSettings): Credential {
   }
   if (apiKey) return { apiKey: legalKey('apiKey', apiKey) }
   if (authToken) return { authToken: legalKey('authToken', authToken) }
-  const keyThere = environment('ANTHROPIC_API_KEY')
+  const keyThere = environmentVariable('ANTHROPIC_API_KEY')
   if (keyThere) return { apiKey: legalKey('ANTHROPIC_API_KEY', keyThere) }
-  const tokenThere = environment('ANTHROPIC_AUTH_TOKEN')
+  const tokenThere = environmentVariable('ANTHROPIC_AUTH_TOKEN')
   if (tokenThere) return { authToken: legalKey('ANTHROPIC_AUTH_TOKEN', tokenThere) }
   throw new TypeError(`${owner}: no API key; pass \`apiKey\` or set the variable ANTHROPIC_API_KEY`)
 }
 
-/** A header cannot hold such a key, and the error of `fetch` would quote it. */
 function legalKey(name: string, key: unknown): string {
   if (typeof key !== 'string' || key === '') {
     throw new TypeError(`${owner}: \`${name}\` must be a string that is not empty`)
   }
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
-  if (/[^\u0020-\u007E]/.test(key)) {
-    throw new TypeError(`${owner}: \`${name}\` has a character that no header may have`)
-  }
+  checkHeader(`${owner}: \`${name}\``, key)
   return key
 }
 
 /** Returns the address of the option or the environment, if there is one. */
 export function addressOf({ baseURL }: AnthropicConnectionSettings): string | undefined {
-  const address = baseURL ?? environment('ANTHROPIC_BASE_URL')
-  if (!address) return undefined
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError(`${owner}: \`baseURL\` must be an address that begins with http`)
-  }
-  if (url.username || url.password) {
-    throw new TypeError(`${owner}: \`baseURL\` must not hold credentials`)
-  }
-  return address
-}
-
-function environment(name: string): string | undefined {
-  return globalThis.process?.env?.[name]?.trim() || undefined
+  const address = baseURL ?? environmentVariable('ANTHROPIC_BASE_URL')
+  if (address) checkAddress(`${owner}: \`baseURL\``, address)
+  return address || undefined
 }

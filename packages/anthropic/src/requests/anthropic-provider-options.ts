@@ -1,4 +1,5 @@
 import type { ChatRequest } from '@lamella/core'
+import type { ProviderOptionTypes } from '@lamella/transport'
 import { ownProviderOptions } from '@lamella/transport'
 
 /** Lifetime of an entry in the prompt cache. */
@@ -68,21 +69,21 @@ export type AnthropicProviderOptions = {
   readonly responseHeaders?: boolean | undefined
 }
 
-const known: Readonly<Record<keyof AnthropicProviderOptions, readonly string[]>> = {
-  cacheControl: ['string', 'object'],
-  thinking: ['object'],
-  effort: ['string'],
-  serviceTier: ['string'],
-  betas: ['array'],
-  metadata: ['object'],
-  container: ['string', 'object'],
-  laterSystemMessages: ['boolean'],
-  strictTools: ['boolean'],
-  extraBody: ['object'],
-  extraHeaders: ['object'],
-  extraQuery: ['object'],
-  timeoutMs: ['number'],
-  responseHeaders: ['boolean'],
+const types: ProviderOptionTypes<AnthropicProviderOptions> = {
+  cacheControl: 'string or object',
+  thinking: 'object',
+  effort: 'string',
+  serviceTier: 'string',
+  betas: 'array',
+  metadata: 'object',
+  container: 'string or object',
+  laterSystemMessages: 'boolean',
+  strictTools: 'boolean',
+  extraBody: 'object',
+  extraHeaders: 'object',
+  extraQuery: 'object',
+  timeoutMs: 'number',
+  responseHeaders: 'boolean',
 }
 
 /**
@@ -95,32 +96,11 @@ export function readProviderOptions(
   provider: string,
 ): AnthropicProviderOptions {
   const names = ['anthropic', provider]
-  const own: AnthropicProviderOptions = ownProviderOptions(options, names, { claude: 'anthropic' })
+  const aliases = { claude: 'anthropic' }
+  const own = ownProviderOptions<AnthropicProviderOptions>(options, names, aliases, types)
   const isNamed = options.providerOptions?.[provider] !== undefined
   const place = `providerOptions.${isNamed ? provider : 'anthropic'}`
-  for (const [name, value] of Object.entries(own)) {
-    const expected = Object.hasOwn(known, name)
-      ? known[name as keyof AnthropicProviderOptions]
-      : undefined
-    if (expected === undefined) {
-      throw new TypeError(
-        `${place}: unknown option \`${name}\`; fields of the request go under \`extraBody\``,
-      )
-    }
-    const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
-    if (value !== undefined && !expected.includes(type)) {
-      throw new TypeError(
-        `${place}: \`${name}\` must be of type ${expected.join(' or ')}, got ${type}`,
-      )
-    }
-  }
   checkCache(own, place)
-  const { timeoutMs } = own
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw new RangeError(
-      `${place}: \`timeoutMs\` must be more than 0 milliseconds, got ${timeoutMs}`,
-    )
-  }
   return own
 }
 

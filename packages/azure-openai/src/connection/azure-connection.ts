@@ -2,7 +2,7 @@ import type { AzureAddress } from './azure-address.ts'
 import { azureAddress } from './azure-address.ts'
 import type { AzureConnectionSettings } from './azure-openai-client-options.ts'
 import { tokenSource } from './azure-token.ts'
-import { checkHeader } from '@lamella/transport'
+import { checkHeader, environmentVariable } from '@lamella/transport'
 
 export const provider = 'azure-openai'
 
@@ -14,7 +14,7 @@ export interface AzureResource extends AzureAddress {
 
 /** Reads where and as whom to call. Variables that are meant for OpenAI itself have no say in it. */
 export function azureResource(owner: string, options: AzureConnectionSettings): AzureResource {
-  const endpoint = options.endpoint?.trim() ?? environment('AZURE_OPENAI_ENDPOINT')
+  const endpoint = options.endpoint?.trim() ?? environmentVariable('AZURE_OPENAI_ENDPOINT')
   if (endpoint === undefined) {
     throw new TypeError(
       `${owner}: no endpoint; pass \`endpoint\` or set the variable AZURE_OPENAI_ENDPOINT`,
@@ -23,7 +23,7 @@ export function azureResource(owner: string, options: AzureConnectionSettings): 
   const address = azureAddress(owner, {
     endpoint,
     asked: options.apiVersion?.trim(),
-    usual: environment('OPENAI_API_VERSION'),
+    usual: environmentVariable('OPENAI_API_VERSION'),
   })
   const token = tokenSource(options, provider)
   const key = token === undefined ? keyOf(owner, options) : undefined
@@ -39,13 +39,13 @@ export function deploymentOf(
     deployment ??
     ofClient ??
     model ??
-    environment('AZURE_OPENAI_DEPLOYMENT') ??
-    environment('AZURE_OPENAI_DEPLOYMENT_NAME')
+    environmentVariable('AZURE_OPENAI_DEPLOYMENT') ??
+    environmentVariable('AZURE_OPENAI_DEPLOYMENT_NAME')
   )
 }
 
 function keyOf(owner: string, { apiKey }: AzureConnectionSettings): string {
-  const key = apiKey?.trim() ?? environment('AZURE_OPENAI_API_KEY')
+  const key = apiKey?.trim() ?? environmentVariable('AZURE_OPENAI_API_KEY')
   if (key === undefined) {
     throw new TypeError(
       `${owner}: no credential; pass \`apiKey\`, \`azureADTokenProvider\` or \`credential\`, or set the variable AZURE_OPENAI_API_KEY`,
@@ -53,8 +53,4 @@ function keyOf(owner: string, { apiKey }: AzureConnectionSettings): string {
   }
   checkHeader(`${owner}: the API key`, key)
   return key
-}
-
-function environment(name: string): string | undefined {
-  return globalThis.process?.env?.[name]?.trim() || undefined
 }

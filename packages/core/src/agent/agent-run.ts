@@ -22,6 +22,7 @@ import { composeToolCall } from '../pipeline/tool-call.ts'
 import { withOwnIds } from '../pipeline/own-ids.ts'
 import { PumpSource } from '../pipeline/run-source.ts'
 import {
+  checkPlaces,
   checkStoreNeeds,
   holdsOnly,
   inheritedBy,
@@ -82,6 +83,7 @@ export function pipelinesOf(agent: RunnableAgent, { middleware, parent }: RunOpt
     return last
   const middlewares = sortMiddlewares(lists, 'agent')
   checkStoreNeeds(store, middlewares.all)
+  checkPlaces(middlewares.chat)
   const pipelines = {
     middlewares,
     store,

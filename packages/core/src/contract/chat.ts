@@ -147,6 +147,12 @@ export interface ChatMiddleware {
    */
   readonly storeNeeds?: readonly StoreNeed[] | undefined
   /**
+   * Roles of middleware that must stand outside this one, because it passes content on by itself, such as to
+   * a model of its own. Creating an agent with one of them further inside throws.
+   * @default none
+   */
+  readonly inside?: readonly string[] | undefined
+  /**
    * Runs in sub-agents as well, outside their own middleware, unless one of those has the same
    * `role`, or without a role the same `name`.
    * @default false

@@ -65,10 +65,7 @@ export class ContentUpdates implements EventMapper {
   whole(body: WireObject, updates: ChatResponseUpdate[]): void {
     this.map(body, updates)
     if (this.#wireReason !== undefined) return
-    const words = candidateOf(body)
-      ? 'the answer has no finish reason'
-      : 'the answer has no candidate'
-    throw new TransportFault('server', words)
+    throw new TransportFault('server', 'the answer has no finish reason')
   }
 
   map(event: unknown, updates: ChatResponseUpdate[]): void {
@@ -142,8 +139,7 @@ export class ContentUpdates implements EventMapper {
   #call(wire: WireObject, signature: string | undefined): readonly Content[] {
     const { id, name, args, partialArgs, willContinue } = wire
     if (partialArgs !== undefined || willContinue === true) {
-      const words = 'arguments of a tool call came in parts, which no request asks for'
-      throw new TransportFault('server', words, { retryable: false })
+      throw new TransportFault('server', 'arguments came in parts', { retryable: false })
     }
     const wireName = stringOf(name)
     const done = wireName === undefined ? [] : this.#calls.endAt(this.#place++, this.#origin)
@@ -279,8 +275,9 @@ function isKnown(reason: string): reason is keyof typeof finishReasons {
 }
 
 /** Returns true for a part that says nothing, though it may sign what was said. */
-function isBlank({ text, thought: _, thoughtSignature: __, ...more }: WireObject): boolean {
-  return (text ?? '') === '' && Object.keys(more).length === 0
+function isBlank(part: WireObject): boolean {
+  const isSilent = (part['text'] ?? '') === ''
+  return isSilent && Object.keys(part).every((key) => /^(text|thought|thoughtSignature)$/.test(key))
 }
 
 function candidateOf({ candidates }: WireObject): unknown {
@@ -290,9 +287,7 @@ function candidateOf({ candidates }: WireObject): unknown {
 
 function blockOf(reason: unknown): string | undefined {
   const name = stringOf(reason)
-  return name === 'BLOCKED_REASON_UNSPECIFIED' || name === 'BLOCK_REASON_UNSPECIFIED'
-    ? undefined
-    : name
+  return name?.endsWith('_UNSPECIFIED') ? undefined : name
 }
 
 function hostedName({ toolCall, toolResponse, ...part }: WireObject): string {

@@ -7,9 +7,10 @@ import { listOf, recordOf, stringOf } from '@lamella/transport'
  */
 export function annotationsOf(candidate: unknown, text: string): readonly Annotation[] {
   const { groundingMetadata, citationMetadata } = recordOf(candidate)
+  if (groundingMetadata == null && citationMetadata == null) return []
   const { groundingChunks, groundingSupports } = recordOf(groundingMetadata)
   const sources = listOf(groundingChunks).map(sourceOf)
-  const offsets = new ByteOffsets(text)
+  const offsets = placesOf(text)
   const supported = new Set<number>()
   const found = listOf(groundingSupports).flatMap((support) => {
     const { segment, groundingChunkIndices, confidenceScores } = recordOf(support)
@@ -52,30 +53,17 @@ function known({ type, uri, title }: { type: string; uri: unknown; title: unknow
 function rangeOf(
   { startIndex = 0, endIndex, text: words }: Readonly<Record<string, unknown>>,
   text: string,
-  offsets: ByteOffsets,
+  offsets: ReadonlyMap<unknown, number>,
 ): Pick<Annotation, 'start' | 'end'> {
-  const start = offsets.at(startIndex)
-  const end = offsets.at(endIndex)
+  const start = offsets.get(startIndex)
+  const end = offsets.get(endIndex)
   if (start === undefined || end === undefined || end < start) return {}
   return words === undefined || text.slice(start, end) === words ? { start, end } : {}
 }
 
-/** Turns places in the UTF-8 form of a text into places in the text. */
-class ByteOffsets {
-  readonly #text: string
-  #places: ReadonlyMap<number, number> | undefined
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  at(byte: unknown): number | undefined {
-    return typeof byte === 'number' ? (this.#places ??= placesOf(this.#text)).get(byte) : undefined
-  }
-}
-
-function placesOf(text: string): ReadonlyMap<number, number> {
-  const places = new Map<number, number>()
+/** The places in a text, by those in its UTF-8 form. */
+function placesOf(text: string): ReadonlyMap<unknown, number> {
+  const places = new Map<unknown, number>()
   let byte = 0
   let place = 0
   for (const char of text) {

@@ -69,9 +69,11 @@ function asJson<T>(value: T): T {
 }
 
 /** Calls without an id get one of their own in each answer. */
-function withoutIds({ messages, functionCalls: _, ...rest }: ChatResponse): unknown {
+function withoutIds(response: ChatResponse): unknown {
+  const { messages } = response
   return {
-    ...rest,
+    ...response,
+    functionCalls: [],
     messages: messages.map(({ contents, ...message }) => ({
       ...message,
       contents: contents.map((content) =>

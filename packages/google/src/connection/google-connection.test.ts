@@ -18,7 +18,7 @@ async function sent(
   const requests: Sent[] = []
   const { whole, sse } = googleRecording([{ text: 'Hi.' }])
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    requests.push({ url: String(url), headers: new Headers(init?.headers) })
+    requests.push({ url: new Request(url).url, headers: new Headers(init?.headers) })
     return isStreamed ? new Response(sse) : Response.json(whole)
   }
   const client = new GoogleChatClient({ ...options, model, fetch })
@@ -166,7 +166,7 @@ describe('credentials', () => {
 describe('wrong options throw where the client is made', () => {
   test.each<[GoogleChatClientOptions, RegExp]>([
     [{}, /no API key; pass `apiKey` or set the variable GEMINI_API_KEY/],
-    [{ apiKey: 'k\n' }, /`apiKey` has a character that no header may have/],
+    [{ apiKey: 'k\n' }, /`apiKey` holds a character that no header can carry/],
     [{ apiKey: 'k', vertex: { project: 'p', token } }, /pass `apiKey` or `vertex`, not both/],
     [{ vertex: { project: '', token } }, /`vertex.project` must be a string/],
     [
@@ -178,7 +178,10 @@ describe('wrong options throw where the client is made', () => {
       { apiKey: 'k', baseURL: 'ftp://a.example' },
       /`baseURL` must be an address that begins with http/,
     ],
-    [{ apiKey: 'k', baseURL: 'https://a:b@a.example' }, /`baseURL` must not hold credentials/],
+    [
+      { apiKey: 'k', baseURL: 'https://a:b@a.example' },
+      /`baseURL` must not hold a user name or password/,
+    ],
     [{ apiKey: 'k', idleTimeoutMs: 0 }, /idleTimeoutMs/],
     [{ apiKey: 'k', safetySettings: {} as never }, /`safetySettings` must be a list/],
     [{ apiKey: 'k', apikey: 'k' } as never, /unknown option `apikey`/],

@@ -1,6 +1,12 @@
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { RequestSender } from '@lamella/transport'
-import { checkTimeLimits, HttpClient } from '@lamella/transport'
+import {
+  checkAddress,
+  checkHeader,
+  checkTimeLimits,
+  environmentVariable,
+  HttpClient,
+} from '@lamella/transport'
 import type { SafetySetting } from '../requests/google-provider-options.ts'
 import type { GoogleChatClientOptions, VertexOptions } from './client-options.ts'
 import { clientRules, owner } from './client-options.ts'
@@ -95,43 +101,26 @@ function credentialOf({
 }: GoogleChatClientOptions): string | (() => Promise<string>) {
   if (vertex !== undefined) {
     if (apiKey) throw new TypeError(`${owner}: pass \`apiKey\` or \`vertex\`, not both`)
-    return async () => legalKey('vertex.token', await vertex.token())
+    return async () => checkedKey('vertex.token', await vertex.token())
   }
-  if (typeof apiKey === 'function') return async () => legalKey('apiKey', await apiKey())
-  if (apiKey) return legalKey('apiKey', apiKey)
+  if (typeof apiKey === 'function') return async () => checkedKey('apiKey', await apiKey())
+  if (apiKey) return checkedKey('apiKey', apiKey)
   for (const name of ['GEMINI_API_KEY', 'GOOGLE_API_KEY']) {
-    const keyThere = environment(name)
-    if (keyThere) return legalKey(name, keyThere)
+    const keyThere = environmentVariable(name)
+    if (keyThere) return checkedKey(name, keyThere)
   }
   throw new TypeError(`${owner}: no API key; pass \`apiKey\` or set the variable GEMINI_API_KEY`)
 }
 
-/** A header cannot hold such a key, and the error of `fetch` would quote it. */
-function legalKey(name: string, key: unknown): string {
-  if (typeof key !== 'string' || key === '') {
-    throw new TypeError(`${owner}: \`${name}\` must be a string that is not empty`)
-  }
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
-  if (/[^\u0020-\u007E]/.test(key)) {
-    throw new TypeError(`${owner}: \`${name}\` has a character that no header may have`)
-  }
+function checkedKey(name: string, key: unknown): string {
+  if (typeof key !== 'string' || key === '') throw wrongOption(owner, name, 'a string', typeof key)
+  checkHeader(`${owner}: \`${name}\``, key)
   return key
 }
 
 /** Returns the address of the option or the environment, if there is one. */
 function addressOf({ baseURL, vertex }: GoogleChatClientOptions): string | undefined {
-  const address = baseURL ?? (vertex ? undefined : environment('GOOGLE_GEMINI_BASE_URL'))
-  if (!address) return undefined
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError(`${owner}: \`baseURL\` must be an address that begins with http`)
-  }
-  if (url.username || url.password) {
-    throw new TypeError(`${owner}: \`baseURL\` must not hold credentials`)
-  }
-  return address
-}
-
-function environment(name: string): string | undefined {
-  return globalThis.process?.env?.[name]?.trim() || undefined
+  const address = baseURL ?? (vertex ? undefined : environmentVariable('GOOGLE_GEMINI_BASE_URL'))
+  if (address) checkAddress(`${owner}: \`baseURL\``, address)
+  return address || undefined
 }

@@ -1,6 +1,6 @@
 import type { ProviderErrorKind } from '@lamella/core'
 import type { FailureVerdict, WireObject } from '@lamella/transport'
-import { listOf, recordOf, statusVerdicts, stringOf, tooLongWords } from '@lamella/transport'
+import { listOf, recordOf, stringOf, tooLongWords, verdictOfStatus } from '@lamella/transport'
 
 /** Fields of an error report. */
 export interface ErrorFacts {
@@ -12,19 +12,19 @@ export interface ErrorFacts {
   readonly details: readonly WireObject[]
 }
 
-// https://ai.google.dev/gemini-api/docs/troubleshooting and google.rpc.Code, 2026-11.
-const statuses: Readonly<Record<string, FailureVerdict>> = {
-  CANCELLED: { kind: 'network' },
-  INVALID_ARGUMENT: { kind: 'invalid_request' },
-  FAILED_PRECONDITION: { kind: 'invalid_request' },
-  OUT_OF_RANGE: { kind: 'invalid_request' },
-  NOT_FOUND: { kind: 'not_found' },
-  UNAUTHENTICATED: { kind: 'auth' },
-  PERMISSION_DENIED: { kind: 'auth' },
-  RESOURCE_EXHAUSTED: { kind: 'rate_limit' },
-  DEADLINE_EXCEEDED: { kind: 'timeout' },
-  UNAVAILABLE: { kind: 'overloaded' },
-  UNIMPLEMENTED: { kind: 'server', retryable: false },
+// Failures inside an answer may have no status of HTTP. google.rpc.Code, 2026-11.
+const httpStatuses: Readonly<Record<string, number>> = {
+  CANCELLED: 499,
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  OUT_OF_RANGE: 400,
+  NOT_FOUND: 404,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  RESOURCE_EXHAUSTED: 429,
+  DEADLINE_EXCEEDED: 504,
+  UNAVAILABLE: 503,
+  UNIMPLEMENTED: 501,
 }
 
 /**
@@ -51,36 +51,37 @@ export function isBroken(finishReason: string): finishReason is keyof typeof bro
 
 /** Classifies a failure. Without a status of HTTP, Google failed inside an answer. */
 export function kindOf(facts: ErrorFacts, httpStatus: number | undefined): FailureVerdict {
-  const { status = '', message = '', details } = facts
+  const { status = '' } = facts
   if (isBroken(status)) return brokenAnswers[status]
-  const code = httpStatus ?? facts.code
-  const telling = tellingKind(status, message, details)
+  const telling = tellingKind(facts)
   if (telling !== undefined) return { kind: telling }
-  if (Object.hasOwn(statuses, status)) return statuses[status]!
-  if (code === undefined) return { kind: 'server' }
-  return statusVerdicts[code] ?? { kind: code >= 500 ? 'server' : 'invalid_request' }
+  const ofName = Object.hasOwn(httpStatuses, status) ? httpStatuses[status] : undefined
+  return verdictOfStatus(httpStatus ?? facts.code ?? ofName)
 }
 
 /** Facts more exact than the status: a wrong key is a 400, and a used-up quota a 429. */
-function tellingKind(
-  status: string,
-  message: string,
-  details: readonly WireObject[],
-): ProviderErrorKind | undefined {
+function tellingKind(facts: ErrorFacts): ProviderErrorKind | undefined {
+  const { status, message = '', details } = facts
   const reasons = details.map(({ reason }) => stringOf(reason))
   if (reasons.includes('API_KEY_INVALID') || /API key (not valid|expired)/i.test(message)) {
     return 'auth'
   }
   if (reasons.includes('BILLING_DISABLED')) return 'quota'
-  if (status === 'RESOURCE_EXHAUSTED') return isQuota(message, details) ? 'quota' : undefined
+  if (status === 'RESOURCE_EXHAUSTED') return isQuota(facts) ? 'quota' : undefined
   return tooLongWords.test(message) ? 'context_length' : undefined
 }
 
 /** A limit of a day, or of nothing at all, is no matter of seconds. */
-function isQuota(message: string, details: readonly WireObject[]): boolean {
-  const violated = details.flatMap(({ violations }) => listOf(violations).map(recordOf))
-  if (violated.some(({ quotaId }) => /PerDay|PerMonth/i.test(String(quotaId)))) return true
+function isQuota(facts: ErrorFacts): boolean {
+  if (quotaIds(facts).some((id) => /PerDay|PerMonth/i.test(id))) return true
   return /\blimit: 0\b|credits? (are|is|has been) (depleted|exhausted)|spend(ing)? (cap|limit)/i.test(
-    message,
+    facts.message ?? '',
+  )
+}
+
+/** Names of the quotas that a report says are used up. */
+export function quotaIds({ details }: ErrorFacts): readonly string[] {
+  return details.flatMap(({ violations }) =>
+    listOf(violations).map((violation) => String(recordOf(violation)['quotaId'])),
   )
 }

@@ -1,5 +1,5 @@
 import type { ProviderError } from '@lamella/core'
-import type { FailureContext, HeaderReader, WireObject } from '@lamella/transport'
+import type { FailureContext, HeaderReader } from '@lamella/transport'
 import {
   listOf,
   recordOf,
@@ -12,7 +12,7 @@ import {
 } from '@lamella/transport'
 import { contentFilter, safetyResults } from '../safety/safety-results.ts'
 import type { ErrorFacts } from './error-kind.ts'
-import { kindOf } from './error-kind.ts'
+import { kindOf, quotaIds } from './error-kind.ts'
 
 /** Makes a `ProviderError` of what a call raised. What is neither Google's nor the network's stays. */
 export function toProviderError(error: unknown, context: FailureContext): unknown {
@@ -28,10 +28,12 @@ function reported(
   context: FailureContext,
 ): ProviderError {
   const { promptFeedback } = recordOf(report)
-  if (promptFeedback !== undefined) return blockedPrompt(recordOf(promptFeedback), headers, context)
-  const facts = factsOf(report)
+  const { blockReason, safetyRatings } = recordOf(promptFeedback)
+  const blocked = safeName(blockReason)
+  const facts = factsOf(blocked === undefined ? report : { status: blocked })
+  const quota = quotaIds(facts).find((id) => safeName(id) !== undefined)
   const failure = {
-    ...kindOf(facts, status),
+    ...(blocked === undefined ? kindOf(facts, status) : ({ kind: 'content_filter' } as const)),
     status,
     headers,
     names: [facts.status],
@@ -40,35 +42,14 @@ function reported(
     requestId: undefined,
     details: {
       ...(facts.status && { status: facts.status }),
-      ...quotaOf(facts),
+      ...(quota && { quota }),
       ...tokensIn(facts.message),
+      ...(blocked && {
+        contentFilter: contentFilter(safetyResults(safetyRatings, blocked), undefined),
+      }),
     },
   }
   return reportedFailure(failure, context)
-}
-
-function blockedPrompt(
-  { blockReason, safetyRatings }: WireObject,
-  headers: HeaderReader | undefined,
-  context: FailureContext,
-): ProviderError {
-  const reason = safeName(blockReason) ?? 'OTHER'
-  return reportedFailure(
-    {
-      kind: 'content_filter',
-      status: undefined,
-      headers,
-      names: [reason],
-      message: undefined,
-      afterMs: undefined,
-      requestId: undefined,
-      details: {
-        status: reason,
-        contentFilter: contentFilter(safetyResults(safetyRatings, reason), undefined),
-      },
-    },
-    context,
-  )
 }
 
 function factsOf(report: unknown): ErrorFacts {
@@ -91,12 +72,6 @@ function retryDelayMs({ details }: ErrorFacts): number | undefined {
     if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000)
   }
   return undefined
-}
-
-function quotaOf({ details }: ErrorFacts): Readonly<Record<string, string>> {
-  const violated = details.flatMap(({ violations }) => listOf(violations).map(recordOf))
-  const quota = violated.map(({ quotaId }) => safeName(quotaId)).find((id) => id !== undefined)
-  return quota === undefined ? {} : { quota }
 }
 
 /** Such as `The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).` */

@@ -1,4 +1,5 @@
 import type { ChatRequest } from '@lamella/core'
+import type { ProviderOptionTypes } from '@lamella/transport'
 import { ownProviderOptions } from '@lamella/transport'
 
 /** Blocks a category of harm from a threshold on. */
@@ -52,7 +53,7 @@ export type GoogleProviderOptions = {
   readonly responseHeaders?: boolean | undefined
 }
 
-const known: Readonly<Record<keyof GoogleProviderOptions, string>> = {
+const types: ProviderOptionTypes<GoogleProviderOptions> = {
   cachedContent: 'string',
   safetySettings: 'array',
   thinkingConfig: 'object',
@@ -77,32 +78,6 @@ export function readProviderOptions(
   { options }: ChatRequest,
   provider: string,
 ): GoogleProviderOptions {
-  const names = ['google', provider]
-  const own: GoogleProviderOptions = ownProviderOptions(options, names, {
-    gemini: 'google',
-    vertex: 'google',
-  })
-  const isNamed = options.providerOptions?.[provider] !== undefined
-  const place = `providerOptions.${isNamed ? provider : 'google'}`
-  for (const [name, value] of Object.entries(own)) {
-    const expected = Object.hasOwn(known, name)
-      ? known[name as keyof GoogleProviderOptions]
-      : undefined
-    if (expected === undefined) {
-      throw new TypeError(
-        `${place}: unknown option \`${name}\`; fields of the request go under \`extraBody\``,
-      )
-    }
-    const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
-    if (value !== undefined && expected !== type) {
-      throw new TypeError(`${place}: \`${name}\` must be of type ${expected}, got ${type}`)
-    }
-  }
-  const { timeoutMs } = own
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw new RangeError(
-      `${place}: \`timeoutMs\` must be more than 0 milliseconds, got ${timeoutMs}`,
-    )
-  }
-  return own
+  const aliases = { gemini: 'google', vertex: 'google' }
+  return ownProviderOptions<GoogleProviderOptions>(options, ['google', provider], aliases, types)
 }

@@ -38,7 +38,7 @@ export function sentTools(tools: readonly ToolDefinition[], { isModern }: ModelT
       continue
     }
     if (declarations.has(wireName)) {
-      omitted.push({ name, reason: 'another tool has the same name after rewriting' })
+      omitted.push({ name, reason: 'another tool has its name' })
       continue
     }
     const { schema, reason } = parametersOf(tool)

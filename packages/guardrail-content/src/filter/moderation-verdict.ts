@@ -19,12 +19,15 @@ type Scores = Readonly<Record<string, ModerationScore>>
 export function moderationVerdict(
   rules: ModerationRules,
 ): (subject: GuardrailSubject, context: CheckContext) => Promise<Verdict> {
-  return async ({ stage, text, contents }, { signal }) => {
+  return async ({ stage, text, contents }, { run, signal }) => {
     const input = stage === 'file' ? imageOf(contents?.[0]) : ({ type: 'text', text } as const)
     const able = rules.moderators.filter(({ images }) => input?.type === 'text' || images)
     if (input === undefined || able.length === 0) return { action: 'unsupported' }
     if (input.type === 'text' && input.text.trim() === '') return { action: 'allow' }
-    const flagged = flaggedOf(await ask({ ...rules, moderators: able }, input, signal), rules)
+    const flagged = flaggedOf(
+      await ask({ ...rules, moderators: able }, input, { run, signal }),
+      rules,
+    )
     const category = flagged[0]?.category
     if (category === undefined) return { action: 'allow' }
     const action = worstAction(flagged.map(({ category: name }) => rules.actionOf(name)))
@@ -61,12 +64,12 @@ function flaggedOf(
 async function ask(
   rules: ModerationRules,
   input: ModerationInput,
-  signal: AbortSignal,
+  about: Pick<CheckContext, 'run' | 'signal'>,
 ): Promise<Scores> {
   const { moderators, combine } = rules
-  if (combine === 'first') return firstToAnswer(moderators, input, signal)
+  if (combine === 'first') return firstToAnswer(moderators, input, about)
   const settled = await Promise.allSettled(
-    moderators.map((moderator) => moderator.moderate(input, signal)),
+    moderators.map((moderator) => moderator.moderate(input, about.signal, about.run)),
   )
   const scores = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const failed = settled.find(({ status }) => status === 'rejected')
@@ -81,12 +84,12 @@ async function ask(
 async function firstToAnswer(
   moderators: readonly Moderator[],
   input: ModerationInput,
-  signal: AbortSignal,
+  { run, signal }: Pick<CheckContext, 'run' | 'signal'>,
 ): Promise<Scores> {
   let failure: unknown
   for (const moderator of moderators) {
     try {
-      return await moderator.moderate(input, signal)
+      return await moderator.moderate(input, signal, run)
     } catch (error) {
       signal.throwIfAborted()
       failure = error

@@ -1,4 +1,4 @@
-import type { DataContent, UriContent } from '@lamella/core'
+import type { DataContent, RunContext, UriContent } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
 
 /** Input of a moderator: a text or an image. */
@@ -31,10 +31,14 @@ export interface Moderator {
    * @default false
    */
   readonly images?: boolean | undefined
-  /** Resolves to scores by category. Rejects without a verdict, and when the signal aborts. */
+  /**
+   * Resolves to scores by category. Rejects without a verdict, and when the signal aborts. `run` is the run
+   * that the content belongs to.
+   */
   readonly moderate: (
     input: ModerationInput,
     signal: AbortSignal,
+    run?: RunContext,
   ) => Promise<Readonly<Record<string, ModerationScore>>>
 }
 

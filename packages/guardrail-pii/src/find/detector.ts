@@ -20,6 +20,12 @@ export interface Detection {
   readonly score: number
 }
 
+/** Finds data without a pattern, such as names of people, by your own service or model. */
+export type DetectPii = (
+  text: string,
+  context: { readonly signal: AbortSignal },
+) => Promise<readonly Detection[]>
+
 export interface DetectorOptions extends FindOptions {
   readonly recognizers: readonly Recognizer[]
   readonly threshold: (kind: string) => number

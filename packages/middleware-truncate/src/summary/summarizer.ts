@@ -30,7 +30,7 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
   const meter = new TokenMeter({ countTokens, calibrate })
   const report = reporter('summarize', options.onEvent)
 
-  return defineChatMiddleware('summarize', options, async (context, callNext) => {
+  const middleware = defineChatMiddleware('summarize', options, async (context, callNext) => {
     const excess = excessOf(context)
     const chunks = excess > 1 ? divide(context) : []
     if (chunks.length > 0 && mode === 'shadow') tell(context, 'summarized', chunks)
@@ -43,6 +43,8 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
     const { usage } = await callNext()
     if (maxTokens < Infinity) meter.learn(context, usage.inputTokens)
   })
+  // The summarizing model gets the conversation past all middleware further inside.
+  return mode === 'off' ? middleware : { ...middleware, inside: ['pii'] }
 
   /** Returns the factor by which a call exceeds its limit, for the limit that it exceeds most. */
   function excessOf(context: ChatContext): number {

@@ -315,8 +315,7 @@ test('names of authors go along where the API takes them', async () => {
 
 /** The client's id of the first call in a history. */
 function idOfCall(messages: readonly Message[]): string {
-  const call = messages.flatMap(({ contents }) => contents).find(isCall)
-  return call!.callId
+  return messages.flatMap(({ contents }) => contents).find(isCall)!.callId
 }
 
 function isCall(content: Content): content is FunctionCallContent {

@@ -1,7 +1,6 @@
 import type { ChatClientOptions, OptionRules } from '@lamella/core/authoring'
 import type { Fetch } from '@lamella/transport'
-import { checkHeader } from '@lamella/transport'
-import { checkAddress } from './check-address.ts'
+import { checkAddress, checkHeader, environmentVariable } from '@lamella/transport'
 
 /** Options of all clients, except the one for your own SDK client. */
 export interface OpenAIConnectionSettings extends ChatClientOptions {
@@ -83,11 +82,11 @@ const noKey = 'none'
  * @throws TypeError for a value that `fetch` would refuse with a message that quotes it
  */
 export function senderSettings(owner: string, options: OpenAIConnectionSettings): SenderSettings {
-  const { baseURL = environment('OPENAI_BASE_URL') } = options
-  const { organization = environment('OPENAI_ORG_ID'), defaultHeaders = {} } = options
-  const { project = environment('OPENAI_PROJECT_ID') } = options
+  const { baseURL = environmentVariable('OPENAI_BASE_URL') } = options
+  const { organization = environmentVariable('OPENAI_ORG_ID'), defaultHeaders = {} } = options
+  const { project = environmentVariable('OPENAI_PROJECT_ID') } = options
   const given = typeof options.apiKey === 'string' ? options.apiKey.trim() : options.apiKey
-  const apiKey = given || environment('OPENAI_API_KEY') || (baseURL ? noKey : undefined)
+  const apiKey = given || environmentVariable('OPENAI_API_KEY') || (baseURL ? noKey : undefined)
   if (apiKey === undefined) {
     throw new TypeError(`${owner}: no API key; pass \`apiKey\` or set the variable OPENAI_API_KEY`)
   }
@@ -117,9 +116,10 @@ export function addressOf({
   readonly client?: { readonly baseURL: string } | undefined
   readonly baseURL?: string | undefined
 }): string {
-  return client?.baseURL ?? baseURL ?? environment('OPENAI_BASE_URL') ?? 'https://api.openai.com/v1'
-}
-
-function environment(name: string): string | undefined {
-  return globalThis.process?.env?.[name]?.trim() || undefined
+  return (
+    client?.baseURL ??
+    baseURL ??
+    environmentVariable('OPENAI_BASE_URL') ??
+    'https://api.openai.com/v1'
+  )
 }

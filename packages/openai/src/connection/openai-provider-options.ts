@@ -1,5 +1,6 @@
 import type { ChatRequest } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
+import type { ProviderOptionTypes } from '@lamella/transport'
 import { ownProviderOptions } from '@lamella/transport'
 
 /** A response that OpenAI works on in the background. */
@@ -80,7 +81,7 @@ export type OpenAIProviderOptions = {
   readonly responseHeaders?: boolean | undefined
 }
 
-const known: Readonly<Record<keyof OpenAIProviderOptions, string>> = {
+const types: ProviderOptionTypes<OpenAIProviderOptions> = {
   serviceTier: 'string',
   promptCacheKey: 'string',
   promptCacheRetention: 'string',
@@ -89,7 +90,7 @@ const known: Readonly<Record<keyof OpenAIProviderOptions, string>> = {
   store: 'boolean',
   conversation: 'string',
   background: 'boolean or object',
-  include: 'object',
+  include: 'array',
   maxToolCalls: 'number',
   truncation: 'string',
   strictTools: 'boolean',
@@ -110,30 +111,11 @@ export function readProviderOptions(
   provider: string,
 ): OpenAIProviderOptions {
   const aliases = { azure: 'azure-openai' }
-  const merged: OpenAIProviderOptions = ownProviderOptions(options, ['openai', provider], aliases)
-  const own = options.providerOptions?.[provider]
-  for (const [name, value] of Object.entries(merged)) {
-    const type = Object.hasOwn(known, name) ? known[name as keyof OpenAIProviderOptions] : undefined
-    const place = `providerOptions.${own !== undefined && name in own ? provider : 'openai'}`
-    if (type === undefined) {
-      throw new TypeError(
-        `${place}: unknown option \`${name}\`; fields of the request go under \`extraBody\``,
-      )
-    }
-    if (value !== undefined && (!type.split(' or ').includes(typeof value) || value === null)) {
-      const got = value === null ? 'null' : typeof value
-      throw new TypeError(`${place}: \`${name}\` must be of type ${type}, got ${got}`)
-    }
-  }
+  const names = ['openai', provider]
+  const merged = ownProviderOptions<OpenAIProviderOptions>(options, names, aliases, types)
   if (typeof merged.background === 'object') {
     const place = `providerOptions.${provider}: \`background\``
     checkOptions(place, merged.background, { responseId: 'string?', wait: 'any', pollMs: 1 })
-  }
-  const { timeoutMs } = merged
-  if (typeof timeoutMs === 'number' && !(timeoutMs > 0)) {
-    throw new RangeError(
-      `providerOptions.${provider}: \`timeoutMs\` must be more than 0 milliseconds, got ${timeoutMs}`,
-    )
   }
   return merged
 }

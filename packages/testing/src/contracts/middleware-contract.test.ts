@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { ChatMiddleware, Content, MiddlewareInput } from '@lamella/core'
+import type { ChatMiddleware, ChatResponse, Content, MiddlewareInput } from '@lamella/core'
 import { agentMiddleware, chatMiddleware, functionMiddleware, isProviderError } from '@lamella/core'
 import { describe, expect, it, vi } from 'vitest'
 import type { Clock } from '@lamella/core/authoring'
@@ -223,5 +223,38 @@ describe('chunk invariance', () => {
 
     await assertChunkInvariant(() => picky, { replies: ['good', 'bad'], randomCuts: 3, seed: 9 })
     expect.assertions(0)
+  })
+})
+
+describe('a cache that keeps whatever it got', () => {
+  const naive = (): MiddlewareInput => {
+    let kept: ChatResponse | undefined
+    return chatMiddleware('naive-cache', async (context, callNext) => {
+      if (kept === undefined) kept = await callNext()
+      else context.result = kept
+    })
+  }
+  const { checks } = middlewareContract({ create: naive })
+
+  it.each([
+    ['chat: gives each answer an id of its own', 'an id of its own'],
+    ['chat: gives no incomplete answer again', 'ended by length'],
+  ])('fails: %s', async (name, words) => {
+    const check = checks.find((one) => one.name === name)
+
+    await expect(check?.run()).rejects.toThrow(words)
+  })
+
+  it('fails where it gives the value of another schema', async () => {
+    let kept: ChatResponse | undefined
+    const create = (): MiddlewareInput =>
+      chatMiddleware('naive-cache', async (context, callNext) => {
+        if (kept === undefined) kept = { ...(await callNext()), value: { cents: 5 } }
+        else context.result = kept
+      })
+    const name = 'chat: gives no value that does not fit the schema of the call'
+    const check = middlewareContract({ create }).checks.find((one) => one.name === name)
+
+    await expect(check?.run()).rejects.toThrow('must fit the schema')
   })
 })

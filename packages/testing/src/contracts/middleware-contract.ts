@@ -2,6 +2,7 @@ import type { MiddlewareInput } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 import type { ContractSuite } from './contract-suite.ts'
 import { contractSuite } from './contract-suite.ts'
+import { middlewareAnswerChecks } from './middleware-answer-checks.ts'
 import { middlewarePassChecks } from './middleware-pass-checks.ts'
 import { middlewareStopChecks } from './middleware-stop-checks.ts'
 import type { MiddlewareSubject } from './middleware-subject.ts'
@@ -57,6 +58,7 @@ export function middlewareContract(options: MiddlewareContractOptions): Contract
     [
       ...middlewarePassChecks({ make, levels, neutralText, texts }),
       ...middlewareStopChecks({ make, levels, neutralText, promptMs }),
+      ...(levels.includes('chat') ? middlewareAnswerChecks(make) : []),
     ],
     options.except,
   )

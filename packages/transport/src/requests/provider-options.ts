@@ -3,17 +3,23 @@ import { checkChatOptions } from '@lamella/core/authoring'
 
 type Options = Readonly<Record<string, unknown>>
 
+/** Types of the options of a provider, by their names, such as `string` or `array or object`. */
+export type ProviderOptionTypes<Own> = Readonly<Record<keyof Own, string>>
+
 /**
  * The provider options of a call under these names, those of later names over those of earlier ones.
- * `aliases` are names that people give for one of them, by the name that counts.
- * @throws TypeError for a name that differs from one of them only in case, for an alias, and for an
- * option of the call that is not known
+ * `aliases` are names that people give for one of them, by the name that counts. With `types`, the
+ * options are checked.
+ * @throws TypeError for a name that differs from one of them only in case, for an alias, for an option of
+ * the call that is not known, and for an option of the provider that is unknown or of another type
+ * @throws RangeError for a `timeoutMs` that is not more than 0
  */
-export function ownProviderOptions(
+export function ownProviderOptions<Own extends Options = Options>(
   options: ChatOptions,
   names: readonly string[],
   aliases: Readonly<Record<string, string>> = {},
-): Options {
+  types?: ProviderOptionTypes<Own>,
+): Own {
   checkChatOptions(options)
   const { providerOptions = {} } = options
   for (const given of Object.keys(providerOptions)) {
@@ -26,5 +32,36 @@ export function ownProviderOptions(
       )
     }
   }
-  return Object.assign({}, ...names.map((name) => providerOptions[name]))
+  const own: Own = Object.assign({}, ...names.map((name) => providerOptions[name]))
+  if (types !== undefined) {
+    for (const [option, value] of Object.entries(own)) {
+      const named = names.findLast((name) => Object.hasOwn(providerOptions[name] ?? {}, option))
+      checkOption(`providerOptions.${named}`, option, value, types)
+    }
+  }
+  return own
+}
+
+function checkOption(
+  place: string,
+  option: string,
+  value: unknown,
+  types: Readonly<Record<string, string>>,
+): void {
+  const type = Object.hasOwn(types, option) ? types[option]! : undefined
+  if (type === undefined) {
+    throw new TypeError(
+      `${place}: unknown option \`${option}\`; fields of the request go under \`extraBody\``,
+    )
+  }
+  if (value === undefined) return
+  const got = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+  if (!type.split(' or ').includes(got)) {
+    throw new TypeError(`${place}: \`${option}\` must be of type ${type}, got ${got}`)
+  }
+  if (option === 'timeoutMs' && !(Number(value) > 0)) {
+    throw new RangeError(
+      `${place}: \`timeoutMs\` must be more than 0 milliseconds, got ${Number(value)}`,
+    )
+  }
 }

@@ -1,4 +1,7 @@
-/** @throws TypeError for what fetch could never call. The address is not repeated: it may hold secrets. */
+/**
+ * Checks the address of a server.
+ * @throws TypeError for an address that fetch could never call. It is not repeated: it may hold secrets.
+ */
 export function checkAddress(subject: string, address: string): void {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {

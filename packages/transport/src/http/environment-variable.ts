@@ -1,0 +1,4 @@
+/** Returns an environment variable without white space around it; undefined if it is empty, or where there are none. */
+export function environmentVariable(name: string): string | undefined {
+  return globalThis.process?.env?.[name]?.trim() || undefined
+}

@@ -4,6 +4,7 @@ import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import { isSameCall } from '../messages/call-results.ts'
+import { unansweredFrom, keepOpenCalls } from '../messages/open-turns.ts'
 
 type Rewriter = (messages: readonly Message[]) => readonly Message[]
 
@@ -18,6 +19,9 @@ export class RunConversation implements RunMessages {
   /** Ids of messages added before the last rewrite; the rewritten list replaces them. */
   #absorbed: Set<string> | undefined
   #added: Message[] = []
+  /** Ids of the messages of this run, and of those that no model has read. */
+  #current: Set<string> = new Set()
+  #unread: Set<string> = new Set()
   /** True once `begin` was called. */
   begun = false
   /** Depth of the agent middleware that runs before the loop begins. */
@@ -30,17 +34,30 @@ export class RunConversation implements RunMessages {
   /** Called before each rewrite. */
   onEdit: (() => void) | undefined
   readonly #onRewrite: (messages: readonly Message[]) => void
+  readonly #isAnswered: (address: string) => boolean
 
-  constructor(onRewrite: (messages: readonly Message[]) => void) {
+  constructor(
+    onRewrite: (messages: readonly Message[]) => void,
+    isAnswered: (address: string) => boolean,
+  ) {
     this.#onRewrite = onRewrite
+    this.#isAnswered = isAnswered
   }
 
   get all(): readonly Message[] {
     if (this.begun) return this.#all
     return (this.#lasting ?? []).reduce<readonly Message[]>(
-      (messages, { rewriter }) => Object.freeze([...rewriter(messages)]),
+      (messages, { rewriter }) => Object.freeze([...this.#rewritten(messages, rewriter)]),
       Object.freeze([...this.#history, ...this.#input]),
     )
+  }
+
+  get current(): readonly Message[] {
+    return this.#all.filter(({ id }) => this.#current.has(id))
+  }
+
+  get unread(): readonly Message[] {
+    return this.#all.filter(({ id }) => this.#unread.has(id))
   }
 
   /** Shows what the run starts from while its agent middleware may still edit it. */
@@ -73,6 +90,10 @@ export class RunConversation implements RunMessages {
   begin(messages: readonly Message[]): void {
     this.begun = true
     this.#all = Object.freeze([...messages])
+    const turn = messages.slice(unansweredFrom(messages))
+    const said = turn.findLastIndex(({ role }) => role === 'assistant')
+    this.#current = new Set(turn.map(({ id }) => id))
+    this.#unread = new Set(turn.slice(said + 1).map(({ id }) => id))
     this.#reset()
     for (const { rewriter } of this.#lasting ?? []) this.#rewrite(rewriter)
   }
@@ -89,8 +110,15 @@ export class RunConversation implements RunMessages {
     this.#absorbed = undefined
   }
 
+  /** Adds the response of a model, which has read everything before it. */
+  respond(messages: readonly Message[]): void {
+    this.add(messages)
+    this.#unread.clear()
+  }
+
   add(messages: readonly Message[]): void {
     this.#added.push(...messages)
+    this.#join(messages)
     this.#all = Object.freeze([...this.#all, ...messages])
   }
 
@@ -111,6 +139,7 @@ export class RunConversation implements RunMessages {
     this.#base = this.#base.toSpliced(index, 0, entry)
     this.#all = Object.freeze(this.#all.toSpliced(index, 0, entry))
     this.#added.push(entry)
+    this.#join([entry])
     ;(this.#absorbed ??= new Set()).add(entry.id)
   }
 
@@ -151,17 +180,38 @@ export class RunConversation implements RunMessages {
   }
 
   #rewrite(rewriter: Rewriter): void {
-    const rewritten = rewriter(this.#all)
-    const lost = this.#executing.find((call) => !hasCall(rewritten, call))
+    this.#onRewrite(this.#rewritten(this.#all, rewriter))
+  }
+
+  #rewritten(messages: readonly Message[], rewriter: Rewriter): readonly Message[] {
+    const rewritten = rewriter(messages)
+    const executing = this.#executing
+    const lost = executing.find((call) => !hasCall(rewritten, call))
     if (lost !== undefined) {
       const problem = `run.messages.rewrite() removed the call "${lost.name}", which is being executed; afterModelCall can remove it`
       throw new MiddlewareContractError('', problem)
     }
-    this.#onRewrite(rewritten)
+    const own = new Set(this.#added.map(({ id }) => id))
+    // Nobody waits for a new call, and an answer has found its call once calls are executed.
+    const isFree = (entry: Message, at: number): boolean =>
+      (own.has(entry.id) && !isAskedFor(entry, at)) ||
+      (executing.length > 0 && this.#isAnswered(`${entry.id}:${at}`))
+    return keepOpenCalls(messages, rewritten, isFree)
   }
 
-  /** Replaces the conversation. */
+  #join(messages: readonly Message[]): void {
+    for (const { id } of messages) {
+      this.#current.add(id)
+      this.#unread.add(id)
+    }
+  }
+
+  /** Replaces the conversation. New messages behind those from before the run belong to the run. */
   replaceAll(rewritten: readonly Message[]): void {
+    const before = new Set(this.#all.map(({ id }) => id))
+    const isOwn = ({ id }: Message): boolean => this.#current.has(id) || !before.has(id)
+    const start = rewritten.findLastIndex((entry) => !isOwn(entry)) + 1
+    this.#join(rewritten.slice(start).filter(({ id }) => !before.has(id)))
     this.#base = rewritten
     this.#all = Object.freeze([...rewritten])
     const absorbed = (this.#absorbed ??= new Set())
@@ -188,6 +238,14 @@ export class RunConversation implements RunMessages {
     const known = new Map(saved.map((entry) => [entry.id, entry]))
     return this.#base.map((entry) => (replayed.has(entry) ? (known.get(entry.id) ?? entry) : entry))
   }
+}
+
+/** Returns true if a person was asked to approve the call. */
+function isAskedFor({ contents }: Message, at: number): boolean {
+  const call = contents[at]!
+  return contents.some(
+    (part) => part.type === 'approval-request' && (part === call || isSameCall(call, part.call)),
+  )
 }
 
 function hasCall(messages: readonly Message[], call: FunctionCallContent): boolean {

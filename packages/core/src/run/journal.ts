@@ -16,8 +16,9 @@ type Step<Kind extends JournalStep['kind']> = JournalStep & { readonly kind: Kin
  * applies the steps of its checkpoint in the same way as those that it records itself.
  */
 export class Journal {
-  readonly messages: RunConversation = new RunConversation((messages) =>
-    this.record({ kind: 'rewrite', messages }),
+  readonly messages: RunConversation = new RunConversation(
+    (messages) => this.record({ kind: 'rewrite', messages }),
+    (address) => this.answers.has(address),
   )
   loop: LoopState = notBegun
   /** Answers to requests, by their position in the run. */
@@ -97,7 +98,7 @@ export class Journal {
           this.#unfinished = this.#unfinished.filter(({ kind }) => kind !== 'model')
         }
         this.loop = { ...this.loop, iteration: this.loop.iteration + 1 }
-        return messages.add(step.messages)
+        return messages.respond(step.messages)
       }
       case 'messages':
         return messages.add(step.messages)

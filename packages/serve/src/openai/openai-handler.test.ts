@@ -237,6 +237,20 @@ describe.each([
     expect(JSON.stringify(inner.requests[1]!.messages)).toContain('found home')
     expect(JSON.stringify(inner.requests[1])).toContain('"Look."')
   })
+
+  test('passes calls whose pieces alternate', async () => {
+    const piece = (callId: string, args: string) =>
+      ({ type: 'function-call', callId, name: 'count', arguments: args }) as const
+    const pieces = [piece('a', '{"x":'), piece('b', '{"x":'), piece('a', '1}'), piece('b', '2}')]
+    const { client } = through([{ updates: pieces.map((part) => ({ contents: [part] })) }])
+
+    const final = await client.getResponse('Count.', { stream: true }).finalResponse()
+
+    expect(final.functionCalls.map(({ name, arguments: args }) => [name, args])).toEqual([
+      ['count', '{"x":1}'],
+      ['count', '{"x":2}'],
+    ])
+  })
 })
 
 const contractClients = {

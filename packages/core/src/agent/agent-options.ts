@@ -146,6 +146,11 @@ export interface RunOptions<Data = unknown> {
    */
   readonly tenant?: string | undefined
   /**
+   * User that the run belongs to. What middleware keeps for a user, it keeps for this one.
+   * @default the parent run's
+   */
+  readonly principal?: string | undefined
+  /**
    * Any value for middlewares and tools of this run, such as a user or a database. Never shown to a
    * model.
    * @default none
@@ -213,6 +218,7 @@ const ofRun: Names<RunOptions> = {
   functionInvocation: 1,
   onBlock: 1,
   tenant: 1,
+  principal: 1,
   data: 1,
   runId: 1,
   parent: 1,

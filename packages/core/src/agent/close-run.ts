@@ -37,7 +37,7 @@ export function closeRun(
   if (!paused) return response
   for (const request of pending) {
     if (request.kind !== 'approval' || request.path !== undefined) continue
-    if (session === undefined) agent.approvals.remember(request.request, run.tenant)
+    if (session === undefined) agent.approvals.remember(request.request, run)
     else if (!session.pending.some(({ id }) => id === request.id))
       session.pending = [...session.pending, request.request]
   }

@@ -31,6 +31,12 @@ export interface GetResponseOptions extends ChatOptions {
   readonly signal?: AbortSignal | undefined
   /** The run that the call is made for: the client's middlewares see its tenant, session and data. */
   readonly parent?: RunContext | undefined
+  /** Tenant that the call is made for. @default the parent's */
+  readonly tenant?: string | undefined
+  /** User that the call is made for. @default the parent's */
+  readonly principal?: string | undefined
+  /** Value for the client's middlewares, as `context.run.data`. @default the parent's */
+  readonly data?: unknown
   /** Returns a stream instead of a promise. @default false */
   readonly stream?: boolean | undefined
 }

@@ -94,10 +94,12 @@ export interface RunContext<Data = unknown> {
   readonly state: RunState
   /** Tenant that the run belongs to. A nested run has its caller's by default. */
   readonly tenant: string | undefined
+  /** User that the run belongs to. A nested run has its caller's by default. */
+  readonly principal: string | undefined
   /**
    * Store of the agent, or of the agent that runs this one. Undefined without one. Keep data in a part of
-   * your own, `storeNamespace(run.store, { name, tenant: run.tenant })`; `perStore` finds the store for a
-   * middleware with a `store` option.
+   * your own, `storeNamespace(run.store, { name, tenant: run.tenant, principal: run.principal })`; `perStore`
+   * finds the store for a middleware with a `store` option.
    */
   readonly store: KeyValueStore | undefined
   /** Value of the run's option `data`. Never shown to a model. */

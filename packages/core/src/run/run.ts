@@ -55,6 +55,7 @@ export interface RunInit {
   readonly isGuest?: boolean | undefined
   readonly data?: unknown
   readonly tenant?: string | undefined
+  readonly principal?: string | undefined
   readonly store?: KeyValueStore | undefined
   readonly storeTimeoutMs?: number | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
@@ -80,6 +81,7 @@ export class Run implements RunContext {
   readonly depth: number
   readonly data: unknown
   readonly tenant: string | undefined
+  readonly principal: string | undefined
   readonly store: KeyValueStore | undefined
   readonly storeTimeoutMs: number | undefined
   readonly clock: Clock
@@ -147,6 +149,7 @@ export class Run implements RunContext {
     this.depth = parent === undefined ? 0 : parent.depth + 1
     this.data = init.data
     this.tenant = init.tenant ?? parent?.tenant
+    this.principal = init.principal ?? parent?.principal
     this.store = init.store ?? parent?.store
     this.storeTimeoutMs = init.storeTimeoutMs
     this.clock = init.clock ?? parent?.clock ?? systemClock
@@ -165,8 +168,8 @@ export class Run implements RunContext {
 
   /** Makes a run of its own for a model call that a middleware of this one repeats. */
   forRepeatedCall(signal: AbortSignal | undefined): Run {
-    const { agentName, session, data, tenant, clock, random, ids } = this
-    const own = { agentName, session, data, tenant, clock, random, ids }
+    const { agentName, session, data, tenant, principal, clock, random, ids } = this
+    const own = { agentName, session, data, tenant, principal, clock, random, ids }
     const run = new Run({ ...own, sink: drain, signal })
     run.progress.repeat(this.progress)
     run.journal.loop = this.journal.loop

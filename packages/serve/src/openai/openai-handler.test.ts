@@ -194,6 +194,23 @@ describe('an agent', () => {
 
     await expect(asked).rejects.toMatchObject({ status: 503, code: 'provider_error' })
   })
+
+  test.each([true, false])(
+    'a failure before the first chunk reaches onError, streamed: %s',
+    async (stream) => {
+      const told: unknown[] = []
+      const down = new Error('the database is gone')
+      const agent = new Agent({ client: scriptedClient([down]) })
+      const { sdk } = sdkOf(
+        agentHandler(agent, { onError: (error, facts) => told.push([error, facts]) }),
+      )
+
+      const asked = sdk.chat.completions.create({ model: 'support', messages: [...ask], stream })
+
+      await expect(asked).rejects.toMatchObject({ status: 500, code: 'run_failed' })
+      expect(told).toEqual([[down, { principal: { id: 'ann' } }]])
+    },
+  )
 })
 
 describe.each([

@@ -8,6 +8,7 @@ import type { Message, MessageInput } from '../messages/message.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { ChatOptions, FormatOption } from './chat-options.ts'
+import type { RunEventInit } from './events.ts'
 import type { CallNext, FunctionMiddleware, RunContext } from './run.ts'
 import type { RunPlan } from './run-plan.ts'
 
@@ -21,6 +22,8 @@ export interface ChatRequest {
   readonly options: ChatOptions
   /** Aborted when the response is no longer needed. */
   readonly signal: AbortSignal
+  /** Sends an event of the run that the call belongs to. Events must not contain text of users or models. */
+  readonly emit?: ((event: RunEventInit) => void) | undefined
 }
 
 /** Options of a model call without an agent. */

@@ -19,6 +19,8 @@ export class RunConversation implements RunMessages {
   /** Ids of messages added before the last rewrite; the rewritten list replaces them. */
   #absorbed: Set<string> | undefined
   #added: Message[] = []
+  /** Effects of this run whose messages were taken back. */
+  #done: readonly Message[] = none
   /** Ids of the messages of this run, and of those that no model has read. */
   #current: Set<string> = new Set()
   #unread: Set<string> = new Set()
@@ -87,8 +89,14 @@ export class RunConversation implements RunMessages {
     return this.#added
   }
 
+  /** Messages of effects that `withhold` has left in the conversation. */
+  get done(): readonly Message[] {
+    return this.#done
+  }
+
   begin(messages: readonly Message[]): void {
     this.begun = true
+    this.#done = none
     this.#all = Object.freeze([...messages])
     const turn = messages.slice(unansweredFrom(messages))
     const said = turn.findLastIndex(({ role }) => role === 'assistant')
@@ -132,7 +140,7 @@ export class RunConversation implements RunMessages {
 
   /** Inserts a message at `index`, among the messages from before the run. */
   insert(index: number, entry: Message): void {
-    if (index >= this.#base.length) {
+    if (index > this.#base.length) {
       this.add([entry])
       return
     }
@@ -163,13 +171,24 @@ export class RunConversation implements RunMessages {
     for (const { id } of messages) this.#absorbed?.add(id)
   }
 
-  /** Removes the messages that this run has added. */
-  withhold(): void {
-    const gone = new Set(this.#added.map(({ id }) => id))
-    const isKept = ({ id }: Message): boolean => !gone.has(id)
-    this.#base = this.#base.filter(isKept)
-    this.#all = Object.freeze(this.#all.filter(isKept))
+  /** Removes the messages that this run has added, except `effects`, which count as from before it. */
+  withhold(effects: readonly Message[]): void {
+    this.#base = this.#onlyEffects(effects)
+    this.#all = Object.freeze([...this.#base])
     this.#added = []
+    this.#done = effects
+  }
+
+  /** The conversation, of whose messages of this run only `effects` stay. */
+  #onlyEffects(effects: readonly Message[]): readonly Message[] {
+    const own = new Map(effects.map((entry) => [entry.id, entry]))
+    const gone = new Set(this.#added.map(({ id }) => id))
+    const base = this.#base.flatMap((entry) => {
+      const kept = own.get(entry.id) ?? (gone.has(entry.id) ? undefined : entry)
+      own.delete(entry.id)
+      return kept ?? []
+    })
+    return [...base, ...own.values()]
   }
 
   /** @throws MiddlewareContractError if it cannot count any more */
@@ -233,10 +252,22 @@ export class RunConversation implements RunMessages {
     return [...this.#asSaved(saved), ...between, ...kept]
   }
 
-  #asSaved(saved: readonly Message[]): readonly Message[] {
+  /** Returns the session's messages after a run of which only `effects` stay. */
+  historyOfEffects(
+    effects: readonly Message[],
+    between: readonly Message[],
+    saved: readonly Message[],
+  ): readonly Message[] {
+    const base = new Set(this.#base.map(({ id }) => id))
+    const rest = this.#asSaved(saved, this.#onlyEffects(effects))
+    const isOwn = ({ id }: Message): boolean => !base.has(id)
+    return [...rest.filter((entry) => !isOwn(entry)), ...between, ...rest.filter(isOwn)]
+  }
+
+  #asSaved(saved: readonly Message[], base = this.#base): readonly Message[] {
     const replayed = this.#replayed
     const known = new Map(saved.map((entry) => [entry.id, entry]))
-    return this.#base.map((entry) => (replayed.has(entry) ? (known.get(entry.id) ?? entry) : entry))
+    return base.map((entry) => (replayed.has(entry) ? (known.get(entry.id) ?? entry) : entry))
   }
 }
 

@@ -2,6 +2,12 @@ import type { ChatContext } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
 import { wrongOption } from '@lamella/core/authoring'
 
+/** Facts of a model, as far as they matter here. */
+interface ModelWindow {
+  /** Tokens that input and output may have together. */
+  readonly contextTokens?: number | undefined
+}
+
 /** Share of the window of the model that a call goes to. */
 export interface WindowShare {
   /** Share of the window, above 0 and at most 1. */
@@ -9,10 +15,7 @@ export interface WindowShare {
   /** Source of windows by model, such as `models` of `@lamella/models`. */
   readonly of: {
     /** Returns the facts of a model; `undefined` if it is not known. */
-    facts(
-      provider: string | undefined,
-      model: string,
-    ): { readonly contextTokens?: number | undefined } | undefined
+    facts(provider: string | undefined, model: string): ModelWindow | undefined
   }
   /**
    * Tokens for a model whose window is not known.

@@ -61,8 +61,22 @@ const readyMade: Readonly<Record<string, () => MiddlewareInput>> = {
 }
 
 function warningsOf(...middleware: readonly MiddlewareInput[]): readonly string[] {
-  return explain(new Agent({ client, middleware }), 'Hello').warnings
+  try {
+    return explain(new Agent({ client, middleware }), 'Hello').warnings
+  } catch (error) {
+    // Some orders are refused.
+    return [(error as Error).message]
+  }
 }
+
+test('a summarizer outside `pii` is refused, since its model would get what `pii` redacts', () => {
+  const [summarizer, redacting] = [truncate.summarizer(), pii()]
+
+  expect(() => new Agent({ client, middleware: [summarizer, redacting] })).toThrow(
+    'middleware "summarize" passes on what "pii" would protect; put "pii" before it in the list',
+  )
+  expect(warningsOf(redacting, summarizer)).toEqual([])
+})
 
 describe.each(Object.entries(readyMade))('%s', (name, make) => {
   const others = Object.entries(readyMade).filter(([other]) => other > name)

@@ -1,6 +1,10 @@
 export { boundedFailure } from './failures/bounded-failure.ts'
 export { ArrivingCalls } from './calls/arriving-calls.ts'
 export type { CallPiece } from './calls/arriving-calls.ts'
+export { adaptSchema, UnfitSchema } from './schemas/adapt-schema.ts'
+export type { AdaptedSchema, SchemaRules } from './schemas/adapt-schema.ts'
+export { fitSchema, fitTools, reportTools } from './schemas/fit-tools.ts'
+export type { ArgumentAliases, OmittedTool } from './schemas/fit-tools.ts'
 export { CallIds } from './requests/call-ids.ts'
 export { readEventStream } from './http/event-stream.ts'
 export type { EventMapper, EventStreamCall } from './http/event-stream.ts'
@@ -22,6 +26,8 @@ export type {
   ConversationMark,
   KeptConversation,
 } from './requests/kept-conversation.ts'
+export { locatedFile } from './requests/located-file.ts'
+export type { LocatedFile } from './requests/located-file.ts'
 export { mergeBody } from './requests/merge-body.ts'
 export { legalName } from './requests/own-content.ts'
 export { prepareHistory } from './requests/prepare-history.ts'

@@ -168,11 +168,13 @@ export interface RunOptions<Data = unknown> {
    */
   readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
   /**
-   * Saves messages of a run that failed, was aborted or ran out of budget in the session, each with
-   * `metadata.partial`. Content that a guardrail has blocked or not yet judged is never saved.
-   * @default false
+   * Keeps a part of a run that failed, was aborted or blocked, or exhausted its budget in the session.
+   * `effects`: if a tool that is not `readOnly` ran, the input and the tool rounds. `all`: also what was said
+   * and read, each message with `metadata.partial`; content that a guardrail has blocked or not judged is never
+   * kept. `nothing`: the session does not change.
+   * @default 'effects'
    */
-  readonly keepPartial?: boolean | undefined
+  readonly keep?: 'effects' | 'all' | 'nothing' | undefined
   /** Cancels the run and the runs that it starts, at once or at a safe point. @default none */
   readonly control?: RunControl | undefined
   /** Receives each event of the run, streamed or not. */
@@ -223,7 +225,7 @@ const ofRun: Names<RunOptions> = {
   runId: 1,
   parent: 1,
   onCheckpoint: 1,
-  keepPartial: 1,
+  keep: 1,
   control: 1,
   onEvent: 1,
   onRequest: 1,

@@ -8,6 +8,7 @@ import type { Message, MessageInput } from '../messages/message.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { ChatOptions, FormatOption } from './chat-options.ts'
+import type { RunEventInit } from './events.ts'
 import type { CallNext, FunctionMiddleware, RunContext } from './run.ts'
 import type { RunPlan } from './run-plan.ts'
 
@@ -21,6 +22,8 @@ export interface ChatRequest {
   readonly options: ChatOptions
   /** Aborted when the response is no longer needed. */
   readonly signal: AbortSignal
+  /** Sends an event of the run that the call belongs to. Events must not contain text of users or models. */
+  readonly emit?: ((event: RunEventInit) => void) | undefined
 }
 
 /** Options of a model call without an agent. */
@@ -149,6 +152,12 @@ export interface ChatMiddleware {
    * @default none
    */
   readonly storeNeeds?: readonly StoreNeed[] | undefined
+  /**
+   * Roles of middleware that must stand outside this one, because it passes content on by itself, such as to
+   * a model of its own. Creating an agent with one of them further inside throws.
+   * @default none
+   */
+  readonly inside?: readonly string[] | undefined
   /**
    * Runs in sub-agents as well, outside their own middleware, unless one of those has the same
    * `role`, or without a role the same `name`.

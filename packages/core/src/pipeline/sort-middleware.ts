@@ -56,6 +56,21 @@ export function checkStoreNeeds(
   }
 }
 
+/**
+ * Checks that no middleware passes content on that one further inside would have protected.
+ * @throws TypeError that names both
+ */
+export function checkPlaces(middlewares: readonly ChatMiddleware[]): void {
+  for (const [at, { name, inside = [] }] of middlewares.entries()) {
+    const isProtector = ({ role = '' }: ChatMiddleware): boolean => inside.includes(role)
+    const passed = middlewares.slice(at + 1).find(isProtector)
+    if (passed === undefined) continue
+    throw new TypeError(
+      `agent: middleware "${name}" passes on what "${passed.name}" would protect; put "${passed.name}" before it in the list`,
+    )
+  }
+}
+
 /** Returns the middlewares of a run that a sub-agent with these lists inherits. */
 export function inheritedBy(lists: Lists, given: readonly Middleware[]): readonly Middleware[] {
   const kindOf = (one: Middleware): string => one.role ?? one.name

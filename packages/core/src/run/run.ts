@@ -17,6 +17,7 @@ import type {
 } from '../contract/outcome.ts'
 import type { RunContext } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
+import type { Block } from '../contract/termination.ts'
 import type { RunState } from '../contract/state.ts'
 import type { Message } from '../messages/message.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -260,9 +261,9 @@ export class Run implements RunContext {
   }
 
   /** Takes back what the inside of an agent middleware has produced. */
-  withhold(): void {
+  withhold(block?: Block): void {
     this.transformWith(undefined, undefined)
-    this.messages.withhold()
+    this.journal.withhold(block)
   }
 
   /**

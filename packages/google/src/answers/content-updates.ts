@@ -65,10 +65,7 @@ export class ContentUpdates implements EventMapper {
   whole(body: WireObject, updates: ChatResponseUpdate[]): void {
     this.map(body, updates)
     if (this.#wireReason !== undefined) return
-    const words = candidateOf(body)
-      ? 'the answer has no finish reason'
-      : 'the answer has no candidate'
-    throw new TransportFault('server', words)
+    throw new TransportFault('server', 'the answer has no finish reason')
   }
 
   map(event: unknown, updates: ChatResponseUpdate[]): void {
@@ -142,8 +139,7 @@ export class ContentUpdates implements EventMapper {
   #call(wire: WireObject, signature: string | undefined): readonly Content[] {
     const { id, name, args, partialArgs, willContinue } = wire
     if (partialArgs !== undefined || willContinue === true) {
-      const words = 'arguments of a tool call came in parts, which no request asks for'
-      throw new TransportFault('server', words, { retryable: false })
+      throw new TransportFault('server', 'arguments came in parts', { retryable: false })
     }
     const wireName = stringOf(name)
     const done = wireName === undefined ? [] : this.#calls.endAt(this.#place++, this.#origin)

@@ -9,36 +9,20 @@ export type AdaptedSchema =
   | { readonly schema?: undefined; readonly reason: string }
 
 // https://ai.google.dev/api/generate-content#FIELDS.response_json_schema, 2026-11.
-const kept = new Set([
-  'title',
-  'description',
-  'required',
-  'minItems',
-  'maxItems',
-  'minimum',
-  'maximum',
-  'propertyOrdering',
-])
+const kept = wordsOf(
+  'title description required minItems maxItems minimum maximum propertyOrdering',
+)
 
-const formats = new Set(['date-time', 'date', 'time', 'int32', 'int64', 'float', 'double'])
+const formats = wordsOf('date-time date time int32 int64 float double')
 
 // They say nothing about what fits.
-const dropped = new Set([
-  '$schema',
-  '$id',
-  'id',
-  '$anchor',
-  '$comment',
-  '$defs',
-  'definitions',
-  'examples',
-  'example',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-  'additionalItems',
-  'nullable',
-])
+const dropped = wordsOf(
+  '$schema $id id $anchor $comment $defs definitions examples example deprecated readOnly writeOnly additionalItems nullable',
+)
+
+function wordsOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '))
+}
 
 const deepest = 48
 const most = 20_000

@@ -1,6 +1,5 @@
 import { Agent } from '@lamella/core'
 import { assertChunkInvariant, scriptedClient } from '@lamella/testing'
-import { array, assert, asyncProperty, constantFrom } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { promptInjection } from '../index.ts'
 import { findImages } from './find-images.ts'
@@ -126,36 +125,6 @@ test.each([
 test('a text in brackets within a line defines no label and stays', () => {
   expect(kept('def f(x[a, b]: int')).toBe('def f(x[a, b]: int')
   expect(kept('> - [x, y]: https://evil.example/a\n')).toBe('> - \n')
-})
-
-test('however an answer is cut, the same comes of it', { timeout: 120_000 }, async () => {
-  const pieces = array(
-    constantFrom(
-      '!',
-      '[',
-      ']',
-      '(',
-      ')',
-      '<img ',
-      'src="//e.example"',
-      '>',
-      'https://e.example/',
-      'a',
-      '\\',
-      '\n',
-      ' canary-',
-      '0f',
-      ':',
-      'x, y',
-      '![x, y]',
-    ),
-    { maxLength: 24 },
-  )
-  const holds = asyncProperty(pieces, (parts) =>
-    assertChunkInvariant(() => promptInjection(), { replies: [parts.join('')], randomCuts: 3 }),
-  )
-
-  await expect(assert(holds, { numRuns: 60 })).resolves.toBeUndefined()
 })
 
 test('the marker of the instructions stays the same, so that caches hold', async () => {

@@ -62,7 +62,7 @@ describe('whatever is cut', () => {
       }),
       { numRuns: runs(300) },
     )
-    expect(cuts).toBeGreaterThan(50)
+    expect(cuts).toBeGreaterThan(0)
   })
 
   it('stays where it is while a conversation grows within the headroom', async () => {

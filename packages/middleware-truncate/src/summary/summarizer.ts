@@ -7,7 +7,7 @@ import {
   unlessAborted,
 } from '@lamella/core/authoring'
 import { perStore } from '@lamella/store'
-import { currentFrom } from '../turns/current-run.ts'
+import { currentRun } from '../turns/current-run.ts'
 import { summaryChunks } from './summary-chunks.ts'
 import { summaryMessage } from '../turns/summary-message.ts'
 import type { SummarizerOptions, SummaryEvent } from './summarizer-options.ts'
@@ -30,7 +30,7 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
   const meter = new TokenMeter({ countTokens, calibrate })
   const report = reporter('summarize', options.onEvent)
 
-  return defineChatMiddleware('summarize', options, async (context, callNext) => {
+  const middleware = defineChatMiddleware('summarize', options, async (context, callNext) => {
     const excess = excessOf(context)
     const chunks = excess > 1 ? divide(context) : []
     if (chunks.length > 0 && mode === 'shadow') tell(context, 'summarized', chunks)
@@ -43,6 +43,8 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
     const { usage } = await callNext()
     if (maxTokens < Infinity) meter.learn(context, usage.inputTokens)
   })
+  // The summarizing model gets the conversation past all middleware further inside.
+  return mode === 'off' ? middleware : { ...middleware, inside: ['pii'] }
 
   /** Returns the factor by which a call exceeds its limit, for the limit that it exceeds most. */
   function excessOf(context: ChatContext): number {
@@ -60,7 +62,7 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
       keepMessages,
       tokensOf: (entry) => meter.of(entry),
       isPinned: pinned ?? (() => false),
-      currentFrom: currentFrom(context),
+      current: currentRun(context),
     })
   }
 

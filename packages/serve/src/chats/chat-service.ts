@@ -186,7 +186,7 @@ export class ChatService {
     try {
       const session = await this.#chats.open(key, ownerOf(owner))
       const paused = this.#pausedOf(owner, chat)
-      const shared = { ...options, session, ...ownerOf(owner), keepPartial: true }
+      const shared = { ...options, session, ...ownerOf(owner), keep: 'all' as const }
       const { open, input, claimed } = await this.#opener(owner, demand, paused, shared, isTrusted)
       lease.signal.addEventListener('abort', () => stop.abort(lease.signal.reason), { once: true })
       if (lease.signal.aborted) stop.abort(lease.signal.reason)

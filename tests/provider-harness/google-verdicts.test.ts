@@ -26,7 +26,9 @@ test.each(cases)(
       apiKey: 'test-key',
       model: 'gemini-3-flash',
       fetch: async (url) =>
-        String(url).includes('alt=sse') ? new Response(googleSse([body])) : Response.json(body),
+        new Request(url).url.includes('alt=sse')
+          ? new Response(googleSse([body]))
+          : Response.json(body),
     })
     const agent = new Agent({ client, middleware: contentFilter() })
 

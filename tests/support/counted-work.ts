@@ -41,8 +41,8 @@ export async function countedWork(work: () => unknown): Promise<number> {
 function countNative(): { stop(): void; steps(): number } {
   let steps = 0
   const { exec } = RegExp.prototype
-  RegExp.prototype.exec = function counted(this: RegExp, text: string) {
-    const value = text
+  RegExp.prototype.exec = function counted(this: RegExp, text: unknown) {
+    const value = String(text)
     const from = this.global || this.sticky ? this.lastIndex : 0
     const match = exec.call(this, value)
     if (from > value.length || steps > enoughSteps) return match

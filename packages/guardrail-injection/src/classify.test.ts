@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { Agent, tool } from '@lamella/core'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -66,13 +67,15 @@ describe.each(runModes)('classify, %s', (mode) => {
 })
 
 it('asks a service over HTTP, such as Prompt Shields', async () => {
-  const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const piece of request) body += String(piece)
-    const { userPrompt } = JSON.parse(body) as { userPrompt: string }
-    response.setHeader('content-type', 'application/json')
-    const attackDetected = userPrompt.includes('configured')
-    response.end(JSON.stringify({ userPromptAnalysis: { attackDetected }, documentsAnalysis: [] }))
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      const { userPrompt } = body as { userPrompt: string }
+      response.setHeader('content-type', 'application/json')
+      const attackDetected = userPrompt.includes('configured')
+      response.end(
+        JSON.stringify({ userPromptAnalysis: { attackDetected }, documentsAnalysis: [] }),
+      )
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

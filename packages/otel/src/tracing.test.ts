@@ -95,10 +95,10 @@ describe.each(runModes)('spans, %s', (mode) => {
   it('name the client that answered, after a fallback too', async () => {
     const recorded = record()
     const west = scriptedClient(['West.'], { name: 'west' })
-    const toWest = chatMiddleware('to-west', async (context, callNext) => {
-      if (context.iteration === 1) context.client = west
+    const toWest = chatMiddleware('to-west', async (call, callNext) => {
+      if (call.iteration === 1) call.client = west
       await callNext()
-      if (context.iteration === 1) context.run.recordAttempt({ status: 'ok', client: 'west' })
+      if (call.iteration === 1) call.run.recordAttempt({ status: 'ok', client: 'west' })
     })
     const work = tool({ name: 'work', description: 'Works.', execute: () => 'done' })
     const client = scriptedClient([callFunction('work')], { name: 'east' })

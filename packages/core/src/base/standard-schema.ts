@@ -60,7 +60,7 @@ export type InferSchema<S> =
   S extends StandardSchema<infer _Input, infer Output> ? Output : Record<string, unknown>
 
 /** Returns true for a schema that validates by itself, as those of zod, valibot and arktype do. */
-export function isStandardSchema(schema: unknown): schema is StandardSchema {
+function isStandardSchema(schema: unknown): schema is StandardSchema {
   return schema === Object(schema) && '~standard' in (schema as object)
 }
 

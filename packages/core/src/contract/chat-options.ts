@@ -15,7 +15,7 @@ export type ToolChoice =
     }
 
 /** State of the loop, for a `toolChoice` function. */
-export interface LoopState {
+export type LoopState = {
   /** 0 for the first model call of the run. */
   readonly iteration: number
   /** Tool calls executed so far in this run. */

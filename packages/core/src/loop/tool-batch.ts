@@ -16,6 +16,7 @@ import type { BatchOutcome } from '../run/loop-levels.ts'
 import type { Run } from '../run/run.ts'
 import type { Step } from './prepare-call.ts'
 import { prepareCall, toolFor } from './prepare-call.ts'
+import { resultOf } from './transcript.ts'
 
 export interface Batch {
   readonly calls: readonly FunctionCallContent[]
@@ -113,11 +114,11 @@ class BatchWork {
   }
 
   take(at: number, step: Step): void {
-    if ('result' in step) this.#finish(at, step.result)
+    if ('result' in step) this.#place(at, step.result)
     else if ('pending' in step) this.#pending.push(step.pending)
     else if (this.#executed + this.#jobs.length < this.#budget)
       this.#jobs.push({ at, prepared: step.run })
-    else this.#finish(at, overBudget)
+    else this.#place(at, overBudget)
   }
 
   /** Runs what may run. */
@@ -152,10 +153,14 @@ class BatchWork {
     )
   }
 
-  /** Records the result of a call, of one that has not run too. All results of a batch come through here. */
-  #finish(at: number, result: FunctionResult, call?: FunctionCall): void | Promise<void> {
+  /** Keeps the result of a call, of one that has not run too. All results of a batch come through here. */
+  #place(at: number, result: FunctionResult, call?: FunctionCall): void {
     this.#outcomes[at] = { result, terminates: call?.terminates }
-    if (call === undefined) return undefined
+  }
+
+  /** Records the result of a call that has run. */
+  #finish(at: number, result: FunctionResult, call: FunctionCall): void | Promise<void> {
+    this.#place(at, result, call)
     this.#executed++
     // A middleware that ended the loop ends it again after a crash.
     if (call.terminates !== undefined) return undefined
@@ -188,20 +193,6 @@ class BatchWork {
     // Pending requests end with the run.
     const pending = ends ? [] : this.#pending
     return { results, pending, executed, failed, terminates, interrupted, direct }
-  }
-}
-
-function resultOf(
-  { callId, name, metadata }: FunctionCallContent,
-  { contents, error }: FunctionResult,
-): FunctionResultContent {
-  return {
-    type: 'function-result',
-    callId,
-    name,
-    contents,
-    ...(error && { error }),
-    ...(metadata && { metadata }),
   }
 }
 

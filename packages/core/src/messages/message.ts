@@ -1,5 +1,5 @@
 import type { IdSource } from '../base/create-id.ts'
-import { createId, platformIds } from '../base/create-id.ts'
+import { platformIds } from '../base/create-id.ts'
 import { isObject } from '../base/is-object.ts'
 import type { Content, Origin } from './content.ts'
 import { textOf } from './content.ts'
@@ -42,7 +42,7 @@ export type MessageInput =
 
 /** Makes a message with a new id. */
 export function message(role: Role, contents: string | Content | readonly Content[]): Message {
-  return { id: createId('msg'), role, contents: toContents(contents) }
+  return { id: platformIds.createId('msg'), role, contents: toContents(contents) }
 }
 
 /**

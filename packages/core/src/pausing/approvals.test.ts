@@ -450,9 +450,9 @@ describe.each(modes)('approvals without a session, $name', ({ stream }) => {
     const { response: asked } = await play(agent, start, { session, stream })
     expect(asked).toMatchObject({ status: 'completed', pending: [] })
 
-    const answers = { h1: { approved: true, reason: 'Fine.' } }
-    await play(agent, [], { session, answers, stream })
-    const again = play(agent, [], { session, answers, stream })
+    const given = { answers: { h1: { approved: true, reason: 'Fine.' } }, session, stream }
+    await play(agent, [], given)
+    const again = play(agent, [], given)
 
     await expect(again).rejects.toMatchObject({ code: 'approval_used' })
     const sent = client.requests[2]!.messages.flatMap(({ contents }) => contents)

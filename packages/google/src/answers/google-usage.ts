@@ -22,7 +22,7 @@ export function toUsage(usage: unknown): Usage | undefined {
     reasoningTokens: thought,
     toolInputTokens: fromTools,
   })
-  return Object.keys(known).length > 0 ? (known as Usage) : undefined
+  return Object.keys(known).length > 0 ? known : undefined
 }
 
 function sum(left: number | undefined, right: number | undefined): number | undefined {

@@ -18,7 +18,7 @@ async function sent(
   const requests: Sent[] = []
   const { whole, sse } = googleRecording([{ text: 'Hi.' }])
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    requests.push({ url: String(url), headers: new Headers(init?.headers) })
+    requests.push({ url: new Request(url).url, headers: new Headers(init?.headers) })
     return isStreamed ? new Response(sse) : Response.json(whole)
   }
   const client = new GoogleChatClient({ ...options, model, fetch })

@@ -27,7 +27,7 @@ async function ask(
     ...rest,
     model,
     fetch: async (_, init) => {
-      body = JSON.parse(String(init?.body))
+      body = JSON.parse(init?.body as string)
       return Response.json(googleRecording([{ text: 'Hi.' }]).whole)
     },
   })
@@ -396,7 +396,7 @@ describe('a history', () => {
   test('has an error of a tool under its own name', async () => {
     const failed = result('c1', [], {
       error: { code: 'timeout', message: 'secret' },
-    } as Partial<Content>)
+    })
 
     const { body } = await ask([message('assistant', [call('c1')]), message('tool', [failed])])
 

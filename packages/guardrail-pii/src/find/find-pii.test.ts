@@ -242,9 +242,9 @@ it.each([
 it('a phone number beside an amount is one', () => {
   const text = 'Pay € 50, or call +1 415 555 0132.'
 
-  const found = findPii(text, { entities: ['phone'] })
+  const phones = findPii(text, { entities: ['phone'] })
 
-  expect(found.map(({ start, end }) => text.slice(start, end))).toEqual(['+1 415 555 0132'])
+  expect(phones.map(({ start, end }) => text.slice(start, end))).toEqual(['+1 415 555 0132'])
 })
 
 it.each(['ff:ff:ff:ff:ff:ff', '00:00:00:00:00:00', '00:1A:2B:3C:4D:5G', '00-1A:2B-3C:4D-5E'])(

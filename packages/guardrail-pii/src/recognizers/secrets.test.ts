@@ -165,7 +165,7 @@ describe('secrets that people and programs write down', () => {
     ['db.example:5432:shop:ada:k3ttle-brass', 'k3ttle-brass'],
     ['data:\n  password: YnJhc3Mta2V0dGxl\n', 'YnJhc3Mta2V0dGxl'],
     [
-      `docker swarm join --token SWMTKN-1-${'3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl'}-7p73s1dx5in4tatdymyhg9hu2 10.0.0.1:2377`,
+      `docker swarm join --token SWMTKN-1-3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl-7p73s1dx5in4tatdymyhg9hu2 10.0.0.1:2377`,
       'SWMTKN-1-3pu6hszjas19xyp7ghgosyx9k8atbfcr8p2is99znpy26u2lkl-7p73s1dx5in4tatdymyhg9hu2',
     ],
     [`export E2B=e2b_${'0f9d8c7b6a'.repeat(4)}`, `e2b_${'0f9d8c7b6a'.repeat(4)}`],

@@ -58,6 +58,7 @@ const text = (value: string): Content => ({ type: 'text', text: value })
 
 test('a plain question is a short request', async () => {
   expect(await sent('Hello.', {}, 'Be brief.')).toEqual({
+    stream: false,
     model: 'gpt-4.1',
     messages: [
       { role: 'system', content: 'Be brief.' },
@@ -314,8 +315,7 @@ test('names of authors go along where the API takes them', async () => {
 
 /** The client's id of the first call in a history. */
 function idOfCall(messages: readonly Message[]): string {
-  const call = messages.flatMap(({ contents }) => contents).find(isCall)
-  return call!.callId
+  return messages.flatMap(({ contents }) => contents).find(isCall)!.callId
 }
 
 function isCall(content: Content): content is FunctionCallContent {
@@ -345,15 +345,15 @@ describe('what a server said goes back as it came', () => {
   test.each(['reasoning_content', 'reasoning'])(
     'thinking in `%s`, within its round of calls',
     async (field) => {
-      const messages = await history('deepseek', { [field]: 'Hm.', tool_calls: calls })
+      const messages = await history('acme', { [field]: 'Hm.', tool_calls: calls })
       const round = [
         message('user', 'Hi'),
         ...messages,
         message('tool', result(idOfCall(messages), [text('1')])),
       ]
 
-      const within = await sentOn('deepseek', round)
-      const later = await sentOn('deepseek', [...round, message('user', 'Thanks')])
+      const within = await sentOn('acme', round)
+      const later = await sentOn('acme', [...round, message('user', 'Thanks')])
       const elsewhere = await sentOn('groq', round)
 
       expect(within[1]).toEqual({

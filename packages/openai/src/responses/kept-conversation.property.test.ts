@@ -9,7 +9,7 @@ import {
 } from '@lamella/core'
 import type { ModelServer } from '@lamella/testing/model-server'
 import { startModelServer } from '@lamella/testing/model-server'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { OpenAIChatClient } from '../fetch/openai-chat-client.ts'
 

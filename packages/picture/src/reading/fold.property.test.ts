@@ -72,7 +72,7 @@ it('puts together the text of the response, for any run, from the lines alone', 
       fc.boolean(),
       async (steps, names, stream) => {
         let text: string | undefined
-        const { runs } = await recorded({ capture: 'full' }, async (record) => {
+        const { runs: seen } = await recorded({ capture: 'full' }, async (record) => {
           const list = names.map((name) => middlewares[name as keyof typeof middlewares]())
           const agent = new Agent({
             client: scriptedClient(steps),
@@ -87,7 +87,7 @@ it('puts together the text of the response, for any run, from the lines alone', 
         })
         if (text === undefined) return
 
-        expect(laneOf(runs[0]!.calls[0]!, 0).text).toBe(text)
+        expect(laneOf(seen[0]!.calls[0]!, 0).text).toBe(text)
       },
     ),
     { numRuns: runs(300) },

@@ -60,7 +60,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'ag-ui',
     'node',
   ],
-  'packages/transport/src': ['wire', 'failures', 'calls', 'requests', 'http'],
+  'packages/transport/src': ['wire', 'failures', 'schemas', 'calls', 'requests', 'http'],
   'packages/testing/src': ['base', 'scripted', 'contracts', 'model-server'],
   tests: ['support', 'provider-harness', 'combinations'],
   scripts: ['evaluation', 'conventions', 'registry', 'runtimes', 'soak', 'type-cost'],

@@ -76,7 +76,7 @@ export function llmJudge<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
       const data = dataOf(subject, context, { ...options, hasSources })
       const { run, signal } = context
       const ask = (): Promise<JudgeOutcome> => judge(data, judgeCalls(name, budget, run, signal))
-      const asked = [...about, run.tenant, data].map((part) => part ?? null)
+      const asked = [...about, run.tenant, run.principal, data].map((part) => part ?? null)
       return verdictOf(cached ? await cached(asked, ask, run) : await ask(), criteria, options)
     },
   })

@@ -45,9 +45,9 @@ describe('hostile input', () => {
 
   it.for(Object.entries(hostile))(
     'the work on %s is linear',
-    { timeout: 60_000 },
+    { timeout: 300_000 },
     async ([, unit]) => {
-      expect(await tooFast(findPii, [unit])).toEqual([])
+      expect(await tooFast((text) => findPii(text, { maxScanMs: 600_000 }), [unit])).toEqual([])
     },
   )
 })

@@ -141,6 +141,6 @@ async function withMore(
   signal: AbortSignal,
   found: readonly Detection[],
 ): Promise<readonly Detection[]> {
-  const others = await Promise.all(more.map(async (detect) => detect(text, { signal })))
+  const others = await Promise.all(more.map(async (ask) => ask(text, { signal })))
   return withoutOverlaps([...found, ...others.flat()])
 }

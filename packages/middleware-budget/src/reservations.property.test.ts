@@ -58,7 +58,7 @@ it('however runs end, what they share is what they used', async () => {
       await turns(1000)
 
       const kept = async (counter: string): Promise<unknown> =>
-        (await store.get(`budget:["budget","own","all",0]:${counter}`)) ?? 0
+        (await store.get(`budget:[null,null,"budget","own","all",0,"${counter}"]`)) ?? 0
       const tokens = used.runs.map(({ usage: { inputTokens = 0, outputTokens = 0 } }) => {
         return inputTokens + outputTokens
       })

@@ -79,10 +79,11 @@ describe('a budget', () => {
     const { run } = budgetedAgent(middleware, [...looks(2), 'Done.'])
     await run(false)
 
-    const key = `budget:${JSON.stringify(['budget', 'own', 'all', 0])}`
+    const keyOf = (counter: string): string =>
+      `budget:${JSON.stringify([null, null, 'budget', 'own', 'all', 0, counter])}`
 
-    expect(await store.get(`${key}:totalTokens`)).toBe(45)
-    expect(await store.get(`${key}:toolCalls`)).toBe(2)
+    expect(await store.get(keyOf('totalTokens'))).toBe(45)
+    expect(await store.get(keyOf('toolCalls'))).toBe(2)
   })
 })
 
@@ -181,7 +182,8 @@ describe('a store that fails', () => {
     isSlow = false
     for (const go of waiting) go()
     await testClock().advance(0)
-    const key = `budget:${JSON.stringify(['budget', 'own', 'all', 0])}`
-    expect(await store.get(`${key}:modelCalls`)).toBe(0)
+    const keyOf = (counter: string): string =>
+      `budget:${JSON.stringify([null, null, 'budget', 'own', 'all', 0, counter])}`
+    expect(await store.get(keyOf('modelCalls'))).toBe(0)
   })
 })

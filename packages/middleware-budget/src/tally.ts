@@ -1,8 +1,8 @@
 import type { RunContext } from '@lamella/core'
 import { LamellaError, memoryStore } from '@lamella/core'
-import type { Clock } from '@lamella/core/authoring'
+import type { Clock, KeyOwner } from '@lamella/core/authoring'
 import { perStore } from '@lamella/store'
-import { withinStoreTime } from '@lamella/core/authoring'
+import { keyOf, withinStoreTime } from '@lamella/core/authoring'
 import type { BudgetCounter, BudgetOptions } from './budget-options.ts'
 
 /** Sums that several runs may share. */
@@ -34,12 +34,13 @@ export function sharedTallies(
     const owner = scopeOf(name, scope, run)
     if (owner === undefined) return undefined
     const { start, end } = windowAt(window, clock.now())
-    const key = `budget:${JSON.stringify([name, ...owner, start])}`
+    const keyFor = (counter: BudgetCounter): string =>
+      keyOf('budget:', owner, name, ...owner.parts, start, counter)
     // A run that ends after its window still finds it.
     const ttlMs = end === undefined ? undefined : end - clock.now() + 86_400_000
     return {
       add(counter, by) {
-        const sum = kept.increment!(`${key}:${counter}`, by, { ttlMs })
+        const sum = kept.increment!(keyFor(counter), by, { ttlMs })
         return withinStoreTime(sum, { clock, timeoutMs })
       },
     }
@@ -50,13 +51,13 @@ function scopeOf(
   name: string,
   scope: Exclude<BudgetOptions['scope'], undefined>,
   run: RunContext,
-): readonly string[] | undefined {
-  if (typeof scope === 'function') return ['own', scope(run)]
+): (KeyOwner & { readonly parts: readonly string[] }) | undefined {
+  if (typeof scope === 'function') return { parts: ['own', scope(run)] }
+  const { tenant, principal, session } = run
   if (scope === 'session') {
-    const tenant = run.tenant === undefined ? [] : [run.tenant]
-    return run.session && ['session', run.session.id, ...tenant]
+    return session && { tenant, principal, parts: ['session', session.id] }
   }
-  if (run.tenant !== undefined) return ['tenant', run.tenant]
+  if (tenant !== undefined) return { tenant, parts: ['tenant'] }
   throw new LamellaError(`${name}: the budget belongs to a tenant, and the run has none`, {
     code: 'state_scope',
   })

@@ -1,4 +1,5 @@
 import type { AgentContext, ChatContext, FunctionInvocationContext, Usage } from '@lamella/core'
+import { keyOf } from '@lamella/core/authoring'
 import { amountOf, estimateUsage } from './call-amounts.ts'
 import { isMetered } from './check-rate-limit-options.ts'
 import type {
@@ -27,18 +28,18 @@ export function claimsOf<Level extends RateLimitLevel>(
   const store = options.store && limitStoreOf(options.store)
   const { algorithm = store?.kinds[0] ?? 'sliding-window' } = options
   const { adaptive = level === 'chat' && options.key === undefined } = options
-  const { key: keyOf = defaultKeys[level] as (context: ContextOf<Level>) => string } = options
+  const { key: ownKey = defaultKeys[level] as (context: ContextOf<Level>) => string } = options
   const { estimate = (context) => estimateCall(level, context, outputFactor) } = options
   const hasMetered = limits.some(({ unit }) => isMetered(unit))
 
   return (context) => {
     const usage = hasMetered ? estimate(context) : {}
-    return limits.map(({ unit, limit, windowMs = 0, key = keyOf }, index) => {
+    return limits.map(({ unit, limit, windowMs = 0, key = ownKey }, index) => {
       const wanted = amountOf(unit, usage, (tokens) => price?.(tokens, context) ?? 0) ?? 0
       // An unknown amount counts as little, and one above the limit as the whole limit.
       const least = unit === 'cost' ? limit * 1e-6 : 1
       const claim: Claim = {
-        key: `${name}:${index}:${unit}:${key(context)}`,
+        key: keyOf('', {}, name, index, unit, key(context)),
         kind: unit === 'concurrency' ? unit : algorithm,
         limit,
         windowMs,
@@ -47,7 +48,7 @@ export function claimsOf<Level extends RateLimitLevel>(
       return {
         unit,
         claim,
-        isAdaptive: adaptive && key === keyOf && unit !== 'concurrency',
+        isAdaptive: adaptive && key === ownKey && unit !== 'concurrency',
       }
     })
   }

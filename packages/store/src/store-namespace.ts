@@ -9,16 +9,22 @@ export interface StoreNamespace {
   readonly name: string
   /** Tenant whose data is kept apart from that of all others. @default none */
   readonly tenant?: string | undefined
+  /** User whose data is kept apart from that of all others. @default none */
+  readonly principal?: string | undefined
 }
 
 /** Returns the prefix of all keys of a namespace. Two namespaces never share a key, whatever their names contain. */
-export function storePrefix({ name, tenant }: StoreNamespace): string {
-  return tenant === undefined ? `${escaped(name)}:` : `${escaped(name)}@${escaped(tenant)}:`
+export function storePrefix({ name, tenant, principal }: StoreNamespace): string {
+  const owner =
+    principal === undefined ? (tenant === undefined ? [] : [tenant]) : [tenant, principal]
+  return `${[name, ...owner].map(escaped).join('@')}:`
 }
 
 /** Escapes as JSON first, which has an escape for half a surrogate pair. */
-function escaped(text: string): string {
-  return encodeURIComponent(JSON.stringify(text).slice(1, -1))
+function escaped(text: string | undefined): string {
+  if (text === undefined) return ''
+  // An empty text differs from none.
+  return text === '' ? '%' : encodeURIComponent(JSON.stringify(text).slice(1, -1))
 }
 
 /**

@@ -117,6 +117,7 @@ export class ActiveRun {
       idempotencyKey: this.#runId,
       session,
       tenant: request.tenant,
+      principal: request.principal,
       data: request.data,
       control: this.#control,
       onCheckpoint: (step: Checkpoint) => {

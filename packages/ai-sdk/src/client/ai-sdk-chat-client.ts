@@ -2,9 +2,10 @@ import type { ChatClientOptions, ContinuationReport, Origin } from '@lamella/cor
 import type { ChatRequest, ChatResponse, ChatResponseUpdate, Message } from '@lamella/core'
 import { BaseChatClient } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
+import { reportTools } from '@lamella/transport'
 import type { AiSdkModel, CallableModel } from '../model/language-model.ts'
 import { callableModel } from '../model/language-model.ts'
-import { callSettings } from './call-options.ts'
+import { callSettings, toolSchemas } from './call-options.ts'
 import type { Download } from './linked-files.ts'
 import { withLinkedFiles } from './linked-files.ts'
 import type { CallTimeouts } from './model-call.ts'
@@ -92,14 +93,16 @@ export class AiSdkChatClient extends BaseChatClient {
     return { provider: this.provider, model: this.model }
   }
 
-  async #callOf({ messages, instructions, options, signal }: ChatRequest) {
+  async #callOf(request: ChatRequest) {
+    const { messages, instructions, options, signal } = request
     const { specificationVersion: version, provider } = this.#model
     const { settings, ignored } = callSettings(options, this.#model)
     const history = modelHistory(messages, this.#home)
     const reached = await withLinkedFiles(history.messages, this.#model, this.#download, signal)
     const prompt = toPrompt(reached, instructions, { version, provider })
     const headers = this.#headers
-    const omitted = { ignored, losses: history.losses }
+    const aliases = reportTools(request, this.provider, toolSchemas)
+    const omitted = { ignored, losses: history.losses, aliases }
     return { options: { prompt, ...settings, ...(headers && { headers }) }, omitted }
   }
 }

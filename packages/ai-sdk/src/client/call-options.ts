@@ -1,8 +1,9 @@
 import type { ChatOptions, ToolChoice, ToolDefinition } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
-import { toJsonSchema, checkOptions, checkChatOptions } from '@lamella/core/authoring'
-import type { WireObject } from '@lamella/transport'
-import { defined, recordOf, stringOf } from '@lamella/transport'
+import { toJsonSchema } from '@lamella/core/authoring'
+import { checkOptions, checkChatOptions } from '@lamella/core/authoring'
+import type { SchemaRules, WireObject } from '@lamella/transport'
+import { defined, fitSchema, fitTools, recordOf, stringOf } from '@lamella/transport'
 import type { CallableModel } from '../model/language-model.ts'
 
 /**
@@ -69,13 +70,19 @@ export function callSettings(options: ChatOptions, model: CallableModel): CallSe
   }
 }
 
+/** Rules for schemas of tools that hold for all models. */
+export const toolSchemas: SchemaRules = { propertyName: /^[\w.-]{1,64}$/ }
+
 /** Tools and the choice among them: none without a tool. */
 function toolSettings(
-  { tools = [], toolChoice }: ChatOptions,
+  { tools: given = [], toolChoice }: ChatOptions,
   { specificationVersion: version }: Pick<CallableModel, 'specificationVersion'>,
 ): WireObject {
+  const tools = fitTools(given, toolSchemas)
   if (tools.length === 0) return {}
-  const choice = typeof toolChoice === 'function' ? undefined : toolChoice
+  const chosen = typeof toolChoice === 'object' ? toolChoice.functionName : undefined
+  const isOffered = chosen === undefined || tools.some(({ name }) => name === chosen)
+  const choice = typeof toolChoice === 'function' || !isOffered ? undefined : toolChoice
   return {
     tools: tools.map((tool) => toolPart(tool, version)),
     ...(choice !== undefined && { toolChoice: choicePart(choice) }),
@@ -87,7 +94,8 @@ function toolPart(
   version: CallableModel['specificationVersion'],
 ): WireObject {
   if (tool.type === 'hosted') return hostedTool(tool.name, tool.definition, version)
-  const { name, description, jsonSchema: inputSchema, metadata } = tool
+  const { name, description, jsonSchema, metadata } = tool
+  const inputSchema = fitSchema(jsonSchema, toolSchemas)!
   return {
     type: 'function',
     name,

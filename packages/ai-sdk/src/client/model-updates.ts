@@ -1,8 +1,15 @@
 import type { Annotation, Origin } from '@lamella/core/authoring'
 import type { ChatResponse, ChatResponseUpdate, Content, FunctionCallContent } from '@lamella/core'
 import { createId, foldUpdates } from '@lamella/core'
-import type { WireObject } from '@lamella/transport'
-import { InBandFailure, listOf, recordOf, stringOf, TransportFault } from '@lamella/transport'
+import type { ArgumentAliases, WireObject } from '@lamella/transport'
+import {
+  ArrivingCalls,
+  InBandFailure,
+  listOf,
+  recordOf,
+  stringOf,
+  TransportFault,
+} from '@lamella/transport'
 import { toFileContent } from '../model/file-data.ts'
 import { toFinish } from '../model/finish-reason.ts'
 import { joinedMetadata } from '../model/joined-metadata.ts'
@@ -18,6 +25,8 @@ export interface OmittedParts {
   readonly ignored: readonly string[]
   /** Parts of the history that are left out or changed. */
   readonly losses: readonly string[]
+  /** Names of properties that the request changed, by the name of the tool. */
+  readonly aliases?: ArgumentAliases | undefined
 }
 
 /** Facts about a call before its answer. */
@@ -44,7 +53,7 @@ export class ModelUpdates {
   readonly #hosted = new Map<string, FunctionCallContent>()
   #last: Block | undefined
   #messageId: string | undefined
-  #calls = 0
+  readonly #calls: ArrivingCalls
   #thoughts = 0
   #sources = 0
   #hasModel = false
@@ -53,6 +62,7 @@ export class ModelUpdates {
 
   constructor(context: UpdatesContext) {
     this.#context = context
+    this.#calls = new ArrivingCalls([], context.omitted.aliases)
   }
 
   /** Appends what is new in a part of a stream. Throws an `InBandFailure` for one that is an error. */
@@ -104,6 +114,7 @@ export class ModelUpdates {
     const mapper = new ModelUpdates(context)
     const updates: ChatResponseUpdate[] = []
     for (const part of partsOf(result)) mapper.add(part, updates)
+    mapper.#endCalls(updates)
     mapper.#settle(result, updates)
     return { ...foldUpdates(updates), raw: result }
   }
@@ -189,27 +200,35 @@ export class ModelUpdates {
   }
 
   #call(part: WireObject, updates: ChatResponseUpdate[]): void {
-    const { toolCallId, toolName, input, providerExecuted, dynamic, providerMetadata } = part
-    const call: FunctionCallContent = {
-      type: 'function-call',
-      callId: stringOf(toolCallId) ?? '',
-      name: stringOf(toolName) ?? '',
-      arguments: typeof input === 'string' ? input : JSON.stringify(input ?? {}),
-    }
+    const { toolCallId: id, toolName: name, input, providerExecuted, dynamic } = part
+    const metadata = recordOf(part['providerMetadata'])
+    const { origin } = this.#context
     if (providerExecuted === true) {
-      this.#hosted.set(call.callId, { ...call, informational: true })
-      this.#say(hostedContent(part, this.#context.origin), updates)
+      this.#hosted.set(stringOf(id) ?? '', {
+        type: 'function-call',
+        callId: stringOf(id) ?? '',
+        name: stringOf(name) ?? '',
+        arguments: typeof input === 'string' ? input : JSON.stringify(input ?? {}),
+        informational: true,
+      })
+      this.#say(hostedContent(part, origin), updates)
       return
     }
-    this.#say(
-      {
-        ...call,
-        index: this.#calls++,
-        ...dataOf(providerMetadata),
-        ...(dynamic === true && { metadata: { dynamic } }),
-      },
-      updates,
-    )
+    // Parts of one answer may repeat an id, but each of them is a whole call.
+    const piece = { place: part, id, name, providerData: metadata, isStart: true }
+    const calls = [
+      ...this.#calls.add([{ ...piece, arguments: input ?? {} }], origin),
+      ...this.#calls.endAt(part, origin),
+    ]
+    for (const { origin: _, ...call } of calls) {
+      this.#say({ ...call, ...(dynamic === true && { metadata: { dynamic } }) }, updates)
+    }
+  }
+
+  #endCalls(updates: ChatResponseUpdate[]): void {
+    for (const { origin: _, ...call } of this.#calls.end(this.#context.origin)) {
+      this.#say(call, updates)
+    }
   }
 
   #askApproval(part: WireObject, updates: ChatResponseUpdate[]): void {
@@ -244,6 +263,7 @@ export class ModelUpdates {
 
   #finish(part: WireObject, updates: ChatResponseUpdate[]): void {
     for (const id of this.#blocks.keys()) this.#close({ id }, updates)
+    this.#endCalls(updates)
     this.#settle(part, updates)
     const { isCut } = toFinish(part['finishReason'], this.#context.version)
     if (isCut) throw new TransportFault('truncated_stream', truncated)

@@ -1,5 +1,6 @@
 import type { Content, FunctionResultContent, Message } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
+import { callData } from '../model/call-data.ts'
 import { mediaTypeOf, sourceOf, toFileData } from '../model/file-data.ts'
 import { hostedPart } from './hosted-part.ts'
 import type { OutputTarget } from './tool-output.ts'
@@ -41,7 +42,10 @@ export function toPrompt(
 
 /** A content as a part of a prompt, or nothing for what no part stands for. */
 export function promptPart(content: Content, target: OutputTarget): WireObject | undefined {
-  const { providerData } = content
+  const providerData =
+    content.type === 'function-call'
+      ? callData(content.providerData).metadata
+      : content.providerData
   const options = providerData === undefined ? {} : { providerOptions: providerData }
   switch (content.type) {
     case 'text':

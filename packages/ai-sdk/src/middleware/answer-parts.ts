@@ -5,6 +5,7 @@ import { listOf, recordOf, stringOf } from '@lamella/transport'
 import { toBase64 } from '@lamella/core/authoring'
 import { linkText } from '../client/tool-output.ts'
 import { fromFinish } from '../model/finish-reason.ts'
+import { callData } from '../model/call-data.ts'
 import type { AiSdkVersion } from '../model/language-model.ts'
 import { fromUsage } from '../model/model-usage.ts'
 
@@ -30,10 +31,12 @@ export function answerParts(content: Content, version: AiSdkVersion): readonly W
     case 'reasoning':
       return [{ type: 'reasoning', text: content.text, ...metadata }]
     case 'function-call': {
-      const { callId: toolCallId, name: toolName, arguments: input, informational } = content
+      const { callId, name: toolName, arguments: input, informational, providerData } = content
       if (informational === true) return []
+      // The AI SDK gets the model's own id, as without this middleware.
+      const { id: toolCallId = callId, metadata: own } = callData(providerData)
       const dynamic = content.metadata?.['dynamic'] === true ? { dynamic: true } : {}
-      return [{ type: 'tool-call', toolCallId, toolName, input, ...dynamic, ...metadata }]
+      return [{ type: 'tool-call', toolCallId, toolName, input, ...dynamic, ...metadataOf(own) }]
     }
     case 'data': {
       const data = toBase64(content.data)

@@ -1,3 +1,4 @@
+import { withProviderIds } from '../../../../tests/provider-harness/provider-ids.ts'
 import { chatMiddleware } from '@lamella/core'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -62,7 +63,8 @@ describe.each(aiLines)('$name', (line) => {
         const plain = await client().getResponse('Hi')
         const streamed = await client().getResponse('Hi', { stream: true }).finalResponse()
 
-        const contents = ({ messages }: typeof plain) => messages.map((each) => each.contents)
+        const contents = (response: typeof plain) =>
+          withProviderIds(response).messages.map((each) => each.contents)
         expect(contents(streamed)).toEqual(contents(plain))
         expect(await ask('streamed')).toEqual(await ask('plain'))
       }),

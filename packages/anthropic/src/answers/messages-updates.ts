@@ -1,7 +1,7 @@
 import type { ChatResponseUpdate, Content, FinishReason } from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
-import type { EventMapper, WireObject } from '@lamella/transport'
+import type { ArgumentAliases, EventMapper, WireObject } from '@lamella/transport'
 import {
   ArrivingCalls,
   InBandFailure,
@@ -19,6 +19,8 @@ export interface MapperContext {
   readonly model: string | undefined
   /** Names of the tools in the request. */
   readonly toolNames: readonly string[]
+  /** Names of properties that the request changed, by the name of the tool. */
+  readonly aliases: ArgumentAliases
   /** Options of the call that the API has no field for. */
   readonly ignored: readonly string[]
   /** Parts of the history that the request left out or changed. */
@@ -56,7 +58,7 @@ export class MessagesUpdates implements EventMapper {
 
   constructor(context: MapperContext) {
     this.#context = context
-    this.#calls = new ArrivingCalls(context.toolNames)
+    this.#calls = new ArrivingCalls(context.toolNames, context.aliases)
     this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
   }
 
@@ -135,7 +137,7 @@ export class MessagesUpdates implements EventMapper {
     this.#counts = {}
     this.#facts = {}
     this.#hasEnded = false
-    this.#calls = new ArrivingCalls(this.#context.toolNames)
+    this.#calls = new ArrivingCalls(this.#context.toolNames, this.#context.aliases)
     this.#thoughts = 0
     this.#textLength = 0
     updates.push({ contents: [], restart: true })

@@ -8,6 +8,7 @@ import {
   readEventStream,
   readRateLimits,
   readWhole,
+  reportTools,
 } from '@lamella/transport'
 import type { AnthropicChatClientOptions, Connection } from '../connection/anthropic-connection.ts'
 import { connect } from '../connection/anthropic-connection.ts'
@@ -17,6 +18,7 @@ import { readProviderOptions } from '../requests/anthropic-provider-options.ts'
 import { ignoredOptions, messagesBody, replayOf } from '../requests/messages-request.ts'
 import type { MapperContext } from '../answers/messages-updates.ts'
 import { MessagesUpdates } from '../answers/messages-updates.ts'
+import { toolSchemas } from '../requests/tool-params.ts'
 import { messagesHistory } from '../history/messages-history.ts'
 import { rateLimitHeaders } from '../errors/rate-limit-headers.ts'
 
@@ -110,6 +112,7 @@ export class AnthropicChatClient extends BaseChatClient {
       provider: this.provider,
       model: request.options.model ?? this.model,
       toolNames: (request.options.tools ?? []).map(({ name }) => name),
+      aliases: reportTools(request, this.provider, toolSchemas),
       ignored: ignoredOptions(request),
       losses: this.#losses,
     }

@@ -184,6 +184,28 @@ describe('roles', () => {
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
   })
 
+  test('ends with the user after an answer of a model, whose call got its result late', async () => {
+    const paid = [said(call('c1', { origin: own })), told(result('c1'))]
+    const messages = await sent(user(text('Pay.')), ...paid, user(text('How is the weather?')), {
+      ...said(text('Sunny.')),
+      origin: own,
+    })
+
+    expect(messages.at(-1)).toMatchObject({ role: 'user', content: [{ text: 'Continue.' }] })
+  })
+
+  test('ends with the beginning of an answer that the application wrote, or that was paused', async () => {
+    const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }
+    const paused: Content = { type: 'hosted', name: 'web_search', id: 's1', data: search }
+    const begun = await sent(user(text('List.')), said(text('[')))
+    const stopped = await sent(user(text('Search.')), { ...said(paused), origin: own })
+
+    expect([begun, stopped].map((messages) => messages.at(-1)?.role)).toEqual([
+      'assistant',
+      'assistant',
+    ])
+  })
+
   test('a last word of the model has no white space behind it', async () => {
     const messages = await sent(user(text('Say A.')), said(text('A is \n')))
 

@@ -1,4 +1,4 @@
-import type { Content, Message } from '@lamella/core'
+import type { Message } from '@lamella/core'
 import type { HistoryRules, PreparedHistory } from '@lamella/transport'
 import { CallIds, prepareHistory, recordOf } from '@lamella/transport'
 import { fileBlock } from './file-block.ts'
@@ -15,12 +15,12 @@ export interface Home {
 const longestCallId = 64
 
 /**
- * Makes any history valid for the Messages API. It begins with the user, and what hosted tools did comes
- * in pairs.
+ * Makes any history valid for the Messages API. It begins and ends with the user, and what hosted tools
+ * did comes in pairs.
  */
 export function messagesHistory(messages: readonly Message[], home: Home): PreparedHistory {
   const prepared = prepareHistory(messages, rulesOf(home), pairHosted)
-  return { ...prepared, messages: begunByUser(prepared.messages) }
+  return { ...prepared, messages: endedByUser(begunByUser(prepared.messages)) }
 }
 
 function rulesOf({ provider, model, dialect }: Home): HistoryRules {
@@ -55,7 +55,24 @@ function begunByUser(messages: readonly Message[]): readonly Message[] {
   const at = messages.findIndex(({ role }) => role !== 'system')
   const first = messages[at]
   if (first === undefined || first.role === 'user') return messages
-  const contents: Content[] = [{ type: 'text', text: '(The conversation continues here.)' }]
-  const opening: Message = { id: `${first.id}-opening`, role: 'user', contents }
-  return messages.toSpliced(at, 0, opening)
+  return messages.toSpliced(
+    at,
+    0,
+    saying(`${first.id}-opening`, '(The conversation continues here.)'),
+  )
+}
+
+/**
+ * Newer models refuse a request that ends with an answer of a model. An application's own text at the end is the
+ * beginning of the answer, and the model continues an answer that Anthropic has paused.
+ */
+function endedByUser(messages: readonly Message[]): readonly Message[] {
+  const last = messages.findLast(({ role }) => role !== 'system')
+  if (last?.role !== 'assistant' || last.origin === undefined) return messages
+  if (last.contents.some(({ type }) => type === 'hosted')) return messages
+  return [...messages, saying(`${last.id}-ending`, 'Continue.')]
+}
+
+function saying(id: string, text: string): Message {
+  return { id, role: 'user', contents: [{ type: 'text', text }] }
 }

@@ -55,6 +55,7 @@ export function toInput(
         'user',
         contents.flatMap((content) => withBreakpoint(resultBlock(content), content)),
       )
+      add('user', contents.flatMap(filesOfFailed))
       continue
     }
     add('user', inputBlocks(shown))
@@ -187,15 +188,24 @@ function resultBlock(content: Content): WireObject | readonly WireObject[] {
   return {
     type: 'tool_result',
     tool_use_id: callId,
-    content: resultContent(content),
+    content: error === undefined ? resultContent(content) : textOfResult(content),
     ...(error !== undefined && { is_error: true }),
   }
 }
 
+/** A result that is an error has text only: its images stand behind the results. */
+function filesOfFailed(content: Content): readonly WireObject[] {
+  if (content.type !== 'function-result' || content.error === undefined) return []
+  return inputBlocks(content.contents.filter(isFile))
+}
+
 /** Returns the part of a result that the model reads: one string, unless there are images or documents. */
-function resultContent({ contents, error }: FunctionResultContent): unknown {
-  const blocks = inputBlocks(contents)
-  if (blocks.some(({ type }) => type !== 'text')) return blocks
+function resultContent(result: FunctionResultContent): unknown {
+  const blocks = inputBlocks(result.contents)
+  return blocks.some(({ type }) => type !== 'text') ? blocks : textOfResult(result)
+}
+
+function textOfResult({ contents, error }: FunctionResultContent): string {
   // Joined as it is: white space between two texts is a part of the result.
   const text = contents.map((part) => (isText(part) ? part.text : '')).join('')
   return text === '' && error !== undefined ? `The tool failed: ${error.code}.` : text

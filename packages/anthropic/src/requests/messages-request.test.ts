@@ -440,3 +440,87 @@ describe('files', () => {
 function toText(text: string): { readonly type: 'text'; readonly text: string } {
   return { type: 'text', text }
 }
+
+test('a fifth breakpoint of the prompt cache is not sent: the earliest message loses its own', async () => {
+  const marked = (text: string) =>
+    message('user', { type: 'text', text, metadata: { cacheControl: '5m' } })
+  const turns = [1, 2, 3, 4].flatMap((turn) => [marked(`${turn}`), message('assistant', 'Ok.')])
+  const providerOptions = { anthropic: { cacheControl: { lastMessage: '5m' } } } as const
+
+  const { messages } = await sent([...turns, message('user', 'And?')], { providerOptions })
+
+  const places = messages.flatMap(({ content }: { content: object[] }, at: number) =>
+    content.some((block) => 'cache_control' in block) ? [at] : [],
+  )
+  expect(places).toEqual([2, 4, 6, 8])
+})
+
+test('the image of a failed result stands behind the results, whose error is text', async () => {
+  const call = { type: 'function-call', name: 'f', arguments: '{}' } as const
+  const picture = { type: 'data', mediaType: 'image/png', data: 'aW1n' } as const
+
+  const { messages } = await sent([
+    message('user', 'Go.'),
+    message('assistant', [
+      { ...call, callId: 'a' },
+      { ...call, callId: 'b' },
+    ]),
+    message('tool', [
+      {
+        type: 'function-result',
+        callId: 'a',
+        contents: [{ type: 'text', text: 'No such button.' }, picture],
+        error: { code: 'tool_failed', message: '' },
+      },
+      { type: 'function-result', callId: 'b', contents: [{ type: 'text', text: 'fine' }] },
+    ]),
+  ])
+
+  expect(messages[2].content).toMatchObject([
+    { type: 'tool_result', content: 'No such button.', is_error: true },
+    { type: 'tool_result', content: 'fine' },
+    { type: 'image' },
+  ])
+})
+
+test('a tool whose schema has no form for Anthropic is left out with an event, the others stay', async () => {
+  const odd = tool({
+    name: 'odd',
+    description: '',
+    parameters: z.object({}),
+    jsonSchema: { type: 'object', properties: { a: { $ref: 'https://x.example/schema' } } },
+  })
+  const named = tool({
+    name: 'named',
+    description: '',
+    parameters: z.object({}).loose(),
+    jsonSchema: { type: 'object', properties: { 'StartTime<': { type: 'string' } } },
+  })
+  const events: unknown[] = []
+  const use = { type: 'tool_use', id: 't1', name: 'named', input: { StartTime__1: 'now' } }
+  const own = await RawServer.start(answer(messagesRecording([use], { stop: 'tool_use' }).whole))
+  const asking = new AnthropicChatClient({ apiKey: 'k', baseURL: own.url, model: 'm' })
+
+  const { functionCalls } = await asking.respond(
+    clientRequest(
+      'Hi',
+      { tools: [odd, named], toolChoice: { mode: 'required', functionName: 'odd' } },
+      { emit: (event) => void events.push(event) },
+    ),
+  )
+  await own.stop()
+
+  expect(own.last.body.tools).toMatchObject([{ name: 'named' }])
+  expect(own.last.body).not.toHaveProperty('tool_choice')
+  expect(functionCalls).toMatchObject([{ name: 'named', arguments: '{"StartTime<":"now"}' }])
+  expect(events).toEqual([
+    {
+      type: 'tool_left_out',
+      data: {
+        tool: 'odd',
+        reason: 'its schema refers to another document',
+        provider: 'anthropic',
+      },
+    },
+  ])
+})

@@ -62,7 +62,31 @@ export function messagesBody(
     }),
     ...toolParams(options, own),
   }
-  return { body: mergeBody(body, own.extraBody), losses: history.losses }
+  return { body: withFewBreakpoints(mergeBody(body, own.extraBody)), losses: history.losses }
+}
+
+const mostBreakpoints = 4
+
+/** The API refuses a fifth breakpoint of the prompt cache: the earliest of the messages lose theirs. */
+function withFewBreakpoints(body: Record<string, unknown>): Record<string, unknown> {
+  const inFront = [body, ...listOf(body['system']), ...listOf(body['tools'])]
+  let left = mostBreakpoints - inFront.filter(hasBreakpoint).length
+  const messages = listOf(body['messages'])
+  const kept = messages.toReversed().map((message) => {
+    const content = listOf(recordOf(message)['content'])
+    if (!content.some(hasBreakpoint)) return message
+    const blocks = content.toReversed().map((block) => {
+      if (!hasBreakpoint(block) || left-- > 0) return block
+      const { cache_control: _, ...rest } = recordOf(block)
+      return rest
+    })
+    return { ...recordOf(message), content: blocks.toReversed() }
+  })
+  return { ...body, messages: kept.toReversed() }
+}
+
+function hasBreakpoint(part: unknown): boolean {
+  return recordOf(part)['cache_control'] != null
 }
 
 /**

@@ -1,20 +1,26 @@
-import type { ChatOptions, ToolDefinition } from '@lamella/core'
+import type { ChatOptions, JsonSchema, ToolDefinition } from '@lamella/core'
 import type { HostedTool } from '@lamella/core/authoring'
-import type { WireObject } from '@lamella/transport'
-import { recordOf, stringOf } from '@lamella/transport'
+import type { SchemaRules, WireObject } from '@lamella/transport'
+import { fitSchema, fitTools, recordOf, stringOf } from '@lamella/transport'
 import type { AnthropicProviderOptions, CacheTime } from './anthropic-provider-options.ts'
 import { outputSchema } from './output-schema.ts'
 
+/** Rules of the API for schemas of tools. */
+export const toolSchemas: SchemaRules = { propertyName: /^[\w.-]{1,64}$/ }
+
 /** The fields of the request that are about tools: none without a tool, as the API wants it. */
 export function toolParams(
-  { tools = [], toolChoice, allowParallelToolCalls }: ChatOptions,
+  { tools: given = [], toolChoice, allowParallelToolCalls }: ChatOptions,
   { strictTools = false, cacheControl }: AnthropicProviderOptions,
 ): WireObject {
+  const tools = fitTools(given, toolSchemas)
   if (tools.length === 0) return {}
   const params = tools.map((tool) => toolParam(tool, strictTools))
   const time = typeof cacheControl === 'object' ? cacheControl.tools : undefined
   if (time !== undefined) params.push(cached(params.pop()!, time))
-  const choice = choiceParam(toolChoice, tools)
+  const chosen = typeof toolChoice === 'object' ? toolChoice.functionName : undefined
+  const isOffered = chosen === undefined || tools.some(({ name }) => name === chosen)
+  const choice = isOffered ? choiceParam(toolChoice, tools) : undefined
   const isOneByOne = allowParallelToolCalls === false && choice?.['type'] !== 'none'
   return {
     tools: params,
@@ -35,11 +41,13 @@ export function cached(block: WireObject, ttl: CacheTime): WireObject {
 function toolParam(tool: ToolDefinition, strict: boolean): WireObject {
   if (tool.type === 'hosted') return hostedParam(tool)
   const { name, description, jsonSchema, metadata } = tool
+  const schema = fitSchema(jsonSchema, toolSchemas)!
+  const isStrict = strict && !hasMap(schema)
   return {
     name,
     ...(description !== '' && { description }),
-    input_schema: strict ? outputSchema(jsonSchema) : jsonSchema,
-    ...(strict && { strict }),
+    input_schema: isStrict ? outputSchema(schema) : schema,
+    ...(isStrict && { strict: true }),
     ...(metadata?.['deferLoading'] === true && { defer_loading: true }),
     ...recordOf(metadata?.['anthropic']),
   }
@@ -67,4 +75,12 @@ function choiceParam(
   const chosen = tools.find(({ name }) => name === choice.functionName)
   const own = chosen?.type === 'hosted' ? stringOf(chosen.definition['name']) : undefined
   return { type: 'tool', name: own ?? choice.functionName }
+}
+
+/** A map of anything has no strict form. */
+function hasMap(schema: JsonSchema): boolean {
+  return Object.entries(schema).some(([word, part]) => {
+    if (word === 'additionalProperties') return typeof part === 'object'
+    return typeof part === 'object' && part !== null && hasMap(part as JsonSchema)
+  })
 }

@@ -11,6 +11,7 @@ import type {
   PendingRequest,
 } from '../contract/outcome.ts'
 import type { ToolDefinition } from '../contract/run.ts'
+import type { Block } from '../contract/termination.ts'
 import type { Session } from '../messages/session.ts'
 import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
@@ -198,9 +199,9 @@ export class AgentCall extends ContentCall<AgentResponse> {
   }
 
   /** Discards what the inside has produced. */
-  withhold(): void {
+  withhold(block?: Block): void {
     this.#isRunning = false
-    this.run.withhold()
+    this.run.withhold(block)
   }
 
   protected override get mustRestart(): boolean {

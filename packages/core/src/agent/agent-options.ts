@@ -146,6 +146,11 @@ export interface RunOptions<Data = unknown> {
    */
   readonly tenant?: string | undefined
   /**
+   * User that the run belongs to. What middleware keeps for a user, it keeps for this one.
+   * @default the parent run's
+   */
+  readonly principal?: string | undefined
+  /**
    * Any value for middlewares and tools of this run, such as a user or a database. Never shown to a
    * model.
    * @default none
@@ -163,11 +168,13 @@ export interface RunOptions<Data = unknown> {
    */
   readonly onCheckpoint?: ((checkpoint: Checkpoint) => void | Promise<void>) | undefined
   /**
-   * Saves messages of a run that failed, was aborted or ran out of budget in the session, each with
-   * `metadata.partial`. Content that a guardrail has blocked or not yet judged is never saved.
-   * @default false
+   * Keeps a part of a run that failed, was aborted or blocked, or exhausted its budget in the session.
+   * `effects`: if a tool that is not `readOnly` ran, the input and the tool rounds. `all`: also what was said
+   * and read, each message with `metadata.partial`; content that a guardrail has blocked or not judged is never
+   * kept. `nothing`: the session does not change.
+   * @default 'effects'
    */
-  readonly keepPartial?: boolean | undefined
+  readonly keep?: 'effects' | 'all' | 'nothing' | undefined
   /** Cancels the run and the runs that it starts, at once or at a safe point. @default none */
   readonly control?: RunControl | undefined
   /** Receives each event of the run, streamed or not. */
@@ -213,11 +220,12 @@ const ofRun: Names<RunOptions> = {
   functionInvocation: 1,
   onBlock: 1,
   tenant: 1,
+  principal: 1,
   data: 1,
   runId: 1,
   parent: 1,
   onCheckpoint: 1,
-  keepPartial: 1,
+  keep: 1,
   control: 1,
   onEvent: 1,
   onRequest: 1,

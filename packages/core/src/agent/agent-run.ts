@@ -7,6 +7,7 @@ import type { FunctionInvocationConfiguration, LoopConfiguration } from '../cont
 import type { AgentResponse, AgentResponseUpdate, Checkpoint } from '../contract/outcome.ts'
 import type { LoopInput } from '../loop/function-loop.ts'
 import { runLoop } from '../loop/function-loop.ts'
+import { settleCalls } from '../loop/transcript.ts'
 import { loopConfiguration } from '../loop/limits.ts'
 import { contentFields } from '../messages/chat-response.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
@@ -19,7 +20,7 @@ import type { Claims } from '../pausing/claims.ts'
 import { composeModelCall } from '../pipeline/model-call.ts'
 import { compose } from '../pipeline/compose.ts'
 import { composeToolCall } from '../pipeline/tool-call.ts'
-import { withOwnIds } from '../pipeline/own-ids.ts'
+import { unheard, withOwnIds } from '../pipeline/own-ids.ts'
 import { PumpSource } from '../pipeline/run-source.ts'
 import {
   checkPlaces,
@@ -38,10 +39,10 @@ import type { Pipelines, RunPlan, RunnableAgent } from './agent-call.ts'
 import { AgentCall, AgentView } from './agent-call.ts'
 import type { RunOptions } from './agent-options.ts'
 import { modelOptionsHint, runOptionNames } from './agent-options.ts'
-import { checkNames } from '../base/check-options.ts'
+import { checkNames, wrongOption } from '../base/check-options.ts'
 import type { SessionTurn } from '../messages/session.ts'
 import { claimRequests } from './claim-requests.ts'
-import { checkLateEdit, closeRun, keepPartial, stoppedEarly } from './close-run.ts'
+import { checkLateEdit, closeRun, keepDone, stoppedEarly } from './close-run.ts'
 import { recover } from './recover.ts'
 import { enterSession } from './session-turn.ts'
 
@@ -120,6 +121,9 @@ function start(
   inside?: RunPlan['inside'],
 ): Started {
   checkNames('run', options, runOptionNames, modelOptionsHint)
+  const { keep } = options
+  if (keep !== undefined && !['effects', 'all', 'nothing'].includes(keep))
+    throw wrongOption('run', 'keep', 'one of effects, all, nothing', keep)
   const config = configurationOf(agent, options)
   const pipelines = pipelinesOf(agent, options)
   const of: RunPlan = {
@@ -185,7 +189,8 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       checkAuthority(of.messages)
       const { answers } = options
       const input = answers ? [...of.messages, ...hostedAnswers(run, answers)] : of.messages
-      run.acceptInput(Object.freeze(withOwnIds(input, session?.messages ?? none, run.ids)))
+      const history = session?.messages ?? none
+      run.acceptInput(Object.freeze(withOwnIds(unheard(input, history), history, run.ids)))
     }
     if (checkpoint !== undefined || options.answers !== undefined) {
       claims = await claimRequests(of, run)
@@ -207,9 +212,6 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     response = stoppedEarly(run, response)
     const format = call.responseFormat ?? view.options.responseFormat ?? run.progress.responseFormat
     if (format !== undefined) response = await run.unlessAborted(withValue(response, format))
-    if (response.status === 'budget_exhausted' && options.keepPartial === true) {
-      keepPartial(call, response.messages)
-    }
     if (claims !== undefined) await claims.settle(response.status)
     const closing = closeRun(call, response)
     const closed = 'then' in closing ? await closing : closing
@@ -221,11 +223,9 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     return closed
   } catch (error) {
     await claims?.settle()
+    settleCalls(run)
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))
-    const outcome = outcomeOf(failure)
-    if (options.keepPartial === true && outcome !== undefined && outcome.status !== 'blocked') {
-      keepPartial(call, outcome.messages)
-    }
+    keepDone(call, outcomeOf(failure))
     // An abort does not wait for the store.
     const leaving = turn?.leave().catch(() => {})
     if (!run.aborted) await leaving

@@ -7,6 +7,7 @@ import { cancelledResults, openCalls, unpaired } from '../messages/call-results.
 import { contentFields, toChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { takeCheckpoint } from '../pausing/checkpoint.ts'
+import type { FailedOutcome } from '../run/failed-outcome.ts'
 import type { Run } from '../run/run.ts'
 import type { AgentCall } from './agent-call.ts'
 
@@ -16,49 +17,90 @@ export function closeRun(
   given: AgentResponse,
 ): AgentResponse | Promise<AgentResponse> {
   const { run } = call
-  const { agent } = call.plan
-  const { session } = run
-  const paused = given.status === 'paused'
-  const pending = paused ? pendingOf(call, given) : run.journal.open
-  const { usage, attempts } = run
-  const settled = paused || given.pending.length === 0 ? given : cancelOpenCalls(given, run)
-  const response = { ...settled, pending, usage, attempts }
-  const { begun, added } = run.messages
-  if (session !== undefined && (paused ? begun : kept.has(response.status))) {
-    if (!begun) tell(call, session, response)
-    // What a middleware has put in place of a message comes again after a pause.
-    const isKnown = ({ id }: Message): boolean => !paused || added.some((own) => own.id === id)
-    session.messages = run.messages.history(
-      response.messages.filter(isKnown),
-      talkedSince(call, session),
-      session.messages,
-    )
+  const { usage, attempts, journal } = run
+  if (given.status === 'paused') {
+    const pending = pendingOf(call, given)
+    const response = { ...given, pending, usage, attempts }
+    return takeCheckpoint(run, pending).then((checkpoint) => {
+      keepPause(call, response)
+      return { ...response, checkpoint }
+    })
   }
-  if (!paused) return response
+  const settled = given.pending.length === 0 ? given : cancelOpenCalls(given, run)
+  const response = { ...settled, pending: journal.open, usage, attempts }
+  if (ends.has(response.status)) keepAll(call, response)
+  else keepDone(call, response)
+  return response
+}
+
+/** Saves what was said before a pause in the session, and the open requests. */
+function keepPause(call: AgentCall, { messages, pending }: AgentResponse): void {
+  const { run, plan } = call
+  const { session } = run
+  const { begun, added } = run.messages
+  if (session !== undefined && begun) {
+    // What a middleware has put in place of a message comes again after a pause.
+    const said = messages.filter(({ id }) => added.some((own) => own.id === id))
+    session.messages = run.messages.history(said, talkedSince(call, session), session.messages)
+  }
   for (const request of pending) {
     if (request.kind !== 'approval' || request.path !== undefined) continue
-    if (session === undefined) agent.approvals.remember(request.request, run.tenant)
+    if (session === undefined) plan.agent.approvals.remember(request.request, run)
     else if (!session.pending.some(({ id }) => id === request.id))
       session.pending = [...session.pending, request.request]
   }
-  return takeCheckpoint(run, pending).then((checkpoint) => ({ ...response, checkpoint }))
+}
+
+/** Saves a run that ended as intended in the session. */
+function keepAll(call: AgentCall, response: AgentResponse): void {
+  const { journal, messages, session } = call.run
+  if (session === undefined) return
+  if (!messages.begun) tell(call, session, response)
+  const said = new Set([...response.messages, ...messages.done].map(({ id }) => id))
+  // Effects that a middleware has taken out of the response happened all the same.
+  const hidden = journal.effects.filter(({ id }) => !said.has(id))
+  session.messages = messages.history(
+    [...hidden, ...response.messages],
+    talkedSince(call, session),
+    session.messages,
+  )
 }
 
 /**
- * Saves the messages of an unfinished run in the session, marked as `partial`. Saves nothing while
- * a guardrail has not returned its verdict.
+ * Saves in the session what stays of a run that did not end as intended: what it has done, or also what it has said.
+ * While a guardrail has not returned its verdict, or once it has blocked, nothing that was said is saved.
  */
-export function keepPartial(call: AgentCall, messages: readonly Message[]): void {
-  const { run } = call
-  const { session } = run
-  if (session === undefined || !run.messages.begun || run.verdictsOpen > 0) return
+export function keepDone(
+  call: AgentCall,
+  outcome: Pick<AgentResponse | FailedOutcome, 'status' | 'messages'> | undefined,
+): void {
+  const { run, plan } = call
+  const { keep = 'effects' } = plan.options
+  const { session, messages, journal } = run
+  if (session === undefined || !messages.begun || keep === 'nothing') return
+  const between = talkedSince(call, session)
+  if (
+    keep === 'all' &&
+    outcome !== undefined &&
+    outcome.status !== 'blocked' &&
+    run.verdictsOpen === 0
+  ) {
+    session.messages = messages.history(partial(outcome.messages), between, session.messages)
+    return
+  }
+  const { effects } = journal
+  if (effects.length > 0)
+    session.messages = messages.historyOfEffects(effects, between, session.messages)
+}
+
+/** Marks messages of an unfinished run; calls without a result are left out. */
+function partial(messages: readonly Message[]): readonly Message[] {
   const cut = unpaired(messages)
-  const said = messages.flatMap((entry) => {
+  return messages.flatMap((entry) => {
     const contents = entry.contents.filter((content) => !cut.has(content))
     if (contents.length === 0) return []
     return { ...entry, contents, metadata: { ...entry.metadata, partial: true } }
   })
-  session.messages = run.messages.history(said, talkedSince(call, session), session.messages)
 }
 
 /** @throws MiddlewareContractError for an edit after the loop, which nothing has read */
@@ -143,5 +185,5 @@ function talkedSince({ run, history }: AgentCall, session: Session): readonly Me
   return session.messages.filter(({ id }) => !known.has(id))
 }
 
-/** Statuses of runs whose messages the session keeps. */
-const kept: ReadonlySet<RunStatus> = new Set(['completed', 'terminated', 'max_iterations'])
+/** Statuses of runs that ended as intended. */
+const ends: ReadonlySet<RunStatus> = new Set(['completed', 'terminated', 'max_iterations'])

@@ -49,43 +49,29 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
         .trim(),
     )
 
-  it('is nothing, unless it is asked for', async () => {
-    const client = scriptedClient([callFunction('look'), new Error('down')])
-
-    expect((await keptOf({ client })).messages).toEqual([])
-  })
-
   it('is each finished step, marked', async () => {
     const client = scriptedClient([callFunction('look'), new Error('down')])
 
-    expect(outlineOf(await keptOf({ client }, { keepPartial: true }))).toEqual([
+    expect(outlineOf(await keptOf({ client }, { keep: 'all' }))).toEqual([
       'user text Hello',
       'assistant function-call  true',
       'tool function-result  true',
     ])
   })
 
-  it('is no call without a result', async () => {
+  it('is also a call that did not end, with a result that says so', async () => {
     const client = scriptedClient([[callFunction('look'), 'Let me see.']])
     const { controller, aborting } = abortingTool()
     const session = await keptOf(
       { client, tools: [aborting] },
-      { keepPartial: true, signal: controller.signal },
+      { keep: 'all', signal: controller.signal },
     )
 
-    expect(outlineOf(session)).toEqual(['user text Hello', 'assistant text Let me see. true'])
-  })
-
-  it('is no message that was nothing but a call without a result', async () => {
-    const client = scriptedClient([callFunction('look')])
-    const { controller, aborting } = abortingTool()
-
-    const session = await keptOf(
-      { client, tools: [aborting] },
-      { keepPartial: true, signal: controller.signal },
-    )
-
-    expect(outlineOf(session)).toEqual(['user text Hello'])
+    expect(outlineOf(session)).toEqual([
+      'user text Hello',
+      'assistant function-call text Let me see. true',
+      'tool function-result  true',
+    ])
   })
 
   it('is what it was, where the run fails before its loop', async () => {
@@ -94,7 +80,7 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
     })
     const session = createSession({ messages: [message('user', 'Before')] })
 
-    const options = { session, keepPartial: true }
+    const options = { session, keep: 'all' as const }
     await keptOf({ client: scriptedClient([]), middleware }, options)
 
     expect(session.messages.map(messageText)).toEqual(['Before'])
@@ -103,14 +89,14 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
   it('is no concern of a run without one', async () => {
     const agent = new Agent({ client: scriptedClient([new Error('down')]) })
 
-    await expect(runIn(mode, agent, { keepPartial: true })).rejects.toThrow('down')
+    await expect(runIn(mode, agent, { keep: 'all' })).rejects.toThrow('down')
   })
 
   it('continues to be a conversation', async () => {
     const client = scriptedClient([callFunction('look'), new Error('down'), 'I saw it.'])
     const agent = new Agent({ client, tools: [look] })
     const session = createSession()
-    await runIn(mode, agent, { session, keepPartial: true }).catch(() => {})
+    await runIn(mode, agent, { session, keep: 'all' }).catch(() => {})
 
     const { text } = await runIn(mode, agent, { session, input: 'Continue' })
 
@@ -130,12 +116,12 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
       await callNext()
     })
 
-    const session = await keptOf({ client, middleware }, { keepPartial: true })
+    const session = await keptOf({ client, middleware }, { keep: 'all' })
 
     expect(outlineOf(session)).toHaveLength(3)
   })
 
-  it('is nothing of a run that a guardrail has blocked', async () => {
+  it('is nothing that was said in a run that a guardrail has blocked', async () => {
     const block = {
       guardrail: 'g',
       level: 'chat',
@@ -149,8 +135,12 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
     })
     for (const onBlock of ['return', 'throw'] as const) {
       const client = scriptedClient([callFunction('look')])
-      const session = await keptOf({ client, middleware, onBlock }, { keepPartial: true })
-      expect(session.messages).toEqual([])
+      const session = await keptOf({ client, middleware, onBlock }, { keep: 'all' })
+      expect(outlineOf(session)).toEqual([
+        'user text Hello',
+        'assistant function-call',
+        'tool function-result',
+      ])
     }
   })
 
@@ -163,7 +153,7 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
       check: () => ({ action: 'allow' }),
     })
 
-    const session = await keptOf({ client, middleware }, { keepPartial: true })
+    const session = await keptOf({ client, middleware }, { keep: 'all' })
 
     expect(outlineOf(session)).toContain('user text Hello')
   })
@@ -183,10 +173,7 @@ describe.each(runModes)('what a session keeps of a run that did not end, %s', (m
       check: () => new Promise(() => {}),
     })
 
-    const session = await keptOf(
-      { client, middleware },
-      { keepPartial: true, signal: controller.signal },
-    )
+    const session = await keptOf({ client, middleware }, { keep: 'all', signal: controller.signal })
 
     expect(session.messages).toEqual([])
   })

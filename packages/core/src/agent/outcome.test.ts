@@ -141,7 +141,7 @@ describe.each(modes)('how a run ends, $name', ({ stream }) => {
 
         expect(LamellaError.is(error, 'guardrail_tripped')).toBe(true)
         expect(error).toMatchObject({ block })
-        expect(outcomeOf(error)).toMatchObject({ status: 'blocked', messages: [] })
+        expect(outcomeOf(error)).toMatchObject({ status: 'blocked' })
         expect(JSON.stringify([outcomeOf(error), session]) + error.message).not.toContain(secret)
       },
     )

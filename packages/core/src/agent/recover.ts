@@ -1,6 +1,6 @@
 import { endingOf, isPause } from '../contract/control-flow.ts'
 import type { AgentResponse, RunStatus } from '../contract/outcome.ts'
-import type { GuardrailTripped } from '../contract/termination.ts'
+import type { Block, GuardrailTripped } from '../contract/termination.ts'
 import { isTermination } from '../contract/termination.ts'
 import { toUpdates } from '../messages/chat-response.ts'
 import type { Run } from '../run/run.ts'
@@ -31,7 +31,8 @@ async function endOnPurpose(call: AgentCall, error: unknown): Promise<AgentRespo
       status: 'blocked' as const,
       block,
     }
-    return supersede(call, { ...blocked, usage: run.usage, finishReason: 'content-filter' })
+    const response = { ...blocked, usage: run.usage, finishReason: 'content-filter' as const }
+    return supersede(call, response, block)
   }
   const { status, reason } = endingOf(error)
   // A budget judges no content, so the answer that used it up stays.
@@ -52,9 +53,9 @@ async function ended(run: Run, call: AgentCall, status: RunStatus): Promise<Agen
 }
 
 /** Replaces everything that the caller has received so far with `response`. */
-function supersede(call: AgentCall, response: AgentResponse): AgentResponse {
+function supersede(call: AgentCall, response: AgentResponse, block: Block): AgentResponse {
   const { sink } = call.run
-  call.withhold()
+  call.withhold(block)
   if (sink.released) sink.push(runRestart)
   for (const update of toUpdates(response)) sink.push(update)
   return response

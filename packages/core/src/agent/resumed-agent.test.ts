@@ -33,20 +33,20 @@ describe.each(runModes)('an agent that resumes a run, %s', (mode) => {
     expect(pending[0]).toEqual(paused.pending[0])
   })
 
-  test('forgets what waited for an answer when a middleware removes its call', async () => {
+  test('keeps what waits for an answer when a middleware removes its call', async () => {
     let removes = false
     const remove = agentMiddleware('remove', async ({ run }, callNext) => {
       if (removes) run.messages.rewrite((messages) => messages.slice(0, 1))
       await callNext()
     })
-    const client = scriptedClient([callFunction('pay', {}, 'c1'), callFunction('pay', {}, 'c2')])
+    const client = scriptedClient([callFunction('pay', {}, 'c1')])
     const agent = new Agent({ client, tools: [pay], middleware: remove })
     const paused = await agent.run('Pay.')
     removes = true
 
     const { pending } = await resume(agent, paused.checkpoint)
 
-    expect(pending).toMatchObject([{ kind: 'approval', request: { call: { callId: 'c2' } } }])
+    expect(pending).toEqual(paused.pending)
   })
 
   test('asks its session once for what stays open', async () => {

@@ -110,8 +110,8 @@ describe.each(modes)('runs in a session, $name', ({ stream }) => {
     expect(JSON.stringify(client.requests[2]!.messages)).not.toContain('bad words')
   })
 
-  it('that fail leave no trace in it', async () => {
-    const { agent, session } = make(['Hello.', [work('c1')], new Error('down')])
+  it('that fail before a tool ran leave no trace in it', async () => {
+    const { agent, session } = make(['Hello.', new Error('down')])
     await play(agent, 'Hi', { session, stream })
 
     await failureOf(play(agent, 'More', { session, stream }))
@@ -197,9 +197,10 @@ describe.each(modes)('runs in a session, $name', ({ stream }) => {
 
     const { response } = await play(agent, 'Hi', { session, stream })
 
-    expect(outline(response.messages)).toEqual(['assistant: Second.'])
-    expect(outline(session.messages)).toEqual(['user: Hi', 'assistant: Second.'])
-    expect(outline(client.requests[2]!.messages)).toEqual(['user: Hi'])
+    const round = ['assistant: work(c1)', 'tool: c1 = ok']
+    expect(outline(response.messages)).toEqual([...round, 'assistant: Second.'])
+    expect(outline(session.messages)).toEqual(['user: Hi', ...round, 'assistant: Second.'])
+    expect(outline(client.requests[2]!.messages)).toEqual(['user: Hi', ...round])
     expect(response.usage.totalTokens).toBe(45)
   })
 

@@ -8,6 +8,7 @@ import type { Message, MessageInput } from '../messages/message.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { ChatOptions, FormatOption } from './chat-options.ts'
+import type { RunEventInit } from './events.ts'
 import type { CallNext, FunctionMiddleware, RunContext } from './run.ts'
 import type { RunPlan } from './run-plan.ts'
 
@@ -21,6 +22,8 @@ export interface ChatRequest {
   readonly options: ChatOptions
   /** Aborted when the response is no longer needed. */
   readonly signal: AbortSignal
+  /** Sends an event of the run that the call belongs to. Events must not contain text of users or models. */
+  readonly emit?: ((event: RunEventInit) => void) | undefined
 }
 
 /** Options of a model call without an agent. */
@@ -31,6 +34,12 @@ export interface GetResponseOptions extends ChatOptions {
   readonly signal?: AbortSignal | undefined
   /** The run that the call is made for: the client's middlewares see its tenant, session and data. */
   readonly parent?: RunContext | undefined
+  /** Tenant that the call is made for. @default the parent's */
+  readonly tenant?: string | undefined
+  /** User that the call is made for. @default the parent's */
+  readonly principal?: string | undefined
+  /** Value for the client's middlewares, as `context.run.data`. @default the parent's */
+  readonly data?: unknown
   /** Returns a stream instead of a promise. @default false */
   readonly stream?: boolean | undefined
 }

@@ -243,6 +243,8 @@ export interface CheckpointState {
   readonly agentName?: string | undefined
   /** Tenant of the run. It is resumed for this one only. */
   readonly tenant?: string | undefined
+  /** User of the run. It is resumed for this one only. */
+  readonly principal?: string | undefined
   /** Id of the run's session. */
   readonly sessionId?: string | undefined
   /** True if the run paused here, false if it only saved a step. */

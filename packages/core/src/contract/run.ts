@@ -16,8 +16,16 @@ export interface RunMessages {
   /** The whole conversation, oldest message first. */
   readonly all: readonly Message[]
   /**
+   * Messages of the current run: the user's turn that it responds to, and what the run has added. The result of a
+   * call from before the run stands behind that call. Empty before the loop begins.
+   */
+  readonly current: readonly Message[]
+  /** Those of `current` that no model has read yet. Whatever shortens a request keeps them. */
+  readonly unread: readonly Message[]
+  /**
    * Replaces the conversation for the rest of the run and in the session. Between two calls of `callNext()`,
-   * an agent middleware rewrites history and input, which the second one starts from.
+   * an agent middleware rewrites history and input, which the second one starts from. Messages with a call or
+   * request that waits for an answer stay even if the rewriter removes them.
    */
   rewrite(rewriter: (messages: readonly Message[]) => readonly Message[]): void
 }
@@ -86,10 +94,12 @@ export interface RunContext<Data = unknown> {
   readonly state: RunState
   /** Tenant that the run belongs to. A nested run has its caller's by default. */
   readonly tenant: string | undefined
+  /** User that the run belongs to. A nested run has its caller's by default. */
+  readonly principal: string | undefined
   /**
    * Store of the agent, or of the agent that runs this one. Undefined without one. Keep data in a part of
-   * your own, `storeNamespace(run.store, { name, tenant: run.tenant })`; `perStore` finds the store for a
-   * middleware with a `store` option.
+   * your own, `storeNamespace(run.store, { name, tenant: run.tenant, principal: run.principal })`; `perStore`
+   * finds the store for a middleware with a `store` option.
    */
   readonly store: KeyValueStore | undefined
   /** Value of the run's option `data`. Never shown to a model. */

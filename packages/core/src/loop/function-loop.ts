@@ -30,7 +30,7 @@ import type { BatchOutcome, IterationEdits, LoopLevels } from '../run/loop-level
 import type { Run } from '../run/run.ts'
 import type { Batch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
-import { addAll, addResults, askFor, loopResponse } from './transcript.ts'
+import { addAll, addResults, askFor, loopResponse, settleCalls } from './transcript.ts'
 
 /** Input of the loop besides the run. */
 export interface LoopInput {
@@ -57,6 +57,7 @@ export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse
       if (run.keepsSteps) await saveStep(run)
     }
   } catch (error) {
+    if (!isPause(error)) settleCalls(run)
     return loop.finish(loop.endedBy(error))
   } finally {
     run.messages.execute(none)
@@ -175,18 +176,12 @@ class FunctionLoop {
   /** A termination or a pause that left the middleware of a call ends the run here; all else is thrown on. */
   endedBy(error: unknown): RunEnding {
     const run = this.#run
-    const { id, batch } = this.#working ?? {}
     if (isPause(error)) {
-      if (id === undefined) return { status: 'paused' }
+      if (this.#working === undefined) return { status: 'paused' }
       const problem = 'what holds tool calls back cannot pause the run'
       throw new LamellaError(problem, { code: 'run_failed', cause: error })
     }
     if (!isTermination(error) || error.code === 'guardrail_tripped') throw error
-    if (batch !== undefined) {
-      const { all } = run.messages
-      const calls = batch.calls.filter((call) => !batch.waiting.has(callAddress(all, call)))
-      addResults(run, cancelledResults(calls, 'the run ended'), id)
-    }
     if (error.result !== undefined) addAll(run, toChatResponse(error.result, run.ids).messages)
     return endingOf(error)
   }

@@ -302,7 +302,10 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
       expect(error.message).toBe('guardrail is broken')
       expect(ran).toEqual([])
       expect(client.requests).toHaveLength(1)
-      expect(outline(outcomeOf(error)!.messages)).toEqual(['assistant: good(c1)'])
+      expect(outline(outcomeOf(error)!.messages)).toEqual([
+        'assistant: good(c1)',
+        'tool: c1 = cancelled',
+      ])
     })
 
     it('that throws after the tool ran fails the run too', async () => {

@@ -16,6 +16,7 @@ import type { BatchOutcome } from '../run/loop-levels.ts'
 import type { Run } from '../run/run.ts'
 import type { Step } from './prepare-call.ts'
 import { prepareCall, toolFor } from './prepare-call.ts'
+import { resultOf } from './transcript.ts'
 
 export interface Batch {
   readonly calls: readonly FunctionCallContent[]
@@ -192,20 +193,6 @@ class BatchWork {
     // Pending requests end with the run.
     const pending = ends ? [] : this.#pending
     return { results, pending, executed, failed, terminates, interrupted, direct }
-  }
-}
-
-function resultOf(
-  { callId, name, metadata }: FunctionCallContent,
-  { contents, error }: FunctionResult,
-): FunctionResultContent {
-  return {
-    type: 'function-result',
-    callId,
-    name,
-    contents,
-    ...(error && { error }),
-    ...(metadata && { metadata }),
   }
 }
 

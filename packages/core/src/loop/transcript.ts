@@ -1,8 +1,13 @@
 import type { AgentResponse, PendingRequest, RunEnding } from '../contract/outcome.ts'
-import { callGroup } from '../messages/call-results.ts'
+import { callAddress, callGroup } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { contentFields } from '../messages/chat-response.ts'
-import type { ApprovalRequestContent, FunctionResultContent } from '../messages/content.ts'
+import type {
+  ApprovalRequestContent,
+  FunctionCallContent,
+  FunctionResultContent,
+} from '../messages/content.ts'
+import type { FunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 import type { Run } from '../run/run.ts'
 
@@ -33,6 +38,41 @@ export function addResults(
   const at = group?.end ?? all.length
   journal.record({ kind: 'results', at, message, executed, failed })
   if (sink.streaming) sink.push({ contents: results, role: 'tool', messageId: message.id })
+}
+
+/** Returns the content that the model reads as the result of a call. */
+export function resultOf(
+  { callId, name, metadata }: FunctionCallContent,
+  { contents, error }: FunctionResult,
+): FunctionResultContent {
+  return {
+    type: 'function-result',
+    callId,
+    name,
+    contents,
+    ...(error && { error }),
+    ...(metadata && { metadata }),
+  }
+}
+
+/**
+ * Gives the open calls of a run that ended their results: their own, or what is known about them. Calls from
+ * before the run whose requests nobody has answered stay open.
+ */
+export function settleCalls(run: Run): void {
+  const { journal, messages } = run
+  if (!journal.acted) return
+  for (const id of journal.calledGroups) {
+    const { all } = messages
+    const open = callGroup(all, id)?.open ?? []
+    const isOwn = messages.added.some((entry) => entry.id === id)
+    const ended = open.flatMap((call) => {
+      const address = callAddress(all, call)
+      if (!isOwn && !journal.isDecided(address)) return []
+      return resultOf(call, journal.lastResult(address))
+    })
+    if (ended.length > 0) addResults(run, ended, id)
+  }
 }
 
 /**

@@ -109,6 +109,7 @@ export interface FunctionError {
     | 'budget'
     | 'cancelled'
     | 'uncertain'
+    | 'withheld'
   /** Description for the application. The model does not read it. */
   readonly message: string
 }

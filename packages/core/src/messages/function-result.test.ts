@@ -156,6 +156,7 @@ describe('a call without a result', () => {
     budget: 'Error: Tool call budget is used up.',
     cancelled: 'Error: Tool call invocation was cancelled.',
     uncertain: 'Error: Function may have run, its result is unknown.',
+    withheld: 'Error: Function ran, its result is withheld.',
   }
 
   test.each(Object.entries(sentences))('tells the model of %s: %s', (code, sentence) => {

@@ -61,6 +61,7 @@ const sentences: Readonly<Record<FunctionError['code'], string>> = {
   budget: 'Tool call budget is used up.',
   cancelled: 'Tool call invocation was cancelled.',
   uncertain: 'Function may have run, its result is unknown.',
+  withheld: 'Function ran, its result is withheld.',
 }
 
 /** Returns true for parts that a tool may return. Other parts belong to the model or the loop. */

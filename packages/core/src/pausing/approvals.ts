@@ -12,6 +12,7 @@ import type {
 import type { Message } from '../messages/message.ts'
 import { message } from '../messages/message.ts'
 import type { Run } from '../run/run.ts'
+import { keyOf } from '../store/key-of.ts'
 import type { Claims } from './claims.ts'
 import { used } from './claims.ts'
 import type { OpenApprovals } from './open-approvals.ts'
@@ -44,7 +45,7 @@ export async function claimAnswered(
   answers: Answers,
   open: OpenApprovals,
 ): Promise<void> {
-  const { input, session, tenant } = run
+  const { input, session } = run
   const history = session?.messages ?? []
   const all = [...history, ...input]
   const asked = new Set(contentsOf(history, 'approval-request').map(({ id }) => id))
@@ -58,9 +59,8 @@ export async function claimAnswered(
     const call = declaredCall(all, id)
     // Without a session, a call cannot be told from that of another conversation.
     if ((isHosted || call !== undefined) && session === undefined) continue
-    if (isHosted) keys.push(JSON.stringify([tenant, session!.id, id]))
-    else if (call !== undefined)
-      keys.push(JSON.stringify([tenant, session!.id, callAddress(all, call)]))
+    if (isHosted) keys.push(keyOf('', run, session!.id, id))
+    else if (call !== undefined) keys.push(keyOf('', run, session!.id, callAddress(all, call)))
     else if (asked.has(id)) throw used(id)
     // oxlint-disable-next-line no-await-in-loop
     else await claims.refuseUsed(id)
@@ -161,11 +161,12 @@ function contentsOf<Type extends Content['type']>(
 
 function openRequest(
   id: string,
-  { session, tenant }: Run,
+  run: Run,
   open: OpenApprovals,
 ): ApprovalRequestContent | undefined {
+  const { session } = run
   return session === undefined
-    ? open.find(id, tenant)
+    ? open.find(id, run)
     : session.pending.find((entry) => entry.id === id)
 }
 

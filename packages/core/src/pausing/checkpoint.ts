@@ -26,6 +26,7 @@ export function takeCheckpoint(run: Run, pending?: readonly PendingRequest[]): P
     runId: run.id,
     agentName: run.agentName,
     tenant: run.tenant,
+    principal: run.principal,
     sessionId: session?.id,
     paused: pending !== undefined,
     pending: pending ?? known.filter(({ address }) => !answers.has(address)),
@@ -94,9 +95,10 @@ export function checkpointState(value: Checkpoint, session?: Pick<Session, 'id'>
   return state
 }
 
-/** @throws LamellaError `checkpoint_invalid` for a checkpoint of another agent or tenant */
+/** @throws LamellaError `checkpoint_invalid` for a checkpoint of another agent, tenant or principal */
 export function checkOwner(checkpoint: Checkpoint, run: Run): void {
-  const { agentName, tenant } = checkpointState(checkpoint)
-  if (agentName !== run.agentName || tenant !== run.tenant)
-    throw invalid('the checkpoint is of another agent or `tenant`')
+  const { agentName, tenant, principal } = checkpointState(checkpoint)
+  const isOfOwner = tenant === run.tenant && principal === run.principal
+  if (agentName !== run.agentName || !isOfOwner)
+    throw invalid('the checkpoint is of another agent, `tenant` or `principal`')
 }

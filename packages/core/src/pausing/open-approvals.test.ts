@@ -12,13 +12,13 @@ const request = (id: string): ApprovalRequestContent => ({
 it('the last ten thousand requests are open, without those that were answered', () => {
   const open = new OpenApprovals()
   const ids = Array.from({ length: 10_001 }, (_, at) => `r${at}`)
-  for (const id of ids.slice(0, 10_000)) open.remember(request(id), 'acme')
-  const before = open.find('r0', 'acme')
+  for (const id of ids.slice(0, 10_000)) open.remember(request(id), { tenant: 'acme' })
+  const before = open.find('r0', { tenant: 'acme' })
 
-  open.remember(request('r10000'), 'acme')
+  open.remember(request('r10000'), { tenant: 'acme' })
   const journal = { steps: [{ kind: 'answer', id: 'r2' }] }
   closeRequests({ journal } as unknown as Run, open, true)
 
   expect(before?.id).toBe('r0')
-  expect(ids.filter((id) => open.find(id, 'acme') === undefined)).toEqual(['r0', 'r2'])
+  expect(ids.filter((id) => open.find(id, { tenant: 'acme' }) === undefined)).toEqual(['r0', 'r2'])
 })

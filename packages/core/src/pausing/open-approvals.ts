@@ -1,22 +1,24 @@
 import type { ApprovalRequestContent } from '../messages/content.ts'
+import type { KeyOwner } from '../store/key-of.ts'
+import { keyOf } from '../store/key-of.ts'
 import type { Run } from '../run/run.ts'
 
 /** Approvals that runs without a session have asked for. The oldest are forgotten. */
 export class OpenApprovals {
   readonly #open = new Map<
     string,
-    { readonly request: ApprovalRequestContent; readonly tenant: string | undefined }
+    { readonly request: ApprovalRequestContent; readonly owner: string }
   >()
 
-  remember(request: ApprovalRequestContent, tenant: string | undefined): void {
-    this.#open.set(request.id, { request, tenant })
+  remember(request: ApprovalRequestContent, run: KeyOwner): void {
+    this.#open.set(request.id, { request, owner: keyOf('', run) })
     const [oldest] = this.#open.keys()
     if (this.#open.size > 10_000) this.#open.delete(oldest!)
   }
 
-  find(id: string, tenant: string | undefined): ApprovalRequestContent | undefined {
+  find(id: string, run: KeyOwner): ApprovalRequestContent | undefined {
     const found = this.#open.get(id)
-    return found?.tenant === tenant ? found?.request : undefined
+    return found?.owner === keyOf('', run) ? found?.request : undefined
   }
 
   forget(id: string): void {

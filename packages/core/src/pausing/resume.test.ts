@@ -465,9 +465,9 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
       expect(outline(session.messages)).toEqual([
         'user: Go',
         'assistant: pay(c1), approve c1?',
+        'tool: c1 = paid 5',
         'user: Capital of Italy?',
         'assistant: Rome.',
-        'tool: c1 = paid 5',
         'assistant: Paid.',
       ])
     })

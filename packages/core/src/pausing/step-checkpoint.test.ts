@@ -331,7 +331,7 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     )
 
     expect(error).toMatchObject({ message: 'no digest' })
-    expect(outcomeOf(error)?.messages).toHaveLength(1)
+    expect(outcomeOf(error)?.messages).toHaveLength(2)
   })
 
   it('a tool that finished inside a sub-agent does not run again', async () => {

@@ -3,6 +3,7 @@ import { LamellaError } from '../base/lamella-error.ts'
 import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
 import { mergeChatOptions, checkInstructions, resolveToolChoice } from '../contract/chat-options.ts'
 import type { ChatClient, ChatContext, ChatRequest } from '../contract/chat.ts'
+import type { RunEventInit } from '../contract/events.ts'
 import { isPause } from '../contract/control-flow.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import { isProviderError } from '../contract/provider-error.ts'
@@ -223,7 +224,8 @@ function requestOf({ call, inputs, ownSignal }: ChatView): ChatRequest {
   checkInstructions(instructions)
   const resolved = resolveToolChoice(current, run.journal.loop)
   const signal = call.request(ownSignal, client.provider, responseFormat)
-  return { messages, instructions, options: resolved, signal }
+  const emit = (event: RunEventInit): void => run.emit(event)
+  return { messages, instructions, options: resolved, signal, emit }
 }
 
 /** Options without the tools that a middleware has removed from the run since they were made. */

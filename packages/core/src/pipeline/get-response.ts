@@ -13,7 +13,9 @@ import { PumpSource } from './run-source.ts'
 import { withValue } from './structured-output.ts'
 
 /** Input of a model call without an agent, which is a run of its own. */
-interface SingleCall extends ChatCallInput {
+interface SingleCall
+  extends ChatCallInput,
+    Pick<GetResponseOptions, 'tenant' | 'principal' | 'data'> {
   /** Run that the call is made for. */
   readonly parent: RunContext | undefined
 }
@@ -26,7 +28,7 @@ export function getResponse(
   given: GetResponseOptions,
 ): Promise<ChatResponse> | ResponseStream<ChatResponseUpdate, ChatResponse> {
   checkPlaces(given)
-  const { instructions, signal, parent, stream, ...options } = given
+  const { instructions, signal, parent, tenant, principal, data, stream, ...options } = given
   const call = {
     client,
     messages: Object.freeze(toMessages(input)),
@@ -34,6 +36,9 @@ export function getResponse(
     options,
     signal,
     parent,
+    tenant,
+    principal,
+    data,
   }
   return stream === true ? streamOnce(callModel, call) : callOnce(callModel, call)
 }
@@ -62,9 +67,13 @@ export function streamOnce(
   return new ResponseStream(source)
 }
 
-function makeRun({ parent, signal }: SingleCall, sink: RunInit['sink']): Run {
-  const { agentName, session, data } = parent ?? {}
-  return new Run({ sink, signal, parent, agentName, session, data, isGuest: true })
+function makeRun(
+  { parent, signal, tenant, principal, data = parent?.data }: SingleCall,
+  sink: RunInit['sink'],
+): Run {
+  const { agentName, session } = parent ?? {}
+  const owner = { tenant, principal, data }
+  return new Run({ sink, signal, parent, agentName, session, ...owner, isGuest: true })
 }
 
 async function execute(

@@ -15,7 +15,7 @@ test('input does not take the id of a message of its session', async () => {
   const agent = new Agent({ client: scriptedClient(['Hello.']) })
   const session = agent.createSession({ messages: history(2) })
 
-  await agent.run(history(1), { session })
+  await agent.run({ ...history(1)[0]!, contents: [text('Another.')] }, { session })
 
   expect(session.messages).toHaveLength(4)
   expect(new Set(session.messages.map(({ id }) => id)).size).toBe(4)

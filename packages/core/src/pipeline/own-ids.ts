@@ -1,7 +1,21 @@
 import type { IdSource } from '../base/create-id.ts'
+import { canonicalJson } from '../base/json.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import type { Message } from '../messages/message.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
+
+/** Messages that `history` does not have yet, with the same id, role and content. */
+export function unheard(
+  messages: readonly Message[],
+  history: readonly Message[],
+): readonly Message[] {
+  const isKnown = (entry: Message): boolean =>
+    history.some(({ id, role, contents }) => {
+      if (!entry.id || id !== entry.id || role !== entry.role) return false
+      return canonicalJson(contents) === canonicalJson(entry.contents)
+    })
+  return messages.some(isKnown) ? messages.filter((entry) => !isKnown(entry)) : messages
+}
 
 /** Gives messages a new id if they have none, or one that `taken` or a message before them has. */
 export function withOwnIds(

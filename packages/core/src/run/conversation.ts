@@ -4,6 +4,7 @@ import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import { isSameCall } from '../messages/call-results.ts'
+import { unansweredFrom, keepOpenCalls } from '../messages/open-turns.ts'
 
 type Rewriter = (messages: readonly Message[]) => readonly Message[]
 
@@ -18,6 +19,11 @@ export class RunConversation implements RunMessages {
   /** Ids of messages added before the last rewrite; the rewritten list replaces them. */
   #absorbed: Set<string> | undefined
   #added: Message[] = []
+  /** Effects of this run whose messages were taken back. */
+  #done: readonly Message[] = none
+  /** Ids of the messages of this run, and of those that no model has read. */
+  #current: Set<string> = new Set()
+  #unread: Set<string> = new Set()
   /** True once `begin` was called. */
   begun = false
   /** Depth of the agent middleware that runs before the loop begins. */
@@ -30,17 +36,30 @@ export class RunConversation implements RunMessages {
   /** Called before each rewrite. */
   onEdit: (() => void) | undefined
   readonly #onRewrite: (messages: readonly Message[]) => void
+  readonly #isAnswered: (address: string) => boolean
 
-  constructor(onRewrite: (messages: readonly Message[]) => void) {
+  constructor(
+    onRewrite: (messages: readonly Message[]) => void,
+    isAnswered: (address: string) => boolean,
+  ) {
     this.#onRewrite = onRewrite
+    this.#isAnswered = isAnswered
   }
 
   get all(): readonly Message[] {
     if (this.begun) return this.#all
     return (this.#lasting ?? []).reduce<readonly Message[]>(
-      (messages, { rewriter }) => Object.freeze([...rewriter(messages)]),
+      (messages, { rewriter }) => Object.freeze([...this.#rewritten(messages, rewriter)]),
       Object.freeze([...this.#history, ...this.#input]),
     )
+  }
+
+  get current(): readonly Message[] {
+    return this.#all.filter(({ id }) => this.#current.has(id))
+  }
+
+  get unread(): readonly Message[] {
+    return this.#all.filter(({ id }) => this.#unread.has(id))
   }
 
   /** Shows what the run starts from while its agent middleware may still edit it. */
@@ -70,9 +89,19 @@ export class RunConversation implements RunMessages {
     return this.#added
   }
 
+  /** Messages of effects that `withhold` has left in the conversation. */
+  get done(): readonly Message[] {
+    return this.#done
+  }
+
   begin(messages: readonly Message[]): void {
     this.begun = true
+    this.#done = none
     this.#all = Object.freeze([...messages])
+    const turn = messages.slice(unansweredFrom(messages))
+    const said = turn.findLastIndex(({ role }) => role === 'assistant')
+    this.#current = new Set(turn.map(({ id }) => id))
+    this.#unread = new Set(turn.slice(said + 1).map(({ id }) => id))
     this.#reset()
     for (const { rewriter } of this.#lasting ?? []) this.#rewrite(rewriter)
   }
@@ -89,8 +118,15 @@ export class RunConversation implements RunMessages {
     this.#absorbed = undefined
   }
 
+  /** Adds the response of a model, which has read everything before it. */
+  respond(messages: readonly Message[]): void {
+    this.add(messages)
+    this.#unread.clear()
+  }
+
   add(messages: readonly Message[]): void {
     this.#added.push(...messages)
+    this.#join(messages)
     this.#all = Object.freeze([...this.#all, ...messages])
   }
 
@@ -104,13 +140,14 @@ export class RunConversation implements RunMessages {
 
   /** Inserts a message at `index`, among the messages from before the run. */
   insert(index: number, entry: Message): void {
-    if (index >= this.#base.length) {
+    if (index > this.#base.length) {
       this.add([entry])
       return
     }
     this.#base = this.#base.toSpliced(index, 0, entry)
     this.#all = Object.freeze(this.#all.toSpliced(index, 0, entry))
     this.#added.push(entry)
+    this.#join([entry])
     ;(this.#absorbed ??= new Set()).add(entry.id)
   }
 
@@ -134,13 +171,24 @@ export class RunConversation implements RunMessages {
     for (const { id } of messages) this.#absorbed?.add(id)
   }
 
-  /** Removes the messages that this run has added. */
-  withhold(): void {
-    const gone = new Set(this.#added.map(({ id }) => id))
-    const isKept = ({ id }: Message): boolean => !gone.has(id)
-    this.#base = this.#base.filter(isKept)
-    this.#all = Object.freeze(this.#all.filter(isKept))
+  /** Removes the messages that this run has added, except `effects`, which count as from before it. */
+  withhold(effects: readonly Message[]): void {
+    this.#base = this.#onlyEffects(effects)
+    this.#all = Object.freeze([...this.#base])
     this.#added = []
+    this.#done = effects
+  }
+
+  /** The conversation, of whose messages of this run only `effects` stay. */
+  #onlyEffects(effects: readonly Message[]): readonly Message[] {
+    const own = new Map(effects.map((entry) => [entry.id, entry]))
+    const gone = new Set(this.#added.map(({ id }) => id))
+    const base = this.#base.flatMap((entry) => {
+      const kept = own.get(entry.id) ?? (gone.has(entry.id) ? undefined : entry)
+      own.delete(entry.id)
+      return kept ?? []
+    })
+    return [...base, ...own.values()]
   }
 
   /** @throws MiddlewareContractError if it cannot count any more */
@@ -151,17 +199,38 @@ export class RunConversation implements RunMessages {
   }
 
   #rewrite(rewriter: Rewriter): void {
-    const rewritten = rewriter(this.#all)
-    const lost = this.#executing.find((call) => !hasCall(rewritten, call))
+    this.#onRewrite(this.#rewritten(this.#all, rewriter))
+  }
+
+  #rewritten(messages: readonly Message[], rewriter: Rewriter): readonly Message[] {
+    const rewritten = rewriter(messages)
+    const executing = this.#executing
+    const lost = executing.find((call) => !hasCall(rewritten, call))
     if (lost !== undefined) {
       const problem = `run.messages.rewrite() removed the call "${lost.name}", which is being executed; afterModelCall can remove it`
       throw new MiddlewareContractError('', problem)
     }
-    this.#onRewrite(rewritten)
+    const own = new Set(this.#added.map(({ id }) => id))
+    // Nobody waits for a new call, and an answer has found its call once calls are executed.
+    const isFree = (entry: Message, at: number): boolean =>
+      (own.has(entry.id) && !isAskedFor(entry, at)) ||
+      (executing.length > 0 && this.#isAnswered(`${entry.id}:${at}`))
+    return keepOpenCalls(messages, rewritten, isFree)
   }
 
-  /** Replaces the conversation. */
+  #join(messages: readonly Message[]): void {
+    for (const { id } of messages) {
+      this.#current.add(id)
+      this.#unread.add(id)
+    }
+  }
+
+  /** Replaces the conversation. New messages behind those from before the run belong to the run. */
   replaceAll(rewritten: readonly Message[]): void {
+    const before = new Set(this.#all.map(({ id }) => id))
+    const isOwn = ({ id }: Message): boolean => this.#current.has(id) || !before.has(id)
+    const start = rewritten.findLastIndex((entry) => !isOwn(entry)) + 1
+    this.#join(rewritten.slice(start).filter(({ id }) => !before.has(id)))
     this.#base = rewritten
     this.#all = Object.freeze([...rewritten])
     const absorbed = (this.#absorbed ??= new Set())
@@ -183,11 +252,31 @@ export class RunConversation implements RunMessages {
     return [...this.#asSaved(saved), ...between, ...kept]
   }
 
-  #asSaved(saved: readonly Message[]): readonly Message[] {
+  /** Returns the session's messages after a run of which only `effects` stay. */
+  historyOfEffects(
+    effects: readonly Message[],
+    between: readonly Message[],
+    saved: readonly Message[],
+  ): readonly Message[] {
+    const base = new Set(this.#base.map(({ id }) => id))
+    const rest = this.#asSaved(saved, this.#onlyEffects(effects))
+    const isOwn = ({ id }: Message): boolean => !base.has(id)
+    return [...rest.filter((entry) => !isOwn(entry)), ...between, ...rest.filter(isOwn)]
+  }
+
+  #asSaved(saved: readonly Message[], base = this.#base): readonly Message[] {
     const replayed = this.#replayed
     const known = new Map(saved.map((entry) => [entry.id, entry]))
-    return this.#base.map((entry) => (replayed.has(entry) ? (known.get(entry.id) ?? entry) : entry))
+    return base.map((entry) => (replayed.has(entry) ? (known.get(entry.id) ?? entry) : entry))
   }
+}
+
+/** Returns true if a person was asked to approve the call. */
+function isAskedFor({ contents }: Message, at: number): boolean {
+  const call = contents[at]!
+  return contents.some(
+    (part) => part.type === 'approval-request' && (part === call || isSameCall(call, part.call)),
+  )
 }
 
 function hasCall(messages: readonly Message[], call: FunctionCallContent): boolean {

@@ -1,5 +1,6 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import type { Attempt, PendingRequest } from '../contract/outcome.ts'
+import type { GuardrailTripped } from '../contract/termination.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { Run } from './run.ts'
@@ -24,18 +25,23 @@ export interface FailedOutcome {
 
 /**
  * Adds the outcome to the error as a property that is not enumerable. It contains no blocked
- * content. If middlewares transform the run's updates (`isTransformed`), it contains transformed
+ * content: of a blocked run, the tool rounds that had an effect. If middlewares transform the run's updates (`isTransformed`), it contains transformed
  * content only.
  */
 export function attachOutcome(error: unknown, run: Run, isTransformed = false): unknown {
   const isBlocked = LamellaError.is(error, 'guardrail_tripped')
+  if (isBlocked) run.withhold((error as GuardrailTripped).block)
   if (!Object.isExtensible(error)) return error
   const partial = run.partial?.response().messages ?? []
   const isWhole = isTransformed || run.sink.outer !== undefined
   const outcome: FailedOutcome = {
     status: isBlocked ? 'blocked' : run.signal.aborted ? 'aborted' : 'failed',
     runId: run.id,
-    messages: isBlocked ? [] : isWhole ? partial : [...run.messages.added, ...partial],
+    messages: isBlocked
+      ? run.journal.effects
+      : isWhole
+        ? partial
+        : [...run.messages.added, ...partial],
     usage: run.usage,
     usageEstimated: run.usageEstimated,
     attempts: run.attempts,

@@ -6,7 +6,12 @@ import type {
   JournalStep,
   PendingRequest,
 } from '../contract/outcome.ts'
+import type { Block } from '../contract/termination.ts'
 import type { Message } from '../messages/message.ts'
+import type { FunctionResult } from '../messages/function-result.ts'
+import { errorResult } from '../messages/function-result.ts'
+import { effectRounds, withoutBlocked } from '../messages/effect-rounds.ts'
+import { visibleHistory } from '../messages/visible-history.ts'
 import { RunConversation } from './conversation.ts'
 
 type Step<Kind extends JournalStep['kind']> = JournalStep & { readonly kind: Kind }
@@ -16,8 +21,9 @@ type Step<Kind extends JournalStep['kind']> = JournalStep & { readonly kind: Kin
  * applies the steps of its checkpoint in the same way as those that it records itself.
  */
 export class Journal {
-  readonly messages: RunConversation = new RunConversation((messages) =>
-    this.record({ kind: 'rewrite', messages }),
+  readonly messages: RunConversation = new RunConversation(
+    (messages) => this.record({ kind: 'rewrite', messages }),
+    (address) => this.answers.has(address),
   )
   loop: LoopState = notBegun
   /** Answers to requests, by their position in the run. */
@@ -35,6 +41,8 @@ export class Journal {
   /** True once the run has accepted an answer. */
   answered = false
   #steps: JournalStep[] = []
+  /** Calls whose tools this run has begun, and which of these are read-only. */
+  #begun: Map<string, boolean> | undefined
   /** Replayed steps. Those inside unfinished model calls and tool calls are each used once. */
   #unfinished: JournalStep[] = []
   /** Number of steps when the loop was entered. */
@@ -54,9 +62,36 @@ export class Journal {
     this.acted = this.answered = false
   }
 
-  /** A tool begins, which must not happen twice. */
-  act(): void {
+  /** The tool of a call begins, which must not happen twice unless it is `readOnly`. */
+  act(address: string, readOnly: boolean): void {
     this.acted = true
+    ;(this.#begun ??= new Map()).set(address, readOnly)
+  }
+
+  /** Returns true if the tool of a call began in this run, or the call was answered. */
+  isDecided(address: string): boolean {
+    return this.#begun?.has(address) === true || this.answers.has(address)
+  }
+
+  /** Returns true for a call that had an effect, or used up an answer: it must not be forgotten. */
+  isEffect(address: string): boolean {
+    return this.#begun?.get(address) === false || this.answers.has(address)
+  }
+
+  /**
+   * The result of a call whose batch did not end: its own if it has one, else what is known about it. What a
+   * tool returned and middleware has not passed on is withheld.
+   */
+  lastResult(address: string): FunctionResult {
+    const done = this.#steps.findLast(
+      (step) => (step.kind === 'call' || step.kind === 'tool') && step.address === address,
+    ) as Step<'call' | 'tool'> | undefined
+    if (done?.kind === 'call') return done.result
+    if (done !== undefined)
+      return errorResult('withheld', 'the run ended before its result was judged')
+    return this.#begun?.has(address)
+      ? errorResult('uncertain', 'the run ended while it ran')
+      : errorResult('cancelled', 'the run ended')
   }
 
   get steps(): readonly JournalStep[] {
@@ -68,6 +103,19 @@ export class Journal {
     if (this.#steps.length < 2) return none
     const groups = this.#steps.flatMap((step) => (step.kind === 'calls' ? step.group : []))
     return [...new Set(groups)]
+  }
+
+  /** The rounds of tool calls in this run that must not be forgotten, without what else was said in them. */
+  get effects(): readonly Message[] {
+    const { done, added } = this.messages
+    const rounds = effectRounds(added, (address) => this.isEffect(address))
+    return done.length > 0 ? [...done, ...rounds] : rounds
+  }
+
+  /** Takes back what the run has said. Its effects stay, of a blocked run without what may have been blocked. */
+  withhold(block?: Block): void {
+    const { effects } = this
+    this.messages.withhold(block === undefined ? effects : withoutBlocked(effects, block))
   }
 
   /** Requests of the checkpoint that stay open, since the run has had no effect. */
@@ -97,7 +145,7 @@ export class Journal {
           this.#unfinished = this.#unfinished.filter(({ kind }) => kind !== 'model')
         }
         this.loop = { ...this.loop, iteration: this.loop.iteration + 1 }
-        return messages.add(step.messages)
+        return messages.respond(step.messages)
       }
       case 'messages':
         return messages.add(step.messages)
@@ -149,6 +197,7 @@ export class Journal {
    * and have been executed since.
    */
   enter(messages: () => readonly Message[]): void {
+    const effects = this.effects
     const later = this.#entered === undefined ? none : this.#steps.slice(this.#entered)
     if (this.#entered === undefined) this.#entered = this.#steps.length
     else this.#replay(this.#steps.slice(0, this.#entered))
@@ -156,6 +205,9 @@ export class Journal {
       this.record({ kind: 'begin', messages: messages() })
     }
     if (later.length === 0) return
+    // What was done is part of the conversation, also where the loop begins again.
+    const rounds = visibleHistory(effects)
+    if (rounds.length > 0) this.record({ kind: 'messages', messages: rounds })
     const known = new Set(this.messages.all.map(({ id }) => id))
     const executed = later.filter(
       (step) =>

@@ -17,6 +17,7 @@ import type {
 } from '../contract/outcome.ts'
 import type { RunContext } from '../contract/run.ts'
 import type { Session } from '../messages/session.ts'
+import type { Block } from '../contract/termination.ts'
 import type { RunState } from '../contract/state.ts'
 import type { Message } from '../messages/message.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -55,6 +56,7 @@ export interface RunInit {
   readonly isGuest?: boolean | undefined
   readonly data?: unknown
   readonly tenant?: string | undefined
+  readonly principal?: string | undefined
   readonly store?: KeyValueStore | undefined
   readonly storeTimeoutMs?: number | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
@@ -80,6 +82,7 @@ export class Run implements RunContext {
   readonly depth: number
   readonly data: unknown
   readonly tenant: string | undefined
+  readonly principal: string | undefined
   readonly store: KeyValueStore | undefined
   readonly storeTimeoutMs: number | undefined
   readonly clock: Clock
@@ -147,6 +150,7 @@ export class Run implements RunContext {
     this.depth = parent === undefined ? 0 : parent.depth + 1
     this.data = init.data
     this.tenant = init.tenant ?? parent?.tenant
+    this.principal = init.principal ?? parent?.principal
     this.store = init.store ?? parent?.store
     this.storeTimeoutMs = init.storeTimeoutMs
     this.clock = init.clock ?? parent?.clock ?? systemClock
@@ -165,8 +169,8 @@ export class Run implements RunContext {
 
   /** Makes a run of its own for a model call that a middleware of this one repeats. */
   forRepeatedCall(signal: AbortSignal | undefined): Run {
-    const { agentName, session, data, tenant, clock, random, ids } = this
-    const own = { agentName, session, data, tenant, clock, random, ids }
+    const { agentName, session, data, tenant, principal, clock, random, ids } = this
+    const own = { agentName, session, data, tenant, principal, clock, random, ids }
     const run = new Run({ ...own, sink: drain, signal })
     run.progress.repeat(this.progress)
     run.journal.loop = this.journal.loop
@@ -257,9 +261,9 @@ export class Run implements RunContext {
   }
 
   /** Takes back what the inside of an agent middleware has produced. */
-  withhold(): void {
+  withhold(block?: Block): void {
     this.transformWith(undefined, undefined)
-    this.messages.withhold()
+    this.journal.withhold(block)
   }
 
   /**

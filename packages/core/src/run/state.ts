@@ -5,6 +5,7 @@ import { LamellaError } from '../base/lamella-error.ts'
 import { isThenable } from '../base/promises.ts'
 import { validateNow } from '../base/validate.ts'
 import type { Session } from '../messages/session.ts'
+import { keyOf } from '../store/key-of.ts'
 import { withinStoreTime } from '../store/store-time-limit.ts'
 import type {
   RunState,
@@ -126,7 +127,7 @@ function sharedValue<T>(cell: StateCell<T>, around: StateSurroundings): SharedVa
       code: 'state_scope',
     })
   }
-  const key = `state:${JSON.stringify([tenant, name])}`
+  const key = keyOf('state:', { tenant }, name)
   const limit = { clock: around.clock, timeoutMs, signal: around.signal }
   const valueOf = (stored: unknown): T => (stored === undefined ? initial() : read(cell, stored))
   const change = async (updater: (value: T) => T, isOver: () => boolean): Promise<T> => {

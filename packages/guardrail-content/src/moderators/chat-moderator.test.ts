@@ -61,13 +61,13 @@ describe.each(runModes)('in a run, %s', (mode) => {
     return new Agent({ client: scriptedClient(['Take the car.']), middleware })
   }
 
-  it('it blocks by its categories', async () => {
+  it('blocks by its categories', async () => {
     const { block } = await runIn(mode, agentWith(['safe', 'unsafe\nS2']))
 
     expect(block).toMatchObject({ stage: 'output', category: 'non_violent_crimes' })
   })
 
-  it('its tokens count for the run', async () => {
+  it('its tokens count', async () => {
     const { usage } = await runIn(mode, agentWith(['safe', 'safe']))
 
     expect(usage.totalTokens).toBe(45)

@@ -9,7 +9,7 @@ export interface VaultOptions {
   readonly store?: KeyValueStore | undefined
   /** Time in milliseconds after which the store removes an unused session. @default never */
   readonly ttlMs?: number | undefined
-  /** Prefix of the keys, before the tenant and the session's id. @default 'pii:' */
+  /** Prefix of the keys, before the tenant, the principal and the session's id. @default 'pii:' */
   readonly prefix?: string | undefined
   /** Maximum time in milliseconds for each call of the store. Exceeding it fails the run. @default 2000 */
   readonly storeTimeoutMs?: number | undefined

@@ -1,7 +1,7 @@
 import type { RunContext, StateCell } from '@lamella/core'
 import type { TextEdit } from '@lamella/guardrail'
 import { defineState, LamellaError } from '@lamella/core'
-import { systemClock, withinTime } from '@lamella/core/authoring'
+import { keyOf, systemClock, withinTime } from '@lamella/core/authoring'
 import { anyOf } from '../base/any-of.ts'
 import { linksIn, openLinkFrom } from './links.ts'
 import { canonical } from './strategy.ts'
@@ -74,7 +74,7 @@ export class Vault {
   keep(run: RunContext, kind: string, value: string): string {
     const entries = this.#entries(run)
     const index = indexOf(entries)
-    const known = index.placeholders.get(keyOf(kind, value))
+    const known = index.placeholders.get(entryKey(kind, value))
     if (known !== undefined) return known
     const { texts } = run.state.get(this.#written)
     const most = index.placeholders.size + texts.size
@@ -219,14 +219,14 @@ export class Vault {
     }
   }
 
-  /** Returns the key of a session. Two tenants may use the same session id. */
-  #key({ tenant }: RunContext, sessionId: string): string {
-    return (this.#options.prefix ?? 'pii:') + JSON.stringify([tenant ?? null, sessionId])
+  /** Returns the key of a session. Two tenants, or two users, may use the same session id. */
+  #key(run: RunContext, sessionId: string): string {
+    return keyOf(this.#options.prefix ?? 'pii:', run, sessionId)
   }
 }
 
 const usualForm = /<[A-Z][A-Z\d_]{0,60}_\d{1,9}>/g
-const keyOf = (kind: string, value: string): string => `${kind}\0${canonical(kind, value)}`
+const entryKey = (kind: string, value: string): string => `${kind}\0${canonical(kind, value)}`
 
 function indexOf(entries: Entries): Index {
   let index = indices.get(entries)
@@ -244,7 +244,7 @@ function indexOf(entries: Entries): Index {
 }
 
 function add(index: Index, placeholder: string, { kind, value }: Entry): void {
-  index.placeholders.set(keyOf(kind, value), placeholder)
+  index.placeholders.set(entryKey(kind, value), placeholder)
   index.counts.set(kind, (index.counts.get(kind) ?? 0) + 1)
   for (let end = 1; end < placeholder.length; end++) index.prefixes.add(placeholder.slice(0, end))
   index.longest = Math.max(index.longest, placeholder.length)

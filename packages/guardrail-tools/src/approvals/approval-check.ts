@@ -55,8 +55,8 @@ export function approvalCheck(name: string, options: ToolPolicyOptions): Functio
       const { metadata } = approvalRequest(context.run, context.callId) ?? {}
       const ticket = metadata?.[ticketKey] as ApprovalTicket | undefined
       let problem = await problemOf(context, ticket, decision.arguments !== undefined)
-      const { tenant } = context.run
-      const store = storeNamespace(storeOf(context.run), { name: 'tool-policy', tenant })
+      const { tenant, principal } = context.run
+      const store = storeNamespace(storeOf(context.run), { name: 'tool-policy', tenant, principal })
       const key = ticket && `approval:${ticket.nonce}`
       if (problem === undefined && key !== undefined) {
         const claimed = store.compareAndSet(key, undefined, true, { ttlMs: 2 * ttlMs })

@@ -9,7 +9,8 @@ export interface SealedCall {
   /** Id of the session, or of the run without one. */
   readonly scope: string
   readonly agent: string
-  readonly tenant: string
+  readonly tenant: string | undefined
+  readonly principal: string | undefined
   readonly subject: string
   readonly expiresAt: number
   readonly nonce: string

@@ -49,7 +49,7 @@ export interface ApprovalOptions {
   readonly ttlMs?: number | undefined
   /** Keys that sign requests, so that exactly the requested call runs. The first one signs, all verify. @default none */
   readonly sign?: readonly SealKey[] | undefined
-  /** Returns the owner of an approval besides the tenant and the conversation, such as a user. @default none */
+  /** Returns the owner of an approval besides the tenant, the principal and the conversation. @default none */
   readonly subject?: ((run: RunContext) => string) | undefined
   /**
    * Allows a person to edit arguments. They are judged like the model's.

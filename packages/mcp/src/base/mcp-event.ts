@@ -9,8 +9,9 @@ export interface McpEvent {
   readonly server: string
   /**
    * `connected`, `disconnected`, `unavailable`: state of the connection. `tool_left_out`,
-   * `tool_changed`: a listed tool was omitted or has changed. `output_invalid`: a result does not
-   * fit the tool's own schema. `question_declined`: a question of the server was not answered or
+   * `tool_changed`: a listed tool was omitted, or has changed or come since the first list.
+   * `call_failed`: a call was not answered, with its HTTP status in `reason`. `output_invalid`: a
+   * result does not fit the tool's own schema. `question_declined`: a question of the server was not answered or
    * not allowed.
    */
   readonly status:
@@ -19,6 +20,7 @@ export interface McpEvent {
     | 'unavailable'
     | 'tool_left_out'
     | 'tool_changed'
+    | 'call_failed'
     | 'output_invalid'
     | 'question_declined'
   /** Name of the tool for the model; for an omitted tool, its position in the list. */

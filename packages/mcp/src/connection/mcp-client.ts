@@ -43,9 +43,21 @@ export async function sendRequest(
   const settings = { ...options, timeout: noTimeout }
   const result =
     method === 'tools/call' && sdk.getProtocolEra !== undefined
-      ? await sdk.callTool(params, settings)
+      ? await lenient(sdk).callTool(params, settings)
       : await sdk.request({ method, params }, anyResult, settings)
   return result as Readonly<Record<string, unknown>>
+}
+
+/**
+ * Version 2 puts arguments into headers only in `callTool`, which has a strict schema for the result: a
+ * tool that has run would lose all of it for one field that is null.
+ */
+function lenient(sdk: SdkClient): SdkClient {
+  return Object.create(sdk, {
+    request: {
+      value: (request: object, options: object) => sdk.request(request, anyResult, options),
+    },
+  }) as SdkClient
 }
 
 /** Returns true if the server declared a capability, such as `tools`. */

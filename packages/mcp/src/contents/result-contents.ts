@@ -12,13 +12,12 @@ export class ResultTooLarge extends Error {}
  * @throws ResultTooLarge if they have more than `maxBytes`
  */
 export function contentsOf(parts: unknown, maxBytes: number): Content[] {
-  const list: unknown[] = Array.isArray(parts) ? parts : parts === undefined ? [] : [parts]
+  const list: unknown[] = Array.isArray(parts) ? parts : parts == null ? [] : [parts]
   let bytes = 0
   return list.map((part) => {
-    const content = contentOf(part)
-    bytes += sizeOf(content)
+    bytes += sizeOf(part, maxBytes - bytes)
     if (bytes > maxBytes) throw new ResultTooLarge(`it has more than ${maxBytes} bytes`)
-    return content
+    return contentOf(part)
   })
 }
 
@@ -30,10 +29,11 @@ export function resourceContents(parts: unknown, maxBytes: number): Content[] {
 }
 
 function contentOf(part: unknown): Content {
+  if (typeof part === 'string') return text(part)
   const fields = (part ?? {}) as Fields
   const { type, data, mimeType } = fields
   const { annotations } = fields
-  const metadata = { mcp: { type, ...(annotations !== undefined && { annotations }) } }
+  const metadata = { mcp: { type, ...(annotations != null && { annotations }) } }
   if (type === 'text' && typeof fields['text'] === 'string') {
     return { ...text(fields['text']), metadata }
   }
@@ -58,14 +58,40 @@ function resourceContent(resource: unknown): Content {
 }
 
 /** A provider would refuse the whole request for data that is not base64. */
-function dataContent(data: string, mimeType: unknown, name?: string): Content {
-  if (!/^[A-Za-z\d+/]*={0,2}$/.test(data)) return text('[data that is not base64]')
-  const isType = typeof mimeType === 'string' && /^[\w.+-]+\/[\w.+-]+$/.test(mimeType)
-  const mediaType = isType ? mimeType : 'application/octet-stream'
+function dataContent(given: string, mimeType: unknown, name?: string): Content {
+  const [, ofAddress, encoded = given] = /^data:([^,]*),(.*)$/s.exec(given) ?? []
+  const data = plainBase64(encoded)
+  if (data === undefined) return text('[data that is not base64]')
+  const wished = typeof mimeType === 'string' ? mimeType : ofAddress?.split(';')[0]
+  const isType = wished !== undefined && /^[\w.+-]+\/[\w.+-]+$/.test(wished)
+  const mediaType = isType ? wished : 'application/octet-stream'
   return { type: 'data', mediaType, data, ...(name !== undefined && { name }) }
 }
 
-function sizeOf(content: Content): number {
-  if (content.type === 'data' && typeof content.data === 'string') return content.data.length
-  return content.type === 'text' ? content.text.length : 0
+/** Base64 in the one spelling that providers read: Python's SDK has another alphabet, and MIME has lines. */
+function plainBase64(given: string): string | undefined {
+  const data = given
+    .replaceAll(/\s+/g, '')
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .replace(/={1,2}$/, '')
+  if (!/^[A-Za-z\d+/]*$/.test(data) || data.length % 4 === 1) return undefined
+  return data.padEnd(Math.ceil(data.length / 4) * 4, '=')
+}
+
+/** Counts all texts of a part, as far as `most`, so that no part is read that has too much. */
+function sizeOf(part: unknown, most: number): number {
+  const open: unknown[] = [part]
+  let size = 0
+  while (open.length > 0 && size <= most) {
+    const value = open.pop()
+    if (typeof value === 'string') size += value.length
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) {
+        if (!Array.isArray(value)) size += key.length
+        open.push(inner)
+      }
+    } else size += 8
+  }
+  return size
 }

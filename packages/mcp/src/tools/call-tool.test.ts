@@ -85,7 +85,11 @@ test.each([
     'no such file',
   ],
   ['answers with an error', () => Promise.reject(new Error('out of order')), 'out of order'],
-  ['answers with nonsense', () => ({ content: 'nonsense' }), 'Error: Function failed.'],
+  [
+    'is refused by what is in front of it',
+    () => Promise.reject(Object.assign(new Error('Bad Gateway'), { code: 502 })),
+    'Reason: HTTP status 502.',
+  ],
   [
     'answers too much',
     () => ({ content: [{ type: 'text', text: 'x'.repeat(2001) }] }),
@@ -279,4 +283,80 @@ test('after a result of the server, a tool that writes needs approval by the tai
   const { pending } = await run()
 
   expect(pending).toMatchObject([{ kind: 'approval', request: { call: { name: 'mcp_send' } } }])
+})
+
+test.each([
+  ['annotations of a part', { content: [{ type: 'text', text: 'paid', annotations: null }] }],
+  ['`_meta` of a part', { content: [{ type: 'text', text: 'paid', _meta: null }] }],
+  ['`structuredContent`', { content: [{ type: 'text', text: 'paid' }], structuredContent: null }],
+  ['`isError`', { content: [{ type: 'text', text: 'paid' }], isError: null }],
+  ['`content`', { content: null, structuredContent: 'paid' }],
+])('%s that is null is as if it were not there', async (_, result) => {
+  const { client, read, run } = trial(
+    answering(() => result),
+    calls,
+  )
+
+  await run()
+
+  expect(read().replaceAll('"', '')).toBe('paid')
+  expect(client.requests.at(-1)!.messages.at(-1)!.contents[0]).not.toHaveProperty('error')
+})
+
+test('files are read in every spelling of base64, and parts of unknown kinds stay as they are', async () => {
+  const part = { type: 'image', mimeType: 'image/png' }
+  const server = answering(() => ({
+    content: [
+      { ...part, data: '-_8' },
+      { ...part, data: 'aW1n\r\naW1n\r\n' },
+      { type: 'image', data: 'data:image/gif;base64,aW1n' },
+      { type: 'image', data: 'no base64!' },
+      { type: 'video', href: 'x' },
+      'plain words',
+    ],
+    structuredContent: [1, 2],
+  }))
+  const { client, run } = trial(server, calls)
+
+  await run()
+
+  expect(client.requests.at(-1)!.messages.at(-1)!.contents[0]).toMatchObject({
+    contents: [
+      { type: 'data', mediaType: 'image/png', data: '+/8=' },
+      { type: 'data', mediaType: 'image/png', data: 'aW1naW1n' },
+      { type: 'data', mediaType: 'image/gif', data: 'aW1n' },
+      { type: 'text', text: '[data that is not base64]' },
+      { type: 'text', text: '{"type":"video","href":"x"}' },
+      { type: 'text', text: 'plain words' },
+    ],
+  })
+})
+
+test('addresses and names count as a part of a result', async () => {
+  const link = { type: 'resource_link', uri: `x://${'y'.repeat(2000)}`, name: 'y' }
+  const { read, run } = trial(
+    answering(() => ({ content: [link] })),
+    calls,
+    { maxResultBytes: 2000 },
+  )
+
+  await run()
+
+  expect(read()).toContain('2000 bytes')
+})
+
+test('a call that a server did not answer says why in its event', async () => {
+  const server = answering(() =>
+    Promise.reject(Object.assign(new Error('Unauthorized'), { code: 401 })),
+  )
+  const { events, run } = trial(server, calls)
+
+  await run()
+
+  expect(events).toContainEqual({
+    server: 'mcp',
+    status: 'call_failed',
+    tool: 'mcp_do',
+    reason: 'HTTP status 401',
+  })
 })

@@ -3,6 +3,7 @@ import { errorResult, LamellaError, text, ToolError } from '@lamella/core'
 import { validate } from '@lamella/core/authoring'
 import type { Connection } from '../connection/connection.ts'
 import { CallClock } from '../base/call-clock.ts'
+import { statusOf } from '../connection/lost-connection.ts'
 import { sendRequest } from '../connection/mcp-client.ts'
 import type { McpReport } from '../base/mcp-event.ts'
 import { progressOf, yieldWhile } from '../base/progress.ts'
@@ -48,7 +49,7 @@ export async function* callTool(
   } catch (error) {
     signal.throwIfAborted()
     if (clock.signal.aborted) throw clock.signal.reason
-    return failure(setup, error)
+    return failure(setup, error, context)
   } finally {
     clock.stop()
   }
@@ -105,7 +106,8 @@ async function toResult(
   run: RunContext,
   tool: string,
 ): Promise<FunctionResult> {
-  const { structuredContent, isError } = result
+  const { isError } = result
+  const structuredContent = result['structuredContent'] ?? undefined
   const contents = contentsOf(result['content'], maxResultBytes)
   if (structuredContent !== undefined) {
     const json = JSON.stringify(structuredContent)
@@ -125,8 +127,9 @@ async function toResult(
 
 /** The result of a call that failed on its way. It never fails the run. */
 function failure(
-  { server, maxResultBytes, onUnknownTool }: CallSetup,
+  { server, maxResultBytes, onUnknownTool, report }: CallSetup,
   error: unknown,
+  { run, function: { name: tool } }: FunctionInvocationContext,
 ): FunctionResult {
   if (error instanceof ToolError) throw error
   if (error instanceof ResultTooLarge) {
@@ -142,7 +145,12 @@ function failure(
   }
   const { code, message } = error as { readonly code?: string | number; readonly message?: string }
   const told = `the MCP server "${server}" answered with the error ${code ?? 'unknown'}`
-  if (typeof code !== 'number') return errorResult('tool_failed', told)
+  const status = statusOf(error)
+  if (status !== undefined || typeof code !== 'number') {
+    const reason = status === undefined ? 'the call was not answered' : `HTTP status ${status}`
+    report({ status: 'call_failed', tool, reason }, run)
+    return errorResult('tool_failed', `${told} (${reason})`, `Reason: ${reason}.`)
+  }
   if (code === invalidParams) onUnknownTool()
   // As with `isError`, these are the server's own words for the model.
   const words = text(`Error: ${String(message).slice(0, 2000)}`)

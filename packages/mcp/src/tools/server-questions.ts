@@ -107,8 +107,13 @@ export class ServerQuestions {
     if (elicitation === 'decline') return this.#refuse(elicit, 'it is not allowed', call.run)
     if (call.declined === true) return decline
     const { tool, run, signal } = call
+    let data: McpElicitation
     try {
-      const data = questionOf(server, tool, params)
+      data = questionOf(server, tool, params)
+    } catch {
+      return this.#refuse(elicit, 'its address or schema is not accepted', run)
+    }
+    try {
       const request = { ...mcpElicitation(data), timeoutMs: elicitationTimeoutMs }
       const answer = await unlessAborted(signal, run.request(request))
       const checked = await checkedAnswer(answer, data)
@@ -155,8 +160,16 @@ function questionOf(server: string, tool: string, params: Params): McpElicitatio
     tool,
     message: cleanText(typeof message === 'string' ? message : '', maxTextChars),
   }
-  if (mode === 'url') return { ...asked, url: String(url), host: new URL(String(url)).host }
+  if (mode === 'url') return { ...asked, ...pageOf(String(url)) }
   return { ...asked, requestedSchema: boundedSchema(requestedSchema ?? {}).shown }
+}
+
+/** The page of a question. A person opens it, so it must be one of the web and no script or file. */
+function pageOf(url: string): { readonly url: string; readonly host: string } {
+  const { protocol, host, username, href } = new URL(url)
+  if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('it is no page')
+  if (username !== '') throw new TypeError('its address hides the host')
+  return { url: href, host }
 }
 
 /** The answer as the server gets it, or nothing if its values do not fit. */

@@ -128,7 +128,8 @@ export class ToolList {
         const definition = await readDefinition(raw, this.#setup)
         const { fingerprint, name } = definition
         if (!offers(name)) continue
-        if (pinned === undefined && !this.#pins.has(name)) this.#pins.set(name, fingerprint)
+        // What comes after the first list has not been looked at, like what has changed.
+        if (pinned === undefined && this.#entries === undefined) this.#pins.set(name, fingerprint)
         const isChanged = this.#pins.get(name) !== fingerprint
         const entry = await this.#entry(definition, isChanged)
         if (isChanged) report({ status: 'tool_changed', tool: entry.tool.name }, run)

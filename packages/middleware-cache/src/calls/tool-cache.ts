@@ -44,7 +44,7 @@ export interface ToolCacheOptions extends SharedCacheOptions<FunctionInvocationC
   readonly tools?: Readonly<Record<string, ToolCacheRule | boolean>> | undefined
   /**
    * Set of callers that share results.
-   * @default 'shared', but a run with a tenant or `data`, which results may depend on, fails
+   * @default 'shared', but a run with a tenant, a principal or `data`, which results may depend on, fails
    */
   readonly scope?: CacheScope<FunctionInvocationContext> | undefined
   /** Further condition for storing a result. Errors are never stored. */
@@ -97,9 +97,11 @@ export function toolCache(options: ToolCacheOptions = {}): FunctionMiddleware {
   )
 
   function keyOf(context: FunctionInvocationContext, rule: ToolCacheRule): Promise<KeyOrReason> {
-    const { data, tenant } = context.run
-    if (scope === undefined && (data !== undefined || tenant !== undefined)) {
-      throw scopeMissing(name, 'the run has `data` or a tenant, which a result may depend on')
+    const { data, tenant, principal } = context.run
+    const owner = data ?? tenant ?? principal
+    if (scope === undefined && owner !== undefined) {
+      const why = 'the run has `data`, a tenant or a principal, which a result may depend on'
+      throw scopeMissing(name, why)
     }
     return middleware.keyFor(context, scope ?? 'shared', () => {
       const args = rule.key === undefined ? context.arguments : rule.key(context)

@@ -1,10 +1,11 @@
 import type { RunContext } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
-import { wrongOption } from '@lamella/core/authoring'
+import { keyOf, wrongOption } from '@lamella/core/authoring'
 
 /**
  * Set of callers that share answers: all, the runs of one tenant, the runs of one session, the calls of
- * one run, or those for which the function returns the same text. All but `shared` keep tenants apart. A call without a tenant, a session or
+ * one run, or those for which the function returns the same text. All but `shared` keep tenants apart, and
+ * `session` and `run` keep users apart. A call without a tenant, a session or
  * a text is not cached.
  */
 export type CacheScope<Context> =
@@ -20,15 +21,16 @@ export function scopeOf<Context extends { readonly run: RunContext }>(
   context: Context,
 ): string | undefined {
   if (scope === 'shared') return scope
-  const { tenant, session, id } = context.run
+  const { tenant, principal, session, id } = context.run
   const own =
     typeof scope === 'function'
       ? scope(context) || undefined
       : { tenant: '', session: session?.id, run: id }[scope]
   if (own === undefined || (scope === 'tenant' && tenant === undefined)) return undefined
   const name = typeof scope === 'function' ? 'own' : scope
-  // Two tenants may use one id or one text.
-  return JSON.stringify(tenant === undefined ? [name, own] : [name, own, tenant])
+  // Two tenants may use one id or one text, and two users one id.
+  const isOfUser = scope === 'session' || scope === 'run'
+  return keyOf('', { tenant, ...(isOfUser && { principal }) }, name, own)
 }
 
 /** Tells whether a run names a tenant, in `tenant` or in its data. */

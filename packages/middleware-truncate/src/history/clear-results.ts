@@ -8,6 +8,8 @@ export interface ClearRules {
   /** Names of tools whose results always stay. */
   readonly exclude: readonly string[]
   readonly placeholder: string
+  /** Messages that stay, since no model has read them. */
+  readonly isUnread: (message: Message) => boolean
 }
 
 /**
@@ -16,7 +18,7 @@ export interface ClearRules {
  */
 export function clearResults(
   messages: readonly Message[],
-  { keep, exclude, placeholder }: ClearRules,
+  { keep, exclude, placeholder, isUnread }: ClearRules,
 ): readonly Message[] {
   const rounds = turnGroups(messages).filter((group) => group.messages.some(hasResult))
   const old = rounds.slice(0, Math.max(0, rounds.length - keep))
@@ -30,6 +32,7 @@ export function clearResults(
     return isExcluded || isClear ? content : { ...content, contents: [text(placeholder)] }
   }
   for (const entry of old.flatMap((group) => group.messages)) {
+    if (isUnread(entry)) continue
     const contents = entry.contents.map(clear)
     const isChanged = contents.some((content, index) => content !== entry.contents[index])
     if (isChanged) cleared.set(entry, { ...entry, contents })

@@ -1,4 +1,5 @@
 import type { Message } from '@lamella/core'
+import type { CurrentRun } from '../turns/current-run.ts'
 import { isSummary } from '../turns/summary-message.ts'
 import type { TurnGroup } from '../turns/turn-groups.ts'
 import { turnGroups } from '../turns/turn-groups.ts'
@@ -9,8 +10,7 @@ export interface KeepRules {
   readonly firstUser: boolean
   /** True to keep all calls of the current run, false to keep only the last ones. */
   readonly currentRun: boolean
-  /** Start of the current run. */
-  readonly currentFrom: number
+  readonly current: CurrentRun
 }
 
 /** Limits of the messages to send. */
@@ -75,11 +75,9 @@ function droppable(messages: readonly Message[], keep: KeepRules): readonly (rea
   const turns = new Map<number, TurnGroup[]>()
   const summaries: TurnGroup[] = []
   const current: TurnGroup[] = []
-  let end = 0
   for (const group of turnGroups(messages)) {
-    end += group.messages.length
     if (group.isSystem) continue
-    if (end > keep.currentFrom) current.push(group)
+    if (group.messages.some(keep.current.has)) current.push(group)
     else if (group.messages.some(isSummary)) summaries.push(group)
     else turns.set(group.turn, [...(turns.get(group.turn) ?? []), group])
   }
@@ -92,7 +90,9 @@ function droppable(messages: readonly Message[], keep: KeepRules): readonly (rea
   units.push(summaries.filter((group) => !isPinned(group)))
   if (!keep.currentRun) {
     const calls = current.filter((group) => !group.isUser).slice(0, -1)
-    units.push(...calls.filter((group) => !isPinned(group)).map((group) => [group]))
+    const isRead = (group: TurnGroup): boolean => !group.messages.some(keep.current.isUnread)
+    const old = calls.filter((group) => isRead(group) && !isPinned(group))
+    units.push(...old.map((group) => [group]))
   }
   return units
     .map((groups) => groups.flatMap((group) => group.messages))

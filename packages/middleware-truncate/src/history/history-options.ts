@@ -62,7 +62,7 @@ export interface HistoryTruncatorOptions extends MiddlewareOptions<ChatContext, 
     | undefined
   /**
    * Replaces old tool results with a placeholder before messages are removed: all but those of the
-   * last `keep` iterations (by default 3) and of the tools in `exclude`.
+   * last `keep` iterations (by default 3), of the tools in `exclude`, and those that the model has not read.
    * @default none
    */
   readonly clearResults?:

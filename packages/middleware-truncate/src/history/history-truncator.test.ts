@@ -21,7 +21,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { call, result, say, talk } from '../turns/conversation.test-helper.ts'
 import type { HistoryEvent, HistoryTruncatorOptions } from '../index.ts'
-import { ContextOverflowError, historyTruncator } from '../index.ts'
+import { ContextOverflowError, historyTruncator, summarizer } from '../index.ts'
 
 // Its types need those of browsers.
 const require = createRequire(import.meta.url)
@@ -272,6 +272,38 @@ describe.each([
 
     expect(lengths).toEqual([22, 6])
   })
+
+  it.each(['truncator', 'persisting truncator', 'summarizer'])(
+    'keeps a result that the model has not read, however old its call is: %s',
+    async (kind) => {
+      const middleware =
+        kind === 'summarizer'
+          ? summarizer({ client: scriptedClient(() => 'Short.'), maxMessages: 6, keepMessages: 2 })
+          : historyTruncator({ maxMessages: 6, persist: kind !== 'truncator' })
+      const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+      let calls = 0
+      const client = scriptedClient(() =>
+        calls++ === 0 ? ['I will pay.', callFunction('pay', {}, 'c1')] : `answer ${calls}`,
+      )
+      const agent = new Agent({ client, tools: [pay], middleware })
+      const session = agent.createSession()
+      const play = async (input: string | [], answers = {}) =>
+        stream
+          ? agent.run(input, { session, answers, stream }).finalResponse()
+          : agent.run(input, { session, answers })
+      const { pending } = await play('Pay.')
+      for (const turn of ['one', 'two', 'three', 'four']) await play(turn)
+
+      await play([], { [pending[0]!.id]: true })
+
+      const sent = client.requests.at(-1)!.messages
+      const at = sent.findIndex(({ contents }) =>
+        contents.some(({ type }) => type === 'function-call'),
+      )
+      expect(sent[at + 1]?.contents).toMatchObject([{ callId: 'c1', contents: [{ text: 'paid' }] }])
+      expect(visibleHistory(sent)).toEqual(sent)
+    },
+  )
 
   it('keeps the question of a run when a middleware outside asks again', async () => {
     const again = chatMiddleware('again', async (context, callNext) => {

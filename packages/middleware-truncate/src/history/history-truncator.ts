@@ -4,7 +4,7 @@ import { defineChatMiddleware, failedAttempt, reporter } from '@lamella/core/aut
 import { estimateTokens } from '@lamella/text'
 import { clearResults } from './clear-results.ts'
 import { ContextOverflowError } from '../turns/context-overflow-error.ts'
-import { currentFrom } from '../turns/current-run.ts'
+import { currentRun } from '../turns/current-run.ts'
 import { cutHistory } from './cut-history.ts'
 import type { HistoryEvent, HistoryTruncatorOptions } from './history-options.ts'
 import { checkHistoryOptions } from './history-options.ts'
@@ -102,7 +102,8 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
       exclude = [],
       placeholder = '[This result was left out. Call the tool again if it is needed.]',
     } = options.clearResults
-    return clearResults(messages, { keep: rounds, exclude, placeholder })
+    const { isUnread } = currentRun(context)
+    return clearResults(messages, { keep: rounds, exclude, placeholder, isUnread })
   }
 
   function cut(
@@ -116,7 +117,7 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
       return { messages, tokens: whole }
     }
     const factor = meter.factor(context)
-    const { firstUser = false, currentRun = true, pinned = () => false } = keep
+    const { firstUser = false, currentRun: isWhole = true, pinned = () => false } = keep
     const left = cutHistory(
       messages,
       {
@@ -126,7 +127,7 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
         tokensOf: (entry) => (counts ? meter.of(entry) : 0),
         headroom,
       },
-      { firstUser, currentRun, isPinned: pinned, currentFrom: currentFrom(context) },
+      { firstUser, currentRun: isWhole, isPinned: pinned, current: currentRun(context) },
     )
     return { messages: left.messages, tokens: Math.ceil(left.tokens * factor) }
   }

@@ -141,6 +141,24 @@ describe.each([
     expect(JSON.stringify(session.messages)).not.toContain('cancelled')
   })
 
+  it('that the caller runs is left alone, and gets the result that the caller gives later', async () => {
+    const client = scriptedClient([callFunction('ask', {}, 'c1'), 'Waiting.', 'Thanks.', 'Blue.'])
+    const ask = tool({ name: 'ask', description: '' })
+    const agent = new Agent({ client, tools: [ask], middleware: patchToolCalls() })
+    const session = agent.createSession()
+    const run = async (input: string) =>
+      stream ? agent.run(input, { session, stream }).finalResponse() : agent.run(input, { session })
+    const paused = await run('Ask me.')
+    await run('One moment.')
+
+    await agent.resume(paused.checkpoint!, { [paused.pending[0]!.id]: 'blue' }, { session })
+    await run('Which colour?')
+
+    const sent = JSON.stringify(client.requests.at(-1)!.messages)
+    expect(sent).toContain('blue')
+    expect(sent).not.toContain('cancelled')
+  })
+
   it('of a paused run is left alone when that run is resumed', async () => {
     const client = scriptedClient([callFunction('ask', {}, 'c1'), 'Thanks.'])
     const ask = tool({ name: 'ask', description: '' })

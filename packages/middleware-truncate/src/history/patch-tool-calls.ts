@@ -4,7 +4,6 @@ import type {
   FunctionCallContent,
   FunctionResultContent,
   Message,
-  Session,
 } from '@lamella/core'
 import { message, text } from '@lamella/core'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
@@ -35,7 +34,8 @@ export interface PatchToolCallsOptions extends MiddlewareOptions<AgentContext, P
 
 /**
  * Adds a result to calls that never got one, when a new message of the user follows. The model then
- * reads that the call was canceled. Calls that wait for an approval are not changed.
+ * reads that the call was canceled. Calls that wait for an approval, or for a result that the caller gives, are
+ * not changed.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddleware {
@@ -47,7 +47,7 @@ export function patchToolCalls(options: PatchToolCallsOptions = {}): AgentMiddle
     const { session } = context
     const history = session?.messages ?? []
     if (saysSomethingNew(context.messages, history)) {
-      const open = openCalls([...history, ...context.messages], session)
+      const open = openCalls([...history, ...context.messages], context)
       if (open.size > 0) {
         report(context.run, { middleware: name, calls: open.size })
         if (options.mode !== 'shadow') patch(context, open)
@@ -88,7 +88,7 @@ function saysSomethingNew(input: readonly Message[], history: readonly Message[]
 /** Returns the calls without a result that are not pending. */
 function openCalls(
   messages: readonly Message[],
-  session: Session | undefined,
+  { session, run }: AgentContext,
 ): ReadonlySet<FunctionCallContent> {
   const waiting = new Set(session?.pending.map(({ call }) => call.callId))
   // Without a session, it is unknown if an approval is still open.
@@ -98,7 +98,11 @@ function openCalls(
   const open = new Set<FunctionCallContent>()
   for (const [call, found] of matchResults(messages).results) {
     if (call.type !== 'function-call' || call.informational === true) continue
-    if (found.includes(undefined) && !waiting.has(call.callId)) open.add(call)
+    if (!found.includes(undefined) || waiting.has(call.callId)) continue
+    const tool = run.tools.get(call.name)
+    // The caller runs a tool without `execute`, and may still answer.
+    const isDeclared = tool?.type === 'function' && tool.execute === undefined
+    if (!isDeclared) open.add(call)
   }
   return open
 }

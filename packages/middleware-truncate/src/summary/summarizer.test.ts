@@ -321,14 +321,12 @@ describe('the middleware', () => {
       keepMessages: 3,
       tokensOf: () => 1,
       isPinned: () => false,
+      current: { has: () => false },
     }
     fc.assert(
       fc.property(conversation, fc.nat(40), (messages, extra) => {
-        const short = summaryChunks(messages, { ...rules, currentFrom: messages.length })
-        const long = summaryChunks([...messages, ...talk(extra)], {
-          ...rules,
-          currentFrom: Infinity,
-        })
+        const short = summaryChunks(messages, rules)
+        const long = summaryChunks([...messages, ...talk(extra)], rules)
 
         expect(long.slice(0, short.length)).toEqual(short)
         for (const chunk of short) expect(visibleHistory(chunk)).toEqual(chunk)

@@ -7,7 +7,7 @@ import {
   unlessAborted,
 } from '@lamella/core/authoring'
 import { perStore } from '@lamella/store'
-import { currentFrom } from '../turns/current-run.ts'
+import { currentRun } from '../turns/current-run.ts'
 import { summaryChunks } from './summary-chunks.ts'
 import { summaryMessage } from '../turns/summary-message.ts'
 import type { SummarizerOptions, SummaryEvent } from './summarizer-options.ts'
@@ -62,7 +62,7 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
       keepMessages,
       tokensOf: (entry) => meter.of(entry),
       isPinned: pinned ?? (() => false),
-      currentFrom: currentFrom(context),
+      current: currentRun(context),
     })
   }
 

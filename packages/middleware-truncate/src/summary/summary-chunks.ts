@@ -1,4 +1,5 @@
 import type { Message } from '@lamella/core'
+import type { CurrentRun } from '../turns/current-run.ts'
 import { turnGroups } from '../turns/turn-groups.ts'
 
 export interface ChunkRules {
@@ -10,8 +11,8 @@ export interface ChunkRules {
   readonly tokensOf: (message: Message) => number
   /** Turns with such a message are in no chunk. */
   readonly isPinned: (message: Message) => boolean
-  /** Start of the current run. */
-  readonly currentFrom: number
+  /** Turns of the current run are in no chunk. */
+  readonly current: Pick<CurrentRun, 'has'>
 }
 
 /**
@@ -22,7 +23,7 @@ export function summaryChunks(
   messages: readonly Message[],
   rules: ChunkRules,
 ): readonly (readonly Message[])[] {
-  const turns = turnsOf(messages, rules.currentFrom)
+  const turns = turnsOf(messages)
   const total = messages.filter(({ role }) => role !== 'system').length
   const chunks: Message[][] = []
   let chunk: Message[] = []
@@ -30,7 +31,7 @@ export function summaryChunks(
   let count = 0
   for (const turn of turns) {
     count += turn.length
-    if (turn.some(rules.isPinned)) continue
+    if (turn.some(rules.isPinned) || turn.some(rules.current.has)) continue
     chunk.push(...turn)
     tokens += turn.reduce((sum, entry) => sum + rules.tokensOf(entry), 0)
     if (total - count < rules.keepMessages) break
@@ -42,18 +43,10 @@ export function summaryChunks(
   return chunks
 }
 
-/** The turns that end before the current run. */
-function turnsOf(
-  messages: readonly Message[],
-  currentFrom: number,
-): readonly (readonly Message[])[] {
+function turnsOf(messages: readonly Message[]): readonly (readonly Message[])[] {
   const turns = new Map<number, Message[]>()
-  let end = 0
-  for (const group of turnGroups(messages)) {
-    end += group.messages.length
-    if (end > currentFrom) break
-    if (!group.isSystem)
-      turns.set(group.turn, [...(turns.get(group.turn) ?? []), ...group.messages])
+  for (const { isSystem, turn, messages: together } of turnGroups(messages)) {
+    if (!isSystem) turns.set(turn, [...(turns.get(turn) ?? []), ...together])
   }
   return [...turns.values()]
 }

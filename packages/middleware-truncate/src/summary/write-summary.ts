@@ -26,8 +26,8 @@ export async function writeSummary(
 ): Promise<Summary> {
   const { store, prompt, format, model } = options
   const { clock = systemClock, storeTimeoutMs: timeoutMs = 1000 } = options
-  const { tenant } = context.run
-  let key = await sha256(canonicalJson({ prompt, format, model, tenant }))
+  const { tenant, principal } = context.run
+  let key = await sha256(canonicalJson({ prompt, format, model, tenant, principal }))
   let summary: string | undefined
   let calls = 0
   /** A store that fails is as good as an empty one: the summary is written all the same. */

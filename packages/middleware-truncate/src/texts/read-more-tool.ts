@@ -1,8 +1,14 @@
 import type { FunctionInvocationContext, KeyValueStore, Tool, ToolDefinition } from '@lamella/core'
-import { createSecretId, checkOptions, systemClock, withinStoreTime } from '@lamella/core/authoring'
+import {
+  createSecretId,
+  checkOptions,
+  keyOf,
+  systemClock,
+  withinStoreTime,
+} from '@lamella/core/authoring'
 import { memoryStore, tool } from '@lamella/core'
 import type { Clock, OptionRules } from '@lamella/core/authoring'
-import { perStore, storePrefix } from '@lamella/store'
+import { perStore } from '@lamella/store'
 
 /** Storage of complete results, so that the model can read more of them. */
 export interface SpillOptions {
@@ -134,7 +140,6 @@ function spillKey(
   prefix = 'result:',
   id: string,
 ): string {
-  const { tenant } = run
-  const owner = tenant === undefined ? '' : storePrefix({ name: 'tenant', tenant })
-  return `${prefix}${owner}${session === undefined ? `run:${run.id}` : `session:${session.id}`}:${id}`
+  const [of, at] = session === undefined ? ['run', run.id] : ['session', session.id]
+  return keyOf(prefix, run, of, at, id)
 }

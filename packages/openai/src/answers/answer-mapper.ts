@@ -1,6 +1,6 @@
-import type { Annotation } from '@lamella/core/authoring'
 import type { ChatResponseUpdate } from '@lamella/core'
-import type { EventMapper, WireObject } from '@lamella/transport'
+import type { Annotation } from '@lamella/core/authoring'
+import type { ArgumentAliases, EventMapper, WireObject } from '@lamella/transport'
 import { defined } from '@lamella/transport'
 
 export interface MapperContext {
@@ -14,6 +14,8 @@ export interface MapperContext {
   readonly losses: readonly string[]
   /** Names of the tools in the request. */
   readonly toolNames: readonly string[]
+  /** Names of properties that the request changed, by the name of the tool. */
+  readonly aliases: ArgumentAliases
   /** Of spoken answers, which do not say it themselves. */
   readonly audioFormat?: string | undefined
   /** Reads metadata of a subclass's own from a response or an event. */

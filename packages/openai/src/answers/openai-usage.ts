@@ -23,6 +23,13 @@ export function toUsage(usage: unknown, own: UsageFields = {}): Usage | undefine
   return Object.keys(known).length > 0 ? known : undefined
 }
 
+/** Counts without zeros for what is known to be more: servers end a stream with them. */
+export function withoutZeros(counts: Usage | undefined, known: Usage): Usage | undefined {
+  if (counts === undefined) return undefined
+  const told = Object.entries(counts).filter(([name, value]) => value !== 0 || !known[name])
+  return told.length > 0 ? Object.fromEntries(told) : undefined
+}
+
 function count(
   name: string,
   counts: WireObject,

@@ -45,13 +45,25 @@ export function toMessageParams(
       params.push({
         role,
         content: role === 'user' ? userContent(parts) : textOfAll(parts),
-        ...named(message),
+        ...(dialect.authorNames !== false && named(message)),
       })
     }
   }
   if (shown.length > 0) params.push({ role: 'user', content: userContent(shown) })
-  const sent = params.map(withRefusal)
+  const joined = dialect.oneSystemMessage === true ? withOneSystem(params) : params
+  const sent = joined.map(withRefusal)
   return dialect.userAfterTools ? sent : sent.flatMap(withBridge)
+}
+
+/** Chat templates of Qwen and others refuse a system message that is not the first one. */
+function withOneSystem(params: readonly Param[]): readonly Param[] {
+  const isSystem = ({ role }: Param): boolean => role === 'system'
+  const texts = params.filter(isSystem).map(({ content }) => String(content))
+  if (texts.length === 0) return params
+  return [
+    { role: 'system', content: texts.join('\n\n') },
+    ...params.filter((param) => !isSystem(param)),
+  ]
 }
 
 /** Decides for each position of the history if its reasoning is sent back. */
@@ -81,10 +93,10 @@ function named({ authorName }: Message): Param {
 function assistantParam(
   contents: readonly Content[],
   takesThinking: boolean,
-  { requiredThinkingField: required }: ChatDialect,
+  { requiredThinkingField: required, foreignSignature }: ChatDialect,
 ): Param | undefined {
   const param: Param = { role: 'assistant', content: textOfAll(contents) || null }
-  const calls: unknown[] = []
+  const calls: Param[] = []
   for (const content of contents) {
     const data = recordOf(content.providerData)
     if (content.type === 'function-call')
@@ -94,7 +106,8 @@ function assistantParam(
     else if (content.type === 'reasoning' && takesThinking) addThought(param, content.text, data)
     else if (isOwnAudio(content)) param['audio'] = { id: data['itemId'] }
   }
-  if (calls.length > 0) param['tool_calls'] = calls
+  if (calls.length > 0)
+    param['tool_calls'] = foreignSignature ? signed(calls, foreignSignature) : calls
   const isSaid = ['refusal', 'audio', 'tool_calls'].some((field) => param[field] !== undefined)
   if (param['content'] === null && !isSaid) return undefined
   if (required !== undefined) param[required] ??= ''
@@ -139,6 +152,13 @@ function joined(before: unknown, text: unknown): string {
 function callParam(id: string, name: string, args: string, { type, extra }: WireObject): Param {
   if (type === 'custom') return { id, type, custom: { name, input: args } }
   return { ...recordOf(extra), id, type: 'function', function: { name, arguments: args } }
+}
+
+/** Gemini signs the first call of a turn, and refuses one that is not signed. */
+function signed([first, ...rest]: readonly Param[], thoughtSignature: string): Param[] {
+  if (first?.['extra_content'] !== undefined) return [first, ...rest]
+  const extraContent = { google: { thought_signature: thoughtSignature } }
+  return [{ ...first, extra_content: extraContent }, ...rest]
 }
 
 /** Adds the signature that Gemini puts on a text. */
@@ -197,7 +217,7 @@ function filePart(content: DataContent | UriContent): Param {
     return { type: 'text', text: `[${name ?? mediaType}](${url})` }
   }
   if (kind === 'audio') {
-    const format = mediaType === 'audio/mpeg' ? 'mp3' : mediaType.replace(/^audio\/(x-)?/, '')
+    const format = mediaType === 'audio/mpeg' ? 'mp3' : mediaType.slice('audio/'.length)
     return { type: 'input_audio', input_audio: { data: base64, format } }
   }
   if (kind === 'text') return { type: 'text', text: decodeText(base64) }

@@ -58,6 +58,7 @@ const text = (value: string): Content => ({ type: 'text', text: value })
 
 test('a plain question is a short request', async () => {
   expect(await sent('Hello.', {}, 'Be brief.')).toEqual({
+    stream: false,
     model: 'gpt-4.1',
     messages: [
       { role: 'system', content: 'Be brief.' },
@@ -344,15 +345,15 @@ describe('what a server said goes back as it came', () => {
   test.each(['reasoning_content', 'reasoning'])(
     'thinking in `%s`, within its round of calls',
     async (field) => {
-      const messages = await history('deepseek', { [field]: 'Hm.', tool_calls: calls })
+      const messages = await history('acme', { [field]: 'Hm.', tool_calls: calls })
       const round = [
         message('user', 'Hi'),
         ...messages,
         message('tool', result(idOfCall(messages), [text('1')])),
       ]
 
-      const within = await sentOn('deepseek', round)
-      const later = await sentOn('deepseek', [...round, message('user', 'Thanks')])
+      const within = await sentOn('acme', round)
+      const later = await sentOn('acme', [...round, message('user', 'Thanks')])
       const elsewhere = await sentOn('groq', round)
 
       expect(within[1]).toEqual({

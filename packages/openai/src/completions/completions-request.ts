@@ -8,7 +8,8 @@ import type { OpenAIProviderOptions } from '../connection/openai-provider-option
 import type { ApiRules, PreparedBody } from '../history/history-rules.ts'
 import { historyRules } from '../history/history-rules.ts'
 import { namedSchema } from '../requests/response-format.ts'
-import { completionsDialect, toolParams } from '../requests/tool-params.ts'
+import { refusesSampling } from '../requests/refuses-sampling.ts'
+import { completionsTools, toolParams } from '../requests/tool-params.ts'
 
 /** How Chat Completions wants a history in this dialect. */
 export function completionsHistory(dialect: ChatDialect): ApiRules {
@@ -27,7 +28,7 @@ export function completionsHistory(dialect: ChatDialect): ApiRules {
 
 function fileLoss(
   content: DataContent | UriContent,
-  { images }: ChatDialect,
+  { images, files = true, audio = true }: ChatDialect,
 ): FileLoss | undefined {
   const { kind, fileId, base64, url = '' } = fileSource(content)
   const isInline = base64 !== undefined || url.startsWith('data:')
@@ -38,9 +39,25 @@ function fileLoss(
       ? { words: 'an image behind an address is left out', isLeftOut: true }
       : undefined
   }
-  return fileId === undefined && !isInline
+  const isNamed = fileId === undefined && !isInline
+  if (kind === 'audio' && !audio && !isNamed) return { words: 'sound is left out', isLeftOut: true }
+  if (kind === 'file' && !files && !isNamed) return { words: 'a file is left out', isLeftOut: true }
+  return isNamed
     ? { words: 'a file behind an address is named, not shown', isLeftOut: false }
     : undefined
+}
+
+/** Options of a call that its model or server refuses. */
+export function refusedOptions(
+  { options }: Pick<ChatRequest, 'options'>,
+  clientModel: string | undefined,
+  { seedField }: ChatDialect,
+): readonly ('temperature' | 'topP' | 'seed')[] {
+  const isFixed = refusesSampling(options.model ?? clientModel, options)
+  return [
+    ...(isFixed ? (['temperature', 'topP'] as const) : []),
+    ...(seedField === 'none' ? (['seed'] as const) : []),
+  ]
 }
 
 export interface CompletionsSettings {
@@ -64,10 +81,12 @@ export function completionsBody(
     ...defined({
       model,
       [tokensField(dialect.maxTokensField, model)]: options.maxOutputTokens,
-      temperature: options.temperature,
-      top_p: options.topP,
+      ...(!refusesSampling(model, options) && {
+        temperature: options.temperature,
+        top_p: options.topP,
+      }),
       stop: options.stop?.length === 0 ? undefined : options.stop,
-      seed: options.seed,
+      ...(dialect.seedField !== 'none' && { [dialect.seedField ?? 'seed']: options.seed }),
       reasoning_effort: options.reasoning?.effort,
       response_format: formatParam(request, dialect),
       metadata: options.metadata,
@@ -79,7 +98,7 @@ export function completionsBody(
       prompt_cache_retention: own.promptCacheRetention,
       safety_identifier: own.safetyIdentifier,
     }),
-    ...toolParams(options, own.strictTools ?? false, completionsDialect),
+    ...toolParams(options, own.strictTools ?? false, completionsTools(dialect.provider)),
   }
   return { body: mergeBody(body, own.extraBody), losses: history.losses }
 }

@@ -1,4 +1,10 @@
-import type { ChatResponseUpdate, Content, FinishReason, FunctionCallContent } from '@lamella/core'
+import type {
+  ChatResponseUpdate,
+  Content,
+  FinishReason,
+  FunctionCallContent,
+  Usage,
+} from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
@@ -9,11 +15,12 @@ import {
   listOf,
   recordOf,
   stringOf,
+  TransportFault,
 } from '@lamella/transport'
 import type { ChatDialect } from '../dialects/chat-dialect.ts'
 import { callPieces } from './completions-calls.ts'
 import { CompletionThoughts } from './completions-thoughts.ts'
-import { toUsage } from '../answers/openai-usage.ts'
+import { toUsage, withoutZeros } from '../answers/openai-usage.ts'
 import { toAnnotation, toCitations } from '../answers/to-annotation.ts'
 import type { AnswerMapper, MapperContext } from '../answers/answer-mapper.ts'
 import { requestNotes } from '../answers/answer-mapper.ts'
@@ -40,7 +47,9 @@ export class CompletionsUpdates implements AnswerMapper {
   #model: string | undefined
   #finishReason: FinishReason | undefined
   #hasBegun = false
+  #hasChoice = false
   #hasFinalUsage = false
+  #usage: Usage = {}
   #hasSaid = false
   #hasRefused = false
   readonly #logProbs: unknown[] = []
@@ -49,15 +58,15 @@ export class CompletionsUpdates implements AnswerMapper {
 
   constructor(context: MapperContext, dialect: ChatDialect) {
     this.#context = context
-    this.#calls = new ArrivingCalls(context.toolNames)
+    this.#calls = new ArrivingCalls(context.toolNames, context.aliases)
     this.#dialect = dialect
-    this.#tags = new ThinkingTags(dialect.thinkingTags)
+    this.#tags = new ThinkingTags(dialect.thinkingTags, dialect.beginsInThinking)
     this.#origin = { provider: context.provider, ...(context.model && { model: context.model }) }
   }
 
   /** Not all servers give a reason; `[DONE]` and the count of usage come after the answer, too. */
   end(hasDoneMarker: boolean, updates: ChatResponseUpdate[]): boolean {
-    if (!this.#hasBegun) return false
+    if (!this.#hasChoice) return false
     if (this.#finishReason !== undefined) return true
     // Without a reason, a call that breaks off in its arguments was cut.
     const isComplete = (hasDoneMarker || this.#hasFinalUsage) && this.#calls.areComplete
@@ -67,18 +76,26 @@ export class CompletionsUpdates implements AnswerMapper {
 
   /** Appends the updates of a completion that came in one piece. */
   whole(completion: WireObject, updates: ChatResponseUpdate[]): void {
-    const choice = recordOf(firstChoice(completion))
+    const found = firstChoice(completion)
+    const choice = recordOf(found)
     this.#begin(completion, updates)
-    if (choice['error']) throw new InBandFailure(choice['error'])
+    if (found === undefined && !completion['error']) {
+      throw new TransportFault('server', 'the answer has no choice')
+    }
     this.#delta(recordOf(choice['message']), updates)
     this.#logProbs.push(...listOf(recordOf(choice['logprobs'])['content']))
     this.#endCalls(updates)
     this.#facts(completion, choice, updates)
+    const error = completion['error'] || choice['error']
+    if (error) throw new InBandFailure(error)
+    checkFinish(choice)
   }
 
   map(value: unknown, updates: ChatResponseUpdate[]): void {
     const chunk = recordOf(value)
-    const choice = recordOf(firstChoice(chunk))
+    const found = firstChoice(chunk)
+    const choice = recordOf(found)
+    this.#hasChoice ||= found !== undefined
     if (!this.#hasBegun) {
       // Azure sends the verdict on the prompt first, in a chunk without id and choice.
       if (stringOf(chunk['id']) === undefined && listOf(chunk['choices']).length === 0) {
@@ -94,6 +111,7 @@ export class CompletionsUpdates implements AnswerMapper {
     if (usage && listOf(chunk['choices']).length === 0) this.#hasFinalUsage = true
     if (finish || usage) this.#facts(chunk, choice, updates)
     else this.#extras(chunk, updates)
+    checkFinish(choice)
   }
 
   #begin(payload: WireObject, updates: ChatResponseUpdate[]): void {
@@ -255,7 +273,9 @@ export class CompletionsUpdates implements AnswerMapper {
       this.#finishReason = this.#toFinishReason(finish)
       this.#endThought(updates)
     }
-    const usage = toUsage(payload['usage'] ?? groqUsage(payload), this.#dialect.usage)
+    const counts = toUsage(payload['usage'] ?? groqUsage(payload), this.#dialect.usage)
+    const usage = withoutZeros(counts, this.#usage)
+    this.#usage = { ...this.#usage, ...usage }
     const responseId = stringOf(payload['id'])
     const model = stringOf(payload['model'])
     if (finish !== undefined) this.#cite(toCitations(payload['citations']), updates)
@@ -305,6 +325,23 @@ export class CompletionsUpdates implements AnswerMapper {
 
   #emit(updates: ChatResponseUpdate[], content: Content): void {
     updates.push({ contents: [content], messageId: this.#messageId })
+  }
+}
+
+/** Reasons by which servers say that an answer broke off. OpenRouter has the word of its provider beside its own. */
+const broken = new Set([
+  'error',
+  'network_error',
+  'abort',
+  'aborted',
+  'insufficient_system_resource',
+])
+
+function checkFinish({ finish_reason: reason, native_finish_reason: native }: WireObject): void {
+  for (const word of [reason, native]) {
+    const code = stringOf(word)?.toLowerCase()
+    if (code === undefined || !broken.has(code)) continue
+    throw new InBandFailure({ code, message: `The answer broke off: ${code}.` })
   }
 }
 

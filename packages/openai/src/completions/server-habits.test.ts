@@ -1,5 +1,5 @@
 import type { ChatResponse, Content } from '@lamella/core'
-import { foldUpdates, isProviderError } from '@lamella/core'
+import { foldUpdates, isProviderError, tool } from '@lamella/core'
 import { clientRequest, collect } from '@lamella/testing'
 import { answer, RawServer } from '@lamella/testing/raw-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -13,6 +13,9 @@ beforeAll(async () => {
   server = await RawServer.start()
 })
 afterAll(() => server.stop())
+
+// Names that come in pieces are known by the tools of the request.
+const weather = tool({ name: 'get_weather', description: '', execute: () => '' })
 
 /** Reads an answer and describes it in the words of the table. */
 async function read({ dialect, ...habit }: AnswerHabit, size: number): Promise<object> {
@@ -29,7 +32,7 @@ async function read({ dialect, ...habit }: AnswerHabit, size: number): Promise<o
     model: 'm',
     dialect,
   })
-  const request = clientRequest('Hi', { transportRetries: 0 })
+  const request = clientRequest('Hi', { transportRetries: 0, tools: [weather] })
   try {
     return summary(
       text === undefined

@@ -14,9 +14,12 @@ export class ThinkingTags {
   #held = ''
   #end = ''
 
-  constructor(names: readonly string[]) {
+  /** With `beginsInThinking`, the tag that opens the reasoning stood in the prompt. */
+  constructor(names: readonly string[], beginsInThinking = false) {
     this.#names = names
-    this.#state = names.length > 0 ? 'start' : 'text'
+    const [first] = names
+    this.#state = first === undefined ? 'text' : beginsInThinking ? 'thinking' : 'start'
+    if (beginsInThinking) this.#end = `</${first}>`
   }
 
   /** True while nothing more can be thinking, so that pieces pass as they are. */

@@ -2,6 +2,7 @@ import type { ChatOptions, ChatRequest, ChatResponse, ChatResponseUpdate } from 
 import { foldUpdates, ProviderError } from '@lamella/core'
 import type {
   ApiRequest,
+  ArgumentAliases,
   EventMapper,
   FailureContext,
   TransportCall,
@@ -38,6 +39,8 @@ export interface OpenAICall {
   readonly replay: FailureContext['replay']
   /** Options that this API has no field for. */
   readonly unknownOptions: readonly (keyof ChatOptions)[]
+  /** Names of properties that the request changes. */
+  readonly aliases: ArgumentAliases
   readonly metadataOf: MapperContext['metadataOf']
   readonly annotationsOf?: MapperContext['annotationsOf']
   /** Path of the API, such as `/responses`. */
@@ -47,7 +50,8 @@ export interface OpenAICall {
 
 /** A call whose answer comes in one piece. */
 export async function callWhole(call: OpenAICall): Promise<ChatResponse> {
-  return responseOf(call, await readAnswer(call, { body: call.body }))
+  // Some servers stream unless they are told not to.
+  return responseOf(call, await readAnswer(call, { body: { stream: false, ...call.body } }))
 }
 
 /** Sends a request of a call and reads the JSON that it is answered with. */
@@ -99,7 +103,7 @@ export function readEvents(
     toError,
     open: (signal) => send(call, request, signal),
     mapper: () => mapper,
-    errorIn: (event, name) => event['error'] || (name === 'error' ? event : undefined),
+    errorIn,
     headerUpdates: (headers) => factsOf(headers, call),
     timeouts: call.connection,
   })
@@ -137,6 +141,13 @@ export function transportOf(call: OpenAICall): Omit<TransportCall, 'open'> {
     toError: (cause, known) =>
       toProviderError(cause, { ...failure, ...known, requestId: requestIdIn(known.headers) }),
   }
+}
+
+/** The error that an event of a stream is. Old servers put its fields where those of a chunk stand. */
+function errorIn(event: WireObject, name: string): unknown {
+  if (event['error']) return event['error']
+  if (name === 'error' || event['object'] === 'error') return event
+  return isAnswer(event) || 'response' in event ? undefined : reportIn(event)
 }
 
 function isAnswer(body: WireObject): boolean {
@@ -184,7 +195,7 @@ function send(call: OpenAICall, request: CallRequest, signal: AbortSignal): Prom
 }
 
 function mapperContext(call: OpenAICall): MapperContext {
-  const { unknownOptions, connection, request, model, body, losses } = call
+  const { unknownOptions, connection, request, model, body, losses, aliases } = call
   const { metadataOf, annotationsOf } = call
   const conversationId = stringOf(body['conversation'])
   const ignored = unknownOptions.filter((name) => request.options[name] !== undefined)
@@ -192,7 +203,17 @@ function mapperContext(call: OpenAICall): MapperContext {
   const { provider } = connection
   const own = { metadataOf, annotationsOf }
   const toolNames = (request.options.tools ?? []).map(({ name }) => name)
-  return { provider, model, conversationId, ignored, losses, toolNames, audioFormat, ...own }
+  return {
+    provider,
+    model,
+    conversationId,
+    ignored,
+    losses,
+    toolNames,
+    aliases,
+    audioFormat,
+    ...own,
+  }
 }
 
 function failureContext({ connection, request, replay }: OpenAICall): OpenAIFailure {

@@ -51,6 +51,20 @@ export interface ChatDialect {
   readonly jsonObject: boolean
   /** Images in a user message: any, only those in the request, or none. */
   readonly images: 'any' | 'inline' | 'none'
+  /** True if a message may have files such as PDFs. @default true */
+  readonly files?: boolean | undefined
+  /** True if a message may have sound. @default true */
+  readonly audio?: boolean | undefined
+  /** True if a message may name its author. @default true */
+  readonly authorNames?: boolean | undefined
+  /** Field for `seed`, or none if the server refuses it. @default 'seed' */
+  readonly seedField?: 'seed' | 'random_seed' | 'none' | undefined
+  /** True if the only system message is the first one: all others are joined with it. @default false */
+  readonly oneSystemMessage?: boolean | undefined
+  /** Signature for calls of other providers, if the server refuses a call without one. @default none */
+  readonly foreignSignature?: string | undefined
+  /** True if answers begin within the reasoning, with only the tag that ends it. @default false */
+  readonly beginsInThinking?: boolean | undefined
   /** True if a refusal has its own field. Otherwise it is sent back as text. */
   readonly refusals: boolean
   /** True if a user message may follow tool results. Otherwise an assistant message is inserted. */

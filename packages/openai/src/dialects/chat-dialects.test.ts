@@ -327,3 +327,103 @@ test('a signature of Gemini beside the text goes back beside it', async () => {
     extra_content: { google: { thought_signature: 'sig' } },
   })
 })
+
+describe('fields that a server refuses', () => {
+  test('the name of a provider selects its dialect where the address does not', async () => {
+    const { provider } = dialectOf(undefined, server.baseURL, 'deepseek')
+    expect([provider, dialectOf(undefined, server.baseURL, 'acme').provider]).toEqual([
+      'deepseek',
+      'openai',
+    ])
+  })
+
+  test('Groq gets no names of authors, and Mistral its own field for a seed', async () => {
+    const named = { ...user(text('Hi')), authorName: 'ada' }
+
+    expect((await sent('groq', [named])).messages).toEqual([{ role: 'user', content: 'Hi' }])
+    const { body } = await sent('mistral', 'Hi', { seed: 7 })
+    expect([body['seed'], body['random_seed']]).toEqual([undefined, 7])
+  })
+
+  test.each(['vllm', 'llamacpp', 'lmstudio', 'ollama'] as const)(
+    '%s gets one system message, in front',
+    async (dialect) => {
+      const client = open(dialect)
+      const history = [
+        { role: 'system', contents: [text('Two.')] } as const,
+        user(text('Hi')),
+        { role: 'system', contents: [text('Three.')] } as const,
+        user(text('Ho')),
+      ]
+
+      await client.respond({ ...clientRequest(history), instructions: 'One.' })
+
+      expect(
+        server.last.body.messages.map(({ role, content }: Received) => [role, content]),
+      ).toEqual([
+        ['system', 'One.\n\nTwo.\n\nThree.'],
+        ['user', 'Hi'],
+        ['user', 'Ho'],
+      ])
+    },
+  )
+
+  test.each([
+    ['ollama', 'application/pdf', 'a file is left out'],
+    ['ollama', 'audio/wav', 'sound is left out'],
+    ['deepseek', 'application/pdf', 'a file is left out'],
+    ['vllm', 'application/pdf', 'a file is left out'],
+  ] as const)('%s gets no %s, which the losses name', async (dialect, mediaType, words) => {
+    const { messages, losses } = await sent(dialect, [
+      user(text('See.'), { type: 'data', mediaType, data: 'AAAA' }),
+    ])
+
+    expect(JSON.stringify(messages)).not.toContain('AAAA')
+    expect(losses).toEqual([words])
+  })
+
+  test('Gemini gets a signature with calls of other models', async () => {
+    const { messages } = await sent('gemini', [
+      user(text('Hi')),
+      said('acme', call('a'), call('b')),
+      told('a', text('1')),
+      told('b', text('2')),
+    ])
+
+    const [first, second] = messages[1]!['tool_calls'] as Readonly<Record<string, unknown>>[]
+    expect(first!['extra_content']).toEqual({
+      google: { thought_signature: 'skip_thought_signature_validator' },
+    })
+    expect(second).not.toHaveProperty('extra_content')
+  })
+
+  test.each([
+    ['audio/vnd.wave', 'wav'],
+    ['audio/wave', 'wav'],
+    ['AUDIO/MPEG; rate=1', 'mp3'],
+    ['audio/webm;codecs=opus', 'webm'],
+  ])('sound of type %s is sent as %s', async (mediaType, format) => {
+    const { messages } = await sent('openai', [user({ type: 'data', mediaType, data: 'AAAA' })])
+
+    expect(messages[0]!['content']).toEqual([
+      { type: 'input_audio', input_audio: { data: 'AAAA', format } },
+    ])
+  })
+
+  test('an answer that begins within its reasoning is read by option', async () => {
+    const { whole } = completionsRecording({ content: 'Hm.</think>\n\n42' })
+    const own = await RawServer.start(answer(whole))
+    const dialect = { ...chatDialects.vllm, beginsInThinking: true }
+
+    const response = await open(dialect, { baseURL: own.baseURL }).respond(clientRequest())
+    await own.stop()
+
+    expect(response.text).toBe('42')
+    expect(response.messages[0]!.contents[0]).toMatchObject({ type: 'reasoning', text: 'Hm.' })
+  })
+})
+
+interface Received {
+  readonly role: string
+  readonly content: unknown
+}

@@ -65,7 +65,12 @@ function known(): Readonly<Record<ChatDialectName, ChatDialect>> {
     refusals: false,
     maxTokensField: 'max_tokens',
     thinkingTags: ['think'],
+    files: false,
+    audio: false,
   }
+
+  /** A server that anybody runs. Chat templates of many models take one system message, in front. */
+  const local: ChatDialect = { ...open, oneSystemMessage: true }
 
   return {
     openai,
@@ -84,7 +89,6 @@ function known(): Readonly<Record<ChatDialectName, ChatDialect>> {
       requiredThinkingField: 'reasoning_content',
       images: 'none',
       thinkingTags: [],
-      finishReasons: { insufficient_system_resource: 'error' },
       usage: { cachedInputTokens: 'prompt_cache_hit_tokens' },
     },
     /**
@@ -97,6 +101,8 @@ function known(): Readonly<Record<ChatDialectName, ChatDialect>> {
       hosts: ['api.mistral.ai'],
       thinking: 'always',
       callIds: { maxLength: 9, isExact: true },
+      audio: true,
+      seedField: 'random_seed',
       userAfterTools: false,
       thinkingTags: [],
       finishReasons: { model_length: 'length' },
@@ -106,6 +112,7 @@ function known(): Readonly<Record<ChatDialectName, ChatDialect>> {
       ...open,
       provider: 'groq',
       hosts: ['api.groq.com'],
+      authorNames: false,
       maxTokensField: 'max_completion_tokens',
     },
     /** https://docs.together.ai/reference/chat-completions-1 */
@@ -122,6 +129,8 @@ function known(): Readonly<Record<ChatDialectName, ChatDialect>> {
       provider: 'openrouter',
       hosts: ['openrouter.ai'],
       thinking: 'always',
+      files: true,
+      audio: true,
       refusals: true,
       thinkingTags: [],
     },
@@ -134,6 +143,11 @@ function known(): Readonly<Record<ChatDialectName, ChatDialect>> {
       hosts: ['generativelanguage.googleapis.com', 'aiplatform.googleapis.com'],
       thinking: 'never',
       thinkingTags: ['thought'],
+      files: true,
+      audio: true,
+      // Gemini 3 refuses a call without a signature, and names this one for calls of other models.
+      // https://ai.google.dev/gemini-api/docs/thought-signatures, 2026-11.
+      foreignSignature: 'skip_thought_signature_validator',
       errorCodes: { RESOURCE_EXHAUSTED: 'rate_limit', UNAVAILABLE: 'overloaded' },
     },
     /** https://platform.claude.com/docs/en/api/openai-sdk */
@@ -142,6 +156,7 @@ function known(): Readonly<Record<ChatDialectName, ChatDialect>> {
       provider: 'anthropic-compatible',
       hosts: ['api.anthropic.com'],
       thinking: 'never',
+      files: true,
       thinkingTags: [],
     },
     /** https://docs.x.ai/docs/api-reference */
@@ -156,15 +171,16 @@ function known(): Readonly<Record<ChatDialectName, ChatDialect>> {
       usage: { cachedInputTokens: 'cached_tokens' },
     },
     /** Images in the request only. https://docs.ollama.com/openai */
-    ollama: { ...open, provider: 'ollama', images: 'inline' },
+    ollama: { ...local, provider: 'ollama', images: 'inline' },
     /** https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html */
-    vllm: { ...open, provider: 'vllm' },
+    vllm: { ...local, provider: 'vllm', audio: true },
     /** `json_object` is refused. https://lmstudio.ai/docs/app/api/structured-output */
-    lmstudio: { ...open, provider: 'lmstudio', jsonObject: false, images: 'inline' },
+    lmstudio: { ...local, provider: 'lmstudio', jsonObject: false, images: 'inline' },
     /** https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md */
     llamacpp: {
-      ...open,
+      ...local,
       provider: 'llamacpp',
+      audio: true,
       errorCodes: { exceed_context_size_error: 'context_length' },
     },
     /** https://docs.litellm.ai/docs/reasoning_content */
@@ -172,10 +188,14 @@ function known(): Readonly<Record<ChatDialectName, ChatDialect>> {
   }
 }
 
-/** The dialect of the option, else that of the host, else the one for servers that are not known. */
+/**
+ * The dialect of the option, else that of the host, else that of the name of the provider, else the one
+ * for servers that are not known.
+ */
 export function dialectOf(
   option: ChatDialectName | ChatDialect | undefined,
   address: string,
+  provider?: string,
 ): ChatDialect {
   if (typeof option === 'object') return option
   if (option !== undefined) return chatDialects[option]
@@ -183,6 +203,12 @@ export function dialectOf(
   const all = Object.values(chatDialects)
   return (
     all.find(({ hosts }) => hosts.some((name) => host === name || host.endsWith(`.${name}`))) ??
+    all.find(
+      (dialect) =>
+        dialect !== chatDialects.openai &&
+        dialect.provider === provider &&
+        dialect !== chatDialects.compatible,
+    ) ??
     chatDialects.compatible
   )
 }

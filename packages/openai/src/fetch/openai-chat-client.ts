@@ -15,8 +15,11 @@ import {
   markConversation,
   markMetadata,
   prepareHistory,
+  reportTools,
   recordOf,
 } from '@lamella/transport'
+import { refusesSampling } from '../requests/refuses-sampling.ts'
+import { responsesDialect } from '../requests/tool-params.ts'
 import { historyRules } from '../history/history-rules.ts'
 import {
   callInBackground,
@@ -160,7 +163,14 @@ export class OpenAIChatClient extends BaseChatClient {
       losses: this.#losses,
       own: readProviderOptions(request, this.provider),
       replay: responsesReplay(body),
-      unknownOptions: ['stop', 'seed'],
+      unknownOptions: [
+        'stop',
+        'seed',
+        ...(refusesSampling(request.options.model ?? this.model, request.options)
+          ? (['temperature', 'topP'] as const)
+          : []),
+      ],
+      aliases: reportTools(request, this.provider, responsesDialect.schemas),
       metadataOf: this.metadataOf?.bind(this),
       path: '/responses',
       mapper: (context) => new ResponsesUpdates(context),

@@ -4,7 +4,11 @@ import { BaseChatClient } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import type { ChatDialect } from '../dialects/chat-dialect.ts'
 import { chatDialects, dialectOf } from '../dialects/chat-dialects.ts'
-import { completionsBody, completionsHistory } from '../completions/completions-request.ts'
+import {
+  completionsBody,
+  completionsHistory,
+  refusedOptions,
+} from '../completions/completions-request.ts'
 import { CompletionsUpdates } from '../completions/completions-updates.ts'
 import type { OpenAICall } from '../connection/openai-call.ts'
 import { callOptions, callStreamed, callWhole } from '../connection/openai-call.ts'
@@ -15,7 +19,8 @@ import type { CompletionsOptions } from '../connection/completions-options.ts'
 import { completionsRules } from '../connection/completions-options.ts'
 import { readProviderOptions } from '../connection/openai-provider-options.ts'
 import type { PreparedHistory } from '@lamella/transport'
-import { prepareHistory } from '@lamella/transport'
+import { prepareHistory, reportTools } from '@lamella/transport'
+import { completionsTools } from '../requests/tool-params.ts'
 import { historyRules } from '../history/history-rules.ts'
 
 const owner = 'OpenAIChatCompletionsClient'
@@ -116,7 +121,12 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
       losses: this.#losses,
       own: readProviderOptions(request, this.provider),
       replay: 'safe',
-      unknownOptions: [],
+      unknownOptions: refusedOptions(request, this.model, this.#dialect),
+      aliases: reportTools(
+        request,
+        this.provider,
+        completionsTools(this.#dialect.provider).schemas,
+      ),
       metadataOf: this.metadataOf?.bind(this),
       annotationsOf: this.annotationsOf?.bind(this),
       path: '/chat/completions',
@@ -125,14 +135,25 @@ export class OpenAIChatCompletionsClient extends BaseChatClient {
   }
 }
 
+const optionalFields = {
+  requiredThinkingField: 'string?',
+  files: 'any',
+  audio: 'any',
+  authorNames: 'any',
+  seedField: 'string?',
+  oneSystemMessage: 'any',
+  foreignSignature: 'string?',
+  beginsInThinking: 'any',
+} as const
+
 function checkedDialect(options: OpenAIChatCompletionsClientOptions): ChatDialect {
   const { dialect } = options
   if (typeof dialect === 'string') {
     checkOptions(owner, { dialect }, { dialect: Object.keys(chatDialects) })
   } else if (dialect !== undefined) {
     const rules = Object.keys(chatDialects.openai).map((name) => [name, 'any'] as const)
-    const all = { ...Object.fromEntries(rules), requiredThinkingField: 'string?' as const }
-    checkOptions(`${owner}: \`dialect\``, dialect, all as OptionRules<ChatDialect>)
+    const all = { ...Object.fromEntries(rules), ...optionalFields }
+    checkOptions(`${owner}: \`dialect\``, dialect, all as unknown as OptionRules<ChatDialect>)
   }
-  return dialectOf(dialect, addressOf(options))
+  return dialectOf(dialect, addressOf(options), options.provider)
 }

@@ -29,7 +29,8 @@ const byExtension: Readonly<Record<string, string>> = {
 /** Reads a file part. A URI without a media type is told by its ending, and is an image if that tells nothing. */
 export function fileSource(content: DataContent | UriContent): FileSource {
   if (content.type === 'data') {
-    const { mediaType, name, data } = content
+    const { name, data } = content
+    const mediaType = plainType(content.mediaType)
     const base64 = toBase64(data)
     return {
       kind: kindOf(mediaType),
@@ -42,7 +43,7 @@ export function fileSource(content: DataContent | UriContent): FileSource {
   const { uri, name } = content
   const [, mediaTypeIn] = /^data:([^;,]+)[;,]/.exec(uri) ?? []
   const ending = /\.(\w+)(?:[?#]|$)/.exec(name ?? uri)?.[1]?.toLowerCase() ?? ''
-  const mediaType = content.mediaType ?? mediaTypeIn ?? byExtension[ending] ?? 'image/*'
+  const mediaType = plainType(content.mediaType ?? mediaTypeIn ?? byExtension[ending] ?? 'image/*')
   const place = isFileId(uri) ? { fileId: uri } : { url: uri }
   const kind = kindOf(mediaType)
   // An id says nothing about the file.
@@ -72,6 +73,21 @@ export function fileName({ name, mediaType }: FileSource): string {
   if (name !== undefined) return name
   const [ending = 'bin'] = Object.entries(byExtension).find(([, type]) => type === mediaType) ?? []
   return `file.${ending}`
+}
+
+const sameTypes: Readonly<Record<string, string>> = {
+  'image/jpg': 'image/jpeg',
+  'audio/wave': 'audio/wav',
+  'audio/vnd.wave': 'audio/wav',
+  'audio/x-wav': 'audio/wav',
+  'audio/mp3': 'audio/mpeg',
+  'audio/x-mp3': 'audio/mpeg',
+}
+
+/** One spelling of a media type: without parameters, in small letters. */
+function plainType(mediaType: string): string {
+  const type = mediaType.split(';')[0]!.trim().toLowerCase()
+  return sameTypes[type] ?? type.replace(/^audio\/x-/, 'audio/')
 }
 
 function kindOf(mediaType: string): FileSource['kind'] {

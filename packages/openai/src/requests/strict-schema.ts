@@ -75,6 +75,9 @@ function strictPart(
 ): JsonSchema | undefined {
   if (typeof part !== 'object' || part === null || Array.isArray(part) || depth > deepest)
     return undefined
+  // OpenAI refuses words beside a reference, such as its description.
+  const { $ref: reference } = recordOf(part)
+  if (typeof reference === 'string') return isNoted(part) ? { $ref: reference } : undefined
   const strict: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(part)) {
     if (annotations.has(keyword)) continue
@@ -99,6 +102,12 @@ function strictPart(
   // A part that allows anything cannot be guaranteed.
   const saysSomething = ['type', 'enum', 'const', 'anyOf', '$ref'].some((word) => word in strict)
   return saysSomething ? strict : undefined
+}
+
+function isNoted(part: object): boolean {
+  return Object.keys(part).every(
+    (word) => ['$ref', 'title', 'description'].includes(word) || annotations.has(word),
+  )
 }
 
 function strictValue(

@@ -1,10 +1,13 @@
 import type { ChatOptions, JsonSchema, ToolDefinition } from '@lamella/core'
 import type { HostedTool } from '@lamella/core/authoring'
-import { stringOf } from '@lamella/transport'
+import type { SchemaRules } from '@lamella/transport'
+import { fitSchema, fitTools, stringOf } from '@lamella/transport'
 import { strictSchema } from './strict-schema.ts'
 
 /** How one API writes a function tool and the wish for one. */
 export interface ToolDialect {
+  /** Rules of the API for schemas of tools. */
+  readonly schemas: SchemaRules
   readonly functionTool: (tool: FunctionParams) => unknown
   readonly functionChoice: (name: string) => unknown
   readonly hostedChoice: (type: string, definition: HostedTool['definition']) => unknown
@@ -19,7 +22,14 @@ export interface FunctionParams {
   readonly isDeferred: boolean
 }
 
+/** OpenAI takes properties of any name. */
+const anyNames: SchemaRules = {}
+
+/** Models of every maker, of whom some take only these names. */
+const plainNames: SchemaRules = { propertyName: /^[\w.-]{1,64}$/ }
+
 export const responsesDialect: ToolDialect = {
+  schemas: anyNames,
   functionTool: ({ isDeferred, ...tool }) => ({
     type: 'function',
     ...tool,
@@ -33,7 +43,8 @@ export const responsesDialect: ToolDialect = {
   }),
 }
 
-export const completionsDialect: ToolDialect = {
+const openaiCompletions: ToolDialect = {
+  schemas: anyNames,
   functionTool: ({ strict, name, description, parameters }) => ({
     type: 'function',
     // Servers that only resemble OpenAI's may not know the field.
@@ -44,16 +55,27 @@ export const completionsDialect: ToolDialect = {
     type === 'custom' ? { type, custom: { name: stringOf(name) ?? nameIn(custom) } } : { type },
 }
 
+const otherCompletions: ToolDialect = { ...openaiCompletions, schemas: plainNames }
+
+/** How Chat Completions of a server writes tools. */
+export function completionsTools(provider: string): ToolDialect {
+  return provider.includes('openai') ? openaiCompletions : otherCompletions
+}
+
 /** The fields of the request that are about tools: none without a tool, as the API wants it. */
 export function toolParams(
-  { tools = [], toolChoice, allowParallelToolCalls }: ChatOptions,
+  { tools: given = [], toolChoice, allowParallelToolCalls }: ChatOptions,
   strictTools: boolean,
   dialect: ToolDialect,
 ): Readonly<Record<string, unknown>> {
+  const tools = fitTools(given, dialect.schemas)
   if (tools.length === 0) return {}
+  const chosen = typeof toolChoice === 'object' ? toolChoice.functionName : undefined
+  const isOffered = chosen === undefined || tools.some(({ name }) => name === chosen)
   return {
     tools: tools.map((tool) => toolParam(tool, strictTools, dialect)),
-    ...(toolChoice !== undefined && { tool_choice: choiceParam(toolChoice, tools, dialect) }),
+    ...(toolChoice !== undefined &&
+      isOffered && { tool_choice: choiceParam(toolChoice, tools, dialect) }),
     ...(allowParallelToolCalls !== undefined && { parallel_tool_calls: allowParallelToolCalls }),
   }
 }
@@ -65,17 +87,10 @@ function toolParam(tool: ToolDefinition, strictTools: boolean, dialect: ToolDial
   return dialect.functionTool({
     name,
     description,
-    parameters: strict ?? withProperties(jsonSchema),
+    parameters: strict ?? fitSchema(jsonSchema, dialect.schemas)!,
     strict: strict !== undefined,
     isDeferred: metadata?.['deferLoading'] === true,
   })
-}
-
-/** OpenAI refuses an object schema without `properties`. */
-function withProperties(schema: JsonSchema): JsonSchema {
-  return schema['type'] === 'object' && schema['properties'] === undefined
-    ? { ...schema, properties: {} }
-    : schema
 }
 
 function choiceParam(

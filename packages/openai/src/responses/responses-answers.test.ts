@@ -5,6 +5,7 @@ import { clientRequest, collect } from '@lamella/testing'
 import { answer, RawServer } from '@lamella/testing/raw-server'
 import type { Recording } from '../../fixtures/responses-recording.ts'
 import { responsesRecording, responsesSse } from '../../fixtures/responses-recording.ts'
+import { withProviderIds } from '../../../../tests/provider-harness/provider-ids.ts'
 import { OpenAIChatClient } from '../openai-chat-client.ts'
 
 let server: RawServer
@@ -136,12 +137,12 @@ const recordings: Readonly<Record<string, Recording>> = {
 
 async function whole({ whole: body }: Recording): Promise<ChatResponse> {
   server.handler = answer(body)
-  return client.respond(clientRequest())
+  return withProviderIds(await client.respond(clientRequest()))
 }
 
 async function streamed({ sse }: Recording, size = 0): Promise<ChatResponse> {
   server.handler = answer(sse, { size })
-  return foldUpdates(await collect(client.stream(clientRequest())))
+  return withProviderIds(foldUpdates(await collect(client.stream(clientRequest()))))
 }
 
 function contentsOf(response: ChatResponse): readonly Content[] {
@@ -274,7 +275,7 @@ test('parallel calls have an index each, however their arguments are mixed', asy
   expect(calls.map((content) => content.type === 'function-call' && content.index)).toEqual([
     0, 1, 0, 1, 0, 1,
   ])
-  expect(foldUpdates(updates)).toMatchObject({
+  expect(withProviderIds(foldUpdates(updates))).toMatchObject({
     finishReason: 'tool-calls',
     functionCalls: [
       { callId: 'call_0', arguments: '{"a":1}' },
@@ -362,7 +363,7 @@ test('a free-text call is told from one with JSON', async () => {
       name: 'sql',
       arguments: 'SELECT 1',
       origin,
-      providerData: { itemId: 'ctc_1', type: 'custom' },
+      providerData: { callId: 'call_1', itemId: 'ctc_1', type: 'custom' },
     },
   ])
 })
@@ -392,4 +393,157 @@ test('an answer in a conversation that OpenAI keeps names it', async () => {
 
   expect(await ask('conv_1')).toMatchObject({ conversationId: 'conv_1' })
   expect(await ask('resp_0')).not.toHaveProperty('conversationId')
+})
+
+type Wire = Readonly<Record<string, unknown>>
+
+describe('items that a server names in its own way', () => {
+  const start = { type: 'response.created', response: { id: 'resp_1', status: 'in_progress' } }
+  const end = (...output: readonly object[]): Wire => ({
+    type: 'response.completed',
+    response: { id: 'resp_1', status: 'completed', output },
+  })
+  const pay = (number: number, more: object = {}) => ({
+    type: 'function_call',
+    id: `fc_${number}`,
+    call_id: `call_${number}`,
+    name: 'pay',
+    arguments: `{"n":${number}}`,
+    ...more,
+  })
+  const say = {
+    type: 'message',
+    id: 'msg_1',
+    role: 'assistant',
+    content: [{ type: 'output_text', text: 'I pay.' }],
+  }
+  const at = (index: number, item: Readonly<Record<string, unknown>>, ids = '') => {
+    const id = `${String(item['id'])}${ids}`
+    const isMessage = item['type'] === 'message'
+    const begun = isMessage ? { ...item, content: [] } : { ...item, arguments: '' }
+    const piece = isMessage
+      ? { type: 'response.output_text.delta', content_index: 0, delta: 'I pay.' }
+      : { type: 'response.function_call_arguments.delta', delta: item['arguments'] }
+    return [
+      { type: 'response.output_item.added', output_index: index, item: begun },
+      { ...piece, output_index: index, item_id: id },
+      {
+        type: 'response.output_item.done',
+        output_index: index,
+        item: { ...item, id: `${id}${ids}` },
+      },
+    ]
+  }
+  const read = async (...events: readonly Wire[]): Promise<unknown> => {
+    const { text, functionCalls } = await streamed({ sse: responsesSse(events) } as Recording)
+    return [text, functionCalls.map((made) => `${made.callId} ${made.arguments}`)]
+  }
+
+  test.each([
+    ['a text, then a call', [say, pay(1)], ['I pay.', ['call_1 {"n":1}']]],
+    ['a call, then a text', [pay(1), say], ['I pay.', ['call_1 {"n":1}']]],
+    ['two calls', [pay(1), pay(2)], ['', ['call_1 {"n":1}', 'call_2 {"n":2}']]],
+    [
+      'two calls with one id of a call',
+      [pay(1), pay(2, { call_id: 'call_1' })],
+      ['', ['call_1 {"n":1}', 'call_1 {"n":2}']],
+    ],
+  ])('at one index: %s', async (_, items, expected) => {
+    const events = items.flatMap((item) => at(0, item))
+
+    expect(await read(start, ...events, end(...items))).toEqual(expected)
+  })
+
+  test('with ids that change from event to event', async () => {
+    const items = [say, pay(1), pay(2)]
+    const events = items.flatMap((item, index) => at(index, item, '-x'))
+
+    expect(await read(start, ...events, end(...items))).toEqual([
+      'I pay.',
+      ['call_1 {"n":1}', 'call_2 {"n":2}'],
+    ])
+  })
+
+  test.each([
+    ['an object, whole', [end(pay(1, { arguments: { n: 1 } }))]],
+    ['an object, in each event', [...at(0, pay(1, { arguments: { n: 1 } })), end()]],
+    [
+      'all of them in each event',
+      [
+        { type: 'response.output_item.added', output_index: 0, item: pay(1) },
+        {
+          type: 'response.function_call_arguments.delta',
+          output_index: 0,
+          item_id: 'fc_1',
+          delta: '{"n":1}',
+        },
+        {
+          type: 'response.function_call_arguments.done',
+          output_index: 0,
+          item_id: 'fc_1',
+          arguments: '{"n":1}',
+        },
+        end(pay(1)),
+      ],
+    ],
+    [
+      '`{}` at first',
+      [
+        { type: 'response.output_item.added', output_index: 0, item: pay(1, { arguments: '{}' }) },
+        {
+          type: 'response.function_call_arguments.delta',
+          output_index: 0,
+          item_id: 'fc_1',
+          delta: '{"n":1}',
+        },
+        end(pay(1)),
+      ],
+    ],
+    [
+      'only in the event that ends them',
+      [
+        { type: 'response.output_item.added', output_index: 0, item: pay(1, { arguments: '' }) },
+        {
+          type: 'response.function_call_arguments.done',
+          output_index: 0,
+          item_id: 'fc_1',
+          arguments: '{"n":1}',
+        },
+        end(),
+      ],
+    ],
+  ])('arguments as %s', async (_, events) => {
+    expect(await read(start, ...events)).toEqual(['', ['call_1 {"n":1}']])
+  })
+
+  test.each([
+    [
+      'only in `output_text.done`',
+      [
+        { type: 'response.output_text.done', output_index: 0, item_id: 'msg_1', text: 'I pay.' },
+        end(),
+      ],
+    ],
+    [
+      'more of it in `output_text.done`',
+      [
+        { type: 'response.output_text.delta', output_index: 0, item_id: 'msg_1', delta: 'I' },
+        { type: 'response.output_text.done', output_index: 0, item_id: 'msg_1', text: 'I pay.' },
+        end(),
+      ],
+    ],
+    ['as a string', [end({ ...say, content: 'I pay.' })]],
+  ])('a text that comes %s', async (_, events) => {
+    expect(await read(start, ...events)).toEqual(['I pay.', []])
+  })
+
+  test('a chat completion is a failure that names the other client', async () => {
+    const completion = { id: 'c1', choices: [{ index: 0, message: { content: 'Hi.' } }] }
+    server.handler = answer(completion)
+    const plain = client.respond(clientRequest())
+    await expect(plain).rejects.toThrow(/chat completion.*OpenAIChatCompletionsClient/)
+
+    const chunk = { id: 'c1', choices: [{ index: 0, delta: { content: 'Hi.' } }] }
+    await expect(read(chunk)).rejects.toThrow(/OpenAIChatCompletionsClient/)
+  })
 })

@@ -42,7 +42,20 @@ export function toInput(messages: readonly Message[]): Item[] {
     }
   }
   showFiles()
-  return items
+  return withOwnIds(items)
+}
+
+/** Servers that number their items anew in each response refuse an id that they find twice. */
+function withOwnIds(items: readonly Item[]): Item[] {
+  const counts = new Map<string, number>()
+  return items.map((item) => {
+    const id = stringOf(item['id'])
+    // An approval is answered by this id.
+    if (id === undefined || item['type'] === 'mcp_approval_request') return item
+    const count = (counts.get(id) ?? 0) + 1
+    counts.set(id, count)
+    return count === 1 ? item : { ...item, id: `${id}_${count}` }
+  })
 }
 
 function toolItem(content: Content, freeTextCalls: ReadonlySet<string>): Item[] {

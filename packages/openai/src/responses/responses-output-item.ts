@@ -1,7 +1,6 @@
 import type { Content } from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
-import { createId } from '@lamella/core'
-import type { WireObject } from '@lamella/transport'
+import type { ArrivingCalls, WireObject } from '@lamella/transport'
 import { defined, listOf, recordOf, stringOf } from '@lamella/transport'
 import { itemContent } from './responses-items.ts'
 import { toAnnotation } from '../answers/to-annotation.ts'
@@ -16,11 +15,14 @@ export interface OutputItemInit {
   readonly isStored: boolean
   /** Phase of a message: on the way to the answer, or the answer. Goes back as it came. */
   readonly phase: string | undefined
-  /** Which of the response's calls it is. */
-  readonly callIndex: number | undefined
+  readonly index: unknown
+  /** Id of a call, which the item has besides its own. */
+  readonly callId: string | undefined
+  /** The response's calls so far. */
+  readonly calls: ArrivingCalls
 }
 
-export type Piece = 'text' | 'refusal' | 'summary' | 'raw' | 'arguments'
+export type Piece = 'text' | 'refusal' | 'summary' | 'raw'
 
 /** How much of a part has been sent. */
 interface Part {
@@ -31,24 +33,33 @@ interface Part {
 
 /** One item of a response on its way: makes contents of its pieces, each with only what is new. */
 export class OutputItem {
+  isAnnounced = false
   isFinished = false
   annotationCount = 0
+  readonly type: string
+  readonly id: string | undefined
+  readonly index: unknown
+  readonly callId: string | undefined
   readonly messageId: string
   readonly #init: OutputItemInit
   readonly #parts: Part[] = []
   #last: Part | undefined
   #thoughtId: string | undefined
-  #call: { readonly callId: string; readonly name: string } | undefined
 
   constructor(init: OutputItemInit) {
     this.#init = init
+    this.type = init.type
+    this.id = init.id
+    this.index = init.index
+    this.callId = init.callId
     this.messageId = init.messageId
   }
 
   /** Returns the contents at the announcement of the item. */
   begin(wire: WireObject): Content[] {
-    const { type, callIndex } = this.#init
-    if (callIndex !== undefined) return this.#startCall(wire)
+    this.isAnnounced = true
+    const { type } = this
+    if (isCall(type)) return this.#call(wire, { isStart: stringOf(wire['name']) !== undefined })
     const isSilent =
       type === 'message' ||
       type === 'reasoning' ||
@@ -58,13 +69,8 @@ export class OutputItem {
     return isSilent || stringOf(wire['id']) === undefined ? [] : [this.#hosted(wire)]
   }
 
-  /** A piece of a part, or nothing where it cannot be told yet of what it is a piece. */
-  piece(kind: Piece, text: string, part: unknown): Content | undefined {
-    if (kind === 'arguments') {
-      if (this.#call === undefined) return undefined
-      this.#count(kind, 0, text.length)
-      return { type: 'function-call', ...this.#call, arguments: text, index: this.#init.callIndex }
-    }
+  /** A piece of a part. */
+  piece(kind: Piece, text: string, part: unknown): Content {
     const isNew = this.#count(kind, part, text.length)
     if (kind === 'text' || kind === 'refusal') {
       return isNew ? { type: kind, text, ...this.#own() } : { type: kind, text }
@@ -72,6 +78,17 @@ export class OutputItem {
     if (isNew) this.#nextThought()
     const thought = { type: 'reasoning' as const, text, id: this.#thoughtId, kind }
     return isNew ? { ...thought, ...this.#own() } : thought
+  }
+
+  /** Returns what a whole part has beyond its pieces. */
+  whole(kind: Piece, text: unknown, part: unknown): Content[] {
+    const rest = this.#unsent(kind, part, text)
+    return rest === '' ? [] : [this.piece(kind, rest, part)]
+  }
+
+  /** A piece of the arguments of a call, or all of them. */
+  arguments(value: unknown, isWhole: boolean): Content[] {
+    return this.#call({ arguments: value }, { isWhole })
   }
 
   /** Counts a piece, and tells if it belongs to another part than the last one. */
@@ -95,8 +112,8 @@ export class OutputItem {
   /** Returns the contents that the finished item has beyond its pieces. */
   finish(wire: WireObject): Content[] {
     this.isFinished = true
-    const { type, callIndex } = this.#init
-    if (callIndex !== undefined) return this.#finishCall(wire)
+    const { type, calls, origin } = this.#init
+    if (isCall(type)) return [...this.#call(wire, { isWhole: true }), ...calls.endAt(this, origin)]
     if (type === 'reasoning') return this.#finishReasoning(wire)
     if (type === 'message') return this.#finishMessage(wire)
     return [this.#hosted(wire)]
@@ -111,49 +128,33 @@ export class OutputItem {
     return offset
   }
 
-  #startCall(wire: WireObject): Content[] {
-    const callId = stringOf(wire['call_id']) ?? this.#init.id ?? createId('call')
-    const name = stringOf(wire['name'])
-    if (name === undefined || this.#call !== undefined) return []
-    this.#call = { callId, name }
-    const text = stringOf(wire['input'] ?? wire['arguments']) ?? ''
-    this.#count('arguments', 0, text.length)
-    const { namespace, caller, async: isAsync } = wire
-    const isFreeText = this.#init.type === 'custom_tool_call'
-    const extra = defined({
+  #call(
+    wire: WireObject,
+    how: { readonly isStart?: boolean; readonly isWhole?: boolean },
+  ): Content[] {
+    const { calls, origin, type, id } = this.#init
+    const { call_id: callId, name, input, arguments: args, namespace, caller } = wire
+    const isFreeText = type === 'custom_tool_call'
+    const { providerData } = this.#own({
       type: isFreeText ? 'custom' : undefined,
       namespace: namespace ?? undefined,
       caller: caller ?? undefined,
-      async: isAsync === true || undefined,
+      async: wire['async'] === true || undefined,
     })
-    return [
-      {
-        type: 'function-call',
-        callId,
-        name,
-        arguments: text,
-        index: this.#init.callIndex,
-        ...this.#own(extra),
-      },
-    ]
-  }
-
-  #finishCall(wire: WireObject): Content[] {
-    const started = this.#startCall(wire)
-    const rest = this.#unsent('arguments', 0, wire['input'] ?? wire['arguments'])
-    const more = rest === '' ? undefined : this.piece('arguments', rest, 0)
-    return more === undefined ? started : [...started, more]
+    const known = stringOf(callId) ?? this.callId ?? id
+    const piece = { place: this, id: known, name, arguments: input ?? args, isFreeText, ...how }
+    return calls.add([{ ...piece, providerData: recordOf(providerData) }], origin)
   }
 
   #finishMessage(wire: WireObject): Content[] {
     const contents: Content[] = []
     let annotationCount = 0
-    for (const [index, value] of listOf(wire['content']).entries()) {
+    const { content } = wire
+    const parts = typeof content === 'string' ? [{ text: content }] : listOf(content)
+    for (const [index, value] of parts.entries()) {
       const part = recordOf(value)
       const kind = part['type'] === 'refusal' ? 'refusal' : 'text'
-      const rest = this.#unsent(kind, index, part['text'] ?? part['refusal'])
-      const more = rest === '' ? undefined : this.piece(kind, rest, index)
-      if (more !== undefined) contents.push(more)
+      contents.push(...this.whole(kind, part['text'] ?? part['refusal'], index))
       const offset = this.offsetOf(index)
       const annotations = listOf(part['annotations'])
         .filter(() => annotationCount++ >= this.annotationCount)
@@ -171,9 +172,7 @@ export class OutputItem {
       ['raw', wire['content']],
     ] as const) {
       for (const [index, part] of listOf(parts).entries()) {
-        const rest = this.#unsent(kind, index, recordOf(part)['text'])
-        const more = rest === '' ? undefined : this.piece(kind, rest, index)
-        if (more !== undefined) contents.push(more)
+        contents.push(...this.whole(kind, recordOf(part)['text'], index))
       }
     }
     const sealed = stringOf(wire['encrypted_content'])
@@ -189,8 +188,9 @@ export class OutputItem {
     return contents
   }
 
-  #unsent(kind: Piece, index: number, whole: unknown): string {
-    return typeof whole === 'string' ? whole.slice(this.#part(kind, index)?.length ?? 0) : ''
+  #unsent(kind: Piece, index: unknown, whole: unknown): string {
+    if (typeof whole !== 'string') return ''
+    return whole.slice(this.#part(kind, typeof index === 'number' ? index : 0)?.length ?? 0)
   }
 
   /** Parts of one item have ids of their own, so that they do not run into one another. */
@@ -208,7 +208,12 @@ export class OutputItem {
   #own(extra?: WireObject): Pick<Content, 'origin' | 'providerData'> {
     const { origin, id, reasoningId, type, isStored, phase } = this.#init
     const stored = (type === 'reasoning' && isStored) || undefined
-    const providerData = { ...defined({ itemId: id, reasoningId, stored, phase }), ...extra }
+    const providerData = defined({ itemId: id, reasoningId, stored, phase, ...extra })
     return { origin, ...(Object.keys(providerData).length > 0 && { providerData }) }
   }
+}
+
+/** Tells if items of a type are calls of the application's tools. */
+export function isCall(type: string): boolean {
+  return type === 'function_call' || type === 'custom_tool_call'
 }

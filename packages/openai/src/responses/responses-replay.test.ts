@@ -1,4 +1,4 @@
-import type { Content, Message, MessageInput } from '@lamella/core'
+import type { Content, FunctionCallContent, Message, MessageInput } from '@lamella/core'
 import { foldUpdates, message } from '@lamella/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { clientRequest, collect } from '@lamella/testing'
@@ -144,9 +144,13 @@ test('free-text calls, images and approvals of remote tools have forms of their 
     arguments: '{}',
     server_label: 's',
   }
+  const messages = await history([custom, image, asked])
+  const made = messages
+    .flatMap(({ contents }) => contents)
+    .find(({ type }) => type === 'function-call')
   const result: Content = {
     type: 'function-result',
-    callId: 'call_9',
+    callId: (made as FunctionCallContent).callId,
     contents: [{ type: 'text', text: '1' }],
   }
   const yes: Content = {
@@ -157,11 +161,7 @@ test('free-text calls, images and approvals of remote tools have forms of their 
     reason: 'fine',
   }
 
-  const { input } = await sent([
-    ...(await history([custom, image, asked])),
-    message('tool', result),
-    message('user', yes),
-  ])
+  const { input } = await sent([...messages, message('tool', result), message('user', yes)])
 
   expect(input).toEqual([
     custom,
@@ -229,4 +229,19 @@ test('what a Chat Completions server put beside a call stays away', async () => 
     name: 'f',
     arguments: '{}',
   })
+})
+
+test('items that a server numbers anew have ids of their own in the next request', async () => {
+  const first = await history([reasoning, call, said])
+  const second = await history([reasoning, call, said])
+
+  const { input } = await sent([
+    message('user', 'Hi'),
+    ...first,
+    message('user', 'And?'),
+    ...second,
+  ])
+
+  const ids = input.flatMap(({ id }: { id?: string }) => id ?? [])
+  expect(ids).toEqual(['rs_1', 'fc_1', 'msg_1', 'rs_1_2', 'fc_1_2', 'msg_1_2'])
 })

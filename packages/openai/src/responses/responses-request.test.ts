@@ -40,6 +40,7 @@ const weather = tool({
 
 test('a plain question is a short request that OpenAI does not keep', async () => {
   expect(await sent('Hello.', {}, 'Be brief.')).toEqual({
+    stream: false,
     model: 'gpt-4.1',
     instructions: 'Be brief.',
     input: [{ role: 'user', content: 'Hello.' }],
@@ -63,7 +64,7 @@ test('a stream is the same request with `stream`', async () => {
 
 test('every option has its field', async () => {
   const options: ChatOptions = {
-    model: 'gpt-5-mini',
+    model: 'gpt-4.1',
     temperature: 0.5,
     topP: 0.9,
     maxOutputTokens: 100,
@@ -89,7 +90,7 @@ test('every option has its field', async () => {
   }
 
   expect(await sent('Hi', options)).toMatchObject({
-    model: 'gpt-5-mini',
+    model: 'gpt-4.1',
     temperature: 0.5,
     top_p: 0.8,
     max_output_tokens: 100,
@@ -408,4 +409,16 @@ test('an image of another origin is shown by the user', async () => {
       ],
     },
   ])
+})
+
+test('a model that reasons is not sent how to sample, and the caller is told', async () => {
+  server.handler = answer(responsesRecording([]).whole)
+
+  const { metadata } = await client.respond(
+    clientRequest('Hi', { model: 'gpt-5-mini', temperature: 0, topP: 0.5 }),
+  )
+
+  expect(server.last.body).not.toHaveProperty('temperature')
+  expect(server.last.body).not.toHaveProperty('top_p')
+  expect(metadata['ignoredOptions']).toEqual(['temperature', 'topP'])
 })

@@ -5,6 +5,7 @@ import { foreignFile } from '../requests/file-source.ts'
 import type { ApiRules, PreparedBody } from '../history/history-rules.ts'
 import { historyRules } from '../history/history-rules.ts'
 import { namedSchema } from '../requests/response-format.ts'
+import { refusesSampling } from '../requests/refuses-sampling.ts'
 import { toInput } from './responses-input.ts'
 import { responsesDialect, toolParams } from '../requests/tool-params.ts'
 
@@ -48,8 +49,10 @@ export function responsesBody(
       background,
       include: include.size > 0 ? [...include] : undefined,
       max_output_tokens: options.maxOutputTokens,
-      temperature: options.temperature,
-      top_p: options.topP,
+      ...(!refusesSampling(model, options) && {
+        temperature: options.temperature,
+        top_p: options.topP,
+      }),
       reasoning:
         options.reasoning &&
         defined({ effort: options.reasoning.effort, summary: options.reasoning.summary }),

@@ -25,7 +25,7 @@ import { chatId } from './demand.ts'
 import type { Answers } from './paused-runs.ts'
 import { PausedRuns } from './paused-runs.ts'
 import type { Principal } from './principal.ts'
-import { placeOf } from './principal.ts'
+import { chatOf, ownerOf, sessionIdOf } from './principal.ts'
 import { rewind } from './rewind.ts'
 import { RunLeases, stopReason } from './run-leases.ts'
 import type { Shown, ShownRequest } from './shown.ts'
@@ -91,9 +91,9 @@ export class ChatService {
   /** Returns the chat as its reader receives it. A missing chat is empty. */
   async history({ principal, chat }: ChatAddress): Promise<ChatHistory> {
     const owner = toPrincipal(principal)
-    const session = await this.#chats.load(chatId(chat), ownerOf(owner))
+    const session = await this.#chats.load(sessionIdOf(owner, chatId(chat)), ownerOf(owner))
     const saved = session?.messages ?? []
-    const input = this.#running.get(keyOf(owner, chat))?.input ?? []
+    const input = this.#running.get(sessionIdOf(owner, chat))?.input ?? []
     const added = input.filter(({ id }) => saved.every((entry) => entry.id !== id))
     return {
       messages: this.#shownMessages([...saved, ...added]),
@@ -103,11 +103,20 @@ export class ChatService {
   }
 
   /** Lists the chats of a principal, latest first. Needs a store with `lists`. */
-  list(
+  async list(
     principal: Principal | string,
-    page: Pick<SessionListOptions, 'limit' | 'after'> = {},
+    { limit, after }: Pick<SessionListOptions, 'limit' | 'after'> = {},
   ): Promise<SessionPage> {
-    return this.#chats.list({ ...page, ...ownerOf(toPrincipal(principal)) })
+    const owner = toPrincipal(principal)
+    const page = await this.#chats.list({
+      ...ownerOf(owner),
+      limit,
+      after: after && { ...after, item: sessionIdOf(owner, after.item) },
+    })
+    return {
+      sessions: page.sessions.map(({ id, savedAt }) => ({ id: chatOf(id), savedAt })),
+      ...(page.next && { next: { ...page.next, item: chatOf(page.next.item) } }),
+    }
   }
 
   /**
@@ -116,7 +125,7 @@ export class ChatService {
    */
   async stop({ principal, chat }: ChatAddress): Promise<boolean> {
     const owner = toPrincipal(principal)
-    const here = this.#running.get(keyOf(owner, chat))
+    const here = this.#running.get(sessionIdOf(owner, chat))
     here?.stop.abort(stopReason())
     return here !== undefined || this.#leases.stop(owner, chat)
   }
@@ -125,7 +134,7 @@ export class ChatService {
   async delete({ principal, chat }: ChatAddress): Promise<void> {
     const owner = toPrincipal(principal)
     await this.stop({ principal, chat })
-    await this.#chats.delete(chat, ownerOf(owner))
+    await this.#chats.delete(sessionIdOf(owner, chat), ownerOf(owner))
     await this.#pausedOf(owner, chat).clear()
   }
 
@@ -160,12 +169,12 @@ export class ChatService {
   ): Promise<ChatRun> {
     const { chat } = demand
     const lease = await this.#leases.take(owner, chat)
-    const key = keyOf(owner, chat)
+    const key = sessionIdOf(owner, chat)
     const stop = new AbortController()
     try {
-      const session = await this.#chats.open(chat, ownerOf(owner))
+      const session = await this.#chats.open(key, ownerOf(owner))
       const paused = this.#pausedOf(owner, chat)
-      const shared = { ...options, session, tenant: owner.tenant, keepPartial: true }
+      const shared = { ...options, session, ...ownerOf(owner), keep: 'all' as const }
       const { open, input, claimed } = await this.#opener(owner, demand, paused, shared, isTrusted)
       lease.signal.addEventListener('abort', () => stop.abort(lease.signal.reason), { once: true })
       if (lease.signal.aborted) stop.abort(lease.signal.reason)
@@ -332,16 +341,4 @@ const userContents: ReadonlySet<ClientContent> = new Set(['files'])
 
 function toPrincipal(given: Principal | string): Principal {
   return typeof given === 'string' ? { id: given } : given
-}
-
-/**
- * The sessions of a principal have their own tenant, so that principals cannot use each other's
- * ids.
- */
-function ownerOf(principal: Principal): { readonly tenant: string } {
-  return { tenant: placeOf(principal) }
-}
-
-function keyOf(owner: Principal, chat: string): string {
-  return JSON.stringify([placeOf(owner), chat])
 }

@@ -1,5 +1,6 @@
 import type { ChunkSource } from '../http/event-body.ts'
 import { eventBody } from '../http/event-body.ts'
+import { failureOf } from '../http/failure-of.ts'
 import { HttpFailure } from '../http/http-failure.ts'
 import type { BodyLimits } from '../http/read-json.ts'
 import type { ChatServiceOptions } from './chat-options.ts'
@@ -12,8 +13,14 @@ import { guardedHandler } from './guarded-handler.ts'
 import type { LiveRun } from './live-run.ts'
 import { LiveRuns } from './live-runs.ts'
 import type { Principal } from './principal.ts'
-import { placeOf } from './principal.ts'
+import { sessionIdOf } from './principal.ts'
 import type { Encoder } from './shown.ts'
+
+/** The chat that a run is of. */
+interface ChatFacts {
+  readonly chat: string
+  readonly principal: Principal
+}
 
 /** HTTP details of a protocol. */
 export interface Protocol {
@@ -60,14 +67,12 @@ export class ChatServer {
     const run = await this.start(visit, demand, body)
     const { request, owner } = visit
     const { onDisconnect = 'cancel' } = this.service.options
+    const facts = { chat: demand.chat, principal: owner }
     if (onDisconnect === 'continue') {
-      return this.#stream(this.#publish(run, owner, demand.chat, encoder).read())
+      return this.#stream(this.#publish(run, facts, encoder).read())
     }
     const source: ChunkSource = {
-      next: async () => {
-        const shown = await run.next()
-        return shown === undefined ? undefined : encoder.encode(shown)
-      },
+      next: async () => (await this.#nextChunk(run, encoder, facts))?.chunk,
       cancel: (reason) => void run.cancel(reason),
     }
     request.signal.addEventListener('abort', () => source.cancel(request.signal.reason), {
@@ -91,20 +96,20 @@ export class ChatServer {
 
   /** Streams a run that continues, from its first chunk. Undefined if none runs here. */
   replay({ owner }: Visit, chat: string): Response | undefined {
-    const live = this.#live.get(keyOf(owner, chat))
+    const live = this.#live.get(sessionIdOf(owner, chat))
     return live && this.#stream(live.read())
   }
 
-  #publish(run: ChatRun, owner: Principal, chat: string, encoder: Encoder): LiveRun {
+  #publish(run: ChatRun, facts: ChatFacts, encoder: Encoder): LiveRun {
     const lives = this.#live
-    const live = lives.start(keyOf(owner, chat))
+    const live = lives.start(sessionIdOf(facts.principal, facts.chat))
     const pump = async (): Promise<void> => {
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop
-        const shown = await run.next()
-        if (shown === undefined) break
-        const chunk = encoder.encode(shown)
-        if (lives.hasRoom(live, chunk.length) || shown.type !== 'update') {
+        const step = await this.#nextChunk(run, encoder, facts)
+        if (step === undefined) break
+        const { chunk, isLast } = step
+        if (isLast || lives.hasRoom(live, chunk.length)) {
           lives.add(live, chunk)
           continue
         }
@@ -117,10 +122,28 @@ export class ChatServer {
         await run.cancel(failure)
         break
       }
-      lives.end(live)
     }
     void pump()
+      .catch((error: unknown) => this.service.report(error, facts))
+      .finally(() => lives.end(live))
     return live
+  }
+
+  /** The next piece of a run as text. A piece that cannot be written ends the run. */
+  async #nextChunk(
+    run: ChatRun,
+    encoder: Encoder,
+    facts: ChatFacts,
+  ): Promise<{ readonly chunk: string; readonly isLast: boolean } | undefined> {
+    const shown = await run.next()
+    if (shown === undefined) return undefined
+    try {
+      return { chunk: encoder.encode(shown), isLast: shown.type !== 'update' }
+    } catch (error) {
+      this.service.report(error, facts)
+      await run.cancel(error)
+      return { chunk: encoder.encode({ type: 'failed', failure: failureOf(error) }), isLast: true }
+    }
   }
 
   #stream(source: ChunkSource): Response {
@@ -139,8 +162,4 @@ export function eventResponse(
 ): Response {
   const body = eventBody(source, { keepAliveMs, readerTimeoutMs })
   return new Response(body, { headers: { ...eventHeaders, ...headers } })
-}
-
-function keyOf(owner: Principal, chat: string): string {
-  return JSON.stringify([placeOf(owner), chat])
 }

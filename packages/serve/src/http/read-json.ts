@@ -19,6 +19,7 @@ export async function readJson(request: Request, limits: BodyLimits): Promise<un
     })
   }
   const text = await readText(request, limits)
+  if (isDeep(text)) throw invalidInput(`the body is nested deeper than ${mostDepth} levels`)
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -64,6 +65,23 @@ async function readText(
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Nothing a chat needs is deeper. What is written again later recurses, unlike what is parsed. */
+const mostDepth = 100
+
+function isDeep(text: string): boolean {
+  let depth = 0
+  let isText = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (char === '"') isText = !isText
+    else if (isText && char === '\\') at++
+    else if (!isText && (char === '[' || char === '{')) depth++
+    else if (!isText && (char === ']' || char === '}')) depth--
+    if (depth > mostDepth) return true
+  }
+  return false
 }
 
 function tooLarge(maxBodyBytes: number): HttpFailure {

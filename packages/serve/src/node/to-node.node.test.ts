@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { createServer, request as httpRequest } from 'node:http'
+import { Agent as Pool, createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import fastify from 'fastify'
@@ -124,4 +124,61 @@ test('a handler that throws is a 500 without words, and cookies stay apart', asy
 
   expect([response.status, await response.text()]).toEqual([500, ''])
   expect((await fetch(cookies)).headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+})
+
+const json = { 'content-type': 'application/json' }
+const ann = { ...json, 'x-user': 'ann' }
+const large = 'x'.repeat(300_000)
+const refusals: Record<string, { status: number; body: string; headers: Record<string, string> }> =
+  {
+    'an unknown sender': { status: 401, body: large, headers: json },
+    'another site': {
+      status: 403,
+      body: large,
+      headers: { ...ann, 'sec-fetch-site': 'cross-site' },
+    },
+    'another type': { status: 415, body: large, headers: { ...ann, 'content-type': 'text/plain' } },
+    'a long body': { status: 413, body: large.repeat(7), headers: ann },
+    'a long body of unknown length': {
+      status: 413,
+      body: large.repeat(7),
+      headers: { ...ann, 'transfer-encoding': 'chunked' },
+    },
+    'no JSON': { status: 400, body: large, headers: ann },
+  }
+
+function statusOf(url: string, pool: Pool, headers: Record<string, string>, body: string) {
+  return new Promise<number | undefined>((resolve, reject) => {
+    const asked = httpRequest(url, { method: 'POST', agent: pool, headers }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode))
+    })
+    asked.once('error', reject)
+    asked.end(body)
+  })
+}
+
+test.each(Object.entries(refusals))(
+  'a request that is refused leaves its connection to the next one: %s',
+  async (_, { status, body, headers }) => {
+    const { handler } = served(['Hello.'])
+    const server = createServer(toNode(handler))
+    let connections = 0
+    server.on('connection', () => connections++)
+    const url = await listen(server)
+    const pool = new Pool({ keepAlive: true, maxSockets: 1 })
+    closing.push(() => pool.destroy())
+
+    const refused = await statusOf(url, pool, headers, body)
+    const next = await statusOf(url, pool, ann, JSON.stringify({ chat: 'c1', input: 'Hi' }))
+
+    expect([refused, next, connections]).toEqual([status, 200, 1])
+  },
+)
+
+test('a request with an invalid host is a mistake of its client', async () => {
+  const url = await mounts['plain Node']!(() => Promise.resolve(new Response('never')))
+
+  const status = await statusOf(url, new Pool(), { host: 'a b' }, '')
+
+  expect(status).toBe(400)
 })

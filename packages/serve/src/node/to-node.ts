@@ -83,8 +83,14 @@ export function toNode(
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) abort.abort(new Error('the client closed the connection'))
     })
+    const url = addressOf(incoming)
+    if (url === undefined) {
+      outgoing.statusCode = 400
+      outgoing.end()
+      return
+    }
     try {
-      const asked = toRequest(incoming, given.body, abort.signal)
+      const asked = toRequest(incoming, url, given.body, abort.signal)
       await write(await handler(asked), outgoing, abort.signal)
     } catch {
       // A handler answers failures itself; this is a bug in it, or the client disconnected.
@@ -100,13 +106,18 @@ export function toNode(
   return (request, response) => void serve(request, response)
 }
 
-function toRequest(from: NodeRequest, parsed: unknown, signal: AbortSignal): Request {
-  const { method = 'GET', headers, socket } = from
+/** Returns the address of a request. Undefined if its host is none. */
+function addressOf({ headers, socket, originalUrl, url }: NodeRequest): URL | undefined {
   const { encrypted } = (socket ?? {}) as { readonly encrypted?: boolean }
   const protocol = encrypted === true ? 'https' : 'http'
   const host = headers['host'] ?? 'localhost'
-  const path = from.originalUrl ?? from.url ?? '/'
-  const url = new URL(`${protocol}://${String(host)}${path.startsWith('/') ? path : '/'}`)
+  const path = originalUrl ?? url ?? '/'
+  const address = `${protocol}://${String(host)}${path.startsWith('/') ? path : '/'}`
+  return URL.canParse(address) ? new URL(address) : undefined
+}
+
+function toRequest(from: NodeRequest, url: URL, parsed: unknown, signal: AbortSignal): Request {
+  const { method = 'GET', headers } = from
   const list = new Headers()
   for (const [name, value] of Object.entries(headers)) {
     if (name.startsWith(':') || value === undefined) continue
@@ -122,18 +133,43 @@ function toRequest(from: NodeRequest, parsed: unknown, signal: AbortSignal): Req
   }
   const chunks = from[Symbol.asyncIterator]()
   init.duplex = 'half'
-  init.body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await chunks.next()
-      if (done === true) controller.close()
-      else controller.enqueue(new Uint8Array(value))
+  // Node drops a body of which nothing was read, so that the connection serves the next request.
+  init.body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next()
+        if (done === true) controller.close()
+        else controller.enqueue(new Uint8Array(value))
+      },
+      cancel() {
+        discard(chunks).catch(() => undefined)
+      },
     },
-    async cancel() {
-      await chunks.return?.()
-    },
-  })
+    { highWaterMark: 0 },
+  )
   return new Request(url, init)
 }
+
+/** Reads the rest of a refused body, which is in the way of the next request. A long or slow rest ends the connection. */
+async function discard(chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  let isLate = false
+  const end = (): void => {
+    isLate = true
+    void chunks.return?.()
+  }
+  const timer = setTimeout(end, mostDiscardMs)
+  for (let bytes = 0; !isLate; ) {
+    // oxlint-disable-next-line no-await-in-loop
+    const { done, value } = await chunks.next()
+    if (done === true) break
+    bytes += value.byteLength
+    if (bytes > mostDiscardBytes) end()
+  }
+  clearTimeout(timer)
+}
+
+const mostDiscardBytes = 16_000_000
+const mostDiscardMs = 2000
 
 async function write(response: Response, to: NodeResponse, signal: AbortSignal): Promise<void> {
   const { body } = response

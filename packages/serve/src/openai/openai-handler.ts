@@ -4,7 +4,8 @@ import { createSecretId, checkOptions } from '@lamella/core/authoring'
 import { isProviderError, userInput } from '@lamella/core'
 import { clientContents } from '../updates/client-updates.ts'
 import type { ChatServiceOptions } from '../chats/chat-options.ts'
-import type { Handler, Visit } from '../chats/guarded-handler.ts'
+import { ownerOf } from '../chats/principal.ts'
+import type { Door, Handler, Visit } from '../chats/guarded-handler.ts'
 import { guardedHandler } from '../chats/guarded-handler.ts'
 import { bodyLimits, eventResponse } from '../chats/serve-chats.ts'
 import { failureOf } from '../http/failure-of.ts'
@@ -99,8 +100,8 @@ export function openAIHandler(
   const { pausedText = 'This needs an approval, which cannot be given here.' } = options
   const created = Math.floor(Date.now() / 1000)
   const limits = bodyLimits(options)
-  const report = (error: unknown): void => {
-    if (onError !== undefined) onError(error, {})
+  const report: Door['report'] = (error, facts) => {
+    if (onError !== undefined) onError(error, facts)
     else console.error(logLine(error))
   }
 
@@ -118,10 +119,11 @@ export function openAIHandler(
     const isAgent = 'resume' in model
     const mask = isAgent ? failureOf : gatewayFailure
     const open: AnswerInit['open'] = isAgent
-      ? (signal) => model.run(...agentRun(asked, options, { ...own, signal, tenant: owner.tenant }))
+      ? (signal) => model.run(...agentRun(asked, options, { ...own, signal, ...ownerOf(owner) }))
       : (signal) => {
           const { instructions, options: given } = asked
-          const call = { ...given, signal, stream: true } as const
+          const { data } = own
+          const call = { ...given, ...ownerOf(owner), data, signal, stream: true } as const
           return model.getResponse(asked.messages, {
             ...call,
             ...(instructions !== undefined && { instructions }),
@@ -134,7 +136,7 @@ export function openAIHandler(
       writer: isCompletion ? completionsWriter(head, asked.includeUsage) : responsesWriter(head),
       pausedText,
       mask,
-      report,
+      report: (error) => report(error, { principal: owner }),
     })
     const leave = (): void => stream.cancel(from.signal.reason)
     from.signal.addEventListener('abort', leave, { once: true })

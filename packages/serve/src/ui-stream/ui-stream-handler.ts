@@ -75,7 +75,7 @@ export function uiStreamHandler(service: ChatService, options: UiStreamOptions =
     const isStream = names.at(-1) === 'stream'
     const name = names.at(isStream ? -2 : -1)
     if (name === undefined) throw invalidInput('the address must end with the id of a chat')
-    const chat = chatId(decodeURIComponent(name))
+    const chat = chatId(decoded(name))
     const address = { principal: owner, chat }
     if (request.method === 'GET') {
       if (isStream) return server.replay(visit, chat) ?? new Response(null, { status: 204 })
@@ -90,4 +90,13 @@ export function uiStreamHandler(service: ChatService, options: UiStreamOptions =
     else await service.delete(address)
     return new Response(null, { status: 204 })
   })
+}
+
+/** Returns undefined for what is no escape of a text. */
+function decoded(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return undefined
+  }
 }

@@ -4,6 +4,8 @@ import { defined, stringOf } from '../wire/wire.ts'
 import type { FunctionCallContent } from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
 import { TransportFault } from '../failures/transport-fault.ts'
+import { ownArguments } from '../schemas/adapt-schema.ts'
+import type { ArgumentAliases } from '../schemas/fit-tools.ts'
 import { ArrivingArguments, plain } from './arriving-arguments.ts'
 
 /** A piece of a call in the words of a provider. Fields may be absent, null or empty. */
@@ -70,10 +72,15 @@ export class ArrivingCalls {
   readonly #places = new Map<unknown, Place>()
   readonly #byId = new Map<string, Call>()
   readonly #toolNames: readonly string[]
+  readonly #aliases: ArgumentAliases
 
-  /** Takes the names of the tools in the request. A name that comes in pieces is known by them. */
-  constructor(toolNames: readonly string[] = []) {
+  /**
+   * Takes the names of the tools in the request, by which a name in pieces is known. Arguments of a
+   * tool with `aliases` are told when they are complete, with the tool's own names of properties.
+   */
+  constructor(toolNames: readonly string[] = [], aliases: ArgumentAliases = new Map()) {
     this.#toolNames = toolNames
+    this.#aliases = aliases
   }
 
   /** Number of calls so far, without those that may repeat another one. */
@@ -106,9 +113,8 @@ export class ArrivingCalls {
       if (piece.isFreeText) call.freeText ??= ''
       const rest = taken(call, text, piece.isWhole)
       const hasBegun = piece.isStart || (call.freeText ?? call.args.text) !== ''
-      return hasBegun && call.first === undefined
-        ? [...before, ...told(call, rest, origin)]
-        : before
+      const mayTell = hasBegun && call.first === undefined && !this.#aliases.has(call.name)
+      return mayTell ? [...before, ...told(call, rest, origin)] : before
     })
   }
 
@@ -116,7 +122,7 @@ export class ArrivingCalls {
   endAt(place: unknown, origin: Origin): FunctionCallContent[] {
     const call = this.#places.get(place)?.last
     if (call === undefined || call.first !== undefined) return []
-    return told(call, call.args.end(), origin)
+    return this.#complete(call, call.args.end(), origin)
   }
 
   /**
@@ -138,8 +144,17 @@ export class ArrivingCalls {
         if (known.has(fingerprint) || (isSamePlace && args === '{}')) return []
         known.add(fingerprint)
       }
-      return told(call, rest, origin)
+      return this.#complete(call, rest, origin)
     })
+  }
+
+  #complete(call: Call, rest: string, origin: Origin): FunctionCallContent[] {
+    const aliases = this.#aliases.get(call.name)
+    return told(call, rest, origin).map((content) =>
+      aliases === undefined
+        ? content
+        : { ...content, arguments: ownArguments(content.arguments, aliases) },
+    )
   }
 
   /** The call that a piece continues, if it does not begin another one. */
@@ -173,6 +188,7 @@ export class ArrivingCalls {
   /** The start of a call without arguments so far, so that it stands in front of the next one. */
   #announced(call: Call | undefined, origin: Origin): FunctionCallContent[] {
     if (call === undefined || call.first !== undefined || call.isTold) return []
+    if (this.#aliases.has(call.name)) return []
     const mayGoOn = this.#toolNames.some((each) => each !== call.name && each.startsWith(call.name))
     return mayGoOn ? [] : told(call, '', origin)
   }

@@ -37,7 +37,8 @@ export class AgUiEncoder implements Encoder {
       }
     | undefined
   #count = 0
-  #lastCall = ''
+  /** Ids of calls by their place in the response, for pieces without an id. */
+  readonly #callAt = new Map<unknown, string>()
   #isOver = false
   #hasBegun = false
 
@@ -99,7 +100,7 @@ export class AgUiEncoder implements Encoder {
   #piece(kind: 'TEXT_MESSAGE' | 'REASONING_MESSAGE', of: string, delta: string): AgUiEvent[] {
     const events: AgUiEvent[] = []
     if (this.#open?.of !== of) {
-      events.push(...this.#finish())
+      events.push(...this.#finishMessage())
       const messageId = `${this.#run.runId}-${this.#count++}`
       this.#open = { kind, of, messageId }
       const role = kind === 'TEXT_MESSAGE' ? 'assistant' : 'reasoning'
@@ -110,15 +111,16 @@ export class AgUiEncoder implements Encoder {
     return [...events, { type: `${kind}_CONTENT`, messageId: this.#open.messageId, delta }]
   }
 
-  #call({ callId: given, name = '', arguments: delta = '' }: ChatPart): AgUiEvent[] {
-    const callId = given || this.#lastCall
+  /** Pieces of several calls may alternate, so a call stays open while others begin. */
+  #call({ callId: given, name = '', arguments: delta = '', index }: ChatPart): AgUiEvent[] {
+    const callId = given || (this.#callAt.get(index) ?? '')
     const events: AgUiEvent[] = []
     if (!this.#calls.has(callId)) {
-      events.push(...this.#finish())
+      events.push(...this.#finishMessage())
       this.#calls.set(callId, { isOpen: true })
       events.push({ type: 'TOOL_CALL_START', toolCallId: callId, toolCallName: name })
     }
-    this.#lastCall = callId
+    this.#callAt.set(index, callId)
     if (delta === '' || !this.#calls.get(callId)!.isOpen) return events
     return [...events, { type: 'TOOL_CALL_ARGS', toolCallId: callId, delta }]
   }
@@ -144,18 +146,20 @@ export class AgUiEncoder implements Encoder {
 
   /** Ends what is open: a message, and calls. */
   #finish(): AgUiEvent[] {
-    const events: AgUiEvent[] = []
-    if (this.#open !== undefined) {
-      const { kind, messageId } = this.#open
-      events.push({ type: `${kind}_END`, messageId })
-      if (kind === 'REASONING_MESSAGE') events.push({ type: 'REASONING_END', messageId })
-      this.#open = undefined
-    }
+    const events = this.#finishMessage()
     for (const [toolCallId, call] of this.#calls) {
       if (call.isOpen) events.push({ type: 'TOOL_CALL_END', toolCallId })
       call.isOpen = false
     }
     return events
+  }
+
+  #finishMessage(): AgUiEvent[] {
+    if (this.#open === undefined) return []
+    const { kind, messageId } = this.#open
+    this.#open = undefined
+    const end = { type: `${kind}_END`, messageId }
+    return kind === 'REASONING_MESSAGE' ? [end, { type: 'REASONING_END', messageId }] : [end]
   }
 
   #end({ status, message, pending }: ShownOutcome, asked: ReadonlySet<string>): AgUiEvent[] {

@@ -1,6 +1,7 @@
 import * as one from '@ag-ui/client'
 import * as zero from '@ag-ui/client-v0'
-import { callFunction } from '@lamella/testing'
+import { Agent, tool } from '@lamella/core'
+import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chatService } from '../chats/chat-service.ts'
@@ -76,6 +77,44 @@ describe.each(['1.0', '0.0.59'] as const)('@ag-ui/client %s', (version) => {
       { numRuns: 100 },
     )
   }, 60_000)
+
+  test('has whole arguments of calls whose pieces alternate, and the result of each', async () => {
+    const piece = (callId: string, args: string) =>
+      ({ type: 'function-call', callId, name: 'count', arguments: args }) as const
+    const pieces = [piece('a', '{"x":'), piece('b', '{"x":'), piece('a', '1}'), piece('b', '2}')]
+    const client = scriptedClient([
+      { updates: pieces.map((part) => ({ contents: [part] })) },
+      'Done.',
+    ])
+    const count = tool({
+      name: 'count',
+      description: 'Counts.',
+      parameters: { type: 'object', properties: { x: { type: 'number' } } },
+      execute: (input) => `counted ${(input as { x: number }).x}`,
+    })
+    const service = chatService(new Agent({ client, tools: [count] }), {
+      principal: () => 'ann',
+      include: ['tool-calls', 'tool-results'],
+    })
+    const { agent } = open(agUiHandler(service))
+    agent.addMessage(say('Count.'))
+
+    await agent.runAgent()
+
+    const calls = agent.messages.flatMap((entry) =>
+      'toolCalls' in entry ? (entry.toolCalls ?? []) : [],
+    )
+    const seen = calls.map(({ id, function: { arguments: args } }) => {
+      const results = agent.messages.flatMap((entry) =>
+        'toolCallId' in entry && entry.toolCallId === id ? [entry.content] : [],
+      )
+      return [args, ...results]
+    })
+    expect(seen).toEqual([
+      ['{"x":1}', 'counted 1'],
+      ['{"x":2}', 'counted 2'],
+    ])
+  })
 
   test('continues a chat, and approves once what it may', async () => {
     const { service, paid, client } = served(

@@ -10,7 +10,7 @@ type Update = Parameters<ReturnType<typeof answerFold>>[0]
 export function completionsWriter(head: AnswerHead, includeUsage: boolean): OpenAIWriter {
   const parts: ChatPart[] = []
   const fold = answerFold(parts)
-  const calls: string[] = []
+  const calls: { readonly callId: string; readonly index: unknown }[] = []
   let hasBegun = false
   const shared = { id: `chatcmpl-${head.id}`, created: head.created, model: head.model }
   const chunk = (choices: readonly object[], usage: object | null = null): string =>
@@ -32,13 +32,13 @@ export function completionsWriter(head: AnswerHead, includeUsage: boolean): Open
     if (type === 'refusal') return delta({ refusal: text })
     if (type === 'reasoning') return delta({ reasoning_content: text })
     if (type !== 'function-call') return ''
-    const key = callId || String(given)
-    const known = calls.indexOf(key)
-    if (known >= 0 || !callId) {
-      const index = known >= 0 ? known : calls.length - 1
-      return delta({ tool_calls: [{ index, function: { arguments: args } }] })
+    const known = calls.findLastIndex((call) =>
+      callId ? call.callId === callId : call.index === given,
+    )
+    if (known >= 0) {
+      return delta({ tool_calls: [{ index: known, function: { arguments: args } }] })
     }
-    const index = calls.push(key) - 1
+    const index = calls.push({ callId: callId ?? '', index: given }) - 1
     const called = { index, id: callId, type: 'function', function: { name, arguments: args } }
     return delta({ tool_calls: [called] })
   }

@@ -194,6 +194,23 @@ describe('an agent', () => {
 
     await expect(asked).rejects.toMatchObject({ status: 503, code: 'provider_error' })
   })
+
+  test.each([true, false])(
+    'a failure before the first chunk reaches onError, streamed: %s',
+    async (stream) => {
+      const told: unknown[] = []
+      const down = new Error('the database is gone')
+      const agent = new Agent({ client: scriptedClient([down]) })
+      const { sdk } = sdkOf(
+        agentHandler(agent, { onError: (error, facts) => told.push([error, facts]) }),
+      )
+
+      const asked = sdk.chat.completions.create({ model: 'support', messages: [...ask], stream })
+
+      await expect(asked).rejects.toMatchObject({ status: 500, code: 'run_failed' })
+      expect(told).toEqual([[down, { principal: { id: 'ann' } }]])
+    },
+  )
 })
 
 describe.each([
@@ -236,6 +253,20 @@ describe.each([
     expect(inner.requests[1]!.options).toMatchObject({ temperature: 0.5, maxOutputTokens: 9 })
     expect(JSON.stringify(inner.requests[1]!.messages)).toContain('found home')
     expect(JSON.stringify(inner.requests[1])).toContain('"Look."')
+  })
+
+  test('passes calls whose pieces alternate', async () => {
+    const piece = (callId: string, args: string) =>
+      ({ type: 'function-call', callId, name: 'count', arguments: args }) as const
+    const pieces = [piece('a', '{"x":'), piece('b', '{"x":'), piece('a', '1}'), piece('b', '2}')]
+    const { client } = through([{ updates: pieces.map((part) => ({ contents: [part] })) }])
+
+    const final = await client.getResponse('Count.', { stream: true }).finalResponse()
+
+    expect(final.functionCalls.map(({ name, arguments: args }) => [name, args])).toEqual([
+      ['count', '{"x":1}'],
+      ['count', '{"x":2}'],
+    ])
   })
 })
 

@@ -144,7 +144,10 @@ export function openAIHandler(
       if (!asked.stream) return Response.json(await stream.whole())
       await stream.opened(headersAfterMs)
     } catch (error) {
-      throw mask(error)
+      const failure = mask(error)
+      const isOwn = failure.status >= 500 && !from.signal.aborted
+      if (isOwn) report(error, { principal: owner })
+      throw failure
     }
     return eventResponse(
       { next: () => stream.next(), cancel: (reason) => stream.cancel(reason) },

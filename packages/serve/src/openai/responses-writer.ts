@@ -15,7 +15,8 @@ export function responsesWriter(head: AnswerHead): OpenAIWriter {
   const parts: ChatPart[] = []
   const fold = answerFold(parts)
   let number = 0
-  let open: Item | undefined
+  /** Items that are not done. Pieces of several calls may alternate. */
+  let open: Item[] = []
   let count = 0
   let hasBegun = false
   const event = (type: string, fields: object): string =>
@@ -48,44 +49,44 @@ export function responsesWriter(head: AnswerHead): OpenAIWriter {
     const begun = { response: response('in_progress') }
     return event('response.created', begun) + event('response.in_progress', begun)
   }
-  const close = (): string => {
-    if (open === undefined) return ''
-    const { at, part } = open
-    open = undefined
+  const close = (isClosed: (item: Item) => boolean = () => true): string => {
+    const closed = open.filter(isClosed)
+    open = open.filter((item) => !closed.includes(item))
+    return closed.map(done).join('')
+  }
+  const done = ({ at, part }: Item): string => {
     const item = itemOf(part, at, head.id, 'completed')
-    const done = event('response.output_item.done', { output_index: at, item })
+    const last = event('response.output_item.done', { output_index: at, item })
     const where = { item_id: item.id, output_index: at }
     if (part.type === 'function-call') {
       const args = { ...where, name: part.name, arguments: part.arguments }
-      return event('response.function_call_arguments.done', args) + done
+      return event('response.function_call_arguments.done', args) + last
     }
     const inside = { ...where, content_index: 0 }
     const text = event(`${kindOf(part)}.done`, { ...inside, ...wordsOf(part) })
-    if (part.type === 'reasoning') return text + done
-    return text + event('response.content_part.done', { ...inside, part: contentOf(part) }) + done
+    if (part.type === 'reasoning') return text + last
+    return text + event('response.content_part.done', { ...inside, part: contentOf(part) }) + last
   }
-  const start = (part: ChatPart): string => {
+  const start = (given: ChatPart): string => {
     const at = count++
-    open = {
-      at,
-      part: { ...part, ...(part.type === 'function-call' ? { arguments: '' } : { text: '' }) },
-    }
-    const item = itemOf(open.part, at, head.id, 'in_progress')
+    const empty = given.type === 'function-call' ? { arguments: '' } : { text: '' }
+    const part = { ...given, ...empty }
+    open.push({ at, part })
+    const item = itemOf(part, at, head.id, 'in_progress')
     const added = event('response.output_item.added', {
       output_index: at,
       item: 'content' in item ? { ...item, content: [] } : item,
     })
     if (part.type === 'function-call' || part.type === 'reasoning') return added
     const inside = { item_id: item.id, output_index: at, content_index: 0 }
-    return added + event('response.content_part.added', { ...inside, part: contentOf(open.part) })
+    return added + event('response.content_part.added', { ...inside, part: contentOf(part) })
   }
   const piece = (part: ChatPart): string => {
     if (!shownTypes.has(part.type)) return ''
-    const isMore =
-      open?.part.type === part.type &&
-      (part.type !== 'function-call' || !part.callId || part.callId === open.part.callId)
-    const started = isMore ? '' : close() + start(part)
-    const { at, part: whole } = open!
+    const known = open.findLast(({ part: begun }) => isSameItem(begun, part))
+    const isText = (item: Item): boolean => item.part.type !== 'function-call'
+    const started = known === undefined ? close(isText) + start(part) : ''
+    const { at, part: whole } = known ?? open.at(-1)!
     const where = { item_id: itemOf(whole, at, head.id, '').id, output_index: at }
     if (part.type === 'function-call') {
       const { arguments: delta = '' } = part
@@ -130,6 +131,12 @@ export function responsesWriter(head: AnswerHead): OpenAIWriter {
     },
     whole: ended,
   }
+}
+
+/** A piece of a call has its id, or only its index. */
+function isSameItem(begun: ChatPart, { type, callId, index }: ChatPart): boolean {
+  if (begun.type !== type || type !== 'function-call') return begun.type === type
+  return callId ? begun.callId === callId : begun['index'] === index
 }
 
 const shownTypes: ReadonlySet<string> = new Set(['text', 'refusal', 'reasoning', 'function-call'])

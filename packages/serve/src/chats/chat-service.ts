@@ -323,8 +323,9 @@ export class ChatService {
     if (parameters === undefined || question.arguments === undefined) {
       return (await mayApprove(question)) === true
     }
-    const { issues, value } = await validate(parameters, question.arguments)
-    if (issues !== undefined) return false
+    const result = await validate(parameters, question.arguments)
+    if (result.issues !== undefined) return false
+    const { value } = result
     return (await mayApprove({ ...question, arguments: isObject(value) ? value : {} })) === true
   }
 

@@ -113,7 +113,7 @@ function expectLegal(provider: SwapProvider, sent: readonly Wire[], mode: RunMod
   for (const body of sent) {
     expect({ problems: provider.problems(body), body }).toEqual({ problems: [], body })
     const isSaid = mode === 'streamed' && provider.streamsByPath !== true
-    expect(body['stream']).toBe(isSaid ? true : undefined)
+    expect(body['stream'] ?? false).toBe(isSaid)
     expect(JSON.stringify(provider.system(body))).toContain('Be brief.')
     const whole = JSON.stringify(body)
     const others = providers.map(({ mark }) => mark).filter((mark) => mark !== provider.mark)

@@ -9,7 +9,7 @@ import type {
   Usage,
 } from '@lamella/core'
 import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
-import type { ModelName, PriceTable } from './price-table.ts'
+import type { ModelName, PriceSource, PriceTable } from './price-table.ts'
 
 /** Quantity that a budget counts. */
 export type BudgetCounter =
@@ -97,10 +97,12 @@ export interface BudgetOptions
    */
   readonly storeTimeoutMs?: number | undefined
   /**
-   * Prices of tokens by model, or a function that returns the cost. Required for `costUsd` only.
+   * Prices of tokens by model, a source of prices such as `models` of `@lamella/models`, or a function
+   * that returns the cost. Required for `costUsd` only.
    */
   readonly prices?:
     | PriceTable
+    | PriceSource
     | ((usage: Usage, model: ModelName) => number | undefined)
     | undefined
   /**

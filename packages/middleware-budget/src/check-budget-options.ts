@@ -1,7 +1,8 @@
 import type { OptionRules, StoreNeed } from '@lamella/core/authoring'
 import { checkOptions, checkStore, middlewareRules, wrongOption } from '@lamella/core/authoring'
 import type { BudgetCounter, BudgetLimits, BudgetOptions } from './budget-options.ts'
-import type { PriceTable } from './price-table.ts'
+import type { PriceSource, PriceTable } from './price-table.ts'
+import { isPriceSource } from './price-table.ts'
 
 const owner = 'budget'
 
@@ -95,8 +96,9 @@ function checkLimit(name: string, limit: unknown, place = `limits.${name}`): voi
 const needed = { input: undefined, output: undefined }
 
 /** Rejects a price that is not a number: its cost would be NaN, which is above no limit. */
-function checkPrices(prices: PriceTable): void {
+function checkPrices(prices: PriceTable | PriceSource): void {
   if (prices !== Object(prices)) throw wrongOption(owner, 'prices', 'a table or a function', prices)
+  if (isPriceSource(prices)) return
   for (const [model, table] of Object.entries(prices)) {
     for (const [name, price] of Object.entries({ ...needed, ...table })) {
       const isLeftOut = price === undefined && !Object.hasOwn(needed, name)

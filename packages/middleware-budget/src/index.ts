@@ -7,4 +7,4 @@ export type {
   BudgetOptions,
   BudgetShare,
 } from './budget-options.ts'
-export type { ModelName, PriceTable, TokenPrices } from './price-table.ts'
+export type { ModelName, PriceSource, PriceTable, TokenPrices } from './price-table.ts'

@@ -1,6 +1,7 @@
 import type { ChatMiddleware } from '@lamella/core'
 import { Agent, agentTool, chatMiddleware } from '@lamella/core'
 import { callInternally } from '@lamella/core/authoring'
+import { models } from '@lamella/models'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -245,4 +246,34 @@ it('whatever calls are made of, money is the sum over their models', async () =>
     }),
     { numRuns: 50 },
   )
+})
+
+describe('prices of a source', () => {
+  it('count each call by the models of @lamella/models', async () => {
+    const client = scriptedClient(['Done.'])
+    const ours = models.extend({ 'scripted/small': 'openai/gpt-4o' })
+    const seen: BudgetEvent[] = []
+    const middleware = budget({
+      limits: { costUsd: 1 },
+      prices: ours,
+      onEvent: (event) => void seen.push(event),
+    })
+
+    const { usage } = await new Agent({ client, middleware, options: { model: 'small' } }).run(
+      'Go.',
+    )
+
+    const last = seen.at(-1)
+    const spent = last?.status === 'settled' ? last.spent.costUsd : undefined
+    expect(spent).toBeCloseTo(ours.cost(usage, { provider: 'openai', model: 'gpt-4o' })!, 12)
+    expect(spent).toBeGreaterThan(0)
+  })
+
+  it('refuse a call of a model that the source does not know', async () => {
+    const middleware = budget({ limits: { costUsd: 1 }, prices: models })
+    const { run, client } = budgetedAgent(middleware, ['Done.'])
+
+    expect(await failure(run(false))).toMatchObject({ code: 'price_unknown' })
+    expect(client.requests).toHaveLength(0)
+  })
 })

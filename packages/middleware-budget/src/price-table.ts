@@ -38,20 +38,32 @@ export interface ModelName {
 /** Returns the cost of a usage in US dollars; `undefined` if the price is unknown. */
 export type Price = (usage: Usage, model: ModelName) => number | undefined
 
+/** Source of costs, such as `models` of `@lamella/models`. */
+export interface PriceSource {
+  /** Returns the cost of a usage in US dollars; `undefined` if the price is unknown. */
+  cost(usage: Usage, model: ModelName): number | undefined
+}
+
 /** Makes the function that returns the cost of a usage. */
-export function priceOf(prices: PriceTable | Price): Price {
+export function priceOf(prices: PriceTable | PriceSource | Price): Price {
   if (typeof prices === 'function') {
     return (usage, model) => {
       const cost = prices(usage, model)
       return cost !== undefined && cost >= 0 && cost <= mostUsd ? cost : undefined
     }
   }
+  if (isPriceSource(prices)) return priceOf((usage, model) => prices.cost(usage, model))
   return (usage, { provider, model = '' }) => {
     const undated = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')
     const names = [`${provider}/${model}`, model, `${provider}/${undated}`, undated]
     const name = names.find((known) => Object.hasOwn(prices, known))
     return name === undefined ? undefined : costOf(usage, prices[name]!)
   }
+}
+
+/** Returns true for a source of prices. A model of a table may have the name `cost`, and is no function. */
+export function isPriceSource(prices: PriceTable | PriceSource): prices is PriceSource {
+  return typeof prices.cost === 'function'
 }
 
 /** Makes the error for a model without a price. */

@@ -53,7 +53,8 @@ describe('where a request goes', () => {
     )
     expect(headers).toMatchObject({ 'api-key': key })
     expect(headers.authorization).toBeUndefined()
-    expect(body).toEqual({ model: 'chat-prod', messages: [{ role: 'user', content: 'Hi' }] })
+    const messages = [{ role: 'user', content: 'Hi' }]
+    expect(body).toEqual({ stream: false, model: 'chat-prod', messages })
   })
 
   test('Responses: the deployment is in the body only', async () => {

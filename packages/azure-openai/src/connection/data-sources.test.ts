@@ -93,6 +93,7 @@ describe('what is sent', () => {
     )
 
     expect(server.last.body).toEqual({
+      stream: false,
       model: 'd',
       messages: [{ role: 'user', content: 'Hi' }],
       max_tokens: 50,

@@ -130,10 +130,22 @@ export class ChatService {
     return here !== undefined || this.#leases.stop(owner, chat)
   }
 
-  /** Deletes a chat with its open requests, and stops its run. */
+  /** Deletes a chat with its open requests, and stops its run, which saves nothing any more. */
   async delete({ principal, chat }: ChatAddress): Promise<void> {
     const owner = toPrincipal(principal)
-    await this.stop({ principal, chat })
+    await this.#leases.stop(owner, chat, { isDeleted: true })
+    this.#running.get(sessionIdOf(owner, chat))?.stop.abort(stopReason())
+    await this.#remove(owner, chat)
+  }
+
+  /** @internal Resolves to true if the chat, which had a run here, was deleted. */
+  async isGone(owner: Principal, chat: string): Promise<boolean> {
+    const isDeleted = await this.#leases.isDeleted(owner, chat)
+    if (isDeleted !== undefined) return isDeleted
+    return (await this.#chats.load(sessionIdOf(owner, chat), ownerOf(owner))) === undefined
+  }
+
+  async #remove(owner: Principal, chat: string): Promise<void> {
     await this.#chats.delete(sessionIdOf(owner, chat), ownerOf(owner))
     await this.#pausedOf(owner, chat).clear()
   }
@@ -184,9 +196,15 @@ export class ChatService {
         include: this.#include,
         stop: stop.signal,
         save: async (final, pending) => {
+          if (await this.#leases.isDeleted(owner, chat)) return
           const checkpoint = final?.checkpoint ?? claimed
-          if (checkpoint !== undefined && pending.length > 0) await paused.add(checkpoint)
-          if (session.messages.length > 0) await this.#chats.save(session)
+          try {
+            if (checkpoint !== undefined && pending.length > 0) await paused.add(checkpoint)
+            if (session.messages.length > 0) await this.#chats.save(session)
+          } finally {
+            // It may have been deleted meanwhile: the mark comes before the deletion, and this after the save.
+            if (await this.#leases.isDeleted(owner, chat)) await this.#remove(owner, chat)
+          }
         },
         pending: () => this.#pendingOf(owner, chat),
         release: async () => {
@@ -226,9 +244,10 @@ export class ChatService {
         this.#agent.resume(checkpoint, given, { ...shared, signal, stream: true })
       return { open: resume, input: [], claimed: checkpoint }
     }
-    const kept = again === undefined ? [] : rewind(shared.session, again)
-    const isNew = again === undefined || input !== undefined
-    const words = isNew ? [userInput(input, this.options.input)] : kept
+    const back = again === undefined ? undefined : rewind(shared.session, again)
+    if (back !== undefined) await paused.drop(back.removed)
+    const isNew = back === undefined || input !== undefined
+    const words = isNew ? [userInput(input, this.options.input)] : back.kept
     const run: ChatRunInit['open'] = (signal) =>
       this.#agent.run(words, { ...shared, signal, stream: true })
     return { open: run, input: words }

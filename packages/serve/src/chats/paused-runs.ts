@@ -62,6 +62,14 @@ export class PausedRuns {
     throw new LamellaError('the paused runs of the chat changed', { code: 'session_conflict' })
   }
 
+  /** Removes the runs that answer one of these messages. @throws LamellaError `session_conflict` */
+  async drop(messages: ReadonlySet<string>): Promise<void> {
+    const isKept = ({ input }: Checkpoint): boolean => input.every(({ id }) => !messages.has(id))
+    const all = await this.all()
+    if (all.every(isKept) || (await this.#replace((found) => found.filter(isKept)))) return
+    throw new LamellaError('the paused runs of the chat changed', { code: 'session_conflict' })
+  }
+
   async clear(): Promise<void> {
     await this.#place.delete(this.#chat)
   }

@@ -10,6 +10,7 @@ interface Mark {
   readonly id: string
   readonly beat: number
   readonly stop?: true
+  readonly isDeleted?: true
 }
 
 /** The right to run a chat. */
@@ -77,18 +78,31 @@ export class RunLeases {
     }
   }
 
-  /** Asks the run of a chat to stop, in any process; resolves to false if there is none. */
-  async stop(owner: Principal, chat: string): Promise<boolean> {
+  /**
+   * Asks the run of a chat to stop, in any process, and to save nothing if the chat is deleted. Resolves to
+   * false if there is none.
+   */
+  async stop(
+    owner: Principal,
+    chat: string,
+    { isDeleted }: { readonly isDeleted?: true } = {},
+  ): Promise<boolean> {
     const marks = this.#marksOf(owner)
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop
       const found = (await marks.get(chat)) as Mark | undefined
       if (found === undefined) return false
-      const asked = { ...found, stop: true }
+      const asked = { ...found, stop: true, ...(isDeleted && { isDeleted }) }
       const ttlMs = this.#leaseMs
       // oxlint-disable-next-line no-await-in-loop
       if (await marks.compareAndSet(chat, found, asked, { ttlMs })) return true
     }
+  }
+
+  /** Resolves to true if the chat was deleted during its run, and to `undefined` if it has none. */
+  async isDeleted(owner: Principal, chat: string): Promise<boolean | undefined> {
+    const mark = (await this.#marksOf(owner).get(chat)) as Mark | undefined
+    return mark && mark.isDeleted === true
   }
 
   async isRunning(owner: Principal, chat: string): Promise<boolean> {

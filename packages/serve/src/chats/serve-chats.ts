@@ -94,10 +94,11 @@ export class ChatServer {
     throw failure
   }
 
-  /** Streams a run that continues, from its first chunk. Undefined if none runs here. */
-  replay({ owner }: Visit, chat: string): Response | undefined {
+  /** Streams a run that continues, from its first chunk; 204 if none runs here. */
+  async replay({ owner }: Visit, chat: string): Promise<Response> {
     const live = this.#live.get(sessionIdOf(owner, chat))
-    return live && this.#stream(live.read())
+    const isGone = live === undefined || (await this.service.isGone(owner, chat))
+    return isGone ? new Response(null, { status: 204 }) : this.#stream(live.read())
   }
 
   #publish(run: ChatRun, facts: ChatFacts, encoder: Encoder): LiveRun {

@@ -51,7 +51,7 @@ export function sseHandler(service: ChatService): Handler {
       if (chat === undefined) return noStore(await service.list(owner))
       if (!url.searchParams.has('stream'))
         return noStore(await service.history({ principal: owner, chat }))
-      return server.replay(visit, chat) ?? new Response(null, { status: 204 })
+      return server.replay(visit, chat)
     }
     if (request.method !== 'DELETE') {
       throw new HttpFailure('use GET, POST or DELETE', { status: 405, code: 'method_not_allowed' })

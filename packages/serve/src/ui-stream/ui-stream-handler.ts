@@ -78,7 +78,7 @@ export function uiStreamHandler(service: ChatService, options: UiStreamOptions =
     const chat = chatId(decoded(name))
     const address = { principal: owner, chat }
     if (request.method === 'GET') {
-      if (isStream) return server.replay(visit, chat) ?? new Response(null, { status: 204 })
+      if (isStream) return server.replay(visit, chat)
       const history = await service.history(address)
       const shown = { messages: uiMessages(history), running: history.running }
       return Response.json(shown, { headers: { 'cache-control': 'no-store' } })

@@ -270,7 +270,7 @@ test('a schema and a value that multiply end as an issue instead of hours', () =
     [{ allOf: many({ properties: {} }) }, Object.fromEntries(items.map((_, at) => [`k${at}`, at]))],
   ]
 
-  const found = cases.map(([schema, value]) => validateJsonSchema(schema, value))
+  const found = cases.map(([schema, value]) => validateJsonSchema(schema as never, value))
 
   for (const issues of found) {
     expect(issues.length).toBeGreaterThan(0)

@@ -18,7 +18,7 @@ const applicationOn = (entry) => `
 const bundles = [
   {
     name: 'an agent, a tool and a middleware',
-    goalBytes: 12_000,
+    goalBytes: 31_000,
     source: `
       import { Agent, chatMiddleware, tool } from '@lamella/core'
       const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object' }, execute: () => Date.now() })
@@ -28,7 +28,7 @@ const bundles = [
   },
   {
     name: 'that agent with the OpenAI client on fetch',
-    goalBytes: 60_000,
+    goalBytes: 50_000,
     source: applicationOn('@lamella/openai/fetch'),
   },
   {

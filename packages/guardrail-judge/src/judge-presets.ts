@@ -1,4 +1,4 @@
-import { wrongOption } from '@lamella/core/authoring'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { JudgeCriterion } from './judge-criterion.ts'
 
 /** Options of `onTopic`. */
@@ -14,7 +14,9 @@ export interface OnTopicOptions {
  * and a refusal of other topics pass.
  * @throws TypeError or RangeError that names the option and the value
  */
-export function onTopic({ topics, except = [] }: OnTopicOptions): JudgeCriterion {
+export function onTopic(options: OnTopicOptions): JudgeCriterion {
+  checkOptions('onTopic', options, { topics: 'any', except: 'any' })
+  const { topics, except = [] } = options
   const without =
     except.length === 0 ? '' : ` It must not be about: ${listed('onTopic', 'except', except)}.`
   return {

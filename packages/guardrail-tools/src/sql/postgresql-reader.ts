@@ -10,7 +10,9 @@ export function readPostgresql(tree: unknown): SqlNames {
   const { SelectStmt, ...rest } = stmts[0]!.stmt
   if (SelectStmt === undefined || Object.keys(rest).length > 0) refuse('the statement')
   const names = new NameCollector()
-  new TreeReader(names).select(SelectStmt as Node, new Set())
+  const reader = new TreeReader(names)
+  reader.select(SelectStmt as Node, new Set())
+  reader.end()
   return names
 }
 
@@ -61,9 +63,17 @@ function readFields(text: string): Record<string, Record<string, string>> {
 
 class TreeReader {
   readonly #names: NameCollector
+  /** Names of tables in the statement. Read as a column, one is the whole row. */
+  readonly #rows = new Set<unknown>()
+  readonly #bare: string[] = []
 
   constructor(names: NameCollector) {
     this.#names = names
+  }
+
+  /** Notes whole rows, once all names of tables are known. */
+  end(): void {
+    if (this.#bare.some((name) => this.#rows.has(name))) this.#names.columns.push('*')
   }
 
   select(node: Node, outer: SqlScope): void {
@@ -115,12 +125,21 @@ class TreeReader {
         if (schema.length > 0 || !scope.has(relname!)) {
           names.tables.push([...schema, relname].join('.'))
         }
+        this.#rows.add(relname)
+        this.#alias(node)
         this.#fields(type, node, scope)
         return
       }
-      case 'ColumnRef':
+      case 'RangeSubselect':
+        this.#rows.add((node['alias'] as Node | undefined)?.['aliasname'])
+        this.#fields(type, node, scope)
+        return
+      case 'ColumnRef': {
+        const name = bareName(node)
+        if (name !== undefined) this.#bare.push(name)
         this.#lastOf(node['fields'])
         return
+      }
       case 'A_Indirection':
         this.#tree(node['arg'], scope)
         for (const step of list(node['indirection'])) {
@@ -132,6 +151,7 @@ class TreeReader {
       case 'JoinExpr': {
         const { isNatural, usingClause, ...rest } = node
         if (isNatural === true) names.columns.push('*')
+        this.#alias(node)
         for (const column of list(usingClause)) this.#lastOf([column])
         this.#fields(type, rest, scope)
         return
@@ -183,6 +203,13 @@ class TreeReader {
       if (kind === '*') this.#tree(value, scope)
       else if (kind !== '-') this.#node(kind!, value as Node, scope)
     }
+  }
+
+  /** Reads the alias of tables. One with a list of names gives their columns other names. */
+  #alias({ alias }: Node): void {
+    const { aliasname, colnames } = (alias ?? {}) as Node
+    this.#rows.add(aliasname)
+    if (colnames !== undefined) this.#names.columns.push('*')
   }
 
   /** Notes the last of some names, which is that of a column. */

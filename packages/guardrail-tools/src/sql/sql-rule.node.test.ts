@@ -1,5 +1,6 @@
 import { parse as parsePostgresql } from 'libpg-query'
 import { parseStmt } from 'sqlite3-parser'
+import { columnAttacks } from './column-attacks.test-helper.ts'
 import { afterAll, describe, expect, test } from 'vitest'
 import { attacks, pieces } from './sql-attacks.test-helper.ts'
 import type { RealDatabase } from './sql-databases.test-helper.ts'
@@ -136,6 +137,23 @@ for (const dialect of ['postgresql', 'mysql', 'sqlite'] as const) {
       expect(run.length).toBeGreaterThan(10)
       expect(await database!.stored()).toBe(before)
     })
+
+    onDatabase(
+      'what is allowed of the attacks on columns reads no other column',
+      patient,
+      async () => {
+        const statements = columnAttacks()
+        expect(statements.length).toBeGreaterThan(500)
+
+        const run = await allowed(statements, { columns: ['id', 'name', 'x'] })
+
+        for (const statement of run) {
+          const { full } = await database!.run(statement)
+          expect(`${statement}: ${full}`).not.toMatch(/first|second/)
+        }
+        expect(run.length).toBeGreaterThan(10)
+      },
+    )
 
     test('only columns and functions of the list', async () => {
       const statements = [

@@ -2,6 +2,8 @@ import type { ChatContext, Message } from '@lamella/core'
 import type { CountTokens } from '@lamella/text'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
 import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
+import type { WindowShare } from '../turns/window-share.ts'
+import { checkWindowShare } from '../turns/window-share.ts'
 
 /** Data of an event about a call that was shortened, or could not be. It has no content. */
 export interface HistoryEvent {
@@ -31,10 +33,10 @@ export interface HistoryTruncatorOptions extends MiddlewareOptions<ChatContext, 
   readonly maxMessages?: number | undefined
   /**
    * Maximum tokens of a call's input: messages, instructions, tools, media and the schema of the
-   * answer. A function may return it by model.
+   * answer. A function may return it by model, or it is a share of the model's window.
    * @default no limit
    */
-  readonly maxTokens?: number | ((context: ChatContext) => number) | undefined
+  readonly maxTokens?: number | WindowShare | ((context: ChatContext) => number) | undefined
   /** Counts the tokens of a text. @default an estimate by kinds of characters */
   readonly countTokens?: CountTokens | undefined
   /**
@@ -109,7 +111,7 @@ export function checkHistoryOptions(options: HistoryTruncatorOptions): void {
   checkOptions(owner, options, {
     ...middlewareRules,
     maxMessages: 1,
-    maxTokens: typeof options.maxTokens === 'function' ? 'any' : 1,
+    maxTokens: ['function', 'object'].includes(typeof options.maxTokens) ? 'any' : 1,
     countTokens: 'function?',
     calibrate: [true, false],
     keep: { firstUser: [true, false], pinned: 'function?', currentRun: [true, false] },
@@ -119,7 +121,8 @@ export function checkHistoryOptions(options: HistoryTruncatorOptions): void {
     persist: [true, false],
     onContextLength: 'any',
   })
-  const { headroom = 0, notice = '', onContextLength = 0.7, clearResults } = options
+  const { headroom = 0, notice = '', onContextLength = 0.7, clearResults, maxTokens } = options
+  if (typeof maxTokens === 'object') checkWindowShare(owner, Object(maxTokens))
   const { exclude = [] } = clearResults ?? {}
   if (!Array.isArray(exclude)) {
     throw wrongOption(owner, 'clearResults.exclude', 'a list of names', exclude)

@@ -9,6 +9,7 @@ import { cutHistory } from './cut-history.ts'
 import type { HistoryEvent, HistoryTruncatorOptions } from './history-options.ts'
 import { checkHistoryOptions } from './history-options.ts'
 import { TokenMeter } from '../turns/token-meter.ts'
+import { tokensOfShare } from '../turns/window-share.ts'
 
 /**
  * Limits a call to a number of messages or tokens by removing whole turns.
@@ -35,7 +36,7 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
   const report = reporter('truncate', options.onEvent)
 
   return defineChatMiddleware('truncate', options, async (context, callNext) => {
-    const limit = typeof maxTokens === 'function' ? maxTokens(context) : (maxTokens ?? Infinity)
+    const limit = limitOf(context)
     shorten(context, { maxMessages, maxTokens: limit }, 'limit')
     try {
       const { usage } = await callNext()
@@ -54,6 +55,12 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
       }
     }
   })
+
+  function limitOf(context: ChatContext): number {
+    if (typeof maxTokens === 'function') return maxTokens(context)
+    if (typeof maxTokens === 'object') return tokensOfShare('historyTruncator', maxTokens, context)
+    return maxTokens ?? Infinity
+  }
 
   /** Returns the tokens of a call with these messages, as the provider would count them. */
   function measure(context: ChatContext, messages: readonly Message[]): number {

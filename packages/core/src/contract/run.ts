@@ -17,7 +17,8 @@ export interface RunMessages {
   readonly all: readonly Message[]
   /**
    * Messages of the current run: the user's turn that it responds to, and what the run has added. The result of a
-   * call from before the run stands behind that call. Empty before the loop begins.
+   * call from before the run stands behind that call. Includes results of earlier runs that no model has read.
+   * Empty before the loop begins.
    */
   readonly current: readonly Message[]
   /** Those of `current` that no model has read yet. Whatever shortens a request keeps them. */

@@ -22,7 +22,7 @@ export function addAll(
   for (const { id: messageId, ...rest } of messages) run.sink.push({ ...rest, messageId })
 }
 
-/** Inserts results after their calls, even if newer messages exist. */
+/** Inserts results after their calls, even if newer messages exist. Then the result says which it came after. */
 export function addResults(
   run: Run,
   results: readonly FunctionResultContent[],
@@ -32,12 +32,20 @@ export function addResults(
   if (results.length === 0) return
   const { journal, messages, sink } = run
   const { all } = messages
-  const message: Message = { id: run.ids.createId('msg'), role: 'tool', contents: results }
   const group =
     groupId === undefined || all.at(-1)?.id === groupId ? undefined : callGroup(all, groupId)
   const at = group?.end ?? all.length
+  const isLate = at < all.length
+  const message: Message = {
+    id: run.ids.createId('msg'),
+    role: 'tool',
+    contents: results,
+    ...(isLate && { metadata: { recordedAfter: all.at(-1)!.id } }),
+  }
   journal.record({ kind: 'results', at, message, executed, failed })
-  if (sink.streaming) sink.push({ contents: results, role: 'tool', messageId: message.id })
+  if (!sink.streaming) return
+  const { id: messageId, ...rest } = message
+  sink.push({ ...rest, messageId })
 }
 
 /** Returns the content that the model reads as the result of a call. */

@@ -18,6 +18,21 @@ export function unansweredFrom(messages: readonly Message[]): number {
   return Math.max(at, 0)
 }
 
+/** Returns the messages of a conversation that no model has read: what came after the last response. */
+export function unreadOf(messages: readonly Message[]): readonly Message[] {
+  const said = messages.findLastIndex(isSaid)
+  return messages.filter(({ metadata }, at) => {
+    if (at > said) return true
+    const last = metadata?.['recordedAfter']
+    return last !== undefined && messages.findIndex(({ id }) => id === last) >= said
+  })
+}
+
+/** A request for an approval can be a message of its own, which no model has made. */
+function isSaid({ role, contents }: Message): boolean {
+  return role === 'assistant' && contents.some(({ type }) => type !== 'approval-request')
+}
+
 /**
  * Returns the messages of `after` with what `before` has of open calls and requests, each where it was. Calls that
  * are free may be missing.

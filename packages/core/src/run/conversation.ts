@@ -4,7 +4,7 @@ import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import { isSameCall } from '../messages/call-results.ts'
-import { unansweredFrom, keepOpenCalls } from '../messages/open-turns.ts'
+import { keepOpenCalls, unansweredFrom, unreadOf } from '../messages/open-turns.ts'
 
 type Rewriter = (messages: readonly Message[]) => readonly Message[]
 
@@ -98,10 +98,10 @@ export class RunConversation implements RunMessages {
     this.begun = true
     this.#done = none
     this.#all = Object.freeze([...messages])
-    const turn = messages.slice(unansweredFrom(messages))
-    const said = turn.findLastIndex(({ role }) => role === 'assistant')
-    this.#current = new Set(turn.map(({ id }) => id))
-    this.#unread = new Set(turn.slice(said + 1).map(({ id }) => id))
+    const unread = unreadOf(messages).map(({ id }) => id)
+    const turn = messages.slice(unansweredFrom(messages)).map(({ id }) => id)
+    this.#unread = new Set(unread)
+    this.#current = new Set([...unread, ...turn])
     this.#reset()
     for (const { rewriter } of this.#lasting ?? []) this.#rewrite(rewriter)
   }

@@ -41,6 +41,28 @@ describe.each(runModes)('what the current run has done, %s', (mode) => {
     ])
   })
 
+  it('includes a result of an earlier run that no model has read', async () => {
+    let seen = ''
+    const look = chatMiddleware('look', async ({ run: { messages } }, callNext) => {
+      seen = shape(messages.unread)
+      await callNext()
+    })
+    const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+    const both = [callFunction('pay', { to: 'Ada' }), callFunction('pay', { to: 'Bob' })]
+    const client = scriptedClient([both, 'Sunny.', 'Waiting.', 'Well.'])
+    const agent = new Agent({ client, tools: [pay], middleware: look })
+    const session = agent.createSession()
+    const { pending } = await run(agent, 'Pay.', { session })
+    await run(agent, 'How is the weather?', { session })
+    await run(agent, [], { session, answers: { [pending[1]!.id]: true } })
+
+    await run(agent, 'And now?', { session })
+    const first = seen
+    await run(agent, 'And then?', { session })
+
+    expect([first, seen]).toEqual(['tool:function-result user:text', 'user:text'])
+  })
+
   it('includes what a rewrite adds behind the messages from before the run', async () => {
     let seen: readonly string[] = []
     const redact = chatMiddleware('redact', async ({ run: { messages } }, callNext) => {

@@ -11,6 +11,7 @@ import type { ModelServer } from '@lamella/testing/model-server'
 import { startModelServer } from '@lamella/testing/model-server'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { runs } from '../../../../tests/support/runs.ts'
 import { OpenAIChatClient } from '../fetch/openai-chat-client.ts'
 
 /** Requests to a server that keeps conversations, as the model reads them, each beside the whole conversation. */
@@ -174,9 +175,9 @@ test('what OpenAI knows and what is sent are the whole conversation, whatever wa
 
       expect(seen.kept).toEqual(seen.whole)
     }),
-    { numRuns: 20 },
+    { numRuns: runs(100) },
   )
-})
+}, 60_000)
 
 test.each([false, true])(
   'a conversation without edits is sent once, streamed: %s',

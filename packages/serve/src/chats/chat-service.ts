@@ -146,13 +146,6 @@ export class ChatService {
     await this.#remove(owner, chat)
   }
 
-  /** @internal Resolves to true if the chat, which had a run here, was deleted. */
-  async isGone(owner: Principal, chat: string): Promise<boolean> {
-    const isDeleted = await this.#leases.isDeleted(owner, chat)
-    if (isDeleted !== undefined) return isDeleted
-    return (await this.#chats.load(sessionIdOf(owner, chat), ownerOf(owner))) === undefined
-  }
-
   async #remove(owner: Principal, chat: string): Promise<void> {
     await this.#chats.delete(sessionIdOf(owner, chat), ownerOf(owner))
     await this.#pausedOf(owner, chat).clear()
@@ -199,20 +192,32 @@ export class ChatService {
       lease.signal.addEventListener('abort', () => stop.abort(lease.signal.reason), { once: true })
       if (lease.signal.aborted) stop.abort(lease.signal.reason)
       this.#running.set(key, { stop, input })
+      // A run that left nothing, such as a blocked one, has no chat that could be missed.
+      let left: 'nothing' | 'messages' | 'deleted' = 'nothing'
       return new ChatRun({
         open,
         include: this.#include,
         stop: stop.signal,
         save: async (final, pending) => {
-          if (await this.#leases.isDeleted(owner, chat)) return
+          if (await this.#leases.isDeleted(owner, chat)) {
+            left = 'deleted'
+            return
+          }
           const checkpoint = final?.checkpoint ?? claimed
           try {
             if (checkpoint !== undefined && pending.length > 0) await paused.add(checkpoint)
-            if (session.messages.length > 0) await this.#chats.save(session)
+            if (session.messages.length > 0) {
+              await this.#chats.save(session)
+              left = 'messages'
+            }
           } finally {
             // It may have been deleted meanwhile: the mark comes before the deletion, and this after the save.
             if (await this.#leases.isDeleted(owner, chat)) await this.#remove(owner, chat)
           }
+        },
+        isDeleted: async () => {
+          if (left === 'deleted' || (await this.#leases.isDeleted(owner, chat))) return true
+          return left === 'messages' && (await this.#chats.load(key, ownerOf(owner))) === undefined
         },
         pending: () => this.#pendingOf(owner, chat),
         release: async () => {

@@ -174,7 +174,7 @@ describe('state of a tenant', () => {
 
     await outer.run('Hi', { tenant: 'a' })
 
-    expect(await store.get('state:["a","spent"]')).toBe(1)
+    expect(await store.get('state:["a",null,"spent"]')).toBe(1)
   })
 
   it.each([

@@ -10,7 +10,7 @@ export async function releaseCore(workshop) {
       'package.json',
       'pnpm-workspace.yaml',
       'pnpm-lock.yaml',
-      '.changeset/*',
+      '.changeset/config.json',
       '{packages,examples,bench}/package.json',
       'packages/*/{package.json,CHANGELOG.md}',
     ],

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const app = `import { Agent, sessions } from '@lamella/core'
+const app = `import { Agent } from '@lamella/core'
+import { sessions } from '@lamella/store'
 import { teaMiddleware } from '@acme/lamella-tea-middleware'
 import { teaGuardrail } from '@acme/lamella-tea-guardrail'
 import { TeaProvider } from '@acme/lamella-tea-provider'
@@ -62,7 +63,7 @@ export async function thirdParty(workshop) {
 
   const folder = workshop.app('third-party', { 'app.ts': app })
   const packages = kinds.map((kind) => `@acme/lamella-tea-${kind}`)
-  await workshop.install(folder, '@lamella/core', ...packages)
+  await workshop.install(folder, '@lamella/core', '@lamella/store', ...packages)
   assert.deepEqual(JSON.parse(await workshop.program(folder, 'app.ts')), [
     'Tea is … at four.',
     [false],

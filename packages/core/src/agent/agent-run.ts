@@ -223,7 +223,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     return closed
   } catch (error) {
     await claims?.settle()
-    settleCalls(run)
+    settleCalls(run, error)
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))
     keepDone(call, outcomeOf(failure))
     // An abort does not wait for the store.

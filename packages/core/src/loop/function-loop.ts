@@ -58,7 +58,7 @@ export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse
       if (run.keepsSteps) await saveStep(run)
     }
   } catch (error) {
-    if (!isPause(error)) settleCalls(run)
+    if (!isPause(error)) settleCalls(run, error)
     return loop.finish(loop.endedBy(error))
   } finally {
     run.messages.execute(none)

@@ -1,3 +1,4 @@
+import { LamellaError } from '../base/lamella-error.ts'
 import type { AgentResponse, PendingRequest, RunEnding } from '../contract/outcome.ts'
 import { callAddress, callGroup, isSameCall } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -27,7 +28,16 @@ export function addResults(
   run: Run,
   results: readonly FunctionResultContent[],
   groupId?: string,
-  { executed = 0, failed }: { readonly executed?: number; readonly failed?: boolean } = {},
+  {
+    executed = 0,
+    failed,
+    isShown = true,
+  }: {
+    readonly executed?: number
+    readonly failed?: boolean
+    /** The caller's stream gets them. */
+    readonly isShown?: boolean
+  } = {},
 ): void {
   if (results.length === 0) return
   const { journal, messages, sink } = run
@@ -43,7 +53,7 @@ export function addResults(
     ...(isLate && { metadata: { recordedAfter: all.at(-1)!.id } }),
   }
   journal.record({ kind: 'results', at, message, executed, failed })
-  if (!sink.streaming) return
+  if (!sink.streaming || !isShown) return
   const { id: messageId, ...rest } = message
   sink.push({ ...rest, messageId })
 }
@@ -65,9 +75,10 @@ export function resultOf(
 
 /**
  * Gives the open calls of a run that ended their results: their own, or what is known about them. Calls from
- * before the run whose requests nobody has answered stay open.
+ * before the run whose requests nobody has answered stay open. A caller sees nothing of a blocked run, whose
+ * transforms take no more updates.
  */
-export function settleCalls(run: Run): void {
+export function settleCalls(run: Run, error: unknown): void {
   const { journal, messages } = run
   if (!journal.acted) return
   for (const id of journal.calledGroups) {
@@ -81,7 +92,7 @@ export function settleCalls(run: Run): void {
       if (!isOwn && !journal.isDecided(address)) return []
       return resultOf(call, journal.lastResult(address))
     })
-    if (ended.length > 0) addResults(run, ended, id)
+    addResults(run, ended, id, { isShown: !LamellaError.is(error, 'guardrail_tripped') })
   }
 }
 

@@ -24,9 +24,9 @@ export interface FailedOutcome {
 }
 
 /**
- * Adds the outcome to the error as a property that is not enumerable. It contains no blocked
- * content: of a blocked run, the tool rounds that had an effect. If middlewares transform the run's updates (`isTransformed`), it contains transformed
- * content only.
+ * Adds the outcome to the error as a property that is not enumerable. It contains no blocked content: of a blocked
+ * run, the tool rounds that had an effect. If middleware transforms the run's updates (`isTransformed`), it contains
+ * transformed content, and the results that the engine wrote itself for calls that were open at the end.
  */
 export function attachOutcome(error: unknown, run: Run, isTransformed = false): unknown {
   const isBlocked = LamellaError.is(error, 'guardrail_tripped')
@@ -40,7 +40,7 @@ export function attachOutcome(error: unknown, run: Run, isTransformed = false): 
     messages: isBlocked
       ? run.journal.effects
       : isWhole
-        ? partial
+        ? [...partial, ...run.messages.added.filter((one) => isNeutral(one) && !isIn(partial, one))]
         : [...run.messages.added, ...partial],
     usage: run.usage,
     usageEstimated: run.usageEstimated,
@@ -51,6 +51,19 @@ export function attachOutcome(error: unknown, run: Run, isTransformed = false): 
   Object.defineProperty(error as object, 'outcome', { value: outcome, configurable: true })
   return error
 }
+
+/** True if the engine alone has written the results. */
+function isNeutral({ contents }: Message): boolean {
+  return contents.every(
+    (content) => content.type === 'function-result' && neutral.has(content.error?.code ?? ''),
+  )
+}
+
+function isIn(messages: readonly Message[], { id }: Message): boolean {
+  return messages.some((entry) => entry.id === id)
+}
+
+const neutral: ReadonlySet<string> = new Set(['cancelled', 'uncertain', 'withheld'])
 
 /** Returns the partial outcome of the run that failed with `error`. */
 export function outcomeOf(error: unknown): FailedOutcome | undefined {

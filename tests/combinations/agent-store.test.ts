@@ -295,10 +295,10 @@ describe('tenants', () => {
       middleware: [
         budget({ scope: 'tenant', limits: { modelCalls: 9 } }),
         circuitBreaker(),
+        pii({ vault: true }),
         summarizer({ client: writer, maxMessages: 4, keepMessages: 1 }),
         cache({ scope: 'tenant' }),
         llmJudge({ client: judge, criteria }),
-        pii({ vault: true }),
         toolPolicy({ ask: ['pay'] }),
         contentTruncator({ maxChars: 200, spill: {} }),
         toolCache({ scope: 'tenant' }),

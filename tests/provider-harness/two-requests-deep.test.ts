@@ -59,9 +59,14 @@ describe.skipIf(pairs.length === 0)('the second request', () => {
         role: 'user',
         contents: [{ type: 'text', text: 'The question.' }],
       }
-      const told: readonly MessageInit[] = contents.length > 0 ? [{ role: 'tool', contents }] : []
+      // Where the model called no tool, the user has asked again.
+      const said = (recorded.at(-1) ?? '').replace(/^text /, '')
+      const told: MessageInit =
+        contents.length > 0
+          ? { role: 'tool', contents }
+          : { role: 'user', contents: [{ type: 'text', text: said }] }
 
-      await client.respond(clientRequest([question, ...kept, ...told])).catch(() => undefined)
+      await client.respond(clientRequest([question, ...kept, told])).catch(() => undefined)
 
       const sent = requestBlocks(server.last.body).map(masked)
       expect(sent).toEqual(recorded.slice(0, sent.length))

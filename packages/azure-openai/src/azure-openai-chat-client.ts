@@ -1,4 +1,5 @@
 import { deploymentOf } from './connection/azure-connection.ts'
+import type { AzureDataSource } from './connection/azure-data-source.ts'
 import { checkClientOptions } from './connection/check-client-options.ts'
 import { AzureOpenAIChatClient as FetchClient } from './fetch/azure-openai-chat-client.ts'
 import type { AzureOpenAIClientOptions } from './sdk-sender.ts'
@@ -30,6 +31,8 @@ export class AzureOpenAIChatClient extends FetchClient {
     const { deploymentName } = (options.client ?? {}) as { readonly deploymentName?: string }
     super({
       ...options,
+      // The types of `@azure/openai` leave open which authentication there is. It is sent as given.
+      dataSources: options.dataSources as readonly AzureDataSource[] | undefined,
       deployment: deploymentOf(options, deploymentName),
       endpoint: undefined,
       apiKey: undefined,

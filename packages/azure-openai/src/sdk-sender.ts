@@ -2,11 +2,12 @@ import type { RequestSender } from '@lamella/transport'
 import { longestTimerMs } from '@lamella/core/authoring'
 import { boundedFailures, sdkSender } from '@lamella/openai'
 import { AzureOpenAI, OpenAI } from 'openai'
+import type { AzureDataSource } from './azure-extensions.ts'
 import { azureResource } from './connection/azure-connection.ts'
 import type { AzureConnectionSettings } from './connection/azure-openai-client-options.ts'
 
 /** Options of `AzureOpenAIChatClient`. */
-export interface AzureOpenAIClientOptions extends AzureConnectionSettings {
+export interface AzureOpenAIClientOptions extends AzureConnectionSettings<AzureDataSource> {
   /** Your own `AzureOpenAI` client. Excludes the options that would create one. */
   readonly client?: OpenAI | undefined
 }

@@ -84,6 +84,8 @@ export function mcpTools(server: McpServer, options: McpToolsOptions = {}): McpT
   const connection = new Connection(server, {
     name,
     connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
+    // JSON escapes, and lists of tools are read the same way.
+    maxBodyBytes: 2 * maxResultBytes + 1_000_000,
     ...questions.clientSetup(),
     onToolsChanged: () => list.expire(),
     onOpened: () => report({ status: 'connected' }),

@@ -1,6 +1,6 @@
 import type { Store, WriteOptions } from '@lamella/core'
 import { checkOptions, systemClock, withinStoreTime, wrongOption } from '@lamella/core/authoring'
-import { storeEntries } from '@lamella/store'
+import { storeEntries, storePrefix } from '@lamella/store'
 import { Pool } from 'pg'
 import { Database } from './database.ts'
 import { postgresLimits } from './postgres-limits.ts'
@@ -44,7 +44,8 @@ export function postgresStore(
   const pool = isOwn ? connect(connection, maxConnections, timeoutMs) : connection
   const database = new Database(pool, { schema, migrates: migrate })
   const table = database.table('entries')
-  const keyOf = (key: string): string => `${namespace}:${entries.key(key)}`
+  const prefix = storePrefix({ name: namespace })
+  const keyOf = (key: string): string => prefix + entries.key(key)
   const now = (): number | null => options.clock?.now() ?? null
   const inTime = <T>(work: Promise<T>): Promise<T> =>
     withinStoreTime(work, { clock: systemClock, timeoutMs })

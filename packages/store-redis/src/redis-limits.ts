@@ -5,12 +5,15 @@ import type { RedisScript } from './run-script.ts'
 /** Counts limits in Redis. Each step is one script. */
 export function redisLimits(options: {
   readonly run: (script: RedisScript, keys: string[], args: string[]) => Promise<unknown>
+  /** Key of the counts of a limit. */
   readonly keyOf: (key: string) => string
+  /** Key of its times, which is that of no other limit. */
+  readonly timesKeyOf: (key: string) => string
   readonly clock: { now(): number } | undefined
   readonly leaseMs: number
   readonly pollMs: number
 }): StoreLimits {
-  const { run, keyOf, clock, leaseMs, pollMs } = options
+  const { run, keyOf, timesKeyOf, clock, leaseMs, pollMs } = options
 
   const call = (
     script: RedisScript,
@@ -21,10 +24,7 @@ export function redisLimits(options: {
       readonly used: number
     }[],
   ): Promise<unknown> => {
-    const keys = entries.flatMap(({ claim }) => {
-      const key = keyOf(claim.key)
-      return [key, `${key}:times`]
-    })
+    const keys = entries.flatMap(({ claim }) => [keyOf(claim.key), timesKeyOf(claim.key)])
     const args = entries.flatMap(({ claim: { kind, limit, windowMs }, amount, used }) => {
       const window = kind === 'concurrency' ? leaseMs : windowMs
       return [kind, limit, window, amount, used].map(String)

@@ -103,6 +103,22 @@ describeWithRedis('Redis', () => {
     await expect(store.set('x'.repeat(1025), 1)).rejects.toMatchObject({ code: 'store_limit' })
   })
 
+  it('keeps limits and namespaces apart, whatever they are called', async () => {
+    const namespace = newNamespace()
+    const store = redisStore(redis!, { namespace })
+    const inside = redisStore(redis!, { namespace: `${namespace}}:entry:a` })
+    const claim = { kind: 'sliding-window', limit: 2, windowMs: 60_000, amount: 1 } as const
+    const take = (id: string, key: string) => store.limits.take(id, [{ ...claim, key }])
+
+    await take('1', 'acme:times')
+    const granted = []
+    for (const id of ['2', '3', '4']) granted.push((await take(id, 'acme')).granted)
+    await store.set('a}:entry:key', 1)
+
+    expect(granted).toEqual([true, true, false])
+    expect(await inside.get('key')).toBeUndefined()
+  })
+
   it('leaves nothing behind that does not expire, but what was written to stay', async () => {
     const namespace = newNamespace()
     const store = redisStore(redis!, { namespace })

@@ -52,7 +52,9 @@ export function redisStore(connection: string | Redis, options: RedisStoreOption
   }
   const entries = storeEntries({ owner, maxValueBytes })
   const redis = isOwn ? connect(connection, timeoutMs) : connection
-  const place = (kind: string, key: string): string => `{${namespace}}:${kind}:${entries.key(key)}`
+  // No namespace may contain the end of another one.
+  const tag = `{${namespace.replaceAll(/[%{}]/g, encodeURIComponent)}}`
+  const place = (kind: string, key: string): string => `${tag}:${kind}:${entries.key(key)}`
   const inTime = <T>(work: Promise<T>): Promise<T> =>
     withinStoreTime(work, { clock: systemClock, timeoutMs })
   const run = (
@@ -103,6 +105,7 @@ export function redisStore(connection: string | Redis, options: RedisStoreOption
     limits: redisLimits({
       run,
       keyOf: (key) => place('limit', key),
+      timesKeyOf: (key) => place('times', key),
       clock,
       leaseMs,
       pollMs,

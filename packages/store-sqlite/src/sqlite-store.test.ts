@@ -59,9 +59,10 @@ describe('a SQLite store', () => {
     const path = newPath()
     const [one, two] = [
       sqliteStore(path, { namespace: 'a' }),
-      sqliteStore(path, { namespace: 'b' }),
+      sqliteStore(path, { namespace: 'a:b' }),
     ]
     await one.set('key', 1)
+    await one.set('b:key', 1)
 
     expect(await two.get('key')).toBeUndefined()
     await Promise.all([one.close(), two.close()])

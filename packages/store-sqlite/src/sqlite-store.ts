@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Store, WriteOptions } from '@lamella/core'
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
-import { storeEntries } from '@lamella/store'
+import { storeEntries, storePrefix } from '@lamella/store'
 import { openDatabase } from './open-database.ts'
 import { sqliteLimits } from './sqlite-limits.ts'
 import { sqliteLists } from './sqlite-lists.ts'
@@ -33,7 +33,8 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
   const { busyTimeoutMs = 5000, synchronous = 'normal', leaseMs = 30_000, pollMs = 100 } = options
   const entries = storeEntries({ owner, maxValueBytes })
   const database = openDatabase(path, { busyTimeoutMs, synchronous })
-  const keyOf = (key: string): string => `${namespace}:${entries.key(key)}`
+  const prefix = storePrefix({ name: namespace })
+  const keyOf = (key: string): string => prefix + entries.key(key)
   const now = (): number => clock.now()
   const statements = statementsOf(database)
   let nextSweep = now()

@@ -67,12 +67,17 @@ function showRequests(pending) {
     const card = document.createElement('div')
     card.className = 'request'
     card.dataset.id = request.id
-    card.innerHTML = `<h2></h2><label for="${field}">Arguments</label><textarea id="${field}" rows="2"></textarea>
-      <button type="button" class="yes">Approve</button> <button type="button" class="no">Decline</button>`
-    card.querySelector('h2').textContent = `May I call “${request.name}”?`
-    const edited = card.querySelector('textarea')
-    edited.value = request.arguments ?? '{}'
-    card.querySelector('.yes').addEventListener('click', () => {
+    const edited = make('textarea', { id: field, rows: 2, value: request.arguments ?? '{}' })
+    const yes = make('button', { type: 'button', className: 'yes', textContent: 'Approve' })
+    const no = make('button', { type: 'button', className: 'no', textContent: 'Decline' })
+    card.append(
+      make('h2', { textContent: `May I call “${request.name}”?` }),
+      make('label', { htmlFor: field, textContent: 'Arguments' }),
+      edited,
+      yes,
+      no,
+    )
+    yes.addEventListener('click', () => {
       try {
         const given = { approved: true, arguments: JSON.parse(edited.value) }
         void answer({ [request.id]: given })
@@ -80,9 +85,13 @@ function showRequests(pending) {
         status.textContent = 'The arguments must be JSON.'
       }
     })
-    card.querySelector('.no').addEventListener('click', () => void answer({ [request.id]: false }))
+    no.addEventListener('click', () => void answer({ [request.id]: false }))
     requests.append(card)
   }
+}
+
+function make(tag, properties) {
+  return Object.assign(document.createElement(tag), properties)
 }
 
 async function answer(answers) {

@@ -9,6 +9,8 @@ import { memoryOrders } from './orders.ts'
 import { supportChats, supportService } from './service.ts'
 
 const { OPENAI_API_KEY: apiKey, OPENAI_MODEL: model = 'gpt-5-mini', PORT, SECRET } = process.env
+// Another machine, or the host of a container, needs `HOST=0.0.0.0`.
+const { HOST = '127.0.0.1' } = process.env
 
 const client =
   apiKey === undefined
@@ -21,7 +23,7 @@ const secret = SECRET ?? randomBytes(32).toString('hex')
 const service = supportService(supportChats(agent, secret), secret)
 
 const server = createServer(toNode(service))
-server.listen(Number(PORT ?? 3000), () => {
+server.listen(Number(PORT ?? 3000), HOST, () => {
   const { port } = server.address() as AddressInfo
   const answers = apiKey === undefined ? 'a stand-in; set OPENAI_API_KEY for a model' : model
   console.log(`http://localhost:${port} answers with ${answers}`)

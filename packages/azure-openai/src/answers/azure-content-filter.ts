@@ -22,14 +22,12 @@ export interface AzureDetectionVerdict {
 /** Code from a public repository. */
 export interface AzureCodeVerdict extends AzureDetectionVerdict {
   /** Place where the code is published. */
-  readonly citation?:
-    | {
-        /** Address of the code. */
-        readonly URL?: string
-        /** License of the code. */
-        readonly license?: string
-      }
-    | undefined
+  readonly citation?: {
+    /** Address of the code. */
+    readonly URL?: string
+    /** License of the code. */
+    readonly license?: string
+  }
 }
 
 /** Matches of your own blocklists. */
@@ -37,48 +35,46 @@ export interface AzureBlocklistVerdict {
   /** True if a blocklist matched and the text was blocked. */
   readonly filtered: boolean
   /** Verdict of each blocklist. */
-  readonly details?:
-    | readonly {
-        /** True if a blocklist matched and the text was blocked. */
-        readonly filtered: boolean
-        /** Name of the blocklist. */
-        readonly id: string
-      }[]
-    | undefined
+  readonly details?: readonly {
+    /** True if a blocklist matched and the text was blocked. */
+    readonly filtered: boolean
+    /** Name of the blocklist. */
+    readonly id: string
+  }[]
 }
 
 /** Failure of the filter itself: the text passed unchecked. */
 export interface AzureFilterError {
   /** Code of the failure. */
-  readonly code?: string | undefined
+  readonly code?: string
   /** Message of the failure. */
-  readonly message?: string | undefined
+  readonly message?: string
 }
 
 /** Verdicts on a prompt or an answer, by Azure's own names. New categories are kept unchanged. */
 export interface AzureContentFilterResults {
   /** Hate and unfairness. */
-  readonly hate?: AzureSeverityVerdict | undefined
+  readonly hate?: AzureSeverityVerdict
   /** Self-harm. */
-  readonly self_harm?: AzureSeverityVerdict | undefined
+  readonly self_harm?: AzureSeverityVerdict
   /** Sexual content. */
-  readonly sexual?: AzureSeverityVerdict | undefined
+  readonly sexual?: AzureSeverityVerdict
   /** Violence. */
-  readonly violence?: AzureSeverityVerdict | undefined
+  readonly violence?: AzureSeverityVerdict
   /** An attempt of the user to override the instructions. */
-  readonly jailbreak?: AzureDetectionVerdict | undefined
+  readonly jailbreak?: AzureDetectionVerdict
   /** Instructions in documents, meant for the model. */
-  readonly indirect_attack?: AzureDetectionVerdict | undefined
+  readonly indirect_attack?: AzureDetectionVerdict
   /** Profanity. */
-  readonly profanity?: AzureDetectionVerdict | undefined
+  readonly profanity?: AzureDetectionVerdict
   /** Text that is known to be protected. */
-  readonly protected_material_text?: AzureDetectionVerdict | undefined
+  readonly protected_material_text?: AzureDetectionVerdict
   /** Code from a public repository. */
-  readonly protected_material_code?: AzureCodeVerdict | undefined
+  readonly protected_material_code?: AzureCodeVerdict
   /** Your own blocklists. */
-  readonly custom_blocklists?: AzureBlocklistVerdict | undefined
+  readonly custom_blocklists?: AzureBlocklistVerdict
   /** Failure of the filter itself. */
-  readonly error?: AzureFilterError | undefined
+  readonly error?: AzureFilterError
 }
 
 /** Verdict of Azure's content filter: the worst of everything that it judged. */
@@ -86,9 +82,9 @@ export interface AzureContentFilter {
   /** True if anything was blocked. */
   readonly filtered: boolean
   /** Verdict on the prompt. */
-  readonly prompt?: AzureContentFilterResults | undefined
+  readonly prompt?: AzureContentFilterResults
   /** Verdict on the answer. */
-  readonly completion?: AzureContentFilterResults | undefined
+  readonly completion?: AzureContentFilterResults
 }
 
 /**

@@ -6,25 +6,25 @@ export interface AzureCitation {
   /** Text of the document. */
   readonly content: string
   /** Title of the document. */
-  readonly title?: string | null | undefined
+  readonly title?: string | null
   /** Address of the document. */
-  readonly url?: string | null | undefined
+  readonly url?: string | null
   /** Name of the file. */
-  readonly filepath?: string | null | undefined
+  readonly filepath?: string | null
   /** Id of the part of the document. */
-  readonly chunk_id?: string | null | undefined
+  readonly chunk_id?: string | null
   /** Score of the ranking. */
-  readonly rerank_score?: number | undefined
+  readonly rerank_score?: number
 }
 
 /** Documents found in the data sources, in `response.metadata.dataContext`. */
 export interface AzureDataContext {
   /** `[doc1]` in the answer is the first of them. */
-  readonly citations?: readonly AzureCitation[] | undefined
+  readonly citations?: readonly AzureCitation[]
   /** The search queries, as JSON. */
-  readonly intent?: string | undefined
+  readonly intent?: string
   /** All documents found, if requested. */
-  readonly all_retrieved_documents?: readonly unknown[] | undefined
+  readonly all_retrieved_documents?: readonly unknown[]
 }
 
 /** Gathers what one answer says of its data sources. */

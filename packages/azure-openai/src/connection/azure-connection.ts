@@ -13,7 +13,10 @@ export interface AzureResource extends AzureAddress {
 }
 
 /** Reads where and as whom to call. Variables that are meant for OpenAI itself have no say in it. */
-export function azureResource(owner: string, options: AzureConnectionSettings): AzureResource {
+export function azureResource(
+  owner: string,
+  options: AzureConnectionSettings<unknown>,
+): AzureResource {
   const endpoint = options.endpoint?.trim() ?? environmentVariable('AZURE_OPENAI_ENDPOINT')
   if (endpoint === undefined) {
     throw new TypeError(
@@ -32,7 +35,7 @@ export function azureResource(owner: string, options: AzureConnectionSettings): 
 
 /** The deployment that is called where a call names no other. */
 export function deploymentOf(
-  { deployment, model }: AzureConnectionSettings,
+  { deployment, model }: AzureConnectionSettings<unknown>,
   ofClient?: string,
 ): string | undefined {
   return (
@@ -44,7 +47,7 @@ export function deploymentOf(
   )
 }
 
-function keyOf(owner: string, { apiKey }: AzureConnectionSettings): string {
+function keyOf(owner: string, { apiKey }: AzureConnectionSettings<unknown>): string {
   const key = apiKey?.trim() ?? environmentVariable('AZURE_OPENAI_API_KEY')
   if (key === undefined) {
     throw new TypeError(

@@ -15,8 +15,8 @@ export interface AzureTokenCredential {
   } | null>
 }
 
-/** Options of `AzureOpenAIChatClient`, except the one for your own SDK client. */
-export interface AzureConnectionSettings extends ChatClientOptions {
+/** Options of `AzureOpenAIChatClient`, except the one for your own client. */
+export interface AzureConnectionSettings<DataSource = AzureDataSource> extends ChatClientOptions {
   /** Chat Completions or the Responses API. @default 'chat' */
   readonly api?: AzureOpenAIApi | undefined
   /**
@@ -53,7 +53,7 @@ export interface AzureConnectionSettings extends ChatClientOptions {
    * Data sources that the model may search, with Chat Completions only. A call may have its own.
    * @default none
    */
-  readonly dataSources?: readonly AzureDataSource[] | undefined
+  readonly dataSources?: readonly DataSource[] | undefined
   /**
    * Field for `maxOutputTokens`, with Chat Completions only.
    * @default 'max_completion_tokens', with data sources 'max_tokens'

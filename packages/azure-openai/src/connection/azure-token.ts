@@ -6,7 +6,11 @@ const usualScope = 'https://cognitiveservices.azure.com/.default'
 
 /** Returns the source of a token before each request, or nothing if a key is used. */
 export function tokenSource(
-  { azureADTokenProvider, credential, credentialScope = usualScope }: AzureConnectionSettings,
+  {
+    azureADTokenProvider,
+    credential,
+    credentialScope = usualScope,
+  }: AzureConnectionSettings<unknown>,
   provider: string,
 ): (() => Promise<string>) | undefined {
   if (credential !== undefined) {

@@ -16,7 +16,7 @@ const connecting = [
   'defaultHeaders',
 ] as const
 
-type CheckedOptions = AzureConnectionSettings & { readonly client?: unknown }
+type CheckedOptions = AzureConnectionSettings<unknown> & { readonly client?: unknown }
 
 const rules: OptionRules<CheckedOptions> = {
   name: 'string?',

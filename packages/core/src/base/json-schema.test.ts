@@ -253,3 +253,27 @@ function nest(depth: number): unknown {
   for (let level = 0; level < depth; level++) value = [value]
   return value
 }
+
+test('a schema and a value that multiply end as an issue instead of hours', () => {
+  const values = Array.from({ length: 15_000 }, () => 1)
+  const items = Array.from({ length: 50_000 }, () => 0)
+  const long = 'x'.repeat(200_000)
+  const many = (part: object) => Array.from({ length: 20_000 }, () => part)
+  const cases: [object, unknown][] = [
+    [{ properties: { a: { items: { enum: values } } } }, { a: items }],
+    [{ properties: { a: { items: { enum: values.map((_, at) => [at]) } } } }, { a: items }],
+    [{ allOf: many({ maxLength: 1 }) }, long],
+    [{ allOf: many({ uniqueItems: true }) }, items],
+    [{ allOf: many({ items: { type: 'string' } }) }, items],
+    [{ anyOf: many({ const: long }) }, 'y'],
+    [{ items: { required: values.map(String) } }, items.map(() => ({}))],
+    [{ allOf: many({ properties: {} }) }, Object.fromEntries(items.map((_, at) => [`k${at}`, at]))],
+  ]
+
+  const found = cases.map(([schema, value]) => validateJsonSchema(schema as never, value))
+
+  for (const issues of found) {
+    expect(issues.length).toBeGreaterThan(0)
+    expect(JSON.stringify(issues).length).toBeLessThan(100_000)
+  }
+})

@@ -6,12 +6,12 @@ import { canonicalJson, isJson } from './json.ts'
 /**
  * Checks a value against a JSON Schema, draft 7 or 2020-12, as far as tools use them: `$ref` only
  * within the schema, no `format` or `unevaluated…`. Unknown keywords are
- * ignored; a schema that cannot be followed is an issue. Never throws, and returns at most 100
- * issues.
+ * ignored; a schema that cannot be followed, or takes too much work, is an issue. Never throws, and
+ * returns at most 100 issues.
  */
 export function validateJsonSchema(schema: JsonSchema, value: unknown): readonly StandardIssue[] {
   try {
-    return check(schema, value, { root: schema, followed: {} })
+    return check(schema, value, { root: schema, followed: {}, enums: new Map(), steps: 0 })
   } catch (error) {
     // Too deep for the stack, a broken reference or pattern: what cannot be checked does not pass.
     return [{ message: `cannot be checked: ${(error as Error).message}` }]
@@ -31,6 +31,26 @@ interface Visit {
    * to the same reference take exponential time.
    */
   readonly followed: Record<string, Map<unknown, readonly Issue[]>>
+  /** By list of values, the values and what is said of another one. */
+  readonly enums: Map<unknown, EnumValues>
+  /** Steps of work so far. */
+  steps: number
+}
+
+interface EnumValues {
+  readonly plain: ReadonlySet<unknown>
+  readonly texts: ReadonlySet<string | undefined>
+  readonly message: string
+}
+
+const mostIssues = 100
+
+/** Takes less than half a second. A schema and a value of a stranger may multiply to hours. */
+const mostSteps = 1_000_000
+
+function spend(visit: Visit, steps: number): void {
+  visit.steps += steps
+  if (visit.steps > mostSteps) throw new Error('the schema and the value need too much work')
 }
 
 type Keywords = Readonly<Record<string, unknown>>
@@ -48,7 +68,11 @@ type Rule = (value: never, limit: never, place: Place) => boolean | void
 /** Rules of keywords that apply to any value. Keywords without a rule are ignored. */
 const common: Record<string, Rule> = {
   __proto__: null as never,
-  const: (value: unknown, only: unknown, place) => checkEnum(value, [only], place),
+  const(value: unknown, only: unknown, { issues, visit }) {
+    const text = textOf(only, visit)
+    if (only === value || text === textOf(value, visit)) return
+    issues.push({ message: `must be ${told(text ?? '')}`, path: [] })
+  },
   enum: checkEnum,
   $ref(value: unknown, ref: string, { visit, issues }) {
     const known = (visit.followed[ref] ??= new Map<unknown, readonly Issue[]>())
@@ -81,8 +105,8 @@ const rules: Record<string, Record<string, Rule>> = {
   },
   string: {
     __proto__: common as never,
-    minLength: (value: string, limit: number) => Array.from(value).length >= limit,
-    maxLength: (value: string, limit: number) => Array.from(value).length <= limit,
+    minLength: (value: string, limit: number, place) => lengthOf(value, place) >= limit,
+    maxLength: (value: string, limit: number, place) => lengthOf(value, place) <= limit,
     pattern: matches,
   },
   array: {
@@ -98,24 +122,26 @@ const rules: Record<string, Record<string, Rule>> = {
       const found = list.filter((item) => fits(part, item, place)).length
       return found >= (minContains as number) && found <= (maxContains as number)
     },
-    uniqueItems: (list: unknown[], isUnique: unknown) =>
-      isUnique !== true || new Set(list.map(textOf)).size === list.length,
+    uniqueItems: (list: unknown[], isUnique: unknown, place) =>
+      isUnique !== true ||
+      new Set(list.map((item) => textOf(item, place.visit))).size === list.length,
   },
   object: {
     __proto__: common as never,
-    minProperties: (value: object, limit: number) => Object.keys(value).length >= limit,
-    maxProperties: (value: object, limit: number) => Object.keys(value).length <= limit,
-    required(value: Keywords, keys: unknown, { issues }) {
+    minProperties: (value: Keywords, limit: number, place) => keysOf(value, place).length >= limit,
+    maxProperties: (value: Keywords, limit: number, place) => keysOf(value, place).length <= limit,
+    required(value: Keywords, keys: unknown, { issues, visit }) {
+      spend(visit, listOf(keys).length)
       for (const key of listOf(keys) as readonly string[]) {
         if (own(value, key) === undefined) issues.push({ message: 'is required', path: [key] })
       }
     },
     properties(value: Keywords, parts: unknown, place) {
-      for (const key of keysOf(value)) checkAt(key, own(parts, key), value[key], place)
+      for (const key of keysOf(value, place)) checkAt(key, own(parts, key), value[key], place)
     },
     patternProperties(value: Keywords, parts: unknown, place) {
       for (const [pattern, part] of entriesOf(parts)) {
-        for (const key of keysOf(value)) {
+        for (const key of keysOf(value, place)) {
           if (matches(key, pattern)) checkAt(key, part, value[key], place)
         }
       }
@@ -123,14 +149,15 @@ const rules: Record<string, Record<string, Rule>> = {
     additionalProperties(value: Keywords, part: unknown, place) {
       const { properties, patternProperties } = place.schema
       const patterns = entriesOf(patternProperties)
-      for (const key of keysOf(value)) {
+      for (const key of keysOf(value, place)) {
+        spend(place.visit, patterns.length)
         if (own(properties, key) !== undefined) continue
         if (patterns.some(([pattern]) => matches(key, pattern))) continue
         checkAt(key, part, value[key], place)
       }
     },
     propertyNames(value: Keywords, part: unknown, place) {
-      for (const key of keysOf(value)) checkAt(key, part, key, place)
+      for (const key of keysOf(value, place)) checkAt(key, part, key, place)
     },
     dependencies: checkDependencies,
     dependentRequired: checkDependencies,
@@ -139,6 +166,7 @@ const rules: Record<string, Record<string, Rule>> = {
 }
 
 function check(schema: unknown, value: unknown, visit: Visit): readonly Issue[] {
+  spend(visit, 1)
   if (schema === false) return [{ message: 'is not allowed', path: [] }]
   if (!isObject(schema)) return none
   const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
@@ -153,24 +181,45 @@ function check(schema: unknown, value: unknown, visit: Visit): readonly Issue[] 
   const ofKind = rules[kind] ?? common
   for (const keyword in schema) {
     const limit = schema[keyword]
+    visit.steps++
     if (limit === undefined || ofKind[keyword]?.(value as never, limit as never, place) !== false)
       continue
-    const told = typeof limit === 'number' || typeof limit === 'string' ? ` ${limit}` : ''
-    place.issues.push({ message: `must fit ${keyword}${told}`, path: [] })
+    const amount = typeof limit === 'number' || typeof limit === 'string' ? ` ${limit}` : ''
+    place.issues.push({ message: `must fit ${keyword}${amount}`, path: [] })
   }
-  return place.issues.length > 100 ? place.issues.slice(0, 100) : place.issues
+  return place.issues.length > mostIssues ? place.issues.slice(0, mostIssues) : place.issues
 }
 
 /** JSON of a part, equal for equal parts. Undefined for what JSON cannot hold, such as `1e999`. */
-function textOf(part: unknown): string | undefined {
-  return isJson(part) ? canonicalJson(part) : undefined
+function textOf(part: unknown, visit: Visit): string | undefined {
+  const text = isJson(part) ? canonicalJson(part) : undefined
+  spend(visit, 1 + (text ?? '').length / 8)
+  return text
 }
 
-function checkEnum(value: unknown, values: unknown, { issues }: Place): void {
-  if (!Array.isArray(values) || values.includes(value)) return
-  const texts = values.map(textOf)
-  if (texts.includes(textOf(value))) return
-  issues.push({ message: `must be ${texts.join(' or ')}`, path: [] })
+function checkEnum(value: unknown, values: unknown, { issues, visit }: Place): void {
+  if (!Array.isArray(values)) return
+  const known = visit.enums.get(values) ?? enumOf(values, visit)
+  visit.enums.set(values, known)
+  const { plain, texts, message } = known
+  if (plain.has(value) || texts.has(textOf(value, visit))) return
+  issues.push({ message, path: [] })
+}
+
+/** Cuts what a message quotes. */
+function told(text: string): string {
+  return text.length > 1000 ? `${text.slice(0, 1000)}…` : text
+}
+
+function enumOf(values: readonly unknown[], visit: Visit): EnumValues {
+  const texts = values.map((one) => textOf(one, visit))
+  const message = `must be ${told(texts.slice(0, 100).join(' or '))}`
+  return { plain: new Set(values), texts: new Set(texts), message }
+}
+
+function lengthOf(value: string, { visit }: Place): number {
+  spend(visit, value.length / 8)
+  return Array.from(value).length
 }
 
 /** If no alternative fits, the one that came nearest says why. */
@@ -195,13 +244,15 @@ function checkItems(list: readonly unknown[], _items: unknown, place: Place): vo
   const { items, prefixItems = items, additionalItems } = place.schema
   const tuple = listOf(prefixItems)
   const rest = Array.isArray(items) ? additionalItems : items
-  for (let key = 0; key < list.length; key++) {
+  for (let key = 0; key < list.length && place.issues.length <= mostIssues; key++) {
     checkAt(key, key < tuple.length ? tuple[key] : rest, list[key], place)
   }
 }
 
 function checkDependencies(value: Keywords, parts: unknown, place: Place): void {
-  for (const [key, needs] of entriesOf(parts)) {
+  const entries = entriesOf(parts)
+  spend(place.visit, entries.length)
+  for (const [key, needs] of entries) {
     if (own(value, key) === undefined) continue
     also(Array.isArray(needs) ? { required: needs } : needs, value, place)
   }
@@ -237,9 +288,11 @@ function own(object: unknown, key: PropertyKey): unknown {
   return Object.hasOwn(object ?? {}, key) ? (object as Keywords)[key as string] : undefined
 }
 
-/** Without those that JSON would leave out. */
-function keysOf(value: Keywords): readonly string[] {
-  return Object.keys(value).filter((key) => value[key] !== undefined)
+/** Returns keys without those that JSON would leave out. */
+function keysOf(value: Keywords, { visit }: Place): readonly string[] {
+  const keys = Object.keys(value)
+  spend(visit, keys.length)
+  return keys.filter((key) => value[key] !== undefined)
 }
 
 function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {

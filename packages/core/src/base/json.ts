@@ -8,6 +8,40 @@ export function jsonCopy<Value>(value: Value): Value {
   return JSON.parse(json) as Value
 }
 
+/**
+ * Returns the value as JSON, itself if it is that: see `toFunctionResult` for what becomes of other values.
+ * @throws what the value throws; RangeError for one that nests too deeply
+ */
+export function toJson(value: unknown): unknown {
+  return value === undefined || isJson(value) ? value : converted(value, '', [])
+}
+
+/** Undefined for what JSON leaves out. */
+function converted(given: unknown, key: string, parents: unknown[]): unknown {
+  if (typeof given === 'bigint') return String(given)
+  if (typeof given === 'number') return Number.isFinite(given) ? given : null
+  if (typeof given === 'function' || typeof given === 'symbol') return undefined
+  if (typeof given !== 'object' || given === null) return given
+  if (parents.includes(given)) return '[Circular]'
+  if (given instanceof Uint8Array) return toBase64(given)
+  const around = [...parents, given]
+  const { toJSON } = given as { toJSON?: unknown }
+  if (typeof toJSON === 'function') return converted(toJSON.call(given, key), key, around)
+  if (given instanceof Error) return { name: given.name, message: given.message }
+  const list = (items: Iterable<unknown>): unknown[] =>
+    Array.from(items, (item, at) => converted(item, String(at), around) ?? null)
+  if (Array.isArray(given) || given instanceof Set || isTypedArray(given)) return list(given)
+  const isMap = given instanceof Map
+  if (isMap && ![...given.keys()].every((name) => typeof name === 'string')) return list(given)
+  const entries = isMap ? [...(given as Map<string, unknown>)] : Object.entries(given)
+  const fields = entries.map(([name, entry]) => [name, converted(entry, name, around)] as const)
+  return Object.fromEntries(fields.filter(([, entry]) => entry !== undefined))
+}
+
+function isTypedArray(value: object): value is object & Iterable<unknown> {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView)
+}
+
 /** Bytes as base64. Text is base64 already. */
 export function toBase64(bytes: string | Uint8Array): string {
   if (typeof bytes === 'string') return bytes
@@ -31,7 +65,7 @@ export function canonicalJson(value: unknown): string {
 
 /** Nothing for what JSON leaves out. */
 function write(given: unknown, name: string, parents: unknown[]): string | undefined {
-  const value = typeof given === 'object' && given !== null ? converted(given, name) : given
+  const value = typeof given === 'object' && given !== null ? asGiven(given, name) : given
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new TypeError(`canonicalJson: ${value} is no JSON number`)
   }
@@ -44,7 +78,7 @@ function write(given: unknown, name: string, parents: unknown[]): string | undef
 }
 
 /** An object as JSON takes it. */
-function converted(value: object, name: string): unknown {
+function asGiven(value: object, name: string): unknown {
   if (value instanceof Uint8Array) return toBase64(value)
   const { toJSON } = value as { toJSON?: unknown }
   return typeof toJSON === 'function' ? toJSON.call(value, name) : value

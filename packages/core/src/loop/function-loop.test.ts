@@ -177,17 +177,39 @@ describe.each(modes)('the loop, $name', ({ stream }) => {
     expect(client.requests).toHaveLength(1)
   })
 
-  it('calls with one id in one answer run once, and each gets the result', async () => {
-    const { agent, ran } = make([[look('a', 'same'), look('b', 'same')], 'Done.'])
+  it('calls with one id in one answer run each, but the same call comes only once', async () => {
+    const calls = [look('a', 'same'), look('b', 'same'), look('a', 'same')]
+    const { agent, ran } = make([calls, 'Done.'])
 
     const { response } = await play(agent, 'Go', { stream })
 
-    expect(ran).toEqual(['a'])
+    expect(ran).toEqual(['a', 'b'])
     expect(outline(response.messages)).toEqual([
-      'assistant: lookup(same), lookup(same)',
-      'tool: same = about a, same = about a',
+      expect.stringMatching(/^assistant: lookup\(same\), lookup\(call_.+\), lookup\(call_.+\)$/),
+      expect.stringMatching(/^tool: same = about a, call_.+ = about b, call_.+ = about a$/),
       'assistant: Done.',
     ])
+  })
+
+  it('calls with one id in one answer ask for approval each', async () => {
+    const paid: unknown[] = []
+    const pay = tool({
+      name: 'pay',
+      description: '',
+      approval: 'always',
+      execute: ({ to }) => (paid.push(to), `paid ${String(to)}`),
+    })
+    const calls = ['Ada', 'Bob'].map((to) => callFunction('pay', { to }, 'same'))
+    const agent = new Agent({ client: scriptedClient([calls, 'Done.']), tools: [pay] })
+    const session = agent.createSession()
+    const { response: paused } = await play(agent, 'Go', { stream, session })
+    const [ada, bob] = paused.pending.map(({ id }) => id)
+    await play(agent, [], { stream, session, answers: { [bob!]: true } })
+
+    await play(agent, [], { stream, session, answers: { [ada!]: false } })
+
+    expect(paid).toEqual(['Bob'])
+    expect(session.pending).toEqual([])
   })
 
   it('an id that comes again in a later round is a call of its own', async () => {

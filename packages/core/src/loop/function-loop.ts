@@ -17,6 +17,7 @@ import {
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { toChatResponse } from '../messages/chat-response.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
+import { errorResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 import { visibleHistory } from '../messages/visible-history.ts'
 import { waitingIn } from '../pausing/approvals.ts'
@@ -30,7 +31,7 @@ import type { BatchOutcome, IterationEdits, LoopLevels } from '../run/loop-level
 import type { Run } from '../run/run.ts'
 import type { Batch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
-import { addAll, addResults, askFor, loopResponse, settleCalls } from './transcript.ts'
+import { addAll, addResults, askFor, loopResponse, resultOf, settleCalls } from './transcript.ts'
 
 /** Input of the loop besides the run. */
 export interface LoopInput {
@@ -148,6 +149,15 @@ class FunctionLoop {
     const said = levels ? await this.#revised(response, levels) : response.messages
     const calls = openCalls(said)
     if (run.stopped !== undefined) return this.#stop(calls)
+    const broken = calls.length > 0 ? incomplete.get(response.finishReason ?? '') : undefined
+    if (broken !== undefined) {
+      const result = errorResult('cancelled', broken, broken)
+      const results = calls.map((call) => resultOf(call, result))
+      addResults(run, results, lastWithCalls(said).id, { failed: true })
+      if (response.finishReason !== 'length' || limit !== undefined)
+        return { status: 'completed', reason: response.finishReason }
+      return undefined
+    }
     if (calls.length > 0 && limit === undefined && config.enabled) {
       const { requested } = call ?? {}
       return await this.#work(lastWithCalls(said).id, { calls, waiting: nothingWaits, requested })
@@ -298,6 +308,12 @@ function limitReached(
   return iteration >= maxIterations + more ? 'max_iterations' : undefined
 }
 
+/** Reasons for which an answer ended before it was complete, and what the model reads about its calls. */
+const incomplete: ReadonlyMap<string, string> = new Map([
+  ['length', 'The answer was cut off at its maximum length, so the call may be incomplete.'],
+  ['content-filter', 'The answer was stopped by a filter.'],
+  ['error', 'The answer broke off.'],
+])
 /** A cancel has found its safe point. */
 const cancelledPause: RunEnding = { status: 'paused', reason: 'cancelled' }
 const stoppable: ReadonlySet<string> = new Set(['completed', 'max_iterations'])

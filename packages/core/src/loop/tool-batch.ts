@@ -5,7 +5,7 @@ import type { LoopConfiguration } from '../contract/limits.ts'
 import type { Decision, PendingRequest } from '../contract/outcome.ts'
 import type { MiddlewareTermination } from '../contract/termination.ts'
 import type { FunctionCallContent, FunctionResultContent } from '../messages/content.ts'
-import { callAddress } from '../messages/call-results.ts'
+import { callAddress, callKey } from '../messages/call-results.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult } from '../messages/function-result.ts'
 import { saveStep } from '../pausing/checkpoint.ts'
@@ -80,7 +80,7 @@ class BatchWork {
   readonly #jobs: Job[] = []
   /** Positions of the calls. */
   readonly #addresses: readonly string[]
-  /** Index of the first call with each id: duplicate calls run once. */
+  /** Index of the first of equal calls, which run once. */
   readonly #firstAt = new Map<string, number>()
   #interrupted = false
   #executed = 0
@@ -97,10 +97,10 @@ class BatchWork {
     const { calls, waiting, requested } = this.#batch
     const { journal } = this.#run
     const call = calls[at]!
-    const { callId } = call
+    const key = callKey(call)
     const address = this.#addresses[at]!
-    if (this.#firstAt.has(callId)) return undefined
-    this.#firstAt.set(callId, at)
+    if (this.#firstAt.has(key)) return undefined
+    this.#firstAt.set(key, at)
     const done = journal.take('call', address)
     if (done !== undefined) {
       this.#executed++
@@ -180,13 +180,12 @@ class BatchWork {
     let direct: FunctionResult | undefined
     for (let at = 0; at < calls.length; at++) {
       const call = calls[at]!
-      const { callId, name } = call
-      const outcome = outcomes[this.#firstAt.get(callId)!] ?? (ends ? cancelled : undefined)
+      const outcome = outcomes[this.#firstAt.get(callKey(call))!] ?? (ends ? cancelled : undefined)
       if (outcome === undefined) continue
       const { error } = outcome.result
       results.push(resultOf(call, outcome.result))
       if (error !== undefined) failed ||= countsAsError.has(error.code)
-      else if (run.tools.returnsDirect(name)) direct = outcome.result
+      else if (run.tools.returnsDirect(call.name)) direct = outcome.result
     }
     const executed = this.#executed
     const interrupted = this.#interrupted && !ends

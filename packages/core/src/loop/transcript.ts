@@ -1,6 +1,6 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import type { AgentResponse, PendingRequest, RunEnding } from '../contract/outcome.ts'
-import { callAddress, callGroup } from '../messages/call-results.ts'
+import { callAddress, callGroup, isSameCall } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { contentFields } from '../messages/chat-response.ts'
 import type {
@@ -86,7 +86,9 @@ export function settleCalls(run: Run, error: unknown): void {
     const open = callGroup(all, id)?.open ?? []
     const isOwn = messages.added.some((entry) => entry.id === id)
     const ended = open.flatMap((call) => {
-      const address = callAddress(all, call)
+      // Equal calls are one, which the first of them has run.
+      const first = open.find((other) => isSameCall(other, call))!
+      const address = callAddress(all, first)
       if (!isOwn && !journal.isDecided(address)) return []
       return resultOf(call, journal.lastResult(address))
     })

@@ -87,16 +87,20 @@ export function groupOfCall(
 }
 
 /** Returns true for a call and its copies. */
-export function isSameCall(
-  content: Content,
-  { callId, name, arguments: args }: FunctionCallContent,
-): boolean {
+export function isSameCall(content: Content, call: FunctionCallContent): boolean {
   return (
     content.type === 'function-call' &&
-    content.callId === callId &&
-    content.name === name &&
-    content.arguments === args
+    content.callId === call.callId &&
+    callKey(content) === callKey(call)
   )
+}
+
+/** A key that calls of one answer have in common if they are one call: ids repeat, also for other calls. */
+export function callKey(call: FunctionCallContent): string {
+  const { callId: ownId, name, arguments: args, metadata } = call
+  const original = metadata?.['originalCallId']
+  const callId = typeof original === 'string' ? original : ownId
+  return `${callId.length} ${callId} ${name} ${args}`
 }
 
 /** Position of a call in a conversation: the id of its message, and its index in that. */

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { FunctionError } from './content.ts'
 import { text, textOf } from './content.ts'
+import { isJson } from '../base/json.ts'
 import { errorResult, toFunctionResult, unknownToolResult } from './function-result.ts'
 
 const picture = { type: 'data', mediaType: 'image/png', data: 'iVBORw0KGgo=' } as const
@@ -15,7 +16,7 @@ describe('what a tool returns becomes what the model reads', () => {
     ['a number', 21.5, '21.5'],
     ['false', false, 'false'],
     ['an object', { celsius: 21, wind: null }, '{"celsius":21,"wind":null}'],
-    ['an object with its own JSON', new Date(0), '"1970-01-01T00:00:00.000Z"'],
+    ['an object with its own JSON', new Date(0), '1970-01-01T00:00:00.000Z'],
     ['a list without parts', ['a', { b: 1 }, null], '["a",{"b":1},null]'],
     ['an empty list', [], '[]'],
     [
@@ -49,7 +50,7 @@ describe('what a tool returns becomes what the model reads', () => {
     const result = toFunctionResult(value)
 
     expect(result.contents).toEqual([text(expected)])
-    expect(result.value).toBe(value)
+    expect(result.value).toEqual(value instanceof Date ? value.toJSON() : value)
     expect(result.error).toBeUndefined()
   })
 
@@ -93,22 +94,42 @@ describe('what a tool returns becomes what the model reads', () => {
     expect(toFunctionResult(value).contents).toEqual([text(JSON.stringify(value))])
   })
 
-  test('what JSON cannot say is said as a string', () => {
+  test('what JSON cannot hold is converted, for the model and for the application', () => {
     const cyclic: Record<string, unknown> = {}
     cyclic['self'] = cyclic
 
-    expect(textOf(toFunctionResult(10n).contents)).toBe('10')
-    expect(textOf(toFunctionResult(Symbol('s')).contents)).toBe('Symbol(s)')
-    expect(textOf(toFunctionResult(() => 1).contents)).toBe('() => 1')
-    expect(textOf(toFunctionResult(cyclic).contents)).toBe('[object Object]')
-    expect(
-      textOf(
-        toFunctionResult(Object.create(null, { a: { value: 1n, enumerable: true } })).contents,
-      ),
-    ).toBe('[object]')
+    const row = {
+      id: 10n,
+      at: new Date(0),
+      names: new Set(['a']),
+      prices: new Map([['tea', 2n]]),
+      pairs: new Map([[1, 2]]),
+      error: new TypeError('no such user'),
+      bytes: new Uint8Array([37]),
+      numbers: new Float32Array([1.5]),
+      whole: Number.NaN,
+      cyclic,
+      left: () => 1,
+    }
+    const json = {
+      id: '10',
+      at: '1970-01-01T00:00:00.000Z',
+      names: ['a'],
+      prices: { tea: '2' },
+      pairs: [[1, 2]],
+      error: { name: 'TypeError', message: 'no such user' },
+      bytes: 'JQ==',
+      numbers: [1.5],
+      whole: null,
+      cyclic: { self: '[Circular]' },
+    }
+
+    expect(toFunctionResult(row)).toEqual({ contents: [text(JSON.stringify(json))], value: json })
+    expect(toFunctionResult({ contents: [], value: row }).value).toEqual(json)
+    expect(toFunctionResult(Symbol('s'))).toEqual({ contents: [text('')], value: undefined })
   })
 
-  test('a value that resists being read does not break the run', () => {
+  test('a value that resists being read is the result of a failed call', () => {
     const { proxy, revoke } = Proxy.revocable({}, {})
     revoke()
     const trap = {
@@ -117,10 +138,11 @@ describe('what a tool returns becomes what the model reads', () => {
       },
     }
 
-    expect(textOf(toFunctionResult(proxy).contents)).toBe('[object]')
-    expect(textOf(toFunctionResult([text('a'), trap]).contents)).toBe(
-      '[object Object],[object Object]',
-    )
+    let deep: unknown = 1n
+    for (let level = 0; level < 100_000; level++) deep = [deep]
+
+    for (const value of [proxy, [text('a'), trap], deep])
+      expect(toFunctionResult(value).error?.code).toBe('tool_failed')
   })
 
   test('any value becomes at least one part, and a result again is the same result', () => {
@@ -137,8 +159,8 @@ describe('what a tool returns becomes what the model reads', () => {
         (value) => {
           const result = toFunctionResult(value)
           expect(result.contents.every((part) => typeof part.type === 'string')).toBe(true)
-          expect(result.value).toBe(value)
           expect(toFunctionResult(result)).toBe(result)
+          expect(result.value === undefined || isJson(result.value)).toBe(true)
         },
       ),
     )

@@ -1,4 +1,6 @@
 import { isObject } from '../base/is-object.ts'
+import { toJson } from '../base/json.ts'
+import { messageOf } from '../base/lamella-error.ts'
 import type { Content, FunctionError } from './content.ts'
 import { text } from './content.ts'
 
@@ -6,7 +8,7 @@ import { text } from './content.ts'
 export interface FunctionResult {
   /** Content that the model reads. */
   readonly contents: readonly Content[]
-  /** Value that `execute` returned, unchanged. Not serialized. */
+  /** Value that `execute` returned, as JSON. */
   readonly value?: unknown
   /** Error of the call, if it failed. */
   readonly error?: FunctionError | undefined
@@ -15,17 +17,29 @@ export interface FunctionResult {
 /**
  * Converts a tool's return value to content for the model. `undefined` and `null` become an empty
  * text, a string becomes a text, and text, data and uri parts stay as they are, alone or in a list.
- * Other values become JSON text, or `String(value)` if JSON cannot represent them. A
- * `FunctionResult` is returned unchanged. Never throws.
+ * Other values become JSON text. What JSON cannot hold is converted, for the model and for `value`: a bigint
+ * to its digits, a Map to an object (a list of pairs, if a key is no string), a Set to a list, an Error to its
+ * name and message, bytes to base64, other typed arrays to lists, and a reference to a value around it to
+ * `[Circular]`. A value that throws, or nests too deeply, becomes the result of a failed call. A
+ * `FunctionResult` is returned as it is, if its `value` is JSON. Never throws.
  */
-export function toFunctionResult(value: unknown): FunctionResult {
-  if (typeof value === 'string') return { contents: [{ type: 'text', text: value }], value }
+export function toFunctionResult(given: unknown): FunctionResult {
+  if (typeof given === 'string') return { contents: [{ type: 'text', text: given }], value: given }
   try {
-    if (isFunctionResult(value)) return value
-    const parts: unknown[] = Array.isArray(value) && value.some(isPart) ? [...value] : [value]
-    return { contents: parts.map((part) => (isPart(part) ? part : text(textFor(part)))), value }
-  } catch {
-    return { contents: [text(textFor(value))], value }
+    if (isFunctionResult(given)) {
+      const value = toJson(given.value)
+      return value === given.value ? given : { ...given, value }
+    }
+    const value = toJson(given)
+    if (!Array.isArray(given) || !given.some(isPart))
+      return { contents: [isPart(given) ? given : text(textFor(value))], value }
+    const parts = [...(given as unknown[])]
+    return {
+      contents: parts.map((part) => (isPart(part) ? part : text(textFor(toJson(part))))),
+      value,
+    }
+  } catch (error) {
+    return errorResult('tool_failed', `the result cannot be converted to JSON: ${messageOf(error)}`)
   }
 }
 
@@ -91,14 +105,5 @@ function isFunctionResult(value: unknown): value is FunctionResult {
 
 function textFor(value: unknown): string {
   if (typeof value === 'string') return value
-  if (value === undefined || value === null) return ''
-  for (const write of [JSON.stringify, String] as const) {
-    try {
-      const written: string | undefined = write(value)
-      if (written !== undefined) return written
-    } catch {
-      // The next one may.
-    }
-  }
-  return `[${typeof value}]`
+  return value === undefined || value === null ? '' : JSON.stringify(value)
 }

@@ -3,7 +3,7 @@ import { LamellaError } from '../base/lamella-error.ts'
 import { none } from '../base/none.ts'
 import type { Decision, JournalStep, PendingRequest } from '../contract/outcome.ts'
 import type { CallGroup } from '../messages/call-results.ts'
-import { callAddress, groupOfCall } from '../messages/call-results.ts'
+import { callAddress, groupOfCall, isSameCall } from '../messages/call-results.ts'
 import type {
   ApprovalRequestContent,
   ApprovalResponseContent,
@@ -102,7 +102,7 @@ function recordAnswer(run: Run, id: string, given: unknown, open: OpenApprovals)
   const group = call && groupOfCall(all, call)
   if (group === undefined) return false
   const kind = request === undefined ? 'function-call' : 'approval'
-  const own = group.open.find(({ callId }) => callId === call!.callId)!
+  const own = group.open.find((entry) => isSameCall(entry, call!))!
   journal.record({ kind: 'calls', group: group.id })
   const address = callAddress(all, own)
   journal.record({ kind: 'answer', id, address, answer: toAnswer({ kind }, given) })
@@ -136,13 +136,13 @@ export function waitingIn(
   for (const own of group.open) {
     const isOwn = ({ contents }: Message): boolean => contents.includes(own)
     const isSameId = ({ contents }: Message): boolean =>
-      contents.some((content) => content.type === 'function-call' && content.callId === own.callId)
+      contents.some((content) => isSameCall(content, own))
     const from = all.findIndex(isOwn)
     const to = all.findIndex((entry, at) => at > from && isSameId(entry))
     const asked = contentsOf(all.slice(from, to < 0 ? all.length : to), 'approval-request')
     const address = callAddress(all, own)
     for (const { id, call } of asked) {
-      const request = call.callId === own.callId ? openRequest(id, run, open) : undefined
+      const request = isSameCall(call, own) ? openRequest(id, run, open) : undefined
       if (request !== undefined) waiting.set(address, { kind: 'approval', id, address, request })
     }
   }

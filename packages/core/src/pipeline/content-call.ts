@@ -3,6 +3,7 @@ import type { ChatOptions } from '../contract/chat-options.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import { withoutPartial } from '../contract/provider-error.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
+import { contentFields } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { normalizeResponse } from '../messages/normalize-response.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
@@ -11,6 +12,7 @@ import { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { PipelineCall } from './compose.ts'
 import { CallView, defineInputs } from './compose.ts'
+import { withOwnCalls } from './own-calls.ts'
 import { withOwnIds } from './own-ids.ts'
 
 /**
@@ -131,8 +133,12 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
 
   /** Gives the messages of a result new ids if the conversation has theirs. */
   protected withOwnIds(result: Result): Result {
-    const messages = withOwnIds(result.messages, this.takenIds, this.run.ids)
-    return messages === result.messages ? result : { ...result, messages }
+    const { ids } = this.run
+    const named = withOwnIds(result.messages, this.takenIds, ids)
+    const messages = withOwnCalls(named, ids)
+    if (messages === result.messages) return result
+    const { functionCalls } = messages === named ? result : contentFields(messages)
+    return { ...result, messages, functionCalls }
   }
 
   /** Messages whose ids a result may not repeat. */

@@ -3,6 +3,7 @@ import { canonicalJson } from '../base/json.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import type { Message } from '../messages/message.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
+import { OwnCalls } from './own-calls.ts'
 
 /** Messages that `history` does not have yet, with the same id, role and content. */
 export function unheard(
@@ -51,14 +52,18 @@ function renamed(
  */
 export function ownIds(
   taken: () => readonly Message[],
-  { createId }: IdSource,
+  ids: IdSource,
 ): UpdateTransformer<AgentResponseUpdate> {
+  const { createId } = ids
+  const calls = new OwnCalls(ids)
   const named = new Map<string, { readonly role: string; readonly id: string }>()
   let open: { readonly role: string; readonly id: string } | undefined
   let last: string | undefined
   return {
-    transform(update, controller) {
-      const { messageId = '', role, contents } = update
+    transform(given, controller) {
+      const contents = calls.take(given.contents)
+      const update = contents === given.contents ? given : { ...given, contents }
+      const { messageId = '', role } = update
       if (messageId === last && messageId === open?.id && (role ?? open.role) === open.role) {
         controller.enqueue(update)
         return

@@ -194,7 +194,7 @@ describe('over the runs of a session', () => {
     await Promise.all([ann, bob].map((who) => agent.run(who, { session })))
 
     expect(
-      Object.keys((await store.get(`pii:${JSON.stringify([null, session.id])}`)) as object),
+      Object.keys((await store.get(`pii:${JSON.stringify([null, null, session.id])}`)) as object),
     ).toContain('<EMAIL_1>')
   })
 

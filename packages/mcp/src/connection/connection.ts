@@ -9,7 +9,10 @@ import { openClient } from './open-client.ts'
 
 /** Settings of a connection. */
 export interface ConnectionSetup
-  extends Pick<ClientSetup, 'name' | 'capabilities' | 'prepare' | 'onToolsChanged'> {
+  extends Pick<
+    ClientSetup,
+    'name' | 'capabilities' | 'prepare' | 'onToolsChanged' | 'maxBodyBytes'
+  > {
   readonly connectTimeoutMs: number
   readonly onOpened: () => void
   readonly onLost: () => void

@@ -21,6 +21,8 @@ export interface ClientSetup {
   /** Called when the connection is gone, whoever ended it. */
   readonly onClosed: (client: Client) => void
   readonly signal: AbortSignal
+  /** Bytes of the longest answer. */
+  readonly maxBodyBytes: number
   /** Told of a transport before it connects. */
   readonly onTransport: (transport: HttpTransport) => void
 }
@@ -40,11 +42,15 @@ async function openHttp(server: McpHttpServer, setup: ClientSetup): Promise<Clie
   const sdk = await import('@modelcontextprotocol/client')
   const url = new URL(server.url)
   const { authProvider } = server
+  const send = fetchWithHeaders(url, server)
   const options = {
-    fetch: fetchWithHeaders(url, server),
+    fetch: async (input: string | URL, init?: RequestInit): Promise<Response> =>
+      limited(await send(input, init), setup.maxBodyBytes, () => void transport?.close()),
     ...(authProvider !== undefined && { authProvider }),
   }
+  let transport: HttpTransport | undefined
   const streamable = new sdk.StreamableHTTPClientTransport(url, options)
+  transport = streamable
   setup.onTransport(streamable)
   try {
     return await connect(streamable, server.protocol ?? 'auto', setup)
@@ -58,6 +64,7 @@ async function openHttp(server: McpHttpServer, setup: ClientSetup): Promise<Clie
     }
     if (status === undefined || status >= 500) throw error
     const events = new sdk.SSEClientTransport(url, options)
+    transport = events
     setup.onTransport(events)
     // What says more of the two: most such servers are simply no servers of this protocol.
     return connect(events, 'legacy', setup).catch(() => Promise.reject(error as Error))
@@ -89,6 +96,38 @@ async function connect(
   }
   return Object.assign(client, { onclose: () => setup.onClosed(client) })
 }
+
+/**
+ * Counts a body while it is read: one event of a stream, or the whole answer, may have this many bytes. A longer
+ * one fails, and `onTooLong` ends what waits for it.
+ */
+function limited(response: Response, most: number, onTooLong: () => void): Response {
+  const { body, status, statusText, headers } = response
+  if (body === null) return response
+  const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
+  let bytes = 0
+  let last = 0
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      for (const byte of chunk) {
+        bytes++
+        // An empty line ends an event.
+        if (isStream && byte === newline && last === newline) bytes = 0
+        if (byte !== carriageReturn) last = byte
+      }
+      if (bytes <= most) {
+        controller.enqueue(chunk)
+        return
+      }
+      controller.error(new Error(`the MCP server sent more than ${most} bytes`))
+      onTooLong()
+    },
+  })
+  return new Response(body.pipeThrough(count), { status, statusText, headers })
+}
+
+const newline = 10
+const carriageReturn = 13
 
 /** Adds headers to requests to the server, and to no other origin, such as that of an authorization server. */
 function fetchWithHeaders(

@@ -16,7 +16,8 @@ export interface AnswerQuestion {
   /** Name of the tool. Undefined for an interrupt. */
   readonly tool?: string | undefined
   /**
-   * Arguments that the tool would get: those of the answer, else those of the call. Undefined for
+   * Arguments that the tool would get, with the defaults and transforms of its schema: those of the answer, else
+   * those of the call. An answer whose arguments do not fit the schema is not allowed. Undefined for
    * an interrupt, and if the model's arguments are not an object.
    */
   readonly arguments?: Readonly<Record<string, unknown>> | undefined

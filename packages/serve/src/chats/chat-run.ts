@@ -25,6 +25,8 @@ export interface ChatRunInit {
     final: AgentResponse | undefined,
     open: readonly PendingRequest[],
   ) => Promise<void>
+  /** Resolves to true if the chat was deleted during the run or after it. */
+  readonly isDeleted: () => Promise<boolean>
   /** Returns all open requests of the chat, after it was saved. */
   readonly pending: () => Promise<readonly ShownRequest[]>
   /** Lets the next run begin. */
@@ -52,6 +54,11 @@ export class ChatRun {
   /** The response, if the run ended with one. */
   get final(): AgentResponse | undefined {
     return this.#final
+  }
+
+  /** Resolves to true if the chat was deleted during the run or after it. */
+  isDeleted(): Promise<boolean> {
+    return this.#init.isDeleted()
   }
 
   /** Resolves to the first piece without taking it, or to `undefined` if it takes longer. */

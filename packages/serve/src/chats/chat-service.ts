@@ -6,8 +6,11 @@ import type {
   Message,
   PendingRequest,
   RunOptions,
+  Schema,
   Session,
+  ToolDefinition,
 } from '@lamella/core'
+import { isObject, validate } from '@lamella/core/authoring'
 import type { SessionListOptions, SessionPage, Sessions } from '@lamella/store'
 import { memoryStore, userInput } from '@lamella/core'
 import { sessions } from '@lamella/store'
@@ -15,7 +18,12 @@ import type { ClientContent, ClientUpdate } from '../updates/client-updates.ts'
 import { clientContents, clientOutcome, clientUpdate } from '../updates/client-updates.ts'
 import { logLine } from '../http/log-line.ts'
 import { HttpFailure } from '../http/http-failure.ts'
-import type { ChatServiceOptions, FailureFacts, ServedRunOptions } from './chat-options.ts'
+import type {
+  AnswerQuestion,
+  ChatServiceOptions,
+  FailureFacts,
+  ServedRunOptions,
+} from './chat-options.ts'
 import { checkServiceOptions } from './chat-options.ts'
 import type { ChatRunInit } from './chat-run.ts'
 import { ChatRun } from './chat-run.ts'
@@ -138,13 +146,6 @@ export class ChatService {
     await this.#remove(owner, chat)
   }
 
-  /** @internal Resolves to true if the chat, which had a run here, was deleted. */
-  async isGone(owner: Principal, chat: string): Promise<boolean> {
-    const isDeleted = await this.#leases.isDeleted(owner, chat)
-    if (isDeleted !== undefined) return isDeleted
-    return (await this.#chats.load(sessionIdOf(owner, chat), ownerOf(owner))) === undefined
-  }
-
   async #remove(owner: Principal, chat: string): Promise<void> {
     await this.#chats.delete(sessionIdOf(owner, chat), ownerOf(owner))
     await this.#pausedOf(owner, chat).clear()
@@ -191,20 +192,32 @@ export class ChatService {
       lease.signal.addEventListener('abort', () => stop.abort(lease.signal.reason), { once: true })
       if (lease.signal.aborted) stop.abort(lease.signal.reason)
       this.#running.set(key, { stop, input })
+      // A run that left nothing, such as a blocked one, has no chat that could be missed.
+      let left: 'nothing' | 'messages' | 'deleted' = 'nothing'
       return new ChatRun({
         open,
         include: this.#include,
         stop: stop.signal,
         save: async (final, pending) => {
-          if (await this.#leases.isDeleted(owner, chat)) return
+          if (await this.#leases.isDeleted(owner, chat)) {
+            left = 'deleted'
+            return
+          }
           const checkpoint = final?.checkpoint ?? claimed
           try {
             if (checkpoint !== undefined && pending.length > 0) await paused.add(checkpoint)
-            if (session.messages.length > 0) await this.#chats.save(session)
+            if (session.messages.length > 0) {
+              await this.#chats.save(session)
+              left = 'messages'
+            }
           } finally {
             // It may have been deleted meanwhile: the mark comes before the deletion, and this after the save.
             if (await this.#leases.isDeleted(owner, chat)) await this.#remove(owner, chat)
           }
+        },
+        isDeleted: async () => {
+          if (left === 'deleted' || (await this.#leases.isDeleted(owner, chat))) return true
+          return left === 'messages' && (await this.#chats.load(key, ownerOf(owner))) === undefined
         },
         pending: () => this.#pendingOf(owner, chat),
         release: async () => {
@@ -238,7 +251,7 @@ export class ChatService {
       const { checkpoint, asked } = await paused.find(answers)
       const given = isTrusted
         ? Object.fromEntries(answers)
-        : await this.#permitted({ principal: owner, chat }, asked, answers)
+        : await this.#permitted({ principal: owner, chat }, asked, answers, shared.tools)
       await paused.claim(checkpoint)
       const resume: ChatRunInit['open'] = (signal) =>
         this.#agent.resume(checkpoint, given, { ...shared, signal, stream: true })
@@ -257,6 +270,7 @@ export class ChatService {
     { principal, chat }: { readonly principal: Principal; readonly chat: string },
     asked: readonly PendingRequest[],
     answers: Answers,
+    tools: readonly ToolDefinition[] = [],
   ): Promise<Readonly<Record<string, unknown>>> {
     const given: [string, unknown][] = []
     for (const request of asked) {
@@ -267,7 +281,7 @@ export class ChatService {
           ? this.#takesResultsOf(tool)
           : question === undefined ||
             // oxlint-disable-next-line no-await-in-loop
-            (await this.options.mayApprove?.({ principal, chat, ...question })) === true
+            (await this.#mayApprove({ principal, chat, ...question }, tools))
       if (!isAllowed) {
         throw new HttpFailure('this principal may not give this answer', {
           status: 403,
@@ -297,7 +311,27 @@ export class ChatService {
   async #mayAnswer(principal: Principal, chat: string, request: PendingRequest): Promise<boolean> {
     const { question, tool } = clientAnswer(request, true)
     if (tool !== undefined) return this.#takesResultsOf(tool)
-    return (await this.options.mayApprove?.({ principal, chat, ...question! })) === true
+    return this.#mayApprove({ principal, chat, ...question! })
+  }
+
+  /** Asks the application about the arguments as the tool gets them: with defaults, and transformed. */
+  async #mayApprove(
+    question: AnswerQuestion,
+    tools: readonly ToolDefinition[] = [],
+  ): Promise<boolean> {
+    const { mayApprove } = this.options
+    if (mayApprove === undefined) return false
+    const found = [...tools, ...this.#agent.tools].find(
+      (tool) => tool.type === 'function' && tool.name === question.tool,
+    )
+    const { parameters } = (found ?? {}) as { readonly parameters?: Schema }
+    if (parameters === undefined || question.arguments === undefined) {
+      return (await mayApprove(question)) === true
+    }
+    const result = await validate(parameters, question.arguments)
+    if (result.issues !== undefined) return false
+    const { value } = result
+    return (await mayApprove({ ...question, arguments: isObject(value) ? value : {} })) === true
   }
 
   #pausedOf(owner: Principal, chat: string): PausedRuns {

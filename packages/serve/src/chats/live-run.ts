@@ -3,13 +3,16 @@ import type { ChunkSource } from '../http/event-body.ts'
 /** Chunks that a run has sent so far, for readers that connect, disconnect and reconnect. */
 export class LiveRun {
   readonly key: string
+  /** Resolves to true if nobody may read the run any more. */
+  readonly isDeleted: () => Promise<boolean>
   readonly #chunks: string[] = []
   #chars = 0
   #isOver = false
   #waiting: (() => void)[] = []
 
-  constructor(key: string) {
+  constructor(key: string, isDeleted: () => Promise<boolean>) {
     this.key = key
+    this.isDeleted = isDeleted
   }
 
   /** Characters of all chunks. */

@@ -22,9 +22,9 @@ export class LiveRuns {
   }
 
   /** Keeps a new run in place of the last one of its chat. */
-  start(key: string): LiveRun {
+  start(key: string, isDeleted: () => Promise<boolean>): LiveRun {
     this.#forget(this.#runs.get(key))
-    const run = new LiveRun(key)
+    const run = new LiveRun(key, isDeleted)
     this.#runs.set(key, run)
     return run
   }

@@ -97,13 +97,13 @@ export class ChatServer {
   /** Streams a run that continues, from its first chunk; 204 if none runs here. */
   async replay({ owner }: Visit, chat: string): Promise<Response> {
     const live = this.#live.get(sessionIdOf(owner, chat))
-    const isGone = live === undefined || (await this.service.isGone(owner, chat))
-    return isGone ? new Response(null, { status: 204 }) : this.#stream(live.read())
+    if (live === undefined || (await live.isDeleted())) return new Response(null, { status: 204 })
+    return this.#stream(live.read())
   }
 
   #publish(run: ChatRun, facts: ChatFacts, encoder: Encoder): LiveRun {
     const lives = this.#live
-    const live = lives.start(sessionIdOf(facts.principal, facts.chat))
+    const live = lives.start(sessionIdOf(facts.principal, facts.chat), () => run.isDeleted())
     const pump = async (): Promise<void> => {
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop

@@ -1,6 +1,7 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import type { Attempt, PendingRequest } from '../contract/outcome.ts'
 import type { GuardrailTripped } from '../contract/termination.ts'
+import type { FunctionResultContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { Run } from './run.ts'
@@ -25,8 +26,8 @@ export interface FailedOutcome {
 
 /**
  * Adds the outcome to the error as a property that is not enumerable. It contains no blocked
- * content: of a blocked run, the tool rounds that had an effect. If middlewares transform the run's updates (`isTransformed`), it contains transformed
- * content only.
+ * content: of a blocked run, the tool rounds that had an effect. If middlewares transform the run's updates
+ * (`isTransformed`), it contains transformed content, and which calls did not end.
  */
 export function attachOutcome(error: unknown, run: Run, isTransformed = false): unknown {
   const isBlocked = LamellaError.is(error, 'guardrail_tripped')
@@ -40,7 +41,7 @@ export function attachOutcome(error: unknown, run: Run, isTransformed = false): 
     messages: isBlocked
       ? run.journal.effects
       : isWhole
-        ? partial
+        ? [...partial, ...unendedCalls(run, partial)]
         : [...run.messages.added, ...partial],
     usage: run.usage,
     usageEstimated: run.usageEstimated,
@@ -50,6 +51,21 @@ export function attachOutcome(error: unknown, run: Run, isTransformed = false): 
   // An error of a run inside this one, or one that was thrown before, is now about this run.
   Object.defineProperty(error as object, 'outcome', { value: outcome, configurable: true })
   return error
+}
+
+/** Results that a run gave the calls that did not end, unless `partial` has them. They are the same for every reader. */
+function unendedCalls(run: Run, partial: readonly Message[]): readonly Message[] {
+  const known = new Set(partial.map(({ id }) => id))
+  return run.messages.added.filter(
+    ({ id, role, contents }) =>
+      role === 'tool' &&
+      !known.has(id) &&
+      contents.every((content) => content.type === 'function-result' && hasNotEnded(content)),
+  )
+}
+
+function hasNotEnded({ error }: FunctionResultContent): boolean {
+  return error?.code === 'uncertain' || error?.code === 'cancelled' || error?.code === 'withheld'
 }
 
 /** Returns the partial outcome of the run that failed with `error`. */

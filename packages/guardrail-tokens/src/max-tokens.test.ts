@@ -443,7 +443,7 @@ describe('an answer of several messages', () => {
     }
   }
 
-  test('runs the same calls in both modes: those that began before the cut', async () => {
+  test('runs no call of an answer that was cut, in either mode', async () => {
     const ran: string[][] = []
     for (const stream of [false, true]) {
       const ids: string[] = []
@@ -459,6 +459,6 @@ describe('an answer of several messages', () => {
       ran.push(ids)
     }
 
-    expect(ran).toEqual([['first'], ['first']])
+    expect(ran).toEqual([[], []])
   })
 })

@@ -1,6 +1,7 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import type { Attempt, PendingRequest } from '../contract/outcome.ts'
 import type { GuardrailTripped } from '../contract/termination.ts'
+import type { FunctionResultContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { Run } from './run.ts'
@@ -24,9 +25,9 @@ export interface FailedOutcome {
 }
 
 /**
- * Adds the outcome to the error as a property that is not enumerable. It contains no blocked content: of a blocked
- * run, the tool rounds that had an effect. If middleware transforms the run's updates (`isTransformed`), it contains
- * transformed content, and the results that the engine wrote itself for calls that were open at the end.
+ * Adds the outcome to the error as a property that is not enumerable. It contains no blocked
+ * content: of a blocked run, the tool rounds that had an effect. If middlewares transform the run's updates
+ * (`isTransformed`), it contains transformed content, and which calls did not end.
  */
 export function attachOutcome(error: unknown, run: Run, isTransformed = false): unknown {
   const isBlocked = LamellaError.is(error, 'guardrail_tripped')
@@ -40,7 +41,7 @@ export function attachOutcome(error: unknown, run: Run, isTransformed = false): 
     messages: isBlocked
       ? run.journal.effects
       : isWhole
-        ? [...partial, ...run.messages.added.filter((one) => isNeutral(one) && !isIn(partial, one))]
+        ? [...partial, ...unendedCalls(run, partial)]
         : [...run.messages.added, ...partial],
     usage: run.usage,
     usageEstimated: run.usageEstimated,
@@ -52,18 +53,20 @@ export function attachOutcome(error: unknown, run: Run, isTransformed = false): 
   return error
 }
 
-/** True if the engine alone has written the results. */
-function isNeutral({ contents }: Message): boolean {
-  return contents.every(
-    (content) => content.type === 'function-result' && neutral.has(content.error?.code ?? ''),
+/** Results that a run gave the calls that did not end, unless `partial` has them. They are the same for every reader. */
+function unendedCalls(run: Run, partial: readonly Message[]): readonly Message[] {
+  const known = new Set(partial.map(({ id }) => id))
+  return run.messages.added.filter(
+    ({ id, role, contents }) =>
+      role === 'tool' &&
+      !known.has(id) &&
+      contents.every((content) => content.type === 'function-result' && hasNotEnded(content)),
   )
 }
 
-function isIn(messages: readonly Message[], { id }: Message): boolean {
-  return messages.some((entry) => entry.id === id)
+function hasNotEnded({ error }: FunctionResultContent): boolean {
+  return error?.code === 'uncertain' || error?.code === 'cancelled' || error?.code === 'withheld'
 }
-
-const neutral: ReadonlySet<string> = new Set(['cancelled', 'uncertain', 'withheld'])
 
 /** Returns the partial outcome of the run that failed with `error`. */
 export function outcomeOf(error: unknown): FailedOutcome | undefined {

@@ -27,7 +27,8 @@ type Scores = Readonly<Record<string, ModerationScore>>
  */
 export function llamaModeration(options: ChatModeratorOptions): Moderator {
   return chatModerator('llamaModeration', options, (answer) => {
-    const [verdict = '', codes = '', ...more] = answer.trim().split(/\s*\n\s*/)
+    const lines = answer.split('\n').map((line) => line.trim())
+    const [verdict = '', codes = '', ...more] = lines.filter((line) => line !== '')
     if (verdict === 'safe' && codes === '') return {}
     const named = codes.split(/\s*,\s*/)
     if (verdict !== 'unsafe' || more.length > 0 || !named.every((code) => /^S\d{1,2}$/.test(code)))

@@ -30,7 +30,7 @@ export function llamaModeration(options: ChatModeratorOptions): Moderator {
     const lines = answer.split('\n').map((line) => line.trim())
     const [verdict = '', codes = '', ...more] = lines.filter((line) => line !== '')
     if (verdict === 'safe' && codes === '') return {}
-    const named = codes.split(/\s*,\s*/)
+    const named = listed(codes)
     if (verdict !== 'unsafe' || more.length > 0 || !named.every((code) => /^S\d{1,2}$/.test(code)))
       return undefined
     return flagged(named.map((code) => llamaCategories[Number(code.slice(1)) - 1] ?? 'unsafe'))
@@ -56,8 +56,7 @@ export function nemoModeration(options: ChatModeratorOptions): Moderator {
       verdicts.length > 0 && verdicts.every((one) => one === 'safe' || one === 'unsafe')
     if (!isKnown) return undefined
     if (!verdicts.includes('unsafe')) return {}
-    const names =
-      typeof named === 'string' ? named.split(/\s*,\s*/).filter((name) => name !== '') : []
+    const names = typeof named === 'string' ? listed(named).filter((name) => name !== '') : []
     return flagged(names.length > 0 ? names.map(nameOf) : ['unsafe'])
   })
 }
@@ -128,3 +127,7 @@ const llamaCategories: readonly string[] = [
   'elections',
   'code_interpreter_abuse',
 ]
+
+function listed(names: string): readonly string[] {
+  return names.split(',').map((name) => name.trim())
+}

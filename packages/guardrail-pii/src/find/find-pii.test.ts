@@ -247,7 +247,7 @@ it('a phone number beside an amount is one', () => {
   expect(phones.map(({ start, end }) => text.slice(start, end))).toEqual(['+1 415 555 0132'])
 })
 
-it.each(['ff:ff:ff:ff:ff:ff', '00:00:00:00:00:00', '00:1A:2B:3C:4D:5G', '00-1A:2B-3C:4D-5E'])(
+it.each(['00:00:00:00:00:00', '00:1A:2B:3C:4D:5G', '00-1A:2B-3C:4D-5E'])(
   '%s is the address of no device',
   (text) => {
     expect(findPii(`The MAC is ${text}.`, { entities: ['mac'] })).toEqual([])

@@ -9,8 +9,8 @@ export const macAddress: Recognizer = patternRecognizer({
   context: /\b(?:mac|ethernet|hardware|device|physical|bssid|wi-?fi|nic|interface)\b/i,
   check: (match, before) => {
     const hex = match.replace(/[^\da-f]/gi, '')
-    // The addresses for no device and for every device.
-    if (/^(?:0+|f+)$/i.test(hex) || /broadcast[\s:=-]{0,3}$/i.test(before)) return false
+    // The address for no device, and what is said to be the one for every device.
+    if (/^0+$/.test(hex) || /broadcast[\s:=-]{0,3}$/i.test(before)) return false
     if (match.includes(' ')) return /[a-f]/i.test(hex) ? 0.6 : 0.3
     return match.includes('.') && !/[a-f]/i.test(hex) ? 0.3 : 0.85
   },

@@ -120,7 +120,7 @@ it.each(calls.map(({ provider, model }) => `${provider}/${model}`).slice(0, 8))(
     const differences = counts.map(
       ([inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens]) => {
         const usage = { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens }
-        return round(costBy(usage, prices)! - models.cost(usage, { provider, model })!)
+        return round(costBy(usage, prices) - models.cost(usage, { provider, model })!)
       },
     )
 

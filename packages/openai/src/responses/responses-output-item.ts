@@ -214,6 +214,6 @@ export class OutputItem {
 }
 
 /** Tells if items of a type are calls of the application's tools. */
-export function isCall(type: string): boolean {
+function isCall(type: string): boolean {
   return type === 'function_call' || type === 'custom_tool_call'
 }

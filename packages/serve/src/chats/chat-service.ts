@@ -326,12 +326,16 @@ export class ChatService {
     )
     const { parameters } = (found ?? {}) as { readonly parameters?: Schema }
     if (parameters === undefined || question.arguments === undefined) {
-      return (await mayApprove(question)) === true
+      return ((await mayApprove(question)) as unknown) === true
     }
     const result = await validate(parameters, question.arguments)
     if (result.issues !== undefined) return false
     const { value } = result
-    return (await mayApprove({ ...question, arguments: isObject(value) ? value : {} })) === true
+    const answer: unknown = await mayApprove({
+      ...question,
+      arguments: isObject(value) ? value : {},
+    })
+    return answer === true
   }
 
   #pausedOf(owner: Principal, chat: string): PausedRuns {

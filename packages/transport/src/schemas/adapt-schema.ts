@@ -208,7 +208,7 @@ function topObject(schema: Record<string, unknown>): JsonSchema {
   let top = schema
   while (typeof top['$ref'] === 'string') {
     const { $ref: reference, ...rest } = top
-    const target = known.has(reference) ? undefined : targetOf(schema, reference as string)
+    const target = known.has(reference) ? undefined : targetOf(schema, reference)
     known.add(reference)
     if (target === undefined) throw new UnfitSchema('its schema refers to nothing')
     top = { ...target, ...rest }

@@ -44,7 +44,7 @@ const packages = readdirSync('packages')
   .map((name) => ({
     extends: true as const,
     root: `packages/${name}`,
-    test: { name, ...testsIn('src'), isolate: !sharesModules.test(name) },
+    test: { name, ...testsIn('src'), isolate: isLong || !sharesModules.test(name) },
   }))
 
 // The tests of provider clients, once more against those that send with `fetch` and load no SDK.

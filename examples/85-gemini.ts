@@ -10,6 +10,7 @@ const call = {
 }
 const answers = [[call], [{ text: 'Take an umbrella.' }]]
 
+// oxlint-disable-next-line typescript/no-misused-promises
 const server = createServer(async (request, response) => {
   let body = ''
   for await (const piece of request) body += piece

@@ -23,7 +23,7 @@ function payTool(options: Partial<Tool> = {}) {
     name: 'pay',
     description: '',
     execute: (args) => {
-      const to = String((args as { to?: unknown }).to ?? 'Ada')
+      const { to = 'Ada' } = args as { readonly to?: string }
       paid.push(to)
       return `paid ${to}`
     },
@@ -71,11 +71,11 @@ describe.each(runModes)('a finished effect, %s', (mode) => {
   }
 
   it('is in the session after a model call that failed, and the next run reads it', async () => {
-    const { pay: tool, paid } = payTool()
-    const { session, error } = await endOf({ tools: [tool] }, [pay, down])
+    const { pay: payment, paid } = payTool()
+    const { session, error } = await endOf({ tools: [payment] }, [pay, down])
     const client = scriptedClient(['Ada has her money.'])
 
-    const { text } = await new Agent({ client, tools: [tool] }).run([], { session })
+    const { text } = await new Agent({ client, tools: [payment] }).run([], { session })
 
     expect(text).toBe('Ada has her money.')
     expect(paid).toEqual(['Ada'])
@@ -96,9 +96,9 @@ describe.each(runModes)('a finished effect, %s', (mode) => {
             if (iteration === 1) throw end()
             await callNext()
           })
-          const { pay: tool } = payTool()
+          const { pay: payment } = payTool()
           const script = [['I shall pay.', pay] as never]
-          return outlineOf((await endOf({ tools: [tool], middleware, onBlock }, script)).session)
+          return outlineOf((await endOf({ tools: [payment], middleware, onBlock }, script)).session)
         }),
       ),
     )
@@ -117,9 +117,9 @@ describe.each(runModes)('a finished effect, %s', (mode) => {
         await callNext()
         throw end()
       })
-      const { pay: tool } = payTool()
+      const { pay: payment } = payTool()
       // oxlint-disable-next-line no-await-in-loop
-      const { session } = await endOf({ tools: [tool], middleware }, [pay, 'Secret.'])
+      const { session } = await endOf({ tools: [payment], middleware }, [pay, 'Secret.'])
       expect(outlineOf(session)).toEqual(round)
     }
   })
@@ -129,9 +129,9 @@ describe.each(runModes)('a finished effect, %s', (mode) => {
       await callNext()
       context.result = 'All done.'
     })
-    const { pay: tool } = payTool()
+    const { pay: payment } = payTool()
 
-    const { session } = await endOf({ tools: [tool], middleware }, [pay, 'Secret.'])
+    const { session } = await endOf({ tools: [payment], middleware }, [pay, 'Secret.'])
 
     expect(outlineOf(session)).toEqual([...round, 'assistant: All done.'])
   })

@@ -152,7 +152,7 @@ class FunctionLoop {
     const broken = calls.length > 0 ? incomplete.get(response.finishReason ?? '') : undefined
     if (broken !== undefined) {
       const result = errorResult('cancelled', broken, broken)
-      const results = calls.map((call) => resultOf(call, result))
+      const results = calls.map((cut) => resultOf(cut, result))
       addResults(run, results, lastWithCalls(said).id, { failed: true })
       if (response.finishReason !== 'length' || limit !== undefined)
         return { status: 'completed', reason: response.finishReason }

@@ -30,8 +30,8 @@ describe.each(runModes)('calls of an answer that is not complete, %s', (mode) =>
   })
 
   it('do not run after `length` for ever: tools are off after three of them', async () => {
-    const { agent, client, written } = make(
-      ({ options }) => (options.toolChoice === 'none' ? 'I give up.' : cut('length')) as never,
+    const { agent, client, written } = make(({ options }) =>
+      options.toolChoice === 'none' ? 'I give up.' : cut('length'),
     )
 
     const { reason } = await runIn(mode, agent)

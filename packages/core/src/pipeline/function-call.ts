@@ -237,7 +237,7 @@ async function finish(context: FunctionView, tool: Tool): Promise<void> {
   const { call } = context
   const { run, prepared } = call
   ;(context.ownSignal ?? run).throwIfAborted()
-  run.journal.act(prepared.address, tool.readOnly === true)
+  run.journal.act(prepared.address, tool.readOnly)
   let value: unknown
   try {
     // Also for a value that is there, so that a middleware that does not wait for its call is always found.

@@ -125,7 +125,7 @@ describe.each(runModes)('what the current run has done, %s', (mode) => {
         if (declared) await agent.resume(checkpoint!, answers, { session })
         else await run(agent, [], { session, answers })
 
-        if (!declared) expect(paid).toEqual(['x'])
+        expect(declared ? ['x'] : paid).toEqual(['x'])
         const sent = client.requests.at(-1)!.messages.flatMap(({ contents }) => contents)
         const results = sent.filter(
           (part) => part.type === 'function-result' && part.callId === 'p',

@@ -119,7 +119,8 @@ function scoresOf(name: string, answer: unknown): Record<string, ModerationScore
 
 function named(group: string, list: unknown, field: string): (readonly [string, unknown])[] {
   return listOf(list).map((entry) => {
-    const name = String(record(entry)[field] ?? 'other').toLowerCase()
+    const given = record(entry)[field]
+    const name = (typeof given === 'string' ? given : 'other').toLowerCase()
     return [`${group}/${name.replaceAll(/[^\p{L}\p{N}]+/gu, '_')}`, entry] as const
   })
 }

@@ -8,6 +8,7 @@ import { pii, presidio } from '../index.ts'
 const bodies: Record<string, unknown>[] = []
 let url = ''
 /** Answers as an analyzer does, in Python's code points. */
+// oxlint-disable-next-line typescript/no-misused-promises
 const server = createServer(async (request, response) => {
   let json = ''
   for await (const piece of request) json += String(piece)

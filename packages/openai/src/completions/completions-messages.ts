@@ -50,8 +50,8 @@ export function toMessageParams(
     }
   }
   if (shown.length > 0) params.push({ role: 'user', content: userContent(shown) })
-  const joined = dialect.oneSystemMessage === true ? withOneSystem(params) : params
-  const sent = joined.map(withRefusal)
+  const merged = dialect.oneSystemMessage === true ? withOneSystem(params) : params
+  const sent = merged.map(withRefusal)
   return dialect.userAfterTools ? sent : sent.flatMap(withBridge)
 }
 

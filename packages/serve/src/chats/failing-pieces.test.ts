@@ -61,7 +61,7 @@ test.each(cases)(
 
 test.each(Object.entries(handlers))(
   '%s refuses a body that is nested too deep',
-  async (_, make) => {
+  async (_name, make) => {
     const again = chatMiddleware('again', async (_, callNext) => {
       await callNext()
       await callNext()

@@ -152,13 +152,13 @@ function toRequest(from: NodeRequest, url: URL, parsed: unknown, signal: AbortSi
 
 /** Reads the rest of a refused body, which is in the way of the next request. A long or slow rest ends the connection. */
 async function discard(chunks: AsyncIterator<Uint8Array>): Promise<void> {
-  let isLate = false
+  const late = new AbortController()
   const end = (): void => {
-    isLate = true
+    late.abort()
     void chunks.return?.()
   }
   const timer = setTimeout(end, mostDiscardMs)
-  for (let bytes = 0; !isLate; ) {
+  for (let bytes = 0; !late.signal.aborted; ) {
     // oxlint-disable-next-line no-await-in-loop
     const { done, value } = await chunks.next()
     if (done === true) break

@@ -82,7 +82,7 @@ function schemaOf(fits: (cents: number) => boolean): Schema {
       },
       jsonSchema: { input: () => jsonSchema, output: () => jsonSchema },
     },
-  } as Schema
+  }
 }
 
 const jsonSchema = {

@@ -7,14 +7,6 @@ const steps = {
   // The longest first, so that none of them is alone at the end.
   long: ['node', 'scripts/dev.mjs', 'long'],
   test: ['vitest', 'run'],
-  // A small part: the rest takes an hour.
-  mutations: [
-    'node',
-    'scripts/mutate.mjs',
-    '--packages=lifecycle',
-    '--tests=src/loop/intercept-loop,packages/lifecycle/',
-    'loop/intercept-loop.ts',
-  ],
   runtimes: ['node', 'scripts/dev.mjs', 'runtimes'],
   build: ['turbo', 'run', 'build'],
   registry: ['node', 'scripts/dev.mjs', 'registry'],

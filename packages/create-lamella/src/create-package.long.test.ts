@@ -60,13 +60,25 @@ describe.each(packages)('a new %s', (kind) => {
   })
 })
 
+/** Packages that templates depend on. */
+const brought = [
+  'core',
+  'guardrail',
+  'openai',
+  'serve',
+  'store',
+  'store-sqlite',
+  'testing',
+  'transport',
+]
+
 describe.each(kinds)('a new %s', (kind) => {
   it('is green at once', () => {
     const folder = join(fresh(), 'new')
     createPackage({ kind, name: 'tea-time', folder, templates })
     const modules = join(folder, 'node_modules', '@lamella')
     mkdirSync(modules, { recursive: true })
-    for (const name of ['core', 'openai', 'serve', 'store-sqlite', 'testing']) {
+    for (const name of brought) {
       symlinkSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), join(modules, name))
     }
 

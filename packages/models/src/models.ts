@@ -31,6 +31,8 @@ export interface Models {
    * @throws TypeError or RangeError that names the model and the value
    * @example
    * ```ts
+   * import { models } from '@lamella/models'
+   *
    * const ours = models.extend({
    *   'azure-openai/chat-prod': 'azure/gpt-4.1',
    *   'my-model': { contextTokens: 32_000, prices: { input: 0.5, output: 1 } },
@@ -87,6 +89,8 @@ export const models: Models = new KnownModels({})
  *
  * @example
  * ```ts
+ * import { modelFacts } from '@lamella/models'
+ *
  * modelFacts('anthropic', 'claude-sonnet-4-5')?.contextTokens // 200000
  * ```
  */

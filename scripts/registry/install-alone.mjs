@@ -47,7 +47,9 @@ async function tryPackage(workshop, { name, manifest, source }, servers) {
   const siblings = modules
     .map((module) => module.name)
     .filter((module) => module.startsWith('@lamella/'))
-  const allowed = new Set([...wanted, ...Object.keys(manifest.dependencies ?? {})])
+  // What its snippet uses, such as the testing package, brings its own dependencies.
+  const brought = modules.filter((module) => wanted.has(module.name))
+  const allowed = new Set([...wanted, ...brought.flatMap((module) => module.dependencies)])
   assert.deepEqual(
     siblings.filter((sibling) => !allowed.has(sibling)),
     [],

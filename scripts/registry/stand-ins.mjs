@@ -15,6 +15,8 @@ export async function startServers() {
       OPENAI_BASE_URL: `${mock.url}/v1`,
       ANTHROPIC_API_KEY: 'test',
       ANTHROPIC_BASE_URL: mock.url,
+      GEMINI_API_KEY: 'test',
+      GOOGLE_GEMINI_BASE_URL: mock.url,
       AZURE_OPENAI_ENDPOINT: mock.url,
       AZURE_OPENAI_API_KEY: 'test',
       AZURE_OPENAI_DEPLOYMENT: 'gpt-5-mini',

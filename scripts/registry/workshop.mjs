@@ -91,7 +91,9 @@ export class Workshop {
     const own = Object.fromEntries(
       Object.entries(process.env).filter(
         ([name]) =>
-          !/^(npm_|pnpm_|NODE_OPTIONS|INIT_CWD|OPENAI_|ANTHROPIC_|AZURE_OPENAI_)/i.test(name),
+          !/^(npm_|pnpm_|NODE_OPTIONS|INIT_CWD|OPENAI_|ANTHROPIC_|AZURE_OPENAI_|GEMINI_|GOOGLE_)/i.test(
+            name,
+          ),
       ),
     )
     const child = spawn(command, args, {

@@ -1,5 +1,11 @@
 import type { RunStatus, Schema } from '@lamella/core'
-import { canonicalJson, formatIssues, isObject, validate } from '@lamella/core/authoring'
+import {
+  canonicalJson,
+  checkOptions,
+  formatIssues,
+  isObject,
+  validate,
+} from '@lamella/core/authoring'
 import type { EvaluationCase } from '../cases/evaluation-case.ts'
 import type { EvaluatedRun, EvaluatedToolCall } from '../runs/evaluated-run.ts'
 
@@ -35,11 +41,9 @@ export type Given<Value> = Value | ((of: EvaluationCase) => unknown)
  * ```
  */
 export function check(name: string, run: Check['run']): Check {
-  if (typeof name !== 'string' || name === '')
-    throw new TypeError(`check: \`name\` must be a text, got ${String(name)}`)
-  if (typeof run !== 'function')
-    throw new TypeError(`check "${name}": \`run\` must be a function, got ${String(run)}`)
-  return { name, run }
+  const own: Check = { name, run }
+  checkOptions('check', own, { name: 'string', run: 'function' })
+  return own
 }
 
 /** Requires a call of the tool; with `times`, exactly that many. */
@@ -80,9 +84,9 @@ export function argumentsMatch(
 ): Check {
   return check(`argumentsMatch ${tool}`, (run) => {
     const calls = callsOf(run, tool)
-    const matches = ({ arguments: args }: EvaluatedToolCall): boolean | undefined =>
+    const fits = ({ arguments: args }: EvaluatedToolCall): boolean | undefined =>
       typeof wanted === 'function' ? wanted(args, run.case) : contains(args, wanted)
-    const results = calls.map(matches)
+    const results = calls.map(fits)
     if (calls.length > 0 && results.every((result) => result === undefined)) return undefined
     if (results.includes(true)) return true
     if (calls.length === 0) return `${tool} was not called`
@@ -98,7 +102,9 @@ export function calledInOrder(tools: Given<readonly string[]>): Check {
     if (!Array.isArray(names)) throw wrongValue('calledInOrder', 'a list of names', run)
     let next = 0
     for (const { name } of run.toolCalls) if (name === names[next]) next++
-    return next === names.length || `${names[next]} is missing, called were ${listed(run.toolCalls)}`
+    return (
+      next === names.length || `${names[next]} is missing, called were ${listed(run.toolCalls)}`
+    )
   })
 }
 

@@ -1,3 +1,4 @@
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { EvaluatedRun } from '../runs/evaluated-run.ts'
 import { transcriptOf } from '../runs/evaluated-run.ts'
 import type { Check, Given } from './check.ts'
@@ -34,15 +35,11 @@ export function score(
   measure: Score['score'],
   { threshold }: ScoreOptions = {},
 ): Score {
-  if (typeof name !== 'string' || name === '')
-    throw new TypeError(`score: \`name\` must be a text, got ${String(name)}`)
-  if (typeof measure !== 'function')
-    throw new TypeError(`score "${name}": \`measure\` must be a function, got ${String(measure)}`)
+  const own: Score = { name, threshold, score: measure }
+  checkOptions('score', own, { name: 'string', threshold: 'any', score: 'function' })
   if (threshold !== undefined && !(threshold >= 0 && threshold <= 1))
-    throw new RangeError(
-      `score "${name}": \`threshold\` must be a number from 0 to 1, got ${threshold}`,
-    )
-  return { name, threshold, score: measure }
+    throw wrongOption('score', 'threshold', 'a number from 0 to 1', threshold)
+  return own
 }
 
 /** Scores how many runs pass a check: for what a model does most of the time, and not always. */

@@ -1,4 +1,5 @@
 import { Agent, tool } from '@lamella/core'
+import { judgeScore } from '@lamella/guardrail-judge'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { EvaluateOptions, RunRecord } from '../index.ts'
@@ -10,6 +11,7 @@ import {
   costAtMost,
   evaluate,
   includes,
+  judged,
   latencyAtMost,
   matches,
   noToolErrors,
@@ -151,7 +153,11 @@ describe('an evaluation', () => {
       return 'Fine.'
     })
     const cases = ['bad', 'good'].map((id) => ({ id, input: id }))
-    const { verdict, reasons, cases: summaries } = await evaluate({ agent: new Agent({ client }), cases })
+    const {
+      verdict,
+      reasons,
+      cases: summaries,
+    } = await evaluate({ agent: new Agent({ client }), cases })
 
     expect([verdict, reasons]).toEqual(['failed', ['1 of 2 runs threw.']])
     expect(summaries.map(({ failures }) => failures)).toEqual([['broken'], []])
@@ -233,7 +239,11 @@ describe('an evaluation', () => {
 describe('a score', () => {
   /** Cases whose answers are right with a probability. */
   const noisy = (right: number) => {
-    const cases = Array.from({ length: 30 }, (_, at) => ({ id: `${at}`, input: 'Hi', expected: 'yes' }))
+    const cases = Array.from({ length: 30 }, (_, at) => ({
+      id: `${at}`,
+      input: 'Hi',
+      expected: 'yes',
+    }))
     let at = 0
     const agent = () =>
       new Agent({ client: scriptedClient([(at++ * 7) % 30 < right ? 'yes' : 'no']) })
@@ -284,6 +294,19 @@ describe('a score', () => {
       'undecided',
       ['The baseline has none of these cases with these scores.'],
     ])
+  })
+
+  it('of a judge is its answer to the conversation', async () => {
+    const client = scriptedClient(({ instructions = '', messages }) => {
+      const ticket = /"ticket":"([^"]+)"/.exec(instructions)?.[1]
+      const isAnswered = JSON.stringify(messages).includes('User: Where is order 7?')
+      return JSON.stringify({ ticket, scores: { answer: isAnswered ? 0.8 : 0 } })
+    })
+    const judge = judgeScore({ client, question: 'Does the assistant answer the question?' })
+    const scores = [judged('helpful', judge)]
+    const evaluation = await evaluate({ agent: orders(), cases: known, scores })
+
+    expect(evaluation.scores[0]?.mean).toBeCloseTo(0.8)
   })
 
   it('of a check is the share of runs that pass it', async () => {

@@ -154,7 +154,7 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
  * Names, thresholds and settings of an evaluation.
  * @throws TypeError or RangeError that names the option and the value
  */
-export function yardstickOf(options: EvaluateOptions): Yardstick {
+function yardstickOf(options: EvaluateOptions): Yardstick {
   checkOptions('evaluate', options, {
     name: 'string?',
     agent: 'any',
@@ -288,14 +288,15 @@ async function assess(
   const scored: [string, number][] = []
   // A run that threw has no answer to judge.
   if (errors.length === 0) {
-    for (const { name, run: check } of checks) {
+    for (const check of checks) {
       try {
-        const result = await check(run)
+        const result = await check.run(run)
         if (result === undefined) continue
-        checked.push([name, result === true ? null : result === false ? 'it does not pass' : result])
+        const reason = result === true ? null : result || 'it does not pass'
+        checked.push([check.name, reason])
       } catch (error) {
         run.signal.throwIfAborted()
-        checked.push([name, messageOf(error)])
+        checked.push([check.name, messageOf(error)])
       }
     }
     for (const part of scores) {

@@ -1,4 +1,11 @@
-import type { AgentResponse, Message, MessageInput, RunEvent, RunOptions, Usage } from '@lamella/core'
+import type {
+  AgentResponse,
+  Message,
+  MessageInput,
+  RunEvent,
+  RunOptions,
+  Usage,
+} from '@lamella/core'
 import type { Agent, MiddlewareInput } from '@lamella/core'
 import { addUsage, messageText, outcomeOf } from '@lamella/core'
 import { isObject, toMessages } from '@lamella/core/authoring'
@@ -65,7 +72,8 @@ export async function runCase(
   let error: unknown
   const onEvent = ({ type, data }: RunEvent): void => {
     if (type !== 'budget' || !isObject(data) || data['budget'] !== budgetName) return
-    if (data['status'] === 'settled') costUsd += Number((data['spent'] as { costUsd?: number }).costUsd)
+    if (data['status'] === 'settled')
+      costUsd += Number((data['spent'] as { costUsd?: number }).costUsd)
     if (data['status'] === 'exhausted') isOverBudget = true
   }
   const scripted = [...(of.turns ?? [])]

@@ -358,7 +358,7 @@ it('is no middleware where it is off, and has its place in the order', () => {
   const middleware = [tracing, auditLog({ sinks: memorySink() })]
   const { warnings } = explain(new Agent({ client: scriptedClient([]), middleware }), '')
   expect(warnings).toEqual([
-    'agent: audit should stand outside t, since it has to see all that happens there',
+    'agent: place audit before t, to record every call that t makes',
   ])
 })
 

@@ -126,26 +126,23 @@ export function wrongOption(owner: string, option: string, wish: string, value: 
 
 /** Names for one thing in this field. The first ones of a line are ours. */
 const synonyms = `
-  instructions system systemPrompt systemMessage developer
-  parameters inputSchema schema input_schema args
-  execute check handler func fn invoke callback
-  data context runtimeContext requestContext deps
-  middleware guardrails inputGuardrails outputGuardrails processors inputProcessors outputProcessors plugins
+  instructions system systemPrompt systemMessage
+  parameters inputSchema schema
+  execute check handler func fn invoke
+  data context runtimeContext requestContext
+  middleware guardrails inputGuardrails outputGuardrails inputProcessors outputProcessors
   maxIterations maxSteps maxTurns stopWhen recursionLimit
   signal abortSignal
-  session memory thread threadId sessionId conversationId chatId
-  store checkpointer saver storage
-  responseFormat output outputType structuredOutput response_format
-  approval needsApproval requireApproval interruptOn
+  session memory thread threadId sessionId
+  store checkpointer
+  responseFormat output outputType response_format
+  approval needsApproval
   ask approve
-  applyTo stages phases
-  clients models fallbacks
-  client model llm
-  model modelId modelName deployment
-  maxOutputTokens max_tokens maxTokens
-  limits maxCost maxUsd limit
-  timeoutMs totalMs ms timeout
-  tools functions toolsets
+  applyTo stages
+  clients models
+  maxOutputTokens max_tokens
+  limits maxCost
+  timeoutMs totalMs ms
 `
   .trim()
   .split('\n')

@@ -86,7 +86,7 @@ describe('checks', () => {
     [matches({ type: 'object' }), 'the answer is no JSON'],
     [statusIs('blocked'), 'it is completed'],
     [costAtMost(1), 'the cost is unknown: `evaluate` has no `prices`'],
-    [latencyAtMost(0), /^it took/],
+    [latencyAtMost(0), 'it took 1 ms'],
     [check('own', () => false), 'it does not pass'],
     [
       check('own', () => {
@@ -100,9 +100,7 @@ describe('checks', () => {
     const { verdict, cases } = await evaluate(options)
 
     expect(verdict).toBe('failed')
-    expect(cases[0]?.failures).toEqual([
-      typeof reason === 'string' ? `${failing.name}: ${reason}` : expect.stringMatching('it took'),
-    ])
+    expect(cases[0]?.failures).toEqual([`${failing.name}: ${reason}`])
   })
 
   it('that read something from the case apply to cases that have it', async () => {

@@ -78,7 +78,7 @@ export async function runCase(
   }
   const scripted = [...(of.turns ?? [])]
   let input: MessageInput | undefined = of.input
-  while (input !== undefined && !isOverBudget) {
+  while (input !== undefined) {
     messages.push(...toMessages(input))
     const start = now()
     try {

@@ -19,7 +19,10 @@ export function noteListeners({
   readonly open: (channel: string) => Promise<void>
   readonly close: (channel: string) => Promise<void>
 }): NoteListeners {
-  const known = new Map<string, { readonly all: Set<(note: string) => void>; ready: Promise<void> }>()
+  const known = new Map<
+    string,
+    { readonly all: Set<(note: string) => void>; ready: Promise<void> }
+  >()
 
   return {
     async listen(channel, listener) {

@@ -11,7 +11,7 @@ import { aiLines, askModel, mockModel } from '../fixtures/ai-lines.ts'
 import { lamellaMiddleware } from './index.ts'
 
 const page = readFileSync(new URL('../../../docs/inside-the-ai-sdk.md', import.meta.url), 'utf8')
-const [, shown = ''] = /## Two minutes: wrap the model\n\n```ts\n([^]*?)```/.exec(page) ?? []
+const [, shown = ''] = /## Two minutes: wrap the model\n[^]*?```ts\n([^]*?)```/.exec(page) ?? []
 const code = shown.replaceAll(/^import .*\n/gm, '')
 const names = { lamellaMiddleware, memoryStore, promptInjection, pii, budget, retry }
 

@@ -362,5 +362,4 @@ const nothing: BatchOutcome = {
   failed: false,
   terminates: undefined,
   interrupted: false,
-  direct: undefined,
 }

@@ -6,7 +6,7 @@ import type { Middleware, MiddlewareInput } from '../contract/agent.ts'
  */
 const order: Readonly<Record<Middleware['level'], string>> = {
   agent: 'audit tracing rate-limit budget tokens pii injection content judge files patch',
-  chat: 'audit tracing budget tokens pii injection content cache schema judge fallback circuit-breaker retry rate-limit files summarize truncate timeout',
+  chat: 'audit tracing budget tokens pii injection content cache schema judge route fallback circuit-breaker retry rate-limit files summarize truncate timeout',
   function:
     'audit tracing budget tool-policy pii injection content files cache retry rate-limit timeout truncate',
 }
@@ -16,7 +16,7 @@ const reasons: readonly (readonly [roles: string, reason: string])[] = [
   ['audit tracing budget', 'it has to see all that happens there'],
   ['pii', 'no personal data should get there'],
   ['cache', 'a stored result skips what is there'],
-  ['schema judge fallback circuit-breaker retry', 'it acts on what becomes of the call there'],
+  ['schema judge route fallback circuit-breaker retry', 'it acts on what becomes of the call there'],
   ['summarize', 'it has to read what is cut off there'],
 ]
 

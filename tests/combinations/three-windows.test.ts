@@ -20,7 +20,7 @@ const windows = models.extend(
 )
 
 /** A model that looks something up once for each question, and refuses what its window does not hold. */
-function model(name: Model) {
+function modelOf(name: Model) {
   let requests = 0
   return scriptedClient(
     ({ messages, instructions, options }) => {
@@ -51,7 +51,7 @@ it('never exceeds the window of any model in 300 turns, and keeps what the curre
     readOnly: true,
     execute: () => `fact ${turn}: ${'lorem ipsum '.repeat((turn * 37) % 400)}`,
   })
-  const clients = { large: model('large'), middle: model('middle'), small: model('small') }
+  const clients = { large: modelOf('large'), middle: modelOf('middle'), small: modelOf('small') }
   const down = scriptedClient(
     () => new ProviderError('down', { kind: 'overloaded', provider: 'down' }),
     { provider: 'down', model: 'large' },

@@ -16,7 +16,10 @@ const reasons: readonly (readonly [roles: string, reason: string])[] = [
   ['audit tracing budget', 'it has to see all that happens there'],
   ['pii', 'no personal data should get there'],
   ['cache', 'a stored result skips what is there'],
-  ['schema judge route fallback circuit-breaker retry', 'it acts on what becomes of the call there'],
+  [
+    'schema judge route fallback circuit-breaker retry',
+    'it acts on what becomes of the call there',
+  ],
   ['summarize', 'it has to read what is cut off there'],
 ]
 

@@ -32,6 +32,7 @@ export const middlewareEvents: readonly string[] = /* @__PURE__ */ Object.freeze
   'retry',
   'route',
   'schema',
+  'steering',
   'summarize',
   'timeout',
   'tool_policy',

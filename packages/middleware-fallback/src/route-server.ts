@@ -29,7 +29,7 @@ export interface RouteEntry {
   readonly when?: ((context: ChatContext) => boolean | Promise<boolean>) | undefined
 }
 
-/** What `route` knows about a client when it chooses. */
+/** Knowledge of `route` about a client at the time of its choice. */
 export interface RouteCandidate {
   /** Name of the entry. */
   readonly name: string
@@ -55,7 +55,7 @@ interface Latency {
   readonly at: number
 }
 
-/** What this process knows about one client. */
+/** Knowledge of this process about one client. */
 export class RouteServer {
   readonly name: string
   readonly entry: RouteEntry
@@ -77,7 +77,7 @@ export class RouteServer {
     return now < this.#asideUntil
   }
 
-  /** What a rule is told about this client. */
+  /** Describes this client for a rule. */
   candidate(kind: 'plain' | 'streamed', now: number): RouteCandidate {
     const { name, entry, running } = this
     const known = this.#latencies[kind]

@@ -42,7 +42,7 @@ describe.each(runModes)('route, %s', (mode) => {
     ])
   })
 
-  it('goes on with the next client where one makes no request', async () => {
+  it('continues with the next client where one makes no request', async () => {
     const a = clientOf('a', () => failure('overloaded'))
     const { agent, events } = routed(
       { clients: [{ client: a, weight: 9 }, { client: clientOf('b') }], sticky: 'none' },

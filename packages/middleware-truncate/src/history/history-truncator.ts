@@ -9,7 +9,7 @@ import { cutHistory } from './cut-history.ts'
 import type { HistoryEvent, HistoryTruncatorOptions } from './history-options.ts'
 import { checkHistoryOptions } from './history-options.ts'
 import { TokenMeter } from '../turns/token-meter.ts'
-import { modelOfCall, tokensOfShare } from '../turns/window-share.ts'
+import { modelOfCall, tokensOfShare } from '../texts/window-share.ts'
 
 /**
  * Limits a call to a number of messages or tokens by removing whole turns.

@@ -2,8 +2,8 @@ import type { ChatClient, ChatContext, KeyValueStore, Message } from '@lamella/c
 import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
 import type { CountTokens } from '@lamella/text'
 import { checkOptions, checkStore, middlewareRules, wrongOption } from '@lamella/core/authoring'
-import type { WindowShare } from '../turns/window-share.ts'
-import { checkWindowShare } from '../turns/window-share.ts'
+import type { WindowShare } from '../texts/window-share.ts'
+import { checkWindowShare } from '../texts/window-share.ts'
 
 /** Data of an event about a summary. It has no content. */
 export interface SummaryEvent {

@@ -13,7 +13,7 @@ import { summaryMessage } from '../turns/summary-message.ts'
 import type { SummarizerOptions, SummaryEvent } from './summarizer-options.ts'
 import { checkSummarizerOptions } from './summarizer-options.ts'
 import { TokenMeter } from '../turns/token-meter.ts'
-import { modelOfCall, tokensOfShare } from '../turns/window-share.ts'
+import { modelOfCall, tokensOfShare } from '../texts/window-share.ts'
 import { writeSummary } from './write-summary.ts'
 
 /**

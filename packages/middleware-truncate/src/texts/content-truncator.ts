@@ -11,7 +11,7 @@ import type { ContentTruncatorOptions } from './content-options.ts'
 import { checkContentOptions } from './content-options.ts'
 import { isReader, readMoreTool, spill } from './read-more-tool.ts'
 import { shrinkJson } from './shrink-json.ts'
-import { latestModel, tokensOfShare } from '../turns/window-share.ts'
+import { latestModel, tokensOfShare } from './window-share.ts'
 import { truncateText } from './truncate-text.ts'
 
 /**

@@ -3,7 +3,7 @@ import { models } from '@lamella/models'
 import { scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { contentTruncator, historyTruncator, summarizer } from '../index.ts'
-import { call, say, talk } from './conversation.test-helper.ts'
+import { call, say, talk } from '../turns/conversation.test-helper.ts'
 
 const windows = models.extend({
   small: { contextTokens: 100 },

@@ -38,8 +38,10 @@ import { ResponseStream } from '../stream/response-stream.ts'
 import type { Pipelines, RunPlan, RunnableAgent } from './agent-call.ts'
 import { AgentCall, AgentView } from './agent-call.ts'
 import type { RunOptions } from './agent-options.ts'
-import { modelOptionsHint, runOptionNames } from './agent-options.ts'
+import { hintsElsewhere, runOptionNames } from './agent-options.ts'
 import { checkNames, wrongOption } from '../base/check-options.ts'
+import { checkValue } from '../base/check-value.ts'
+import { isObject } from '../base/is-object.ts'
 import type { SessionTurn } from '../messages/session.ts'
 import { claimRequests } from './claim-requests.ts'
 import { checkLateEdit, closeRun, keepDone, stoppedEarly } from './close-run.ts'
@@ -120,8 +122,11 @@ function start(
   checkpoint?: Checkpoint,
   inside?: RunPlan['inside'],
 ): Started {
-  checkNames('run', options, runOptionNames, modelOptionsHint)
-  const { keep } = options
+  checkNames('run', options, runOptionNames, hintsElsewhere)
+  const { keep, session, stream = false } = options
+  const isSession = session === undefined || isObject(session)
+  checkValue(isSession, 'run: `session`', 'be a session, such as `sessions(store).at(id)`', session)
+  checkValue(typeof stream === 'boolean', 'run: `stream`', 'be true or false', stream)
   if (keep !== undefined && !['effects', 'all', 'nothing'].includes(keep))
     throw wrongOption('run', 'keep', 'one of effects, all, nothing', keep)
   const config = configurationOf(agent, options)
@@ -135,7 +140,7 @@ function start(
     checkpoint,
     inside,
   }
-  if (options.stream !== true) return executeRun(of, makeRun(of, ids, drain))
+  if (!stream) return executeRun(of, makeRun(of, ids, drain))
   return new ResponseStream(
     new PumpSource(
       (sink) => makeRun(of, ids, sink),

@@ -1,3 +1,4 @@
+import { checkValue } from '../base/check-value.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import type { AgentContext, AgentMiddleware } from './agent.ts'
@@ -36,7 +37,7 @@ export function agentMiddleware<Data = unknown>(
   name: string,
   process: Process<AgentContext<Data>, AgentResponse>,
 ): AgentMiddleware {
-  return { level: 'agent', name, process }
+  return define('agent', name, process)
 }
 
 /**
@@ -57,7 +58,7 @@ export function chatMiddleware<Data = unknown>(
   name: string,
   process: Process<ChatContext<Data>, ChatResponse>,
 ): ChatMiddleware {
-  return { level: 'chat', name, process }
+  return define('chat', name, process)
 }
 
 /**
@@ -78,5 +79,17 @@ export function functionMiddleware<Data = unknown>(
   name: string,
   process: Process<FunctionInvocationContext<Data>, FunctionResult>,
 ): FunctionMiddleware {
-  return { level: 'function', name, process }
+  return define('function', name, process)
+}
+
+/** @throws TypeError that names the argument */
+function define<Level, Function>(
+  level: Level,
+  name: string,
+  process: Function,
+): { readonly level: Level; readonly name: string; readonly process: Function } {
+  checkValue(typeof name === 'string', `${level}Middleware: \`name\``, 'be a string', name)
+  const isRun = typeof process === 'function'
+  checkValue(isRun, `${level}Middleware: \`process\``, 'be a function', process)
+  return { level, name, process }
 }

@@ -1,293 +1,138 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { AnthropicChatClient, sdkSender } from '../../packages/anthropic/src/index.ts'
-import { AzureOpenAIChatClient } from '../../packages/azure-openai/src/index.ts'
-import type { GuardrailOptions } from '../../packages/guardrail/src/index.ts'
-import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/index.ts'
-import { guardrail } from '../../packages/guardrail/src/index.ts'
-import { lifecycle } from '../../packages/lifecycle/src/index.ts'
-import { sessions } from '../../packages/store/src/index.ts'
-import { namedClients } from '../../packages/clients/src/index.ts'
-import { GoogleChatClient } from '../../packages/google/src/index.ts'
-import {
-  azureContentSafety,
-  bedrockGuardrail,
-  contentFilter,
-  llamaModeration,
-  modelArmor,
-  nemoModeration,
-  openaiModeration,
-} from '../../packages/guardrail-content/src/index.ts'
-import { injectionAssessor, promptInjection } from '../../packages/guardrail-injection/src/index.ts'
-import {
-  calibrateJudge,
-  judgeScore,
-  llmJudge,
-  onTopic,
-} from '../../packages/guardrail-judge/src/index.ts'
-import {
-  findPii,
-  patternRecognizer,
-  pii,
-  presidio,
-} from '../../packages/guardrail-pii/src/index.ts'
-import { maxTokens } from '../../packages/guardrail-tokens/src/index.ts'
-import { path, shell, sql, toolPolicy, url } from '../../packages/guardrail-tools/src/index.ts'
-import { auditLog, jsonLines, verify } from '../../packages/middleware-audit/src/index.ts'
-import { budget } from '../../packages/middleware-budget/src/index.ts'
-import {
-  cache,
-  calibrateThreshold,
-  memoryVectorIndex,
-  toolCache,
-} from '../../packages/middleware-cache/src/index.ts'
-import { circuitBreaker, fallback } from '../../packages/middleware-fallback/src/index.ts'
-import { fileValidator } from '../../packages/middleware-files/src/index.ts'
-import { rateLimit } from '../../packages/middleware-rate-limit/src/index.ts'
-import { postgresStore } from '../../packages/store-postgres/src/index.ts'
-import { redisStore } from '../../packages/store-redis/src/index.ts'
-import { sqliteStore } from '../../packages/store-sqlite/src/index.ts'
-import { retry, retryBudget, timeout } from '../../packages/middleware-retry/src/index.ts'
-import { schemaValidator } from '../../packages/middleware-schema/src/index.ts'
-import { agentServer } from '../../packages/mcp/src/server.ts'
-import { stdio } from '../../packages/mcp/src/stdio.ts'
-import { mcpTools } from '../../packages/mcp/src/index.ts'
-import {
-  contentTruncator,
-  historyTruncator,
-  patchToolCalls,
-  readMoreTool,
-  summarizer,
-} from '../../packages/middleware-truncate/src/index.ts'
-import { OpenAIChatClient, OpenAIChatCompletionsClient } from '../../packages/openai/src/index.ts'
-import { traced, tracing } from '../../packages/otel/src/index.ts'
-import { AgentQueue, AgentWorker } from '../../packages/worker-bullmq/src/index.ts'
 import { foundations } from './conventions.ts'
 import { sourcesOf } from './find-sources.ts'
-import { declarations, fieldsOf } from './option-fields.ts'
+import { declarations } from './option-fields.ts'
+import { optionProblems, withOptions } from './option-tables.ts'
 
-// What is made of options, the type of these, and the types of objects of options in them, or that the
-// type itself describes them.
-
-type Row = [make: (options: never) => unknown, type: string, nested?: Record<string, string>]
-
-const inline = ''
-const bare: GuardrailOptions = { name: 'a', check: () => ({ action: 'allow' }), applyTo: [] }
-
-const rows: Readonly<Record<string, Row>> = {
-  agentServer: [(options) => agentServer({}, options), 'AgentServerOptions'],
-  AgentQueue: [(options) => new AgentQueue(options), 'AgentQueueOptions'],
-  AgentWorker: [(options) => new AgentWorker(options), 'AgentWorkerOptions'],
-  AnthropicChatClient: [
-    (options) => new AnthropicChatClient(options),
-    'AnthropicChatClientOptions',
-  ],
-  auditLog: [auditLog, 'AuditLogOptions', { capture: 'AuditCapture' }],
-  azureContentSafety: [azureContentSafety, 'AzureContentSafetyOptions'],
-  AzureOpenAIChatClient: [
-    (options) => new AzureOpenAIChatClient(options),
-    'AzureOpenAIClientOptions',
-  ],
-  bedrockGuardrail: [bedrockGuardrail, 'BedrockGuardrailOptions'],
-  budget: [budget, 'BudgetOptions', { limits: 'BudgetLimits', degrade: 'BudgetDegradation' }],
-  cache: [
-    cache,
-    'CacheOptions',
-    { semantic: 'SemanticOptions', singleFlight: 'SingleFlightOptions' },
-  ],
-  calibrateJudge: [
-    (options) => calibrateJudge(options, []),
-    "JudgeOptions & Pick<GetResponseOptions, 'signal'>",
-  ],
-  calibrateThreshold: [calibrateThreshold, 'CalibrationOptions'],
-  circuitBreaker: [circuitBreaker, 'CircuitBreakerOptions'],
-  contentFilter: [contentFilter, 'ContentFilterOptions'],
-  contentTruncator: [contentTruncator, 'ContentTruncatorOptions', { spill: 'SpillOptions' }],
-  defineEvent: [defineEvent, 'EventOptions'],
-  fallback: [fallback, 'FallbackOptions'],
-  fileValidator: [
-    fileValidator,
-    'FileValidatorOptions',
-    { paths: 'PathOptions', contents: 'ContentOptions' },
-  ],
-  findPii: [(options) => findPii('', options), 'FindPiiOptions'],
-  GoogleChatClient: [
-    (options) => new GoogleChatClient(options),
-    'GoogleChatClientOptions',
-    { vertex: 'VertexOptions' },
-  ],
-  guardrail: [
-    (options: object) => guardrail({ ...bare, ...options }),
-    'GuardrailOptions',
-    { stream: 'GuardrailStreamOptions' },
-  ],
-  historyTruncator: [
-    historyTruncator,
-    'HistoryTruncatorOptions',
-    { keep: inline, clearResults: inline },
-  ],
-  injectionAssessor: [injectionAssessor, 'AssessOptions'],
-  jsonLines: [(options) => jsonLines('log', options), 'JsonLinesOptions'],
-  judgeScore: [judgeScore, 'JudgeScoreOptions', { budget: 'JudgeBudget' }],
-  llamaModeration: [llamaModeration, 'ChatModeratorOptions'],
-  lifecycle: [lifecycle, 'LifecycleHooks'],
-  llmJudge: [
-    llmJudge,
-    'LlmJudgeOptions',
-    {
-      budget: 'JudgeBudget',
-      cacheVerdicts: 'VerdictCacheOptions',
-      stream: 'GuardrailStreamOptions',
-    },
-  ],
-  maxTokens: [maxTokens, 'MaxTokensOptions', { onExceed: 'OnExceed' }],
-  mcpTools: [
-    (options) => mcpTools({ url: 'https://none.example' }, options),
-    'McpToolsOptions',
-    { sampling: 'McpSamplingOptions' },
-  ],
-  memoryStore: [memoryStore, 'MemoryStoreOptions'],
-  modelArmor: [modelArmor, 'ModelArmorOptions'],
-  namedClients: [namedClients, 'NamedClientsOptions'],
-  nemoModeration: [nemoModeration, 'ChatModeratorOptions'],
-  onTopic: [(options: object) => onTopic({ topics: ['a'], ...options }), 'OnTopicOptions'],
-  presidio: [presidio, 'PresidioOptions'],
-  memoryVectorIndex: [memoryVectorIndex, 'MemoryVectorIndexOptions'],
-  sdkSender: [
-    (options) => sdkSender({ baseURL: 'https://a.example' } as never, options),
-    'SdkSenderOptions',
-  ],
-  OpenAIChatClient: [(options) => new OpenAIChatClient(options), 'OpenAIClientOptions'],
-  OpenAIChatCompletionsClient: [
-    (options) => new OpenAIChatCompletionsClient(options),
-    'OpenAIChatCompletionsClientOptions',
-  ],
-  openaiModeration: [openaiModeration, 'OpenAIModerationOptions'],
-  patchToolCalls: [patchToolCalls, 'PatchToolCallsOptions'],
-  path: [path, 'PathRuleOptions'],
-  patternRecognizer: [patternRecognizer, 'PatternOptions'],
-  pii: [pii, 'PiiOptions', { hash: 'HashOptions', mask: 'MaskOptions', vault: 'VaultOptions' }],
-  promptInjection: [
-    promptInjection,
-    'PromptInjectionOptions',
-    { exfiltration: 'ExfiltrationOptions', taint: 'TaintOptions' },
-  ],
-  rateLimit: [rateLimit, 'RateLimitOptions'],
-  postgresStore: [
-    (options) => postgresStore({ connect() {} } as never, options),
-    'PostgresStoreOptions',
-  ],
-  readMoreTool: [readMoreTool, 'SpillOptions'],
-  redisStore: [(options) => redisStore({ evalsha() {} } as never, options), 'RedisStoreOptions'],
-  retry: [retry, 'RetryOptions', { tools: 'ToolRetryOptions' }],
-  retryBudget: [retryBudget, 'RetryBudgetOptions'],
-  schemaValidator: [schemaValidator, 'SchemaValidatorOptions'],
-  sessions: [(options) => sessions(memoryStore(), options), 'SessionsOptions'],
-  shell: [shell, 'ShellRuleOptions'],
-  sql: [sql, 'SqlRuleOptions'],
-  stdio: [(options: object) => stdio({ command: 'none', ...options }), 'StdioOptions'],
-  sqliteStore: [(options) => sqliteStore(':memory:', options), 'SqliteStoreOptions'],
-  summarizer: [summarizer, 'SummarizerOptions'],
-  timeout: [timeout, 'TimeoutOptions'],
-  toolCache: [toolCache, 'ToolCacheOptions', { singleFlight: 'SingleFlightOptions' }],
-  toolPolicy: [toolPolicy, 'ToolPolicyOptions', { approval: 'ApprovalOptions' }],
-  toolSearch: [toolSearch, 'ToolSearchOptions'],
-  traced: [(options) => traced([], options), 'TracedOptions'],
-  tracing: [tracing, 'TracingOptions'],
-  url: [url, 'UrlRuleOptions'],
-  verify: [(options) => verify([], options), 'VerifyOptions'],
-}
+/** What a function of the user is given, which nobody sets. */
+const given = new Set(['FindOptions', 'FlexibleLimiterOptions'])
 
 const own =
-  /^(middleware-|guardrail(-|$)|store(-|$)|clients$|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$)/
-const packages = globSync('packages/*').map((folder) => folder.slice('packages/'.length))
-const typesOf = new Map(packages.map((name) => [name, declarations(sourcesOf(name))]))
+  /^(middleware-|guardrail-|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$|clients$)/
+const packages = globSync('packages/*')
+  .map((folder) => folder.slice('packages/'.length))
+  .filter((name) => own.test(name))
 
-const fieldsByName = new Map(
-  Object.entries(rows).map(([name, [, type, nested = {}]]) => {
-    const fields = fieldsIn(type)
-    const inner = Object.entries(nested).flatMap(([outer, of]) =>
-      of === inline
-        ? fields.filter((field) => field.startsWith(`${outer}.`))
-        : fieldsIn(of).map((field) => `${outer}.${field}`),
-    )
-    return [name, [...fields.filter((field) => !field.includes('.')), ...inner]]
-  }),
-)
-const allNames = new Set([...fieldsByName.values()].flat().filter((name) => !name.includes('.')))
+describe.each(packages)('the tables of %s', (name) => {
+  test('tell every option, no other, and the defaults that the types tell', () => {
+    const types = declarations([
+      ...sourcesOf(name),
+      ...(name === 'azure-openai' ? sourcesOf('openai') : []),
+      ...[...foundations, 'core'].flatMap(sourcesOf),
+    ])
+    const index = read(`packages/${name}/src/index.ts`)
+    const exported = [...index.matchAll(/\b(\w+Options)\b/g)]
+      .map(([, type = '']) => type)
+      .filter((type) => !given.has(type))
 
-describe.each(Object.entries(rows))('%s', (name, [make]) => {
-  const fields = fieldsByName.get(name)!
-
-  test('knows its options, and which of them a name close to one is meant for', async () => {
-    const known = await Promise.all(fields.map((field) => problemOf(make, field)))
-    const misspelt = await Promise.all(fields.map((field) => problemOf(make, `${field}z`)))
-
-    expect(known.filter((problem) => problem.includes('unknown option'))).toEqual([])
-    expect(misspelt).toEqual(
-      fields.map(
-        (field) => `TypeError: ${name}: unknown option \`${field}z\`; did you mean \`${field}\`?`,
-      ),
-    )
-  })
-
-  test('knows no option of others', async () => {
-    const others = [...allNames].filter((other) => !fields.includes(other))
-    const problems = await Promise.all(others.map((other) => problemOf(make, other)))
-
-    expect(problems.filter((problem) => !problem.includes(': unknown option `'))).toEqual([])
+    expect(optionProblems(read(`packages/${name}/README.md`), exported, types)).toEqual([])
   })
 })
 
-/** They take options that another function has checked, or that it checks by itself. */
-const exempt = [
-  'flexibleLimitStore',
-  'guardrailOptions',
-  'holdBackGate',
-  'HttpClient',
-  'normalizeText',
-  'ownProviderOptions',
-]
+test('the table of guardrails tells what all guardrails share', () => {
+  const types = declarations(sourcesOf('guardrail'))
 
-test('all that packages make of options is above', () => {
-  const found = packages.filter((name) => own.test(name)).flatMap((name) => makersOf(name))
-
-  expect(found.filter((name) => !exempt.includes(name) && rows[name] === undefined)).toEqual([])
-  expect(found.length).toBeGreaterThan(40)
+  expect(optionProblems(read('docs/guardrails.md'), ['GuardrailOptions'], types)).toEqual([])
 })
 
-/** Functions and classes that take options, as the report of a package's types has them. */
-function makersOf(name: string): string[] {
-  let owner = ''
-  return read(`packages/${name}/api/index.md`)
-    .split('\n')
-    .flatMap((line) => {
-      owner = /^export (?:abstract )?class (\w+)/.exec(line)?.[1] ?? owner
-      if (/^ +constructor\(.*Options/.test(line)) return [owner]
-      return /^export function (\w+)\b.*Options/.exec(line)?.[1] ?? []
-    })
+test('the tables of an agent and of a run tell every option', () => {
+  const types = declarations(sourcesOf('core'))
+  const readme = read('packages/core/README.md')
+
+  expect(readme).toContain('<!-- options AgentOptions -->')
+  expect(readme).toContain('<!-- options RunOptions -->')
+  expect(optionProblems(readme, ['AgentOptions', 'RunOptions'], types)).toEqual([])
+})
+
+const types = declarations([
+  `
+interface MiddlewareOptions {
+  /** @default always */
+  readonly when?: (() => boolean) | undefined
 }
 
-/** The fields of a type, as its package and those that it is built on declare it. */
-function fieldsIn(type: string): string[] {
-  const [first = ''] = /\w+/.exec(type) ?? []
-  const owner = packages.find((name) => typesOf.get(name)!.has(first))!
-  const known = [owner, 'openai', ...foundations, 'core'].flatMap((name) => [...typesOf.get(name)!])
-  return [...fieldsOf(type, new Map(known.toReversed())).keys()]
-}
-
-async function problemOf(make: Row[0], option: string): Promise<string> {
-  const [outer = '', inner] = option.split('.')
-  const value = Symbol('given')
-  const options = { [outer]: inner === undefined ? value : { [inner]: value } }
-  try {
-    await make(options as never)
-    return ''
-  } catch (error) {
-    return String(error)
+export interface AOptions
+  extends Omit<BOptions, 'hidden'>,
+    MiddlewareOptions {
+  /** Needed. */
+  readonly limits: readonly number[]
+  /**
+   * After that it gives up.
+   * @default 30_000, the usual
+   */
+  readonly waitMs?: number | undefined
+  readonly keep?: {
+    /** @default true */
+    readonly first?: boolean
   }
 }
 
-function read(file: string): string {
-  return readFileSync(file, 'utf8')
+interface BOptions {
+  readonly hidden?: string
+  /** @default 'a' */
+  readonly kind?: 'a' | 'b'
+}
+`,
+])
+const head = '<!-- options AOptions -->\n\n| option | default | |\n|---|---|---|\n'
+const good = [
+  '| `limits` | required | |',
+  "| `waitMs`, `kind` | 30 000, `'a'` | |",
+  '| `keep.first` | `true` | |',
+  '| `when()` | always | |',
+]
+
+test('a table that tells all is right', () => {
+  expect(optionProblems(head + good.join('\n'), ['AOptions'], types)).toEqual([])
+})
+
+test.each([
+  ['an option without a row', good.slice(1), 'AOptions: `limits` has no row'],
+  ['a row without an option', [...good, '| `hidden` | none | |'], 'there is no option `hidden`'],
+  [
+    'a default that differs',
+    ["| `kind` | `'b'` | |", ...good],
+    "`kind` is `'b'` here and 'a' there",
+  ],
+  ['a default that is left out', ['| `kind` | | |', ...good], '`kind` is nothing here'],
+  ['a default nobody knows', ['| `waitMs`, `kind` | the usual | |'], '`waitMs` is the usual here'],
+  [
+    'defaults that cannot be told apart',
+    ['| `limits`, `waitMs`, `kind` | 1, 2 | |'],
+    'which default',
+  ],
+  ['something required as if it were not', ['| `limits` | none | |'], '`limits` is required'],
+])('%s is found', (_, rows, problem) => {
+  const found = optionProblems(head + rows.join('\n'), ['AOptions'], types)
+
+  expect(found.join('\n')).toContain(problem)
+})
+
+test('a table is completed from the types, and what is right in it stays', () => {
+  const rows = [
+    '| `waitMs`, `keep.first` | 30 000, `true` | told |',
+    "| `kind` | `'b'` | |",
+    '| `gone` | | |',
+  ]
+
+  const completed = withOptions(`${head}${rows.join('\n')}\n\nMore.\n`, types)
+
+  expect(optionProblems(completed, ['AOptions'], types)).toEqual([])
+  expect(completed).toBe(
+    `${head}${rows[0]}\n| \`kind\` | \`'a'\` | |\n| \`when\` | always |  |\n| \`limits\` | required | needed |\n\nMore.\n`,
+  )
+  expect(withOptions(completed, types)).toBe(completed)
+})
+
+test('a type without a table is told in one code span, with its defaults', () => {
+  const told = (span: string) => optionProblems(`Such as \`${span}\`.`, ['BOptions'], types)
+
+  expect(told("{ kind: 'a', hidden }")).toEqual([])
+  expect(told("{ kind: 'b', hidden }")).toEqual(["BOptions: `kind` is 'b' here and 'a' there"])
+  expect(told('{ kind }')).toHaveLength(1)
+})
+
+function read(path: string): string {
+  return readFileSync(path, 'utf8')
 }

@@ -24,7 +24,7 @@ async function sentBy(name: string, settings: object = {}, ask = clientFor): Pro
   let sent: Sent | undefined
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const headers = JSON.stringify([...new Headers(init?.headers)])
-    sent = { url: String(url), headers, body: String(init?.body) }
+    sent = { url: new Request(url).url, headers, body: init?.body as string }
     return Response.json({ error: { message: 'no' } }, { status: 400 })
   }
   const client = await ask(name, { fetch, ...settings })

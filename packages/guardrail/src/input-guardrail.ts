@@ -38,7 +38,7 @@ export function inputGuardrail(
     const about = { stage, role } as const
     const safe = await checkContents(guardrail, stages, contents, about, place, { before })
     const author =
-      authorName && stages.includes(stage)
+      authorName && authorName !== place.middleware.run.agentName && stages.includes(stage)
         ? await checkText(guardrail, authorName, about, place)
         : authorName
     if (safe === contents && author === authorName) return entry

@@ -203,6 +203,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     const chatOptions = mergeChatOptions(agent.options, options.options)
     const tools = run.useTools(toolsOf(of, chatOptions)).visible
     call.givenTools = tools
+    call.responseFormat = chatOptions.responseFormat
     const inputs = {
       messages: run.input,
       session,
@@ -214,9 +215,8 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     let response = await run.unlessAborted(of.pipelines.runMiddlewares(view), undefined, 0)
     run.throwIfAborted()
     checkLateEdit(of.pipelines.middlewares.agent, run, response)
-    response = stoppedEarly(run, response)
-    const format = call.responseFormat ?? view.options.responseFormat ?? run.progress.responseFormat
-    if (format !== undefined) response = await run.unlessAborted(withValue(response, format))
+    const ended = stoppedEarly(run, response)
+    if (ended !== response) response = await run.unlessAborted(withValue(ended, call.format))
     if (claims !== undefined) await claims.settle(response.status)
     const closing = closeRun(call, response)
     const closed = 'then' in closing ? await closing : closing
@@ -245,6 +245,7 @@ function runInside(view: AgentView): void | Promise<void> {
   const { call } = view
   const { run } = call
   ;(view.ownSignal ?? run).throwIfAborted()
+  if (call.paused !== undefined) return call.applyTransforms(call.paused, Infinity)
   prepareRun(view)
   const { end } = run.journal
   if (end !== undefined) {
@@ -272,7 +273,7 @@ function prepareRun(view: AgentView): void {
   run.progress.enterLoop(() => [...history, ...view.messages])
   if (checkpoint === undefined && runOptions.answers !== undefined)
     recordAnswers(run, runOptions.answers, agent.approvals)
-  call.responseFormat = options.responseFormat
+  call.responseFormat = options.responseFormat ?? call.responseFormat
 }
 
 function callTools(view: AgentView): Promise<AgentResponse> {

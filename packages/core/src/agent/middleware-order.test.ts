@@ -21,7 +21,7 @@ describe('explain, about the order of middlewares', () => {
   })
 
   it('knows the place of what stands around calls of each level', () => {
-    const next = (_: unknown, callNext: () => Promise<unknown>) => callNext()
+    const next = <Result>(_: unknown, callNext: () => Promise<Result>) => callNext()
     const middleware = ['timeout', 'audit'].map((role) => defineChatMiddleware(role, {}, next))
     const ofTools = ['timeout', 'rate-limit', 'cache'].map((role) =>
       defineFunctionMiddleware(role, {}, next),

@@ -7,8 +7,8 @@ import type { AgentResponse } from './outcome.ts'
 import type { CallNext, FunctionInvocationContext, FunctionMiddleware } from './run.ts'
 
 /** Taken from a method, so that a function for a narrower context fits as it does in an object. */
-type Process<Context, Result> = {
-  process(context: Context, callNext: CallNext<Result>): void | Promise<unknown>
+type Process<Context, Result, Return> = {
+  process(context: Context, callNext: CallNext<Result>): Return
 }['process']
 
 /** The same for a client, which has no runs of its own. */
@@ -35,7 +35,7 @@ export type ClientMiddlewareInput =
  */
 export function agentMiddleware<Data = unknown>(
   name: string,
-  process: Process<AgentContext<Data>, AgentResponse>,
+  process: Process<AgentContext<Data>, AgentResponse, ReturnType<AgentMiddleware['process']>>,
 ): AgentMiddleware {
   return define('agent', name, process)
 }
@@ -56,7 +56,7 @@ export function agentMiddleware<Data = unknown>(
  */
 export function chatMiddleware<Data = unknown>(
   name: string,
-  process: Process<ChatContext<Data>, ChatResponse>,
+  process: Process<ChatContext<Data>, ChatResponse, ReturnType<ChatMiddleware['process']>>,
 ): ChatMiddleware {
   return define('chat', name, process)
 }
@@ -77,7 +77,7 @@ export function chatMiddleware<Data = unknown>(
  */
 export function functionMiddleware<Data = unknown>(
   name: string,
-  process: Process<FunctionInvocationContext<Data>, FunctionResult>,
+  process: Process<FunctionInvocationContext<Data>, FunctionResult, unknown>,
 ): FunctionMiddleware {
   return define('function', name, process)
 }

@@ -28,7 +28,7 @@ interface Sent {
   readonly body: string
 }
 
-/** What the client of this name sends. */
+/** Returns the request that the client of this name sends. */
 async function sentBy(name: string, settings: object = {}, ask = clientFor): Promise<Sent> {
   let sent: Sent | undefined
   const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {

@@ -25,7 +25,7 @@ export interface PromptCacheEvent {
   readonly model: string | undefined
   /** Input tokens that would have been read from the cache. */
   readonly lostTokens: number
-  /** What they cost more, in US dollars; missing without a price. */
+  /** Difference to their price in the cache, in US dollars; missing without a price. */
   readonly costUsd?: number | undefined
 }
 
@@ -56,13 +56,13 @@ export interface PromptCacheDoctorOptions {
 /** Conversations that are remembered. */
 const maxConversations = 1_000
 
-/** One call of a conversation: its request at each layer, and what the provider reported. */
+/** One call of a conversation: its request at each stage, and what the provider reported. */
 interface Call {
-  /** Requests by layer: as the first middleware gets it, then as each passes it on. */
-  readonly layers: (readonly RequestItem[])[]
+  /** Requests by stage: as the first middleware gets it, then as each passes it on. */
+  readonly stages: (readonly RequestItem[])[]
   at: number
   inputTokens: number
-  /** Whether the provider has ever said that it caches this conversation. */
+  /** True if the provider has ever said that it caches this conversation. */
   isCached: boolean
 }
 
@@ -104,18 +104,18 @@ export function promptCacheDoctor(
   let next = 0
   return flat.map((middleware) => {
     if (middleware.level !== 'chat') return middleware
-    const layer = next++
+    const stage = next++
     const { process } = middleware as AnyMiddleware
     const watched: AnyMiddleware['process'] = (context, callNext) => {
-      if (layer === 0)
-        current.set(context.metadata, { layers: [], at: 0, inputTokens: 0, isCached: false })
+      if (stage === 0)
+        current.set(context.metadata, { stages: [], at: 0, inputTokens: 0, isCached: false })
       const call = current.get(context.metadata)!
-      if (layer === 0) call.layers[0] = requestItems(context)
+      if (stage === 0) call.stages[0] = requestItems(context)
       return process.call(middleware, context, () => {
-        call.layers[layer + 1] = requestItems(context)
+        call.stages[stage + 1] = requestItems(context)
         // The same promise: core handles one that a middleware does not await.
         const inside = callNext()
-        if (layer === last)
+        if (stage === last)
           inside.then(
             (response) => arrived(context, call, response),
             () => {},
@@ -144,18 +144,18 @@ export function promptCacheDoctor(
     call.inputTokens = usage?.inputTokens ?? 0
     call.isCached = (before?.isCached ?? false) || cached > 0 || (usage?.cacheWriteTokens ?? 0) > 0
     conversations.delete(key)
-    conversations.set(key, { ...call, layers: [...call.layers] })
+    conversations.set(key, { ...call, stages: [...call.stages] })
     if (conversations.size > maxConversations)
       conversations.delete(conversations.keys().next().value!)
     if (before === undefined || !before.isCached || call.at - before.at > keptMs) return
-    const [earlier, later] = [before.layers.at(-1)!, call.layers.at(-1)!]
+    const [earlier, later] = [before.stages.at(-1)!, call.stages.at(-1)!]
     const place = firstChange(earlier, later)
     if (place < 0) return
     const share = tokensOf(earlier.slice(place)) / Math.max(1, tokensOf(earlier))
     const lostTokens = Math.floor(Math.min(before.inputTokens * share, before.inputTokens - cached))
     if (!(lostTokens > 0)) return
-    const layer = call.layers.findIndex(
-      (items, at) => firstChange(before.layers[at] ?? [], items) >= 0,
+    const stage = call.stages.findIndex(
+      (items, at) => firstChange(before.stages[at] ?? [], items) >= 0,
     )
     const { provider } = client
     const whole = prices?.cost({ inputTokens: lostTokens }, { provider, model })
@@ -165,7 +165,7 @@ export function promptCacheDoctor(
     )
     const { kind } = earlier[place]!
     report(run, {
-      middleware: chats[layer - 1]?.name,
+      middleware: chats[stage - 1]?.name,
       changed: kind,
       ...(kind === 'message' && { message: place - 2 }),
       provider,

@@ -144,7 +144,7 @@ export function toolSelector(options: ToolSelectorOptions): ChatMiddleware {
     const words = new Set(response.text.split(/[^\w.-]+/))
     const names = tools.map((tool) => tool.name).filter((tool) => words.has(tool))
     if (names.length === 0 && !words.has('none')) {
-      throw new LamellaError(`${name}: the answer names no tool`, { code: 'reply_rejected' })
+      throw new LamellaError(`${name}: the answer names no tool`, { code: 'tools_not_chosen' })
     }
     const order = [...words]
     return names

@@ -15,13 +15,14 @@ import type {
 import type { CallNext } from '../contract/run.ts'
 import {
   Agent,
+  MiddlewareTermination,
   agentMiddleware,
   chatMiddleware,
   createSession,
   foldUpdates,
   functionMiddleware,
   isTermination,
-  MiddlewareTermination,
+  jsonSchema,
   text,
   tool,
 } from '../index.ts'
@@ -251,7 +252,7 @@ function agentOf({ specs, steps, chunk, tool: outcome }: Scenario) {
   const look = tool({
     name: 'look',
     description: 'Looks.',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute() {
       if (outcome === 'failure') throw new Error('no luck')
       return outcome === 'secret' ? 'a secret' : 'found'

@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest'
 import type { FunctionInvocationConfiguration, FunctionResult, Middleware } from '../index.ts'
 import {
   Agent,
-  functionMiddleware,
   LamellaError,
+  ToolError,
+  functionMiddleware,
+  jsonSchema,
   outcomeOf,
   textOf,
   tool,
-  ToolError,
 } from '../index.ts'
 import { failureOf, modes, outline, play, resultsOf } from './loop-invariant.test-helper.ts'
 
@@ -24,7 +25,11 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
     const good = tool({
       name: 'good',
       description: '',
-      parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+      parameters: jsonSchema({
+        type: 'object',
+        properties: { n: { type: 'number' } },
+        required: ['n'],
+      }),
       execute: ({ n }) => {
         ran.push(`good ${String(n)}`)
         return 'fine'

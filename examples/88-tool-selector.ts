@@ -1,6 +1,6 @@
 // toolSelector() shows the model only the tools that matter for a request. A small model chooses them.
 import assert from 'node:assert/strict'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { toolSelector } from '@lamella/middleware-truncate'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
@@ -9,7 +9,7 @@ const tools = subjects.map((name) =>
   tool({
     name,
     description: `Answers questions about ${name}.`,
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute: () => 'Sunny, 24 degrees.',
   }),
 )

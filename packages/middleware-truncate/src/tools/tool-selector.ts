@@ -1,5 +1,5 @@
 import type { ChatClient, ChatContext, ChatMiddleware, ToolDefinition } from '@lamella/core'
-import { defineState, LamellaError, messageText } from '@lamella/core'
+import { defineState, jsonSchema, LamellaError, messageText } from '@lamella/core'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
 import {
   callInternally,
@@ -78,10 +78,7 @@ export function toolSelector(options: ToolSelectorOptions): ChatMiddleware {
   const chosen = defineState<readonly string[] | null>({
     name: `tool-selector:${name}`,
     initial: () => null,
-    schema: {
-      type: ['array', 'null'],
-      items: { type: 'string' },
-    },
+    schema: jsonSchema({ type: ['array', 'null'], items: { type: 'string' } }),
   })
 
   return defineChatMiddleware('tool-selector', options, async (context, callNext) => {

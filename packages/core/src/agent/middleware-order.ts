@@ -6,15 +6,16 @@ import type { Middleware, MiddlewareInput } from '../contract/agent.ts'
  */
 const order: Readonly<Record<Middleware['level'], string>> = {
   agent: 'audit tracing rate-limit budget tokens pii injection content judge files patch',
-  chat: 'audit tracing budget tokens pii injection content cache schema judge fallback circuit-breaker retry rate-limit files summarize truncate timeout',
+  chat: 'audit tracing budget tokens pii injection content durable cache schema judge fallback circuit-breaker retry rate-limit files summarize truncate timeout',
   function:
-    'audit tracing budget tool-policy pii injection content files cache retry rate-limit timeout truncate',
+    'audit tracing budget tool-policy pii injection content durable files cache retry rate-limit timeout truncate',
 }
 
 /** Reasons why roles stand outside those that follow them. */
 const reasons: readonly (readonly [roles: string, reason: string])[] = [
   ['audit tracing budget', 'it has to see all that happens there'],
   ['pii', 'no personal data should get there'],
+  ['durable', 'a restored step skips what is there'],
   ['cache', 'a stored result skips what is there'],
   ['schema judge fallback circuit-breaker retry', 'it acts on what becomes of the call there'],
   ['summarize', 'it has to read what is cut off there'],

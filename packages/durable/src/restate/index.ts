@@ -1,0 +1,2 @@
+export { restate } from './restate.ts'
+export type { RestateOptions, RestateRequest } from './restate.ts'

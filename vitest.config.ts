@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** Paths and patterns of the command line: a file that is named runs, however long it takes. */
@@ -99,6 +100,8 @@ export default defineConfig({
     environment: 'node',
     setupFiles: [`${import.meta.dirname}/tests/support/vitest-setup.ts`],
     passWithNoTests: true,
+    // One more than cores: a quarter of the time, tests wait for a server or a timer.
+    maxWorkers: availableParallelism() + 1,
     // On a machine with other work, a test takes many times as long.
     testTimeout: 20_000,
     hookTimeout: 40_000,

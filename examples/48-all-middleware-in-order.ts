@@ -55,4 +55,4 @@ assert.equal((await new Agent({ client, middleware }).run('How is Rome?')).text,
 
 const { warnings } = explain(new Agent({ client, middleware: [retry(), cache(), pii()] }), 'Hi')
 console.log(warnings)
-assert.match(warnings.join(), /chat: cache should stand outside retry/)
+assert.match(warnings.join(), /chat: place cache before retry/)

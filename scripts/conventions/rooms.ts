@@ -35,6 +35,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'errors',
     'history',
     'requests',
+    'caching',
     'answers',
     'connection',
   ],

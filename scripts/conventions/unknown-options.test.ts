@@ -197,7 +197,7 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 const own =
-  /^(middleware-|guardrail(-|$)|store(-|$)|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$)/
+  /^(middleware-|guardrail(-|$)|store(-|$)|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|durable$|openai$|anthropic$|azure-openai$|google$)/
 const packages = globSync('packages/*').map((folder) => folder.slice('packages/'.length))
 const typesOf = new Map(packages.map((name) => [name, declarations(sourcesOf(name))]))
 

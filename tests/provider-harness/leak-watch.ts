@@ -6,7 +6,7 @@ import { expect, vi } from 'vitest'
 import type { RawServer } from '../../packages/testing/src/raw-server.ts'
 
 // Machines that are busy close connections late, not never.
-export const patienceMs = 4000
+export const patience = { timeout: 4000, interval: 5 }
 
 const { setTimeout, clearTimeout } = globalThis
 
@@ -94,7 +94,7 @@ export class LeakWatch {
         timers: [...this.#timers].filter((timer) => timer.hasRef()).length,
         listeners: getEventListeners(signal, 'abort').length,
       }).toEqual({ arrived: requests, open: 0, held: 0, timers: 0, listeners: 0 })
-    }, patienceMs)
+    }, patience)
     const http = this.#http
     if (http === undefined) return
     await vi.waitFor(async () => {
@@ -103,6 +103,6 @@ export class LeakWatch {
       const count = await new Promise((resolve) => http.getConnections((_, all) => resolve(all)))
       // The client learns a moment later, and must not send the next request on a connection that is gone.
       expect([count, this.#connected.size]).toEqual([0, 0])
-    }, patienceMs)
+    }, patience)
   }
 }

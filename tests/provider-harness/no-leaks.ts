@@ -6,7 +6,7 @@ import { clientRequest, collect, failureOf } from '../../packages/testing/src/in
 import type { Handler } from '../../packages/testing/src/raw-server.ts'
 import { answer, begin, RawServer } from '../../packages/testing/src/raw-server.ts'
 import type { Arrivals } from './leak-watch.ts'
-import { LeakWatch, patienceMs } from './leak-watch.ts'
+import { LeakWatch, patience } from './leak-watch.ts'
 import { moment } from './moment.ts'
 
 /** Facts of one API that the suite needs. */
@@ -249,7 +249,7 @@ export function describeNoLeaks(rows: readonly LeakRow[]): void {
 
       await collect(open().stream(request))
 
-      await vi.waitFor(() => expect(watch.served[0]!.closed).toBe(true), patienceMs)
+      await vi.waitFor(() => expect(watch.served[0]!.closed).toBe(true), patience)
       await nothingIsLeft(request, 1)
     })
   })

@@ -111,3 +111,18 @@ test('the rules of generateContent refuse an unsigned call to Gemini 3', () => {
   expect(googleProblems(body(signed, calls('f')), { isModern: true })).toEqual([])
   expect(googleProblems(body(calls('f'), signed), { isModern: true })).toHaveLength(1)
 })
+
+test('the rules of Vertex AI refuse ids of calls and results', () => {
+  const body = (call: Wire, response: Wire): Wire => ({
+    contents: [
+      hi,
+      turn('model', { functionCall: { name: 'f', args: {}, ...call } }),
+      turn('user', { functionResponse: { name: 'f', response: {}, ...response } }),
+    ],
+  })
+  const id = { id: 'a' }
+
+  expect(googleProblems(body({}, {}), { hasCallIds: false })).toEqual([])
+  expect(googleProblems(body(id, {}), { hasCallIds: false })).toHaveLength(1)
+  expect(googleProblems(body({}, id), { hasCallIds: false })).toHaveLength(1)
+})

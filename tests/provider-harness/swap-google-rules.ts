@@ -9,11 +9,15 @@ const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'
  * Finds the faults of a request of Gemini's `generateContent`.
  * https://ai.google.dev/api/generate-content and, for calls and their results,
  * https://ai.google.dev/gemini-api/docs/function-calling
+ * Without `hasCallIds`, those of Vertex AI, which knows no ids of calls.
  * With `isModern`, those of Gemini 3 and newer: https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 export function googleProblems(
   body: Wire,
-  { isModern = false }: { readonly isModern?: boolean } = {},
+  {
+    isModern = false,
+    hasCallIds = true,
+  }: { readonly isModern?: boolean; readonly hasCallIds?: boolean } = {},
 ): readonly string[] {
   const problems = new Problems()
   problems.fields('body', body, bodyFields)
@@ -43,7 +47,7 @@ export function googleProblems(
     problems.unless(!isModern || isSigned, `${place}: the first call has no signature`)
     problems.unless(open.length === 0 || role === 'model', `${place}: a call of the user`)
     for (const [index, part] of parts.entries()) {
-      checkPart(problems, `${place}.parts[${index}]`, part, role)
+      checkPart(problems, `${place}.parts[${index}]`, part, role, hasCallIds ? 'id ' : '')
     }
   }
   problems.unless(open.length === 0, `the end: no answers to ${open.join()}`)
@@ -60,7 +64,7 @@ function names(call: unknown): readonly string[] {
   return call === undefined ? [] : [String(wire(call)['name'])]
 }
 
-function checkPart(problems: Problems, place: string, part: Wire, role: unknown): void {
+function checkPart(problems: Problems, place: string, part: Wire, role: unknown, id: string): void {
   problems.fields(
     place,
     part,
@@ -70,12 +74,12 @@ function checkPart(problems: Problems, place: string, part: Wire, role: unknown)
   if (text !== undefined && part['thoughtSignature'] === undefined) problems.text(place, text)
   problems.unless(thought !== true || role === 'model', `${place}: a thought of the user`)
   if (functionCall !== undefined) {
-    problems.fields(place, wire(functionCall), 'id name! args!')
+    problems.fields(place, wire(functionCall), `${id}name! args!`)
     problems.name(place, wire(functionCall)['name'], 64)
     problems.jsonObject(place, JSON.stringify(wire(functionCall)['args']))
   }
   if (functionResponse !== undefined) {
-    problems.fields(place, wire(functionResponse), 'id name! response! parts')
+    problems.fields(place, wire(functionResponse), `${id}name! response! parts`)
     problems.jsonObject(place, JSON.stringify(wire(functionResponse)['response']))
   }
   if (inlineData !== undefined) {

@@ -116,6 +116,22 @@ export const providers: readonly SwapProvider[] = [
     takesGif: false,
     streamsByPath: true,
   },
+  {
+    name: 'Vertex AI',
+    mark: 'opaque-of-vertex-ai',
+    model: 'gemini-3-flash',
+    open: (baseURL) =>
+      new GoogleChatClient({
+        vertex: { project: 'p', token: async () => apiKey },
+        baseURL,
+        model: 'gemini-3-flash',
+      }),
+    reply: recorded(googleAnswer),
+    problems: (body) => googleProblems(body, { isModern: true, hasCallIds: false }),
+    system: ({ systemInstruction }) => systemInstruction,
+    takesGif: false,
+    streamsByPath: true,
+  },
   compatible('mistral'),
   compatible('deepseek'),
   messages('deepseek'),

@@ -37,6 +37,7 @@ export type { ContinuationReport } from './contract/chat.ts'
 export { exitOf, isControlFlow } from './contract/control-flow.ts'
 export type {
   BatchContext,
+  InputGate,
   InterceptorMiddleware,
   IterationContext,
 } from './contract/interceptors.ts'
@@ -45,7 +46,7 @@ export type { RateLimitInfo } from './contract/rate-limit-info.ts'
 export type { RunPlan } from './contract/run-plan.ts'
 export type { HostedTool } from './contract/run.ts'
 export { functionPipeline } from './loop/function-pipeline.ts'
-export { interceptLoop } from './loop/intercept-loop.ts'
+export { gateInput, interceptLoop } from './loop/intercept-loop.ts'
 export type { ChatResponseInit } from './messages/chat-response.ts'
 export { pieceOf, withPiece } from './messages/content-text.ts'
 export type { Annotation, Origin } from './messages/content.ts'
@@ -70,6 +71,7 @@ export { limitMath } from './store/store-limit-math.ts'
 export type { LimitUsage } from './store/store-limit-math.ts'
 export type { LimitClaim, LimitGrant, StoreLimits } from './store/store-limits.ts'
 export type { ListItem, StoreLists } from './store/store-lists.ts'
+export type { StoreSignals } from './store/store-signals.ts'
 export { checkStore } from './store/store-needs.ts'
 export type { StoreNeed } from './store/store-needs.ts'
 export { withinStoreTime } from './store/store-time-limit.ts'

@@ -6,6 +6,7 @@ import { conversationTexts, headerUpdates, readEventStream, readWhole } from '@l
 import type { MapperContext } from './answers/content-updates.ts'
 import { ContentUpdates } from './answers/content-updates.ts'
 import type { GoogleChatClientOptions } from './connection/client-options.ts'
+import { CachedContents, cutRequest } from './caching/cached-contents.ts'
 import type { Connection } from './connection/google-connection.ts'
 import { connect } from './connection/google-connection.ts'
 import { toProviderError } from './errors/google-error.ts'
@@ -29,6 +30,7 @@ import { googleBody, modelOf, replayOf } from './requests/google-request.ts'
 export class GoogleChatClient extends BaseChatClient {
   readonly provider: string
   readonly #connection: Connection
+  readonly #caches: CachedContents
   /** The body that was made last; the next call takes its names and notes. */
   #prepared: PreparedBody | undefined
 
@@ -36,7 +38,9 @@ export class GoogleChatClient extends BaseChatClient {
   constructor(options: GoogleChatClientOptions = {}) {
     super({ ...options, middleware: [options.middleware ?? [], reportOmittedTools()] })
     this.#connection = connect(options)
-    this.provider = this.#connection.provider
+    const { sender, provider, cachesPath, idleTimeoutMs } = this.#connection
+    this.provider = provider
+    this.#caches = new CachedContents(sender, cachesPath, idleTimeoutMs)
   }
 
   /** The server, and what it filters where a call says nothing. */
@@ -100,30 +104,38 @@ export class GoogleChatClient extends BaseChatClient {
   }
 
   #call(request: ChatRequest, method: string, query: Record<string, string> = {}): ReadyCall {
-    const { sender, provider, pathOf } = this.#connection
+    const { sender, provider, pathOf, nameOf } = this.#connection
     const own = readProviderOptions(request, provider)
     const model = modelOf(request, this.#defaults)
     const body = this.requestBody(request)
-    const { toolNames = new Map<string, string>(), notes = {} } = this.#prepared ?? {}
+    const { toolNames = new Map<string, string>(), notes = {}, cut } = this.#prepared ?? {}
     const context: MapperContext = { provider, model, toolNames, notes }
     const failure: FailureContext = {
       provider,
       replay: replayOf(body),
       confidential: { keys: () => sender.keys, texts: () => conversationTexts(request) },
     }
+    const cacheable =
+      cut && typeof own.cachedContent === 'object'
+        ? cutRequest(body, cut, nameOf(model), own.cachedContent)
+        : undefined
+    const send = (sent: WireObject, signal: AbortSignal): Promise<Response> =>
+      sender.send({
+        method: 'POST',
+        path: pathOf(model, method),
+        body: sent,
+        signal,
+        headers: own.extraHeaders,
+        query: { ...query, ...own.extraQuery },
+        timeoutMs: own.timeoutMs,
+        maxRetries: request.options.transportRetries,
+      })
     return {
       signal: request.signal,
       open: (signal) =>
-        sender.send({
-          method: 'POST',
-          path: pathOf(model, method),
-          body,
-          signal,
-          headers: own.extraHeaders,
-          query: { ...query, ...own.extraQuery },
-          timeoutMs: own.timeoutMs,
-          maxRetries: request.options.transportRetries,
-        }),
+        cacheable === undefined
+          ? send(body, signal)
+          : this.#caches.send(cacheable, body, signal, (sent) => send(sent, signal)),
       mapper: () => new ContentUpdates(context),
       headerUpdates: (headers) =>
         headerUpdates({

@@ -1,5 +1,6 @@
 import type {
   Candidate,
+  CreateCachedContentConfig,
   FinishReason,
   FunctionCallingConfigMode,
   FunctionDeclaration,
@@ -69,6 +70,9 @@ test('the fields that requests have are those of the SDK', () => {
 
   expectTypeOf<Config>().toExtend<keyof GenerateContentConfig>()
   expectTypeOf<OfPart>().toExtend<keyof Part>()
+  expectTypeOf<'ttl' | 'contents' | 'systemInstruction' | 'tools' | 'toolConfig'>().toExtend<
+    keyof CreateCachedContentConfig
+  >()
   expectTypeOf<{
     name: string
     description: string

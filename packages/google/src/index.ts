@@ -1,6 +1,10 @@
 export { GoogleChatClient } from './google-chat-client.ts'
 export type { GoogleChatClientOptions, VertexOptions } from './connection/client-options.ts'
-export type { GoogleProviderOptions, SafetySetting } from './requests/google-provider-options.ts'
+export type {
+  CachedContentOptions,
+  GoogleProviderOptions,
+  SafetySetting,
+} from './requests/google-provider-options.ts'
 export type { OmittedTool } from './requests/tool-params.ts'
 export { googleContentFilter } from './safety/google-content-filter.ts'
 export type {

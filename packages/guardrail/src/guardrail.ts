@@ -1,4 +1,4 @@
-import { checkOptions } from '@lamella/core/authoring'
+import { checkOptions, gateInput } from '@lamella/core/authoring'
 import type {
   AgentContext,
   AgentMiddleware,
@@ -82,6 +82,13 @@ export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
       let verdict: Promise<void> | undefined
       if (inputs.length > 0) {
         verdict = checkInput(context, place)
+        if (level === 'agent') {
+          gateInput(context.run, async (messages) => {
+            const joined = { run: context.run, instructions: undefined, messages }
+            await checkInput(joined, { ...place, replaced: 'replaced' })
+            return joined.messages
+          })
+        }
         if (isParallel) {
           context.run.holdTools(verdict)
           context.transformUpdates(

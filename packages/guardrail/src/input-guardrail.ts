@@ -1,4 +1,4 @@
-import type { AgentContext, ChatContext, Message, Role } from '@lamella/core'
+import type { AgentContext, Message, Role } from '@lamella/core'
 import { text, messageText } from '@lamella/core'
 import { perRun } from '@lamella/core/authoring'
 import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
@@ -12,11 +12,18 @@ export interface InputGuardrailOptions {
   readonly roles: readonly Role[]
 }
 
+/** What a guardrail judges: the input of a run or a model call, or messages that join a run. */
+export interface JudgedInput {
+  readonly run: AgentContext['run']
+  instructions: string | undefined
+  messages: readonly Message[]
+}
+
 /** Creates the check of instructions and messages. It sets edited ones on the context. */
 export function inputGuardrail(
   guardrail: Guardrail,
   { stages, messages: which, roles }: InputGuardrailOptions,
-): (context: AgentContext | ChatContext, place: GuardrailPlace) => Promise<void> {
+): (context: JudgedInput, place: GuardrailPlace) => Promise<void> {
   /** Checked messages and instructions of a run, with their edited forms. */
   const checkedOf = perRun(() => new Map<Message | string, Message | string>())
 

@@ -357,9 +357,7 @@ it('is no middleware where it is off, and has its place in the order', () => {
   const tracing = { ...agentMiddleware('t', (_, next) => next()), role: 'tracing' }
   const middleware = [tracing, auditLog({ sinks: memorySink() })]
   const { warnings } = explain(new Agent({ client: scriptedClient([]), middleware }), '')
-  expect(warnings).toEqual([
-    'agent: audit should stand outside t, since it has to see all that happens there',
-  ])
+  expect(warnings).toEqual(['agent: place audit before t, to record every call that t makes'])
 })
 
 const wrong: readonly (readonly [object, string])[] = [

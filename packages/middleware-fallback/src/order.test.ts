@@ -15,6 +15,6 @@ it('`explain` has nothing to say about the recommended order, and warns about an
 
   expect(warningsOf(...middlewares)).toEqual([])
   expect(warningsOf(...middlewares.toReversed())).toEqual([
-    'chat: fallback should stand outside circuit-breaker, since it acts on what becomes of the call there',
+    'chat: place fallback before circuit-breaker, to react to results and errors of circuit-breaker',
   ])
 })

@@ -1,5 +1,10 @@
-import type { AgentMiddleware, FunctionMiddleware } from '@lamella/core'
-import { defineAgentMiddleware, defineFunctionMiddleware, reporter } from '@lamella/core/authoring'
+import type { AgentMiddleware, FunctionMiddleware, Message } from '@lamella/core'
+import {
+  defineAgentMiddleware,
+  defineFunctionMiddleware,
+  gateInput,
+  reporter,
+} from '@lamella/core/authoring'
 import { contentCheck } from './content-check.ts'
 import type { FileEvent, FileValidatorOptions } from './file-options.ts'
 import { checkFileOptions } from './file-options.ts'
@@ -51,12 +56,16 @@ export function fileValidator(
       const { run, signal } = context
       const place = { run, signal, level: 'agent', stage: 'input' } as const
       const count = { files: 0, bytes: 0 }
-      const messages = []
-      for (const message of context.messages) {
-        const kept = await checkFiles(message.contents, place, count)
-        messages.push(kept === message.contents ? message : { ...message, contents: kept })
+      const checked = async (given: readonly Message[]): Promise<readonly Message[]> => {
+        const messages = []
+        for (const message of given) {
+          const kept = await checkFiles(message.contents, place, count)
+          messages.push(kept === message.contents ? message : { ...message, contents: kept })
+        }
+        return messages
       }
-      context.messages = messages
+      context.messages = await checked(context.messages)
+      gateInput(run, checked)
       await callNext()
     })
     middlewares.push(input)

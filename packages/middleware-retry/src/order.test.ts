@@ -12,7 +12,7 @@ it('`explain` has nothing to say about the recommended order, and warns about an
 
   expect(warningsOf(outer, inner)).toEqual([])
   expect(warningsOf(inner, outer)).toEqual([
-    'chat: retry should stand outside timeout, since it acts on what becomes of the call there',
-    'function: retry should stand outside timeout, since it acts on what becomes of the call there',
+    'chat: place retry before timeout, to react to results and errors of timeout',
+    'function: place retry before timeout, to react to results and errors of timeout',
   ])
 })

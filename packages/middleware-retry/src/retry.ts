@@ -9,6 +9,7 @@ import {
   defineChatMiddleware,
   checkOptions,
   checkTimeLimit,
+  declareChatOption,
   defineFunctionMiddleware,
   middlewareRules,
   reporter,
@@ -123,6 +124,8 @@ export function retry(
   options: RetryOptions = {},
 ): readonly (ChatMiddleware | FunctionMiddleware)[] {
   check(options)
+  // Retries of a rejected reply tell the cache so, which may not be there.
+  declareChatOption('cache')
   const { maxRetries = 2, maxRetriesByKind = {}, tools = {} } = options
   const { replay = 'safe-only', stream = 'before-first-content', onExhausted = 'throw' } = options
   const { name = 'retry', retryOn, rejectReply } = options

@@ -13,7 +13,7 @@ import { record } from './telemetry.test-helper.ts'
 import { traced } from './traced.ts'
 import { tracing } from './tracing.ts'
 
-const pass = (_: unknown, callNext: () => Promise<unknown>) => callNext()
+const pass = <Result>(_: unknown, callNext: () => Promise<Result>) => callNext()
 
 describe.each(runModes)('spans of middlewares, %s', (mode) => {
   it('nest as the middlewares do, at every level', async () => {

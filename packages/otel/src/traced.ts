@@ -53,7 +53,7 @@ function isList(middlewares: MiddlewareInput): middlewares is readonly Middlewar
 
 /** A middleware of whatever level, as one that runs it sees it. */
 type AnyMiddleware = Omit<Middleware, 'process'> & {
-  process(context: Context, callNext: () => Promise<unknown>): void | Promise<unknown>
+  process(context: Context, callNext: () => Promise<unknown>): unknown
 }
 type Context = AgentContext & ChatContext & FunctionInvocationContext
 
@@ -76,7 +76,7 @@ function tracedProcess(middleware: AnyMiddleware, telemetry: Telemetry): AnyMidd
     }
     const operation = open(middleware, context, telemetry)
     const work = async (): Promise<unknown> => middleware.process(context, callInside)
-    await telemetry.watch(operation, context, work, (ending) => {
+    return telemetry.watch(operation, context, work, (ending) => {
       telemetry.end(operation, {
         ...ending,
         facts: {

@@ -399,7 +399,7 @@ it('the middlewares have a role, so that their order is checked', () => {
   const agent = new Agent({ client: scriptedClient([]), middleware: [budget, tracing()] })
 
   expect(explain(agent, '').warnings).toEqual([
-    'agent: tracing should stand outside b, since it has to see all that happens there',
+    'agent: place tracing before b, to record every call that b makes',
   ])
 })
 

@@ -53,19 +53,17 @@ export function tracing<Level extends 'agent' | 'chat' = 'agent'>(
   return middlewares as TracingMiddleware<Level>[]
 }
 
-type Process<Context, Result> = (
-  context: Context,
-  callNext: () => Promise<Result>,
-) => void | Promise<unknown>
-
 /**
  * Keeps `when`, which here may neither fail a run nor, unless it is async, change when anything
  * happens in it.
  */
-function gated<Context extends TracedContext, Result>(
+function gated<Context extends TracedContext, Result, Return>(
   telemetry: Telemetry,
-  process: Process<Context, Result>,
-): Process<Context, Result> {
+  process: (context: Context, callNext: () => Promise<Result>) => Return,
+): (
+  context: Context,
+  callNext: () => Promise<Result>,
+) => Return | Promise<Result | Awaited<Return>> {
   const { when } = telemetry.options
   if (when === undefined) return process
   return (context, callNext) => {
@@ -73,12 +71,16 @@ function gated<Context extends TracedContext, Result>(
     telemetry.safely(() => {
       says = when(context)
     })
-    const enter = (isWanted: boolean) => (isWanted ? process(context, callNext) : callNext())
-    if (typeof says === 'boolean') return enter(says)
+    if (typeof says === 'boolean') return says ? process(context, callNext) : callNext()
     const failed = (error: unknown): boolean => {
       telemetry.failed(error)
       return false
     }
-    return Promise.resolve(says).catch(failed).then(enter)
+    return Promise.resolve(says)
+      .catch(failed)
+      .then(
+        async (isWanted): Promise<Result | Awaited<Return>> =>
+          isWanted ? await process(context, callNext) : callNext(),
+      )
   }
 }

@@ -30,7 +30,7 @@ function explained() {
 it('draws the onion of an agent that has not run as text, without the probes', () => {
   expect(textOf(explained())).toBe(`helper: not run yet
 A run with 1 message of input and 2 of history goes through these. Nothing was called.
-! chat: known should stand outside again, since a stored result skips what is there
+! chat: place known before again, so that a cached result skips again
 
 run         loop
 model call  note → shout → again → known → scripted m-1
@@ -62,7 +62,7 @@ describeInBrowser('the page of an agent that has not run', () => {
     expect(await page.title()).toBe('helper: not run yet')
     expect(await page.locator('.stats').innerText()).toMatch(/Model calls\s+up to 40/)
     expect(await page.locator('.about').innerText()).toBe(
-      'chat: known should stand outside again, since a stored result skips what is there',
+      'chat: place known before again, so that a cached result skips again',
     )
     expect(await page.locator('#tree').innerText()).not.toContain('ms')
     await page.getByText('shout', { exact: true }).last().click()

@@ -5,6 +5,7 @@ import { Pool } from 'pg'
 import { Database } from './database.ts'
 import { postgresLimits } from './postgres-limits.ts'
 import { postgresLists } from './postgres-lists.ts'
+import { postgresSignals } from './postgres-signals.ts'
 import type { PostgresStoreOptions } from './postgres-store-options.ts'
 
 /**
@@ -60,7 +61,10 @@ export function postgresStore(
     for (const sql of sweepsOf(database)) database.query(sql, [now()]).catch(() => {})
   }
 
+  const signals = postgresSignals(pool, { keyOf, inTime })
+
   return {
+    signals,
     async get(key) {
       const sql = `SELECT text, number FROM ${table}
         WHERE key = $1 AND (expires_at IS NULL OR expires_at > ${nowSql(2)})`
@@ -120,6 +124,7 @@ export function postgresStore(
       await inTime(database.query(`SELECT 1 FROM ${table} LIMIT 1`, []))
     },
     async close() {
+      signals.close()
       if (isOwn && !pool.ended) await inTime(pool.end())
     },
   }

@@ -18,6 +18,7 @@ import {
   unlistScript,
 } from './redis-entry-scripts.ts'
 import { redisLimits } from './redis-limits.ts'
+import { redisSignals } from './redis-signals.ts'
 import type { RedisStoreOptions } from './redis-store-options.ts'
 import type { RedisScript } from './run-script.ts'
 import { runScript } from './run-script.ts'
@@ -74,7 +75,10 @@ export function redisStore(connection: string | Redis, options: RedisStoreOption
   ): Promise<unknown> => run(script, [key, place('step', createSecretId('s'))], args)
   const ttlOf = (written: WriteOptions | undefined): number | '' => entries.ttl(written) ?? ''
 
+  const signals = redisSignals(redis, { channelOf: (channel) => place('signal', channel), inTime })
+
   return {
+    signals,
     async get(key) {
       const text = await inTime(redis.get(place('entry', key)))
       return text === null ? undefined : entries.read(text, null)
@@ -144,6 +148,7 @@ export function redisStore(connection: string | Redis, options: RedisStoreOption
       await inTime(redis.ping())
     },
     async close() {
+      signals.close()
       if (isOwn) redis.disconnect()
     },
   }

@@ -10,6 +10,10 @@ export type {
   Sessions,
   SessionsOptions,
 } from './sessions.ts'
+export { noteListeners } from './note-listeners.ts'
+export type { NoteListeners } from './note-listeners.ts'
 export { perStore } from './per-store.ts'
+export { whenStored } from './when-stored.ts'
+export type { WhenStoredOptions } from './when-stored.ts'
 export { storeEntries } from './store-entries.ts'
 export type { StoredValue } from './store-entries.ts'

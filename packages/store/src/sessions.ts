@@ -7,6 +7,7 @@ import {
   checkStore,
   withinStoreTime,
   createSecretId,
+  wrongOption,
 } from '@lamella/core/authoring'
 import type { Clock, SessionReference, ListItem } from '@lamella/core/authoring'
 import { LamellaError, createSession, forkSession } from '@lamella/core'
@@ -170,7 +171,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     owner: SessionOwner,
     signal?: AbortSignal,
   ): Promise<Entry | undefined> => {
-    const entry = await inTime(placeOf(owner).get(id), signal)
+    const entry = await inTime(placeOf(owner).get(checkedId(id)), signal)
     if (entry === undefined) return undefined
     if (!isEntry(entry) || entry.session.id !== id) {
       throw new LamellaError(`sessions: the entry of "${id}" is no session`, {
@@ -261,7 +262,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     load,
     open: (id, owner = {}) => openUnlessAborted(id, owner),
     at: (id, owner = {}) => ({
-      id,
+      id: checkedId(id),
       async enter({ around, signal }) {
         const shared = around.find(
           (session) => session.id === id && storeKey(known.get(session)?.owner) === storeKey(owner),
@@ -314,6 +315,13 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
       return copy
     },
   }
+}
+
+/** The id, which must be one: everybody without an id would share a session. */
+function checkedId(id: string): string {
+  if (typeof id !== 'string' || id === '')
+    throw wrongOption('sessions', 'id', 'a string that is not empty', id)
+  return id
 }
 
 function conflict(id: string): LamellaError {

@@ -17,15 +17,20 @@ test('namespaces share no entry, counter, limit or list, whatever their names ar
   ].map((namespace) => storeNamespace(store, namespace))
   const claim = { key: 'k', kind: 'concurrency', limit: 1, windowMs: 0, amount: 1 } as const
 
+  const heard: string[] = []
+
   for (const [index, part] of parts.entries()) {
     await part.set('key', index)
     expect(await part.increment('n', 1)).toBe(1)
     expect(await part.limits.take('call', [claim])).toMatchObject({ granted: true })
     expect(await part.compareAndSet('claim', undefined, index)).toBe(true)
     await part.lists.add('list', `item ${index}`, 1)
+    await part.signals!.listen('notes', (note) => heard.push(`${index} ${note}`))
   }
 
   for (const [index, part] of parts.entries()) {
+    await part.signals!.send('notes', 'new')
+    expect(heard.splice(0)).toEqual([`${index} new`])
     expect(await part.get('key')).toBe(index)
     expect(await part.lists.range('list', { limit: 9 })).toEqual([
       { item: `item ${index}`, score: 1 },

@@ -1,6 +1,6 @@
 import { wrongOption } from '@lamella/core/authoring'
 import { storeExtensions } from './store-extensions.ts'
-import type { LimitClaim, StoreLimits, StoreLists } from '@lamella/core/authoring'
+import type { LimitClaim, StoreLimits, StoreLists, StoreSignals } from '@lamella/core/authoring'
 import type { KeyValueStore, Store } from '@lamella/core'
 
 /** Prefix of the keys of a namespace. */
@@ -43,7 +43,7 @@ export function storeNamespace<Kept extends KeyValueStore>(
 ): Kept {
   if (namespace.name === '') throw wrongOption('storeNamespace', 'name', 'a text', namespace.name)
   const prefix = storePrefix(namespace)
-  const { limits, lists } = store
+  const { limits, lists, signals } = store
   const inside = (claim: LimitClaim): LimitClaim => ({ ...claim, key: prefix + claim.key })
   const part: Partial<Store> = {
     ...storeExtensions(store),
@@ -79,6 +79,12 @@ export function storeNamespace<Kept extends KeyValueStore>(
         remove: (list, item) => lists.remove(prefix + list, item),
         range: (list, options) => lists.range(prefix + list, options),
       } satisfies StoreLists,
+    }),
+    ...(signals && {
+      signals: {
+        send: (channel, note) => signals.send(prefix + channel, note),
+        listen: (channel, listener) => signals.listen(prefix + channel, listener),
+      } satisfies StoreSignals,
     }),
   } as Kept
 }

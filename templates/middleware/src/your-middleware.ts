@@ -37,8 +37,9 @@ export function yourMiddleware(options: YourMiddlewareOptions = {}): ChatMiddlew
   return defineChatMiddleware('your-middleware', options, async (context, callNext) => {
     const start = clock.now()
     try {
-      // Resolves when the inner work is complete, in both modes.
-      await callNext()
+      // Resolves when the inner work is complete, in both modes. To change the result, return another one, or
+      // assign it: `context.result = { ...response, messages: 'Other.' }`.
+      return await callNext()
     } finally {
       const elapsedMs = clock.now() - start
       report(context.run, { iteration: context.iteration, elapsedMs, slow: elapsedMs > slowMs })

@@ -70,7 +70,7 @@ export interface Pipelines {
 /** One run, as the middlewares around it share it. */
 export class AgentCall extends ContentCall<AgentResponse> {
   readonly plan: RunPlan
-  /** Response format that the innermost middleware requested. */
+  /** Response format of the run, or the one that the innermost middleware requested. */
   responseFormat: ResponseFormat | undefined
   #loop:
     | { readonly transforms: TransformPipeline<AgentResponseUpdate>; readonly fold: ResponseFold }
@@ -214,6 +214,10 @@ export class AgentCall extends ContentCall<AgentResponse> {
 
   protected get next(): TransformPipeline<AgentResponseUpdate> | undefined {
     return undefined
+  }
+
+  get format(): ResponseFormat | undefined {
+    return this.responseFormat ?? this.run.progress.responseFormat
   }
 
   protected get takenIds(): readonly Message[] {

@@ -1,3 +1,4 @@
+import { chatOptionNames } from '../contract/chat-option-names.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
 import type { RunEvent } from '../contract/events.ts'
@@ -5,6 +6,7 @@ import type { FunctionInvocationConfiguration } from '../contract/limits.ts'
 import type { MiddlewareInput } from '../contract/agent.ts'
 import type { Checkpoint } from '../contract/outcome.ts'
 import type { RunContext, ToolDefinition } from '../contract/run.ts'
+import { loopSettingNames } from '../loop/limits.ts'
 import type { Session, SessionReference } from '../messages/session.ts'
 import type { CheckpointSigner, SigningKey } from '../run/checkpoint-signer.ts'
 import type { RunControl } from '../run/run-control.ts'
@@ -242,16 +244,16 @@ export const agentOptionNames: readonly string[] = [
 /** Names of the options of `run` and `resume`. */
 export const runOptionNames: readonly string[] = [...Object.keys(ofRun), 'stream']
 
-/** Hints for model options that were passed as run or agent options. */
-export const modelOptionsHint: Readonly<Record<string, string>> = Object.fromEntries(
-  [
-    'model',
-    'temperature',
-    'topP',
-    'maxOutputTokens',
-    'toolChoice',
-    'responseFormat',
-    'seed',
-    'stop',
-  ].map((name) => [name, `it is an option of the model call: \`{ options: { ${name} } }\``]),
-)
+/** Hints for options of model calls and of the tool loop that were passed as run or agent options. */
+export const hintsElsewhere: Readonly<Record<string, string>> = {
+  ...belongIn('options', chatOptionNames),
+  ...belongIn('functionInvocation', loopSettingNames),
+  model:
+    'the client has the model: `{ client: new OpenAIChatClient({ model }) }`; for some calls `{ options: { model } }`',
+}
+
+function belongIn(place: string, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.map((name) => [name, `it belongs in \`{ ${place}: { ${name} } }\``]),
+  )
+}

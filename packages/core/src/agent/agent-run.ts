@@ -38,8 +38,10 @@ import { ResponseStream } from '../stream/response-stream.ts'
 import type { Pipelines, RunPlan, RunnableAgent } from './agent-call.ts'
 import { AgentCall, AgentView } from './agent-call.ts'
 import type { RunOptions } from './agent-options.ts'
-import { modelOptionsHint, runOptionNames } from './agent-options.ts'
+import { hintsElsewhere, runOptionNames } from './agent-options.ts'
 import { checkNames, wrongOption } from '../base/check-options.ts'
+import { checkValue } from '../base/check-value.ts'
+import { isObject } from '../base/is-object.ts'
 import type { SessionTurn } from '../messages/session.ts'
 import { claimRequests } from './claim-requests.ts'
 import { checkLateEdit, closeRun, keepDone, stoppedEarly } from './close-run.ts'
@@ -120,8 +122,11 @@ function start(
   checkpoint?: Checkpoint,
   inside?: RunPlan['inside'],
 ): Started {
-  checkNames('run', options, runOptionNames, modelOptionsHint)
-  const { keep } = options
+  checkNames('run', options, runOptionNames, hintsElsewhere)
+  const { keep, session, stream = false } = options
+  const isSession = session === undefined || isObject(session)
+  checkValue(isSession, 'run: `session`', 'be a session, such as `sessions(store).at(id)`', session)
+  checkValue(typeof stream === 'boolean', 'run: `stream`', 'be true or false', stream)
   if (keep !== undefined && !['effects', 'all', 'nothing'].includes(keep))
     throw wrongOption('run', 'keep', 'one of effects, all, nothing', keep)
   const config = configurationOf(agent, options)
@@ -135,7 +140,7 @@ function start(
     checkpoint,
     inside,
   }
-  if (options.stream !== true) return executeRun(of, makeRun(of, ids, drain))
+  if (!stream) return executeRun(of, makeRun(of, ids, drain))
   return new ResponseStream(
     new PumpSource(
       (sink) => makeRun(of, ids, sink),
@@ -198,6 +203,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     const chatOptions = mergeChatOptions(agent.options, options.options)
     const tools = run.useTools(toolsOf(of, chatOptions)).visible
     call.givenTools = tools
+    call.responseFormat = chatOptions.responseFormat
     const inputs = {
       messages: run.input,
       session,
@@ -209,9 +215,8 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     let response = await run.unlessAborted(of.pipelines.runMiddlewares(view), undefined, 0)
     run.throwIfAborted()
     checkLateEdit(of.pipelines.middlewares.agent, run, response)
-    response = stoppedEarly(run, response)
-    const format = call.responseFormat ?? view.options.responseFormat ?? run.progress.responseFormat
-    if (format !== undefined) response = await run.unlessAborted(withValue(response, format))
+    const ended = stoppedEarly(run, response)
+    if (ended !== response) response = await run.unlessAborted(withValue(ended, call.format))
     if (claims !== undefined) await claims.settle(response.status)
     const closing = closeRun(call, response)
     const closed = 'then' in closing ? await closing : closing
@@ -267,7 +272,7 @@ function prepareRun(view: AgentView): void {
   run.progress.enterLoop(() => [...history, ...view.messages])
   if (checkpoint === undefined && runOptions.answers !== undefined)
     recordAnswers(run, runOptions.answers, agent.approvals)
-  call.responseFormat = options.responseFormat
+  call.responseFormat = options.responseFormat ?? call.responseFormat
 }
 
 function callTools(view: AgentView): Promise<AgentResponse> {

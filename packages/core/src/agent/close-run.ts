@@ -126,8 +126,9 @@ export function stoppedEarly(
   const { reason, response } = stopped
   const more = response === undefined ? none : toChatResponse(response, ids).messages
   for (const { id: messageId, ...rest } of more) sink.push({ ...rest, messageId })
+  const { value: _, ...kept } = given
   const messages = [...given.messages, ...more]
-  return { ...given, messages, ...contentFields(messages), status: 'terminated', reason }
+  return { ...kept, messages, ...contentFields(messages), status: 'terminated', reason }
 }
 
 /** Adds the response of a middleware that replaced the loop to the conversation. */

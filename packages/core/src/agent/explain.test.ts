@@ -11,7 +11,7 @@ import {
   tool,
 } from '../index.ts'
 
-const noop = (_: unknown, callNext: () => Promise<unknown>): Promise<unknown> => callNext()
+const noop = <Result>(_: unknown, callNext: () => Promise<Result>): Promise<Result> => callNext()
 
 describe('explain', () => {
   const client = scriptedClient([], {

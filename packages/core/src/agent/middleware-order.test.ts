@@ -21,7 +21,7 @@ describe('explain, about the order of middlewares', () => {
   })
 
   it('knows the place of what stands around calls of each level', () => {
-    const next = (_: unknown, callNext: () => Promise<unknown>) => callNext()
+    const next = <Result>(_: unknown, callNext: () => Promise<Result>) => callNext()
     const middleware = ['timeout', 'audit'].map((role) => defineChatMiddleware(role, {}, next))
     const ofTools = ['timeout', 'rate-limit', 'cache'].map((role) =>
       defineFunctionMiddleware(role, {}, next),
@@ -29,9 +29,9 @@ describe('explain, about the order of middlewares', () => {
     const agent = new Agent({ client: scriptedClient([]), middleware: [middleware, ofTools] })
 
     expect(explain(agent, 'Hello').warnings).toEqual([
-      'chat: audit should stand outside timeout, since it has to see all that happens there',
-      'function: rate-limit should stand outside timeout, since what it refuses should not get there',
-      'function: cache should stand outside timeout, since a stored result skips what is there',
+      'chat: place audit before timeout, to record every call that timeout makes',
+      'function: place rate-limit before timeout, so that timeout sees nothing that it blocks',
+      'function: place cache before timeout, so that a cached result skips timeout',
     ])
   })
 
@@ -39,14 +39,14 @@ describe('explain, about the order of middlewares', () => {
     const explanation = explained(['retry'], ['mine'], ['cache', 'answers'])
 
     expect(explanation.warnings).toEqual([
-      'chat: answers should stand outside retry, since a stored result skips what is there',
+      'chat: place answers before retry, so that a cached result skips retry',
     ])
-    expect(String(explanation)).toContain('answers should stand outside retry')
+    expect(String(explanation)).toContain('place answers before retry')
   })
 
   it('says that two ready-made middlewares of a level share a name', () => {
     expect(explained(['retry'], ['retry']).warnings).toEqual([
-      'chat: two middlewares are named retry',
+      'chat: more than one middleware is named retry',
     ])
   })
 
@@ -63,8 +63,8 @@ describe('explain, about the order of middlewares', () => {
     })
 
     expect(explain(agent, 'Hello').warnings).toEqual([
-      'chat: pii should stand outside cache, since no personal data should get there',
-      'function: pii should stand outside cache, since no personal data should get there',
+      'chat: place pii before cache, so that cache sees no personal data',
+      'function: place pii before cache, so that cache sees no personal data',
     ])
   })
   it('names the entry of the list that a part belongs to, once', () => {
@@ -73,7 +73,7 @@ describe('explain, about the order of middlewares', () => {
     const agent = new Agent({ client: scriptedClient([]), middleware: [chat('cache'), feature] })
 
     expect(explain(agent, 'Hello').warnings).toEqual([
-      'chat: pii should stand outside cache, since no personal data should get there',
+      'chat: place pii before cache, so that cache sees no personal data',
     ])
   })
 })

@@ -11,14 +11,15 @@ const order: Readonly<Record<Middleware['level'], string>> = {
     'audit tracing budget tool-policy pii injection content durable files cache retry rate-limit timeout truncate',
 }
 
-/** Reasons why roles stand outside those that follow them. */
+/** Reasons why a role is placed outside `INNER`. */
 const reasons: readonly (readonly [roles: string, reason: string])[] = [
-  ['audit tracing budget', 'it has to see all that happens there'],
-  ['pii', 'no personal data should get there'],
-  ['durable', 'a restored step skips what is there'],
-  ['cache', 'a stored result skips what is there'],
-  ['schema judge fallback circuit-breaker retry', 'it acts on what becomes of the call there'],
-  ['summarize', 'it has to read what is cut off there'],
+  ['audit tracing', 'to record every call that INNER makes'],
+  ['budget', 'to count every call that INNER makes'],
+  ['pii', 'so that INNER sees no personal data'],
+  ['durable', 'so that a restored step skips INNER'],
+  ['cache', 'so that a cached result skips INNER'],
+  ['schema judge fallback circuit-breaker retry', 'to react to results and errors of INNER'],
+  ['summarize', 'to read the text before INNER removes it'],
 ]
 
 /** Warns about middlewares of a level that are out of the recommended order or share a name. */
@@ -33,7 +34,8 @@ export function orderWarnings(
   let last = { place: -1, entry: '' }
   for (const middleware of middlewares) {
     const { name, role = '' } = middleware
-    if (role !== '' && names.has(name)) warnings.add(`${level}: two middlewares are named ${name}`)
+    if (role !== '' && names.has(name))
+      warnings.add(`${level}: more than one middleware is named ${name}`)
     names.add(name)
     const place = places.indexOf(role)
     if (place < 0) continue
@@ -41,7 +43,7 @@ export function orderWarnings(
     if (place >= last.place) last = { place, entry }
     else
       warnings.add(
-        `${level}: ${entry} should stand outside ${last.entry}, since ${reasonFor(role)}`,
+        `${level}: place ${entry} before ${last.entry}, ${reasonFor(role).replace('INNER', last.entry)}`,
       )
   }
   return [...warnings]
@@ -49,7 +51,7 @@ export function orderWarnings(
 
 function reasonFor(role: string): string {
   const known = reasons.find(([roles]) => roles.split(' ').includes(role))
-  return known?.[1] ?? 'what it refuses should not get there'
+  return known?.[1] ?? 'so that INNER sees nothing that it blocks'
 }
 
 /**

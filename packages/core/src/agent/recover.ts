@@ -49,6 +49,7 @@ async function ended(run: Run, call: AgentCall, status: RunStatus): Promise<Agen
   if (call.isOver) call.withhold()
   const response = toAgentResponse({ messages: [...run.messages.added], usage: run.usage }, run)
   await call.completeLoop({ ...response, status })
+  await call.read()
   return call.result!
 }
 

@@ -7,11 +7,11 @@ import type {
   AgentResponse,
   AgentResponseUpdate,
   ChatContext,
-  ChatResponse,
   Content,
   Middleware,
   UpdateTransformer,
 } from '../index.ts'
+import type { AgentResponseInit } from '../contract/outcome.ts'
 import type { CallNext } from '../contract/run.ts'
 import {
   Agent,
@@ -29,7 +29,10 @@ import { runs } from '../../../../tests/support/runs.ts'
 
 type Context = AgentContext | ChatContext
 type Transformer = UpdateTransformer<AgentResponseUpdate>
-type Process = (context: Context, callNext: CallNext<ChatResponse>) => Promise<unknown>
+type Process = (
+  context: Context,
+  callNext: CallNext<AgentResponse>,
+) => Promise<AgentResponse | AgentResponseInit | string | void>
 
 function editText(edit: (value: string) => string): Transformer {
   return { transform: (update, controller) => controller.enqueue(withText(update, edit)) }
@@ -150,7 +153,20 @@ const middlewares: Readonly<Record<string, Process>> = {
   async firstOfTwo(context, callNext) {
     const first = await callNext()
     await callNext()
-    context.result = first as AgentResponse
+    context.result = first
+  },
+  async returnFirst(_, callNext) {
+    const first = await callNext()
+    await callNext()
+    return first
+  },
+  async returnOther(_, callNext) {
+    const { text: had } = await callNext()
+    return { messages: [{ id: 'new', role: 'assistant', contents: `new ${had}` }] }
+  },
+  async returnShorter(_, callNext) {
+    const result = await callNext()
+    return { ...result, messages: result.messages.slice(0, 1) }
   },
 }
 

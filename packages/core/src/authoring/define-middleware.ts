@@ -66,14 +66,17 @@ export function defineFunctionMiddleware(
   return { level: 'function', name: options.name ?? role, role, process: gated(options, process) }
 }
 
-function gated<Context extends { readonly signal: AbortSignal }, Result>(
+function gated<Context extends { readonly signal: AbortSignal }, Result, Return>(
   { when, mode }: MiddlewareOptions<Context, never>,
-  process: (context: Context, callNext: () => Promise<Result>) => void | Promise<unknown>,
-): (context: Context, callNext: () => Promise<Result>) => void | Promise<unknown> {
+  process: (context: Context, callNext: () => Promise<Result>) => Return,
+): (
+  context: Context,
+  callNext: () => Promise<Result>,
+) => Return | Promise<Result | Awaited<Return>> {
   if (mode === 'off') return (_, callNext) => callNext()
   if (when === undefined) return process
-  return async (context, callNext) => {
+  return async (context, callNext): Promise<Result | Awaited<Return>> => {
     const isOn = await unlessAborted(context.signal, Promise.resolve(when(context)))
-    return isOn ? process(context, callNext) : callNext()
+    return isOn ? await process(context, callNext) : callNext()
   }
 }

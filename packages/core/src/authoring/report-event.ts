@@ -31,6 +31,7 @@ export const middlewareEvents: readonly string[] = /* @__PURE__ */ Object.freeze
   'rate_limit',
   'retry',
   'schema',
+  'steering',
   'summarize',
   'timeout',
   'tool_policy',

@@ -37,10 +37,12 @@ describe('an unknown option', () => {
   })
 
   test.each(['policy', 'x', '', 'constructor'])(
-    'that is like no other throws without a hint: %o',
+    'that is like no other throws with the names of all: %o',
     (option) => {
       expect(check({ [option]: 'a secret' })).toThrow(
-        new TypeError(`cache: unknown option \`${option}\``),
+        new TypeError(
+          `cache: unknown option \`${option}\`; the options are \`name\`, \`ttlMs\`, \`maxRetries\`, \`keep\`, \`store\``,
+        ),
       )
     },
   )

@@ -72,8 +72,8 @@ function isList(rule: readonly unknown[] | Rules): rule is readonly unknown[] {
 }
 
 /**
- * Throws for an unknown option, with the name that was probably meant. `elsewhere` has hints for
- * options that belong to another place; `place` is what stands before the names in the error.
+ * Throws for an unknown option, with the name that was probably meant, or all names. `elsewhere` has
+ * hints for options that belong to another place; `place` is what stands before the names in the error.
  * @throws TypeError that names the option
  */
 export function checkNames(
@@ -83,12 +83,21 @@ export function checkNames(
   elsewhere: Readonly<Record<string, string>> = {},
   place = '',
 ): void {
+  if (options !== undefined && !isObject(options)) {
+    const given = Array.isArray(options) ? 'a list' : (JSON.stringify(options) ?? typeof options)
+    throw new TypeError(`${owner}: the options must be an object, got ${given}`)
+  }
   for (const [name, value] of Object.entries(options ?? {})) {
     if (value === undefined || names.includes(name)) continue
-    const nearest = nearestName(name, names)
-    const guess = nearest === undefined ? '' : `; did you mean \`${place}${nearest}\`?`
-    const hint = Object.hasOwn(elsewhere, name) ? `; ${elsewhere[name]}` : guess
-    throw new TypeError(`${owner}: unknown option \`${place}${name}\`${hint}`)
+    const known = [...names, ...Object.keys(elsewhere)]
+    const meant = known.includes(name) ? name : (synonymOf(name, known) ?? nearestName(name, names))
+    const list = names.map((other) => `\`${place}${other}\``).join(', ')
+    const hint =
+      meant === undefined
+        ? `the options are ${list}`
+        : (Object.hasOwn(elsewhere, meant) && elsewhere[meant]) ||
+          `did you mean \`${place}${meant}\`?`
+    throw new TypeError(`${owner}: unknown option \`${place}${name}\`; ${hint}`)
   }
 }
 
@@ -113,6 +122,36 @@ export function wrongOption(owner: string, option: string, wish: string, value: 
   const given = typeof value === 'number' ? value : (JSON.stringify(value) ?? typeof value)
   const message = `${owner}: \`${option}\` must be ${wish}, got ${given}`
   return typeof value === 'number' ? new RangeError(message) : new TypeError(message)
+}
+
+/** Names for one thing in this field. The first ones of a line are ours. */
+const synonyms = `
+  instructions system systemPrompt systemMessage
+  parameters inputSchema schema
+  execute check handler func fn invoke
+  data context runtimeContext requestContext
+  middleware guardrails inputGuardrails outputGuardrails inputProcessors outputProcessors
+  maxIterations maxSteps maxTurns stopWhen recursionLimit
+  signal abortSignal
+  session memory thread threadId sessionId
+  store checkpointer
+  responseFormat output outputType response_format
+  approval needsApproval
+  ask approve
+  applyTo stages
+  clients models
+  maxOutputTokens max_tokens
+  limits maxCost
+  timeoutMs totalMs ms
+`
+  .trim()
+  .split('\n')
+  .map((line) => line.trim().split(' '))
+
+/** The known name that means the same as this one. */
+function synonymOf(name: string, known: readonly string[]): string | undefined {
+  const same = synonyms.filter((line) => line.includes(name)).flat()
+  return same.find((other) => known.includes(other))
 }
 
 /** The name that has at least half of its pairs of neighbouring letters in common with this one. */

@@ -5,7 +5,7 @@ import type { ChatOptions } from './chat-options.ts'
 import type { ChatClient, ChatMiddleware } from './chat.ts'
 import type { LoopConfiguration } from './limits.ts'
 import type { AgentResponse, AgentResponseInit, AgentResponseUpdate } from './outcome.ts'
-import type { CallNext, FunctionMiddleware, RunContext, ToolDefinition } from './run.ts'
+import type { CallNext, FunctionMiddleware, Returned, RunContext, ToolDefinition } from './run.ts'
 import type { Session } from '../messages/session.ts'
 import type { RunPlan } from './run-plan.ts'
 
@@ -129,8 +129,14 @@ export interface AgentMiddleware {
    * @default none
    */
   review?(plan: RunPlan): readonly string[]
-  /** Handles one run. Calls `callNext()` to run everything inside, or sets `context.result`. */
-  process(context: AgentContext, callNext: CallNext<AgentResponse>): void | Promise<unknown>
+  /**
+   * Handles one run. Calls `callNext()` to run everything inside, or sets `context.result`. A response or text
+   * that it returns counts as if it were assigned there, unless `callNext()` resolved to it.
+   */
+  process(
+    context: AgentContext,
+    callNext: CallNext<AgentResponse>,
+  ): Returned<AgentResponse | AgentResponseInit | string>
 }
 
 /** A middleware of any level. */

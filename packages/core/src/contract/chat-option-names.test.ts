@@ -4,11 +4,20 @@ import { checkChatOptions, declareChatOption } from './chat-option-names.ts'
 
 test.each([
   [{ maxTokens: 5 }, 'options: unknown option `maxTokens`; did you mean `maxOutputTokens`?'],
-  [{ frequencyPenalty: 1 }, 'options: unknown option `frequencyPenalty`'],
-  [JSON.parse('{"__proto__":1}'), 'options: unknown option `__proto__`'],
-  [{ reasoning: { budgetTokens: 9 } }, 'options: unknown option `reasoning.budgetTokens`'],
+  [
+    { frequencyPenalty: 1 },
+    'options: unknown option `frequencyPenalty`; the options are `model`, `temperature`, ',
+  ],
+  [JSON.parse('{"__proto__":1}'), 'options: unknown option `__proto__`; the options'],
+  [{ responseFormat: { '~standard': {} } }, "`responseFormat` must be 'text', 'json' or"],
+  [
+    { reasoning: { budgetTokens: 9 } },
+    'options: unknown option `reasoning.budgetTokens`; the options are `reasoning.effort`, ',
+  ],
 ])('%j is refused', (options, message) => {
-  expect(() => checkChatOptions(options as ChatOptions)).toThrow(new TypeError(message))
+  expect(() => checkChatOptions(options as ChatOptions)).toThrow(
+    new RegExp(`^${message}`.replaceAll('?', '\\?')),
+  )
 })
 
 test('options of the contract pass, and those that are undefined', () => {

@@ -1,7 +1,9 @@
 import { checkNames } from '../base/check-options.ts'
+import { checkValue } from '../base/check-value.ts'
 import type { ChatOptions } from './chat-options.ts'
 
-const ofCore: readonly (keyof ChatOptions)[] = [
+/** Options of model calls that core declares. */
+export const chatOptionNames: readonly (keyof ChatOptions)[] = [
   'model',
   'temperature',
   'topP',
@@ -38,6 +40,9 @@ export function declareChatOption(name: string): void {
  * @throws TypeError for an option that is neither one of `ChatOptions` nor declared by a middleware
  */
 export function checkChatOptions(options: ChatOptions): void {
-  checkNames('options', options, [...ofCore, ...declared()])
+  checkNames('options', options, [...chatOptionNames, ...declared()])
   checkNames('options', options.reasoning, ['effort', 'summary'], {}, 'reasoning.')
+  const { responseFormat: format = 'text' } = options
+  const isFormat = typeof format === 'object' ? 'schema' in format : /^(?:text|json)$/.test(format)
+  checkValue(isFormat, '`responseFormat`', "be 'text', 'json' or { schema }", format, 'string')
 }

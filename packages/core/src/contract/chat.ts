@@ -9,7 +9,7 @@ import type { ResponseStream } from '../stream/response-stream.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { ChatOptions, FormatOption } from './chat-options.ts'
 import type { RunEventInit } from './events.ts'
-import type { CallNext, FunctionMiddleware, RunContext } from './run.ts'
+import type { CallNext, FunctionMiddleware, Returned, RunContext } from './run.ts'
 import type { RunPlan } from './run-plan.ts'
 
 /** The complete input of one model call. */
@@ -169,6 +169,12 @@ export interface ChatMiddleware {
    * @default none
    */
   review?(plan: RunPlan): readonly string[]
-  /** Handles one model call. Calls `callNext()` to run everything inside, or sets `context.result`. */
-  process(context: ChatContext, callNext: CallNext<ChatResponse>): void | Promise<unknown>
+  /**
+   * Handles one model call. Calls `callNext()` to run everything inside, or sets `context.result`. A response or
+   * text that it returns counts as if it were assigned there, unless `callNext()` resolved to it.
+   */
+  process(
+    context: ChatContext,
+    callNext: CallNext<ChatResponse>,
+  ): Returned<ChatResponse | ChatResponseInit | string>
 }

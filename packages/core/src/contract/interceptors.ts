@@ -1,7 +1,8 @@
 import type { ChatResponse, ChatResponseInit } from '../messages/chat-response.ts'
 import type { FunctionCallContent, FunctionResultContent } from '../messages/content.ts'
-import type { Message } from '../messages/message.ts'
+import type { Message, MessageInput } from '../messages/message.ts'
 import type { ChatOptions } from './chat-options.ts'
+import type { RunEnding } from './outcome.ts'
 import type { RunContext } from './run.ts'
 
 /** One iteration of the loop: a model call and the tool calls that it requested. */
@@ -35,7 +36,27 @@ export interface IterationContext {
   readonly response: ChatResponse | undefined
   /** Results of this iteration's tool calls so far. */
   readonly toolResults: readonly FunctionResultContent[]
+  /** How the run ends after this iteration. Undefined before that is known, and if the run continues. */
+  readonly ending: RunEnding | undefined
+  /**
+   * Adds messages of a user or the system to the conversation: before `next()`, ahead of the model call, or after
+   * it, behind the tool calls. A run that would be `completed` then continues, within its limits. The messages
+   * pass the input gates of the run first, and a message that the conversation has is not added again. Resolves
+   * to the added messages, as the gates left them. Rejects with the error of a gate; then none is added.
+   * @throws MiddlewareContractError while calls are open: during `next()`, in a resumed iteration before it, and
+   * after it if the run ends with another status than `completed`
+   * @throws LamellaError `untrusted_input` for an approval or a tool result
+   */
+  addInput(input: MessageInput): Promise<readonly Message[]>
 }
+
+/**
+ * Judges messages that join a run after it has begun. Returns them, edited or not; an error that it throws
+ * keeps them out.
+ */
+export type InputGate = (
+  messages: readonly Message[],
+) => readonly Message[] | Promise<readonly Message[]>
 
 /** The tool calls of one model response, before and after they run. */
 export interface BatchContext {

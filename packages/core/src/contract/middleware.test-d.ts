@@ -159,11 +159,26 @@ describe('contexts', () => {
     })
   })
 
+  it('a middleware returns nothing or a result, and nothing else', () => {
+    agentMiddleware('text', () => 'Answered.')
+    chatMiddleware('text', async () => ({ messages: 'Answered.' }))
+    chatMiddleware('changed', async (_, callNext) => ({ ...(await callNext()), model: 'small' }))
+    functionMiddleware('value', () => ({ degrees: 3 }))
+    agentMiddleware('perhaps', async (_, callNext) =>
+      Math.random() > 1 ? 'Answered.' : void (await callNext()),
+    )
+
+    // @ts-expect-error a number is no response
+    agentMiddleware('number', async () => 7)
+    // @ts-expect-error nor is the result of a tool
+    chatMiddleware('result', () => ({ contents: [] }))
+  })
+
   it('a class is a middleware by its shape', () => {
     class Middleware implements ChatMiddleware {
       readonly level = 'chat'
       readonly name = 'middleware'
-      process(...[, callNext]: Parameters<ChatMiddleware['process']>): Promise<unknown> {
+      process(...[, callNext]: Parameters<ChatMiddleware['process']>): Promise<ChatResponse> {
         return callNext()
       }
     }

@@ -1,3 +1,4 @@
+import { checkValue } from '../base/check-value.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import type { AgentContext, AgentMiddleware } from './agent.ts'
@@ -6,8 +7,8 @@ import type { AgentResponse } from './outcome.ts'
 import type { CallNext, FunctionInvocationContext, FunctionMiddleware } from './run.ts'
 
 /** Taken from a method, so that a function for a narrower context fits as it does in an object. */
-type Process<Context, Result> = {
-  process(context: Context, callNext: CallNext<Result>): void | Promise<unknown>
+type Process<Context, Result, Return> = {
+  process(context: Context, callNext: CallNext<Result>): Return
 }['process']
 
 /** The same for a client, which has no runs of its own. */
@@ -34,9 +35,9 @@ export type ClientMiddlewareInput =
  */
 export function agentMiddleware<Data = unknown>(
   name: string,
-  process: Process<AgentContext<Data>, AgentResponse>,
+  process: Process<AgentContext<Data>, AgentResponse, ReturnType<AgentMiddleware['process']>>,
 ): AgentMiddleware {
-  return { level: 'agent', name, process }
+  return define('agent', name, process)
 }
 
 /**
@@ -55,9 +56,9 @@ export function agentMiddleware<Data = unknown>(
  */
 export function chatMiddleware<Data = unknown>(
   name: string,
-  process: Process<ChatContext<Data>, ChatResponse>,
+  process: Process<ChatContext<Data>, ChatResponse, ReturnType<ChatMiddleware['process']>>,
 ): ChatMiddleware {
-  return { level: 'chat', name, process }
+  return define('chat', name, process)
 }
 
 /**
@@ -76,7 +77,19 @@ export function chatMiddleware<Data = unknown>(
  */
 export function functionMiddleware<Data = unknown>(
   name: string,
-  process: Process<FunctionInvocationContext<Data>, FunctionResult>,
+  process: Process<FunctionInvocationContext<Data>, FunctionResult, unknown>,
 ): FunctionMiddleware {
-  return { level: 'function', name, process }
+  return define('function', name, process)
+}
+
+/** @throws TypeError that names the argument */
+function define<Level, Function>(
+  level: Level,
+  name: string,
+  process: Function,
+): { readonly level: Level; readonly name: string; readonly process: Function } {
+  checkValue(typeof name === 'string', `${level}Middleware: \`name\``, 'be a string', name)
+  const isRun = typeof process === 'function'
+  checkValue(isRun, `${level}Middleware: \`process\``, 'be a function', process)
+  return { level, name, process }
 }

@@ -251,6 +251,12 @@ export type ToolDefinition = Tool | HostedTool
 /** Runs everything inside this middleware and resolves to its result, which is also in `context.result`. */
 export type CallNext<Result> = () => Promise<Result>
 
+/**
+ * What `process` returns: nothing, or a result, which counts as if it were assigned to `context.result`. What
+ * `callNext()` resolved to changes nothing.
+ */
+export type Returned<Result> = Result | void | Promise<Result | void>
+
 /** A middleware around every tool call. */
 export interface FunctionMiddleware {
   readonly level: 'function'
@@ -278,20 +284,17 @@ export interface FunctionMiddleware {
    * @default none
    */
   review?(plan: RunPlan): readonly string[]
-  /** Handles one tool call. Calls `callNext()` to run everything inside, or sets `context.result`. */
-  process(
-    context: FunctionInvocationContext,
-    callNext: CallNext<FunctionResult>,
-  ): void | Promise<unknown>
+  /**
+   * Handles one tool call. Calls `callNext()` to run everything inside, or sets `context.result`. A value that it
+   * returns counts as if it were assigned there, unless `callNext()` resolved to it.
+   */
+  process(context: FunctionInvocationContext, callNext: CallNext<FunctionResult>): unknown
   /**
    * Handles the answer to a tool call that does not run: the rejection by a person, or the result of a declared
-   * tool. `callNext()` resolves to it.
+   * tool. `callNext()` resolves to it. A value that it returns counts, as for `process`.
    * @default it passes
    */
-  processAnswer?(
-    context: FunctionInvocationContext,
-    callNext: CallNext<FunctionResult>,
-  ): void | Promise<unknown>
+  processAnswer?(context: FunctionInvocationContext, callNext: CallNext<FunctionResult>): unknown
   /**
    * True if `process` passes each call unchanged, so that a pipeline without answers may omit this
    * middleware.

@@ -16,6 +16,8 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
    * @default an object without properties
    */
   readonly parameters?: Parameters | undefined
+  /** Another name for `parameters`, as MCP and the AI SDK call them. @default `parameters` */
+  readonly inputSchema?: Parameters | undefined
   /**
    * JSON Schema for the model, if `parameters` cannot or should not describe itself.
    * @default the JSON Schema of `parameters`
@@ -94,7 +96,8 @@ export function tool<Parameters extends Schema = JsonSchema, Data = unknown>(
 ): Tool {
   checkNames('tool', options, toolOptionNames)
   const { name, description, execute, approval = 'never', timeoutMs, metadata } = options
-  const parameters: Schema = options.parameters ?? options.jsonSchema ?? noParameters
+  const given = options.parameters ?? options.inputSchema
+  const parameters: Schema = given ?? options.jsonSchema ?? noParameters
 
   const isName = typeof name === 'string' && /^[\w-]{1,64}$/.test(name)
   checkValue(isName, 'tool: `name`', 'be 1 to 64 letters, digits, `_` or `-`', name, 'string')
@@ -106,6 +109,13 @@ export function tool<Parameters extends Schema = JsonSchema, Data = unknown>(
   const isPolicy = approval === 'never' || approval === 'always' || typeof approval === 'function'
   checkValue(isPolicy, 'tool: `approval`', "be 'never', 'always' or a function", approval, 'string')
   checkTimeLimit('tool', 'timeoutMs', timeoutMs)
+  const isPlain = !('~standard' in Object(options.jsonSchema))
+  checkValue(
+    isPlain,
+    'tool: `jsonSchema`',
+    'be a JSON Schema; pass a Standard Schema as `parameters`',
+    options.jsonSchema,
+  )
   const source = `tool: \`${options.jsonSchema ? 'jsonSchema' : 'parameters'}\` of "${name}"`
   const jsonSchema = options.jsonSchema ?? toJsonSchema(parameters, source)
   const { type } = jsonSchema
@@ -151,6 +161,7 @@ const toolOptions: { readonly [Name in keyof Required<ToolOptions<Schema>>]: 1 }
   name: 1,
   description: 1,
   parameters: 1,
+  inputSchema: 1,
   jsonSchema: 1,
   execute: 1,
   approval: 1,

@@ -2,7 +2,12 @@ import { none } from '../base/none.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import { isPause, RunPaused } from '../contract/control-flow.ts'
-import type { BatchContext, IterationContext, LoopInterceptor } from '../contract/interceptors.ts'
+import type {
+  BatchContext,
+  InputGate,
+  IterationContext,
+  LoopInterceptor,
+} from '../contract/interceptors.ts'
 import type { RunEnding } from '../contract/outcome.ts'
 import type { RunContext } from '../contract/run.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -10,10 +15,13 @@ import { toChatResponse } from '../messages/chat-response.ts'
 import { callAddress } from '../messages/call-results.ts'
 import type { FunctionCallContent, FunctionResultContent } from '../messages/content.ts'
 import { errorResult, toFunctionResult } from '../messages/function-result.ts'
-import type { Message } from '../messages/message.ts'
+import { checkAuthority } from '../messages/check-authority.ts'
+import type { Message, MessageInput } from '../messages/message.ts'
+import { toMessages } from '../messages/message.ts'
 import type { PipelineCall } from '../pipeline/compose.ts'
 import { compose, defineInputs, MiddlewareView } from '../pipeline/compose.ts'
 import { freezeResponse } from '../pipeline/content-call.ts'
+import { unheard, withOwnIds } from '../pipeline/own-ids.ts'
 import type {
   BatchOutcome,
   IterationEdits,
@@ -22,6 +30,7 @@ import type {
 } from '../run/loop-levels.ts'
 import type { Run } from '../run/run.ts'
 import { engineOf } from '../run/run.ts'
+import { addAll } from './transcript.ts'
 
 /**
  * Adds middleware around the iterations and batches of a run, inside the existing one. Call it in
@@ -31,6 +40,15 @@ import { engineOf } from '../run/run.ts'
 export function interceptLoop(run: RunContext, interceptor: LoopInterceptor): void {
   const engine = engineOf(run)
   engine.progress.intercept(() => new InterceptedLevels(engine)).add(interceptor)
+}
+
+/**
+ * Adds a gate to the messages that join a run after it has begun, inside the existing ones, as
+ * `IterationContext.addInput` adds them. A middleware that judges the input of a run judges those with it. Call it
+ * in an agent middleware, before its `callNext()`.
+ */
+export function gateInput(run: RunContext, gate: InputGate): void {
+  engineOf(run).progress.addGate(gate)
 }
 
 class InterceptedLevels implements LoopLevels {
@@ -61,11 +79,13 @@ class InterceptedLevels implements LoopLevels {
     const run = compose<IterationView, Ended, Ended>(
       middlewares,
       async (view) => {
+        call.begin()
         call.finish(await work(view.edits()))
       },
       (_, error) => call.pausedBy(error),
     )
-    return (await run(new IterationView(call, 0, call.inputs))).ending
+    const { ending } = await run(new IterationView(call, 0, call.inputs))
+    return call.continues && ending?.status === 'completed' ? undefined : ending
   }
 
   async responded(response: ChatResponse): Promise<void> {
@@ -192,11 +212,15 @@ class IterationCall extends LoopCall<Ended> {
   inputs: object
   response: ChatResponse | undefined
   toolResults: readonly FunctionResultContent[] = none
+  /** True if input was added behind what would be the end of the run. */
+  continues = false
+  /** True while calls may be open, where no message fits in. */
+  #isBusy: boolean
 
   constructor(run: Run, middlewares: readonly LevelMiddleware[], input: IterationInput) {
     super(run, middlewares, 'iteration')
     const { resumed, history, instructions, options } = input
-    this.resumed = resumed
+    this.resumed = this.#isBusy = resumed
     this.history = history
     this.inputs = { instructions, options, skipModelCall: false }
   }
@@ -214,8 +238,39 @@ class IterationCall extends LoopCall<Ended> {
     this.toolResults = Object.freeze([...this.toolResults, ...results])
   }
 
+  begin(): void {
+    this.#isBusy = true
+  }
+
+  /** @throws MiddlewareContractError where a message would come between a call and its result */
+  async addInput(input: MessageInput, owner: string): Promise<readonly Message[]> {
+    const { run } = this
+    this.#checkBoundary(owner)
+    const given = toMessages(input, 'user', run.ids)
+    checkAuthority(given)
+    const wrong = given.find(({ role }) => role !== 'user' && role !== 'system')
+    if (wrong !== undefined) {
+      const problem = `addInput() takes messages of a user or the system, got one of the role "${wrong.role}"`
+      throw new MiddlewareContractError(owner, problem)
+    }
+    const { all } = run.messages
+    const messages = await run.progress.judged(withOwnIds(unheard(given, all), all, run.ids))
+    this.#checkBoundary(owner)
+    if (messages.length === 0) return messages
+    addAll(run, messages)
+    this.continues = this.result !== undefined
+    return messages
+  }
+
+  #checkBoundary(owner: string): void {
+    const { status = 'completed' } = this.result?.ending ?? {}
+    if (this.#isBusy || status !== 'completed')
+      throw new MiddlewareContractError(owner, 'called addInput() where calls may be open')
+  }
+
   /** @throws RunPaused if the run pauses in this iteration */
   finish(ending: RunEnding | undefined): void {
+    this.#isBusy = false
     this.result = { ending }
     if (ending?.status === 'paused') throw new RunPaused()
   }
@@ -268,6 +323,17 @@ class IterationView extends LoopView<Ended, IterationCall> implements IterationC
 
   get toolResults(): readonly FunctionResultContent[] {
     return this.call.toolResults
+  }
+
+  get ending(): RunEnding | undefined {
+    return this.call.continues ? undefined : this.call.result?.ending
+  }
+
+  async addInput(input: MessageInput): Promise<readonly Message[]> {
+    const added = await this.call.addInput(input, this.owner)
+    const { messages } = this.inputs as IterationEdits
+    if (messages !== undefined && !this.isSent) this.edit('messages', [...messages, ...added])
+    return added
   }
 
   /** The inputs as all middleware has left them. */

@@ -13,12 +13,15 @@ const defaults: LoopConfiguration = {
   onUnknownTool: undefined,
 }
 
+/** Names of the settings of the tool loop. */
+export const loopSettingNames: readonly string[] = Object.keys(defaults)
+
 /** @throws TypeError or RangeError that names the setting, and a wrong value */
 export function loopConfiguration(config: FunctionInvocationConfiguration = {}): LoopConfiguration {
-  checkNames('functionInvocation', config, Object.keys(defaults))
+  checkNames('functionInvocation', config, loopSettingNames)
   const { onUnknownTool } = config
   const settings: Record<string, unknown> = {}
-  for (const name of Object.keys(defaults) as (keyof LoopConfiguration)[]) {
+  for (const name of loopSettingNames as (keyof LoopConfiguration)[]) {
     const value = config[name] ?? defaults[name]
     const least = name === 'maxConsecutiveErrorsPerRequest' ? 0 : 1
     const isCount = value === Infinity || (Number.isInteger(value) && (value as number) >= least)

@@ -153,7 +153,7 @@ export function loopResponse(
     pending: status === 'paused' ? [...pending, ...run.interrupts.pending] : [],
     reason,
   }
-  const whole = value === undefined || status === 'terminated' ? response : { ...response, value }
-  if (status !== 'paused') run.journal.record({ kind: 'end', response: whole })
-  return whole
+  // A value may be anything: a run that continues from here reads it again.
+  if (status !== 'paused') run.journal.record({ kind: 'end', response })
+  return value === undefined || status === 'terminated' ? response : { ...response, value }
 }

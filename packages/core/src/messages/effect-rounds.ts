@@ -5,7 +5,8 @@ import type { Message } from './message.ts'
 
 /**
  * Rounds of `said` in which a call had an effect, by the position of the call: calls, their results and the
- * reasoning that providers want back with them. Results of calls from before `said` stay, other content does not.
+ * reasoning that providers want back with them, and what was asked meanwhile. Results of calls from before `said`
+ * stay, other content does not.
  */
 export function effectRounds(
   said: readonly Message[],
@@ -25,6 +26,7 @@ export function effectRounds(
     }
   }
   return said.flatMap((entry): Message | readonly never[] => {
+    if (isAsked(entry)) return kept.size > 0 ? entry : []
     const contents = entry.contents.filter((part: Content) => kept.has(part))
     if (contents.length === entry.contents.length) return entry
     return contents.length === 0 ? [] : { ...entry, contents }
@@ -32,7 +34,8 @@ export function effectRounds(
 }
 
 /**
- * Rounds of a run that a guardrail has blocked, without content that it may have blocked: reasoning, arguments of
+ * Rounds of a run that a guardrail has blocked, without content that it may have blocked: what was asked meanwhile,
+ * reasoning, arguments of
  * calls without a result of their own, and all arguments and results where it judged the whole run or what the
  * model was about to read.
  */
@@ -51,5 +54,11 @@ export function withoutBlocked(
     const hasResult = results.get(part)?.some((result) => result?.error === undefined) === true
     return hasResult && !isAll ? part : { ...part, arguments: '{}', providerData: undefined }
   }
-  return rounds.map((entry) => ({ ...entry, contents: entry.contents.flatMap(sealed) }))
+  const said = rounds.filter((entry) => !isAsked(entry))
+  return said.map((entry) => ({ ...entry, contents: entry.contents.flatMap(sealed) }))
+}
+
+/** Returns true for input that has joined a run after it had begun. */
+function isAsked({ role }: Message): boolean {
+  return role === 'user' || role === 'system'
 }

@@ -84,7 +84,8 @@ function plain<Response extends Pick<ChatResponse, 'raw' | 'value'>>({
 export function checkpointState(value: Checkpoint, session?: Pick<Session, 'id'>): CheckpointState {
   const { version, input, journal } = (value ?? {}) as Partial<Checkpoint>
   const state = Array.isArray(journal) ? (journal as JournalStep[]).at(-1) : undefined
-  if (!Array.isArray(input) || state?.kind !== 'state') throw invalid('this is no checkpoint')
+  if (!Array.isArray(input) || state?.kind !== 'state')
+    throw invalid('this is no checkpoint; pass `response.checkpoint` of a paused run')
   if (version !== 1) {
     throw invalid(`the checkpoint has version ${JSON.stringify(version)}, this version reads 1`)
   }

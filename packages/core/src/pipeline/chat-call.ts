@@ -53,6 +53,8 @@ export class ChatCall extends ContentCall<ChatResponse> {
   readonly shown: readonly ToolDefinition[]
   /** Tools of the last request. Undefined until one was made. */
   requested: RequestedTools | undefined
+  /** Response format of the last request. */
+  requestedFormat: ResponseFormat | undefined
   readonly #callModel: CallModel
   #request: AbortController | undefined
   #letGo: (() => void) | undefined
@@ -159,6 +161,10 @@ export class ChatCall extends ContentCall<ChatResponse> {
     if (this.stream) this.run.gather(undefined)
   }
 
+  protected get format(): ResponseFormat | undefined {
+    return this.input.options.responseFormat ?? this.requestedFormat
+  }
+
   protected get takenIds(): readonly Message[] {
     return this.run.messages.all
   }
@@ -212,9 +218,10 @@ export const callRestart: AgentResponseUpdate = Object.freeze({ contents: [], re
 export function callClient(context: ChatView): void | Promise<void> {
   const { call, client } = context
   const { run } = call
+  const format = (call.requestedFormat = context.options.responseFormat)
   const model = run.journal.take('model')
   if (model !== undefined) {
-    run.progress.beginRequest(call, client.provider)
+    run.progress.beginRequest(call, client.provider, format)
     return call.applyTransforms(model.response, 0)
   }
   const request = requestOf(context)

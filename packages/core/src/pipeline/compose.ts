@@ -1,5 +1,4 @@
-import { LamellaError } from '../base/lamella-error.ts'
-import { isThenable } from '../base/promises.ts'
+import { LamellaError, messageOf } from '../base/lamella-error.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { Run } from '../run/run.ts'
 
@@ -10,6 +9,8 @@ export interface PipelineCall<Result> {
   enter(depth: number): void
   /** Called when a middleware is done: accepts a result that the middleware assigned itself. */
   acceptResult(depth: number): void | Promise<void>
+  /** Called when the innermost handler is done: completes the result that it gave. */
+  read?(): void | Promise<void>
   /** Records which middleware threw an error, from the inside out. */
   fail(error: unknown, depth: number): void
   /**
@@ -36,6 +37,8 @@ export abstract class MiddlewareView<Result, Call extends PipelineCall<Result>> 
   declare owner: string
   /** Promise of the running `callNext()`. Undefined while none is running. */
   declare inside: Promise<Result> | undefined
+  /** What the last `callNext()` resolved to. */
+  declare received: Result | undefined
   /** View of what runs inside. */
   declare inner: this | undefined
   /** True once an assignment no longer reaches the inside: after `callNext()`. */
@@ -55,7 +58,7 @@ export abstract class MiddlewareView<Result, Call extends PipelineCall<Result>> 
     this.inputs = given
     this.ownSignal = ownSignal
     this.owner = ''
-    this.inside = this.inner = this.late = this.broken = undefined
+    this.inside = this.received = this.inner = this.late = this.broken = undefined
     this.isSent = false
   }
 
@@ -73,6 +76,9 @@ export abstract class MiddlewareView<Result, Call extends PipelineCall<Result>> 
     if (this.isSent && value !== (this.given as Inputs)[name]) this.late ??= name
     this.inputs = { ...this.inputs, [name]: value }
   }
+
+  /** Takes the result that a middleware returned. An iteration or a batch has none. */
+  take(_result: unknown): void {}
 
   /** @throws MiddlewareContractError if the assigned result would be lost */
   protected checkResult(): void {
@@ -134,13 +140,17 @@ export abstract class CallView<Result, Call extends RunCall<Result>> extends Mid
   get metadata(): Record<string, unknown> {
     return this.call.metadata
   }
+
+  override take(result: unknown): void {
+    ;(this as { result?: unknown }).result = result
+  }
 }
 
 type View<Result> = MiddlewareView<Result, PipelineCall<Result>>
 
 interface Middleware<Context, Result> {
   readonly name: string
-  process(context: Context, callNext: () => Promise<Result>): void | Promise<unknown>
+  process(context: Context, callNext: () => Promise<Result>): unknown
 }
 
 /**
@@ -160,9 +170,7 @@ export function compose<Context extends View<Result>, Result, Outcome = Result>(
         middleware === undefined
           ? handler(context)
           : middleware.process(context, () => callNext(middleware, context))
-      if (running instanceof Promise) return running
-      if (running === undefined) return Promise.resolve()
-      return isThenable(running) ? Promise.resolve(running) : Promise.resolve()
+      return running instanceof Promise ? running : Promise.resolve(running)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -173,16 +181,16 @@ export function compose<Context extends View<Result>, Result, Outcome = Result>(
     caller.call.enter(caller.depth)
     const context = (caller.inner = caller.derive())
     caller.isSent = true
-    caller.late = undefined
+    caller.late = caller.received = undefined
     return (caller.inside = start(context).then<Result>(
-      () => settle(middlewares[context.depth], context, caller),
+      (returned) => settle(middlewares[context.depth], context, caller, returned),
       (error: unknown) => leave(context, caller, error),
     ))
   }
 
-  function end(context: Context): Result | Outcome | Promise<Result | Outcome> {
+  function end(context: Context, returned: unknown): Result | Outcome | Promise<Result | Outcome> {
     try {
-      const settled = settle(middlewares[0], context, undefined)
+      const settled = settle(middlewares[0], context, undefined, returned)
       return settled instanceof Promise
         ? settled.catch((error: unknown) => recover(context, error))
         : settled
@@ -201,7 +209,7 @@ export function compose<Context extends View<Result>, Result, Outcome = Result>(
 
   return (context) =>
     start(context).then(
-      () => end(context),
+      (returned) => end(context, returned),
       (error: unknown) => fail(context, error),
     )
 }
@@ -210,8 +218,10 @@ function settle<Result>(
   middleware: { readonly name: string } | undefined,
   context: View<Result>,
   caller: View<Result> | undefined,
+  returned: unknown,
 ): Result | Promise<Result> {
-  if (middleware === undefined) return finish('the innermost handler', context, caller)
+  if (middleware === undefined)
+    return handOver('the innermost handler', context, caller, context.call.read?.())
   const { name } = middleware
   if (context.broken !== undefined) leave(context, caller, context.broken)
   if (context.inside !== undefined) {
@@ -222,12 +232,39 @@ function settle<Result>(
     const problem = `assigned context.${context.late} after its last callNext(), where it changes nothing`
     leave(context, caller, new MiddlewareContractError(name, problem))
   }
-  const waiting = context.call.acceptResult(context.depth)
-  if (waiting === undefined) return finish(name, context, caller)
-  return waiting.then(
+  take(name, context, caller, returned)
+  return handOver(name, context, caller, context.call.acceptResult(context.depth))
+}
+
+/** Hands the result over to the caller, once it is complete. */
+function handOver<Result>(
+  name: string,
+  context: View<Result>,
+  caller: View<Result> | undefined,
+  completing: void | Promise<void>,
+): Result | Promise<Result> {
+  if (completing === undefined) return finish(name, context, caller)
+  return completing.then(
     () => finish(name, context, caller),
     (error: unknown) => leave(context, caller, error),
   )
+}
+
+/** Takes a result that the middleware returned. What its `callNext()` resolved to is the result already. */
+function take<Result>(
+  name: string,
+  context: View<Result>,
+  caller: View<Result> | undefined,
+  returned: unknown,
+): void {
+  if (returned === undefined || returned === context.received) return
+  if (returned === context.call.result) return
+  try {
+    context.take(returned)
+  } catch (error) {
+    const problem = `returned a value that is no result (${messageOf(error)})`
+    leave(context, caller, new MiddlewareContractError(name, problem))
+  }
 }
 
 function finish<Result>(
@@ -242,7 +279,10 @@ function finish<Result>(
     return leave(context, caller, new MiddlewareContractError(name, problem))
   }
   context.inside = over
-  if (caller !== undefined) caller.inside = undefined
+  if (caller !== undefined) {
+    caller.inside = undefined
+    caller.received = result
+  }
   return result
 }
 

@@ -1,5 +1,5 @@
 import { MiddlewareContractError } from '../contract/contract-error.ts'
-import type { ChatOptions } from '../contract/chat-options.ts'
+import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import { withoutPartial } from '../contract/provider-error.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -14,6 +14,7 @@ import type { PipelineCall } from './compose.ts'
 import { CallView, defineInputs } from './compose.ts'
 import { withOwnCalls } from './own-calls.ts'
 import { withOwnIds } from './own-ids.ts'
+import { withValue } from './structured-output.ts'
 
 /**
  * A call whose result is made of messages: one model call, or one run. It keeps the transforms that
@@ -97,6 +98,23 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   }
 
   acceptResult(depth: number): void | Promise<void> {
+    const applying = this.#applyAssigned(depth)
+    return applying === undefined ? this.read() : applying.then(() => this.read())
+  }
+
+  /** Fills in the result's `value`, where a schema was asked for, for all who see the result. */
+  read(): void | Promise<void> {
+    const { format, generation, result } = this
+    if (typeof format !== 'object' || result === undefined || result.value !== undefined)
+      return undefined
+    return this.run.unlessAborted(withValue(result, format)).then((read) => {
+      if (read === result || generation !== this.generation) return
+      if (this.isSeen) freezeResponse(read)
+      this.result = this.#settled = read
+    })
+  }
+
+  #applyAssigned(depth: number): void | Promise<void> {
     const { result } = this
     if (result === undefined || result === this.#settled) {
       return result === undefined || this.#isShown() ? undefined : this.applyTransforms(result, 0)
@@ -105,7 +123,10 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
     const { messages } = result
     const isSettled = messages === this.#settled?.messages
     if (isSettled && this.#isShown()) {
-      this.settle(normalizeResponse(result) as Result)
+      // A verdict that the answer does not fit is one on its value.
+      const isUnfit = result.metadata['schemaValid'] === false
+      const judged = isUnfit ? withoutValueOf(this.#settled, result) : result
+      this.settle(normalizeResponse(judged) as Result)
       return undefined
     }
     if (isSettled || this.#earlier?.some((earlier) => earlier.messages === messages)) {
@@ -140,6 +161,9 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
     const { functionCalls } = messages === named ? result : contentFields(messages)
     return { ...result, messages, functionCalls }
   }
+
+  /** Format that the answer was asked for in. */
+  protected abstract get format(): ResponseFormat | undefined
 
   /** Messages whose ids a result may not repeat. */
   protected abstract get takenIds(): readonly Message[]
@@ -244,6 +268,14 @@ function withoutLeftovers<Result extends ChatResponse>(
   result: Result,
   before: Result | undefined,
 ): Result {
-  const { raw: _raw, value, ...kept } = result
-  return (value === before?.value ? kept : { ...kept, value }) as Result
+  const { raw: _, ...kept } = withoutValueOf(before, result)
+  return kept as Result
+}
+
+function withoutValueOf<Result extends ChatResponse>(
+  before: Result | undefined,
+  result: Result,
+): Result {
+  const { value, ...kept } = result
+  return value === before?.value ? (kept as Result) : result
 }

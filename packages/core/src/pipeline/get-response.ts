@@ -10,7 +10,6 @@ import { ResponseStream } from '../stream/response-stream.ts'
 import type { CallModel, ChatCallInput } from './chat-call.ts'
 import { ChatCall } from './chat-call.ts'
 import { PumpSource } from './run-source.ts'
-import { withValue } from './structured-output.ts'
 
 /** Input of a model call without an agent, which is a run of its own. */
 interface SingleCall
@@ -84,9 +83,7 @@ async function execute(
   run.begin()
   try {
     const call = new ChatCall(run, input, callModel)
-    const response = await run.unlessAborted(callModel(call), undefined, 0)
-    const responseFormat = input.options.responseFormat ?? run.progress.responseFormat
-    return responseFormat === undefined ? response : await withValue(response, responseFormat)
+    return await run.unlessAborted(callModel(call), undefined, 0)
   } catch (error) {
     throw attachOutcome(error, run)
   } finally {

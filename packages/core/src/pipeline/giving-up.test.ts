@@ -331,7 +331,10 @@ describe.each(runModes)('updates that a transform ends before the first one, %s'
     'are none, and none passes it: at level %s',
     async (level) => {
       const passed: unknown[] = []
-      const process = (context: ChatContext | AgentContext, callNext: () => Promise<unknown>) => {
+      const process = <Result>(
+        context: ChatContext | AgentContext,
+        callNext: () => Promise<Result>,
+      ) => {
         context.transformUpdates({
           start: (controller) => controller.terminate(),
           transform: (update) => void passed.push(update),

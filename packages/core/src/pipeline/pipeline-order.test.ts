@@ -136,17 +136,6 @@ describe.each(runModes)('the order of middlewares, %s', (mode) => {
     },
   )
 
-  it.each(levels)('at %s level what a middleware returns is of no interest', async (level) => {
-    const returning = middlewareAt(level, async (_, callNext) => {
-      await callNext()
-      return 'something else'
-    })
-
-    const { text } = await runIn(mode, agentWith([returning]).agent)
-
-    expect(text).toBe('Done.')
-  })
-
   it.each(levels)(
     'at %s level a middleware may be a plain function that returns callNext()',
     async (level) => {

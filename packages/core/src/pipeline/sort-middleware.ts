@@ -147,7 +147,7 @@ function refusal(
 function describe(entry: unknown): string {
   switch (typeof entry) {
     case 'function':
-      return 'a function (wrap it with agentMiddleware, chatMiddleware or functionMiddleware)'
+      return 'a function (wrap it with agentMiddleware, chatMiddleware or functionMiddleware; call it if it makes a middleware, as `retry()` does)'
     case 'object':
       return entry === null
         ? 'null'

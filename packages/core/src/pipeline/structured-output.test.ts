@@ -14,6 +14,7 @@ import {
   parseValue,
   tool,
 } from '../index.ts'
+import { interceptLoop } from '../authoring.ts'
 import { failureOf, modes, play } from '../loop/loop-invariant.test-helper.ts'
 import { respondIn } from '../run/run.test-helper.ts'
 import { transforming } from './transform-updates.test-helper.ts'
@@ -135,6 +136,66 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
     })
 
     expect(response.value).toEqual({ city: 'Bern' })
+  })
+
+  it('is there wherever the response is: in every middleware and hook', async () => {
+    const seen: (readonly [string, unknown])[] = []
+    const at = (place: string, value: unknown): void => void seen.push([place, value])
+    const ofRun = (name: string) =>
+      agentMiddleware(name, async (context, callNext) => {
+        if (name === 'hooks') {
+          interceptLoop(context.run, {
+            name,
+            response: ({ response }) => at('response', response?.value),
+            iteration: async (iteration, next) => {
+              await next()
+              at('iteration', iteration.response?.value)
+            },
+          })
+        }
+        at(name, (await callNext()).value)
+        at(name, context.result?.value)
+      })
+    const ofCall = (name: string) =>
+      chatMiddleware(name, async (context, callNext) => {
+        at(name, (await callNext()).value)
+        at(name, context.result?.value)
+      })
+    const cased = agentMiddleware('cased', async (_, callNext) => {
+      const result = await callNext()
+      return { ...result, messages: [message('assistant', result.text.replace('Rome', 'Bern'))] }
+    })
+    const middleware = [ofRun('outer'), cased, ofRun('hooks'), ofCall('call'), ofCall('inner')]
+    const { agent } = make([rome], { middleware })
+
+    await play(agent, 'Go', { options: { responseFormat: { schema: weather } }, stream })
+
+    const value = { city: 'Rome', degrees: 21 }
+    const bern = { city: 'Bern', degrees: 21 }
+    expect(seen).toEqual([
+      ...['inner', 'inner', 'call', 'call', 'response', 'iteration', 'hooks', 'hooks'].map(
+        (place) => [place, value],
+      ),
+      ...['outer', 'outer'].map((place) => [place, bern]),
+    ])
+  })
+
+  it('is not made twice of one answer', async () => {
+    let reads = 0
+    const counting = weather.transform((read) => ({ ...read, reads: ++reads }))
+    const pass = agentMiddleware('pass', (_, callNext) => callNext())
+    const note = chatMiddleware('note', async (_, callNext) => {
+      const result = await callNext()
+      return { ...result, metadata: { noted: true } }
+    })
+    const { agent } = make([rome], { middleware: [pass, note] })
+
+    const { response } = await play(agent, 'Go', {
+      options: { responseFormat: { schema: counting } },
+      stream,
+    })
+
+    expect(response.value).toMatchObject({ reads: 1 })
   })
 
   const readCity = chatMiddleware('read-city', async (context, callNext) => {

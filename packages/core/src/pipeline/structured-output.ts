@@ -6,7 +6,7 @@ import type { ChatResponse } from '../messages/chat-response.ts'
 import { messageText } from '../messages/message.ts'
 
 /**
- * Fills in `value` where a schema was asked for and the answer fits it, as the outermost middleware left it.
+ * Fills in `value` where a schema was asked for and the answer fits it, as it is here.
  * `metadata.schemaValid` is the verdict of a middleware that judges more than the schema: it becomes false
  * when the text was changed so that it no longer fits.
  */

@@ -178,7 +178,7 @@ function distinct(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
     return before
   const byName = new Map<string, ToolDefinition>()
   for (const tool of tools) {
-    if (tool.type !== 'function' && tool.type !== 'hosted') {
+    if (!isMade(tool)) {
       const { name } = tool as { readonly name?: unknown }
       throw new TypeError(
         `the tool ${String(name)} is a plain object; pass tool({ name, description, parameters, execute })`,
@@ -195,6 +195,11 @@ function distinct(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
   const own = Object.freeze([...byName.values()])
   checked.set(tools, own)
   return own
+}
+
+/** Also a tool in the shape of a provider's request has a type, but no schema where ours have it. */
+function isMade(tool: ToolDefinition): boolean {
+  return tool.type === 'function' ? 'jsonSchema' in tool : tool.type === 'hosted'
 }
 
 /** A hosted tool of type `tool_search` (OpenAI), `tool_search_tool_bm25_20251119` (Anthropic) and the like. */

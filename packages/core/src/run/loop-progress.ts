@@ -1,5 +1,6 @@
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { ResponseFormat } from '../contract/chat-options.ts'
+import type { InputGate } from '../contract/interceptors.ts'
 import type { Message } from '../messages/message.ts'
 import type { Journal } from './journal.ts'
 import type { LoopLevels } from './loop-levels.ts'
@@ -36,6 +37,8 @@ export class LoopProgress {
   /** Middleware around iterations and tool batches, if there is any. */
   levels: LoopLevels | undefined
   #request: OpenRequest | undefined
+  /** Gates of messages that join the run, each with the depth of the agent middleware that has added it. */
+  #gates: { readonly depth: number; readonly gate: InputGate }[] | undefined
 
   constructor(journal: Journal) {
     this.#journal = journal
@@ -45,6 +48,20 @@ export class LoopProgress {
   enter(depth: number): void {
     this.#journal.messages.enter(depth)
     this.levels?.enter(depth)
+    this.#gates = this.#gates?.filter((one) => one.depth < depth)
+  }
+
+  /** Messages that join the run pass this gate, too, behind the earlier ones. */
+  addGate(gate: InputGate): void {
+    this.noteEdit('gateInput()')
+    ;(this.#gates ??= []).push({ depth: this.#journal.messages.depth, gate })
+  }
+
+  /** Passes messages through the gates. */
+  async judged(messages: readonly Message[]): Promise<readonly Message[]> {
+    let judged = messages
+    for (const { gate } of this.#gates ?? []) judged = await gate(judged)
+    return judged
   }
 
   /** Takes over the progress of another run, which repeats a model call in this one. */

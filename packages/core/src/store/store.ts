@@ -3,6 +3,8 @@ import { memoryLimits } from './store-limits-memory.ts'
 import type { StoreLimits } from './store-limits.ts'
 import type { StoreLists } from './store-lists.ts'
 import { memoryLists } from './store-lists.ts'
+import type { StoreSignals } from './store-signals.ts'
+import { memorySignals } from './store-signals.ts'
 
 /** Options of a write. */
 export interface WriteOptions {
@@ -14,9 +16,9 @@ export interface WriteOptions {
  * Stores the data of caches, limits, budgets, sessions and approvals. Values are JSON: each read
  * gets a copy of the value that was written. A missing or expired entry reads as `undefined`.
  *
- * `get`, `set`, `delete` and `compareAndSet` are required. `increment`, `limits` and `lists` are
- * extensions: a middleware that needs one throws at construction without it. A lease needs no
- * extension: it is a `compareAndSet` with a `ttlMs`.
+ * `get`, `set`, `delete` and `compareAndSet` are required. `increment`, `limits`, `lists` and
+ * `signals` are extensions: a middleware that needs one of the first three throws at construction without it;
+ * without signals it reads more often. A lease needs no extension: it is a `compareAndSet` with a `ttlMs`.
  *
  * A method that rejects may have written: the reply can be lost after the write.
  */
@@ -52,6 +54,8 @@ export interface KeyValueStore {
   readonly limits?: StoreLimits | undefined
   /** Ordered lists, such as the sessions of a user. */
   readonly lists?: StoreLists | undefined
+  /** Notes to other processes that something is new. */
+  readonly signals?: StoreSignals | undefined
 }
 
 /** A store with all extensions, as `memoryStore()` and the `store-*` packages make it. */
@@ -181,6 +185,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     limits: memoryLimits({ clock }),
     lists: memoryLists({ maxLists: maxEntries, clock }),
+    signals: memorySignals(),
     async health() {},
     async close() {},
   }

@@ -21,6 +21,10 @@ export interface Connection {
   readonly idleTimeoutMs: number
   /** Returns the path of a method of a model. */
   readonly pathOf: (model: string, method: string) => string
+  /** Path of the cached contents. */
+  readonly cachesPath: string
+  /** Returns the full name of a model. */
+  readonly nameOf: (model: string) => string
 }
 
 const connecting = ['apiKey', 'baseURL', 'timeoutMs', 'fetch', 'defaultHeaders'] as const
@@ -41,24 +45,34 @@ export function connect(options: GoogleChatClientOptions): Connection {
     safetySettings,
     firstUpdateTimeoutMs,
     idleTimeoutMs,
-    pathOf: pathsOf(options),
+    ...namesOf(options),
   }
 }
 
-function pathsOf({ vertex, apiVersion }: GoogleChatClientOptions): Connection['pathOf'] {
+function namesOf({
+  vertex,
+  apiVersion,
+}: GoogleChatClientOptions): Pick<Connection, 'pathOf' | 'cachesPath' | 'nameOf'> {
   const version = apiVersion ?? (vertex ? 'v1beta1' : 'v1beta')
-  return (model, method) =>
-    `/${version}/${vertex ? vertexName(model, vertex) : geminiName(model)}:${method}`
+  const nameOf = (model: string): string => (vertex ? vertexName(model, vertex) : geminiName(model))
+  return {
+    nameOf,
+    pathOf: (model, method) => `/${version}/${nameOf(model)}:${method}`,
+    cachesPath: `/${version}/${vertex ? `${placeOf(vertex)}/` : ''}cachedContents`,
+  }
 }
 
 function geminiName(model: string): string {
   return model.includes('/') ? model : `models/${model}`
 }
 
-function vertexName(model: string, { project, location = 'global' }: VertexOptions): string {
+function vertexName(model: string, vertex: VertexOptions): string {
   if (model.startsWith('projects/')) return model
-  const place = `projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`
-  return `${place}/${model.includes('/') ? model : `publishers/google/models/${model}`}`
+  return `${placeOf(vertex)}/${model.includes('/') ? model : `publishers/google/models/${model}`}`
+}
+
+function placeOf({ project, location = 'global' }: VertexOptions): string {
+  return `projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`
 }
 
 function senderOf(options: GoogleChatClientOptions): RequestSender {

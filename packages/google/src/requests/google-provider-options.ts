@@ -1,4 +1,5 @@
 import type { ChatRequest } from '@lamella/core'
+import { checkOptions, wrongOption } from '@lamella/core/authoring'
 import type { ProviderOptionTypes } from '@lamella/transport'
 import { ownProviderOptions } from '@lamella/transport'
 
@@ -10,6 +11,17 @@ export type SafetySetting = {
   readonly threshold: string
 }
 
+/** What the client caches at Google before it sends a request. */
+export type CachedContentOptions = {
+  /** Milliseconds that Google keeps it, and bills it. @default 3_600_000 */
+  readonly ttlMs?: number | undefined
+  /**
+   * Messages at the start of the history that belong to it, besides the instructions and the tools.
+   * @default 0
+   */
+  readonly messages?: number | undefined
+}
+
 /**
  * Options that only Google has, given per call as `providerOptions: { google: { … } }`. A type and
  * not an interface, so that a variable of it fits `ChatOptions`.
@@ -17,10 +29,11 @@ export type SafetySetting = {
 export type GoogleProviderOptions = {
   /**
    * Name of a cached content (`cachedContents/…`) that the request continues. Its system prompt and
-   * tools count, so the request sends none.
+   * tools count, so the request sends none. With options, the client makes one of the instructions,
+   * the tools and the first messages, and requests that begin with the same continue it.
    * @default none
    */
-  readonly cachedContent?: string | undefined
+  readonly cachedContent?: string | CachedContentOptions | undefined
   /** Thresholds of the safety filters. @default the client's */
   readonly safetySettings?: readonly SafetySetting[] | undefined
   /**
@@ -54,7 +67,7 @@ export type GoogleProviderOptions = {
 }
 
 const types: ProviderOptionTypes<GoogleProviderOptions> = {
-  cachedContent: 'string',
+  cachedContent: 'string or object',
   safetySettings: 'array',
   thinkingConfig: 'object',
   validatedTools: 'boolean',
@@ -79,5 +92,18 @@ export function readProviderOptions(
   provider: string,
 ): GoogleProviderOptions {
   const aliases = { gemini: 'google', vertex: 'google' }
-  return ownProviderOptions<GoogleProviderOptions>(options, ['google', provider], aliases, types)
+  const names = ['google', provider]
+  const own = ownProviderOptions<GoogleProviderOptions>(options, names, aliases, types)
+  const { cachedContent } = own
+  if (typeof cachedContent === 'object') checkCaching(cachedContent)
+  return own
+}
+
+function checkCaching(options: CachedContentOptions): void {
+  const owner = 'providerOptions.google.cachedContent'
+  checkOptions(owner, options, { ttlMs: 'any', messages: 0 })
+  const { ttlMs = 1 } = options
+  if (!(Number.isFinite(ttlMs) && ttlMs > 0)) {
+    throw wrongOption(owner, 'ttlMs', 'a number of milliseconds above 0', ttlMs)
+  }
 }

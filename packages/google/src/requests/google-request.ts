@@ -1,4 +1,4 @@
-import type { ChatOptions, ChatRequest } from '@lamella/core'
+import type { ChatOptions, ChatRequest, Message } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
 import { toJsonSchema } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
@@ -6,6 +6,7 @@ import { defined, listOf, mergeBody, recordOf } from '@lamella/transport'
 import { googleHistory } from '../history/google-history.ts'
 import type { ModelTraits } from '../models/model-traits.ts'
 import { modelTraits } from '../models/model-traits.ts'
+import type { ContentRules, Turn } from './contents.ts'
 import { systemTexts, toContents } from './contents.ts'
 import type { GoogleProviderOptions, SafetySetting } from './google-provider-options.ts'
 import { googleSchema } from './google-schema.ts'
@@ -19,6 +20,12 @@ export interface RequestDefaults {
   readonly safetySettings: readonly SafetySetting[] | undefined
 }
 
+/** Turns of a request on both sides of the end of a cached content that the client makes. */
+export interface CutTurns {
+  readonly inFront: readonly Turn[]
+  readonly behind: readonly Turn[]
+}
+
 /** A request body, and what the answer must know of it. */
 export interface PreparedBody {
   readonly body: Record<string, unknown>
@@ -26,6 +33,8 @@ export interface PreparedBody {
   readonly toolNames: ReadonlyMap<string, string>
   /** Parts that the request leaves out, for the metadata of the answer. */
   readonly notes: Readonly<Record<string, unknown>>
+  /** Undefined if the client makes no cached content of the request. */
+  readonly cut?: CutTurns | undefined
 }
 
 /** The model of a call. @throws ProviderError without one, or for one that is no name */
@@ -58,9 +67,11 @@ export function googleBody(
   const system = [instructions ?? '', ...systemTexts(history.messages), format.words ?? ''].filter(
     (text) => text.trim() !== '',
   )
-  const contents = toContents(history.messages, { provider, model, traits, hasCallIds: !isVertex })
+  const { cachedContent } = own
+  const rules = { provider, model, traits, hasCallIds: !isVertex }
+  const contents = toContents(history.messages, rules)
   // A cached content has a system prompt and tools of its own, and Google refuses others beside it.
-  const isCached = own.cachedContent !== undefined
+  const isCached = typeof cachedContent === 'string'
   const body = defined({
     contents: traits.takesInstructions ? contents : withSystem(contents, system),
     systemInstruction:
@@ -70,7 +81,7 @@ export function googleBody(
     ...(!isCached && toolParams(sent, options, own, isVertex)),
     generationConfig: generationConfig(options, own, traits, format.fields),
     safetySettings: own.safetySettings ?? defaults.safetySettings,
-    cachedContent: own.cachedContent,
+    cachedContent: isCached ? cachedContent : undefined,
     serviceTier: own.serviceTier,
     labels: own.labels,
   })
@@ -78,12 +89,28 @@ export function googleBody(
   return {
     body: mergeBody(body, own.extraBody),
     toolNames: namesByWire(tools),
+    cut:
+      typeof cachedContent === 'object' && traits.takesInstructions
+        ? cutTurns(messages.slice(0, cachedContent.messages ?? 0), history.messages, rules)
+        : undefined,
     notes: {
       ...(ignored.length > 0 && { ignoredOptions: ignored }),
       ...(history.losses.length > 0 && { losses: history.losses }),
       ...(sent.omitted.length > 0 && { omittedTools: sent.omitted }),
     },
   }
+}
+
+/** Cuts a prepared history behind these messages. */
+function cutTurns(
+  cached: readonly Message[],
+  history: readonly Message[],
+  rules: ContentRules,
+): CutTurns {
+  const ids = new Set(cached.map(({ id }) => id))
+  const end = history.findLastIndex(({ id }) => ids.has(id)) + 1
+  const turns = [history.slice(0, end), history.slice(end)].map((part) => toContents(part, rules))
+  return { inFront: turns[0]!, behind: turns[1]! }
 }
 
 /** Tells if a retry may repeat an effect: remote tools act on the world. */

@@ -3,6 +3,7 @@ import type {
   AgentResponseUpdate,
   Content,
   FunctionMiddleware,
+  Message,
   RunContext,
   UpdateTransformer,
 } from '@lamella/core'
@@ -12,6 +13,7 @@ import type { MiddlewareOptions } from '@lamella/core/authoring'
 import {
   defineAgentMiddleware,
   defineFunctionMiddleware,
+  gateInput,
   unlessAborted,
 } from '@lamella/core/authoring'
 import type { Vault } from './vault.ts'
@@ -29,9 +31,14 @@ export function restoreOutput(
     const { run } = context
     await unlessAborted(run.signal, vault.open(run))
     // Before the first placeholder is created: text that somebody wrote in its form stays text.
-    for (const { contents } of [...(run.session?.messages ?? []), ...context.messages]) {
-      for (const text of textsIn(contents)) vault.avoid(run, text)
+    const avoid = (messages: readonly Message[]): readonly Message[] => {
+      for (const { contents } of messages) {
+        for (const text of textsIn(contents)) vault.avoid(run, text)
+      }
+      return messages
     }
+    avoid([...(run.session?.messages ?? []), ...context.messages])
+    gateInput(run, avoid)
     if (restore?.includes('output') ?? true) {
       const isJson = context.options.responseFormat !== undefined
       context.transformUpdates(restoredTexts(vault, run, isJson))

@@ -79,10 +79,12 @@ export class ChatService {
   readonly #running = new Map<string, Running>()
 
   constructor(agent: Agent, options: ChatServiceOptions) {
-    checkServiceOptions(options)
     if (typeof agent?.resume !== 'function') {
-      throw new TypeError('chatService: `agent` must be an agent, with `run` and `resume`')
+      throw new TypeError(
+        'chatService: the first argument must be an agent, with `run` and `resume`',
+      )
     }
+    checkServiceOptions(options)
     this.options = options
     this.#agent = agent
     this.#store = options.store ?? agent.store ?? memoryStore({ maxEntries: 10_000 })

@@ -48,6 +48,11 @@ export class ChatServer {
   readonly #live: LiveRuns
 
   constructor(service: ChatService, protocol: Protocol) {
+    if (typeof service?.history !== 'function') {
+      throw new TypeError(
+        'the handler needs a chat service: pass `chatService(agent, { principal })`',
+      )
+    }
     this.service = service
     this.#protocol = protocol
     this.#live = new LiveRuns(service.options)

@@ -70,6 +70,11 @@ export function toNode(
   request: NodeRequest | Wrapped<NodeRequest>,
   response: NodeResponse | Wrapped<NodeResponse>,
 ) => void {
+  if (typeof handler !== 'function') {
+    throw new TypeError(
+      'toNode: pass a handler, such as `sseHandler(chatService(agent, { principal }))`',
+    )
+  }
   const serve = async (
     request: NodeRequest | Wrapped<NodeRequest>,
     response: NodeResponse | Wrapped<NodeResponse>,

@@ -118,6 +118,10 @@ export async function withTime<T>(clock: TestClock, work: Promise<T>): Promise<T
   return done
 }
 
-function middlewareAt(level: Level, name: string, process: Inside): Middleware {
+function middlewareAt(
+  level: Level,
+  name: string,
+  process: (...given: Parameters<Inside>) => Promise<void>,
+): Middleware {
   return { level, name, process }
 }

@@ -6,12 +6,18 @@ import { contractKey as key } from './store-harness.ts'
 
 /** Checks of the extensions that a store has. */
 export function storeExtensionChecks(check: StoreCheck): readonly ContractCheck[] {
-  return [...counterChecks(check), ...limitChecks(check), ...listChecks(check)]
+  return [
+    ...counterChecks(check),
+    ...limitChecks(check),
+    ...listChecks(check),
+    ...signalChecks(check),
+  ]
 }
 
 const counts = ({ store }: StoreHarness): boolean => store.increment !== undefined
 const limits = ({ store }: StoreHarness): boolean => store.limits !== undefined
 const lists = ({ store }: StoreHarness): boolean => store.lists !== undefined
+const signals = ({ store }: StoreHarness): boolean => store.signals !== undefined
 
 function counterChecks(check: StoreCheck): readonly ContractCheck[] {
   return [
@@ -300,6 +306,43 @@ function listChecks(check: StoreCheck): readonly ContractCheck[] {
         demandSame(await store!.range(key, { limit: 10 }), [], 'the list that has expired')
       },
       (harness) => lists(harness) && harness.advance,
+    ),
+  ]
+}
+
+function signalChecks(check: StoreCheck): readonly ContractCheck[] {
+  return [
+    check(
+      'carries notes to all who listen on a channel, until they stop',
+      async ({ signals }, { again }) => {
+        const other = again === undefined ? signals! : (await again()).signals!
+        const heard: string[] = []
+        const waiting: (() => void)[] = []
+        const listen = (name: string, channel: string) =>
+          signals!.listen(channel, (note) => {
+            heard.push(`${name} ${note}`)
+            waiting.splice(0).forEach((wake) => wake())
+          })
+        /** Sends a note, and waits until someone has heard the last one. */
+        const tell = async (channel: string, note: string, hears: string) => {
+          await other.send(channel, note)
+          while (!heard.includes(hears)) await new Promise<void>((resolve) => waiting.push(resolve))
+        }
+        const stop = await listen('first', key)
+        const stopSecond = await listen('second', key)
+        const stopElsewhere = await listen('elsewhere', `${key}:other`)
+        await tell(key, 'ä 1', 'second ä 1')
+        await stop()
+        await tell(key, '2', 'second 2')
+        await stopSecond()
+        await other.send(key, '3')
+        await tell(`${key}:other`, '4', 'elsewhere 4')
+        await stopElsewhere()
+
+        const expected = ['first ä 1', 'second ä 1', 'second 2', 'elsewhere 4']
+        demandSame(heard, expected, 'the notes')
+      },
+      signals,
     ),
   ]
 }

@@ -1,7 +1,7 @@
 import type { ChatClientOptions, Clock } from '@lamella/core/authoring'
 import type { ChatRequest, ChatResponse, ChatResponseUpdate, Usage } from '@lamella/core'
 import { BaseChatClient, foldUpdates, LamellaError, messageText } from '@lamella/core'
-import { systemClock } from '@lamella/core/authoring'
+import { checkChatOptions, systemClock } from '@lamella/core/authoring'
 import { abortable, untilAborted } from '../base/abortable.ts'
 import type { Chunking } from '../base/chunking.ts'
 import { cutResponse } from '../base/chunking.ts'
@@ -161,6 +161,7 @@ export class ScriptedClient extends BaseChatClient {
   }> {
     const { signal } = request
     signal.throwIfAborted()
+    checkChatOptions(request.options)
     const recorded = this.#record(request, stream)
     const step = typeof this.#steps === 'function' ? this.#steps : this.#steps[recorded.index]
     if (step === undefined) throw this.#beyondScript(recorded)

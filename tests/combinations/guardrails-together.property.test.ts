@@ -12,6 +12,7 @@ import {
   assertSealed,
   scriptedClient,
 } from '../../packages/testing/src/index.ts'
+import { runs } from '../support/runs.ts'
 
 // Guardrails of all release policies in one list, in any order, over answers that are cut anywhere.
 
@@ -96,7 +97,7 @@ test('all comes to the same, however an answer is cut', async () => {
         chunkings: ['char', { seed, maxChars: 3 }, { seed: seed + 1 }, 'word'],
       }),
     ),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   )
 }, 60_000)
 
@@ -119,7 +120,7 @@ test.each([
           chunkings: ['char', 'word', { seed: 1, maxChars: 3 }, { seed: 2 }],
         }),
       ),
-      { numRuns: 15 },
+      { numRuns: runs(15) / 2 },
     )
   },
   60_000,

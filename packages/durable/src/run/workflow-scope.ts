@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '@lamella/core/authoring'
 import { systemClock } from '@lamella/core/authoring'
-import type { DurableEngine } from './durable-engine.ts'
+import type { DurableEngine } from '../steps/durable-engine.ts'
 import { randomNumbers } from './random-numbers.ts'
 
 /** Random numbers of one step. */

@@ -4,7 +4,7 @@ import { pii } from '@lamella/guardrail-pii'
 import { cache } from '@lamella/middleware-cache'
 import { fallback } from '@lamella/middleware-fallback'
 import { callFunction, scriptedClient, testRandom } from '@lamella/testing'
-import type { Answers } from './durable-engine.ts'
+import type { Answers } from '../steps/durable-engine.ts'
 
 /** What is outside of a workflow and outlives its process. */
 export interface World {

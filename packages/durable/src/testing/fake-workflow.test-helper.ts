@@ -1,7 +1,7 @@
 import type { PendingRequest } from '@lamella/core'
 import { jsonCopy } from '@lamella/core/authoring'
-import type { Answers, DurableEngine } from './durable-engine.ts'
-import { workflowChanged } from './stored-call.ts'
+import type { Answers, DurableEngine } from '../steps/durable-engine.ts'
+import { workflowChanged } from '../steps/stored-call.ts'
 
 /** Options of one pass. */
 export interface PassOptions {

@@ -6,8 +6,8 @@ import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { durable } from './durable.ts'
 import type { DurableEngine } from './durable-engine.ts'
-import { FakeWorkflow } from './fake-workflow.test-helper.ts'
-import { runDurably } from './run-durably.ts'
+import { FakeWorkflow } from '../testing/fake-workflow.test-helper.ts'
+import { runDurably } from '../run/run-durably.ts'
 
 const busy = new ProviderError('busy', { kind: 'overloaded', provider: 'scripted' })
 const refused = new ProviderError('no such model', { kind: 'not_found', provider: 'scripted', status: 404 })

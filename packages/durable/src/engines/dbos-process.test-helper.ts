@@ -1,8 +1,8 @@
 import { DBOS } from '@dbos-inc/dbos-sdk'
-import { FileWorld } from '../file-world.test-helper.ts'
-import { agentOf } from '../random-run.test-helper.ts'
-import { runDurably } from '../run-durably.ts'
-import { dbos } from './dbos.ts'
+import { FileWorld } from '../testing/file-world.test-helper.ts'
+import { agentOf } from '../testing/random-run.test-helper.ts'
+import { runDurably } from '../run/run-durably.ts'
+import { dbos } from './dbos-engine.ts'
 
 /** What a process of the test is told. */
 export interface Orders {

@@ -1,8 +1,8 @@
 import type { PendingRequest } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import { DBOS, Error as DbosErrors } from '@dbos-inc/dbos-sdk'
-import type { DurableEngine } from '../durable-engine.ts'
-import { workflowChanged } from '../stored-call.ts'
+import type { DurableEngine } from '../steps/durable-engine.ts'
+import { workflowChanged } from '../steps/stored-call.ts'
 
 /** Options of `dbos`. */
 export interface DbosOptions {

@@ -6,9 +6,9 @@ import { DBOSClient } from '@dbos-inc/dbos-sdk'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWithPostgres, postgresUrl } from '../../../../tests/support/real-postgres.ts'
-import { happenedIn } from '../file-world.test-helper.ts'
-import { answersTo, expectedOf } from '../random-run.test-helper.ts'
-import { answerDbos, requestsOfDbos } from './dbos.ts'
+import { happenedIn } from '../testing/file-world.test-helper.ts'
+import { answersTo, expectedOf } from '../testing/random-run.test-helper.ts'
+import { answerDbos, requestsOfDbos } from './dbos-engine.ts'
 import type { Orders } from './dbos-process.test-helper.ts'
 
 describeWithPostgres('dbos', () => {

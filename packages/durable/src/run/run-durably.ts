@@ -1,7 +1,7 @@
 import type { AgentResponse, MessageInput, RunOptions } from '@lamella/core'
 import { Agent } from '@lamella/core'
-import type { DurableOptions } from './durable.ts'
-import { durableIn } from './durable.ts'
+import type { DurableOptions } from '../steps/durable.ts'
+import { durableIn } from '../steps/durable.ts'
 import { withDurable } from './place-in-list.ts'
 import { WorkflowScope } from './workflow-scope.ts'
 

@@ -1,7 +1,7 @@
 import type { PendingRequest } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import type { Context, Duration } from '@restatedev/restate-sdk'
-import type { DurableEngine } from '../durable-engine.ts'
+import type { DurableEngine } from '../steps/durable-engine.ts'
 import { RestatePump } from './restate-pump.ts'
 
 /** A request of a paused run, and the awakeable that takes its answer. */

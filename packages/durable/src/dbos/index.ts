@@ -1,2 +1,0 @@
-export { answerDbos, dbos, requestsOfDbos } from './dbos.ts'
-export type { DbosMessages, DbosOptions } from './dbos.ts'

@@ -1,2 +1,0 @@
-export { restate } from './restate.ts'
-export type { RestateOptions, RestateRequest } from './restate.ts'

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { AnthropicChatClient, sdkSender } from '../../packages/anthropic/src/index.ts'
 import { AzureOpenAIChatClient } from '../../packages/azure-openai/src/index.ts'
 import type { GuardrailOptions } from '../../packages/guardrail/src/index.ts'
+import { durable } from '../../packages/durable/src/index.ts'
 import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/index.ts'
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { lifecycle } from '../../packages/lifecycle/src/index.ts'
@@ -73,6 +74,8 @@ type Row = [make: (options: never) => unknown, type: string, nested?: Record<str
 const inline = ''
 const bare: GuardrailOptions = { name: 'a', check: () => ({ action: 'allow' }), applyTo: [] }
 
+const step = <Value>(_: string, work: () => Promise<Value>): Promise<Value> => work()
+
 const rows: Readonly<Record<string, Row>> = {
   agentServer: [(options) => agentServer({}, options), 'AgentServerOptions'],
   AgentQueue: [(options) => new AgentQueue(options), 'AgentQueueOptions'],
@@ -103,6 +106,7 @@ const rows: Readonly<Record<string, Row>> = {
   contentFilter: [contentFilter, 'ContentFilterOptions'],
   contentTruncator: [contentTruncator, 'ContentTruncatorOptions', { spill: 'SpillOptions' }],
   defineEvent: [defineEvent, 'EventOptions'],
+  durable: [(options: object) => durable({ step, ...options }), 'DurableOptions'],
   fallback: [fallback, 'FallbackOptions'],
   fileValidator: [
     fileValidator,
@@ -245,6 +249,7 @@ const exempt = [
   'HttpClient',
   'normalizeText',
   'ownProviderOptions',
+  'runDurably',
 ]
 
 test('all that packages make of options is above', () => {

@@ -43,7 +43,10 @@ describeWithPostgres('dbos', () => {
   }
 
   it('runs that are killed at random end with the right answer, each effect once', async () => {
-    const seeds = Array.from({ length: Number(process.env['DURABLE_RUNS'] ?? 40) }, (_, at) => at + 1)
+    const seeds = Array.from(
+      { length: Number(process.env['DURABLE_RUNS'] ?? 40) },
+      (_, at) => at + 1,
+    )
     let isOver = false
     const person = async (): Promise<void> => {
       const client = await DBOSClient.create({ systemDatabaseUrl: url })
@@ -72,19 +75,30 @@ describeWithPostgres('dbos', () => {
     await answering
 
     const lines = happenedIn(folder)
-    const answers = JSON.parse(results) as readonly { text: string; runId: string; status: string }[]
+    const answers = JSON.parse(results) as readonly {
+      text: string
+      runId: string
+      status: string
+    }[]
     for (const [at, seed] of seeds.entries()) {
       const workflow = `run-${seed}`
       const expected = expectedOf(workflow, seed)
       const own = lines.filter((line) => line.workflow === workflow)
-      const paid = own.flatMap(({ kind, what, amount }) => (kind === 'pay' ? [[what, amount!]] : []))
-      expect(answers[at]).toMatchObject({ status: 'completed', text: expected.text, runId: workflow })
+      const paid = own.flatMap(({ kind, what, amount }) =>
+        kind === 'pay' ? [[what, amount!]] : [],
+      )
+      expect(answers[at]).toMatchObject({
+        status: 'completed',
+        text: expected.text,
+        runId: workflow,
+      })
       expect(Object.fromEntries(paid)).toEqual(expected.payments)
       // A model call is made again only if its step was not stored, so nothing has followed it.
       const isKnown = new Set<string>()
       let last = ''
       for (const { kind, what } of own) {
-        if (kind === 'answered' && what !== last) expect([what, isKnown.has(what)]).toEqual([what, false])
+        if (kind === 'answered' && what !== last)
+          expect([what, isKnown.has(what)]).toEqual([what, false])
         if (kind === 'answered') isKnown.add(what)
         last = kind === 'pay' ? last : what
       }

@@ -4,7 +4,7 @@ import { agentOf } from '../testing/random-run.test-helper.ts'
 import { runDurably } from '../run/run-durably.ts'
 import { dbos } from './dbos-engine.ts'
 
-/** What a process of the test is told. */
+/** Orders for a process of the test. */
 export interface Orders {
   readonly url: string
   readonly folder: string

@@ -34,7 +34,7 @@ export interface RestateOptions {
 
 /**
  * The invocation of a handler of Restate, as an engine for `runDurably`. Make one for an invocation. Other calls of
- * `context` must not be awaited while the run goes on.
+ * `context` must not be awaited during the run.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function restate(context: Context, options: RestateOptions = {}): DurableEngine {

@@ -10,7 +10,9 @@ export function randomNumbers(seed: string, name: string): () => number {
   let at = 0
   return () => {
     if (at === block.byteLength) {
-      const { buffer, byteOffset } = createHmac('sha256', seed).update(`${name} ${count++}`).digest()
+      const { buffer, byteOffset } = createHmac('sha256', seed)
+        .update(`${name} ${count++}`)
+        .digest()
       block = new DataView(buffer, byteOffset, 32)
       at = 0
     }

@@ -1,6 +1,6 @@
 import type { PendingRequest } from '@lamella/core'
 
-/** What a durable engine does for one workflow. Each pass of the workflow makes its own. */
+/** One workflow of a durable engine. Each pass of the workflow makes its own. */
 export interface DurableEngine {
   /** Id of the workflow, the same in every pass. Keys of tool calls and the run's id come from it. @default the run's id */
   readonly id?: string | undefined

@@ -10,7 +10,11 @@ import { FakeWorkflow } from '../testing/fake-workflow.test-helper.ts'
 import { runDurably } from '../run/run-durably.ts'
 
 const busy = new ProviderError('busy', { kind: 'overloaded', provider: 'scripted' })
-const refused = new ProviderError('no such model', { kind: 'not_found', provider: 'scripted', status: 404 })
+const refused = new ProviderError('no such model', {
+  kind: 'not_found',
+  provider: 'scripted',
+  status: 404,
+})
 
 /** An agent whose tools note the keys that they get. */
 function setUp(steps: Parameters<typeof scriptedClient>[0]) {
@@ -57,11 +61,20 @@ describe('durable', () => {
   })
 
   test.each(runModes)('a restored answer is that of the model, with its data, %s', async (mode) => {
-    const content = { type: 'reasoning', text: 'Hm.', providerData: { scripted: { seal: 'x' } } } as const
-    const reply = { messages: [{ role: 'assistant' as const, contents: [content, { type: 'text' as const, text: 'Yes.' }] }] }
-    const client = scriptedClient([
-      { ...reply, id: 'resp-7', model: 'm-1', finishReason: 'stop' },
-    ])
+    const content = {
+      type: 'reasoning',
+      text: 'Hm.',
+      providerData: { scripted: { seal: 'x' } },
+    } as const
+    const reply = {
+      messages: [
+        {
+          role: 'assistant' as const,
+          contents: [content, { type: 'text' as const, text: 'Yes.' }],
+        },
+      ],
+    }
+    const client = scriptedClient([{ ...reply, id: 'resp-7', model: 'm-1', finishReason: 'stop' }])
     const workflow = new FakeWorkflow()
     const run = (): Promise<unknown> =>
       workflow.pass((engine) => runIn(mode, new Agent({ client, middleware: durable(engine) })))
@@ -72,7 +85,11 @@ describe('durable', () => {
     const facts = ({ text, usage, id, model, finishReason, metadata, messages }: AgentResponse) =>
       JSON.parse(JSON.stringify({ text, usage, id, model, finishReason, metadata, messages }))
     expect(facts(second)).toEqual(facts(first))
-    expect(facts(first)).toMatchObject({ id: 'resp-7', model: 'm-1', messages: [{ contents: [content, {}] }] })
+    expect(facts(first)).toMatchObject({
+      id: 'resp-7',
+      model: 'm-1',
+      messages: [{ contents: [content, {}] }],
+    })
   })
 
   test('an answer streams while it is made, and whole when it is restored', async () => {
@@ -149,7 +166,10 @@ describe('durable', () => {
       description: 'Asks.',
       execute: async (_, { run }) => (await inner.run('Say.', { parent: run })).text,
     })
-    const agent = new Agent({ client: scriptedClient([callFunction('ask'), 'Done.']), tools: [ask] })
+    const agent = new Agent({
+      client: scriptedClient([callFunction('ask'), 'Done.']),
+      tools: [ask],
+    })
     const workflow = new FakeWorkflow()
 
     await replay(workflow, agent)
@@ -161,9 +181,12 @@ describe('durable', () => {
     const { agent, client } = setUp([busy, 'Done.'])
     const other = setUp([refused])
     const workflow = new FakeWorkflow()
-    const fails = (): Promise<unknown> => replay(workflow, other.agent).catch((error: unknown) => error)
+    const fails = (): Promise<unknown> =>
+      replay(workflow, other.agent).catch((error: unknown) => error)
 
-    const done = await new FakeWorkflow().pass((engine) => runDurably(agent, 'Go.', engine), { tries: 2 })
+    const done = await new FakeWorkflow().pass((engine) => runDurably(agent, 'Go.', engine), {
+      tries: 2,
+    })
     const errors = [await fails(), await fails()]
 
     expect(done).toMatchObject({ text: 'Done.' })
@@ -176,7 +199,11 @@ describe('durable', () => {
 
   test('a failed call counts what it cost', async () => {
     const partial = foldUpdates([{ contents: [], usage: { inputTokens: 7, totalTokens: 7 } }])
-    const cut = new ProviderError('blocked', { kind: 'content_filter', provider: 'scripted', partial })
+    const cut = new ProviderError('blocked', {
+      kind: 'content_filter',
+      provider: 'scripted',
+      partial,
+    })
     const workflow = new FakeWorkflow()
     const { client } = setUp([cut])
     const usages: unknown[] = []
@@ -219,7 +246,9 @@ describe('durable', () => {
     const { agent, keys } = setUp([callFunction('note'), 'Done.'])
     const workflow = new FakeWorkflow()
 
-    await workflow.pass((engine) => runDurably(agent, 'Go.', { ...engine, models: false, tools: ['other'] }))
+    await workflow.pass((engine) =>
+      runDurably(agent, 'Go.', { ...engine, models: false, tools: ['other'] }),
+    )
 
     expect(workflow.steps.map((step) => step?.name)).toEqual(['begin'])
     expect(keys).toHaveLength(1)
@@ -235,7 +264,10 @@ describe('durable', () => {
         return run.interrupt('Which one?')
       },
     })
-    const agent = new Agent({ client: scriptedClient([callFunction('ask'), 'Done.']), tools: [ask] })
+    const agent = new Agent({
+      client: scriptedClient([callFunction('ask'), 'Done.']),
+      tools: [ask],
+    })
     const workflow = new FakeWorkflow()
 
     const first = await replay(workflow, agent)
@@ -248,7 +280,12 @@ describe('durable', () => {
 
   test('with `wait`, approvals and questions are answered in the engine', async () => {
     let paid = 0
-    const pay = tool({ name: 'pay', description: 'Pays.', approval: 'always', execute: () => ++paid })
+    const pay = tool({
+      name: 'pay',
+      description: 'Pays.',
+      approval: 'always',
+      execute: () => ++paid,
+    })
     const ask = tool({
       name: 'ask',
       description: 'Asks.',
@@ -292,7 +329,10 @@ describe('durable', () => {
     const { warnings } = explain(new Agent({ client: scriptedClient([]), middleware }), 'Go.')
 
     expect(warnings).toEqual([expect.stringContaining('the engine retries') as string])
-    expect(explain(new Agent({ client: scriptedClient([]), middleware: middleware[0]! }), 'Go.').warnings).toEqual([])
+    expect(
+      explain(new Agent({ client: scriptedClient([]), middleware: middleware[0]! }), 'Go.')
+        .warnings,
+    ).toEqual([])
   })
 
   test.each([

@@ -51,9 +51,7 @@ export interface DurableOptions extends DurableEngine {
  * console.log((await agent.run('Hi.')).text, client.requests.length) // Hello. 1
  * ```
  */
-export function durable(
-  options: DurableOptions,
-): readonly (ChatMiddleware | FunctionMiddleware)[] {
+export function durable(options: DurableOptions): readonly (ChatMiddleware | FunctionMiddleware)[] {
   return durableIn(options, (_, work) => work())
 }
 
@@ -82,9 +80,7 @@ export function durableIn(
     if (isInStep) return callNext()
     if (resumable === true) return turns.alone(() => enter(`${path}${call}/`, callNext))
     const isStep = tools === 'all' || tools.includes(tool)
-    const work = isStep
-      ? () => toolStep(steps, `${path}tool ${call}`, context, callNext)
-      : callNext
+    const work = isStep ? () => toolStep(steps, `${path}tool ${call}`, context, callNext) : callNext
     return turns.beside<unknown>(() => inStep<unknown>(work))
   }
   const chat = defineChatMiddleware('durable', { name: own }, atModelCalls)

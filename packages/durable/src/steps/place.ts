@@ -2,7 +2,7 @@ import type { RunContext } from '@lamella/core'
 import { perRun } from '@lamella/core/authoring'
 import { Turns } from './turns.ts'
 
-/** Where a run stands in its workflow. */
+/** Place of a run in its workflow. */
 export class Place {
   /** Calls around the run, as its steps name them. Empty for a run that no tool started. */
   path = ''

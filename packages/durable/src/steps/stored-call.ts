@@ -62,7 +62,11 @@ export function costSince({ run }: ChatContext): () => Cost {
   })
 }
 
-export function storedModelCall(response: ChatResponse, cost: Cost, context: ChatContext): StoredCall {
+export function storedModelCall(
+  response: ChatResponse,
+  cost: Cost,
+  context: ChatContext,
+): StoredCall {
   const { value } = response
   // A schema reads the value again.
   const isParsed = typeof context.options.responseFormat === 'object'
@@ -97,7 +101,12 @@ function storedError(error: unknown): StoredError {
   if (!isProviderError(error)) return { name, message, code }
   const { kind, provider, status, retry, requestId, details } = error
   const facts = { kind, provider, status, retry, requestId, details }
-  return { name, message, code, provider: isJson(details ?? {}) ? facts : { ...facts, details: undefined } }
+  return {
+    name,
+    message,
+    code,
+    provider: isJson(details ?? {}) ? facts : { ...facts, details: undefined },
+  }
 }
 
 function errorFrom({ name, message, code, reason, provider }: StoredError): Error {

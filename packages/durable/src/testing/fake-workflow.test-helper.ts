@@ -58,7 +58,9 @@ export class FakeWorkflow {
       await come()
       return (JSON.parse(this.steps[number]!.json) as { value: never }).value
     }
-    const wait = answer && ((requests: readonly PendingRequest[]) => step('wait', async () => answer(requests)))
+    const wait =
+      answer &&
+      ((requests: readonly PendingRequest[]) => step('wait', async () => answer(requests)))
     return Promise.race([killed, workflow({ id: this.id, step, wait }, alive)])
   }
 }

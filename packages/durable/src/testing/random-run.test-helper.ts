@@ -6,7 +6,7 @@ import { fallback } from '@lamella/middleware-fallback'
 import { callFunction, scriptedClient, testRandom } from '@lamella/testing'
 import type { Answers } from '../steps/durable-engine.ts'
 
-/** What is outside of a workflow and outlives its process. */
+/** Everything outside of a workflow that outlives its process. */
 export interface World {
   /** Entered before and after whatever happens outside: the process may end here. Resolves after some time. */
   happens(what: string): Promise<void>
@@ -40,15 +40,20 @@ export function planOf(seed: number): Plan {
   )
 }
 
-/** What the workflow of a seed must have done, however often its process was killed. */
-export function expectedOf(id: string, seed: number): { text: string; payments: Record<string, number> } {
+/** Answer and payments of the workflow of a seed, however often its process was killed. */
+export function expectedOf(
+  id: string,
+  seed: number,
+): { text: string; payments: Record<string, number> } {
   const calls = planOf(seed).flat()
   const paying = calls.flatMap(({ kind, id: call }): [string, number][] => {
     if (kind === 'helper') return [[`${id}/helper ${call}/pay inner`, amountOf(call)]]
     const pays = kind === 'pay' || (kind === 'refund' && isApproved(call))
     return pays ? [[`${id}/${kind} ${call}`, amountOf(call)]] : []
   })
-  const looks = calls.filter(({ kind }) => kind === 'look').map(({ id: call }) => `${call}=${mailOf(call)}`)
+  const looks = calls
+    .filter(({ kind }) => kind === 'look')
+    .map(({ id: call }) => `${call}=${mailOf(call)}`)
   return { text: `Done. ${looks.join(' ')}`.trim(), payments: Object.fromEntries(paying) }
 }
 
@@ -103,7 +108,10 @@ export function agentOf(seed: number, world: World): Agent {
       const task = messageText(messages[0]!)
       const round = messages.filter(({ role }) => role === 'assistant').length
       const step = `helper ${task}/model ${round}`
-      return { step, reply: round > 0 ? 'Helped.' : callFunction('pay', { amount: amountOf(task) }, 'inner') }
+      return {
+        step,
+        reply: round > 0 ? 'Helped.' : callFunction('pay', { amount: amountOf(task) }, 'inner'),
+      }
     }),
     tools: [pay],
   })
@@ -113,11 +121,21 @@ export function agentOf(seed: number, world: World): Agent {
       callFunction(kind, kind === 'helper' ? { task: id } : { call: id, amount: amountOf(id) }, id),
     )
     const found = JSON.stringify(messages).match(/call-\d-\d=<EMAIL_\d+>/g) ?? []
-    return { step: `model ${round}`, reply: calls ?? `Done. ${[...new Set(found)].toSorted().join(' ')}`.trim() }
+    return {
+      step: `model ${round}`,
+      reply: calls ?? `Done. ${[...new Set(found)].toSorted().join(' ')}`.trim(),
+    }
   }
   return new Agent({
     client: modelOf('first', world, answer),
-    tools: [pay, pays('refund', 'always'), look, broken, ask, agentTool(helper, { description: 'Helps.' })],
+    tools: [
+      pay,
+      pays('refund', 'always'),
+      look,
+      broken,
+      ask,
+      agentTool(helper, { description: 'Helps.' }),
+    ],
     middleware: [
       vault,
       cache({ store: world.store, namespace: `${seed}` }),
@@ -138,7 +156,10 @@ export function answersTo(requests: readonly PendingRequest[]): Answers {
 
 type Answerer = (messages: readonly Message[]) => {
   readonly step: string
-  readonly reply: ReturnType<typeof callFunction> | readonly ReturnType<typeof callFunction>[] | string
+  readonly reply:
+    | ReturnType<typeof callFunction>
+    | readonly ReturnType<typeof callFunction>[]
+    | string
 }
 
 function modelOf(provider: string, world: World, answer: Answerer): ChatClient {

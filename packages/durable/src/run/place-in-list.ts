@@ -5,6 +5,7 @@ const inside: ReadonlySet<string> = new Set([
   'cache',
   'schema',
   'judge',
+  'route',
   'fallback',
   'circuit-breaker',
   'retry',

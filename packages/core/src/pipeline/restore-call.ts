@@ -22,8 +22,16 @@ export interface FinishedModelCall {
 
 /** A tool call that was made before: the tool has returned a result, or thrown an error. */
 export type FinishedToolCall =
-  | { readonly result: FunctionResult; readonly error?: never }
-  | { readonly result?: never; readonly error: Error }
+  | {
+      /** Result of the tool. */
+      readonly result: FunctionResult
+      readonly error?: never
+    }
+  | {
+      readonly result?: never
+      /** Error that the tool threw. */
+      readonly error: Error
+    }
 
 /**
  * Puts a finished model call in place of `callNext()`. It counts as a call: its usage, attempts and provider are

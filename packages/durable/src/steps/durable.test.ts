@@ -1,5 +1,13 @@
 import type { AgentResponse, ChatResponseUpdate } from '@lamella/core'
-import { Agent, agentTool, explain, foldUpdates, ProviderError, tool } from '@lamella/core'
+import {
+  Agent,
+  agentTool,
+  explain,
+  foldUpdates,
+  jsonSchema,
+  ProviderError,
+  tool,
+} from '@lamella/core'
 import { budget } from '@lamella/middleware-budget'
 import { retry } from '@lamella/middleware-retry'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
@@ -22,7 +30,7 @@ function setUp(steps: Parameters<typeof scriptedClient>[0]) {
   const note = tool({
     name: 'note',
     description: 'Notes.',
-    parameters: { type: 'object', properties: { fails: { type: 'boolean' } } },
+    parameters: jsonSchema({ type: 'object', properties: { fails: { type: 'boolean' } } }),
     execute: ({ fails }, { metadata }) => {
       keys.push(metadata['idempotencyKey'])
       if (fails === true) throw new RangeError('no paper')

@@ -1,5 +1,5 @@
 import type { ChatClient, KeyValueStore, Message, PendingRequest } from '@lamella/core'
-import { Agent, agentTool, messageText, ProviderError, tool } from '@lamella/core'
+import { Agent, agentTool, jsonSchema, messageText, ProviderError, tool } from '@lamella/core'
 import { pii } from '@lamella/guardrail-pii'
 import { cache } from '@lamella/middleware-cache'
 import { fallback } from '@lamella/middleware-fallback'
@@ -67,7 +67,7 @@ export function agentOf(seed: number, world: World): Agent {
       name,
       description: 'Pays.',
       approval,
-      parameters: { type: 'object', properties: { amount: { type: 'number' } } },
+      parameters: jsonSchema({ type: 'object', properties: { amount: { type: 'number' } } }),
       async execute({ amount }, { metadata }) {
         await world.happens(name)
         await world.pay(String(metadata['idempotencyKey']), Number(amount))
@@ -80,7 +80,7 @@ export function agentOf(seed: number, world: World): Agent {
     name: 'look',
     description: 'Looks a person up.',
     readOnly: true,
-    parameters: { type: 'object', properties: { call: { type: 'string' } } },
+    parameters: jsonSchema({ type: 'object', properties: { call: { type: 'string' } } }),
     async execute({ call }) {
       await world.happens('look')
       return `${String(call)}=${mailOf(String(call))}`

@@ -58,6 +58,8 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   'packages/durable/src': ['steps', 'run', 'engines'],
   'packages/middleware-cache/src': ['entries', 'keys', 'semantic', 'calls'],
   'packages/middleware-truncate/src': ['texts', 'turns', 'history', 'summary'],
+  'packages/middleware-cache/src': ['entries', 'keys', 'semantic', 'calls', 'prompt'],
+  'packages/middleware-truncate/src': ['texts', 'turns', 'history', 'summary', 'tools'],
   'packages/mcp/src': ['base', 'connection', 'contents', 'tools', 'serve'],
   'packages/otel/src': ['base', 'telemetry', 'parts'],
   'packages/picture/src': ['lines', 'recorder', 'reading', 'views', 'command'],

@@ -40,6 +40,7 @@ import {
   cache,
   calibrateThreshold,
   memoryVectorIndex,
+  promptCacheDoctor,
   toolCache,
 } from '../../packages/middleware-cache/src/index.ts'
 import {
@@ -64,6 +65,7 @@ import {
   patchToolCalls,
   readMoreTool,
   summarizer,
+  toolSelector,
 } from '../../packages/middleware-truncate/src/index.ts'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '../../packages/openai/src/index.ts'
 import { traced, tracing } from '../../packages/otel/src/index.ts'
@@ -185,6 +187,7 @@ const rows: Readonly<Record<string, Row>> = {
   rateLimit: [rateLimit, 'RateLimitOptions'],
   route: [route, 'RouteOptions'],
   whenStored: [(options) => whenStored({}, options as never), 'WhenStoredOptions'],
+  promptCacheDoctor: [(options) => promptCacheDoctor([], options), 'PromptCacheDoctorOptions'],
   postgresStore: [
     (options) => postgresStore({ connect() {} } as never, options),
     'PostgresStoreOptions',
@@ -203,6 +206,7 @@ const rows: Readonly<Record<string, Row>> = {
   timeout: [timeout, 'TimeoutOptions'],
   toolCache: [toolCache, 'ToolCacheOptions', { singleFlight: 'SingleFlightOptions' }],
   toolPolicy: [toolPolicy, 'ToolPolicyOptions', { approval: 'ApprovalOptions' }],
+  toolSelector: [toolSelector, 'ToolSelectorOptions'],
   toolSearch: [toolSearch, 'ToolSearchOptions'],
   traced: [(options) => traced([], options), 'TracedOptions'],
   tracing: [tracing, 'TracingOptions'],

@@ -25,7 +25,7 @@ const steps = {
     '--disable-warning=ExperimentalWarning',
     'scripts/core-measure.mjs',
   ],
-  eval: ['node', '--conditions=@lamella/source', 'scripts/eval.ts'],
+  eval: ['node', 'scripts/dev.mjs', 'eval'],
   soak: ['node', 'scripts/dev.mjs', 'soak', '--seconds=120', '--pause=250'],
   examples: ['node', 'scripts/run-examples.mjs'],
   snippets: ['node', 'scripts/check-snippets.ts'],

@@ -46,7 +46,12 @@ const tasks = {
     await script('scripts/size.mjs')
   },
   soak: () => run('node', [...soak, ...args]),
-  eval: () => script('scripts/eval.ts', '--conditions=@lamella/source'),
+  eval: () =>
+    run('node', [
+      ...quiet,
+      'packages/evals/src/bin.ts',
+      ...(args.length > 0 ? args : evaluations()),
+    ]),
   runtimes: async () => {
     // Half a gigabyte that no other task needs: a folder with a lockfile of its own, outside the workspace.
     await pnpmInstall(['--dir=scripts/runtimes', '--ignore-workspace', '--frozen-lockfile'])
@@ -109,6 +114,14 @@ for (const name of Object.keys(env)) {
 
 if (task !== 'install' && !isInstalled()) await install(['--frozen-lockfile'])
 await tasks[task]()
+
+/** Folders with evaluations: those of the guardrails, and the docs assistant. */
+function evaluations() {
+  const guardrails = readdirSync(join(root, 'packages'))
+    .map((name) => `packages/${name}/eval`)
+    .filter((folder) => existsSync(join(root, folder)))
+  return [...guardrails, 'examples/docs-assistant']
+}
 
 /** What decides the content of node_modules, as one hash. */
 function manifestHash() {

@@ -75,5 +75,5 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   'packages/transport/src': ['wire', 'failures', 'schemas', 'calls', 'requests', 'http'],
   'packages/testing/src': ['base', 'scripted', 'contracts', 'model-server'],
   tests: ['support', 'provider-harness', 'combinations'],
-  scripts: ['evaluation', 'conventions', 'registry', 'runtimes', 'soak', 'type-cost'],
+  scripts: ['conventions', 'registry', 'runtimes', 'soak', 'type-cost'],
 }

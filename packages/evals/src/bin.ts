@@ -12,3 +12,6 @@ process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
   signal: end.signal,
 })
+
+// What an evaluation has left open, such as a server, does not keep the process.
+setTimeout(() => process.exit(), 1_000).unref()

@@ -1,4 +1,9 @@
 export type { CaseSource, EvaluationCase, RecordedToolResult } from './cases/evaluation-case.ts'
+export { casesFromAudit } from './cases/cases-from-audit.ts'
+export { casesFromLines } from './cases/cases-from-lines.ts'
+export { casesFromRecordings } from './cases/cases-from-recordings.ts'
+export { casesFromShadow } from './cases/cases-from-shadow.ts'
+export type { GatheredCases, Texts } from './cases/gathered-cases.ts'
 export type { EvaluatedRun, EvaluatedToolCall } from './runs/evaluated-run.ts'
 export type { CaseRunOptions } from './runs/run-case.ts'
 export type { RunRecord, RunRecords } from './runs/run-record.ts'
@@ -38,6 +43,17 @@ export type {
   Verdict,
 } from './evaluation/evaluation.ts'
 export { tableOf } from './evaluation/table-of.ts'
+export { evaluateGuardrail } from './guardrails/evaluate-guardrail.ts'
+export type {
+  EvaluateGuardrailOptions,
+  GuardrailEvaluation,
+  GuardrailLatency,
+} from './guardrails/evaluate-guardrail.ts'
+export { readTruth } from './guardrails/labelled-line.ts'
+export type { LabelledLine, LabelledSpan, Prediction, Truth } from './guardrails/labelled-line.ts'
+export { predictWith } from './guardrails/predict-with.ts'
+export type { PredictWithOptions } from './guardrails/predict-with.ts'
+export type { Figures } from './guardrails/score-predictions.ts'
 export { junitOf } from './report/junit-of.ts'
 export { reportOf } from './report/report-of.ts'
 export type { ReportedEvaluation } from './report/report-of.ts'

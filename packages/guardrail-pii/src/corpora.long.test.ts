@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { evaluation } from '../eval/predict.ts'
+import evaluation from '../eval/pii.eval.ts'
 import { findPii } from './index.ts'
 
 // Public test data that is kept beside the repository and never in it.

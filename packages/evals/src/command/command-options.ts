@@ -17,4 +17,8 @@ export interface CommandOptions {
   /** Number of the part, from 1, and number of all parts. */
   readonly shard: readonly [number, number]
   readonly runs: number | undefined
+  /** File with other lines for evaluations of guardrails. */
+  readonly lines: string | undefined
+  /** File for the predictions of guardrails. */
+  readonly predictions: string | undefined
 }

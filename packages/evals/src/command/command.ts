@@ -12,6 +12,8 @@ lamella-evals report <runs.jsonl>...          draws the report of runs, such as 
   --only <text>        runs cases whose id contains the text, or that have it as a tag
   --shard <n>/<all>    runs the n-th of all parts of the cases
   --runs <n>           runs of each case, instead of the evaluation's own
+  --lines <file>       measures guardrails on other lines, without a baseline
+  --predictions <file> writes the predictions of a guardrail
   --help               shows this help
 
 Exit codes: 0 if all have passed or are undecided, 1 if one has failed or is worse, 2 if the command is wrong.
@@ -31,6 +33,8 @@ export async function runCommand(args: readonly string[], output: CommandOutput)
         only: { type: 'string' },
         shard: { type: 'string' },
         runs: { type: 'string' },
+        lines: { type: 'string' },
+        predictions: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     })
@@ -38,9 +42,10 @@ export async function runCommand(args: readonly string[], output: CommandOutput)
       output.out(help)
       return 0
     }
-    const { out, baseline, update, only } = values
+    const { out, baseline, update, only, lines, predictions } = values
     const shard = shardOf(values.shard)
-    const options = { out, baseline, update, only, shard, runs: countOf(values.runs) }
+    const runs = countOf(values.runs)
+    const options = { out, baseline, update, only, shard, runs, lines, predictions }
     const [first, ...rest] = positionals
     if (first === 'report') return await reportRuns(rest, options, output)
     return await runSuites(positionals, options, output)

@@ -2,12 +2,13 @@ import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { EvaluateOptions } from '../evaluation/evaluate.ts'
+import type { EvaluateGuardrailOptions } from '../guardrails/evaluate-guardrail.ts'
 
 /** An evaluation of a file. */
-export interface Suite {
+export interface Suite<Options = EvaluateOptions | EvaluateGuardrailOptions> {
   /** Path of the file, absolute. */
   readonly file: string
-  readonly options: EvaluateOptions & { readonly name: string }
+  readonly options: Options & { readonly name: string }
 }
 
 /**
@@ -33,7 +34,10 @@ export async function findSuites(paths: readonly string[]): Promise<Suite[]> {
         throw new TypeError(
           `${file}: \`name\` must be letters, digits, dots, _ and -, got "${name}"`,
         )
-      suites.push({ file, options: { ...(options as EvaluateOptions), name } })
+      suites.push({
+        file,
+        options: { ...(options as EvaluateOptions | EvaluateGuardrailOptions), name },
+      })
     }
   }
   const names = suites.map(({ options }) => options.name)

@@ -7,7 +7,10 @@ import { evaluate, yardstickOf } from '../evaluation/evaluate.ts'
 import type { ReportedEvaluation } from '../report/report-of.ts'
 import type { RunRecord } from '../runs/run-record.ts'
 import type { CommandOptions, CommandOutput } from './command-options.ts'
+import type { EvaluateOptions } from '../evaluation/evaluate.ts'
+import type { EvaluateGuardrailOptions } from '../guardrails/evaluate-guardrail.ts'
 import type { Suite } from './find-suites.ts'
+import { runGuardrail } from './run-guardrail.ts'
 import { findSuites } from './find-suites.ts'
 import { appendLine, readHeader, readRecords } from './record-file.ts'
 import { writeReports } from './write-reports.ts'
@@ -20,12 +23,25 @@ export async function runSuites(
 ): Promise<number> {
   const suites = await findSuites(paths.length === 0 ? ['evals'] : paths)
   const reported: ReportedEvaluation[] = []
-  for (const suite of suites) reported.push(await runSuite(suite, options, output))
-  return writeReports(options.out, reported, output)
+  let worst = 0
+  for (const suite of suites) {
+    if (isOfGuardrail(suite)) worst = Math.max(worst, await runGuardrail(suite, options, output))
+    else if (isOfAgent(suite)) reported.push(await runSuite(suite, options, output))
+  }
+  if (reported.length === 0) return worst
+  return Math.max(worst, await writeReports(options.out, reported, output))
+}
+
+function isOfGuardrail(suite: Suite): suite is Suite<EvaluateGuardrailOptions> {
+  return 'predict' in suite.options
+}
+
+function isOfAgent(suite: Suite): suite is Suite<EvaluateOptions> {
+  return !isOfGuardrail(suite)
 }
 
 async function runSuite(
-  suite: Suite,
+  suite: Suite<EvaluateOptions>,
   { out, baseline: given, update, only, shard, runs }: CommandOptions,
   { err, progress, signal }: CommandOutput,
 ): Promise<ReportedEvaluation> {
@@ -88,7 +104,7 @@ async function* selected(
 
 /** Hash of all that can be known of an evaluation: if it differs, finished runs are not continued. */
 async function fingerprintOf(
-  { file, options }: Suite,
+  { file, options }: Suite<EvaluateOptions>,
   command: Pick<CommandOptions, 'only' | 'shard' | 'runs'>,
 ): Promise<string> {
   const { agent } = options

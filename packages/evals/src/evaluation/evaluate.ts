@@ -218,6 +218,7 @@ function setupOf(options: EvaluateOptions, signal: AbortSignal): RunSetup {
     runOptions,
     signal,
     hasPrices: prices !== undefined,
+    isRecorded: options.recordings !== 'none',
     now: now ?? (() => performance.now()),
     // Repeated calls are for the agent's own budget to judge.
     budget: budget({

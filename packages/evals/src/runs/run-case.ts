@@ -24,6 +24,7 @@ export interface RunSetup {
   /** Innermost middleware, which counts the cost. */
   readonly budget: MiddlewareInput
   readonly hasPrices: boolean
+  readonly isRecorded: boolean
   readonly runOptions: ((of: EvaluationCase) => CaseRunOptions) | undefined
   readonly signal: AbortSignal
   readonly now: () => number
@@ -54,10 +55,10 @@ export async function runCase(
   run: number,
   setup: RunSetup,
 ): Promise<RecordedRun> {
-  const { tools, user, budget, hasPrices, runOptions, signal, now } = setup
+  const { tools, user, budget, hasPrices, isRecorded, runOptions, signal, now } = setup
   let recording = ''
   const sink = { write: (lines: string) => void (recording += lines) }
-  const record = recorder({ sink, capture: 'full' })
+  const record = recorder({ sink, capture: 'full', mode: isRecorded ? 'on' : 'off' })
   const recorded = copyAgent(agent, {
     middleware: record.middleware(agent.middleware),
     ...(tools && { tools: tools(agent.tools, of) }),

@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import type { EvaluationRow } from './guardrail-evaluation.ts'
-import { readTruth } from './guardrail-evaluation.ts'
-import { isGoodWhenHigh, scorePredictions } from './score-predictions.ts'
+import type { LabelledLine, Prediction, Truth } from './labelled-line.ts'
+import { readTruth } from './labelled-line.ts'
+import { GuardrailScores, isGoodWhenHigh } from './score-predictions.ts'
 
-const row = (more: object): EvaluationRow => ({
+function scorePredictions(
+  lines: readonly { text: string; truth: Truth | undefined; prediction: Prediction }[],
+) {
+  const scores = new GuardrailScores()
+  for (const { text, truth, prediction } of lines) scores.add(text, truth!, prediction)
+  return scores.figures()
+}
+
+const row = (more: object): LabelledLine => ({
   id: 'a',
   text: 'Call 555 0100 or 555 0199',
   ...more,

@@ -1,17 +1,19 @@
-import type {
-  EvaluationRow,
-  GuardrailEvaluation,
-} from '../../../scripts/evaluation/guardrail-evaluation.ts'
+import type { EvaluateGuardrailOptions, LabelledLine } from '@lamella/evals'
+import { readLines } from '@lamella/evals/file'
 import { findPii } from '../src/find/find-pii.ts'
 
 /** Rows with labelled spans may name the `region` of their author. All others are about secrets. */
-export const evaluation: GuardrailEvaluation = {
+const options: EvaluateGuardrailOptions = {
+  name: 'pii',
+  lines: readLines(new URL('corpus.jsonl', import.meta.url)),
   predict: (row) => ({ preds: Array.isArray(row['spans']) ? findAll(row) : findSecrets(row) }),
 }
 
-const findSecrets = ({ text }: EvaluationRow) => findPii(text, { entities: ['secrets'] })
+export default options
 
-function findAll({ text, region }: EvaluationRow) {
+const findSecrets = ({ text }: LabelledLine) => findPii(text, { entities: ['secrets'] })
+
+function findAll({ text, region }: LabelledLine) {
   return findPii(text, {
     entities: ['contact', 'financial', 'gov-id-us', 'gov-id-eu', 'gov-id-world', 'network', 'url'],
     decode: ['base64', 'url', 'hex'],

@@ -1,6 +1,7 @@
 import { path, shell, sql, url } from '@lamella/guardrail-tools'
 import { parseStmt } from 'sqlite3-parser'
-import type { GuardrailEvaluation } from '../../../scripts/evaluation/guardrail-evaluation.ts'
+import type { EvaluateGuardrailOptions } from '@lamella/evals'
+import { readLines } from '@lamella/evals/file'
 
 const rules = {
   path: path({ roots: ['/srv/docs'] }),
@@ -11,7 +12,9 @@ const rules = {
 }
 
 /** Rules for arguments; a line without a `rule` is a path, of which its other fields say where it leads. */
-export const evaluation: GuardrailEvaluation = {
+const options: EvaluateGuardrailOptions = {
+  name: 'tools',
+  lines: readLines(new URL('corpus.jsonl', import.meta.url)),
   predict: async ({ text, ...row }) => {
     const { rule: given = 'path', dialect } = row
     const rule = (dialect === 'mysql' ? 'sql mysql' : given) as keyof typeof rules
@@ -27,3 +30,5 @@ export const evaluation: GuardrailEvaluation = {
     return row['label'] === 'benign' ? { flag: false, group: 'path' } : undefined
   },
 }
+
+export default options

@@ -1,7 +1,8 @@
 import { Agent } from '@lamella/core'
 import { contentFilter } from '@lamella/guardrail-content'
 import { scriptedClient } from '@lamella/testing'
-import type { GuardrailEvaluation } from '../../../scripts/evaluation/guardrail-evaluation.ts'
+import type { EvaluateGuardrailOptions } from '@lamella/evals'
+import { readLines } from '@lamella/evals/file'
 
 const agent = new Agent({
   client: scriptedClient(() => 'Yes.'),
@@ -9,6 +10,10 @@ const agent = new Agent({
 })
 
 /** The list of coarse words, as it comes: what a text means is for moderators to judge. */
-export const evaluation: GuardrailEvaluation = {
+const options: EvaluateGuardrailOptions = {
+  name: 'content',
+  lines: readLines(new URL('corpus.jsonl', import.meta.url)),
   predict: async ({ text }) => ({ flag: (await agent.run(text)).status === 'blocked' }),
 }
+
+export default options

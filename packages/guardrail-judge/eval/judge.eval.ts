@@ -1,12 +1,15 @@
 import { chatResponse } from '@lamella/core'
 import { parseVerdict } from '@lamella/guardrail-judge'
-import type { GuardrailEvaluation } from '../../../scripts/evaluation/guardrail-evaluation.ts'
+import type { EvaluateGuardrailOptions } from '@lamella/evals'
+import { readLines } from '@lamella/evals/file'
 
 /**
  * Predicts if an answer of a judge is rejected. A line is what a judge might say to a question with the
  * ticket `ticket-1` and the criterion `fish`: how well a model judges is for `calibrateJudge()` to tell.
  */
-export const evaluation: GuardrailEvaluation = {
+const options: EvaluateGuardrailOptions = {
+  name: 'judge',
+  lines: readLines(new URL('corpus.jsonl', import.meta.url)),
   predict: ({ text }) => {
     try {
       parseVerdict(chatResponse(text), ['fish'], 'ticket-1')
@@ -16,3 +19,5 @@ export const evaluation: GuardrailEvaluation = {
     }
   },
 }
+
+export default options

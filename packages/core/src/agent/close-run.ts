@@ -6,6 +6,7 @@ import type { Session } from '../messages/session.ts'
 import { cancelledResults, openCalls, unpaired } from '../messages/call-results.ts'
 import { contentFields, toChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
+import { withAuthor } from '../messages/message.ts'
 import { takeCheckpoint } from '../pausing/checkpoint.ts'
 import type { FailedOutcome } from '../run/failed-outcome.ts'
 import type { Run } from '../run/run.ts'
@@ -118,13 +119,14 @@ export function checkLateEdit(
 
 /** Ends a run as stopped that a middleware answered before the loop could stop it. */
 export function stoppedEarly(
-  { progress, stopped, sink, ids }: Run,
+  { agentName, progress, stopped, sink, ids }: Run,
   given: AgentResponse,
 ): AgentResponse {
   if (stopped === undefined || progress.phase !== 'early' || given.status !== 'completed')
     return given
   const { reason, response } = stopped
-  const more = response === undefined ? none : toChatResponse(response, ids).messages
+  const said = response === undefined ? none : toChatResponse(response, ids).messages
+  const more = withAuthor(said, agentName)
   for (const { id: messageId, ...rest } of more) sink.push({ ...rest, messageId })
   const { value: _, ...kept } = given
   const messages = [...given.messages, ...more]
@@ -148,6 +150,7 @@ function cancelOpenCalls(response: AgentResponse, run: Run): AgentResponse {
     id: run.ids.createId('msg'),
     role: 'tool',
     contents: cancelledResults(calls, 'the run ended'),
+    ...(run.agentName !== undefined && { authorName: run.agentName }),
   }
   // All agent middleware is done: the update reaches the caller as it is.
   run.transformWith(undefined, run.partial)
@@ -163,7 +166,7 @@ function pendingOf(call: AgentCall, given: AgentResponse): readonly PendingReque
   const { answers, entered, state } = journal
   const before = entered ? none : (state?.pending ?? none)
   const open = before.filter(({ address }) => !answers.has(address))
-  const all = [...given.pending, ...call.pending, ...open, ...interrupts.pending]
+  const all = [...given.pending, ...(call.paused?.pending ?? none), ...open, ...interrupts.pending]
   return [...new Map(all.map((request) => [request.id, request])).values()]
 }
 

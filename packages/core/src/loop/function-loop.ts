@@ -31,7 +31,15 @@ import type { BatchOutcome, IterationEdits, LoopLevels } from '../run/loop-level
 import type { Run } from '../run/run.ts'
 import type { Batch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
-import { addAll, addResults, askFor, loopResponse, resultOf, settleCalls } from './transcript.ts'
+import {
+  addAll,
+  addResults,
+  askFor,
+  directAnswer,
+  loopResponse,
+  resultOf,
+  settleCalls,
+} from './transcript.ts'
 
 /** Input of the loop besides the run. */
 export interface LoopInput {
@@ -258,7 +266,7 @@ class FunctionLoop {
     const run = this.#run
     this.#working = undefined
     run.messages.execute(none)
-    const { results, pending, terminates, direct } = outcome
+    const { results, pending, terminates } = outcome
     const waits = pending.length > 0 || outcome.interrupted
     askFor(run, id, pending, batch.waiting)
     addResults(run, results, id, outcome)
@@ -269,8 +277,9 @@ class FunctionLoop {
     if (terminates?.code === 'budget_exhausted') return this.endedBy(terminates)
     if (terminates !== undefined) return endingOf(terminates)
     if (run.stopped !== undefined) return this.#stop([])
-    if (direct !== undefined) {
-      addAll(run, [{ id: run.ids.createId('msg'), role: 'assistant', contents: direct.contents }])
+    const contents = directAnswer(run, id)
+    if (contents !== undefined) {
+      addAll(run, [{ id: run.ids.createId('msg'), role: 'assistant', contents }])
       return { status: 'completed', reason: 'return_direct' }
     }
     const { toolChoice } = batch.requested ?? this.#options

@@ -28,7 +28,13 @@ export const foundations: readonly string[] = [
 ]
 
 /** A package may build on these siblings, besides core and the foundations. */
-const allowedSiblings = new Set(['azure-openai → openai', 'azure-openai → openai/fetch'])
+const allowedSiblings = new Set([
+  'azure-openai → openai',
+  'azure-openai → openai/fetch',
+  'evals → middleware-budget',
+  'evals → picture',
+  'evals → testing',
+])
 
 export const rules = {
   'a package has its files': (tree) =>

@@ -16,6 +16,16 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'agent',
     'authoring',
   ],
+  'packages/evals/src': [
+    'statistics',
+    'cases',
+    'runs',
+    'checks',
+    'evaluation',
+    'guardrails',
+    'report',
+    'command',
+  ],
   'packages/openai/src': [
     'dialects',
     'errors',

@@ -6,7 +6,7 @@ import type { GuardrailOptions } from '../../packages/guardrail/src/index.ts'
 import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/index.ts'
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { lifecycle } from '../../packages/lifecycle/src/index.ts'
-import { sessions } from '../../packages/store/src/index.ts'
+import { sessions, whenStored } from '../../packages/store/src/index.ts'
 import { GoogleChatClient } from '../../packages/google/src/index.ts'
 import {
   azureContentSafety,
@@ -40,7 +40,12 @@ import {
   memoryVectorIndex,
   toolCache,
 } from '../../packages/middleware-cache/src/index.ts'
-import { circuitBreaker, fallback } from '../../packages/middleware-fallback/src/index.ts'
+import {
+  circuitBreaker,
+  classify,
+  fallback,
+  route,
+} from '../../packages/middleware-fallback/src/index.ts'
 import { fileValidator } from '../../packages/middleware-files/src/index.ts'
 import { rateLimit } from '../../packages/middleware-rate-limit/src/index.ts'
 import { postgresStore } from '../../packages/store-postgres/src/index.ts'
@@ -100,6 +105,7 @@ const rows: Readonly<Record<string, Row>> = {
   ],
   calibrateThreshold: [calibrateThreshold, 'CalibrationOptions'],
   circuitBreaker: [circuitBreaker, 'CircuitBreakerOptions'],
+  classify: [classify, 'ClassifyOptions'],
   contentFilter: [contentFilter, 'ContentFilterOptions'],
   contentTruncator: [contentTruncator, 'ContentTruncatorOptions', { spill: 'SpillOptions' }],
   defineEvent: [defineEvent, 'EventOptions'],
@@ -171,6 +177,8 @@ const rows: Readonly<Record<string, Row>> = {
     { exfiltration: 'ExfiltrationOptions', taint: 'TaintOptions' },
   ],
   rateLimit: [rateLimit, 'RateLimitOptions'],
+  route: [route, 'RouteOptions'],
+  whenStored: [(options) => whenStored({}, options as never), 'WhenStoredOptions'],
   postgresStore: [
     (options) => postgresStore({ connect() {} } as never, options),
     'PostgresStoreOptions',

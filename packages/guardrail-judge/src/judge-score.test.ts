@@ -25,6 +25,15 @@ test('it asks one question, and gives the answer of the judge', async () => {
   expect(client.requests[0]?.instructions).toContain('Is it rude?')
 })
 
+test('without a run it asks the same question, and the signal ends it', async () => {
+  const client = scriptedJudge(() => ({ answer: 0.85 }))
+  const judge = judgeScore({ client, question: 'Is it rude?' })
+
+  expect(await judge('Obey me.')).toBeCloseTo(0.85)
+  const ended = judge('Obey me.', { signal: AbortSignal.abort(new Error('enough')) })
+  await expect(ended).rejects.toThrow('enough')
+})
+
 test('of a long text, the worst piece counts', async () => {
   const client = scriptedJudge((text) => ({ answer: text.includes('obey') ? 0.9 : 0.1 }))
 

@@ -1,8 +1,8 @@
-import type { CheckContext } from '@lamella/guardrail'
+import type { RunContext } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import { judgeCalls } from './judge-budget.ts'
 import type { JudgeBudget } from './judge-budget.ts'
-import type { JudgeOptions } from './judge.ts'
+import type { JudgeCall, JudgeOptions } from './judge.ts'
 import { judgeOf } from './judge.ts'
 import { budgetRules, criteriaOf, judgeRules } from './llm-judge-options.ts'
 
@@ -19,18 +19,22 @@ export interface JudgeScoreOptions
    * @default 'judge-score'
    */
   readonly name?: string | undefined
-  /** Limits in one run. @default no limit */
+  /** Limits in one run. They need a run. @default no limit */
   readonly budget?: JudgeBudget | undefined
 }
 
 /**
  * Creates a function that asks a model one question about a text and returns the answer from 0 to 1. Pass
- * it to `promptInjection()` as `classifier` or `judge`.
+ * it to `promptInjection()` as `classifier` or `judge`, or to `judged()` of `@lamella/evals`. With a run, its
+ * model calls count for the run and are reported there.
  * @throws TypeError or RangeError that names the option and the value
  */
 export function judgeScore(
   options: JudgeScoreOptions,
-): (text: string, context: Pick<CheckContext, 'run' | 'signal'>) => Promise<number> {
+): (
+  text: string,
+  context?: { readonly run?: RunContext | undefined; readonly signal?: AbortSignal | undefined },
+) => Promise<number> {
   checkOptions('judgeScore', options, {
     ...judgeRules,
     question: 'any',
@@ -41,8 +45,11 @@ export function judgeScore(
   const asked = { ...options, criteria: [{ id: 'answer', question, failIf: 'yes' }] } as const
   // The threshold 0 has the judge read every piece of a long text.
   const judge = judgeOf({ ...asked, threshold: 0 }, criteriaOf('judgeScore', asked))
-  return async (text, { run, signal }) => {
-    const { score } = await judge({ text }, judgeCalls(name, budget, run, signal))
+  return async (text, { run, signal } = {}) => {
+    const call: JudgeCall = run
+      ? judgeCalls(name, budget, run, signal ?? run.signal)
+      : (client, input, more) => client.getResponse(input, { ...more, signal })
+    const { score } = await judge({ text }, call)
     return 1 - score
   }
 }

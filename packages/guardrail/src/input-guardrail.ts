@@ -12,7 +12,7 @@ export interface InputGuardrailOptions {
   readonly roles: readonly Role[]
 }
 
-/** What a guardrail judges: the input of a run or a model call, or messages that join a run. */
+/** Context that a guardrail judges: the input of a run or a model call, or messages that join a run. */
 export interface JudgedInput {
   readonly run: AgentContext['run']
   instructions: string | undefined
@@ -38,7 +38,7 @@ export function inputGuardrail(
     const about = { stage, role } as const
     const safe = await checkContents(guardrail, stages, contents, about, place, { before })
     const author =
-      authorName && stages.includes(stage)
+      authorName && authorName !== place.middleware.run.agentName && stages.includes(stage)
         ? await checkText(guardrail, authorName, about, place)
         : authorName
     if (safe === contents && author === authorName) return entry

@@ -8,7 +8,6 @@ import type {
   AgentResponseInit,
   AgentResponseUpdate,
   Checkpoint,
-  PendingRequest,
 } from '../contract/outcome.ts'
 import type { ToolDefinition } from '../contract/run.ts'
 import type { Block } from '../contract/termination.ts'
@@ -78,8 +77,8 @@ export class AgentCall extends ContentCall<AgentResponse> {
   #isRunning = false
   /** Messages of the session when the conversation began. */
   history: readonly Message[] = none
-  /** Requests for which the loop has paused. */
-  pending: readonly PendingRequest[] = none
+  /** The pause that the loop has ended with. Nothing runs inside before it is answered. */
+  paused: AgentResponse | undefined
 
   /** The tools that the first middleware was given. */
   givenTools: readonly ToolDefinition[] = []
@@ -162,7 +161,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
     return loop.then(
       (response) => {
         this.run.progress.leaveLoop(depth)
-        this.pending = response.pending
+        if (response.status === 'paused') this.paused = response
         return this.completeLoop(response)
       },
       (error: unknown) => {

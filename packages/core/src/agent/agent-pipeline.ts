@@ -4,7 +4,7 @@ import { addAll, loopResponse } from '../loop/transcript.ts'
 import type { ChatResponse, ChatResponseInit } from '../messages/chat-response.ts'
 import { toChatResponse } from '../messages/chat-response.ts'
 import type { Message, MessageInput } from '../messages/message.ts'
-import { toMessages } from '../messages/message.ts'
+import { toMessages, withAuthor } from '../messages/message.ts'
 import type { Nested } from '../pipeline/sort-middleware.ts'
 import { sortMiddlewares } from '../pipeline/sort-middleware.ts'
 import type { ResponseStream } from '../stream/response-stream.ts'
@@ -108,17 +108,22 @@ async function runHandler(view: AgentView, handler: AgentHandler): Promise<Agent
   // Ids of providers may repeat, so messages are counted.
   const isAhead = ({ id }: Message): boolean =>
     countOf(id, call.streamed) > countOf(id, run.messages.added)
+  const given = new Set<Message>()
   const add: AddMessages = (input) => {
     const { added } = run.messages
-    const messages = toMessages(input, 'assistant', run.ids).filter((one) => !added.includes(one))
+    const messages = toMessages(input, 'assistant', run.ids).filter(
+      (one) => !added.includes(one) && !given.has(one),
+    )
     for (const one of messages) {
-      if (isAhead(one)) run.journal.record({ kind: 'messages', messages: [one] })
+      given.add(one)
+      if (isAhead(one))
+        run.journal.record({ kind: 'messages', messages: withAuthor([one], run.agentName) })
       else addAll(run, [one])
     }
     return messages
   }
-  const given = (await handler(view, add)) ?? view.result
-  const last = given === undefined ? undefined : toChatResponse(given, run.ids)
+  const answer = (await handler(view, add)) ?? view.result
+  const last = answer === undefined ? undefined : toChatResponse(answer, run.ids)
   if (last !== undefined) add(last.messages)
   const { stopped } = run
   if (stopped?.response !== undefined) add(toChatResponse(stopped.response, run.ids).messages)

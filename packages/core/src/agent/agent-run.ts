@@ -248,6 +248,7 @@ function runInside(view: AgentView): void | Promise<void> {
   const { call } = view
   const { run } = call
   ;(view.ownSignal ?? run).throwIfAborted()
+  if (call.paused !== undefined) return call.applyTransforms(call.paused, Infinity)
   prepareRun(view)
   const { end } = run.journal
   if (end !== undefined) {

@@ -102,6 +102,7 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions = {})
           : undefined,
         session: shares ? { ...createSession(), state: outer.state } : undefined,
         stream: true,
+        onBlock: 'return',
         onEvent: ({ id, ...event }: RunEvent) => id === undefined && run.emit(event),
         onRequest: ({ type, data }: RunEvent) => run.request({ type, data }),
       } as const
@@ -110,7 +111,10 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions = {})
         paused === undefined
           ? agent.run(String(args[argument]), shared)
           : agent.resume(paused, answersFor(paused, journal.answers), shared)
-      if (onUpdate !== undefined) for await (const update of stream) await onUpdate(update)
+      for await (const update of stream) {
+        await onUpdate?.(update)
+        if (update.event !== undefined) await run.sink.caughtUp()
+      }
       const { checkpoint, pending, text } = await stream.finalResponse()
       journal.record({ kind: 'agent', address, checkpoint })
       if (checkpoint === undefined) return text

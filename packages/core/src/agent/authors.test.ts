@@ -1,7 +1,7 @@
-import { runIn, scriptedClient } from '@lamella/testing'
+import { callFunction, runIn, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Message, MessageInput } from '../index.ts'
-import { Agent, agentMiddleware, foldUpdates, messageText } from '../index.ts'
+import { Agent, agentMiddleware, chatMiddleware, foldUpdates, messageText, tool } from '../index.ts'
 import { agentPipeline, chatPipeline } from '../authoring.ts'
 import { lifecycle } from '@lamella/lifecycle'
 import { readUpdates } from '../run/run.test-helper.ts'
@@ -92,4 +92,47 @@ describe('author, time and metadata of a message', () => {
     expect(detailsOf((await stream.finalResponse()).messages)).toEqual([details])
     expect(detailsOf(foldUpdates(updates).messages)).toEqual([details])
   })
+})
+
+describe('the name of an agent', () => {
+  const look = tool({ name: 'look', description: '', execute: () => 'found' })
+  const agentOf = (middleware: AgentOptions['middleware'] = []) =>
+    new Agent({
+      name: 'writer',
+      client: scriptedClient([callFunction('look', {}, 'c1'), 'Done.']),
+      tools: [look],
+      middleware,
+    })
+  const authorsOf = (messages: readonly Message[]) =>
+    messages.map(({ role, authorName }) => `${role} ${authorName}`)
+  const named = ['assistant writer', 'tool writer', 'assistant writer']
+
+  it.each([
+    ['of a model and of tools', [], named],
+    [
+      'that middleware puts in place',
+      chatMiddleware('answer', (context) => void (context.result = 'Mine.')),
+      ['assistant writer'],
+    ],
+    [
+      'of a run that is stopped',
+      agentMiddleware('stop', async ({ run }, callNext) => {
+        run.stop('closed', { response: 'Closed.' })
+        await callNext()
+      }),
+      ['assistant writer'],
+    ],
+  ])(
+    'is the author of all messages %s, in session, response and updates',
+    async (_, middleware, expected) => {
+      const agent = agentOf(middleware)
+      const session = agent.createSession()
+      await agent.run('Hi', { session })
+      const { updates, response } = await readUpdates(agentOf(middleware))
+
+      expect(authorsOf(session.messages)).toEqual(['user undefined', ...expected])
+      expect(authorsOf(response.messages)).toEqual(expected)
+      expect(authorsOf(foldUpdates(updates).messages)).toEqual(expected)
+    },
+  )
 })

@@ -7,6 +7,7 @@ import { cancelledResults, openCalls, unpaired } from '../messages/call-results.
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { contentFields, toChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
+import { withAuthor } from '../messages/message.ts'
 import { takeCheckpoint } from '../pausing/checkpoint.ts'
 import { ChatCall } from '../pipeline/chat-call.ts'
 import { passAnswer } from '../pipeline/model-call.ts'
@@ -142,8 +143,9 @@ async function sayLate(
   const input = { client, instructions, messages: run.input, options: {} }
   const passed = passAnswer(new ChatCall(run, input, plan.pipelines.callModel), answer)
   if (passed !== undefined) return (await passed).messages
-  for (const { id: messageId, ...rest } of answer.messages) run.sink.push({ ...rest, messageId })
-  return answer.messages
+  const messages = withAuthor(answer.messages, run.agentName)
+  for (const { id: messageId, ...rest } of messages) run.sink.push({ ...rest, messageId })
+  return messages
 }
 
 /** Adds the response of a middleware that replaced the loop to the conversation. */
@@ -163,6 +165,7 @@ function cancelOpenCalls(response: AgentResponse, run: Run): AgentResponse {
     id: run.ids.createId('msg'),
     role: 'tool',
     contents: cancelledResults(calls, 'the run ended'),
+    ...(run.agentName !== undefined && { authorName: run.agentName }),
   }
   // All agent middleware is done: the update reaches the caller as it is.
   run.transformWith(undefined, run.partial)
@@ -178,7 +181,7 @@ function pendingOf(call: AgentCall, given: AgentResponse): readonly PendingReque
   const { answers, entered, state } = journal
   const before = entered ? none : (state?.pending ?? none)
   const open = before.filter(({ address }) => !answers.has(address))
-  const all = [...given.pending, ...call.pending, ...open, ...interrupts.pending]
+  const all = [...given.pending, ...(call.paused?.pending ?? none), ...open, ...interrupts.pending]
   return [...new Map(all.map((request) => [request.id, request])).values()]
 }
 

@@ -59,6 +59,11 @@ export interface RunTools extends Iterable<ToolDefinition> {
   readonly deferred: readonly ToolDefinition[]
   /** Overrides `returnDirect` of a tool for this run. */
   setReturnDirect(name: string, value: boolean): void
+  /**
+   * Returns true if the result of the tool is the answer of the run: the last override, else the tool's
+   * `returnDirect`.
+   */
+  returnsDirect(name: string): boolean
 }
 
 /** Data and controls that all contexts of one run share. `Data` is the type of the run's `data`. */
@@ -252,8 +257,8 @@ export type ToolDefinition = Tool | HostedTool
 export type CallNext<Result> = () => Promise<Result>
 
 /**
- * What `process` returns: nothing, or a result, which counts as if it were assigned to `context.result`. What
- * `callNext()` resolved to changes nothing.
+ * Return value of `process`: nothing, or a result, which counts as if it were assigned to `context.result`. The value
+ * that `callNext()` resolved to changes nothing.
  */
 export type Returned<Result> = Result | void | Promise<Result | void>
 

@@ -108,7 +108,7 @@ describe.each(modes)('the loop, $name', ({ stream }) => {
 
     const { response } = await play(agent, 'Go', { stream })
 
-    expect(response.usage).toEqual({ inputTokens: 11, totalTokens: 2, reasoningTokens: 3 })
+    expect(response.usage).toEqual({ inputTokens: 11, totalTokens: 12, reasoningTokens: 3 })
     expect(response).toMatchObject({ id: 'r2', model: 'm2', finishReason: 'stop' })
   })
 

@@ -32,7 +32,15 @@ import type { BatchOutcome, IterationEdits, LoopLevels } from '../run/loop-level
 import type { Run } from '../run/run.ts'
 import type { Batch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
-import { addAll, addResults, askFor, loopResponse, resultOf, settleCalls } from './transcript.ts'
+import {
+  addAll,
+  addResults,
+  askFor,
+  directAnswer,
+  loopResponse,
+  resultOf,
+  settleCalls,
+} from './transcript.ts'
 
 /** Input of the loop besides the run. */
 export interface LoopInput {
@@ -275,7 +283,7 @@ class FunctionLoop {
     const run = this.#run
     this.#working = undefined
     run.messages.execute(none)
-    const { results, pending, terminates, direct } = outcome
+    const { results, pending, terminates } = outcome
     const waits = pending.length > 0 || outcome.interrupted
     askFor(run, id, pending, batch.waiting)
     addResults(run, results, id, outcome)
@@ -286,8 +294,9 @@ class FunctionLoop {
     if (terminates?.code === 'budget_exhausted') return this.endedBy(terminates)
     if (terminates !== undefined) return endingOf(terminates)
     if (run.stopped !== undefined) return this.#stop([])
-    if (direct !== undefined) {
-      await this.#say(toChatResponse({ messages: direct.contents }, run.ids))
+    const contents = directAnswer(run, id)
+    if (contents !== undefined) {
+      await this.#say(toChatResponse({ messages: contents }, run.ids))
       return { status: 'completed', reason: 'return_direct' }
     }
     const { toolChoice } = batch.requested ?? this.#options

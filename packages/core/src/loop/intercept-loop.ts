@@ -428,5 +428,4 @@ const nothing: BatchOutcome = {
   failed: false,
   terminates: undefined,
   interrupted: false,
-  direct: undefined,
 }

@@ -4,12 +4,18 @@ import { describe, expect, it } from 'vitest'
 import type { FunctionInvocationConfiguration, FunctionResult, Middleware } from '../index.ts'
 import {
   Agent,
+  agentMiddleware,
+  agentTool,
+  chatMiddleware,
   functionMiddleware,
+  GuardrailTripped,
   LamellaError,
+  MiddlewareTermination,
   outcomeOf,
   textOf,
   tool,
   ToolError,
+  withMiddleware,
 } from '../index.ts'
 import { failureOf, modes, outline, play, resultsOf } from './loop-invariant.test-helper.ts'
 
@@ -392,5 +398,69 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
     const error = await failureOf(play(agent, 'Go', { stream }))
 
     expect([error.message, ran]).toEqual(['no policy', []])
+  })
+})
+
+describe.each(modes)('the end of another run inside a tool, $name', ({ stream }) => {
+  const blocking = agentMiddleware('strict', async (_, callNext) => {
+    await callNext()
+    throw new GuardrailTripped({
+      guardrail: 'strict',
+      level: 'agent',
+      stage: 'output',
+      category: 'c',
+      message: 'I may not say that.',
+    })
+  })
+  const sub = new Agent({
+    name: 'sub',
+    client: scriptedClient(() => 'A secret.'),
+    onBlock: 'throw',
+    middleware: blocking,
+  })
+  const stopped = withMiddleware(
+    scriptedClient(() => 'A secret.'),
+    chatMiddleware('stop', () => {
+      throw new MiddlewareTermination('closed')
+    }),
+  )
+  const ask = (execute: () => Promise<unknown>) => tool({ name: 'sub', description: '', execute })
+
+  it.each([
+    [
+      'a sub-agent is blocked',
+      agentTool(sub, { description: '' }),
+      undefined,
+      'I may not say that.',
+    ],
+    [
+      'a run by hand is blocked',
+      ask(() => sub.run('Hi')),
+      'tool_failed',
+      'Error: Function failed. A run that it started ended as blocked.',
+    ],
+    [
+      'a model call is terminated',
+      ask(() => stopped.getResponse('Hi')),
+      'tool_failed',
+      'Error: Function failed. A run that it started ended as terminated.',
+    ],
+  ])('%s: the call has a result, and the run continues', async (_, sub, code, read) => {
+    const client = scriptedClient([callFunction('sub', { task: 'Ask.' }, 'c1'), 'No answer.'])
+
+    const { response } = await play(new Agent({ client, tools: [sub] }), 'Go', { stream })
+
+    const [result] = resultsOf(response.messages)
+    expect([result?.error?.code, textOf(result!.contents)]).toEqual([code, read])
+    expect(response).toMatchObject({ status: 'completed', text: 'No answer.' })
+  })
+
+  it('what the tool itself throws to end the run ends it', async () => {
+    const closed = ask(() => Promise.reject(new MiddlewareTermination('closed')))
+    const client = scriptedClient([callFunction('sub', {}, 'c1')])
+
+    const { response } = await play(new Agent({ client, tools: [closed] }), 'Go', { stream })
+
+    expect(response).toMatchObject({ status: 'terminated', reason: 'closed' })
   })
 })

@@ -6,7 +6,7 @@ import type {
   MiddlewareInput,
   RunEvent,
 } from '../index.ts'
-import { Agent, functionMiddleware, tool } from '../index.ts'
+import { Agent, agentTool, functionMiddleware, tool } from '../index.ts'
 import { failureOf, modes, outline, play, resultsOf } from './loop-invariant.test-helper.ts'
 
 describe.each(modes)('a tool that is a generator, $name', ({ stream }) => {
@@ -189,6 +189,36 @@ describe('progress in a stream', () => {
     expect(clock.sleeping).toBe(1)
     await clock.advance(1000)
     await iterator.return?.()
+  })
+
+  it('is as far ahead as its reader asks, also in a sub-agent', async () => {
+    let made = 0
+    const count = tool({
+      name: 'count',
+      description: '',
+      execute: async function* () {
+        for (; made < 1000; made++) yield made
+        return 'done'
+      },
+    })
+    const counter = new Agent({
+      name: 'counter',
+      client: scriptedClient([callFunction('count', {}, 'c2'), 'Done.']),
+      tools: [count],
+    })
+    const client = scriptedClient([callFunction('counter', { task: 'Count.' }, 'c1'), 'Done.'])
+    const agent = new Agent({ client, tools: [agentTool(counter, { description: '' })] })
+    let read = 0
+    let lead = 0
+
+    for await (const { event } of agent.run('Go', { stream: true })) {
+      if (event?.type !== 'tool-progress') continue
+      for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+      lead = Math.max(lead, made - ++read)
+    }
+
+    expect(read).toBe(1000)
+    expect(lead).toBeLessThan(10)
   })
 
   it('comes between the call and its result', async () => {

@@ -177,7 +177,6 @@ class BatchWork {
     const ends = terminates !== undefined || run.stopped !== undefined
     const results: FunctionResultContent[] = []
     let failed = false
-    let direct: FunctionResult | undefined
     for (let at = 0; at < calls.length; at++) {
       const call = calls[at]!
       const outcome = outcomes[this.#firstAt.get(callKey(call))!] ?? (ends ? cancelled : undefined)
@@ -185,13 +184,12 @@ class BatchWork {
       const { error } = outcome.result
       results.push(resultOf(call, outcome.result))
       if (error !== undefined) failed ||= countsAsError.has(error.code)
-      else if (run.tools.returnsDirect(call.name)) direct = outcome.result
     }
     const executed = this.#executed
     const interrupted = this.#interrupted && !ends
     // Pending requests end with the run.
     const pending = ends ? [] : this.#pending
-    return { results, pending, executed, failed, terminates, interrupted, direct }
+    return { results, pending, executed, failed, terminates, interrupted }
   }
 }
 

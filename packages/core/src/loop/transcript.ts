@@ -1,4 +1,5 @@
 import { LamellaError } from '../base/lamella-error.ts'
+import { none } from '../base/none.ts'
 import type { AgentResponse, PendingRequest, RunEnding } from '../contract/outcome.ts'
 import { callAddress, callGroup, isSameCall } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -9,15 +10,18 @@ import type {
   FunctionResultContent,
 } from '../messages/content.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
+import { matchResults } from '../messages/match-results.ts'
 import type { Message } from '../messages/message.ts'
+import { withAuthor } from '../messages/message.ts'
 import type { Run } from '../run/run.ts'
 
 /** Adds messages to the conversation of a run, and to what the caller sees of it. */
 export function addAll(
   run: Run,
-  messages: readonly Message[],
+  given: readonly Message[],
   kind: 'messages' | 'response' = 'messages',
 ): void {
+  const messages = withAuthor(given, run.agentName)
   run.journal.record({ kind, messages })
   if (!run.sink.streaming) return
   for (const { id: messageId, ...rest } of messages) run.sink.push({ ...rest, messageId })
@@ -50,12 +54,26 @@ export function addResults(
     id: run.ids.createId('msg'),
     role: 'tool',
     contents: results,
+    ...(run.agentName !== undefined && { authorName: run.agentName }),
     ...(isLate && { metadata: { recordedAfter: all.at(-1)!.id } }),
   }
   journal.record({ kind: 'results', at, message, executed, failed })
   if (!sink.streaming || !isShown) return
   const { id: messageId, ...rest } = message
   sink.push({ ...rest, messageId })
+}
+
+/** The content of the last result in a group that is the answer of the run, also if it came before a pause. */
+export function directAnswer(
+  { tools, messages: { all } }: Run,
+  groupId: string,
+): FunctionResultContent['contents'] | undefined {
+  const { functionCalls } = contentFields(callGroup(all, groupId)?.messages ?? none)
+  const direct = functionCalls.filter(({ name }) => tools.returnsDirect(name))
+  if (direct.length === 0) return undefined
+  const { results } = matchResults(all)
+  const found = direct.flatMap((call) => results.get(call) ?? [])
+  return found.findLast((result) => result !== undefined && result.error === undefined)?.contents
 }
 
 /** Returns the content that the model reads as the result of a call. */

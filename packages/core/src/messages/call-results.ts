@@ -1,4 +1,5 @@
 import { none } from '../base/none.ts'
+import { contentFields } from './chat-response.ts'
 import type { Content, FunctionCallContent, FunctionResultContent } from './content.ts'
 import { errorResult } from './function-result.ts'
 import { matchResults } from './match-results.ts'
@@ -67,11 +68,15 @@ export function callGroup(all: readonly Message[], messageId: string): CallGroup
   let end = last + 1
   while (end < all.length && isAnswer(all[end]!)) end++
   const messages = all.slice(first, last + 1)
-  const missing = unpaired(all)
-  const open = messages.flatMap(({ contents }) =>
-    contents.filter((content) => content.type === 'function-call' && missing.has(content)),
-  ) as FunctionCallContent[]
-  return { id: all[last]!.id, messages, open, end }
+  return {
+    id: all[last]!.id,
+    messages,
+    end,
+    get open() {
+      const missing = unpaired(all)
+      return contentFields(messages).functionCalls.filter((call) => missing.has(call))
+    },
+  }
 }
 
 /** The group with a call like this one that has no result yet. */

@@ -75,6 +75,18 @@ export function toMessages(
   return messages
 }
 
+/** Names the author of messages that an agent has made, where nobody is named. */
+export function withAuthor(
+  messages: readonly Message[],
+  authorName: string | undefined,
+): readonly Message[] {
+  if (authorName === undefined) return messages
+  const isUnnamed = ({ role, authorName: given }: Pick<Message, 'role' | 'authorName'>): boolean =>
+    given === undefined && (role === 'assistant' || role === 'tool')
+  if (!messages.some(isUnnamed)) return messages
+  return messages.map((entry) => (isUnnamed(entry) ? { ...entry, authorName } : entry))
+}
+
 /** The text parts of a message, joined without a separator. */
 export function messageText(of: Message): string {
   return textOf(of.contents)

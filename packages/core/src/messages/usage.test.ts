@@ -10,6 +10,16 @@ test('counts are added, those of zero too', () => {
   expect(addUsage({ inputTokens: 1 }, undefined)).toEqual({ inputTokens: 1 })
 })
 
+test('a total is the total, also of calls that reported only input and output', () => {
+  const told = { inputTokens: 10, outputTokens: 5, totalTokens: 15 }
+  const untold = { inputTokens: 1000, outputTokens: 500 }
+
+  expect(addUsage(untold, told).totalTokens).toBe(1515)
+  expect(addUsage(told, untold).totalTokens).toBe(1515)
+  expect(addUsage(untold, untold).totalTokens).toBeUndefined()
+  expect(usageSince(addUsage(untold, told), untold)).toEqual(told)
+})
+
 test.each([-1, 2 ** 53, Infinity, NaN, '1', null, undefined])('%o is no count', (value) => {
   expect(addUsage({ inputTokens: 1 }, { inputTokens: value as never })).toEqual({ inputTokens: 1 })
 })

@@ -17,18 +17,28 @@ export interface Usage {
 
 /**
  * Adds two counts, counter by counter. Counters of the second that are no count are ignored: no number,
- * negative, or above `Number.MAX_SAFE_INTEGER`. So no response gives back what others have used.
+ * negative, or above `Number.MAX_SAFE_INTEGER`. So no response gives back what others have used. A total is one of
+ * all: input and output count for it where no total was reported.
  */
 export function addUsage(left: Usage, right: Usage | undefined): Usage {
   if (right === undefined) return left
   const sum: Record<string, number | undefined> = { ...left }
   for (const counter in right) {
     const value = right[counter]
-    if (typeof value === 'number' && value >= 0 && value < 2 ** 53) {
-      sum[counter] = (sum[counter] ?? 0) + value
-    }
+    if (isCount(value)) sum[counter] = (sum[counter] ?? 0) + value
   }
+  if (isCount(sum['totalTokens'])) sum['totalTokens'] = totalOf(left) + totalOf(right)
   return sum
+}
+
+/** The tokens of input and output, also of a call that reported no total. */
+function totalOf({ inputTokens, outputTokens, totalTokens }: Usage): number {
+  if (isCount(totalTokens)) return totalTokens
+  return (isCount(inputTokens) ? inputTokens : 0) + (isCount(outputTokens) ? outputTokens : 0)
+}
+
+function isCount(value: number | undefined): value is number {
+  return typeof value === 'number' && value >= 0 && value < 2 ** 53
 }
 
 /**
@@ -39,8 +49,7 @@ export function laterUsage(before: Usage, later: Usage): Usage {
   const known: Record<string, number | undefined> = { ...before }
   for (const counter in later) {
     const value = later[counter]
-    const isCount = typeof value === 'number' && value > 0 && value < 2 ** 53
-    if (known[counter] === undefined || isCount) known[counter] = value
+    if (known[counter] === undefined || (isCount(value) && value > 0)) known[counter] = value
   }
   return known
 }
@@ -49,7 +58,8 @@ export function laterUsage(before: Usage, later: Usage): Usage {
 export function usageSince(now: Usage, before: Usage): Usage {
   const used: Record<string, number> = {}
   for (const counter in now) {
-    const count = (now[counter] ?? 0) - (before[counter] ?? 0)
+    const known = before[counter] ?? (counter === 'totalTokens' ? totalOf(before) : 0)
+    const count = (now[counter] ?? 0) - known
     if (count !== 0) used[counter] = count
   }
   return used

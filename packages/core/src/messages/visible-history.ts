@@ -1,10 +1,12 @@
 import { unpaired } from './call-results.ts'
+import { matchResults } from './match-results.ts'
 import type { Content } from './content.ts'
 import type { Message } from './message.ts'
 
 /**
  * Returns the conversation as a model may see it: without approval requests and responses, without
- * calls that have no result yet and without results that have no call.
+ * calls that have no result yet and without results that have no call. Results that follow each other are in
+ * the order of their calls.
  */
 export function visibleHistory(messages: readonly Message[]): readonly Message[] {
   if (isPlain(messages)) return messages
@@ -17,7 +19,30 @@ export function visibleHistory(messages: readonly Message[]): readonly Message[]
     // Reasoning is removed together with the call that follows it.
     else if (entry.role === 'assistant') while (isThought(visible.at(-1))) visible.pop()
   }
-  return visible
+  return inOrder(visible)
+}
+
+/** Results that came one at a time stand in one message, the last one, where they are not in the order of the calls. */
+function inOrder(messages: readonly Message[]): readonly Message[] {
+  const results = [...matchResults(messages).results.values()].flat()
+  const places = new Map(results.map((result, at) => [result as Content | undefined, at]))
+  const placeOf = (part: Content | undefined): number => places.get(part) ?? -1
+  const ordered: Message[] = []
+  for (let entry of messages) {
+    for (;;) {
+      const before = ordered.at(-1)
+      const isLate =
+        entry.role === 'tool' &&
+        before?.role === 'tool' &&
+        placeOf(entry.contents[0]) < placeOf(before.contents.at(-1))
+      if (!isLate) break
+      const contents = [...before.contents, ...entry.contents]
+      entry = { ...entry, contents: contents.toSorted((a, b) => placeOf(a) - placeOf(b)) }
+      ordered.pop()
+    }
+    ordered.push(entry)
+  }
+  return ordered
 }
 
 /** Recognizes the common case quickly: calls, and their results in the next message. */

@@ -406,20 +406,24 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
     expect(client.requests).toHaveLength(2)
   })
 
-  it('a run that an agent middleware repeats without the call has nothing pending', async () => {
-    const { client, tools } = make([gated('c1'), 'Without it.'])
-    const seen: number[] = []
-    const again = agentMiddleware('again', async (context, callNext) => {
-      seen.push((await callNext()).pending.length)
-      context.tools = []
-      seen.push((await callNext()).pending.length)
+  it('an agent middleware that runs everything once more meets the same pause', async () => {
+    const { client, ran, session, tools } = make([gated('c1'), 'Done.'])
+    const again = agentMiddleware('again', async (_, callNext) => {
+      const first = await callNext()
+      if (first.status === 'paused') await callNext()
     })
     const agent = new Agent({ client, tools, middleware: again })
 
-    const { response } = await play(agent, 'Go', { stream })
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+    const { response } = await play(agent, [], {
+      answers: answer(asked.pending[0]?.id, true),
+      session,
+      stream,
+    })
 
-    expect(response).toMatchObject({ status: 'completed', text: 'Without it.' })
-    expect(seen).toEqual([1, 0])
+    expect(asked).toMatchObject({ status: 'paused', pending: [{ kind: 'approval' }] })
+    expect([ran, response.text]).toEqual([['c1'], 'Done.'])
+    expect(client.requests).toHaveLength(2)
   })
 
   it('an agent middleware that runs everything once more does not execute an approved call again', async () => {

@@ -144,8 +144,7 @@ describe.each(modes)('approvals without a session, $name', ({ stream }) => {
     expect(outline(client.requests[1]!.messages)).toEqual([
       'user: Go',
       'assistant: look(c1), pay(c2), look(c3)',
-      'tool: c1 = , c3 = ',
-      'tool: c2 = paid 2',
+      'tool: c1 = , c2 = paid 2, c3 = ',
     ])
   })
 

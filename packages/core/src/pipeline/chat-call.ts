@@ -287,7 +287,7 @@ async function streamed(
     const transforms = call.open(
       Infinity,
       fold,
-      ownIds(() => run.messages.all, run.ids),
+      ownIds(() => run.messages.all, run.ids, run.agentName),
     )
     run.gather(fold)
     await run.sink.drive(source, transforms)

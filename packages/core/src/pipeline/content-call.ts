@@ -5,6 +5,7 @@ import { withoutPartial } from '../contract/provider-error.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { contentFields } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
+import { withAuthor } from '../messages/message.ts'
 import { normalizeResponse } from '../messages/normalize-response.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import type { Run } from '../run/run.ts'
@@ -152,10 +153,10 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
     })
   }
 
-  /** Gives the messages of a result new ids if the conversation has theirs. */
+  /** Gives the messages of a result new ids if the conversation has theirs, and an author. */
   protected withOwnIds(result: Result): Result {
-    const { ids } = this.run
-    const named = withOwnIds(result.messages, this.takenIds, ids)
+    const { agentName, ids } = this.run
+    const named = withAuthor(withOwnIds(result.messages, this.takenIds, ids), agentName)
     const messages = withOwnCalls(named, ids)
     if (messages === result.messages) return result
     const { functionCalls } = messages === named ? result : contentFields(messages)

@@ -13,10 +13,12 @@ import { CallView, defineInputs } from './compose.ts'
 import { copyPlain } from '../base/plain-data.ts'
 import { isThenable, onAbort } from '../base/promises.ts'
 import { callLater } from '../base/timers.ts'
+import { unlessAborted } from '../base/waits.ts'
 import { formatIssues, validate } from '../base/validate.ts'
-import { isPause } from '../contract/control-flow.ts'
+import { exitOf, isPause } from '../contract/control-flow.ts'
 import { isTermination } from '../contract/termination.ts'
 import { saveStep } from '../pausing/checkpoint.ts'
+import { outcomeOf } from '../run/failed-outcome.ts'
 
 /** One call that is ready to run: its arguments fit the schema. */
 export interface PreparedCall {
@@ -243,7 +245,8 @@ async function finish(context: FunctionView, tool: Tool): Promise<void> {
     // Also for a value that is there, so that a middleware that does not wait for its call is always found.
     value = await execute(context, tool)
     if (context.late !== undefined) throw lateEdit(tool, context.late)
-  } catch (error) {
+  } catch (thrown) {
+    const error = isTermination(thrown) && outcomeOf(thrown) !== undefined ? ended(thrown) : thrown
     const isOfTool = !isTermination(error) && !isPause(error)
     if (isOfTool && !call.progressFailed) call.toolFault = { error }
     throw error
@@ -253,6 +256,11 @@ async function finish(context: FunctionView, tool: Tool): Promise<void> {
   call.finish(result, true)
   run.journal.record({ kind: 'tool', address: prepared.address, result })
   if (run.keepsSteps) await saveStep(run)
+}
+
+/** The end of another run, which the tool has started, is no end of this one. */
+function ended(cause: MiddlewareTermination): ToolError {
+  return new ToolError(`A run that it started ended as ${exitOf(cause)}.`, { cause })
 }
 
 function lateEdit({ name }: Tool, input: string): MiddlewareContractError {
@@ -327,6 +335,9 @@ async function drainGenerator(
         data: { callId, name: tool.name, value },
         public: tool.publicProgress === true,
       })
+      // The consumer's pull is the backpressure, as for updates of a model.
+      const lag = context.call.run.sink.caughtUp()
+      if (lag !== undefined) await unlessAborted(signal, lag)
     }
   } finally {
     await generator.return?.(undefined)

@@ -151,3 +151,20 @@ test('no update has an id that the conversation has, not even one without conten
   expect(read.updates.map(({ messageId }) => messageId)).toEqual([own, own])
   expect(new Set(read.updates.map(({ messageId }) => messageId)).size).toBe(1)
 })
+
+test('a message whose id comes after its usage has it, streamed and plain', async () => {
+  const updates: AgentResponseUpdate[] = [
+    { contents: [{ type: 'usage', usage: { inputTokens: 1 } }] },
+    { role: 'assistant', messageId: 'm1', contents: [text('Hello.')] },
+    { contents: [], finishReason: 'stop' },
+  ]
+  const agent = new Agent({ client: scriptedClient([{ updates }, foldUpdates(updates)]) })
+
+  const streamed = await agent.run('Hello', { stream: true }).finalResponse()
+  const plain = await agent.run('Hello')
+
+  expect([streamed, plain].map(({ messages }) => messages.map(({ id }) => id))).toEqual([
+    ['m1'],
+    ['m1'],
+  ])
+})

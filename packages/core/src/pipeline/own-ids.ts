@@ -48,11 +48,12 @@ function renamed(
 
 /**
  * Does the same with the updates of a model call. An update without an id belongs to the message before it,
- * unless its role differs.
+ * unless its role differs. The first update of a message names its author.
  */
 export function ownIds(
   taken: () => readonly Message[],
   ids: IdSource,
+  authorName?: string,
 ): UpdateTransformer<AgentResponseUpdate> {
   const { createId } = ids
   const calls = new OwnCalls(ids)
@@ -68,10 +69,11 @@ export function ownIds(
         controller.enqueue(update)
         return
       }
-      if (messageId === '' && contents.length === 0) {
+      if (messageId === '' && contents.every(({ type }) => type === 'usage')) {
         controller.enqueue(update)
         return
       }
+      const before = open
       const known = messageId === '' ? open : named.get(messageId)
       const isOpen = open !== undefined && (role ?? open.role) === open.role
       if (known !== undefined && (role ?? known.role) === known.role) open = known
@@ -82,7 +84,9 @@ export function ownIds(
       named.set(messageId, open!)
       last = messageId
       const { id } = open!
-      controller.enqueue(id === messageId ? update : { ...update, messageId: id })
+      const isFirst = authorName !== undefined && open !== before
+      if (id === messageId && !isFirst) controller.enqueue(update)
+      else controller.enqueue({ ...(isFirst && { authorName }), ...update, messageId: id })
     },
   }
 }

@@ -123,10 +123,6 @@ export class LiveTools implements RunTools {
     this.#returnDirect = new Map(this.#returnDirect).set(name, value)
   }
 
-  /**
-   * Returns true if the tool's result is the answer of the run: the last override, else the tool's
-   * `returnDirect`.
-   */
   returnsDirect(name: string): boolean {
     const tool = this.get(name)
     return (

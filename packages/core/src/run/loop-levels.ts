@@ -4,7 +4,6 @@ import type { PendingRequest, RunEnding } from '../contract/outcome.ts'
 import type { MiddlewareTermination } from '../contract/termination.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import type { FunctionCallContent, FunctionResultContent } from '../messages/content.ts'
-import type { FunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 
 /** Outcome of the tool calls of one response. */
@@ -18,8 +17,6 @@ export interface BatchOutcome {
   readonly terminates: MiddlewareTermination | undefined
   /** A middleware paused the run. */
   readonly interrupted: boolean
-  /** Result of a tool with `returnDirect`, the answer of the run. */
-  readonly direct: FunctionResult | undefined
 }
 
 /** Input of an iteration, as its middleware finds it. */

@@ -2,9 +2,16 @@ import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { FunctionInvocationContext, LamellaError, Middleware } from '../index.ts'
-import { Agent, chatMiddleware, functionMiddleware, hostedTool, tool } from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  functionMiddleware,
+  hostedTool,
+  tool,
+} from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
-import { modes, outline, play } from '../loop/loop-invariant.test-helper.ts'
+import { modes, outline, play, playOn } from '../loop/loop-invariant.test-helper.ts'
 
 describe.each(modes)('tools that come and go in a run, $name', ({ stream }) => {
   const named = (
@@ -255,5 +262,52 @@ describe.each(modes)('returnDirect, $name', ({ stream }) => {
 
     expect(response.text).toBe('The answer.')
     client.assertDone()
+  })
+
+  it('is the answer also if another call of the batch waits, and its result came before the pause', async () => {
+    const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+    const { agent: plain, client } = make([[answer(), callFunction('pay', {}, 'c2')]])
+    const agent = new Agent({ client, tools: [...plain.tools, pay] })
+    const { response: paused } = await play(agent, 'Go', { stream })
+
+    const { response } = await playOn(
+      agent,
+      paused.checkpoint,
+      { [paused.pending[0]!.id]: true },
+      { stream },
+    )
+
+    expect(response).toMatchObject({ reason: 'return_direct', text: 'The answer.' })
+    client.assertDone()
+  })
+
+  it('what the run says about it can be read, and holds after a pause', async () => {
+    const read: boolean[] = []
+    const pay = tool({
+      name: 'pay',
+      description: '',
+      approval: 'always',
+      execute: (_, { tools }) => {
+        read.push(tools.returnsDirect('pay'))
+        return 'paid'
+      },
+    })
+    const direct = agentMiddleware('direct', async ({ run }, callNext) => {
+      if (run.iteration === 0) run.tools.setReturnDirect('pay', true)
+      await callNext()
+    })
+    const client = scriptedClient([callFunction('pay', {}, 'c1')])
+    const agent = new Agent({ client, tools: [pay], middleware: direct })
+    const { response: paused } = await play(agent, 'Go', { stream })
+
+    const { response } = await playOn(
+      agent,
+      paused.checkpoint,
+      { [paused.pending[0]!.id]: true },
+      { stream },
+    )
+
+    expect(read).toEqual([true])
+    expect(response).toMatchObject({ reason: 'return_direct', text: 'paid' })
   })
 })

@@ -51,6 +51,8 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   #asked: Drive<Update> | undefined
   /** Incremented when the pull no longer waits for what it waited for, so that a late result is ignored. */
   #generation = 0
+  /** Wait until the consumer has what was pushed. */
+  #lagging: (() => void)[] = []
   #waiting: ((next: Promise<IteratorResult<Update>>) => void)[] | undefined
   #over: { readonly failure: Failure | undefined } | undefined
   #last: Promise<IteratorResult<Update>> | undefined
@@ -89,6 +91,11 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   push(update: Update): void {
     this.#inbox.added.push({ update, outer: this.outer })
     this.#wake()
+  }
+
+  caughtUp(): Promise<void> | undefined {
+    const isQueued = this.#inbox.some(() => true) || this.#out.some(() => true)
+    return isQueued ? new Promise((done) => this.#lagging.push(done)) : undefined
   }
 
   get released(): boolean {
@@ -166,8 +173,12 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
     }
     const pushed = this.#inbox.take()
     const drive = this.#drive
-    if (pushed !== undefined) this.#takeIn(pushed)
-    else if (drive !== undefined) this.#ask(drive)
+    if (pushed !== undefined) {
+      this.#takeIn(pushed)
+      return
+    }
+    for (const done of this.#lagging.splice(0)) done()
+    if (drive !== undefined) this.#ask(drive)
     else if (this.#over !== undefined) this.#conclude((this.#last ??= this.#finish()))
   }
 

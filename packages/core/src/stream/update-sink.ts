@@ -18,6 +18,8 @@ export interface UpdateSink<Update extends StreamUpdate> {
   push(update: Update): void
   /** True once content has reached the consumer or is queued for it. */
   readonly released: boolean
+  /** Resolves when the consumer asks for more than what was pushed. Undefined if it waits already. */
+  caughtUp(): Promise<void> | undefined
   /** Closes the running source, if there is one: its drive rejects. */
   breakOff(error: unknown): void
 }
@@ -62,5 +64,6 @@ export class NullSink<Update extends StreamUpdate> implements UpdateSink<Update>
   }
 
   push(): void {}
+  caughtUp(): undefined {}
   breakOff(): void {}
 }

@@ -14,17 +14,17 @@ import { describe, expect, it } from 'vitest'
 import { guardrail } from './guardrail.ts'
 import type { Verdict } from './verdict.ts'
 
-const secret = 'The code is 4711.'
+const secret = 'The code is xyzzy.'
 
 const noCodes = (action: Verdict['action'], options = {}) =>
   guardrail({
     name: 'no-codes',
     applyTo: ['output'],
     check: ({ text }) => {
-      const at = text.indexOf('4711')
+      const at = text.indexOf('xyzzy')
       if (at < 0) return { action: 'allow' }
       if (action !== 'replace') return { action }
-      return { action, replacement: '****', spans: [{ start: at, end: at + 4 }] }
+      return { action, replacement: '****', spans: [{ start: at, end: at + 5 }] }
     },
     ...options,
   })
@@ -134,7 +134,7 @@ describe.each([{ stream: false }, { stream: true }])(
     it.each(ways)('is there without a guardrail: %s', async (...way) => {
       const { response } = await outcomeOf(mode, [], way)
 
-      expect(response.text).toContain('4711')
+      expect(response.text).toContain('xyzzy')
     })
 
     it.each(ways)('is judged before anybody reads it: %s', async (...way) => {
@@ -143,8 +143,8 @@ describe.each([{ stream: false }, { stream: true }])(
 
         expect(blocked.response.status).toBe('blocked')
         expect(blocked.response.block).toMatchObject({ guardrail: 'no-codes', stage: 'output' })
-        expect(blocked.seen + said(blocked.response.messages)).not.toContain('4711')
-        expect(said(blocked.session.messages)).not.toContain('4711')
+        expect(blocked.seen + said(blocked.response.messages)).not.toContain('xyzzy')
+        expect(said(blocked.session.messages)).not.toContain('xyzzy')
       }
     })
 
@@ -152,8 +152,8 @@ describe.each([{ stream: false }, { stream: true }])(
       const replaced = await outcomeOf(mode, noCodes('replace'), way)
 
       expect(replaced.response.text).toContain('The code is ****.')
-      expect(replaced.seen + said(replaced.response.messages)).not.toContain('4711')
-      expect(said(replaced.session.messages)).not.toContain('4711')
+      expect(replaced.seen + said(replaced.response.messages)).not.toContain('xyzzy')
+      expect(said(replaced.session.messages)).not.toContain('xyzzy')
     })
 
     it.each(ways)('is only reported in shadow mode: %s', async (...way) => {
@@ -161,7 +161,7 @@ describe.each([{ stream: false }, { stream: true }])(
       const onEvent = (event: unknown): void => void events.push(event)
       const { response } = await outcomeOf(mode, noCodes('block', { mode: 'shadow', onEvent }), way)
 
-      expect(response.text).toContain('4711')
+      expect(response.text).toContain('xyzzy')
       expect(events).toContainEqual(expect.objectContaining({ status: 'shadow' }))
     })
 
@@ -179,7 +179,7 @@ describe.each([{ stream: false }, { stream: true }])(
       const { response, seen } = await outcomeOf(mode, noCodes('block'), way)
 
       expect(response.status).toBe('blocked')
-      expect(seen).not.toContain('4711')
+      expect(seen).not.toContain('xyzzy')
     })
   },
 )

@@ -67,7 +67,7 @@ export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
     const checkInput = inputGuardrail(check, { stages: inputs, messages, roles })
     const callGuarded = outputGuardrail(check, { stages: outputs, stream, maxRetries })
     // Nobody can be asked again for an answer that no model gave.
-    const guardAnswer = outputGuardrail(check, { stages: outputs, stream, maxRetries: 0 })
+    const judgeAnswer = outputGuardrail(check, { stages: outputs, stream, maxRetries: 0 })
 
     const processAnswer = async (context: ChatContext, callNext: () => Promise<unknown>) => {
       const place: GuardrailPlace = {
@@ -76,7 +76,7 @@ export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
         side: 'output',
         replaced: 'replaced',
       }
-      if (await check.applies(place, outputs[0]!)) await guardAnswer(context, place, callNext)
+      if (await check.applies(place, outputs[0]!)) await judgeAnswer(context, place, callNext)
       else await callNext()
     }
 

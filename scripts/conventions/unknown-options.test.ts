@@ -7,6 +7,7 @@ import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/in
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { lifecycle } from '../../packages/lifecycle/src/index.ts'
 import { sessions, whenStored } from '../../packages/store/src/index.ts'
+import { namedClients } from '../../packages/clients/src/index.ts'
 import { GoogleChatClient } from '../../packages/google/src/index.ts'
 import {
   azureContentSafety,
@@ -153,6 +154,7 @@ const rows: Readonly<Record<string, Row>> = {
   ],
   memoryStore: [memoryStore, 'MemoryStoreOptions'],
   modelArmor: [modelArmor, 'ModelArmorOptions'],
+  namedClients: [namedClients, 'NamedClientsOptions'],
   nemoModeration: [nemoModeration, 'ChatModeratorOptions'],
   onTopic: [(options: object) => onTopic({ topics: ['a'], ...options }), 'OnTopicOptions'],
   presidio: [presidio, 'PresidioOptions'],
@@ -205,7 +207,7 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 const own =
-  /^(middleware-|guardrail(-|$)|store(-|$)|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$)/
+  /^(middleware-|guardrail(-|$)|store(-|$)|clients$|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$)/
 const packages = globSync('packages/*').map((folder) => folder.slice('packages/'.length))
 const typesOf = new Map(packages.map((name) => [name, declarations(sourcesOf(name))]))
 

@@ -27,7 +27,7 @@ function play({ creation, use }: Refusals = {}, more = {}) {
     ...('vertex' in more ? {} : { apiKey: 'k' }),
     model: 'gemini-3-flash',
     fetch: async (url, init) => {
-      const { pathname } = new URL(String(url))
+      const { pathname } = new URL(new Request(url).url)
       const body: Body = JSON.parse(init?.body as string)
       const number = sent.push({ path: pathname, body })
       if (!pathname.endsWith('cachedContents')) {

@@ -1,4 +1,11 @@
-import { Agent, createSession, ProviderError, text, tool } from '../../packages/core/src/index.ts'
+import {
+  Agent,
+  ProviderError,
+  createSession,
+  jsonSchema,
+  text,
+  tool,
+} from '../../packages/core/src/index.ts'
 import { fallback } from '../../packages/middleware-fallback/src/index.ts'
 import { models } from '../../packages/models/src/index.ts'
 import { callFunction, scriptedClient } from '../../packages/testing/src/index.ts'
@@ -47,7 +54,11 @@ it('never exceeds the window of any model in 300 turns, and keeps what the curre
   const lookUp = tool({
     name: 'look_up',
     description: 'Looks something up.',
-    parameters: { type: 'object', properties: { about: { type: 'string' } }, required: ['about'] },
+    parameters: jsonSchema({
+      type: 'object',
+      properties: { about: { type: 'string' } },
+      required: ['about'],
+    }),
     readOnly: true,
     execute: () => `fact ${turn}: ${'lorem ipsum '.repeat((turn * 37) % 400)}`,
   })

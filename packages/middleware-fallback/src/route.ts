@@ -1,5 +1,5 @@
 import type { ChatContext, ChatMiddleware } from '@lamella/core'
-import { defineState } from '@lamella/core'
+import { defineState, jsonSchema } from '@lamella/core'
 import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
 import {
   checkOptions,
@@ -85,7 +85,7 @@ export function route(options: RouteOptions): ChatMiddleware {
         : defineState({
             name: `route:${name}`,
             initial: () => '',
-            schema: { type: 'string' } as const,
+            schema: jsonSchema<string>({ type: 'string' }),
             scope: sticky,
           }),
     asideMs,

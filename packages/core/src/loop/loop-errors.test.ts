@@ -9,6 +9,7 @@ import {
   chatMiddleware,
   functionMiddleware,
   GuardrailTripped,
+  jsonSchema,
   LamellaError,
   MiddlewareTermination,
   outcomeOf,
@@ -30,7 +31,11 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
     const good = tool({
       name: 'good',
       description: '',
-      parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+      parameters: jsonSchema({
+        type: 'object',
+        properties: { n: { type: 'number' } },
+        required: ['n'],
+      }),
       execute: ({ n }) => {
         ran.push(`good ${String(n)}`)
         return 'fine'

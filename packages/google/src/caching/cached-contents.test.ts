@@ -8,7 +8,7 @@ import { GoogleChatClient } from '../google-chat-client.ts'
 type Body = Readonly<Record<string, any>> // oxlint-disable-line typescript/no-explicit-any -- read by the tests
 
 const hourMs = 3_600_000
-const weather = tool({ name: 'get_weather', description: '', parameters: { type: 'object' } })
+const weather = tool({ name: 'get_weather', description: '' })
 const vertex = { project: 'p', token: async () => 'token' }
 
 beforeEach(() => void vi.useFakeTimers())

@@ -1,4 +1,4 @@
-import { Agent, chatMiddleware, tool, withMiddleware } from '@lamella/core'
+import { Agent, chatMiddleware, jsonSchema, tool, withMiddleware } from '@lamella/core'
 import { models } from '@lamella/models'
 import { scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
@@ -82,7 +82,7 @@ describe('a share of a window', () => {
       const work = tool({
         name: 'work',
         description: 'Works.',
-        parameters: { type: 'object' },
+        parameters: jsonSchema({ type: 'object' }),
         execute: () => 'word '.repeat(500),
       })
       const middleware = contentTruncator({ maxTokens: { share: 0.5, of: windows } })

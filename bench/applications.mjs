@@ -24,7 +24,7 @@ const length = async (pieces) => {
 /** An application on Lamella, with a client of OpenAI from `entry`. */
 const sourceOf = (entry) => `import { Agent, chatMiddleware, tool } from '@lamella/core'
   import { OpenAIChatCompletionsClient } from '${entry}'
-  const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object' }, execute: () => Date.now() })
+  const now = tool({ name: 'now', description: 'The time.', execute: () => Date.now() })
   const note = chatMiddleware('note', async (context, callNext) => { await callNext(); console.log(context.result) })
   const client = new OpenAIChatCompletionsClient({ model: 'm', apiKey: 'none' })
   export const agent = new Agent({ client, tools: [now], middleware: [note] })`

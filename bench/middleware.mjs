@@ -32,7 +32,7 @@ export const middlewares = {
   ],
   'schemaValidator()': [
     'middleware-schema',
-    ({ schemaValidator }) => schemaValidator({ schema: { type: 'object' } }),
+    ({ schemaValidator }, { schema }) => schemaValidator({ schema }),
   ],
   'historyTruncator()': [
     'middleware-truncate',

@@ -1,7 +1,7 @@
 // A chat middleware wraps every model call, including those inside the tool loop. Inner middlewares and the
 // model see the values it assigns; outer middlewares and the caller do not.
 import assert from 'node:assert/strict'
-import { Agent, chatMiddleware, tool } from '@lamella/core'
+import { Agent, chatMiddleware, jsonSchema, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
 const log = chatMiddleware('log', async (context, callNext) => {
@@ -20,7 +20,10 @@ const client = scriptedClient([callFunction('add', { a: 2, b: 3 }), 'Please, it 
 const add = tool({
   name: 'add',
   description: 'Adds two numbers.',
-  parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { a: { type: 'number' }, b: { type: 'number' } },
+  }),
   execute: ({ a, b }) => Number(a) + Number(b),
 })
 

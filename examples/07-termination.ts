@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import {
   Agent,
+  MiddlewareTermination,
   agentMiddleware,
   functionMiddleware,
-  MiddlewareTermination,
+  jsonSchema,
   tool,
 } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
@@ -36,7 +37,7 @@ const client = scriptedClient([callFunction('search', { query: 'Rome' })])
 const search = tool({
   name: 'search',
   description: 'Searches.',
-  parameters: { type: 'object', properties: { query: { type: 'string' } } },
+  parameters: jsonSchema({ type: 'object', properties: { query: { type: 'string' } } }),
   execute: ({ query }) => `3 hits for ${String(query)}`,
 })
 const agent = new Agent({ client, tools: [search], middleware: [outer, closed, enough] })

@@ -1,7 +1,7 @@
 // retry() owns all retries: those of the provider's SDK, of inner middlewares, and of tools that may run twice.
 // In this example, a real server fails twice and an idempotent tool once. The server counts the requests.
 import assert from 'node:assert/strict'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { retry } from '@lamella/middleware-retry'
 import { OpenAIChatCompletionsClient } from '@lamella/openai'
 import { startModelServer } from '@lamella/testing/model-server'
@@ -18,7 +18,11 @@ let calls = 0
 const weather = tool({
   name: 'get_weather',
   description: 'Tells the weather of a city.',
-  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+  }),
   idempotent: true,
   execute: ({ city }) => {
     if (++calls === 1) throw new Error('the weather service hung up')

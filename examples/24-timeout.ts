@@ -2,7 +2,7 @@
 // a model call that does not start in time; the model reads a slow tool as an error.
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { retry, timeout } from '@lamella/middleware-retry'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
@@ -16,7 +16,7 @@ let aborted = false
 const search = tool({
   name: 'slow_search',
   description: 'Searches, slowly.',
-  parameters: { type: 'object', properties: { query: { type: 'string' } } },
+  parameters: jsonSchema({ type: 'object', properties: { query: { type: 'string' } } }),
   execute: async (_, { signal }) => {
     await delay(60_000, undefined, { signal }).catch(() => (aborted = true))
     return 'too late'

@@ -1,7 +1,7 @@
 // fallback() calls the next client when one fails. In this example, the first server fails in the middle of
 // a conversation with tools, and a client of another API continues its history for the rest of the run.
 import assert from 'node:assert/strict'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { fallback } from '@lamella/middleware-fallback'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai'
 import { startModelServer } from '@lamella/testing/model-server'
@@ -14,7 +14,11 @@ await using second = await startModelServer()
 const weather = tool({
   name: 'get_weather',
   description: 'Tells the weather of a city.',
-  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+  }),
   execute: ({ city }) => `sunny in ${String(city)}`,
 })
 const other = new OpenAIChatCompletionsClient({

@@ -1,6 +1,6 @@
 // A run ends when its budget is used up. A sub-agent spends the budget of its caller.
 import assert from 'node:assert/strict'
-import { Agent, agentTool, tool } from '@lamella/core'
+import { Agent, agentTool, jsonSchema, tool } from '@lamella/core'
 import { budget } from '@lamella/middleware-budget'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
@@ -15,7 +15,7 @@ const shared = budget({
 const search = tool({
   name: 'search',
   description: 'Searches the web.',
-  parameters: { type: 'object', properties: { words: { type: 'string' } } },
+  parameters: jsonSchema({ type: 'object', properties: { words: { type: 'string' } } }),
   execute: () => 'Nothing found.',
 })
 // These two agents never end by themselves. Each model call costs 0.6 US cents.

@@ -1,7 +1,7 @@
 // The taint rule needs no model and cannot be deceived: once the conversation contains the result of an
 // untrusted tool, a call that changes something waits for a person, who sees the source of the content.
 import assert from 'node:assert/strict'
-import { Agent, createSession, tool } from '@lamella/core'
+import { Agent, createSession, jsonSchema, tool } from '@lamella/core'
 import { promptInjection } from '@lamella/guardrail-injection'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
@@ -15,7 +15,11 @@ const readPage = tool({
 const sendMail = tool({
   name: 'send_mail',
   description: 'Sends a mail.',
-  parameters: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { to: { type: 'string' } },
+    required: ['to'],
+  }),
   execute: ({ to }) => sent.push(String(to)),
 })
 const mail = (to: string) => callFunction('send_mail', { to })

@@ -1,7 +1,7 @@
 // The model works with placeholders. Tools and the caller get the values; providers, caches of model calls,
 // and middlewares around the tool do not.
 import assert from 'node:assert/strict'
-import { Agent, chatMiddleware, createSession, tool } from '@lamella/core'
+import { Agent, chatMiddleware, createSession, jsonSchema, tool } from '@lamella/core'
 import { pii } from '@lamella/guardrail-pii'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
@@ -9,7 +9,7 @@ const mails: unknown[] = []
 const sendMail = tool({
   name: 'send_mail',
   description: 'Sends a mail.',
-  parameters: { type: 'object', properties: { to: { type: 'string' } } },
+  parameters: jsonSchema({ type: 'object', properties: { to: { type: 'string' } } }),
   execute: (mail) => {
     mails.push(mail)
     return { sent: true, copy: 'archive@example.com' }

@@ -1,18 +1,18 @@
 // A tool that asks before it acts. In a terminal, the example asks you; elsewhere it approves by itself.
 import assert from 'node:assert/strict'
 import { createInterface } from 'node:readline/promises'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
 const sent: string[] = []
 const sendMail = tool({
   name: 'send_mail',
   description: 'Sends a mail.',
-  parameters: {
+  parameters: jsonSchema({
     type: 'object',
     properties: { to: { type: 'string' }, text: { type: 'string' } },
     required: ['to', 'text'],
-  },
+  }),
   approval: ({ arguments: { to } }) => !String(to).endsWith('@example.com'),
   execute: ({ to }) => {
     sent.push(String(to))

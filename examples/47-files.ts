@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { fileValidator } from '@lamella/middleware-files'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
@@ -15,7 +15,11 @@ symlinkSync('/etc', join(root, 'etc'))
 const read = tool({
   name: 'read',
   description: 'Reads a note.',
-  parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { path: { type: 'string' } },
+    required: ['path'],
+  }),
   readOnly: true,
   execute: ({ path }) => readFile(String(path), 'utf8'),
 })

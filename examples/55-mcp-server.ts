@@ -1,6 +1,6 @@
 // An agent as an MCP server, and another agent that calls it. The calling agent's user gives the approval.
 import assert from 'node:assert/strict'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { mcpElicitation, mcpTools } from '@lamella/mcp'
 import { agentServer } from '@lamella/mcp/server'
 import { callFunction, scriptedClient } from '@lamella/testing'
@@ -10,7 +10,11 @@ const refunds: unknown[] = []
 const refund = tool({
   name: 'refund',
   description: 'Refunds an order.',
-  parameters: { type: 'object', properties: { euros: { type: 'number' } }, required: ['euros'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { euros: { type: 'number' } },
+    required: ['euros'],
+  }),
   approval: 'always',
   execute({ euros }) {
     refunds.push(euros)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Agent, memoryStore, tool } from '@lamella/core'
+import { Agent, jsonSchema, memoryStore, tool } from '@lamella/core'
 import { chatService, toNode } from '@lamella/serve'
 import { chatReader } from '@lamella/serve/client'
 import { sseHandler } from '@lamella/serve/sse'
@@ -12,7 +12,7 @@ const paid: unknown[] = []
 const refund = tool({
   name: 'refund',
   description: 'Pays an order back.',
-  parameters: { type: 'object', properties: { euros: { type: 'number' } } },
+  parameters: jsonSchema({ type: 'object', properties: { euros: { type: 'number' } } }),
   approval: 'always',
   execute: (args) => {
     paid.push(args)

@@ -1,13 +1,17 @@
 // withFunctionInvocation() gives any client the tool loop of an agent: getResponse() executes the tools that the
 // model calls, through the chat and function middlewares of the client.
 import assert from 'node:assert/strict'
-import { functionMiddleware, tool, withFunctionInvocation } from '@lamella/core'
+import { functionMiddleware, jsonSchema, tool, withFunctionInvocation } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
 const weather = tool({
   name: 'get_weather',
   description: 'The weather in a city.',
-  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+  }),
   execute: ({ city }) => `sunny in ${String(city)}`,
 })
 const log: string[] = []

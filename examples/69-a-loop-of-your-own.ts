@@ -1,14 +1,24 @@
 // A loop other than the agent's. The three pipelines run middlewares around it, its model calls and its tool
 // calls, as they do for an agent: in both modes, with sessions, state and terminations.
 import assert from 'node:assert/strict'
-import { agentMiddleware, chatMiddleware, functionMiddleware, tool } from '@lamella/core'
+import {
+  agentMiddleware,
+  chatMiddleware,
+  functionMiddleware,
+  jsonSchema,
+  tool,
+} from '@lamella/core'
 import { agentPipeline, chatPipeline, functionPipeline } from '@lamella/core/authoring'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
 const weather = tool({
   name: 'get_weather',
   description: 'The weather in a city.',
-  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+  }),
   execute: ({ city }) => `sunny in ${String(city)}`,
 })
 

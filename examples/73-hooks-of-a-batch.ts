@@ -2,7 +2,7 @@
 // check that takes time, answer for a tool that does not exist, and do something only if the turn succeeded.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { lifecycle } from '@lamella/lifecycle'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
@@ -19,7 +19,7 @@ const hooks = lifecycle({
 const price = tool({
   name: 'price_of',
   description: 'The price of a product.',
-  parameters: { type: 'object', properties: { product: { type: 'string' } } },
+  parameters: jsonSchema({ type: 'object', properties: { product: { type: 'string' } } }),
   execute: ({ product }) => {
     log.push(`price of ${String(product)}`)
     return 12

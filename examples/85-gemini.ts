@@ -1,7 +1,7 @@
 // Gemini with a tool: the signature of its call goes back in its place. A local server answers.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { GoogleChatClient } from '@lamella/google'
 
 const call = {
@@ -32,7 +32,7 @@ const agent = new Agent({
     tool({
       name: 'get_weather',
       description: 'Tells the weather of a city.',
-      parameters: { type: 'object', properties: { city: { type: 'string' } } },
+      parameters: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }),
       execute: ({ city }) => `rain in ${String(city)}`,
     }),
   ],

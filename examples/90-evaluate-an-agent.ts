@@ -1,5 +1,5 @@
 // Cases, checks and scores, and a baseline that tells a change from noise.
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import type { RunRecord } from '@lamella/evals'
 import { calledTool, evaluate, includes, noToolErrors, similarity } from '@lamella/evals'
 import { callFunction, scriptedClient } from '@lamella/testing'
@@ -7,7 +7,11 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 const look = tool({
   name: 'look_up_order',
   description: 'Looks up an order by its number.',
-  parameters: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { id: { type: 'string' } },
+    required: ['id'],
+  }),
   execute: ({ id }) => `order ${String(id)} was sent on Monday`,
 })
 

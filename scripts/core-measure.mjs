@@ -141,7 +141,6 @@ function runsOf(core, middlewaresPerLevel) {
   const now = core.tool({
     name: 'now',
     description: 'Tells the time.',
-    parameters: { type: 'object' },
     execute: () => 'noon',
   })
   const pass = (_, callNext) => callNext()

@@ -10,7 +10,7 @@ import { isMoving, moveBaseline, readBaseline } from './baseline.mjs'
 const applicationOn = (entry) => `
   import { Agent, chatMiddleware, tool } from '@lamella/core'
   import { OpenAIChatClient } from '${entry}'
-  const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object' }, execute: () => Date.now() })
+  const now = tool({ name: 'now', description: 'The time.', execute: () => Date.now() })
   const note = chatMiddleware('note', async (context, callNext) => { await callNext(); console.log(context.result) })
   export const agent = (apiKey) => new Agent({ client: new OpenAIChatClient({ apiKey, model: 'gpt-5-mini' }), tools: [now], middleware: [note] })
 `
@@ -21,7 +21,7 @@ const bundles = [
     goalBytes: 31_000,
     source: `
       import { Agent, chatMiddleware, tool } from '@lamella/core'
-      const now = tool({ name: 'now', description: 'The time.', parameters: { type: 'object' }, execute: () => Date.now() })
+      const now = tool({ name: 'now', description: 'The time.', execute: () => Date.now() })
       const note = chatMiddleware('note', async (context, callNext) => { await callNext(); console.log(context.result) })
       export const agent = (client) => new Agent({ client, tools: [now], middleware: [note] })
     `,

@@ -1,6 +1,6 @@
 // The built-in middlewares, from their sources: `middleware` names one of ../middleware.mjs, none is the bare pipeline.
 import { createHash } from 'node:crypto'
-import { chatResponse, withMiddleware } from '@lamella/core'
+import { chatResponse, jsonSchema, withMiddleware } from '@lamella/core'
 import { middlewares } from '../middleware.mjs'
 import { chunkText, expectedText, repeat } from '../lib/toolkit.mjs'
 import { Agent, FakeClient, messages, nextNumberTool, readStream } from './lamella.mjs'
@@ -26,7 +26,11 @@ async function agentOf(middleware, script, tools = []) {
   if (middleware === undefined) return new Agent({ client, tools })
   const [name, make] = middlewares[middleware]
   const exported = await import(`../../packages/${name}/src/index.ts`)
-  const others = { makeClient: () => new EndingClient(script), judge: new ContentJudge({}) }
+  const others = {
+    makeClient: () => new EndingClient(script),
+    judge: new ContentJudge({}),
+    schema: jsonSchema({ type: 'object' }),
+  }
   return new Agent({ client, tools, middleware: [make(exported, others)] })
 }
 

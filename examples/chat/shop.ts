@@ -1,16 +1,16 @@
 import type { ChatMiddleware, MiddlewareInput, Tool } from '@lamella/core'
-import { chatMiddleware, tool } from '@lamella/core'
+import { chatMiddleware, jsonSchema, tool } from '@lamella/core'
 import { guardrail } from '@lamella/guardrail'
 
 /** A tool that needs an approval. */
 export const refund: Tool = tool({
   name: 'refund',
   description: 'Pays an order back.',
-  parameters: {
+  parameters: jsonSchema({
     type: 'object',
     properties: { order: { type: 'string' }, euros: { type: 'number' } },
     required: ['order', 'euros'],
-  },
+  }),
   approval: 'always',
   execute: ({ order, euros }) => `${String(euros)} euros for order ${String(order)} were paid back`,
 })

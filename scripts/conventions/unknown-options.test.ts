@@ -6,7 +6,8 @@ import type { GuardrailOptions } from '../../packages/guardrail/src/index.ts'
 import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/index.ts'
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { lifecycle } from '../../packages/lifecycle/src/index.ts'
-import { sessions } from '../../packages/store/src/index.ts'
+import { sessions, whenStored } from '../../packages/store/src/index.ts'
+import { namedClients } from '../../packages/clients/src/index.ts'
 import { GoogleChatClient } from '../../packages/google/src/index.ts'
 import {
   azureContentSafety,
@@ -40,7 +41,12 @@ import {
   memoryVectorIndex,
   toolCache,
 } from '../../packages/middleware-cache/src/index.ts'
-import { circuitBreaker, fallback } from '../../packages/middleware-fallback/src/index.ts'
+import {
+  circuitBreaker,
+  classify,
+  fallback,
+  route,
+} from '../../packages/middleware-fallback/src/index.ts'
 import { fileValidator } from '../../packages/middleware-files/src/index.ts'
 import { rateLimit } from '../../packages/middleware-rate-limit/src/index.ts'
 import { postgresStore } from '../../packages/store-postgres/src/index.ts'
@@ -100,6 +106,7 @@ const rows: Readonly<Record<string, Row>> = {
   ],
   calibrateThreshold: [calibrateThreshold, 'CalibrationOptions'],
   circuitBreaker: [circuitBreaker, 'CircuitBreakerOptions'],
+  classify: [classify, 'ClassifyOptions'],
   contentFilter: [contentFilter, 'ContentFilterOptions'],
   contentTruncator: [contentTruncator, 'ContentTruncatorOptions', { spill: 'SpillOptions' }],
   defineEvent: [defineEvent, 'EventOptions'],
@@ -147,6 +154,7 @@ const rows: Readonly<Record<string, Row>> = {
   ],
   memoryStore: [memoryStore, 'MemoryStoreOptions'],
   modelArmor: [modelArmor, 'ModelArmorOptions'],
+  namedClients: [namedClients, 'NamedClientsOptions'],
   nemoModeration: [nemoModeration, 'ChatModeratorOptions'],
   onTopic: [(options: object) => onTopic({ topics: ['a'], ...options }), 'OnTopicOptions'],
   presidio: [presidio, 'PresidioOptions'],
@@ -171,6 +179,8 @@ const rows: Readonly<Record<string, Row>> = {
     { exfiltration: 'ExfiltrationOptions', taint: 'TaintOptions' },
   ],
   rateLimit: [rateLimit, 'RateLimitOptions'],
+  route: [route, 'RouteOptions'],
+  whenStored: [(options) => whenStored({}, options as never), 'WhenStoredOptions'],
   postgresStore: [
     (options) => postgresStore({ connect() {} } as never, options),
     'PostgresStoreOptions',
@@ -197,7 +207,7 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 const own =
-  /^(middleware-|guardrail(-|$)|store(-|$)|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$)/
+  /^(middleware-|guardrail(-|$)|store(-|$)|clients$|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$)/
 const packages = globSync('packages/*').map((folder) => folder.slice('packages/'.length))
 const typesOf = new Map(packages.map((name) => [name, declarations(sourcesOf(name))]))
 

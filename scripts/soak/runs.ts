@@ -11,11 +11,12 @@ import type {
 } from '../../packages/core/src/index.ts'
 import {
   Agent,
-  chatResponse,
-  memoryStore,
-  ProviderError,
-  tool,
   BaseChatClient,
+  ProviderError,
+  chatResponse,
+  jsonSchema,
+  memoryStore,
+  tool,
 } from '../../packages/core/src/index.ts'
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { contentFilter } from '../../packages/guardrail-content/src/index.ts'
@@ -82,7 +83,7 @@ const agent = new Agent({
     tool({
       name: 'send',
       description: 'Sends it.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       approval: 'always',
       execute: () => 'sent',
     }),

@@ -7,7 +7,7 @@ import {
   tool,
 } from '@lamella/core'
 import { guardrail } from '@lamella/guardrail'
-import type { AgentResponse, ChatClient, StandardSchema } from '@lamella/core'
+import type { AgentResponse, ChatClient, Schema } from '@lamella/core'
 import { contentFilter } from '@lamella/guardrail-content'
 import { promptInjection } from '@lamella/guardrail-injection'
 import { llmJudge } from '@lamella/guardrail-judge'
@@ -26,7 +26,7 @@ import * as truncate from '@lamella/middleware-truncate'
 import { tracing } from '@lamella/otel'
 
 declare const client: ChatClient
-declare const place: StandardSchema<unknown, { city: string; days: readonly number[] }>
+declare const place: Schema<{ city: string; days: readonly number[] }>
 const weather = tool({
   name: 'weather',
   description: 'The weather of a city.',

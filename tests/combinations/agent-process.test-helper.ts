@@ -2,7 +2,7 @@
 // limit until nothing is left. Whatever it does is first a line of a ledger, which survives its death.
 import { appendFileSync } from 'node:fs'
 import type { Checkpoint, Store } from '../../packages/core/src/index.ts'
-import { Agent, LamellaError, tool } from '../../packages/core/src/index.ts'
+import { Agent, LamellaError, jsonSchema, tool } from '../../packages/core/src/index.ts'
 import { toolPolicy } from '../../packages/guardrail-tools/src/index.ts'
 import { budget } from '../../packages/middleware-budget/src/index.ts'
 import { cache } from '../../packages/middleware-cache/src/index.ts'
@@ -77,7 +77,7 @@ export function agentOf(store: Store, orders: Pick<Orders, 'ledger' | 'limits'>)
   const pay = tool({
     name: 'pay',
     description: 'Pays.',
-    parameters: { type: 'object', properties: { id: { type: 'string' } } },
+    parameters: jsonSchema({ type: 'object', properties: { id: { type: 'string' } } }),
     execute: ({ id }) => {
       write('paid', 'pays', String(id))
       return 'paid'

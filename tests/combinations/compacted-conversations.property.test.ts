@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Middleware } from '../../packages/core/src/index.ts'
-import { Agent, isProviderError, tool } from '../../packages/core/src/index.ts'
+import { Agent, isProviderError, jsonSchema, tool } from '../../packages/core/src/index.ts'
 import {
   historyTruncator,
   patchToolCalls,
@@ -62,7 +62,7 @@ test('every request of a conversation is valid, and has the result of each tool 
       const weather = tool({
         name: 'get_weather',
         description: 'Tells the weather.',
-        parameters: { type: 'object', properties: { city: { type: 'string' } } },
+        parameters: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }),
         approval: ({ arguments: { city } }) => asks.includes(city as (typeof cities)[number]),
         execute: ({ city }) => {
           effects.push(`sunny in ${String(city)}, ${effects.length}`)

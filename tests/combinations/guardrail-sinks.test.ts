@@ -5,7 +5,7 @@ import type {
   KeyValueStore,
   MiddlewareInput,
 } from '../../packages/core/src/index.ts'
-import { Agent, memoryStore, outcomeOf, tool } from '../../packages/core/src/index.ts'
+import { Agent, jsonSchema, memoryStore, outcomeOf, tool } from '../../packages/core/src/index.ts'
 import { sessions } from '../../packages/store/src/index.ts'
 import { contentFilter } from '../../packages/guardrail-content/src/index.ts'
 import { promptInjection } from '../../packages/guardrail-injection/src/index.ts'
@@ -107,7 +107,7 @@ async function runOf(
     name: 'look',
     description: 'Looks.',
     readOnly: true,
-    parameters: { type: 'object', properties: { at: { type: 'string' } } },
+    parameters: jsonSchema({ type: 'object', properties: { at: { type: 'string' } } }),
     execute: () => (stage === 'result' ? text : 'nothing'),
   })
   const client = scriptedClient(

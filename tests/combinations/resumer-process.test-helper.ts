@@ -4,9 +4,10 @@ import { appendFileSync } from 'node:fs'
 import type { Checkpoint, SessionSnapshot, Store } from '../../packages/core/src/index.ts'
 import {
   Agent,
+  LamellaError,
   agentTool,
   createSession,
-  LamellaError,
+  jsonSchema,
   tool,
 } from '../../packages/core/src/index.ts'
 import { sessions } from '../../packages/store/src/index.ts'
@@ -55,7 +56,7 @@ export function payingAgent(store: Store, ledger: string): Agent {
   const pay = tool({
     name: 'pay',
     description: 'Pays.',
-    parameters: { type: 'object', properties: { name: { type: 'string' } } },
+    parameters: jsonSchema({ type: 'object', properties: { name: { type: 'string' } } }),
     approval: 'always',
     execute: async ({ name }) => {
       appendFileSync(ledger, `${String(name)}\n`)

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { describe, expect, test } from 'vitest'
-import { Agent, tool } from '../../packages/core/src/index.ts'
+import { Agent, jsonSchema, tool } from '../../packages/core/src/index.ts'
 import { pii } from '../../packages/guardrail-pii/src/index.ts'
 import type { ArgumentRule } from '../../packages/guardrail-tools/src/index.ts'
 import { path, regex, shell, sql, toolPolicy } from '../../packages/guardrail-tools/src/index.ts'
@@ -56,7 +56,7 @@ describe.each(runModes)('a rule, %s', (mode) => {
         const use = tool({
           name: 'use',
           description: 'Uses a text.',
-          parameters: { type: 'object', properties: { text: {} } },
+          parameters: jsonSchema({ type: 'object', properties: { text: {} } }),
           execute: ({ text }) => void got.push(text),
         })
         const policy = toolPolicy({ allow: ['use'], rules: { use: { text: rule } } })

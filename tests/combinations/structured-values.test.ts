@@ -3,6 +3,7 @@ import {
   Agent,
   agentMiddleware,
   chatMiddleware,
+  jsonSchema,
   withMiddleware,
 } from '../../packages/core/src/index.ts'
 import { pii } from '../../packages/guardrail-pii/src/index.ts'
@@ -44,7 +45,7 @@ function run(mode: RunMode, middleware: MiddlewareInput, answer: string): Promis
 }
 
 describe.each(runModes)('a structured value, %s', (mode) => {
-  const validator = schemaValidator({ schema })
+  const validator = schemaValidator({ schema: jsonSchema(schema) })
   const lists: Record<string, MiddlewareInput> = {
     'outside a vault': [validator, pii({ vault: true })],
     'inside a vault': [pii({ vault: true }), validator],
@@ -82,7 +83,10 @@ describe.each(runModes)('a structured value, %s', (mode) => {
   })
 
   it('that a rule of the application has refused stays away', async () => {
-    const strict = schemaValidator({ schema, refine: () => [{ message: 'not today' }] })
+    const strict = schemaValidator({
+      schema: jsonSchema(schema),
+      refine: () => [{ message: 'not today' }],
+    })
     const response = await run(mode, [copying, strict], '{"answer":42}')
 
     expect(response.value).toBeUndefined()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { MiddlewareInput } from '../../packages/core/src/index.ts'
-import { Agent, message, tool } from '../../packages/core/src/index.ts'
+import { Agent, jsonSchema, message, tool } from '../../packages/core/src/index.ts'
 import { callFunction, scriptedClient } from '../../packages/testing/src/index.ts'
 import { growthExponent, hostilePieces, linear } from './growth-exponent.ts'
 
@@ -71,7 +71,7 @@ async function runWith(middleware: MiddlewareInput, text: string, stream: boolea
   const look = tool({
     name: 'look',
     description: 'Looks.',
-    parameters: { type: 'object', properties: { path: { type: 'string' } } },
+    parameters: jsonSchema({ type: 'object', properties: { path: { type: 'string' } } }),
     execute: () => text,
   })
   const client = scriptedClient([callFunction('look', { path: text }), text], { chunk: 1000 })

@@ -1,4 +1,4 @@
-import { Agent, message, tool } from '@lamella/core'
+import { Agent, jsonSchema, message, tool } from '@lamella/core'
 import { startModelServer } from '@lamella/testing/model-server'
 import { describe, expect, test } from 'vitest'
 import { AzureOpenAIChatClient } from './azure-openai-chat-client.ts'
@@ -6,7 +6,11 @@ import { AzureOpenAIChatClient } from './azure-openai-chat-client.ts'
 const weather = tool({
   name: 'get_weather',
   description: 'The weather of a city.',
-  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+  }),
   execute: () => 'sunny',
 })
 

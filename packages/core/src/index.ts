@@ -4,8 +4,9 @@ export { Agent } from './agent/agent.ts'
 export { explain } from './agent/explain.ts'
 export { withFunctionInvocation } from './agent/function-invocation.ts'
 export { createId } from './base/create-id.ts'
+export { jsonSchema } from './base/json-schema.ts'
 export { LamellaError } from './base/lamella-error.ts'
-export type { InferSchema, JsonSchema, Schema, StandardSchema } from './base/standard-schema.ts'
+export type { InferSchema, JsonSchema, Schema } from './base/standard-schema.ts'
 export type {
   AgentContext,
   AgentInfo,

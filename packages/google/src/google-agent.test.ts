@@ -1,4 +1,4 @@
-import { Agent, hostedTool, tool } from '@lamella/core'
+import { Agent, hostedTool, jsonSchema, tool } from '@lamella/core'
 import { runIn, runModes } from '@lamella/testing'
 import type { Handler } from '@lamella/testing/raw-server'
 import { answer, RawServer } from '@lamella/testing/raw-server'
@@ -68,7 +68,10 @@ describe.each(runModes)('%s', (mode) => {
     const foreign = tool({
       name: 'foreign',
       description: '',
-      parameters: { type: 'object', properties: { a: { $ref: 'https://a.example/schema' } } },
+      parameters: jsonSchema({
+        type: 'object',
+        properties: { a: { $ref: 'https://a.example/schema' } },
+      }),
       execute: () => 'never',
     })
     const client = clientOf(
@@ -94,7 +97,7 @@ describe.each(runModes)('%s', (mode) => {
     const numbered = tool({
       name: '2nd_opinion',
       description: 'Asks another doctor.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: () => 'healthy',
     })
     const client = clientOf(

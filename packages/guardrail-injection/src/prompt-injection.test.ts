@@ -1,6 +1,6 @@
 import type { AgentResponse, Middleware } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
-import { Agent, createSession, explain, message, text, tool } from '@lamella/core'
+import { Agent, createSession, explain, jsonSchema, message, text, tool } from '@lamella/core'
 import {
   callFunction,
   describeContract,
@@ -172,7 +172,10 @@ describe('definitions of tools', () => {
   const nested = tool({
     name: 'sub',
     description: 'Subtracts.',
-    parameters: { type: 'object', properties: { a: { type: 'string', description: attack } } },
+    parameters: jsonSchema({
+      type: 'object',
+      properties: { a: { type: 'string', description: attack } },
+    }),
     execute: () => 1,
   })
 

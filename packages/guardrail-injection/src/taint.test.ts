@@ -1,5 +1,5 @@
 import type { HostedContent } from '@lamella/core'
-import { Agent, agentTool, createSession, tool } from '@lamella/core'
+import { Agent, agentTool, createSession, jsonSchema, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import type { TaintOptions } from './index.ts'
@@ -17,7 +17,11 @@ function setUp(steps: Parameters<typeof scriptedClient>[0], taint: TaintOptions 
   const send = tool({
     name: 'send_mail',
     description: 'Sends a mail.',
-    parameters: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+    parameters: jsonSchema({
+      type: 'object',
+      properties: { to: { type: 'string' } },
+      required: ['to'],
+    }),
     execute: ({ to }) => void sent.push(String(to)),
   })
   const client = scriptedClient(steps)

@@ -6,7 +6,7 @@ import type {
   RunContext,
 } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
-import { defineState } from '@lamella/core'
+import { defineState, jsonSchema } from '@lamella/core'
 import type { ApprovalGate, MiddlewareOptions } from '@lamella/core/authoring'
 import {
   defineAgentMiddleware,
@@ -92,7 +92,7 @@ const reads = defineState<readonly string[]>({
   name: 'lamella.injection.untrusted-reads',
   scope: 'session',
   initial: () => [],
-  schema: { type: 'array', items: { type: 'string' } },
+  schema: jsonSchema({ type: 'array', items: { type: 'string' } }),
 })
 
 /** Records that a run, and the run that called it, have read from a tool. */

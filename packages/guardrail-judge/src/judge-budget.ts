@@ -1,5 +1,5 @@
 import type { RunContext } from '@lamella/core'
-import { defineState, LamellaError } from '@lamella/core'
+import { LamellaError, defineState, jsonSchema } from '@lamella/core'
 import { callInternally } from '@lamella/core/authoring'
 import type { JudgeCall } from './judge.ts'
 
@@ -19,7 +19,7 @@ interface Spending {
 const spendings = defineState<Readonly<Record<string, Spending>>>({
   name: 'lamella.judge.spendings',
   initial: () => ({}),
-  schema: { type: 'object' },
+  schema: jsonSchema({ type: 'object' }),
 })
 
 /** Creates the function that makes a judge's internal model calls within the budget. */

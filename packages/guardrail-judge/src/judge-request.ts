@@ -1,4 +1,5 @@
 import type { ChatOptions, JsonSchema } from '@lamella/core'
+import { jsonSchema } from '@lamella/core'
 import type { JudgeCriterion } from './judge-criterion.ts'
 
 /** Data that the judge reads, sent as JSON and never as part of its instructions. */
@@ -57,5 +58,5 @@ export function verdictFormat(
     required: ['ticket', ...(reasoning ? ['reason'] : []), 'scores'],
     additionalProperties: false,
   }
-  return { schema, name: 'verdict', strict: true }
+  return { schema: jsonSchema(schema), name: 'verdict', strict: true }
 }

@@ -1,5 +1,5 @@
 import type { AgentResponse, Content } from '@lamella/core'
-import { Agent, createSession, outcomeOf, text, tool } from '@lamella/core'
+import { Agent, createSession, jsonSchema, outcomeOf, text, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { PiiOptions } from './index.ts'
@@ -27,7 +27,7 @@ async function throughTool(
   const store = tool({
     name: 'store',
     description: 'Stores.',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute: (given) => {
       got.push(given)
       return returned

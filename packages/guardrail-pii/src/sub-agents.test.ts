@@ -1,4 +1,4 @@
-import { Agent, agentTool, tool } from '@lamella/core'
+import { Agent, agentTool, jsonSchema, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { PiiOptions } from './index.ts'
@@ -14,7 +14,7 @@ function family(options: PiiOptions, words: (request: string) => string = () => 
   const mail = tool({
     name: 'mail',
     description: '',
-    parameters: { type: 'object', properties: { to: { type: 'string' } } },
+    parameters: jsonSchema({ type: 'object', properties: { to: { type: 'string' } } }),
     execute: ({ to }) => void got.push(to),
   })
   const inside = scriptedClient([

@@ -7,13 +7,14 @@ import type {
 } from '@lamella/core'
 import {
   Agent,
+  BaseChatClient,
   createSession,
   foldUpdates,
+  jsonSchema,
   message,
   messageText,
   text,
   tool,
-  BaseChatClient,
 } from '@lamella/core'
 import { callFunction, collect, scriptedClient } from '@lamella/testing'
 import type { ScriptedClient, ScriptedStep } from '@lamella/testing'
@@ -95,7 +96,7 @@ describe('input', () => {
     const described = tool({ name: 'work', description: words(100) })
     const make = (more: object) =>
       new Agent({ client, middleware: maxTokens({ maxInputTokens: 90, countTokens }), ...more })
-    const schema = { type: 'object', description: words(100) } as const
+    const schema = jsonSchema({ type: 'object', description: words(100) })
 
     expect((await make({}).run('Hi')).status).toBe('completed')
     expect((await make({ instructions: words(100) }).run('Hi')).status).toBe('blocked')

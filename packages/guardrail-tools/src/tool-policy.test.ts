@@ -1,5 +1,5 @@
 import type { AgentMiddleware } from '@lamella/core'
-import { Agent, agentTool, functionMiddleware, tool } from '@lamella/core'
+import { Agent, agentTool, functionMiddleware, jsonSchema, tool } from '@lamella/core'
 import {
   callFunction,
   describeContract,
@@ -283,7 +283,9 @@ describe('pinned definitions', () => {
   test('a fingerprint is of all that the model is told', async () => {
     const prints = await fingerprints([forecast('a'), { ...forecast('a'), name: 'b' }])
     const parameters = { type: 'object', properties: { x: { type: 'string' } } }
-    const other = await fingerprints([tool({ name: 'forecast', description: 'a', parameters })])
+    const other = await fingerprints([
+      tool({ name: 'forecast', description: 'a', parameters: jsonSchema(parameters) }),
+    ])
 
     expect(new Set([...Object.values(prints), ...Object.values(other)]).size).toBe(3)
     expect(await fingerprints([forecast('a')])).toEqual({ forecast: prints['forecast'] })

@@ -22,14 +22,14 @@ import { unmatchedNames, unmatchedText } from './policy/unmatched-names.ts'
  * Decides which tools may be called, with which arguments, how often, and which calls a person has to approve.
  * @example
  * ```ts
- * import { Agent, tool } from '@lamella/core'
+ * import { Agent, jsonSchema, tool } from '@lamella/core'
  * import { ask, range, toolPolicy } from '@lamella/guardrail-tools'
  * import { callFunction, scriptedClient } from '@lamella/testing'
  *
  * const pay = tool({
  *   name: 'pay',
  *   description: 'Pays an amount in euros.',
- *   parameters: { type: 'object', properties: { amount: { type: 'number' } } },
+ *   parameters: jsonSchema({ type: 'object', properties: { amount: { type: 'number' } } }),
  *   execute: ({ amount }) => `paid ${String(amount)}`,
  * })
  * const agent = new Agent({

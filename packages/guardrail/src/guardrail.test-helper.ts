@@ -8,7 +8,7 @@ import type {
   RunOptions,
   Tool,
 } from '@lamella/core'
-import { Agent, message, text, textOf, tool } from '@lamella/core'
+import { Agent, jsonSchema, message, text, textOf, tool } from '@lamella/core'
 import type { GuardrailSubject, Verdict } from './verdict.ts'
 
 export interface Ran {
@@ -60,7 +60,7 @@ export function words(
 export const notes = tool({
   name: 'notes',
   description: 'Reads notes.',
-  parameters: { type: 'object', properties: { about: { type: 'string' } } },
+  parameters: jsonSchema({ type: 'object', properties: { about: { type: 'string' } } }),
   execute: ({ about }) => `notes about ${String(about)}: a secret`,
 })
 

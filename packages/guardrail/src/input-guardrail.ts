@@ -12,7 +12,7 @@ export interface InputGuardrailOptions {
   readonly roles: readonly Role[]
 }
 
-/** What a guardrail judges: the input of a run or a model call, or messages that join a run. */
+/** Context that a guardrail judges: the input of a run or a model call, or messages that join a run. */
 export interface JudgedInput {
   readonly run: AgentContext['run']
   instructions: string | undefined

@@ -6,7 +6,14 @@ import type {
   LifecycleFailure,
   LifecycleHooks,
 } from './index.ts'
-import { Agent, functionMiddleware, GuardrailTripped, LamellaError, tool } from '@lamella/core'
+import {
+  Agent,
+  GuardrailTripped,
+  LamellaError,
+  functionMiddleware,
+  jsonSchema,
+  tool,
+} from '@lamella/core'
 import { lifecycle } from './index.ts'
 
 const fail = (problem: string, code?: LamellaError['code']) => (): never => {
@@ -120,7 +127,11 @@ describe.each(runModes)('errors and hooks, %s', (mode) => {
     const strict = tool({
       name: 'strict',
       description: '',
-      parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+      parameters: jsonSchema({
+        type: 'object',
+        properties: { n: { type: 'number' } },
+        required: ['n'],
+      }),
       execute: () => 'ran',
     })
     const failures: LifecycleFailure[] = []

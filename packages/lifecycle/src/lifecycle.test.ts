@@ -6,6 +6,7 @@ import {
   Agent,
   agentMiddleware,
   chatMiddleware,
+  jsonSchema,
   message,
   messageText,
   textOf,
@@ -21,7 +22,7 @@ const twice = [
 const echo = tool({
   name: 'echo',
   description: '',
-  parameters: { type: 'object', properties: { text: { type: 'string' } } },
+  parameters: jsonSchema({ type: 'object', properties: { text: { type: 'string' } } }),
   execute: ({ text }) => {
     if (text === 'bad') throw new Error('no such text')
     return text

@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '@lamella/core/authoring'
 import {
   Agent,
+  MiddlewareTermination,
   agentMiddleware,
   chatMiddleware,
   defineEvent,
   defineState,
   functionMiddleware,
+  jsonSchema,
   message,
-  MiddlewareTermination,
   tool,
 } from '@lamella/core'
 import { lifecycle } from './index.ts'
@@ -17,7 +18,7 @@ import { lifecycle } from './index.ts'
 const search = tool({
   name: 'search',
   description: '',
-  parameters: { type: 'object', properties: { query: { type: 'string' } } },
+  parameters: jsonSchema({ type: 'object', properties: { query: { type: 'string' } } }),
   readOnly: true,
   execute: ({ query }) => `found ${String(query)}`,
 })
@@ -138,7 +139,7 @@ describe.each(runModes)('what other systems show as examples, %s', (mode) => {
     const known = defineState<Record<string, boolean>>({
       name: 'permissions',
       initial: () => ({}),
-      schema: { type: 'object' },
+      schema: jsonSchema({ type: 'object' }),
       scope: 'session',
     })
     const permit = functionMiddleware('permission', async (context, callNext) => {

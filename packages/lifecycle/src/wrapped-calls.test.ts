@@ -1,14 +1,14 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { LifecycleHooks } from './index.ts'
-import { Agent, agentMiddleware, tool } from '@lamella/core'
+import { Agent, agentMiddleware, jsonSchema, tool } from '@lamella/core'
 import { lifecycle } from './index.ts'
 import { interceptLoop } from '@lamella/core/authoring'
 
 const echo = tool({
   name: 'echo',
   description: '',
-  parameters: { type: 'object', properties: { text: { type: 'string' } } },
+  parameters: jsonSchema({ type: 'object', properties: { text: { type: 'string' } } }),
   execute: ({ text }) => text,
 })
 

@@ -1,12 +1,13 @@
 import type { MiddlewareInput } from '@lamella/core'
 import {
   Agent,
+  ProviderError,
   agentMiddleware,
   agentTool,
   chatMiddleware,
   explain,
   functionMiddleware,
-  ProviderError,
+  jsonSchema,
   tool,
 } from '@lamella/core'
 import { guardrail } from '@lamella/guardrail'
@@ -29,13 +30,13 @@ import { verify } from './verify/verify.ts'
 const look = tool({
   name: 'look',
   description: 'Looks.',
-  parameters: { type: 'object' },
+  parameters: jsonSchema({ type: 'object' }),
   execute: () => 'result-word',
 })
 const pay = tool({
   name: 'pay',
   description: 'Pays.',
-  parameters: { type: 'object' },
+  parameters: jsonSchema({ type: 'object' }),
   approval: 'always',
   execute: () => 'paid',
 })

@@ -1,6 +1,7 @@
 import type { RunContext } from '@lamella/core'
-import { defineState } from '@lamella/core'
+import { defineState, jsonSchema } from '@lamella/core'
 import { systemClock } from '@lamella/core/authoring'
+import type { Ledger } from './budget-account.ts'
 import { BudgetAccount, emptyLedger } from './budget-account.ts'
 import type { BudgetOptions } from './budget-options.ts'
 import type { BudgetRules } from './budget-rules.ts'
@@ -19,7 +20,7 @@ export function budgetAccounts(options: BudgetOptions, rules: BudgetRules): Budg
   const ledgers = defineState({
     name: `budget:${name}`,
     initial: emptyLedger,
-    schema: { type: 'object' },
+    schema: jsonSchema<Ledger>({ type: 'object' }),
   })
   // Also found in outer runs, which may have a budget of this name that is another object.
   const opened = defineState<BudgetAccount | undefined>({

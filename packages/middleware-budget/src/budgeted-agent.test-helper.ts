@@ -5,7 +5,7 @@ import type {
   RunEvent,
   RunOptions,
 } from '@lamella/core'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import type { BudgetEvent } from './index.ts'
@@ -26,7 +26,7 @@ export function budgetedAgent(
   const look = tool({
     name: 'look',
     description: 'Looks at something.',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute: (args) => {
       ran.push(args)
       return 'Seen.'

@@ -1,11 +1,12 @@
 import type { KeyValueStore, RunContext } from '@lamella/core'
 import {
   Agent,
+  MiddlewareTermination,
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
+  jsonSchema,
   memoryStore,
-  MiddlewareTermination,
   tool,
 } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
@@ -102,7 +103,7 @@ async function run(
   const work = tool({
     name: 'work',
     description: '',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute: async () => {
       await turns(4)
       if (fault === 'tool') throw new Error('the tool failed')

@@ -1,5 +1,5 @@
 import type { FunctionMiddleware, FunctionResult } from '@lamella/core'
-import { defineState, errorResult } from '@lamella/core'
+import { defineState, errorResult, jsonSchema } from '@lamella/core'
 import { exitOf } from '@lamella/core/authoring'
 import type { BudgetAccounts } from './budget-accounts.ts'
 import type { BudgetAccount } from './budget-account.ts'
@@ -19,7 +19,7 @@ export function toolCalls(
   const recent = defineState<readonly string[]>({
     name: `budget:${name}:recent`,
     initial: () => [],
-    schema: { type: 'array' },
+    schema: jsonSchema({ type: 'array' }),
   })
 
   const mostOf = (tool: string): number | undefined => {

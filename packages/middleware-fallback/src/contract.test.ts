@@ -1,6 +1,6 @@
 import { describeContract, middlewareContract, scriptedClient } from '@lamella/testing'
 import { describe, it } from 'vitest'
-import { circuitBreaker, fallback } from './index.ts'
+import { circuitBreaker, fallback, route } from './index.ts'
 
 const other = () => scriptedClient(() => 'From the other one.', { provider: 'other' })
 
@@ -26,5 +26,14 @@ describeContract(
 
 describeContract(
   middlewareContract({ name: 'circuit breaker', create: ({ clock }) => circuitBreaker({ clock }) }),
+  { describe, it },
+)
+
+describeContract(
+  middlewareContract({
+    name: 'route whose clients all decline',
+    create: ({ clock }) => route({ clients: [{ client: other(), when: () => false }], clock }),
+    texts: ['Anything at all.'],
+  }),
   { describe, it },
 )

@@ -8,9 +8,10 @@ import {
   failureReason,
   holdPreamble,
   isControlFlow,
-  mergeChatOptions,
   unlessAborted,
 } from '@lamella/core/authoring'
+import type { OwnCall } from './enter-client.ts'
+import { enterClient } from './enter-client.ts'
 import type { FallbackEntry, FallbackFailure } from './fallback-entry.ts'
 import type { FallbackEvent, FallbackStop } from './fallback-event.ts'
 import { StreamedAnswer } from './streamed-answer.ts'
@@ -37,7 +38,7 @@ export interface FallbackSettings {
 export class FallbackCall {
   readonly #settings: FallbackSettings
   readonly #context: ChatContext
-  readonly #own: Pick<ChatContext, 'client' | 'messages' | 'options'>
+  readonly #own: OwnCall
   readonly #answer = new StreamedAnswer()
 
   constructor(settings: FallbackSettings, context: ChatContext) {
@@ -102,21 +103,15 @@ export class FallbackCall {
   ): Promise<void> {
     const context = this.#context
     const own = this.#own
-    const client = entry?.client ?? own.client
-    const isOther = client !== own.client
-    const model = entry?.model ?? (isOther ? undefined : own.options.model)
     let { messages } = own
     if (entry?.messages !== undefined) {
       const given = (async () => entry.messages?.(messages, failure))()
       messages = (await unlessAborted(context.signal, given)) ?? messages
     }
-    if (isOther) messages = client.prepareHistory?.(messages) ?? messages
+    const chosen = entry ?? { client: own.client, model: own.options.model }
+    enterClient(context, own, chosen, messages)
     if (this.#answer.isContinued)
-      messages = this.#answer.messages(messages, this.#settings.continuePrompt)
-    context.client = client
-    context.messages = messages
-    context.options =
-      entry === undefined ? own.options : mergeChatOptions({ ...own.options, model }, entry.options)
+      context.messages = this.#answer.messages(context.messages, this.#settings.continuePrompt)
   }
 
   #call(

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:http'
 import { AnthropicChatClient } from '@lamella/anthropic'
-import { Agent, chatResponse, tool, BaseChatClient } from '@lamella/core'
+import { Agent, BaseChatClient, chatResponse, jsonSchema, tool } from '@lamella/core'
 import type {
   ChatClient,
   ChatRequest,
@@ -20,7 +20,11 @@ import { failure, readUpdates } from './failing-run.test-helper.ts'
 const weather = tool({
   name: 'get_weather',
   description: 'Tells the weather of a city.',
-  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+  }),
   execute: ({ city }) => `sunny in ${String(city)}`,
 })
 const question = 'What is the weather in Rome?'

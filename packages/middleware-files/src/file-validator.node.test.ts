@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
 import type { AgentResponse, Content, FunctionInvocationContext, MessageInput } from '@lamella/core'
-import { Agent, functionMiddleware, tool } from '@lamella/core'
+import { Agent, functionMiddleware, jsonSchema, tool } from '@lamella/core'
 import type { RunMode } from '@lamella/testing'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -36,7 +36,7 @@ async function call(
   const read = tool({
     name: 'read',
     description: '',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     readOnly,
     execute: (given) => {
       seen.push(given)
@@ -205,7 +205,7 @@ describe.each(runModes)('paths in arguments, %s', (mode) => {
     const read = tool({
       name: 'read',
       description: '',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: () => void ran++,
     })
     const middleware = fileValidator({ paths: { roots: [root] } })
@@ -230,7 +230,7 @@ describe.each(runModes)('paths in arguments, %s', (mode) => {
     const read = tool({
       name: 'read',
       description: '',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: () => '',
     })
     const middleware = fileValidator({ paths: { roots: [root], fileSystem } })
@@ -461,7 +461,7 @@ describe('options', () => {
     const read = tool({
       name: 'read',
       description: '',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: () => '',
     })
     const client = scriptedClient([callFunction('read', { path: 'docs/a.md' }), 'Done.'])

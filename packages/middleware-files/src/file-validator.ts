@@ -15,14 +15,14 @@ import { pathCheck } from './path-middleware.ts'
  * target; files in the input and in results by type, content, size and number.
  * @example
  * ```ts
- * import { Agent, tool } from '@lamella/core'
+ * import { Agent, jsonSchema, tool } from '@lamella/core'
  * import { fileValidator } from '@lamella/middleware-files'
  * import { callFunction, scriptedClient } from '@lamella/testing'
  *
  * const read = tool({
  *   name: 'read_file',
  *   description: 'Reads a file of the project.',
- *   parameters: { type: 'object', properties: { path: { type: 'string' } } },
+ *   parameters: jsonSchema({ type: 'object', properties: { path: { type: 'string' } } }),
  *   readOnly: true,
  *   execute: ({ path }) => `the text of ${String(path)}`,
  * })

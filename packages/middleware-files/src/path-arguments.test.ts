@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { fileValidator } from './index.ts'
@@ -13,7 +13,7 @@ async function given(call: Record<string, unknown>): Promise<unknown> {
   const write = tool({
     name: 'write',
     description: '',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute: (args) => {
       got = args
     },
@@ -92,7 +92,7 @@ it('arguments that are nested too deep to be looked through are refused', async 
   const write = tool({
     name: 'write',
     description: '',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute: () => {
       called = true
     },

@@ -1,4 +1,4 @@
-import { Agent, agentTool, chatMiddleware, tool, withMiddleware } from '@lamella/core'
+import { Agent, agentTool, chatMiddleware, jsonSchema, tool, withMiddleware } from '@lamella/core'
 import { callInternally } from '@lamella/core/authoring'
 import { callFunction, scriptedClient, testClock } from '@lamella/testing'
 import { expect, it } from 'vitest'
@@ -16,7 +16,7 @@ it.each<RateLimitLevel>(['agent', 'chat', 'function'])(
       tool({
         name: 'look',
         description: 'Looks.',
-        parameters: { type: 'object' },
+        parameters: jsonSchema({ type: 'object' }),
         execute: () => 'Seen.',
       }),
     ]

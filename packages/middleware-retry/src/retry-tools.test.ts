@@ -1,5 +1,5 @@
 import { Agent, functionMiddleware, tool, ToolError } from '@lamella/core'
-import type { AgentResponse, ToolOptions, JsonSchema } from '@lamella/core'
+import type { AgentResponse, Schema, ToolOptions } from '@lamella/core'
 import { callFunction, runIn, runModes, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import { retry } from './index.ts'
@@ -7,9 +7,9 @@ import type { RetryEvent, RetryOptions } from './index.ts'
 import { failure, withTime } from './failing-run.test-helper.ts'
 
 function setUp(
-  execute: ToolOptions<JsonSchema>['execute'],
+  execute: ToolOptions<Schema<Record<string, unknown>>>['execute'],
   options: RetryOptions = {},
-  of: Partial<ToolOptions<JsonSchema>> = { idempotent: true },
+  of: Partial<ToolOptions<Schema<Record<string, unknown>>>> = { idempotent: true },
 ) {
   const clock = testClock()
   const events: RetryEvent[] = []

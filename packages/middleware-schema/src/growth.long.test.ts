@@ -1,3 +1,4 @@
+import { jsonSchema } from '@lamella/core'
 import { expect, test } from 'vitest'
 import { testGrowthOfExports, tooFast } from '../../../tests/support/growth-of-exports.ts'
 import { findBroken, findJson } from './find-json.ts'
@@ -27,7 +28,8 @@ testGrowthOfExports(exports, {
     'repairJson (of an object)': (text) => repairJson(`{"a":${text}`, 0),
   },
   middlewares: {
-    schemaValidator: () => schemaValidator({ schema, maxReasks: 0, onFailure: 'raw' }),
+    schemaValidator: () =>
+      schemaValidator({ schema: jsonSchema(schema), maxReasks: 0, onFailure: 'raw' }),
   },
   // Its test counts what it copies.
   others: ['partialValues'],

@@ -113,9 +113,8 @@ export function checkSchemaOptions(options: SchemaValidatorOptions): void {
     onPartial: 'function?',
   })
   const { schema, repair, onFailure, reaskClient } = options
-  const isDescribed = typeof schema === 'object' ? schema !== null : isStandard(schema)
-  if (schema !== undefined && !isDescribed) {
-    throw wrongOption(owner, 'schema', 'a Standard Schema or a JSON Schema', schema)
+  if (schema !== undefined && !('~standard' in Object(schema))) {
+    throw wrongOption(owner, 'schema', 'a Standard Schema or `jsonSchema({ … })`', schema)
   }
   const isList = Array.isArray(repair) && repair.every((step) => steps.includes(step))
   if (repair !== undefined && !isList) {
@@ -128,9 +127,4 @@ export function checkSchemaOptions(options: SchemaValidatorOptions): void {
   if (!isMode && !(onFailure === Object(onFailure) && 'fallback' in (onFailure as object))) {
     throw wrongOption(owner, 'onFailure', "'raw', 'throw' or an object with `fallback`", onFailure)
   }
-}
-
-/** A Standard Schema may be a function, as in arktype. */
-function isStandard(schema: unknown): boolean {
-  return typeof schema === 'function' && '~standard' in schema
 }

@@ -1,5 +1,5 @@
 import type { ChatMiddleware, RunOptions } from '@lamella/core'
-import { Agent, chatMiddleware, LamellaError, messageText, tool } from '@lamella/core'
+import { Agent, LamellaError, chatMiddleware, jsonSchema, messageText, tool } from '@lamella/core'
 import type { ScriptedStep } from '@lamella/testing'
 import {
   assertChunkInvariant,
@@ -43,7 +43,11 @@ describe.each(modes)('an answer, $mode', ({ stream }) => {
     const work = tool({
       name: 'work',
       description: '',
-      parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+      parameters: jsonSchema({
+        type: 'object',
+        properties: { n: { type: 'number' } },
+        required: ['n'],
+      }),
       execute: ({ n }) => `got ${String(n)}`,
     })
     const agent = new Agent({ client, tools: [work], middleware: [probe, ...outside, middleware] })

@@ -1,7 +1,7 @@
 export type { ContentEvent, ContentTruncatorOptions, ShortenText } from './texts/content-options.ts'
 export { contentTruncator } from './texts/content-truncator.ts'
 export { ContextOverflowError } from './turns/context-overflow-error.ts'
-export type { WindowShare } from './turns/window-share.ts'
+export type { WindowShare } from './texts/window-share.ts'
 export type { HistoryEvent, HistoryTruncatorOptions } from './history/history-options.ts'
 export { historyTruncator } from './history/history-truncator.ts'
 export { patchToolCalls } from './history/patch-tool-calls.ts'

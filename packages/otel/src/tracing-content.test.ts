@@ -3,6 +3,7 @@ import {
   agentMiddleware,
   agentTool,
   chatMiddleware,
+  jsonSchema,
   tool,
   withMiddleware,
 } from '@lamella/core'
@@ -32,7 +33,7 @@ async function exportedOf(
   const look = tool({
     name: 'look',
     description: 'Looks.',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute: () => ({ found: words.result }),
   })
   const client = scriptedClient([callFunction('look', { for: words.arguments }), words.answer])

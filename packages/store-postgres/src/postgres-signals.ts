@@ -51,7 +51,7 @@ export function postgresSignals(
     return client
   }
 
-  /** What was sent meanwhile is lost, which whoever listens expects. */
+  /** Signals that were sent meanwhile are lost, as listeners expect. */
   function listenAgain(): void {
     const { channels } = listeners
     if (isClosed || channels.length === 0) return

@@ -1,6 +1,6 @@
 import type { KeyValueStore } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
-import { systemClock } from '@lamella/core/authoring'
+import { checkOptions, systemClock } from '@lamella/core/authoring'
 
 /** Options of `whenStored`. */
 export interface WhenStoredOptions<Value> {
@@ -23,7 +23,7 @@ export interface WhenStoredOptions<Value> {
 /**
  * Waits until a value is in a store: reads it again with each note on the channel, or now and then if the store has
  * no `signals`.
- * @throws the error of `read`, or the reason of the signal
+ * @throws TypeError or RangeError that names the option and the value; the error of `read`, or the reason of the signal
  * @example
  * ```ts
  * import { memoryStore } from '@lamella/core'
@@ -40,6 +40,13 @@ export async function whenStored<Value>(
   { signals }: Pick<KeyValueStore, 'signals'>,
   options: WhenStoredOptions<Value>,
 ): Promise<Value> {
+  checkOptions('whenStored', options, {
+    channel: 'string?',
+    read: 'function?',
+    pollMs: 1,
+    signal: 'any',
+    clock: 'any',
+  })
   const { channel, read, pollMs = 500, signal, clock = systemClock } = options
   signal?.throwIfAborted()
   let hasNews = false

@@ -1,13 +1,14 @@
 import {
   Agent,
-  agentMiddleware,
   BudgetExhausted,
+  GuardrailTripped,
+  MiddlewareTermination,
+  agentMiddleware,
   createId,
   defineState,
   foldUpdates,
-  GuardrailTripped,
+  jsonSchema,
   memoryStore,
-  MiddlewareTermination,
   tool,
 } from '@lamella/core'
 import { guardrail } from '@lamella/guardrail'
@@ -431,7 +432,11 @@ describeWithRedis('a worker that closes', () => {
     const begun = new Promise<void>((resolve) => (begin = resolve))
     let release = (): void => {}
     const released = new Promise<void>((resolve) => (release = resolve))
-    const state = defineState({ name: 'n', initial: () => 0, schema: { type: 'number' } })
+    const state = defineState({
+      name: 'n',
+      initial: () => 0,
+      schema: jsonSchema<number>({ type: 'number' }),
+    })
     const make = (steps: Parameters<typeof scriptedClient>[0]) =>
       new Agent({
         client: scriptedClient(steps),

@@ -3,6 +3,7 @@ import {
   agentMiddleware,
   createId,
   createSession,
+  jsonSchema,
   memoryStore,
   message,
   tool,
@@ -25,7 +26,7 @@ afterEach(async () => {
 const note = tool({
   name: 'note',
   description: '',
-  parameters: { type: 'object', properties: { text: { type: 'string' } } },
+  parameters: jsonSchema({ type: 'object', properties: { text: { type: 'string' } } }),
   execute: ({ text }, { session }) => {
     const notes = session!.state['notes'] as string[] | undefined
     session!.state['notes'] = [...(notes ?? []), text]

@@ -1,5 +1,5 @@
 import type { ChatClient, FunctionInvocationContext, KeyValueStore } from '@lamella/core'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import type { Orders } from './orders.ts'
 
 /** Parts of the agent. Tests replace them. */
@@ -32,11 +32,11 @@ function refundOrder(orders: Orders) {
   return tool({
     name: 'refund_order',
     description: 'Pays an order of the customer back.',
-    parameters: {
+    parameters: jsonSchema({
       type: 'object',
       properties: { order: { type: 'string' }, euros: { type: 'number', minimum: 0 } },
       required: ['order', 'euros'],
-    },
+    }),
     // Pauses the run until somebody approves, whom `mayApprove` of the service lets.
     approval: 'always',
     execute: async (args, context) => {

@@ -1,5 +1,5 @@
 import type { ChatResponse } from '@lamella/core'
-import { Agent, message, tool } from '@lamella/core'
+import { Agent, jsonSchema, message, tool } from '@lamella/core'
 import { runIn, runModes } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import type { MockStep } from '../../fixtures/ai-lines.ts'
@@ -202,7 +202,7 @@ describe.each(cases)('a model of $version, $mode', ({ version, mode }) => {
       reasoning: { effort: 'low' },
       tools: [lookUp, search],
       toolChoice: { mode: 'required', functionName: 'look_up' },
-      responseFormat: { schema: { type: 'object' }, name: 'answer' },
+      responseFormat: { schema: jsonSchema({ type: 'object' }), name: 'answer' },
       providerOptions: { mock: { tier: 'flex' }, aiSdk: { topK: 3 } },
     })
 

@@ -1,4 +1,5 @@
 import type { ChatOptions, Tool, ToolDefinition } from '@lamella/core'
+import { jsonSchema } from '@lamella/core'
 import type { HostedTool } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
 import { listOf, recordOf, stringOf } from '@lamella/transport'
@@ -82,13 +83,13 @@ export class ParamsTranslation {
 
 /** Not by `tool()`, which refuses names and schemas that the AI SDK takes. */
 function toTool({ name, description, inputSchema }: WireObject): Tool {
-  const jsonSchema = recordOf(inputSchema)
+  const described = recordOf(inputSchema)
   return {
     type: 'function',
     name: String(name),
     description: stringOf(description) ?? '',
-    jsonSchema,
-    parameters: jsonSchema,
+    jsonSchema: described,
+    parameters: jsonSchema(described),
     approval: 'never',
     returnDirect: false,
     idempotent: false,
@@ -111,5 +112,5 @@ function toResponseFormat({ type, schema, name }: WireObject): ChatOptions['resp
   if (type === 'text') return 'text'
   if (type !== 'json') return undefined
   if (schema === undefined) return 'json'
-  return { schema: recordOf(schema), ...(typeof name === 'string' && { name }) }
+  return { schema: jsonSchema(recordOf(schema)), ...(typeof name === 'string' && { name }) }
 }

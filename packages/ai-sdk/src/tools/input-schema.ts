@@ -1,4 +1,6 @@
-import type { JsonSchema, Schema, StandardSchema } from '@lamella/core'
+import type { JsonSchema, Schema } from '@lamella/core'
+import { jsonSchema } from '@lamella/core'
+import { isObject } from '@lamella/core/authoring'
 import { recordOf } from '@lamella/transport'
 
 /** Schema that arguments are checked with, and its JSON Schema where it cannot describe itself. */
@@ -15,16 +17,15 @@ export function inputSchema(schema: unknown, subject: string): InputSchema {
   // A lazy schema is a function, and so are the schemas of some libraries.
   if (typeof schema === 'function' && !('~standard' in schema))
     return inputSchema(schema(), subject)
-  const { jsonSchema, validate } = recordOf(schema)
-  if (typeof jsonSchema === 'object' && jsonSchema !== null) {
-    if ('then' in jsonSchema) {
+  const { jsonSchema: described, validate } = recordOf(schema)
+  if (isObject(described)) {
+    if ('then' in described) {
       throw new TypeError(`${subject}: the schema is a promise; give the JSON Schema itself`)
     }
-    const described = jsonSchema as JsonSchema
-    if (typeof validate !== 'function') return { parameters: described }
+    if (typeof validate !== 'function') return { parameters: jsonSchema(described) }
     return { parameters: checked(validate as Validate), jsonSchema: described }
   }
-  if ('~standard' in Object(schema)) return { parameters: schema as StandardSchema }
+  if ('~standard' in Object(schema)) return { parameters: schema as Schema }
   throw new TypeError(
     `${subject}: \`inputSchema\` must be a Standard Schema or made by jsonSchema()`,
   )
@@ -32,7 +33,7 @@ export function inputSchema(schema: unknown, subject: string): InputSchema {
 
 type Validate = (value: unknown) => unknown
 
-function checked(validate: Validate): StandardSchema {
+function checked(validate: Validate): Schema {
   return {
     '~standard': {
       version: 1,

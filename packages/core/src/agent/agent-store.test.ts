@@ -1,4 +1,4 @@
-import { agentTool } from '../index.ts'
+import { agentTool, jsonSchema } from '../index.ts'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { expect, test, vi } from 'vitest'
 import { perStore } from '@lamella/store'
@@ -129,7 +129,7 @@ test('state of a tenant does not wait for a store that hangs', async () => {
     name: 'n',
     initial: () => 0,
     scope: 'tenant',
-    schema: { type: 'number' },
+    schema: jsonSchema<number>({ type: 'number' }),
   })
   const store = { ...plain(), get: () => new Promise<never>(() => {}) }
   const middleware = agentMiddleware('reading', async ({ run }, callNext) => {

@@ -1,3 +1,4 @@
+import { jsonSchema } from '../base/json-schema.ts'
 import type { AgentInfo } from '../contract/agent.ts'
 import { RunPaused } from '../contract/control-flow.ts'
 import type { RunEvent } from '../contract/events.ts'
@@ -75,12 +76,12 @@ export function agentTool(agent: StreamingAgent, options: AgentToolOptions = {})
   const made = tool({
     name,
     description: options.description ?? agent.description ?? '',
-    parameters: {
+    parameters: jsonSchema({
       type: 'object',
       properties: { [argument]: { type: 'string', description: argumentDescription } },
       required: [argument],
       additionalProperties: false,
-    },
+    }),
     approval: options.approval,
     async execute(args, context) {
       const { call, signal, session: outer } = context as FunctionView

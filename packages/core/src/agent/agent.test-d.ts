@@ -8,7 +8,14 @@ import type {
   FunctionInvocationContext,
   ResponseStream,
 } from '../index.ts'
-import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  functionMiddleware,
+  jsonSchema,
+  tool,
+} from '../index.ts'
 
 interface Tenant {
   readonly user: string
@@ -47,11 +54,11 @@ describe('the value of a response', () => {
     expectTypeOf(client.getResponse('Hi')).toEqualTypeOf<Promise<ChatResponse>>()
   })
 
-  it('is unknown for a JSON Schema', () => {
-    const plain = { responseFormat: { schema: { type: 'object' } } }
+  it('has the type that a JSON Schema is given', () => {
+    const plain = { responseFormat: { schema: jsonSchema<City>({ type: 'object' }) } }
 
     expectTypeOf(new Agent({ client }).run('Hi', { options: plain })).toEqualTypeOf<
-      Promise<AgentResponse>
+      Promise<AgentResponse<City>>
     >()
   })
 

@@ -1,7 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  functionMiddleware,
+  jsonSchema,
+  tool,
+} from '../index.ts'
 
 describe.each(runModes)('async context, %s', (mode) => {
   it('flows from a middleware to all that it calls: middlewares and tools', async () => {
@@ -15,7 +22,7 @@ describe.each(runModes)('async context, %s', (mode) => {
     const look = tool({
       name: 'look',
       description: 'Looks.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: () => void seen.push(storage.getStore()),
     })
     const outer = agentMiddleware('outer', (_, callNext) => storage.run('of the run', callNext))

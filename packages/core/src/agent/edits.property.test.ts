@@ -15,11 +15,12 @@ import type { BatchContext, IterationContext } from '../authoring.ts'
 import type { FunctionHookContext } from '@lamella/lifecycle'
 import {
   Agent,
+  LamellaError,
   agentMiddleware,
   chatMiddleware,
   createSession,
   functionMiddleware,
-  LamellaError,
+  jsonSchema,
   message,
   tool,
 } from '../index.ts'
@@ -277,7 +278,7 @@ async function play({ mode, limited, again, parallel }: World, place?: Place): P
     tool({
       name,
       description: name,
-      parameters: { type: 'object', properties: { n: { type: 'number' } } },
+      parameters: jsonSchema({ type: 'object', properties: { n: { type: 'number' } } }),
       async *execute(args, call) {
         at('tool', { run: call.run, call })
         ran.push([name, args, call.data])

@@ -7,6 +7,7 @@ import {
   agentTool,
   chatMiddleware,
   functionMiddleware,
+  jsonSchema,
   tool,
   withMiddleware,
 } from '../index.ts'
@@ -18,7 +19,7 @@ function family(middlewares: readonly MiddlewareInput[], answers: readonly strin
   const look = tool({
     name: 'look',
     description: '',
-    parameters: { type: 'object', properties: { at: { type: 'string' } } },
+    parameters: jsonSchema({ type: 'object', properties: { at: { type: 'string' } } }),
     execute: ({ at }) => {
       looks.push(at)
       return 'The safe has the number 47#11.'

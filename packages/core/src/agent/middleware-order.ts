@@ -6,7 +6,7 @@ import type { Middleware, MiddlewareInput } from '../contract/agent.ts'
  */
 const order: Readonly<Record<Middleware['level'], string>> = {
   agent: 'audit tracing rate-limit budget tokens pii injection content judge files patch',
-  chat: 'audit tracing budget tokens pii injection content cache schema judge fallback circuit-breaker retry rate-limit files summarize truncate timeout',
+  chat: 'audit tracing budget tokens pii injection content cache schema judge route fallback circuit-breaker retry rate-limit files summarize truncate timeout',
   function:
     'audit tracing budget tool-policy pii injection content files cache retry rate-limit timeout truncate',
 }
@@ -17,7 +17,7 @@ const reasons: readonly (readonly [roles: string, reason: string])[] = [
   ['budget', 'to count every call that INNER makes'],
   ['pii', 'so that INNER sees no personal data'],
   ['cache', 'so that a cached result skips INNER'],
-  ['schema judge fallback circuit-breaker retry', 'to react to results and errors of INNER'],
+  ['schema judge route fallback circuit-breaker retry', 'to react to results and errors of INNER'],
   ['summarize', 'to read the text before INNER removes it'],
 ]
 

@@ -4,15 +4,16 @@ import type { AgentHandler, AgentPipeline, AgentPipelineInput } from './agent-pi
 import type { AgentResponse, ChatResponseUpdate } from '../index.ts'
 import type { ChatHandler, ChatPipelineInput } from '../pipeline/chat-pipeline.ts'
 import {
+  GuardrailTripped,
+  MiddlewareTermination,
   agentMiddleware,
   chatMiddleware,
   createSession,
   defineState,
   foldUpdates,
   functionMiddleware,
-  GuardrailTripped,
+  jsonSchema,
   messageText,
-  MiddlewareTermination,
   tool,
 } from '../index.ts'
 import { agentPipeline, chatPipeline, functionPipeline, gateCalls } from '../authoring.ts'
@@ -20,7 +21,11 @@ import { agentPipeline, chatPipeline, functionPipeline, gateCalls } from '../aut
 const double = tool({
   name: 'double',
   description: 'Doubles a number.',
-  parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { n: { type: 'number' } },
+    required: ['n'],
+  }),
   execute: ({ n }) => Number(n) * 2,
 })
 
@@ -293,7 +298,10 @@ describe.each(runModes)('an agent pipeline, %s', (mode) => {
   it('reads a value from the answer where an inner middleware asked for one', async () => {
     const outer = agentMiddleware('outer', (_, callNext) => callNext())
     const ask = agentMiddleware('ask', async (context, callNext) => {
-      context.options = { ...context.options, responseFormat: { schema: { type: 'object' } } }
+      context.options = {
+        ...context.options,
+        responseFormat: { schema: jsonSchema({ type: 'object' }) },
+      }
       await callNext()
     })
     const input = { client: scriptedClient([]), messages: 'Where?' }

@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../index.ts'
 import {
   Agent,
-  agentMiddleware,
   BudgetExhausted,
-  chatMiddleware,
   GuardrailTripped,
   MiddlewareTermination,
+  agentMiddleware,
+  chatMiddleware,
+  jsonSchema,
   outcomeOf,
   tool,
 } from '../index.ts'
@@ -59,7 +60,7 @@ describe.each(runModes)('the result of a run, %s', (mode) => {
     })
     const agent = new Agent({ client: scriptedClient([]), middleware })
 
-    const options = { responseFormat: { schema: { type: 'object' } } } as const
+    const options = { responseFormat: { schema: jsonSchema({ type: 'object' }) } }
     const { value } = await runIn(mode, agent, { options })
 
     expect(value).toEqual({ city: 'Rome' })

@@ -1,13 +1,13 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { ChatMiddleware, FunctionMiddleware, Middleware } from '../index.ts'
-import { Agent, chatMiddleware, tool, withMiddleware } from '../index.ts'
+import { Agent, chatMiddleware, jsonSchema, tool, withMiddleware } from '../index.ts'
 import { respondIn, traced } from '../run/run.test-helper.ts'
 
 const look = tool({
   name: 'look',
   description: 'Looks.',
-  parameters: { type: 'object' },
+  parameters: jsonSchema({ type: 'object' }),
   execute: () => 'found',
 })
 
@@ -74,7 +74,7 @@ describe.each(runModes)('scopes, %s', (mode) => {
     const stepping = tool({
       name: 'look',
       description: 'Looks.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: () => void log.push('tool'),
     })
     const agent = new Agent({ client, tools: [stepping], middleware: of('agent') })

@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest'
 import type { Middleware } from '../index.ts'
 import {
   Agent,
+  GuardrailTripped,
+  LamellaError,
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
-  GuardrailTripped,
-  LamellaError,
+  jsonSchema,
   outcomeOf,
   text,
   tool,
@@ -125,7 +126,7 @@ describe('leaving the loop', () => {
     const waiting = tool({
       name: 'wait',
       description: 'Waits.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: (_, { signal, run }) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => {
@@ -406,7 +407,7 @@ describe.each(runModes)('the caller’s signal, %s', (mode) => {
     const look = tool({
       name: 'look',
       description: 'Looks.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute(_, context) {
         seen.push(context.signal)
         controller.abort(enough)
@@ -434,7 +435,7 @@ describe.each(runModes)('the caller’s signal, %s', (mode) => {
     const look = tool({
       name: 'look',
       description: 'Looks.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: () => controller.abort(enough),
     })
     const client = scriptedClient([['Let me look.', callFunction('look')]])

@@ -5,11 +5,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AgentContext, ChatContext, Middleware } from '../index.ts'
 import {
   Agent,
+  GuardrailTripped,
+  MiddlewareTermination,
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
-  GuardrailTripped,
-  MiddlewareTermination,
+  jsonSchema,
   tee,
   tool,
 } from '../index.ts'
@@ -110,7 +111,7 @@ class World {
     const look = tool({
       name: 'look',
       description: 'Looks.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: async (_, { signal }) => {
         this.reach()
         if (outcome === 'failure') throw new Error('no luck')

@@ -15,13 +15,14 @@ import type { AgentResponseInit } from '../contract/outcome.ts'
 import type { CallNext } from '../contract/run.ts'
 import {
   Agent,
+  MiddlewareTermination,
   agentMiddleware,
   chatMiddleware,
   createSession,
   foldUpdates,
   functionMiddleware,
   isTermination,
-  MiddlewareTermination,
+  jsonSchema,
   text,
   tool,
 } from '../index.ts'
@@ -267,7 +268,7 @@ function agentOf({ specs, steps, chunk, tool: outcome }: Scenario) {
   const look = tool({
     name: 'look',
     description: 'Looks.',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute() {
       if (outcome === 'failure') throw new Error('no luck')
       return outcome === 'secret' ? 'a secret' : 'found'

@@ -9,19 +9,20 @@ import type {
   ChatResponseUpdate,
   KeyValueStore,
   RunOptions,
-  StandardSchema,
+  Schema,
 } from '../index.ts'
 import {
   Agent,
+  BaseChatClient,
+  RunControl,
   agentMiddleware,
   chatMiddleware,
   createSession,
   defineState,
   functionMiddleware,
+  jsonSchema,
   memoryStore,
-  RunControl,
   tool,
-  BaseChatClient,
 } from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
 import { sessions } from '@lamella/store'
@@ -58,7 +59,7 @@ class DeafClient extends BaseChatClient {
 
 const calls = scriptedClient(() => callFunction('work', { n: 1 }))
 const answers = scriptedClient(() => '{ "n": 1 }')
-const deafSchema = (hang: Hang): StandardSchema<unknown, { n: number }> => ({
+const deafSchema = (hang: Hang): Schema<{ n: number }> => ({
   '~standard': {
     version: 1,
     vendor: 'deaf',
@@ -79,7 +80,7 @@ const notes = defineState({
   version: 1,
   scope: 'tenant',
   initial: () => 0,
-  schema: { type: 'number' },
+  schema: jsonSchema<number>({ type: 'number' }),
 })
 
 const cases: Readonly<Record<string, Case>> = {

@@ -30,6 +30,7 @@ export const middlewareEvents: readonly string[] = /* @__PURE__ */ Object.freeze
   'patch',
   'rate_limit',
   'retry',
+  'route',
   'schema',
   'steering',
   'summarize',

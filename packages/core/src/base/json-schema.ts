@@ -1,7 +1,47 @@
 import { none } from './none.ts'
 import { isObject } from './is-object.ts'
-import type { JsonSchema, StandardIssue } from './standard-schema.ts'
+import { checkValue } from './check-value.ts'
+import type { JsonSchema, Schema, StandardIssue } from './standard-schema.ts'
 import { canonicalJson, isJson } from './json.ts'
+
+/**
+ * Makes a schema from a JSON Schema, draft 7 or 2020-12, for a tool, a response format, or a state. The model is
+ * shown it as it is. A value that fits is returned unchanged; `Output` is its type, which is not inferred. `$ref`
+ * leads only into the schema itself, `format` and `unevaluated…` are not checked, and unknown keywords are ignored.
+ * @throws TypeError if `schema` is no object
+ *
+ * @example
+ * ```ts
+ * import { jsonSchema, tool } from '@lamella/core'
+ *
+ * const weather = tool({
+ *   name: 'weather',
+ *   description: 'Returns the weather of a city.',
+ *   parameters: jsonSchema<{ city: string }>({
+ *     type: 'object',
+ *     properties: { city: { type: 'string' } },
+ *     required: ['city'],
+ *   }),
+ *   execute: ({ city }) => `It is sunny in ${city}.`,
+ * })
+ * console.log(weather.name) // weather
+ * ```
+ */
+export function jsonSchema<Output = Record<string, unknown>>(schema: JsonSchema): Schema<Output> {
+  checkValue(isObject(schema), 'jsonSchema: `schema`', 'be an object', schema)
+  const described = (): JsonSchema => schema
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'lamella',
+      validate(value) {
+        const issues = validateJsonSchema(schema, value)
+        return issues.length > 0 ? { issues } : { value: value as Output }
+      },
+      jsonSchema: { input: described, output: described },
+    },
+  }
+}
 
 /**
  * Checks a value against a JSON Schema, draft 7 or 2020-12, as far as tools use them: `$ref` only

@@ -1,8 +1,10 @@
+import { checkValue } from './check-value.ts'
+
 /**
- * The part of Standard Schema (https://standardschema.dev, version 1) that Lamella reads, so that
- * zod, valibot, arktype and others fit without a dependency.
+ * A schema of zod, valibot, arktype or another library, or one from `jsonSchema`: the part of Standard Schema
+ * (https://standardschema.dev, version 1) that Lamella reads. `Output` is the type of validated values.
  */
-export interface StandardSchema<Input = unknown, Output = Input> {
+export interface Schema<Output = unknown> {
   /** Properties that the specification defines. */
   readonly '~standard': {
     readonly version: 1
@@ -14,7 +16,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly types?:
       | {
           /** Type of the input. */
-          readonly input: Input
+          readonly input: unknown
           /** Type of the output. */
           readonly output: Output
         }
@@ -23,9 +25,9 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly jsonSchema?:
       | {
           /** Describes accepted input for a dialect, such as `draft-07`. */
-          readonly input: (options: { readonly target: string }) => Record<string, unknown>
+          readonly input: (options: { readonly target: string }) => JsonSchema
           /** Describes the output for a dialect, such as `draft-07`. */
-          readonly output: (options: { readonly target: string }) => Record<string, unknown>
+          readonly output: (options: { readonly target: string }) => JsonSchema
         }
       | undefined
   }
@@ -52,31 +54,30 @@ export interface StandardIssue {
 /** A JSON Schema, draft 7 or 2020-12. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** A schema: any Standard Schema, or a JSON Schema. */
-export type Schema<Output = unknown> = StandardSchema<unknown, Output> | JsonSchema
+/** The type of the values that a schema validates. */
+export type InferSchema<S> = S extends Schema<infer Output> ? Output : never
 
-/** The type that a schema's values have. */
-export type InferSchema<S> =
-  S extends StandardSchema<infer _Input, infer Output> ? Output : Record<string, unknown>
-
-/** Returns true for a schema that validates by itself, as those of zod, valibot and arktype do. */
-function isStandardSchema(schema: unknown): schema is StandardSchema {
-  return schema === Object(schema) && '~standard' in (schema as object)
+/** @throws TypeError that begins with `subject` for what is no schema, such as a JSON Schema by itself. */
+export function checkSchema(subject: string, schema: unknown): void {
+  const isSchema = schema === Object(schema) && '~standard' in (schema as object)
+  checkValue(isSchema, subject, 'be a Standard Schema, as of zod, or `jsonSchema({ … })`', schema)
 }
 
 /**
- * Converts a schema to JSON Schema for a model. A JSON Schema is returned unchanged; a Standard
- * Schema describes its own input, in draft 2020-12 if it supports that, else in draft 7.
+ * Converts a schema to JSON Schema for a model. A schema describes its own input, in draft 2020-12 if it supports
+ * that, else in draft 7.
  * @throws TypeError that begins with `subject` if it does not describe itself
  */
 export function toJsonSchema(schema: Schema, subject = 'schema'): JsonSchema {
-  if (!isStandardSchema(schema)) return schema
+  checkSchema(subject, schema)
   const { vendor, jsonSchema } = schema['~standard']
   let cause: unknown = new Error(`${vendor} does not describe it`)
   for (const target of jsonSchema ? ['draft-2020-12', 'draft-07'] : []) {
     try {
-      const { $schema: _dialect, ...described } = jsonSchema!.input({ target })
-      return described
+      const described = jsonSchema!.input({ target })
+      if (!('$schema' in described)) return described
+      const { $schema: _dialect, ...rest } = described
+      return rest
     } catch (error) {
       cause = error
     }

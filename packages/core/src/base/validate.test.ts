@@ -1,11 +1,12 @@
+import { jsonSchema } from './json-schema.ts'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { StandardSchema } from './standard-schema.ts'
+import type { Schema } from './standard-schema.ts'
 import { formatIssues, validate } from './validate.ts'
 
 const weather = z.object({ city: z.string(), days: z.number().int().default(1) })
 
-function schemaOf(check: StandardSchema['~standard']['validate']): StandardSchema {
+function schemaOf(check: Schema['~standard']['validate']): Schema {
   return { '~standard': { version: 1, vendor: 'acme', validate: check } }
 }
 
@@ -17,7 +18,7 @@ describe('validating', () => {
   test('a JSON Schema gives the value back as it is', () => {
     const value = { city: 'Paris', extra: null }
 
-    const result = validate({ type: 'object', required: ['city'] }, value)
+    const result = validate(jsonSchema({ type: 'object', required: ['city'] }), value)
 
     expect(result).toEqual({ value })
     expect((result as { value: unknown }).value).toBe(value)
@@ -25,8 +26,8 @@ describe('validating', () => {
 
   test.each([
     ['a Standard Schema', weather],
-    ['a JSON Schema', { required: ['city'] }],
-  ])('%s says what is missing, and where', (_name, schema) => {
+    ['a JSON Schema', jsonSchema({ required: ['city'] })],
+  ])('%s says what is missing, and where', (_name, schema: Schema) => {
     expect(validate(schema, {})).toMatchObject({ issues: [{ path: ['city'] }] })
   })
 
@@ -87,7 +88,7 @@ describe('issues in one line', () => {
       },
     }
 
-    const { issues = [] } = validate(schema, { card: 'secret', age: 424242424242 }) as {
+    const { issues = [] } = validate(jsonSchema(schema), { card: 'secret', age: 424242424242 }) as {
       issues?: []
     }
 

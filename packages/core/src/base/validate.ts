@@ -1,28 +1,15 @@
-import { validateJsonSchema } from './json-schema.ts'
-import type {
-  JsonSchema,
-  Schema,
-  StandardIssue,
-  StandardResult,
-  StandardSchema,
-} from './standard-schema.ts'
+import type { Schema, StandardIssue, StandardResult } from './standard-schema.ts'
 
 /**
  * Validates a value with any schema. Async only if the schema is. An exception in the schema, for
- * example in a transform, becomes an issue. A JSON Schema returns the value unchanged. Never
- * throws.
+ * example in a transform, becomes an issue. Never throws.
  */
 export function validate<Output>(
   schema: Schema<Output>,
   value: unknown,
 ): StandardResult<Output> | Promise<StandardResult<Output>> {
-  const standard = (schema as Partial<StandardSchema<unknown, Output>>)['~standard']
-  if (standard === undefined) {
-    const issues = validateJsonSchema(schema as JsonSchema, value)
-    return issues.length > 0 ? { issues } : { value: value as Output }
-  }
   try {
-    const result = standard.validate(value)
+    const result = schema['~standard'].validate(value)
     return 'then' in result ? result.then(undefined, failed) : result
   } catch (error) {
     return failed(error)

@@ -257,8 +257,8 @@ export type ToolDefinition = Tool | HostedTool
 export type CallNext<Result> = () => Promise<Result>
 
 /**
- * What `process` returns: nothing, or a result, which counts as if it were assigned to `context.result`. What
- * `callNext()` resolved to changes nothing.
+ * Return value of `process`: nothing, or a result, which counts as if it were assigned to `context.result`. The value
+ * that `callNext()` resolved to changes nothing.
  */
 export type Returned<Result> = Result | void | Promise<Result | void>
 

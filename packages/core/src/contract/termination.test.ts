@@ -3,16 +3,17 @@ import { describe, expect, it } from 'vitest'
 import type { AgentResponse, Middleware } from '../index.ts'
 import {
   Agent,
-  agentMiddleware,
   BudgetExhausted,
+  GuardrailTripped,
+  LamellaError,
+  MiddlewareTermination,
+  agentMiddleware,
   chatMiddleware,
   createSession,
   foldUpdates,
   functionMiddleware,
-  GuardrailTripped,
   isTermination,
-  LamellaError,
-  MiddlewareTermination,
+  jsonSchema,
   outcomeOf,
   text,
   tool,
@@ -31,7 +32,7 @@ function looking(log: string[] = []) {
   return tool({
     name: 'look',
     description: 'Looks.',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute(args) {
       log.push(`look ${String(args['at'])}`)
       return `found ${String(args['at'])}`

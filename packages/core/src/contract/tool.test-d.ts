@@ -1,7 +1,8 @@
+import { jsonSchema } from '../base/json-schema.ts'
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import type { FunctionInvocationContext, Tool } from './run.ts'
-import type { StandardSchema } from '../base/standard-schema.ts'
+import type { Schema } from '../base/standard-schema.ts'
 import { tool } from './tool.ts'
 
 const options = { name: 'get_weather', description: 'The weather in a city.' }
@@ -21,7 +22,7 @@ test('arguments have the output type of a zod schema', () => {
 })
 
 test('arguments have the output type of any Standard Schema', () => {
-  const parameters = {} as StandardSchema<{ day: string }, { day: Date }>
+  const parameters = {} as Schema<{ day: Date }>
 
   tool({
     ...options,
@@ -35,7 +36,7 @@ test('arguments have the output type of any Standard Schema', () => {
 test('arguments of a JSON Schema, or of none, are a record of unknown values', () => {
   tool({
     ...options,
-    parameters: { type: 'object', properties: { city: { type: 'string' } } },
+    parameters: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }),
     execute: (args) => {
       expectTypeOf(args).toEqualTypeOf<Record<string, unknown>>()
     },

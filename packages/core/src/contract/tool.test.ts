@@ -1,6 +1,7 @@
+import { jsonSchema } from '../base/json-schema.ts'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { StandardSchema } from '../base/standard-schema.ts'
+import type { Schema } from '../base/standard-schema.ts'
 import { ToolError } from './tool-error.ts'
 import { hostedTool, tool } from './tool.ts'
 
@@ -9,7 +10,7 @@ const options = { name: 'get_weather', description: 'The weather in a city.' }
 /** A schema of a vendor, with or without a description of itself. */
 function vendorSchema(
   input?: (options: { readonly target: string }) => Record<string, unknown>,
-): StandardSchema {
+): Schema {
   const jsonSchema = input && { input, output: input }
   return {
     '~standard': { version: 1, vendor: 'acme', validate: (value) => ({ value }), jsonSchema },
@@ -60,10 +61,9 @@ describe('a tool', () => {
   test('shows a JSON Schema as it is, keywords of others included', () => {
     const parameters = { type: 'object', properties: {}, 'x-order': ['city'] } as const
 
-    const made = tool({ ...options, parameters })
+    const made = tool({ ...options, parameters: jsonSchema(parameters) })
 
     expect(made.jsonSchema).toBe(parameters)
-    expect(made.parameters).toBe(parameters)
   })
 
   test('shows a zod schema as what it takes, without naming the dialect', () => {
@@ -114,14 +114,9 @@ describe('a tool', () => {
       /^tool: `parameters` of "get_weather" .*acme does not describe it.*`jsonSchema`/,
     )
     expect(() => tool({ ...options, parameters: dated })).toThrow(/Date cannot be .*`jsonSchema`/)
-    const jsonSchema = { type: 'object', properties: { day: { type: 'string' } } }
-    expect(tool({ ...options, parameters: dated, jsonSchema }).jsonSchema).toBe(jsonSchema)
-  })
-
-  test('with `jsonSchema` alone checks arguments with it', () => {
-    const jsonSchema = { type: 'object', required: ['city'] }
-
-    expect(tool({ ...options, jsonSchema }).parameters).toBe(jsonSchema)
+    const described = { type: 'object', properties: { day: { type: 'string' } } }
+    const made = tool({ ...options, parameters: dated, jsonSchema: described })
+    expect(made.jsonSchema).toBe(described)
   })
 })
 
@@ -132,7 +127,12 @@ describe('a tool that would not work is refused when it is made', () => {
       'tool: `name` must be 1 to 64 letters, digits, `_` or `-`, got undefined',
     ],
     [{ description: undefined }, 'tool: `description` must be a string, got undefined'],
-    [{ parameters: 5 }, 'tool: `parameters` must be a Standard Schema or a JSON Schema, got 5'],
+    [
+      { parameters: { type: 'object' } },
+      'tool: `parameters` of "get_weather" must be a Standard Schema, as of zod, or `jsonSchema({ … })`, got an object',
+    ],
+    [{ parameters: 5 }, 'or `jsonSchema({ … })`, got 5'],
+    [{ jsonSchema: { type: 'object' } }, 'tool: `jsonSchema` must have `parameters` beside it'],
     [{ execute: {} }, 'tool: `execute` must be a function, got an object'],
     [{ approval: true }, "tool: `approval` must be 'never', 'always' or a function, got true"],
     [{ timeoutMs: '5' }, 'tool: `timeoutMs` must be more than 0 milliseconds, got "5"'],
@@ -148,7 +148,7 @@ describe('a tool that would not work is refused when it is made', () => {
     [{ timeoutMs: -1 }, 'got -1'],
     [{ timeoutMs: Number.NaN }, 'got NaN'],
     [
-      { parameters: { type: 'string' } },
+      { parameters: jsonSchema({ type: 'string' }) },
       '`parameters` of "get_weather" must have `type: \'object\'`',
     ],
   ]
@@ -169,7 +169,7 @@ describe('a tool that would not work is refused when it is made', () => {
     const either = z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])
 
     expect(() => tool({ ...options, parameters: either })).toThrow(/`parameters` .* got undefined/)
-    expect(() => tool({ ...options, jsonSchema: { type: 'array' } })).toThrow(
+    expect(() => tool({ ...options, parameters: either, jsonSchema: { type: 'array' } })).toThrow(
       /`jsonSchema` .* "array"/,
     )
   })

@@ -2,7 +2,7 @@ import { checkNames, checkTimeLimit } from '../base/check-options.ts'
 import { checkValue } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
 import type { InferSchema, JsonSchema, Schema } from '../base/standard-schema.ts'
-import { toJsonSchema } from '../base/standard-schema.ts'
+import { checkSchema, toJsonSchema } from '../base/standard-schema.ts'
 import type { ApprovalPolicy, FunctionInvocationContext, HostedTool, Tool } from './run.ts'
 
 /** Options of `tool`. */
@@ -12,14 +12,15 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
   /** Description for the model: when to use the tool, and what it returns. */
   readonly description: string
   /**
-   * Any Standard Schema (zod, valibot, arktype …) or a JSON Schema.
+   * A schema of zod, valibot, arktype or another library, or from `jsonSchema`.
    * @default an object without properties
    */
   readonly parameters?: Parameters | undefined
   /** Another name for `parameters`, as MCP and the AI SDK call them. @default `parameters` */
   readonly inputSchema?: Parameters | undefined
   /**
-   * JSON Schema for the model, if `parameters` cannot or should not describe itself.
+   * JSON Schema for the model, if `parameters` cannot or should not describe itself. Arguments are checked with
+   * `parameters` only.
    * @default the JSON Schema of `parameters`
    */
   readonly jsonSchema?: JsonSchema | undefined
@@ -80,30 +81,29 @@ export interface ToolOptions<Parameters extends Schema, Data = unknown> {
  *
  * @example
  * ```ts
- * import { tool } from '@lamella/core'
+ * import { jsonSchema, tool } from '@lamella/core'
  *
  * const weather = tool({
  *   name: 'weather',
  *   description: 'Returns the weather of a city.',
- *   parameters: { type: 'object', properties: { city: { type: 'string' } } },
+ *   parameters: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }),
  *   execute: ({ city }) => `It is sunny in ${city}.`,
  * })
  * console.log(weather.name) // weather
  * ```
  */
-export function tool<Parameters extends Schema = JsonSchema, Data = unknown>(
+export function tool<Parameters extends Schema = Schema<Record<string, unknown>>, Data = unknown>(
   options: ToolOptions<Parameters, Data>,
 ): Tool {
   checkNames('tool', options, toolOptionNames)
   const { name, description, execute, approval = 'never', timeoutMs, metadata } = options
   const given = options.parameters ?? options.inputSchema
-  const parameters: Schema = given ?? options.jsonSchema ?? noParameters
+  const parameters: Schema = given ?? noParameters
 
   const isName = typeof name === 'string' && /^[\w-]{1,64}$/.test(name)
   checkValue(isName, 'tool: `name`', 'be 1 to 64 letters, digits, `_` or `-`', name, 'string')
   checkValue(typeof description === 'string', 'tool: `description`', 'be a string', description)
-  const isSchema = parameters === Object(parameters)
-  checkValue(isSchema, 'tool: `parameters`', 'be a Standard Schema or a JSON Schema', parameters)
+  checkSchema(`tool: \`parameters\` of "${name}"`, parameters)
   const isRun = execute === undefined || typeof execute === 'function'
   checkValue(isRun, 'tool: `execute`', 'be a function', execute)
   const isPolicy = approval === 'never' || approval === 'always' || typeof approval === 'function'
@@ -116,6 +116,8 @@ export function tool<Parameters extends Schema = JsonSchema, Data = unknown>(
     'be a JSON Schema; pass a Standard Schema as `parameters`',
     options.jsonSchema,
   )
+  const isChecked = options.jsonSchema === undefined || given !== undefined
+  checkValue(isChecked, 'tool: `jsonSchema`', 'have `parameters` beside it', options.jsonSchema)
   const source = `tool: \`${options.jsonSchema ? 'jsonSchema' : 'parameters'}\` of "${name}"`
   const jsonSchema = options.jsonSchema ?? toJsonSchema(parameters, source)
   const { type } = jsonSchema
@@ -155,7 +157,17 @@ export function hostedTool(
   return Object.freeze({ type: 'hosted', name, definition })
 }
 
-const noParameters: JsonSchema = Object.freeze({ type: 'object', properties: Object.freeze({}) })
+const withoutProperties = (): JsonSchema => ({ type: 'object', properties: {} })
+
+const noParameters: Schema<Record<string, unknown>> = {
+  '~standard': {
+    version: 1,
+    vendor: 'lamella',
+    validate: (value) =>
+      isObject(value) ? { value } : { issues: [{ message: 'must be object' }] },
+    jsonSchema: { input: withoutProperties, output: withoutProperties },
+  },
+}
 
 const toolOptions: { readonly [Name in keyof Required<ToolOptions<Schema>>]: 1 } = {
   name: 1,

@@ -1,11 +1,12 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
-import type { AgentOptions, Checkpoint, FunctionResultContent, StandardSchema } from '../index.ts'
+import type { AgentOptions, Checkpoint, FunctionResultContent, Schema } from '../index.ts'
 import {
   Agent,
+  MiddlewareTermination,
   agentMiddleware,
   functionMiddleware,
-  MiddlewareTermination,
+  jsonSchema,
   textOf,
   tool,
 } from '../index.ts'
@@ -14,7 +15,7 @@ import { lifecycle } from '@lamella/lifecycle'
 import { outline, resultsOf } from './loop-invariant.test-helper.ts'
 
 /** Takes its time, and makes a number of a text. */
-const slow: StandardSchema<unknown, { readonly n: number }> = {
+const slow: Schema<{ readonly n: number }> = {
   '~standard': {
     version: 1,
     vendor: 'slow',
@@ -160,7 +161,7 @@ test('an answer that a hook changes loses the value that was read from it', asyn
         ),
       ),
   })
-  const options = { responseFormat: { schema: { type: 'object' } } } as const
+  const options = { responseFormat: { schema: jsonSchema({ type: 'object' }) } }
 
   const { value } = await new Agent({ client, middleware, options }).run('Go')
 

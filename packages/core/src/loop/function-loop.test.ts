@@ -1,7 +1,7 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, FunctionCallContent, Message } from '../index.ts'
-import { Agent, functionMiddleware, tool } from '../index.ts'
+import { Agent, functionMiddleware, jsonSchema, tool } from '../index.ts'
 import type { ScriptedStep } from '@lamella/testing'
 import { modes, outline, play, resultsOf } from './loop-invariant.test-helper.ts'
 
@@ -12,7 +12,7 @@ describe.each(modes)('the loop, $name', ({ stream }) => {
     const lookup = tool({
       name: 'lookup',
       description: 'Looks a word up.',
-      parameters: { type: 'object', properties: { word: { type: 'string' } } },
+      parameters: jsonSchema({ type: 'object', properties: { word: { type: 'string' } } }),
       execute: ({ word }) => {
         ran.push(String(word))
         return `about ${String(word)}`
@@ -82,10 +82,10 @@ describe.each(modes)('the loop, $name', ({ stream }) => {
     const note = tool({
       name: 'note',
       description: '',
-      parameters: {
+      parameters: jsonSchema({
         type: 'object',
         properties: { a: { type: ['string', 'null'] }, b: { type: 'string' } },
-      },
+      }),
       execute: (args) => void got.push(args),
     })
     const { agent } = make([callFunction('note', { a: null }, 'c1'), 'Done.'], { tools: [note] })

@@ -51,7 +51,7 @@ export interface FunctionPipeline {
  *
  * @example
  * ```ts
- * import { functionMiddleware, tool } from '@lamella/core'
+ * import { functionMiddleware, jsonSchema, tool } from '@lamella/core'
  * import { functionPipeline } from '@lamella/core/authoring'
  *
  * const log = functionMiddleware('log', async (context, callNext) => {
@@ -61,7 +61,7 @@ export interface FunctionPipeline {
  * const double = tool({
  *   name: 'double',
  *   description: 'Doubles a number.',
- *   parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+ *   parameters: jsonSchema({ type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }),
  *   execute: ({ n }) => Number(n) * 2,
  * })
  * await functionPipeline(log).execute({ function: double, arguments: '{"n":21}' })

@@ -9,6 +9,7 @@ import {
   chatMiddleware,
   functionMiddleware,
   GuardrailTripped,
+  jsonSchema,
   LamellaError,
   MiddlewareTermination,
   outcomeOf,
@@ -30,7 +31,11 @@ describe.each(modes)('errors in the loop, $name', ({ stream }) => {
     const good = tool({
       name: 'good',
       description: '',
-      parameters: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+      parameters: jsonSchema({
+        type: 'object',
+        properties: { n: { type: 'number' } },
+        required: ['n'],
+      }),
       execute: ({ n }) => {
         ran.push(`good ${String(n)}`)
         return 'fine'
@@ -445,7 +450,7 @@ describe.each(modes)('the end of another run inside a tool, $name', ({ stream })
       'tool_failed',
       'Error: Function failed. A run that it started ended as terminated.',
     ],
-  ])('%s: the call has a result, and the run goes on', async (_, sub, code, read) => {
+  ])('%s: the call has a result, and the run continues', async (_, sub, code, read) => {
     const client = scriptedClient([callFunction('sub', { task: 'Ask.' }, 'c1'), 'No answer.'])
 
     const { response } = await play(new Agent({ client, tools: [sub] }), 'Go', { stream })

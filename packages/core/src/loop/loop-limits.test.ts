@@ -2,7 +2,7 @@ import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { Content, FunctionInvocationConfiguration } from '../index.ts'
-import { Agent, chatMiddleware, createSession, tool } from '../index.ts'
+import { Agent, chatMiddleware, createSession, jsonSchema, tool } from '../index.ts'
 import { modes, outline, play, resultsOf } from './loop-invariant.test-helper.ts'
 
 const fallback = 'I could not finish this with the tools at hand.'
@@ -17,7 +17,7 @@ describe.each(modes)('limits of the loop, $name', ({ stream }) => {
     const step = tool({
       name: 'step',
       description: 'Does a step.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: (_, { callId }) => void ran.push(callId),
     })
     return { client, ran, agent: new Agent({ client, tools: [step], functionInvocation }) }

@@ -3,7 +3,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentResponse, FunctionInvocationConfiguration } from '../index.ts'
-import { Agent, functionMiddleware, MiddlewareTermination, tool } from '../index.ts'
+import { Agent, MiddlewareTermination, functionMiddleware, jsonSchema, tool } from '../index.ts'
 import { comparable, play, playOn, resultsOf } from './loop-invariant.test-helper.ts'
 import { runs } from '../../../../tests/support/runs.ts'
 
@@ -90,7 +90,7 @@ function make({ rounds, config, ids }: Script): { readonly agent: Agent; readonl
       tool({
         name,
         description: '',
-        parameters: { type: 'object' },
+        parameters: jsonSchema({ type: 'object' }),
         approval: name === 'gated' ? 'always' : 'never',
         ...(name !== 'declared' && {
           execute: (args, { callId, run }) => {

@@ -1,18 +1,18 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { FunctionInvocationConfiguration, ToolDefinition } from '../index.ts'
-import { Agent, tool, toolSearch } from '../index.ts'
+import { Agent, jsonSchema, tool, toolSearch } from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
 
 const read = tool({
   name: 'read_file',
   description: 'Reads a file.',
-  parameters: {
+  parameters: jsonSchema({
     type: 'object',
     properties: { file: { type: 'string' } },
     required: ['file'],
     additionalProperties: false,
-  },
+  }),
   aliases: ['open', 'cat'],
   argumentAliases: { path: 'file', ['__proto__']: 'file' },
   execute: ({ file }) => `read ${String(file)}`,

@@ -1,3 +1,4 @@
+import { jsonSchema } from '../base/json-schema.ts'
 import { checkOptions } from '../base/check-options.ts'
 import type { Tool, ToolDefinition } from '../contract/run.ts'
 import { tool } from '../contract/tool.ts'
@@ -26,7 +27,7 @@ export function toolSearch(options: ToolSearchOptions = {}): Tool {
     name,
     description:
       'Finds tools that are not shown yet. Words search names and descriptions; "+word" must be there; "select:a,b" takes tools by name. What is found can be called from the next step on.',
-    parameters: {
+    parameters: jsonSchema({
       type: 'object',
       properties: {
         query: { type: 'string' },
@@ -34,7 +35,7 @@ export function toolSearch(options: ToolSearchOptions = {}): Tool {
       },
       required: ['query'],
       additionalProperties: false,
-    },
+    }),
     readOnly: true,
     execute(args, { tools }) {
       const most = Math.min(Number(args['maxResults'] ?? maxResults), maxResults)

@@ -11,11 +11,12 @@ import type {
 import type { ApprovalResponseContent } from '../messages/content.ts'
 import {
   Agent,
+  MiddlewareTermination,
   agentMiddleware,
   createSession,
   functionMiddleware,
+  jsonSchema,
   message,
-  MiddlewareTermination,
   textOf,
   tool,
 } from '../index.ts'
@@ -32,7 +33,11 @@ describe.each(modes)('approvals without a session, $name', ({ stream }) => {
     const pay = tool({
       name: 'pay',
       description: 'Pays.',
-      parameters: { type: 'object', properties: { euro: { type: 'number' } }, required: ['euro'] },
+      parameters: jsonSchema({
+        type: 'object',
+        properties: { euro: { type: 'number' } },
+        required: ['euro'],
+      }),
       approval: 'always',
       execute: ({ euro }) => {
         if (euro === 13) throw new Error('bad luck')
@@ -474,7 +479,7 @@ describe.each(modes)('approvals without a session, $name', ({ stream }) => {
     const buy = tool({
       name: 'buy',
       description: '',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       approval: async (subject) => {
         subjects.push(subject)
         return (subject.arguments['euro'] as number) > 10

@@ -5,9 +5,10 @@ import { gateCalls } from './call-gates.ts'
 import type { AgentMiddleware, AgentResponse, FunctionInvocationContext } from '../index.ts'
 import {
   Agent,
+  MiddlewareTermination,
   agentMiddleware,
   functionMiddleware,
-  MiddlewareTermination,
+  jsonSchema,
   text,
   tool,
 } from '../index.ts'
@@ -23,7 +24,7 @@ function agentWith(middleware: AgentMiddleware[], approval: 'always' | 'never' =
   const pay = tool({
     name: 'pay',
     description: 'Pays.',
-    parameters: { type: 'object', properties: { cents: { type: 'number' } } },
+    parameters: jsonSchema({ type: 'object', properties: { cents: { type: 'number' } } }),
     approval,
     execute: (args) => done.push(args),
   })

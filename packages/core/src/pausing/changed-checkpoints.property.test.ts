@@ -2,7 +2,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint } from '../index.ts'
-import { Agent, agentTool, checkpointState, memoryStore, tool } from '../index.ts'
+import { Agent, agentTool, checkpointState, jsonSchema, memoryStore, tool } from '../index.ts'
 import { runs } from '../../../../tests/support/runs.ts'
 
 const key = 'a key of this test, sixteen bytes or more'
@@ -15,7 +15,7 @@ function start(sign?: AgentOptions['sign']) {
     tool({
       name,
       description: '',
-      parameters: { type: 'object', properties: { euro: { type: 'number' } } },
+      parameters: jsonSchema({ type: 'object', properties: { euro: { type: 'number' } } }),
       approval,
       execute: ({ euro }) => `${name} ${done.push([name, euro])}`,
     })

@@ -10,6 +10,7 @@ import {
   createSession,
   defineState,
   functionMiddleware,
+  jsonSchema,
   tool,
 } from '../index.ts'
 
@@ -25,7 +26,7 @@ const tools = [
   tool({
     name: 'pay',
     description: '',
-    parameters: { type: 'object', properties: { euro: { type: 'number' } } },
+    parameters: jsonSchema({ type: 'object', properties: { euro: { type: 'number' } } }),
     approval: 'always',
     execute: ({ euro }) => `paid ${String(euro)}`,
   }),

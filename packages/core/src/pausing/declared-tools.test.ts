@@ -1,7 +1,7 @@
 import { callFunction, scriptedClient } from '@lamella/testing'
 import type { ScriptedStep } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { Agent, createSession, textOf, tool } from '../index.ts'
+import { Agent, createSession, jsonSchema, textOf, tool } from '../index.ts'
 import { modes, outline, play, playOn, resultsOf } from '../loop/loop-invariant.test-helper.ts'
 
 describe.each(modes)('a tool that is only declared, $name', ({ stream }) => {
@@ -11,11 +11,11 @@ describe.each(modes)('a tool that is only declared, $name', ({ stream }) => {
     const locate = tool({
       name: 'locate',
       description: 'Runs in the browser.',
-      parameters: {
+      parameters: jsonSchema({
         type: 'object',
         properties: { exact: { type: 'boolean' } },
         required: ['exact'],
-      },
+      }),
     })
     const look = tool({ name: 'look', description: '', execute: () => void ran.push('looked') })
     const gated = tool({

@@ -1,6 +1,14 @@
 import type { Agent as AgentType, Checkpoint, PendingRequest, Session, Message } from '../index.ts'
 import { callFunction, scriptedClient } from '@lamella/testing'
-import { Agent, agentTool, functionMiddleware, memoryStore, textOf, tool } from '../index.ts'
+import {
+  Agent,
+  agentTool,
+  functionMiddleware,
+  jsonSchema,
+  memoryStore,
+  textOf,
+  tool,
+} from '../index.ts'
 
 const kinds = ['good', 'bad', 'safe', 'gated', 'declared', 'asks', 'inside', 'sub'] as const
 type Kind = (typeof kinds)[number]
@@ -133,7 +141,7 @@ export class Process {
       tool({
         name,
         description: '',
-        parameters,
+        parameters: jsonSchema(parameters),
         idempotent: name === 'safe',
         approval: name === 'gated' ? 'always' : 'never',
         ...(name !== 'declared' && {

@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint, Content, Message, SessionSnapshot } from '../index.ts'
 import {
   Agent,
-  agentMiddleware,
   BudgetExhausted,
+  agentMiddleware,
   checkpointState,
   createSession,
   defineState,
   functionMiddleware,
+  jsonSchema,
   outcomeOf,
   text,
   tool,
@@ -31,7 +32,11 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
     const pay = tool({
       name: 'pay',
       description: '',
-      parameters: { type: 'object', properties: { euro: { type: 'number' } }, required: ['euro'] },
+      parameters: jsonSchema({
+        type: 'object',
+        properties: { euro: { type: 'number' } },
+        required: ['euro'],
+      }),
       approval: 'always',
       execute: ({ euro }) => {
         ran.push(`paid ${String(euro)}`)
@@ -512,7 +517,11 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
   })
 
   it('state with a schema, tools that were shown, and attempts are as they were', async () => {
-    const visits = defineState({ name: 'visits', initial: () => 0, schema: { type: 'number' } })
+    const visits = defineState({
+      name: 'visits',
+      initial: () => 0,
+      schema: jsonSchema<number>({ type: 'number' }),
+    })
     const counted: number[] = []
     const count = functionMiddleware('count', async ({ run, callId }, callNext) => {
       counted.push(run.state.update(visits, (n) => n + 1))

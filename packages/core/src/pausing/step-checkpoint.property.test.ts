@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest'
 import type { AgentResponse, Checkpoint, Session, SessionSnapshot } from '../index.ts'
 import {
   Agent,
+  MiddlewareTermination,
   agentMiddleware,
   agentTool,
   createSession,
   functionMiddleware,
+  jsonSchema,
   memoryStore,
-  MiddlewareTermination,
   tool,
 } from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
@@ -87,7 +88,7 @@ function start({ rounds, middlewares }: Script) {
       tool({
         name,
         description: '',
-        parameters: { type: 'object' },
+        parameters: jsonSchema({ type: 'object' }),
         idempotent: true,
         approval: name === 'gated' ? 'always' : 'never',
         returnDirect: name === 'direct',

@@ -8,6 +8,7 @@ import {
   agentTool,
   defineState,
   functionMiddleware,
+  jsonSchema,
   memoryStore,
   outcomeOf,
   tool,
@@ -28,7 +29,7 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     const pay = tool({
       name: 'pay',
       description: '',
-      parameters: { type: 'object', properties: { euro: { type: 'number' } } },
+      parameters: jsonSchema({ type: 'object', properties: { euro: { type: 'number' } } }),
       idempotent: true,
       execute: ({ euro }) => {
         paid.push(euro)
@@ -184,7 +185,7 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
     const rounds = defineState({
       name: 'rounds',
       initial: () => 0,
-      schema: { type: 'number' },
+      schema: jsonSchema<number>({ type: 'number' }),
     })
     const seen: unknown[] = []
     const options = {

@@ -37,7 +37,7 @@ export abstract class MiddlewareView<Result, Call extends PipelineCall<Result>> 
   declare owner: string
   /** Promise of the running `callNext()`. Undefined while none is running. */
   declare inside: Promise<Result> | undefined
-  /** What the last `callNext()` resolved to. */
+  /** Value to which the last `callNext()` resolved. */
   declare received: Result | undefined
   /** View of what runs inside. */
   declare inner: this | undefined

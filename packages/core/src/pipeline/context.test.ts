@@ -13,6 +13,7 @@ import {
   chatMiddleware,
   createSession,
   functionMiddleware,
+  jsonSchema,
   message,
   messageText,
   tool,
@@ -22,7 +23,7 @@ import { respondIn } from '../run/run.test-helper.ts'
 const look = tool({
   name: 'look',
   description: 'Looks.',
-  parameters: { type: 'object' },
+  parameters: jsonSchema({ type: 'object' }),
   execute: (args) => JSON.stringify(args),
 })
 
@@ -44,7 +45,7 @@ describe.each(runModes)('what a context holds, %s', (mode) => {
       await callNext()
     })
     const session = createSession()
-    const own = tool({ name: 'own', description: 'x', parameters: { type: 'object' } })
+    const own = tool({ name: 'own', description: 'x', parameters: jsonSchema({ type: 'object' }) })
     const agent = new Agent({
       client: scriptedClient(['Done.']),
       middleware: observe,
@@ -354,7 +355,7 @@ describe.each(runModes)('what middlewares assign, %s', (mode) => {
     const asking = tool({
       name: 'ask',
       description: 'Asks.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: (_, { data }) => void seen.push(data),
     })
     const editing = functionMiddleware('editing', async (context, callNext) => {
@@ -372,7 +373,7 @@ describe.each(runModes)('what middlewares assign, %s', (mode) => {
     const pass = agentMiddleware('pass', (_, callNext) => callNext())
     const asking = agentMiddleware('asking', async (context, callNext) => {
       const schema = { type: 'object', properties: { ok: { type: 'boolean' } } } as const
-      context.options = { ...context.options, responseFormat: { schema } }
+      context.options = { ...context.options, responseFormat: { schema: jsonSchema(schema) } }
       await callNext()
     })
     const client = scriptedClient(['{"ok":true}'])

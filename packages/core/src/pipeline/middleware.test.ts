@@ -4,10 +4,11 @@ import type { CallNext } from '../contract/run.ts'
 import type { ChatContext, ChatMiddleware, ChatResponse } from '../index.ts'
 import {
   Agent,
+  LamellaError,
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
-  LamellaError,
+  jsonSchema,
   tool,
   withMiddleware,
 } from '../index.ts'
@@ -16,7 +17,7 @@ import { traced } from '../run/run.test-helper.ts'
 const look = tool({
   name: 'look',
   description: 'Looks.',
-  parameters: { type: 'object' },
+  parameters: jsonSchema({ type: 'object' }),
   execute: () => 'found',
 })
 

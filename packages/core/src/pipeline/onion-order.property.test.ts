@@ -2,7 +2,14 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Middleware, MiddlewareInput } from '../index.ts'
-import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '../index.ts'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  functionMiddleware,
+  jsonSchema,
+  tool,
+} from '../index.ts'
 import { runs } from '../../../../tests/support/runs.ts'
 
 type Level = Middleware['level']
@@ -51,7 +58,7 @@ it('middlewares of any list nest in its order, by level and scope, in both modes
       const look = tool({
         name: 'look',
         description: 'Looks.',
-        parameters: { type: 'object' },
+        parameters: jsonSchema({ type: 'object' }),
         execute: () => void log.push('tool'),
       })
       const agent = new Agent({ client, tools: [look], middleware: inScope('agent') })

@@ -4,10 +4,11 @@ import { describe, expect, it } from 'vitest'
 import type { Middleware } from '../index.ts'
 import {
   Agent,
+  MiddlewareContractError,
   agentMiddleware,
   chatMiddleware,
   functionMiddleware,
-  MiddlewareContractError,
+  jsonSchema,
   tool,
 } from '../index.ts'
 import { readUpdates, traced } from '../run/run.test-helper.ts'
@@ -19,7 +20,7 @@ function looking(log: string[] = []) {
   return tool({
     name: 'look',
     description: 'Looks.',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute() {
       log.push('tool')
       return 'found'

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest'
 import type { AgentResponse, ChatContext, Middleware } from '../index.ts'
 import {
   Agent,
+  LamellaError,
   agentMiddleware,
   chatMiddleware,
   foldUpdates,
-  LamellaError,
+  jsonSchema,
   text,
   tool,
 } from '../index.ts'
@@ -32,7 +33,7 @@ function replacing(by: string, level: 'agent' | 'chat' = 'chat'): Middleware {
 const look = tool({
   name: 'look',
   description: 'Looks.',
-  parameters: { type: 'object' },
+  parameters: jsonSchema({ type: 'object' }),
   execute: () => 'found',
 })
 

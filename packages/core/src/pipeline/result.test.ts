@@ -10,6 +10,7 @@ import {
   createSession,
   foldUpdates,
   functionMiddleware,
+  jsonSchema,
   messageText,
   text,
   tool,
@@ -24,7 +25,7 @@ function deepFrozen<Value>(value: Value): Value {
 const look = tool({
   name: 'look',
   description: 'Looks.',
-  parameters: { type: 'object' },
+  parameters: jsonSchema({ type: 'object' }),
   execute: () => 'found',
 })
 
@@ -187,7 +188,7 @@ describe.each(runModes)('results of middlewares, %s', (mode) => {
     const failing = tool({
       name: 'look',
       description: 'Looks.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute() {
         throw new Error('no luck')
       },

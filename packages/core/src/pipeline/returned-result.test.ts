@@ -11,7 +11,7 @@ import { readUpdates } from '../run/run.test-helper.ts'
 
 type Middleware = AgentMiddleware | ChatMiddleware | FunctionMiddleware
 type Level = Middleware['level']
-/** What a middleware makes of the result of its call. */
+/** Ways in which a middleware changes the result of its call. */
 type Change = (result: never) => unknown
 
 const make = {

@@ -5,10 +5,11 @@ import * as z from 'zod'
 import type { AgentContext, AgentOptions, Content, Message, TextContent } from '../index.ts'
 import {
   Agent,
+  LamellaError,
   agentMiddleware,
   chatMiddleware,
   chatResponse,
-  LamellaError,
+  jsonSchema,
   message,
   messageText,
   parseValue,
@@ -20,11 +21,11 @@ import { respondIn } from '../run/run.test-helper.ts'
 import { transforming } from './transform-updates.test-helper.ts'
 
 const weather = z.object({ city: z.string(), degrees: z.coerce.number() })
-const jsonSchema = {
+const city = jsonSchema({
   type: 'object',
   properties: { city: { type: 'string' } },
   required: ['city'],
-} as const
+})
 const rome = '{"city":"Rome","degrees":"21"}'
 
 describe.each(modes)('structured output, $name', ({ stream }) => {
@@ -68,7 +69,7 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
     const { agent } = make(['{"city":"Rome"}'])
 
     const { response } = await play(agent, 'Go', {
-      options: { responseFormat: { schema: jsonSchema } },
+      options: { responseFormat: { schema: city } },
       stream,
     })
 
@@ -80,7 +81,7 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
     const { agent } = make([[...parts]])
 
     const { response } = await play(agent, 'Go', {
-      options: { responseFormat: { schema: jsonSchema } },
+      options: { responseFormat: { schema: city } },
       stream,
     })
 
@@ -91,7 +92,7 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
     const { agent } = make([['{"city":"Oslo"}', callFunction('work', {}, 'c1')], '{"city":"Rome"}'])
 
     const { response } = await play(agent, 'Go', {
-      options: { responseFormat: { schema: jsonSchema } },
+      options: { responseFormat: { schema: city } },
       stream,
     })
 
@@ -106,7 +107,7 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
     const { agent } = make([answer])
 
     const { response } = await play(agent, 'Go', {
-      options: { responseFormat: { schema: jsonSchema } },
+      options: { responseFormat: { schema: city } },
       stream,
     })
 
@@ -131,7 +132,7 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
     const { agent } = make(['{"city":"Rome"}'], { middleware: replace })
 
     const { response } = await play(agent, 'Go', {
-      options: { responseFormat: { schema: jsonSchema } },
+      options: { responseFormat: { schema: city } },
       stream,
     })
 
@@ -268,7 +269,7 @@ describe.each(modes)('structured output, $name', ({ stream }) => {
 })
 
 describe.each(runModes)('structured output of one model call, %s', (mode) => {
-  const responseFormat = { schema: jsonSchema }
+  const responseFormat = { schema: city }
   const asking = chatMiddleware('asking', async (context, callNext) => {
     context.options = { ...context.options, responseFormat }
     await callNext()

@@ -1,5 +1,6 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import type { Schema, StandardResult } from '../base/standard-schema.ts'
+import { checkSchema } from '../base/standard-schema.ts'
 import { validate } from '../base/validate.ts'
 import type { ResponseFormat } from '../contract/chat-options.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
@@ -41,6 +42,7 @@ export async function parseValue<Value>(
 }
 
 async function parse(response: ChatResponse, schema: Schema): Promise<StandardResult<unknown>> {
+  checkSchema('responseFormat: `schema`', schema)
   const answers = response.messages.filter(({ role }) => role === 'assistant').map(messageText)
   const answer = answers.findLast((words) => words !== '')
   try {

@@ -1,5 +1,5 @@
 import type { AgentResponseUpdate, Middleware, UpdateTransformer } from '../index.ts'
-import { agentMiddleware, chatMiddleware, text, tool } from '../index.ts'
+import { agentMiddleware, chatMiddleware, jsonSchema, text, tool } from '../index.ts'
 
 export type Transformer = UpdateTransformer<AgentResponseUpdate>
 
@@ -37,6 +37,6 @@ export function adding(value: string): Transformer {
 export const look = tool({
   name: 'look',
   description: 'Looks.',
-  parameters: { type: 'object' },
+  parameters: jsonSchema({ type: 'object' }),
   execute: () => 'found a secret',
 })

@@ -5,6 +5,7 @@ import { unlessAborted } from '../base/waits.ts'
 import type { Schema } from '../base/standard-schema.ts'
 import type { Clock } from '../base/timers.ts'
 import { callLater } from '../base/timers.ts'
+import { checkSchema } from '../base/standard-schema.ts'
 import { formatIssues, validate, validateNow } from '../base/validate.ts'
 import type { RunEvent, RunEventInit, RunRequestInit } from '../contract/events.ts'
 
@@ -37,6 +38,7 @@ export class RunRequests {
     { runId, signal, clock, ids, send, onRequest }: Asker,
   ): Promise<Value> {
     checkTimeLimit('run.request', 'timeoutMs', timeoutMs)
+    if (schema !== undefined) checkSchema('run.request: `schema`', schema)
     signal.throwIfAborted()
     const id = ids.createSecretId('request')
     const late = `no answer to the request "${type}" within ${timeoutMs} ms`
@@ -114,6 +116,7 @@ export function defineEvent<Data, Answer = unknown>(
   })
   const { type, data: schema, answer, timeoutMs } = options
   checkTimeLimit('defineEvent', 'timeoutMs', timeoutMs)
+  if (schema !== undefined) checkSchema('defineEvent: `data`', schema)
   const fits = (data: unknown): boolean => {
     if (schema === undefined) return true
     const result = validateNow(schema, data)

@@ -9,6 +9,7 @@ import {
   chatMiddleware,
   defineState,
   functionMiddleware,
+  jsonSchema,
   tool,
 } from '../index.ts'
 import { failureOf, modes, outline, play } from '../loop/loop-invariant.test-helper.ts'
@@ -218,7 +219,10 @@ describe.each(modes)('the run that contexts share, $name', ({ stream }) => {
         properties: { n: { type: 'number' } },
         required: ['n'],
       } as const
-      const { agent } = make([work('c1'), 'Done.'], asks({ type: 'n?', schema }, got))
+      const { agent } = make(
+        [work('c1'), 'Done.'],
+        asks({ type: 'n?', schema: jsonSchema(schema) }, got),
+      )
 
       const error = await failureOf(
         play(agent, 'Go', { onRequest: async () => ({ n: 'one' }), stream }),

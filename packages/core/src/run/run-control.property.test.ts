@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest'
 import type { AgentResponse, Checkpoint, Middleware } from '../index.ts'
 import {
   Agent,
+  LamellaError,
+  RunControl,
   agentMiddleware,
   agentTool,
   chatMiddleware,
   functionMiddleware,
-  LamellaError,
-  RunControl,
+  jsonSchema,
   tool,
 } from '../index.ts'
 import { lifecycle } from '@lamella/lifecycle'
@@ -25,7 +26,7 @@ function make(moment: (where: string) => void, ran: string[]): Agent {
   const work = tool({
     name: 'work',
     description: '',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute: async (_, { callId }) => {
       moment('in a tool')
       await Promise.resolve()

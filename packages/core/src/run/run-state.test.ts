@@ -1,3 +1,4 @@
+import { jsonSchema } from '../base/json-schema.ts'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -136,7 +137,7 @@ describe('StateCells', () => {
     const count = defineState<number>({
       name: 'count',
       initial: () => 0,
-      schema: { type: 'integer' },
+      schema: jsonSchema({ type: 'integer' }),
     })
 
     state.update(count, (n) => n + 1)

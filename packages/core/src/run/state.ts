@@ -3,6 +3,7 @@ import { isObject } from '../base/is-object.ts'
 import { isJson } from '../base/json.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import { isThenable } from '../base/promises.ts'
+import { checkSchema } from '../base/standard-schema.ts'
 import { validateNow } from '../base/validate.ts'
 import type { Session } from '../messages/session.ts'
 import { keyOf } from '../store/key-of.ts'
@@ -49,9 +50,8 @@ export function defineState<T>(options: StateOptions<T>): StateCell<T> {
       `defineState: \`initial\` of "${name}" must be a function, got ${typeof initial}`,
     )
   }
-  if (scope !== 'run' && schema === undefined) {
-    throw new TypeError(`defineState: "${name}" of scope ${scope} must have a \`schema\``)
-  }
+  if (schema !== undefined || scope !== 'run')
+    checkSchema(`defineState: \`schema\` of "${name}"`, schema)
   const cell: StateCell<T> = {
     name,
     initial,

@@ -1,4 +1,4 @@
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { judgeScore } from '@lamella/guardrail-judge'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
@@ -25,7 +25,11 @@ import {
 const look = tool({
   name: 'look',
   description: 'Looks up an order.',
-  parameters: { type: 'object', properties: { id: { type: 'number' } }, required: ['id'] },
+  parameters: jsonSchema({
+    type: 'object',
+    properties: { id: { type: 'number' } },
+    required: ['id'],
+  }),
   execute: ({ id }) => {
     if (id === 404) throw new Error('no such order')
     return `order ${String(id)} was sent`
@@ -83,7 +87,7 @@ describe('checks', () => {
     [includes('refund'), '"refund" is not in the answer'],
     [includes(() => 5), 'includes needs a text for case "known"'],
     [matches(/^\d+$/), 'it does not match'],
-    [matches({ type: 'object' }), 'the answer is no JSON'],
+    [matches(jsonSchema({ type: 'object' })), 'the answer is no JSON'],
     [statusIs('blocked'), 'it is completed'],
     [costAtMost(1), 'the cost is unknown: `evaluate` has no `prices`'],
     [latencyAtMost(0), 'it took 1 ms'],

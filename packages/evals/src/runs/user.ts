@@ -1,5 +1,5 @@
 import type { ChatClient, Message, MessageInput } from '@lamella/core'
-import { messageText } from '@lamella/core'
+import { jsonSchema, messageText } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
 import type { EvaluationCase } from '../cases/evaluation-case.ts'
 
@@ -51,7 +51,7 @@ export function modelUser(options: ModelUserOptions): User {
     })
     const { text } = await client.getResponse(JSON.stringify({ goal, conversation }), {
       instructions: instructionsOf(persona),
-      responseFormat: { schema: replySchema, name: 'reply', strict: true },
+      responseFormat: { schema: jsonSchema(replySchema), name: 'reply', strict: true },
       signal,
     })
     return readReply(text)

@@ -8,7 +8,7 @@ import { GoogleChatClient } from '../google-chat-client.ts'
 type Body = Readonly<Record<string, any>> // oxlint-disable-line typescript/no-explicit-any -- read by the tests
 
 const hourMs = 3_600_000
-const weather = tool({ name: 'get_weather', description: '', parameters: { type: 'object' } })
+const weather = tool({ name: 'get_weather', description: '' })
 const vertex = { project: 'p', token: async () => 'token' }
 
 beforeEach(() => void vi.useFakeTimers())
@@ -27,7 +27,7 @@ function play({ creation, use }: Refusals = {}, more = {}) {
     ...('vertex' in more ? {} : { apiKey: 'k' }),
     model: 'gemini-3-flash',
     fetch: async (url, init) => {
-      const { pathname } = new URL(String(url))
+      const { pathname } = new URL(new Request(url).url)
       const body: Body = JSON.parse(init?.body as string)
       const number = sent.push({ path: pathname, body })
       if (!pathname.endsWith('cachedContents')) {

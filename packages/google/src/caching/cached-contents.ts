@@ -6,7 +6,7 @@ import type { CutTurns } from '../requests/google-request.ts'
 
 /** A request in two parts. */
 export interface CacheableRequest {
-  /** What Google keeps: instructions, tools and turns. */
+  /** Contents that Google keeps: instructions, tools and turns. */
   readonly content: WireObject
   /** Body of the request that continues it. */
   readonly rest: WireObject

@@ -11,7 +11,7 @@ export type SafetySetting = {
   readonly threshold: string
 }
 
-/** What the client caches at Google before it sends a request. */
+/** Contents that the client caches at Google before it sends a request. */
 export type CachedContentOptions = {
   /** Milliseconds that Google keeps it, and bills it. @default 3_600_000 */
   readonly ttlMs?: number | undefined

@@ -1,5 +1,5 @@
 import type { ChatOptions, Content, Message } from '@lamella/core'
-import { hostedTool, message, tool } from '@lamella/core'
+import { hostedTool, jsonSchema, message, tool } from '@lamella/core'
 import { clientRequest } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -227,8 +227,11 @@ describe('tools', () => {
   })
 
   test('a tool that cannot be described is left out, and the others stay', async () => {
-    const jsonSchema = { type: 'object', properties: { a: { $ref: 'https://a.example' } } }
-    const foreign = tool({ name: 'foreign', description: '', parameters: jsonSchema })
+    const parameters = jsonSchema({
+      type: 'object',
+      properties: { a: { $ref: 'https://a.example' } },
+    })
+    const foreign = tool({ name: 'foreign', description: '', parameters })
 
     const { body, metadata } = await ask('Hi', { tools: [foreign, weather] })
 

@@ -1,6 +1,6 @@
 import type { ChatResponse } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
-import { Agent, createSession, messageText, text, tool } from '@lamella/core'
+import { Agent, createSession, jsonSchema, messageText, text, tool } from '@lamella/core'
 import { callFunction, runChatMiddleware, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { contentFilter } from './content-filter.ts'
@@ -218,7 +218,7 @@ describe('tool calls', () => {
     const post = tool({
       name: 'post',
       description: 'Posts.',
-      parameters: { type: 'object', properties: { words: { type: 'string' } } },
+      parameters: jsonSchema({ type: 'object', properties: { words: { type: 'string' } } }),
       execute: (args) => {
         received.push(args)
         return 'a trout was here'

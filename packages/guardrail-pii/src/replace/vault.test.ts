@@ -12,6 +12,7 @@ import {
   chatMiddleware,
   createSession,
   functionMiddleware,
+  jsonSchema,
   memoryStore,
   text as textPart,
   tool,
@@ -35,7 +36,7 @@ function setup(
   const send = tool({
     name: 'send',
     description: 'Sends.',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     execute: (args) => {
       got.push(args)
       return { sent: true, copy: bob }
@@ -85,7 +86,7 @@ describe('a vault', () => {
     const send = tool({
       name: 'send',
       description: 'Sends.',
-      parameters: { type: 'object' },
+      parameters: jsonSchema({ type: 'object' }),
       execute: () => bob,
     })
     const agent = new Agent({
@@ -219,7 +220,7 @@ function asking(): { agent: Agent; got: unknown[] } {
   const send = tool({
     name: 'send',
     description: 'Sends.',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     approval: 'always',
     execute: (args) => {
       got.push(args)

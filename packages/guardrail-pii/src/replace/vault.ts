@@ -1,6 +1,6 @@
 import type { RunContext, StateCell } from '@lamella/core'
 import type { TextEdit } from '@lamella/guardrail'
-import { defineState, LamellaError } from '@lamella/core'
+import { LamellaError, defineState, jsonSchema } from '@lamella/core'
 import { keyOf, systemClock, withinTime } from '@lamella/core/authoring'
 import { anyOf } from '../base/any-of.ts'
 import { linksIn, openLinkFrom } from './links.ts'
@@ -57,7 +57,7 @@ export class Vault {
       name: `${name}.vault`,
       initial: () => ({}),
       // Part of checkpoints: the paused conversation contains placeholders.
-      schema: { type: 'object' },
+      schema: jsonSchema({ type: 'object' }),
     })
     this.#written = defineState<Written>({
       name: `${name}.written`,
@@ -66,7 +66,7 @@ export class Vault {
     this.#ownResults = defineState<readonly string[]>({
       name: `${name}.results`,
       initial: () => [],
-      schema: { type: 'array' },
+      schema: jsonSchema({ type: 'array' }),
     })
   }
 

@@ -1,5 +1,5 @@
 import type { RunContext, StateCell } from '@lamella/core'
-import { defineState } from '@lamella/core'
+import { defineState, jsonSchema } from '@lamella/core'
 import { canonicalJson, sha256 } from '@lamella/core/authoring'
 import { nameGlob } from '../rules/name-glob.ts'
 import type { PolicyCall, ToolPolicyOptions } from './tool-policy-options.ts'
@@ -10,7 +10,10 @@ type Counts = Readonly<Record<string, readonly string[]>>
 const callsOf: StateCell<Counts> = defineState<Counts>({
   name: 'lamella.tool-policy.calls',
   initial: () => ({}),
-  schema: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } } },
+  schema: jsonSchema({
+    type: 'object',
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+  }),
 })
 
 /**

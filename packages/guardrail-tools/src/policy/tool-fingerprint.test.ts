@@ -1,5 +1,5 @@
 import type { Tool } from '@lamella/core'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -12,7 +12,7 @@ const full: Required<Tool> = {
   name: 'pay',
   description: 'Pays.',
   jsonSchema: { type: 'object', properties: { cents: { type: 'number' } } },
-  parameters: { type: 'object', properties: { cents: { type: 'number' } } },
+  parameters: jsonSchema({ type: 'object', properties: { cents: { type: 'number' } } }),
   execute: () => 'paid',
   approval: 'always',
   timeoutMs: 5,
@@ -31,7 +31,7 @@ const others: Omit<Required<Tool>, 'execute'> & { readonly execute: undefined } 
   name: 'Pay',
   description: 'Pays twice.',
   jsonSchema: { type: 'object', properties: { cents: { type: 'string' } } },
-  parameters: { type: 'object', properties: {} },
+  parameters: jsonSchema({ type: 'object', properties: {} }),
   execute: undefined,
   approval: 'never',
   timeoutMs: 6,

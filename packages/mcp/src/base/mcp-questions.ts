@@ -1,4 +1,4 @@
-import { defineEvent } from '@lamella/core'
+import { defineEvent, jsonSchema } from '@lamella/core'
 
 /** A server asks a person for input while it runs a tool. */
 export interface McpElicitation {
@@ -63,14 +63,14 @@ export interface McpSampling {
 export const mcpElicitation: ReturnType<typeof defineEvent<McpElicitation, McpElicitationAnswer>> =
   defineEvent({
     type: 'mcp/elicitation',
-    answer: {
+    answer: jsonSchema({
       type: 'object',
       properties: {
         action: { enum: ['accept', 'decline', 'cancel'] },
         content: { type: 'object' },
       },
       required: ['action'],
-    },
+    }),
   })
 
 /**
@@ -90,5 +90,5 @@ export const mcpElicitation: ReturnType<typeof defineEvent<McpElicitation, McpEl
  */
 export const mcpSampling: ReturnType<typeof defineEvent<McpSampling, boolean>> = defineEvent({
   type: 'mcp/sampling',
-  answer: { type: 'boolean' },
+  answer: jsonSchema({ type: 'boolean' }),
 })

@@ -1,5 +1,5 @@
 import type { AgentOptions, KeyValueStore, RunOptions } from '@lamella/core'
-import { Agent, defineEvent, memoryStore, tool } from '@lamella/core'
+import { Agent, defineEvent, jsonSchema, memoryStore, tool } from '@lamella/core'
 import { Client } from '@modelcontextprotocol/client'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
@@ -19,7 +19,7 @@ const paid: unknown[] = []
 const pay = tool({
   name: 'pay',
   description: 'Pays.',
-  parameters: { type: 'object', properties: { euros: { type: 'number' } } },
+  parameters: jsonSchema({ type: 'object', properties: { euros: { type: 'number' } } }),
   approval: 'always',
   execute(args) {
     paid.push(args)

@@ -12,7 +12,10 @@ test('a regular expression of a server is shown, and never run', () => {
   }
   const { shown, checked } = boundedSchema(schema)
 
-  const result = validate(checked, { word: `${'a'.repeat(50)}!`, [`${'x'.repeat(50)}!`]: 1 })
+  const result = validate(checked, {
+    word: `${'a'.repeat(50)}!`,
+    [`${'x'.repeat(50)}!`]: 1,
+  })
 
   expect(result).toHaveProperty('value')
   expect(shown).toEqual(schema)

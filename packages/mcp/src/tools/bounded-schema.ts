@@ -1,4 +1,5 @@
-import type { JsonSchema } from '@lamella/core'
+import type { JsonSchema, Schema } from '@lamella/core'
+import { jsonSchema } from '@lamella/core'
 import { isObject } from '@lamella/core/authoring'
 import { cleanText } from '../base/clean-text.ts'
 
@@ -9,7 +10,7 @@ const maxTextChars = 1000
 /** A server's schema in two forms: for the model, and for checking arguments. */
 export interface BoundedSchema {
   readonly shown: JsonSchema
-  readonly checked: JsonSchema
+  readonly checked: Schema<Record<string, unknown>>
 }
 
 /**
@@ -25,7 +26,7 @@ export function boundedSchema(schema: unknown): BoundedSchema {
   if (type !== 'object') throw new RangeError('its input is not an object')
   return {
     shown: { ...copy(schema, false, 0), type },
-    checked: { ...copy(schema, true, 0), type },
+    checked: jsonSchema({ ...copy(schema, true, 0), type }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FunctionInvocationContext, FunctionResult, RunContext } from '@lamella/core'
-import { errorResult, LamellaError, text, ToolError } from '@lamella/core'
+import { LamellaError, ToolError, errorResult, jsonSchema, text } from '@lamella/core'
 import { validate } from '@lamella/core/authoring'
 import type { Connection } from '../connection/connection.ts'
 import { CallClock } from '../base/call-clock.ts'
@@ -119,7 +119,7 @@ async function toResult(
     return { contents, error: { code: 'tool_failed', message } }
   }
   if (outputSchema !== undefined) {
-    const { issues } = await validate(outputSchema, structuredContent)
+    const { issues } = await validate(jsonSchema(outputSchema), structuredContent)
     if (issues !== undefined) report({ status: 'output_invalid', tool }, run)
   }
   return { contents, value: structuredContent ?? contents }

@@ -1,4 +1,5 @@
 import type { AgentInfo, RunContext } from '@lamella/core'
+import { jsonSchema } from '@lamella/core'
 import { validate, unlessAborted } from '@lamella/core/authoring'
 import { boundedOutputSchema, boundedSchema } from './bounded-schema.ts'
 import { cleanText } from '../base/clean-text.ts'
@@ -181,7 +182,7 @@ async function checkedAnswer(
   if (url !== undefined) return { action }
   const schema = boundedOutputSchema(requestedSchema) ?? {}
   const whole = { ...defaultsOf(schema['properties']), ...content }
-  const { issues } = await validate(schema, whole)
+  const { issues } = await validate(jsonSchema(schema), whole)
   return issues === undefined ? { action, content: whole } : undefined
 }
 

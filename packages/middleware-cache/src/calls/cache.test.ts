@@ -1,9 +1,10 @@
 import type { RunOptions } from '@lamella/core'
 import {
   Agent,
-  chatMiddleware,
   LamellaError,
   MiddlewareTermination,
+  chatMiddleware,
+  jsonSchema,
   text,
   tool,
 } from '@lamella/core'
@@ -131,7 +132,7 @@ describe('cache', () => {
     ['model', { model: 'other' }],
     ['tool choice', { toolChoice: 'none' }],
     ['format', { responseFormat: 'json' }],
-    ['schema', { responseFormat: { schema: { type: 'object', title: 'A' } } }],
+    ['schema', { responseFormat: { schema: jsonSchema({ type: 'object', title: 'A' }) } }],
     ['length', { maxOutputTokens: 7 }],
     ['stop', { stop: ['x'] }],
     ['seed', { seed: 1 }],

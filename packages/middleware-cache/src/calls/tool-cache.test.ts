@@ -1,5 +1,5 @@
 import type { RunOptions, Schema, ToolOptions } from '@lamella/core'
-import { Agent, LamellaError, tool } from '@lamella/core'
+import { Agent, LamellaError, jsonSchema, tool } from '@lamella/core'
 import { callFunction, scriptedClient, testClock } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -17,7 +17,7 @@ function setUp(options: ToolCacheOptions = {}, of: Partial<ToolOptions<Schema>> 
   const look = tool({
     name: 'look',
     description: 'Looks.',
-    parameters: { type: 'object' },
+    parameters: jsonSchema({ type: 'object' }),
     readOnly: true,
     execute: (args) => `seen ${ran.push(args as Args)}`,
     ...of,

@@ -1,6 +1,6 @@
 import type { ChatResponseInit } from '@lamella/core/authoring'
 import type { RunOptions } from '@lamella/core'
-import { Agent, chatMiddleware, hostedTool, text } from '@lamella/core'
+import { Agent, chatMiddleware, hostedTool, jsonSchema, text } from '@lamella/core'
 import { guardrail } from '@lamella/guardrail'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, test } from 'vitest'
@@ -175,7 +175,7 @@ describe('what is cached', () => {
     const agent = new Agent({
       client,
       middleware: cache(),
-      options: { responseFormat: { schema } },
+      options: { responseFormat: { schema: jsonSchema(schema) } },
     })
 
     const values = [await agent.run('n?'), await agent.run('n?')].map((r) => r.value)

@@ -100,8 +100,7 @@ function formatKey(format: ResponseFormat | undefined): string | undefined {
   const { schema, ...rest } = format
   let key = schemas.get(schema)
   if (key === undefined) {
-    key = canonicalJson(toJsonSchema(schema))
-    if ('~standard' in schema) schemas.set(schema, key)
+    schemas.set(schema, (key = canonicalJson(toJsonSchema(schema))))
   }
   return `${canonicalJson(rest)}${key}`
 }

@@ -2,8 +2,8 @@ import type { ChatContext, Message } from '@lamella/core'
 import type { CountTokens } from '@lamella/text'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
 import { checkOptions, middlewareRules, wrongOption } from '@lamella/core/authoring'
-import type { WindowShare } from '../turns/window-share.ts'
-import { checkWindowShare } from '../turns/window-share.ts'
+import type { WindowShare } from '../texts/window-share.ts'
+import { checkWindowShare } from '../texts/window-share.ts'
 
 /** Data of an event about a call that was shortened, or could not be. It has no content. */
 export interface HistoryEvent {

@@ -9,7 +9,7 @@ import { cutHistory } from './cut-history.ts'
 import type { HistoryEvent, HistoryTruncatorOptions } from './history-options.ts'
 import { checkHistoryOptions } from './history-options.ts'
 import { TokenMeter } from '../turns/token-meter.ts'
-import { tokensOfShare } from '../turns/window-share.ts'
+import { modelOfCall, tokensOfShare } from '../texts/window-share.ts'
 
 /**
  * Limits a call to a number of messages or tokens by removing whole turns.
@@ -58,8 +58,8 @@ export function historyTruncator(options: HistoryTruncatorOptions = {}): ChatMid
 
   function limitOf(context: ChatContext): number {
     if (typeof maxTokens === 'function') return maxTokens(context)
-    if (typeof maxTokens === 'object') return tokensOfShare('historyTruncator', maxTokens, context)
-    return maxTokens ?? Infinity
+    if (typeof maxTokens !== 'object') return maxTokens ?? Infinity
+    return tokensOfShare('historyTruncator', maxTokens, modelOfCall(context))
   }
 
   /** Returns the tokens of a call with these messages, as the provider would count them. */

@@ -2,6 +2,8 @@ import type { ChatClient, ChatContext, KeyValueStore, Message } from '@lamella/c
 import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
 import type { CountTokens } from '@lamella/text'
 import { checkOptions, checkStore, middlewareRules, wrongOption } from '@lamella/core/authoring'
+import type { WindowShare } from '../texts/window-share.ts'
+import { checkWindowShare } from '../texts/window-share.ts'
 
 /** Data of an event about a summary. It has no content. */
 export interface SummaryEvent {
@@ -39,10 +41,10 @@ export interface SummarizerOptions extends MiddlewareOptions<ChatContext, Summar
    */
   readonly maxMessages?: number | undefined
   /**
-   * Tokens of a call's input at which it is too long.
+   * Tokens of a call's input at which it is too long, or a share of the window of the model that is called.
    * @default 100_000, if there is no `maxMessages`
    */
-  readonly maxTokens?: number | undefined
+  readonly maxTokens?: number | WindowShare | undefined
   /**
    * Minimum number of newest messages that stay unchanged, in whole turns. The current run always
    * stays.
@@ -120,12 +122,13 @@ export interface SummarizerOptions extends MiddlewareOptions<ChatContext, Summar
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkSummarizerOptions(options: SummarizerOptions): void {
   const owner = 'summarizer'
+  const maxTokens = options?.maxTokens
   checkOptions(owner, options, {
     ...middlewareRules,
     client: 'any',
     model: 'string?',
     maxMessages: 2,
-    maxTokens: 1,
+    maxTokens: typeof maxTokens === 'object' ? 'any' : 1,
     keepMessages: 0,
     pinned: 'function?',
     countTokens: 'function?',
@@ -143,6 +146,7 @@ export function checkSummarizerOptions(options: SummarizerOptions): void {
     onError: ['open', 'closed'],
   })
   const { background = false, client, store, maxMessages = Infinity, keepMessages = 20 } = options
+  if (typeof maxTokens === 'object') checkWindowShare(owner, maxTokens)
   if (keepMessages >= maxMessages) {
     throw wrongOption(owner, 'keepMessages', 'less than `maxMessages`', keepMessages)
   }

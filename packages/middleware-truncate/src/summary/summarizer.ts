@@ -13,6 +13,7 @@ import { summaryMessage } from '../turns/summary-message.ts'
 import type { SummarizerOptions, SummaryEvent } from './summarizer-options.ts'
 import { checkSummarizerOptions } from './summarizer-options.ts'
 import { TokenMeter } from '../turns/token-meter.ts'
+import { modelOfCall, tokensOfShare } from '../texts/window-share.ts'
 import { writeSummary } from './write-summary.ts'
 
 /**
@@ -31,8 +32,12 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
   const report = reporter('summarize', options.onEvent)
 
   const middleware = defineChatMiddleware('summarize', options, async (context, callNext) => {
-    const excess = excessOf(context)
-    const chunks = excess > 1 ? divide(context) : []
+    const limit =
+      typeof maxTokens === 'object'
+        ? tokensOfShare('summarizer', maxTokens, modelOfCall(context))
+        : maxTokens
+    const excess = excessOf(context, limit)
+    const chunks = excess > 1 ? divide(context, limit) : []
     if (chunks.length > 0 && mode === 'shadow') tell(context, 'summarized', chunks)
     else if (chunks.length > 0 && background !== false && excess <= background.upTo) {
       return beside(context, chunks, callNext)
@@ -41,24 +46,24 @@ export function summarizer(options: SummarizerOptions = {}): ChatMiddleware {
       if (summary !== undefined) context.messages = replace(context, chunks.flat(), summary)
     }
     const { usage } = await callNext()
-    if (maxTokens < Infinity) meter.learn(context, usage.inputTokens)
+    if (limit < Infinity) meter.learn(context, usage.inputTokens)
   })
   // The summarizing model gets the conversation past all middleware further inside.
   return mode === 'off' ? middleware : { ...middleware, inside: ['pii'] }
 
   /** Returns the factor by which a call exceeds its limit, for the limit that it exceeds most. */
-  function excessOf(context: ChatContext): number {
+  function excessOf(context: ChatContext, limit: number): number {
     const { messages } = context
     const byMessages = messages.length / maxMessages
-    if (maxTokens === Infinity) return byMessages
+    if (limit === Infinity) return byMessages
     const tokens = (meter.overhead(context) + meter.ofAll(messages)) * meter.factor(context)
-    return Math.max(byMessages, tokens / maxTokens)
+    return Math.max(byMessages, tokens / limit)
   }
 
-  function divide(context: ChatContext): readonly (readonly Message[])[] {
+  function divide(context: ChatContext, limit: number): readonly (readonly Message[])[] {
     return summaryChunks(context.messages, {
       stepMessages: maxMessages - keepMessages,
-      stepTokens: maxTokens / meter.factor(context) / 2,
+      stepTokens: limit / meter.factor(context) / 2,
       keepMessages,
       tokensOf: (entry) => meter.of(entry),
       isPinned: pinned ?? (() => false),

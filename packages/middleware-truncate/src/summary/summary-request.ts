@@ -1,5 +1,5 @@
-import type { Content, JsonSchema, Message } from '@lamella/core'
-import { textOf } from '@lamella/core'
+import type { Content, Message } from '@lamella/core'
+import { jsonSchema, textOf } from '@lamella/core'
 import { truncateText } from '../texts/truncate-text.ts'
 
 /** Instructions for the model that writes a summary. */
@@ -27,7 +27,7 @@ const sections: readonly (readonly [key: keyof StructuredSummary, title: string,
     ['files', 'Files', 'files and other resources that matter, with what they are for'],
   ]
 
-export const structuredSummary: JsonSchema = {
+export const structuredSummary = /* @__PURE__ */ jsonSchema<StructuredSummary>({
   type: 'object',
   properties: Object.fromEntries(
     sections.map(([key, , description]) => [
@@ -37,7 +37,7 @@ export const structuredSummary: JsonSchema = {
   ),
   required: sections.map(([key]) => key),
   additionalProperties: false,
-}
+})
 
 /** A structured summary as text; sections with nothing in them are left out. */
 export function renderSummary(summary: StructuredSummary): string {

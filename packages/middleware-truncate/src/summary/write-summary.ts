@@ -8,7 +8,6 @@ import {
   withinStoreTime,
 } from '@lamella/core/authoring'
 import type { SummarizerOptions } from './summarizer-options.ts'
-import type { StructuredSummary } from './summary-request.ts'
 import { renderSummary, structuredSummary, summaryPrompt, transcript } from './summary-request.ts'
 
 export interface Summary {
@@ -100,8 +99,7 @@ async function ask(
 /** A model that does not keep to the sections has still written something. */
 async function sectionsOf(response: ChatResponse): Promise<string> {
   try {
-    const sections: unknown = await parseValue(response, structuredSummary)
-    return renderSummary(sections as StructuredSummary)
+    return renderSummary(await parseValue(response, structuredSummary))
   } catch (error) {
     if (LamellaError.is(error, 'schema_invalid')) return response.text.trim()
     throw error

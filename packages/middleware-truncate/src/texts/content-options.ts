@@ -2,6 +2,8 @@ import type { FunctionInvocationContext } from '@lamella/core'
 import type { CountTokens } from '@lamella/text'
 import type { MiddlewareOptions } from '@lamella/core/authoring'
 import { checkOptions, checkStore, middlewareRules, wrongOption } from '@lamella/core/authoring'
+import type { WindowShare } from './window-share.ts'
+import { checkWindowShare } from './window-share.ts'
 import type { SpillOptions } from './read-more-tool.ts'
 import { spillRules } from './read-more-tool.ts'
 import type { TruncateStrategy } from './truncate-text.ts'
@@ -35,8 +37,11 @@ export interface ContentTruncatorOptions
    * @default 50_000
    */
   readonly maxChars?: number | ((context: FunctionInvocationContext) => number) | undefined
-  /** Maximum tokens of all texts of a result together. @default no limit besides `maxChars` */
-  readonly maxTokens?: number | undefined
+  /**
+   * Maximum tokens of all texts of a result together, or a share of the window of the model that called the tool.
+   * @default no limit besides `maxChars`
+   */
+  readonly maxTokens?: number | WindowShare | undefined
   /** Counts the tokens of a text. @default an estimate by the kinds of characters */
   readonly countTokens?: CountTokens | undefined
   /**
@@ -54,16 +59,17 @@ export interface ContentTruncatorOptions
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkContentOptions(options: ContentTruncatorOptions): void {
   const owner = 'contentTruncator'
-  const { maxChars, strategy, marker = '', spill: spilling } = options
+  const { maxChars, maxTokens, strategy, marker = '', spill: spilling } = options
   checkOptions(owner, options, {
     ...middlewareRules,
     maxChars: typeof maxChars === 'function' ? 'any' : 1,
-    maxTokens: 1,
+    maxTokens: typeof maxTokens === 'object' ? 'any' : 1,
     countTokens: 'function?',
     strategy: typeof strategy === 'function' ? 'any' : ['head-tail', 'head', 'json-aware'],
     marker: 'any',
     spill: spillRules,
   })
+  if (typeof maxTokens === 'object') checkWindowShare(owner, maxTokens)
   if (typeof marker !== 'string') throw wrongOption(owner, 'marker', 'a string', marker)
   if (spilling?.store !== undefined) checkStore(owner, spilling.store, [], 'spill.store')
 }

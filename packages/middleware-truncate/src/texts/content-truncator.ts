@@ -11,6 +11,7 @@ import type { ContentTruncatorOptions } from './content-options.ts'
 import { checkContentOptions } from './content-options.ts'
 import { isReader, readMoreTool, spill } from './read-more-tool.ts'
 import { shrinkJson } from './shrink-json.ts'
+import { latestModel, tokensOfShare } from './window-share.ts'
 import { truncateText } from './truncate-text.ts'
 
 /**
@@ -33,7 +34,11 @@ export function contentTruncator(options: ContentTruncatorOptions = {}): Functio
     )
     const before = lengthOf(whole)
     const limit = typeof maxChars === 'function' ? maxChars(context) : maxChars
-    const room = Math.min(limit, charsFor(whole, before))
+    const tokens =
+      typeof maxTokens === 'object'
+        ? tokensOfShare('contentTruncator', maxTokens, latestModel(context.run))
+        : maxTokens
+    const room = Math.min(limit, charsFor(whole, before, tokens))
     if (before <= room) return
 
     const note = mode === 'shadow' ? '' : await keep(context, whole.join('\n\n'))
@@ -56,10 +61,10 @@ export function contentTruncator(options: ContentTruncatorOptions = {}): Functio
   })
 
   /** How many characters of the texts the tokens are that may stay. */
-  function charsFor(texts: readonly string[], chars: number): number {
-    if (maxTokens === Infinity) return Infinity
+  function charsFor(texts: readonly string[], chars: number, most: number): number {
+    if (most === Infinity) return Infinity
     const tokens = texts.reduce((sum, words) => sum + countTokens(words), 0)
-    return tokens <= maxTokens ? Infinity : Math.floor((chars * maxTokens) / tokens)
+    return tokens <= most ? Infinity : Math.floor((chars * most) / tokens)
   }
 
   /** Keeps the whole result; says how to read on, or nothing if the store did not take it. */

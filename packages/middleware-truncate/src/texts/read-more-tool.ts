@@ -6,7 +6,7 @@ import {
   systemClock,
   withinStoreTime,
 } from '@lamella/core/authoring'
-import { memoryStore, tool } from '@lamella/core'
+import { jsonSchema, memoryStore, tool } from '@lamella/core'
 import type { Clock, OptionRules } from '@lamella/core/authoring'
 import { perStore } from '@lamella/store'
 
@@ -68,14 +68,14 @@ export function readMoreTool(options: SpillOptions): Tool {
   return tool({
     name: toolName,
     description: 'Reads on in the result of a tool that was too long to be shown as a whole.',
-    parameters: {
+    parameters: jsonSchema({
       type: 'object',
       properties: {
         id: { type: 'string', description: 'The id that the shortened result names.' },
         offset: { type: 'integer', minimum: 0, description: 'The first character to read.' },
       },
       required: ['id', 'offset'],
-    },
+    }),
     readOnly: true,
     idempotent: true,
     metadata: { [marksReader]: true },

@@ -1,5 +1,5 @@
 import type { ChatOptions, Content, MessageInput } from '@lamella/core'
-import { hostedTool, message, tool } from '@lamella/core'
+import { hostedTool, jsonSchema, message, tool } from '@lamella/core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { clientRequest, collect, failureOf } from '@lamella/testing'
@@ -284,8 +284,10 @@ describe('structured output', () => {
   test('who says so decides', async () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
 
-    const no = await sent('Hi', { responseFormat: { schema, strict: false } })
-    const yes = await sent('Hi', { responseFormat: { schema: { type: 'object' }, strict: true } })
+    const no = await sent('Hi', { responseFormat: { schema: jsonSchema(schema), strict: false } })
+    const yes = await sent('Hi', {
+      responseFormat: { schema: jsonSchema({ type: 'object' }), strict: true },
+    })
 
     expect(no.text.format).toMatchObject({ strict: false, schema })
     expect(yes.text.format).toMatchObject({ strict: true })

@@ -1,5 +1,5 @@
 import type { ChatClient, RunContext, Usage } from '@lamella/core'
-import { defineState } from '@lamella/core'
+import { defineState, jsonSchema } from '@lamella/core'
 import type { SpanContext } from '@opentelemetry/api'
 import type { HeldEnds, Operation } from './operation.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -58,7 +58,7 @@ export function keepTrace(run: RunContext, telemetry: Telemetry, trace: RunTrace
 const parts = defineState<Readonly<Record<string, readonly SpanContext[]>>>({
   name: 'lamella.otel.parts',
   initial: () => ({}),
-  schema: {
+  schema: jsonSchema({
     type: 'object',
     additionalProperties: {
       type: 'array',
@@ -72,7 +72,7 @@ const parts = defineState<Readonly<Record<string, readonly SpanContext[]>>>({
         },
       },
     },
-  },
+  }),
 })
 
 /** The same as this part of the run found them. */

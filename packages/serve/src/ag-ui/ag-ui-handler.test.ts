@@ -1,6 +1,6 @@
 import * as one from '@ag-ui/client'
 import * as zero from '@ag-ui/client-v0'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -89,7 +89,7 @@ describe.each(['1.0', '0.0.59'] as const)('@ag-ui/client %s', (version) => {
     const count = tool({
       name: 'count',
       description: 'Counts.',
-      parameters: { type: 'object', properties: { x: { type: 'number' } } },
+      parameters: jsonSchema({ type: 'object', properties: { x: { type: 'number' } } }),
       execute: (input) => `counted ${(input as { x: number }).x}`,
     })
     const service = chatService(new Agent({ client, tools: [count] }), {

@@ -1,5 +1,5 @@
 import type { AgentResponse } from '@lamella/core'
-import { Agent, agentMiddleware, ProviderError, tool } from '@lamella/core'
+import { Agent, ProviderError, agentMiddleware, jsonSchema, tool } from '@lamella/core'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '@lamella/openai'
 import type { ClientHarness, ClientScenario, ScriptedReply, ScriptedStep } from '@lamella/testing'
 import {
@@ -236,7 +236,7 @@ describe.each([
     const look = tool({
       name: 'look',
       description: 'Looks.',
-      parameters: { type: 'object', properties: { at: { type: 'string' } } },
+      parameters: jsonSchema({ type: 'object', properties: { at: { type: 'string' } } }),
       execute: ({ at }) => `found ${String(at)}`,
     })
     const { client, inner } = through([callFunction('look', { at: 'home' }), 'Found.'])

@@ -1,5 +1,5 @@
 import type { ChatOptions, Content, Message, ToolChoice, ToolDefinition } from '@lamella/core'
-import { message, tool } from '@lamella/core'
+import { jsonSchema, message, tool } from '@lamella/core'
 import type { WireObject } from '@lamella/transport'
 import { listOf, recordOf, stringOf } from '@lamella/transport'
 import { invalidInput } from '../http/read-json.ts'
@@ -178,7 +178,7 @@ function toolsOf(
         name: stringOf(name) ?? '',
         description: stringOf(description) ?? '',
         ...(parameters !== undefined &&
-          parameters !== null && { parameters: recordOf(parameters) }),
+          parameters !== null && { parameters: jsonSchema(recordOf(parameters)) }),
         ...(typeof strict === 'boolean' && { metadata: { strict } }),
       })
     } catch {

@@ -1,5 +1,5 @@
 import type { AgentOptions } from '@lamella/core'
-import { Agent, tool } from '@lamella/core'
+import { Agent, jsonSchema, tool } from '@lamella/core'
 import type { ScriptedStep } from '@lamella/testing'
 import { scriptedClient } from '@lamella/testing'
 import type { ChatServiceOptions } from '../chats/chat-options.ts'
@@ -37,7 +37,7 @@ export function served(
   const refund = tool({
     name: 'refund',
     description: 'Pays money back.',
-    parameters: { type: 'object', properties: { amount: { type: 'number' } } },
+    parameters: jsonSchema({ type: 'object', properties: { amount: { type: 'number' } } }),
     approval: 'always',
     execute: (args) => {
       paid.push(args)

@@ -1,5 +1,5 @@
 import type { AgentResponseUpdate, MiddlewareInput, RunEvent } from '@lamella/core'
-import { Agent, createSession, tool } from '@lamella/core'
+import { Agent, createSession, jsonSchema, tool } from '@lamella/core'
 import { answerChecks } from './guardrail-answer-checks.ts'
 import { assertSealed } from './assert-sealed.ts'
 import type { Chunking } from '../base/chunking.ts'
@@ -136,7 +136,7 @@ async function guardedRun(
   const echo = tool({
     name: 'test_tool',
     description: 'Takes a text and gives one.',
-    parameters: { type: 'object', properties: { text: { type: 'string' } } },
+    parameters: jsonSchema({ type: 'object', properties: { text: { type: 'string' } } }),
     execute: (args) => {
       received.push(args)
       return stage === 'result' ? text : 'done'

@@ -14,7 +14,14 @@ import type {
   Session,
   Tool,
 } from '@lamella/core'
-import { Agent, agentMiddleware, chatMiddleware, functionMiddleware, tool } from '@lamella/core'
+import {
+  Agent,
+  agentMiddleware,
+  chatMiddleware,
+  functionMiddleware,
+  jsonSchema,
+  tool,
+} from '@lamella/core'
 import type { Chunking } from '../base/chunking.ts'
 import { frozenCopy } from '../base/frozen-copy.ts'
 import type { ScriptedAnswer, ScriptedRequest, ScriptedStep } from './scripted-step.ts'
@@ -196,7 +203,7 @@ const defaultReply = (): string => 'The answer.'
 const testTool: Tool = tool({
   name: 'test_tool',
   description: 'Does what the test says.',
-  parameters: { type: 'object' },
+  parameters: jsonSchema({ type: 'object' }),
   execute: () => 'done',
 })
 

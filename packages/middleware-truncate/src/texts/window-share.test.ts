@@ -1,9 +1,9 @@
-import { Agent, chatMiddleware, withMiddleware } from '@lamella/core'
+import { Agent, chatMiddleware, jsonSchema, tool, withMiddleware } from '@lamella/core'
 import { models } from '@lamella/models'
 import { scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
-import { historyTruncator } from '../index.ts'
-import { say, talk } from '../turns/conversation.test-helper.ts'
+import { contentTruncator, historyTruncator, summarizer } from '../index.ts'
+import { call, say, talk } from '../turns/conversation.test-helper.ts'
 
 const windows = models.extend({
   small: { contextTokens: 100 },
@@ -59,12 +59,51 @@ describe('a share of a window', () => {
     expect((await new Agent({ client, middleware: lenient }).run('Hi')).text).toBe('Done.')
   })
 
+  it('is where a summary begins, for the model that is called', async () => {
+    const summarized = async (model: string): Promise<boolean> => {
+      const client = scriptedClient(['Done.'], { model })
+      const middleware = summarizer({
+        maxTokens: { share: 0.8, of: windows },
+        keepMessages: 2,
+        client: scriptedClient(() => 'They talked.'),
+      })
+      await withMiddleware(client, middleware).getResponse(history)
+      return client.requests[0]!.messages.length < history.length
+    }
+
+    expect([await summarized('small'), await summarized('large')]).toEqual([true, false])
+  })
+
+  it('is what a result may have, for the model that called the tool', async () => {
+    const resultFor = async (model: string): Promise<number> => {
+      const origin = { provider: 'scripted', model }
+      const calling = { role: 'assistant' as const, contents: [call('c1')], origin }
+      const client = scriptedClient([{ messages: [calling] }, 'Done.'])
+      const work = tool({
+        name: 'work',
+        description: 'Works.',
+        parameters: jsonSchema({ type: 'object' }),
+        execute: () => 'word '.repeat(500),
+      })
+      const middleware = contentTruncator({ maxTokens: { share: 0.5, of: windows } })
+      const { messages } = await new Agent({ client, tools: [work], middleware }).run('Hi')
+      return JSON.stringify(messages.find(({ role }) => role === 'tool')).length
+    }
+
+    expect(await resultFor('small')).toBeLessThan(500)
+    expect(await resultFor('large')).toBeGreaterThan(2_000)
+    await expect(resultFor('strange')).rejects.toMatchObject({ code: 'window_unknown' })
+  })
+
   it.each([
+    [null, 'maxTokens.share'],
     [{ share: 0, of: models }, 'maxTokens.share'],
     [{ share: 1.1, of: models }, 'maxTokens.share'],
     [{ share: 0.5 }, 'maxTokens.of'],
     [{ share: 0.5, of: models, otherwise: 0 }, 'maxTokens.otherwise'],
   ])('is checked at construction: %j', (maxTokens, place) => {
-    expect(() => historyTruncator({ maxTokens: maxTokens as never })).toThrow(`\`${place}\``)
+    for (const make of [historyTruncator, summarizer, contentTruncator]) {
+      expect(() => make({ maxTokens: maxTokens as never })).toThrow(`\`${place}\``)
+    }
   })
 })

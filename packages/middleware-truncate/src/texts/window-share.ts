@@ -1,4 +1,4 @@
-import type { ChatContext } from '@lamella/core'
+import type { ChatContext, RunContext } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
 import { wrongOption } from '@lamella/core/authoring'
 
@@ -25,7 +25,8 @@ export interface WindowShare {
 }
 
 /** @throws TypeError or RangeError that names the option and the value */
-export function checkWindowShare(owner: string, { share, of, otherwise }: WindowShare): void {
+export function checkWindowShare(owner: string, given: WindowShare | null): void {
+  const { share = 0, of, otherwise } = given ?? {}
   if (!(share > 0 && share <= 1)) {
     throw wrongOption(owner, 'maxTokens.share', 'above 0 and at most 1', share)
   }
@@ -37,27 +38,43 @@ export function checkWindowShare(owner: string, { share, of, otherwise }: Window
   }
 }
 
+/** A model, and the tokens that its answer may have, if the call limits them. */
+interface SharedModel {
+  readonly provider: string | undefined
+  readonly model: string | undefined
+  readonly maxOutputTokens?: number | undefined
+}
+
+/** The model that a call goes to. */
+export function modelOfCall({ client, options }: ChatContext): SharedModel {
+  const { maxOutputTokens } = options
+  return { provider: client.provider, model: options.model ?? client.model, maxOutputTokens }
+}
+
+/** The model that gave the latest answer of a run: it made the calls, and reads their results. */
+export function latestModel({ messages }: RunContext): SharedModel {
+  const { provider, model } =
+    messages.all.findLast(({ role }) => role === 'assistant')?.origin ?? {}
+  return { provider, model }
+}
+
 /**
- * Returns the tokens that the input of a call may have: the share of the window, and no more than its
- * `maxOutputTokens` leave.
+ * Returns the tokens that an input may have: the share of the window, and no more than the tokens of the answer
+ * leave.
  * @throws LamellaError `window_unknown`
  */
 export function tokensOfShare(
   owner: string,
   { share, of, otherwise }: WindowShare,
-  { client, options }: ChatContext,
+  { provider, model, maxOutputTokens = 0 }: SharedModel,
 ): number {
-  const model = options.model ?? client.model ?? ''
-  const window = of.facts(client.provider, model)?.contextTokens
+  const window = model === undefined ? undefined : of.facts(provider, model)?.contextTokens
   if (window !== undefined) {
-    return Math.max(
-      1,
-      Math.min(Math.floor(window * share), window - (options.maxOutputTokens ?? 0)),
-    )
+    return Math.max(1, Math.min(Math.floor(window * share), window - maxOutputTokens))
   }
   if (otherwise !== undefined) return otherwise
   throw new LamellaError(
-    `${owner}: \`maxTokens.of\` does not know the window of the model ${client.provider}/${model}`,
+    `${owner}: \`maxTokens.of\` does not know the window of the model ${provider ?? 'unknown'}/${model ?? 'unknown'}`,
     { code: 'window_unknown' },
   )
 }

@@ -183,7 +183,7 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
     const kept: Checkpoint[] = []
     const onCheckpoint = (checkpoint: Checkpoint): void => {
       kept.push(checkpoint)
-      if (checkpoint.journal.some(({ kind }) => kind === 'call')) throw new Error('dead')
+      if (checkpoint.journal.some(({ kind }) => kind === 'tool')) throw new Error('dead')
     }
 
     const answers = { [second!]: true }

@@ -11,7 +11,7 @@ import type { Run } from '../run/run.ts'
 import { keyOf } from '../store/key-of.ts'
 import type { RunPlan } from './agent-call.ts'
 
-/** What the runs with one key have come to: an ending, else their last step. */
+/** Record of the runs with one key: an ending, else their last step. */
 interface OnceRecord {
   readonly ending?: AgentResponse | undefined
   readonly step?: Checkpoint | undefined

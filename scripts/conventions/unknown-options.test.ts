@@ -39,6 +39,7 @@ import {
   cache,
   calibrateThreshold,
   memoryVectorIndex,
+  promptCacheDoctor,
   toolCache,
 } from '../../packages/middleware-cache/src/index.ts'
 import {
@@ -63,6 +64,7 @@ import {
   patchToolCalls,
   readMoreTool,
   summarizer,
+  toolSelector,
 } from '../../packages/middleware-truncate/src/index.ts'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '../../packages/openai/src/index.ts'
 import { traced, tracing } from '../../packages/otel/src/index.ts'
@@ -181,6 +183,7 @@ const rows: Readonly<Record<string, Row>> = {
   rateLimit: [rateLimit, 'RateLimitOptions'],
   route: [route, 'RouteOptions'],
   whenStored: [(options) => whenStored({}, options as never), 'WhenStoredOptions'],
+  promptCacheDoctor: [(options) => promptCacheDoctor([], options), 'PromptCacheDoctorOptions'],
   postgresStore: [
     (options) => postgresStore({ connect() {} } as never, options),
     'PostgresStoreOptions',
@@ -199,6 +202,7 @@ const rows: Readonly<Record<string, Row>> = {
   timeout: [timeout, 'TimeoutOptions'],
   toolCache: [toolCache, 'ToolCacheOptions', { singleFlight: 'SingleFlightOptions' }],
   toolPolicy: [toolPolicy, 'ToolPolicyOptions', { approval: 'ApprovalOptions' }],
+  toolSelector: [toolSelector, 'ToolSelectorOptions'],
   toolSearch: [toolSearch, 'ToolSearchOptions'],
   traced: [(options) => traced([], options), 'TracedOptions'],
   tracing: [tracing, 'TracingOptions'],

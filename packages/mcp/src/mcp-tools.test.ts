@@ -1,10 +1,11 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { toolPolicy } from '@lamella/guardrail-tools'
-import { callFunction } from '@lamella/testing'
+import { callFunction, scriptedClient } from '@lamella/testing'
 import { build } from 'esbuild'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { RunEvent } from '@lamella/core'
+import { Agent } from '@lamella/core'
 import { definition, listing, local, raw, silence, trial } from './local-server.test-helper.ts'
 import { mcpTools } from './mcp-tools.ts'
 import { stdio } from './stdio.ts'
@@ -328,4 +329,25 @@ test('a key in the query of an address is in no message', () => {
   const failure = (): unknown => mcpTools({ url: 'http://tools.example/mcp?key=s3cret' })
 
   expect(failure).toThrow('got "http://tools.example"')
+})
+
+test.each([
+  ['git', 'git_hub'],
+  ['git_hub', 'git'],
+])('a server whose prefix begins that of another fails the run: %s, %s', async (...names) => {
+  const servers = names.map((name) => mcpTools(local(weather), { name }))
+  const agent = new Agent({ client: scriptedClient([]), middleware: servers })
+
+  await expect(agent.run('Go')).rejects.toThrow(/begin alike.*`name` or `prefix`/)
+  await Promise.all(servers.map((server) => server.close()))
+})
+
+test('servers of other names, or without a prefix, go together', async () => {
+  const servers = [{ name: 'git' }, { name: 'github' }, { prefix: '' }].map((options) =>
+    mcpTools(local(weather), options),
+  )
+  const agent = new Agent({ client: scriptedClient(['Hi.']), middleware: servers })
+
+  expect((await agent.run('Go')).text).toBe('Hi.')
+  await Promise.all(servers.map((server) => server.close()))
 })

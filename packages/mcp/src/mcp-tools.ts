@@ -1,5 +1,5 @@
 import type { AgentMiddleware, Message, Tool } from '@lamella/core'
-import { defineAgentMiddleware } from '@lamella/core/authoring'
+import { defineAgentMiddleware, perRun } from '@lamella/core/authoring'
 import { Connection } from './connection/connection.ts'
 import { mcpReport } from './base/mcp-event.ts'
 import type { McpServer } from './connection/mcp-server.ts'
@@ -95,13 +95,14 @@ export function mcpTools(server: McpServer, options: McpToolsOptions = {}): McpT
     },
   })
   const shared = { server: name, connection, timeoutMs, maxResultBytes }
+  const { prefix = `${name}_` } = options
   const list: ToolList = new ToolList({
     ...shared,
     questions,
     report,
     onUnknownTool: () => list.expire(),
     maxCallMs: options.maxCallMs ?? 600_000,
-    prefix: options.prefix ?? `${name}_`,
+    prefix,
     offers: typeof offered === 'function' ? offered : (tool) => offered?.includes(tool) ?? true,
     isTrusted: options.trust === 'annotations',
     pinned: options.pinned,
@@ -118,6 +119,7 @@ export function mcpTools(server: McpServer, options: McpToolsOptions = {}): McpT
     async (context, callNext) => {
       const { agent, run, signal } = context
       questions.enter(run, agent)
+      enterPrefix(prefixesOf(run), prefix)
       context.tools = [...context.tools, ...(await list.tools(signal, run))]
       await callNext()
     },
@@ -139,4 +141,22 @@ export function mcpTools(server: McpServer, options: McpToolsOptions = {}): McpT
     close,
     [Symbol.asyncDispose]: close,
   } satisfies McpTools)
+}
+
+/** Prefixes of the servers of a run. */
+const prefixesOf = perRun(() => new Set<string>())
+
+/**
+ * A server whose prefix begins that of another could offer tools under the other's names, which policies
+ * allow. A server without a prefix takes no names of others by intention.
+ */
+function enterPrefix(known: Set<string>, prefix: string): void {
+  for (const other of known) {
+    const isTaken = prefix !== other && (prefix.startsWith(other) || other.startsWith(prefix))
+    if (!isTaken || prefix === '' || other === '') continue
+    throw new TypeError(
+      `mcpTools: the prefixes "${other}" and "${prefix}" of two servers of a run begin alike, so tools of one could have names of the other; give one of them another \`name\` or \`prefix\``,
+    )
+  }
+  known.add(prefix)
 }

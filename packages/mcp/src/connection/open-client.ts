@@ -45,7 +45,7 @@ async function openHttp(server: McpHttpServer, setup: ClientSetup): Promise<Clie
   const send = fetchWithHeaders(url, server)
   const options = {
     fetch: async (input: string | URL, init?: RequestInit): Promise<Response> =>
-      limited(await send(input, init), setup.maxBodyBytes, () => void transport?.close()),
+      readable(await send(input, init), setup.maxBodyBytes, () => void transport?.close()),
     ...(authProvider !== undefined && { authProvider }),
   }
   let transport: HttpTransport | undefined
@@ -97,17 +97,28 @@ async function connect(
   return Object.assign(client, { onclose: () => setup.onClosed(client) })
 }
 
+/** A response as the SDK reads it: of limited length, and without what it refuses a message for. */
+function readable(response: Response, most: number, onTooLong: () => void): Response {
+  const { body, status, statusText, headers } = response
+  if (body === null) return response
+  const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
+  const counted = body.pipeThrough(limit(isStream, most, onTooLong))
+  const text = counted.pipeThrough(new TextDecoderStream()).pipeThrough(withoutNullMeta())
+  return new Response(text.pipeThrough(new TextEncoderStream()), { status, statusText, headers })
+}
+
 /**
  * Counts a body while it is read: one event of a stream, or the whole answer, may have this many bytes. A longer
  * one fails, and `onTooLong` ends what waits for it.
  */
-function limited(response: Response, most: number, onTooLong: () => void): Response {
-  const { body, status, statusText, headers } = response
-  if (body === null) return response
-  const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
+function limit(
+  isStream: boolean,
+  most: number,
+  onTooLong: () => void,
+): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0
   let last = 0
-  const count = new TransformStream<Uint8Array, Uint8Array>({
+  return new TransformStream({
     transform(chunk, controller) {
       for (const byte of chunk) {
         bytes++
@@ -123,7 +134,27 @@ function limited(response: Response, most: number, onTooLong: () => void): Respo
       onTooLong()
     },
   })
-  return new Response(body.pipeThrough(count), { status, statusText, headers })
+}
+
+/**
+ * Servers write `null` for a `_meta` that they do not have, and the SDK drops the whole message, which may be the
+ * result of a call that has run. Goes by lines: in a text of JSON, the quotes would be escaped.
+ */
+function withoutNullMeta(): TransformStream<string, string> {
+  const mended = (text: string): string => text.replaceAll(/"_meta"\s*:\s*null/g, '"_meta":{}')
+  let line: string[] = []
+  return new TransformStream({
+    transform(text, controller) {
+      const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1
+      line.push(text.slice(0, end || undefined))
+      if (end === 0) return
+      controller.enqueue(mended(line.join('')))
+      line = [text.slice(end)]
+    },
+    flush(controller) {
+      controller.enqueue(mended(line.join('')))
+    },
+  })
 }
 
 const newline = 10

@@ -1,5 +1,5 @@
 import type { ChatClient, ChatContext, ChatMiddleware } from '@lamella/core'
-import type { Clock, MiddlewareOptions } from '@lamella/core/authoring'
+import type { Clock, MiddlewareOptions, RunPlan } from '@lamella/core/authoring'
 import {
   defineChatMiddleware,
   checkOptions,
@@ -111,7 +111,7 @@ export function fallback(options: FallbackOptions): ChatMiddleware {
 function sameNames(
   middleware: string,
   entries: readonly FallbackEntry[],
-  { client, model }: Parameters<NonNullable<ChatMiddleware['review']>>[0],
+  { client, model }: RunPlan,
 ): readonly string[] {
   const calls = [{ client, model }, ...entries]
   const names = calls.map((call) => clientName(call.client, call.model))

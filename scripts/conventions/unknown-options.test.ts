@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { AnthropicChatClient, sdkSender } from '../../packages/anthropic/src/index.ts'
 import { AzureOpenAIChatClient } from '../../packages/azure-openai/src/index.ts'
 import type { GuardrailOptions } from '../../packages/guardrail/src/index.ts'
+import { durable } from '../../packages/durable/src/index.ts'
 import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/index.ts'
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { lifecycle } from '../../packages/lifecycle/src/index.ts'
@@ -39,6 +40,7 @@ import {
   cache,
   calibrateThreshold,
   memoryVectorIndex,
+  promptCacheDoctor,
   toolCache,
 } from '../../packages/middleware-cache/src/index.ts'
 import {
@@ -63,6 +65,7 @@ import {
   patchToolCalls,
   readMoreTool,
   summarizer,
+  toolSelector,
 } from '../../packages/middleware-truncate/src/index.ts'
 import { OpenAIChatClient, OpenAIChatCompletionsClient } from '../../packages/openai/src/index.ts'
 import { traced, tracing } from '../../packages/otel/src/index.ts'
@@ -78,6 +81,8 @@ type Row = [make: (options: never) => unknown, type: string, nested?: Record<str
 
 const inline = ''
 const bare: GuardrailOptions = { name: 'a', check: () => ({ action: 'allow' }), applyTo: [] }
+
+const step = <Value>(_: string, work: () => Promise<Value>): Promise<Value> => work()
 
 const rows: Readonly<Record<string, Row>> = {
   agentServer: [(options) => agentServer({}, options), 'AgentServerOptions'],
@@ -110,6 +115,7 @@ const rows: Readonly<Record<string, Row>> = {
   contentFilter: [contentFilter, 'ContentFilterOptions'],
   contentTruncator: [contentTruncator, 'ContentTruncatorOptions', { spill: 'SpillOptions' }],
   defineEvent: [defineEvent, 'EventOptions'],
+  durable: [(options: object) => durable({ step, ...options }), 'DurableOptions'],
   fallback: [fallback, 'FallbackOptions'],
   fileValidator: [
     fileValidator,
@@ -181,6 +187,7 @@ const rows: Readonly<Record<string, Row>> = {
   rateLimit: [rateLimit, 'RateLimitOptions'],
   route: [route, 'RouteOptions'],
   whenStored: [(options) => whenStored({}, options as never), 'WhenStoredOptions'],
+  promptCacheDoctor: [(options) => promptCacheDoctor([], options), 'PromptCacheDoctorOptions'],
   postgresStore: [
     (options) => postgresStore({ connect() {} } as never, options),
     'PostgresStoreOptions',
@@ -199,6 +206,7 @@ const rows: Readonly<Record<string, Row>> = {
   timeout: [timeout, 'TimeoutOptions'],
   toolCache: [toolCache, 'ToolCacheOptions', { singleFlight: 'SingleFlightOptions' }],
   toolPolicy: [toolPolicy, 'ToolPolicyOptions', { approval: 'ApprovalOptions' }],
+  toolSelector: [toolSelector, 'ToolSelectorOptions'],
   toolSearch: [toolSearch, 'ToolSearchOptions'],
   traced: [(options) => traced([], options), 'TracedOptions'],
   tracing: [tracing, 'TracingOptions'],
@@ -207,7 +215,7 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 const own =
-  /^(middleware-|guardrail(-|$)|store(-|$)|clients$|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$)/
+  /^(middleware-|guardrail(-|$)|store(-|$)|clients$|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|durable$|openai$|anthropic$|azure-openai$|google$)/
 const packages = globSync('packages/*').map((folder) => folder.slice('packages/'.length))
 const typesOf = new Map(packages.map((name) => [name, declarations(sourcesOf(name))]))
 
@@ -255,6 +263,7 @@ const exempt = [
   'HttpClient',
   'normalizeText',
   'ownProviderOptions',
+  'runDurably',
 ]
 
 test('all that packages make of options is above', () => {

@@ -28,6 +28,7 @@ export const middlewareEvents: readonly string[] = /* @__PURE__ */ Object.freeze
   'guardrail',
   'internal_call',
   'patch',
+  'prompt_cache',
   'rate_limit',
   'retry',
   'route',

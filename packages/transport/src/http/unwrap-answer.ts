@@ -77,7 +77,7 @@ const longestOpening = 200
 /** The text of a value, as that of `{ "value": … }` arrives. A text of another form stays as it is. */
 class ValueText {
   #state: 'before' | 'within' | 'plain' = 'before'
-  /** What may be the opening or the end of the wrapper. */
+  /** Text that may be the opening or the end of the wrapper. */
   #held = ''
 
   take(piece: string): string {

@@ -224,7 +224,10 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     let response = await run.unlessAborted(of.pipelines.runMiddlewares(view), undefined, 0)
     run.throwIfAborted()
     checkLateEdit(of.pipelines.middlewares.agent, run, response)
-    const ended = stoppedEarly(run, response)
+    const ended =
+      run.stopped === undefined
+        ? response
+        : await stoppedEarly(call, response).catch((error: unknown) => recover(view, error))
     if (ended !== response) response = await run.unlessAborted(withValue(ended, call.format))
     if (claims !== undefined) await claims.settle(response.status)
     const closing = closeRun(call, response)

@@ -9,7 +9,7 @@ import { optionProblems, withOptions } from './option-tables.ts'
 const given = new Set(['FindOptions', 'FlexibleLimiterOptions'])
 
 const own =
-  /^(middleware-|guardrail-|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$|clients$)/
+  /^(middleware-|guardrail-|otel$|mcp$|worker-bullmq$|durable$|openai$|anthropic$|azure-openai$|google$|clients$)/
 const packages = globSync('packages/*')
   .map((folder) => folder.slice('packages/'.length))
   .filter((name) => own.test(name))

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { AnthropicChatClient, sdkSender } from '../../packages/anthropic/src/index.ts'
 import { AzureOpenAIChatClient } from '../../packages/azure-openai/src/index.ts'
 import type { GuardrailOptions } from '../../packages/guardrail/src/index.ts'
+import { durable } from '../../packages/durable/src/index.ts'
 import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/index.ts'
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { lifecycle } from '../../packages/lifecycle/src/index.ts'
@@ -81,6 +82,8 @@ type Row = [make: (options: never) => unknown, type: string, nested?: Record<str
 const inline = ''
 const bare: GuardrailOptions = { name: 'a', check: () => ({ action: 'allow' }), applyTo: [] }
 
+const step = <Value>(_: string, work: () => Promise<Value>): Promise<Value> => work()
+
 const rows: Readonly<Record<string, Row>> = {
   agentServer: [(options) => agentServer({}, options), 'AgentServerOptions'],
   AgentQueue: [(options) => new AgentQueue(options), 'AgentQueueOptions'],
@@ -112,6 +115,7 @@ const rows: Readonly<Record<string, Row>> = {
   contentFilter: [contentFilter, 'ContentFilterOptions'],
   contentTruncator: [contentTruncator, 'ContentTruncatorOptions', { spill: 'SpillOptions' }],
   defineEvent: [defineEvent, 'EventOptions'],
+  durable: [(options: object) => durable({ step, ...options }), 'DurableOptions'],
   fallback: [fallback, 'FallbackOptions'],
   fileValidator: [
     fileValidator,
@@ -211,7 +215,7 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 const own =
-  /^(middleware-|guardrail(-|$)|store(-|$)|clients$|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|openai$|anthropic$|azure-openai$|google$)/
+  /^(middleware-|guardrail(-|$)|store(-|$)|clients$|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|durable$|openai$|anthropic$|azure-openai$|google$)/
 const packages = globSync('packages/*').map((folder) => folder.slice('packages/'.length))
 const typesOf = new Map(packages.map((name) => [name, declarations(sourcesOf(name))]))
 
@@ -259,6 +263,7 @@ const exempt = [
   'HttpClient',
   'normalizeText',
   'ownProviderOptions',
+  'runDurably',
 ]
 
 test('all that packages make of options is above', () => {

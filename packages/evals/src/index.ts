@@ -23,6 +23,9 @@ export {
 export type { Check, CheckResult, Given } from './checks/check.ts'
 export { judged, rate, score, similarity } from './checks/score.ts'
 export type { JudgedOptions, Score, ScoreOptions, SimilarityOptions } from './checks/score.ts'
+export { assertPassed, evaluationMatchers } from './evaluation/assert-passed.ts'
+export { compareClients } from './evaluation/compare-clients.ts'
+export type { ClientComparison, CompareClientsOptions } from './evaluation/compare-clients.ts'
 export { evaluate } from './evaluation/evaluate.ts'
 export type { EvaluateOptions, EvaluationBudget } from './evaluation/evaluate.ts'
 export type {
@@ -34,3 +37,8 @@ export type {
   ScoreSummary,
   Verdict,
 } from './evaluation/evaluation.ts'
+export { tableOf } from './evaluation/table-of.ts'
+export { junitOf } from './report/junit-of.ts'
+export { reportOf } from './report/report-of.ts'
+export type { ReportedEvaluation } from './report/report-of.ts'
+export { summaryOf } from './report/summary-of.ts'

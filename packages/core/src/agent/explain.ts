@@ -49,7 +49,9 @@ export function explain(
     messages: { input: toMessages(input).length, history },
     settings: configurationOf(agent, options),
     get warnings() {
-      const plan = { client, model, tools: toolNames }
+      const all = Object.values(levels).flat()
+      const roles = all.flatMap(({ role }) => role ?? [])
+      const plan = { client, model, tools: toolNames, roles }
       return (['agent', 'chat', 'function'] as const).flatMap((level) => [
         ...orderWarnings(level, levels[level], [agent.middleware, options.middleware]),
         ...levels[level].flatMap((middleware) => middleware.review?.(plan) ?? []),

@@ -6,9 +6,9 @@ import type { Middleware, MiddlewareInput } from '../contract/agent.ts'
  */
 const order: Readonly<Record<Middleware['level'], string>> = {
   agent: 'audit tracing rate-limit budget tokens pii injection content judge files patch',
-  chat: 'audit tracing budget tokens pii injection content cache schema judge route fallback circuit-breaker retry rate-limit files summarize truncate timeout',
+  chat: 'audit tracing budget tokens pii injection content durable cache schema judge route fallback circuit-breaker retry rate-limit files summarize truncate timeout',
   function:
-    'audit tracing budget tool-policy pii injection content files cache retry rate-limit timeout truncate',
+    'audit tracing budget tool-policy pii injection content durable files cache retry rate-limit timeout truncate',
 }
 
 /** Reasons why a role is placed outside `INNER`. */
@@ -16,6 +16,7 @@ const reasons: readonly (readonly [roles: string, reason: string])[] = [
   ['audit tracing', 'to record every call that INNER makes'],
   ['budget', 'to count every call that INNER makes'],
   ['pii', 'so that INNER sees no personal data'],
+  ['durable', 'so that a restored step skips INNER'],
   ['cache', 'so that a cached result skips INNER'],
   ['schema judge route fallback circuit-breaker retry', 'to react to results and errors of INNER'],
   ['summarize', 'to read the text before INNER removes it'],

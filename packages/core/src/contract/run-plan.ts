@@ -15,4 +15,6 @@ export interface RunPlan {
   readonly model: string | undefined
   /** Names of the tools of the agent and of the run. */
   readonly tools: readonly string[]
+  /** Roles of the middleware of the run, at all levels. */
+  readonly roles: readonly string[]
 }

@@ -130,6 +130,15 @@ export class ChatCall extends ContentCall<ChatResponse> {
     run.journal.record({ kind: 'model', response: this.result! })
   }
 
+  /** The result was made before, by `servedBy` if by a provider. */
+  restore({ tools = none, toolChoice, responseFormat }: ChatOptions, servedBy?: string): void {
+    const { run } = this
+    this.requested = { visible: this.shown, tools, toolChoice }
+    if (servedBy === undefined) return
+    run.progress.beginRequest(this, servedBy, responseFormat)
+    run.journal.record({ kind: 'model', response: this.result! })
+  }
+
   override cancelInside(error: unknown): void {
     super.cancelInside(error)
     this.endRequest({ error })

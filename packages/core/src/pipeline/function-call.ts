@@ -112,6 +112,19 @@ export class FunctionCall implements PipelineCall<FunctionResult> {
     this.result = this.insideResult = result
   }
 
+  /** The tool begins. */
+  begin(): void {
+    const { address, tool } = this.prepared
+    this.run.journal.act(address, tool.readOnly)
+  }
+
+  /** The tool has returned its result before. */
+  restore(result: FunctionResult): void {
+    this.begin()
+    this.finish(result, true)
+    this.run.journal.record({ kind: 'tool', address: this.prepared.address, result })
+  }
+
   acceptResult(): void {
     this.insideResult = this.result
   }
@@ -239,7 +252,7 @@ async function finish(context: FunctionView, tool: Tool): Promise<void> {
   const { call } = context
   const { run, prepared } = call
   ;(context.ownSignal ?? run).throwIfAborted()
-  run.journal.act(prepared.address, tool.readOnly)
+  call.begin()
   let value: unknown
   try {
     // Also for a value that is there, so that a middleware that does not wait for its call is always found.

@@ -154,7 +154,7 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
  * Names, thresholds and settings of an evaluation.
  * @throws TypeError or RangeError that names the option and the value
  */
-function yardstickOf(options: EvaluateOptions): Yardstick {
+export function yardstickOf(options: EvaluateOptions): Yardstick {
   checkOptions('evaluate', options, {
     name: 'string?',
     agent: 'any',

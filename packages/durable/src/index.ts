@@ -1,0 +1,4 @@
+export type { Answers, DurableEngine } from './steps/durable-engine.ts'
+export { durable } from './steps/durable.ts'
+export type { DurableOptions } from './steps/durable.ts'
+export { runDurably } from './run/run-durably.ts'

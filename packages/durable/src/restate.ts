@@ -1,0 +1,2 @@
+export { restate } from './engines/restate-engine.ts'
+export type { RestateOptions, RestateRequest } from './engines/restate-engine.ts'

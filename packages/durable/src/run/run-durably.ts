@@ -1,0 +1,48 @@
+import type { AgentResponse, MessageInput, RunOptions } from '@lamella/core'
+import { Agent } from '@lamella/core'
+import type { DurableOptions } from '../steps/durable.ts'
+import { durableIn } from '../steps/durable.ts'
+import { withDurable } from './place-in-list.ts'
+import { WorkflowScope } from './workflow-scope.ts'
+
+/**
+ * Runs an agent in a workflow of a durable engine, so that the run continues after a crash: call it in the
+ * workflow's function, with the same input in every pass. Model calls and tool calls are steps, see `durable`. Ids
+ * and times outside of steps are equal in every pass. If the run pauses and the engine has `wait`, it waits there
+ * and continues.
+ * @throws LamellaError `workflow_changed` if the stored steps are not those of this agent
+ * @example
+ * ```ts
+ * import { Agent } from '@lamella/core'
+ * import { runDurably } from '@lamella/durable'
+ * import { scriptedClient } from '@lamella/testing'
+ *
+ * const stored = new Map<string, unknown>()
+ * const step = async <Value>(name: string, work: () => Promise<Value>): Promise<Value> => {
+ *   if (!stored.has(name)) stored.set(name, await work())
+ *   return stored.get(name) as Value
+ * }
+ * const agent = new Agent({ client: scriptedClient(['Hello.']) })
+ * const { text, runId } = await runDurably(agent, 'Hi.', { id: 'greeting-1', step })
+ * console.log(text, runId) // Hello. greeting-1
+ * ```
+ */
+export async function runDurably<Data, Value>(
+  agent: Agent<Data, Value>,
+  input: MessageInput,
+  engine: DurableOptions,
+  options: RunOptions<Data> = {},
+): Promise<AgentResponse<Value>> {
+  const { step, within, clock, random } = await WorkflowScope.begin(engine)
+  const middleware = withDurable(agent.middleware, durableIn({ ...engine, step }, within))
+  const inWorkflow = new Agent<Data>({ ...agent, middleware, clock, random })
+  const { id, wait } = engine
+  const given: RunOptions<Data> = { runId: id, idempotencyKey: id, ...options }
+  let response: AgentResponse = await inWorkflow.run(input, given)
+  while (wait !== undefined && response.status === 'paused' && response.pending.length > 0) {
+    const answers = await wait(response.pending)
+    const { answers: _answers, ...rest } = given
+    response = await inWorkflow.resume(response.checkpoint!, answers, rest)
+  }
+  return response as AgentResponse<Value>
+}

@@ -1,0 +1,82 @@
+import type { ChatContext, FunctionInvocationContext } from '@lamella/core'
+import { isProviderError } from '@lamella/core'
+import { isControlFlow } from '@lamella/core/authoring'
+import type { DurableEngine } from './durable-engine.ts'
+import type { StoredCall } from './stored-call.ts'
+import {
+  costSince,
+  restoreModel,
+  restoreTool,
+  storedFailure,
+  storedModelCall,
+  storedToolCall,
+} from './stored-call.ts'
+
+/** Ways to run a step: stored, and anew where nothing was stored. */
+export type Steps = Record<'step' | 'redo', DurableEngine['step']>
+
+/** Makes a model call as a step. A failure that is worth a retry is the engine's. */
+export async function modelStep(
+  steps: Steps,
+  name: string,
+  context: ChatContext,
+  callNext: () => Promise<unknown>,
+): Promise<void> {
+  const costs = costSince(context)
+  const stored = await once(steps.step, name, async (fail) => {
+    try {
+      await callNext()
+      return storedModelCall(context.result!, costs(), context)
+    } catch (error) {
+      fail(error)
+      if (isControlFlow(error, context.signal)) return left
+      if (isProviderError(error) && error.retry.retryable) throw error
+      return storedFailure(error, context, costs())
+    }
+  })
+  if (stored?.kind === 'left') await steps.redo(name, callNext)
+  else if (stored !== undefined) restoreModel(context, stored)
+}
+
+/** Makes a tool call as a step. It has failed for good if it fails: it may have had an effect. */
+export async function toolStep(
+  steps: Steps,
+  name: string,
+  context: FunctionInvocationContext,
+  callNext: () => Promise<unknown>,
+): Promise<void> {
+  const stored = await once(steps.step, name, async (fail) => {
+    try {
+      await callNext()
+      return storedToolCall(context)
+    } catch (error) {
+      fail(error)
+      return isControlFlow(error, context.signal) ? left : storedFailure(error, context)
+    }
+  })
+  if (stored?.kind === 'left') await steps.redo(name, callNext)
+  else if (stored !== undefined) restoreTool(context, stored)
+}
+
+/** Nothing to restore: in a later pass, the call is made again. */
+const left: StoredCall = { kind: 'left' }
+
+/** Returns what an earlier pass has stored. Undefined if the call was made in this one. */
+async function once(
+  step: DurableEngine['step'],
+  name: string,
+  work: (fail: (error: unknown) => void) => Promise<StoredCall>,
+): Promise<StoredCall | undefined> {
+  let hasRun = false
+  let failure: { readonly error: unknown } | undefined
+  const fail = (error: unknown): void => void (failure = { error })
+  const stored = await step(name, () => {
+    hasRun = true
+    failure = undefined
+    return work(fail)
+  }).catch((error: unknown) => {
+    throw failure?.error ?? error
+  })
+  if (failure !== undefined) throw failure.error
+  return hasRun ? undefined : stored
+}

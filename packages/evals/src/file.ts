@@ -1,0 +1,1 @@
+export { readRecords } from './command/record-file.ts'

@@ -9,7 +9,9 @@ const loader = (folder) => {
   const require = createRequire(join(folder, 'package.json'))
   return (name) => import(pathToFileURL(require.resolve(name)).href)
 }
-const ours = loader(process.env.LAMELLA_EXAMPLES ?? join(import.meta.dirname, '..', '..', 'examples'))
+const ours = loader(
+  process.env.LAMELLA_EXAMPLES ?? join(import.meta.dirname, '..', '..', 'examples'),
+)
 const peers = (name) => import(name)
 const rules = Object.values(kinds).map(({ rule }) => rule)
 const redact = (text) => rules.reduce((rest, rule) => rest.replace(rule, '[REDACTED]'), text)
@@ -25,7 +27,7 @@ async function* sent({ pieces }, produced) {
 }
 
 export const libraries = {
-  'nothing': async () => (answer, produced) => sent(answer, produced),
+  nothing: async () => (answer, produced) => sent(answer, produced),
 
   'Lamella: `pii()`, `contentFilter()`': async () => {
     const { Agent, BaseChatClient } = await ours('@lamella/core')
@@ -34,7 +36,8 @@ export const libraries = {
       const client = new (class extends BaseChatClient {
         provider = 'planted'
         async *stream() {
-          for await (const text of sent(answer, produced)) yield { contents: [{ type: 'text', text }] }
+          for await (const text of sent(answer, produced))
+            yield { contents: [{ type: 'text', text }] }
         }
         respond() {}
       })()
@@ -82,9 +85,18 @@ export const libraries = {
   'LangChain: `piiMiddleware`, `applyToOutput`': async () => {
     const { createAgent, piiMiddleware } = await peers('langchain')
     const own = { email: undefined, credit_card: undefined }
-    const detectors = { ...own, phone: kinds.phone.rule, secret: kinds.secret.rule, injection: kinds.injection.rule }
+    const detectors = {
+      ...own,
+      phone: kinds.phone.rule,
+      secret: kinds.secret.rule,
+      injection: kinds.injection.rule,
+    }
     const middleware = Object.entries(detectors).map(([type, detector]) =>
-      piiMiddleware(type, { strategy: 'redact', applyToOutput: true, ...(detector && { detector }) }),
+      piiMiddleware(type, {
+        strategy: 'redact',
+        applyToOutput: true,
+        ...(detector && { detector }),
+      }),
     )
     return langchain(peers, (model) => createAgent({ model, tools: [], middleware }))
   },
@@ -116,7 +128,9 @@ export const libraries = {
     const { chat } = await peers('@tanstack/ai')
     const { contentGuardMiddleware } = await peers('@tanstack/ai/middlewares')
     const middleware = [
-      contentGuardMiddleware({ rules: rules.map((pattern) => ({ pattern, replacement: '[REDACTED]' })) }),
+      contentGuardMiddleware({
+        rules: rules.map((pattern) => ({ pattern, replacement: '[REDACTED]' })),
+      }),
     ]
     return async function* ask(answer, produced) {
       const adapter = {
@@ -155,18 +169,27 @@ export const libraries = {
       const model = {
         getResponse() {},
         async *getStreamedResponse() {
-          for await (const delta of sent(answer, produced)) yield { type: 'output_text_delta', delta }
+          for await (const delta of sent(answer, produced))
+            yield { type: 'output_text_delta', delta }
           const content = [{ type: 'output_text', text: answer.text }]
           const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
-          const output = [{ type: 'message', role: 'assistant', status: 'completed', id: 'm', content }]
+          const output = [
+            { type: 'message', role: 'assistant', status: 'completed', id: 'm', content },
+          ]
           yield { type: 'response_done', response: { id: 'r', usage, output } }
         },
       }
-      const agent = new Agent({ name: 'planted', instructions: 'Help.', model, outputGuardrails: [guardrail] })
+      const agent = new Agent({
+        name: 'planted',
+        instructions: 'Help.',
+        model,
+        outputGuardrails: [guardrail],
+      })
       const stream = await run(agent, question, { stream: true })
       try {
         for await (const event of stream) {
-          if (event.type === 'raw_model_stream_event' && event.data.type === 'output_text_delta') yield event.data.delta
+          if (event.type === 'raw_model_stream_event' && event.data.type === 'output_text_delta')
+            yield event.data.delta
         }
         await stream.completed
       } catch (error) {
@@ -193,20 +216,18 @@ function modelStream(answer, produced) {
     usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } },
   }
   return {
-    stream: new ReadableStream(
-      {
-        async start(controller) {
-          controller.enqueue({ type: 'stream-start', warnings: [] })
-          controller.enqueue({ type: 'text-start', id: 't' })
-          for await (const delta of sent(answer, produced)) {
-            controller.enqueue({ type: 'text-delta', id: 't', delta })
-          }
-          controller.enqueue({ type: 'text-end', id: 't' })
-          controller.enqueue(finish)
-          controller.close()
-        },
+    stream: new ReadableStream({
+      async start(controller) {
+        controller.enqueue({ type: 'stream-start', warnings: [] })
+        controller.enqueue({ type: 'text-start', id: 't' })
+        for await (const delta of sent(answer, produced)) {
+          controller.enqueue({ type: 'text-delta', id: 't', delta })
+        }
+        controller.enqueue({ type: 'text-end', id: 't' })
+        controller.enqueue(finish)
+        controller.close()
       },
-    ),
+    }),
   }
 }
 
@@ -236,7 +257,9 @@ async function langchain(load, make) {
         for await (const text of sent(answer, produced)) {
           const chunk = new ChatGenerationChunk({ text, message: new AIMessageChunk(text) })
           yield chunk
-          await manager?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk })
+          await manager?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, {
+            chunk,
+          })
         }
       }
     })({})

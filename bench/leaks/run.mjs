@@ -25,11 +25,20 @@ for (const [name, make] of Object.entries(libraries)) {
   behind.sort((a, b) => a - b)
   const at = (share) => behind[Math.min(behind.length - 1, Math.floor(behind.length * share))]
   const ms = ((user + system) / 1000 / answers.length).toFixed(2)
-  rows.push([name, ...Object.values(left), at(0.5), at(0.95), (behind.length / answers.length).toFixed(0), ms])
+  rows.push([
+    name,
+    ...Object.values(left),
+    at(0.5),
+    at(0.95),
+    (behind.length / answers.length).toFixed(0),
+    ms,
+  ])
   console.error(rows.at(-1).join(' | '))
 }
 
-console.log(`${answers.length} answers, ${answers.length / Object.keys(kinds).length} of each kind\n`)
+console.log(
+  `${answers.length} answers, ${answers.length / Object.keys(kinds).length} of each kind\n`,
+)
 const header = ['guardrail', ...Object.keys(kinds), 'characters behind', '95 %', 'pieces', 'ms']
 console.log(`| ${header.join(' | ')} |\n|---|${'---:|'.repeat(header.length - 1)}`)
 for (const row of rows) console.log(`| ${row.join(' | ')} |`)

@@ -22,7 +22,8 @@ const words = {
   failed: 'This failed',
 }
 const problems = {
-  answer_forbidden: 'A refund of more than 100 euros needs an employee. Decline it, or lower the sum.',
+  answer_forbidden:
+    'A refund of more than 100 euros needs an employee. Decline it, or lower the sum.',
   connection_lost: 'The connection was lost.',
   rate_limited: 'Too many messages. Wait a moment.',
 }

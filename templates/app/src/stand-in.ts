@@ -13,7 +13,9 @@ export function standIn(delayMs = 40): ChatClient {
     const asked = textIn(last?.contents ?? [])
     const id = `call_${messages.length}`
     if (/refund/i.test(asked)) {
-      const refund = /tea set/i.test(asked) ? { order: 'B-2', euros: 500 } : { order: 'A-7', euros: 80 }
+      const refund = /tea set/i.test(asked)
+        ? { order: 'B-2', euros: 500 }
+        : { order: 'A-7', euros: 80 }
       return ['I can do that. ', callFunction('refund_order', refund, id)]
     }
     if (/order|bought/i.test(asked)) return [callFunction('list_orders', {}, id)]

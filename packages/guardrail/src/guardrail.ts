@@ -6,7 +6,7 @@ import type {
   ChatMiddleware,
   FunctionMiddleware,
 } from '@lamella/core'
-import { agentMiddleware, chatMiddleware } from '@lamella/core'
+import { agentMiddleware } from '@lamella/core'
 import { functionGuardrail } from './function-guardrail.ts'
 import type { GuardrailPlace } from './guardrail-check.ts'
 import { Guardrail } from './guardrail-check.ts'
@@ -66,8 +66,24 @@ export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
     const roles = options.roles ?? (level === 'agent' ? ['user', 'assistant', 'tool'] : ['user'])
     const checkInput = inputGuardrail(check, { stages: inputs, messages, roles })
     const callGuarded = outputGuardrail(check, { stages: outputs, stream, maxRetries })
+    // Nobody can be asked again for an answer that no model gave.
+    const judgeAnswer = outputGuardrail(check, { stages: outputs, stream, maxRetries: 0 })
 
-    return async (context: AgentContext | ChatContext, callNext: () => Promise<unknown>) => {
+    const processAnswer = async (context: ChatContext, callNext: () => Promise<unknown>) => {
+      const place: GuardrailPlace = {
+        level,
+        middleware: context,
+        side: 'output',
+        replaced: 'replaced',
+      }
+      if (await check.applies(place, outputs[0]!)) await judgeAnswer(context, place, callNext)
+      else await callNext()
+    }
+
+    const process = async (
+      context: AgentContext | ChatContext,
+      callNext: () => Promise<unknown>,
+    ) => {
       const place: GuardrailPlace = {
         level,
         middleware: context,
@@ -100,13 +116,14 @@ export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
       else await callGuarded(context, { ...place, side: 'output', replaced: 'replaced' }, callNext)
       await verdict
     }
+    return { process, ...(outputs.length > 0 && { processAnswer }) }
   }
 
   const middlewares: (AgentMiddleware | ChatMiddleware | FunctionMiddleware)[] = []
   const atAgent = processAt('agent')
   const atChat = processAt('chat')
-  if (atAgent) middlewares.push(agentMiddleware(check.name, atAgent))
-  if (atChat) middlewares.push(chatMiddleware(check.name, atChat))
+  if (atAgent) middlewares.push(agentMiddleware(check.name, atAgent.process))
+  if (atChat) middlewares.push({ level: 'chat', name: check.name, ...atChat })
   const calls = only('arguments', 'result', 'file', 'input')
   if (calls.length > 0) middlewares.push(functionGuardrail(check, calls))
   const { role } = options

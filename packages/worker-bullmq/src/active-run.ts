@@ -8,15 +8,16 @@ import type {
   AgentResponseUpdate,
   Session,
 } from '@lamella/core'
-import { chatResponse, RunControl, toUpdates } from '@lamella/core'
+import { chatResponse, LamellaError, RunControl, toUpdates } from '@lamella/core'
 import { cancelledOutcome, outcomeOfError, outcomeOfResponse } from './run-outcome.ts'
 import type { RunOutcome } from './run-record.ts'
 import type { ClaimedRun, RunStore } from './run-store.ts'
 import { UpdateWriter } from './update-writer.ts'
 
-/** End of a worker's part: the run has an outcome, or another worker continues it. */
+/** End of a worker's part: the run has an outcome, another worker continues it, or one that is alive still has it. */
 export type RunEnd =
   | 'handed-over'
+  | 'busy'
   | { readonly outcome: RunOutcome; readonly session: Session | undefined }
 
 /** A run that this worker works on. */
@@ -88,6 +89,10 @@ export class ActiveRun {
       return await this.#putBack({ checkpoint, before, sessionState: session?.state })
     } catch (error) {
       await this.#writer.flush()
+      if (LamellaError.is(error, 'run_active')) {
+        await this.#putBack()
+        return 'busy'
+      }
       if (!this.#control.mode || this.#control.mode !== 'now') throw error
       if (this.#ending === 'cancelled') return this.#end(undefined)
       // A run that is cut off continues from the last stored step.
@@ -112,9 +117,7 @@ export class ActiveRun {
     const options = {
       stream: true,
       runId: this.#runId,
-      // The queue lets one worker at a time run it: a worker that takes over repeats the same
-      // answers.
-      idempotencyKey: this.#runId,
+      idempotencyKey: keyOfStretch(this.#runId, checkpoint),
       session,
       tenant: request.tenant,
       principal: request.principal,
@@ -159,4 +162,10 @@ export class ActiveRun {
     await this.#store.putBack(this.#runId, this.#owner, from)
     return 'handed-over'
   }
+}
+
+/** One key from the start of a run, or a pause, to its next end: a worker that takes over continues that part. */
+function keyOfStretch(runId: string, checkpoint: Checkpoint | undefined): string {
+  const pause = checkpoint?.journal.findLast((step) => step.kind === 'state' && step.paused)
+  return pause?.kind === 'state' ? `${runId}/${pause.id}` : runId
 }

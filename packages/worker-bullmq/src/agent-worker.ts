@@ -189,8 +189,7 @@ export class AgentWorker {
     }
     if (sessionId !== undefined && !(await this.#locks.hold(sessionId, claimed.owner, runId))) {
       await this.#store.putBack(runId, owner)
-      await job.moveToDelayed(Date.now() + sessionBusyMs, token)
-      throw new DelayedError()
+      return await tryLater(job, token, sessionBusyMs)
     }
     return new ActiveRun(this.#store, job.id!, owner, claimed, this.#options)
   }
@@ -215,6 +214,7 @@ export class AgentWorker {
       await this.#bury(runId, outcome)
       throw error
     }
+    if (end === 'busy') return tryLater(job, token, runActiveMs)
     if (end !== 'handed-over') return this.#settle(job, run.claimed, end.session)
     await job.moveToWait(token)
     throw new WaitingError()
@@ -312,5 +312,12 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
+async function tryLater(job: Job<RunJob>, token: string, ms: number): Promise<never> {
+  await job.moveToDelayed(Date.now() + ms, token)
+  throw new DelayedError()
+}
+
 const sessionBusyMs = 100
+/** A sixth of the lease of a run. */
+const runActiveMs = 5000
 const sevenDaysMs = 7 * 24 * 60 * 60 * 1000

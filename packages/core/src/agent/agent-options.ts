@@ -115,9 +115,11 @@ export interface RunOptions<Data = unknown> {
    */
   readonly answers?: Readonly<Record<string, unknown>> | undefined
   /**
-   * Makes runs that give the same answers, or continue from the same checkpoint, count as one. A
-   * process that takes over from a crashed one passes the same key.
-   * @default a new key: a second run is refused with `approval_used`
+   * Names one piece of work, as payment interfaces mean it, for this agent, `tenant` and `principal`: while a run
+   * with the key lives, another one is refused with `run_active`; after its end, for a day, it gets the same ending; after
+   * a failure, or the death of the process, it continues from the last step. The agent's store, else that of the
+   * session, keeps a lease of 30 seconds, each step and the ending; without a store, the process does.
+   * @default none: the run stands for itself
    */
   readonly idempotencyKey?: string | undefined
   /** Tools of this run, in addition to the agent's. @default [] */

@@ -1,5 +1,6 @@
 import type { IdSource } from '../base/create-id.ts'
 import { idsFrom, platformIds } from '../base/create-id.ts'
+import { LamellaError } from '../base/lamella-error.ts'
 import { none } from '../base/none.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { checkInstructions, mergeChatOptions } from '../contract/chat-options.ts'
@@ -46,6 +47,7 @@ import type { SessionTurn } from '../messages/session.ts'
 import { claimRequests } from './claim-requests.ts'
 import { checkLateEdit, closeRun, keepDone, stoppedEarly } from './close-run.ts'
 import { recover } from './recover.ts'
+import { runOnce } from './run-once.ts'
 import { enterSession } from './session-turn.ts'
 
 type Started = Promise<AgentResponse> | ResponseStream<AgentResponseUpdate, AgentResponse>
@@ -140,13 +142,20 @@ function start(
     checkpoint,
     inside,
   }
-  if (!stream) return executeRun(of, makeRun(of, ids, drain))
+  if (!stream) return execute(of, makeRun(of, ids, drain))
   return new ResponseStream(
     new PumpSource(
       (sink) => makeRun(of, ids, sink),
-      (run) => executeRun(of, run),
+      (run) => execute(of, run),
     ),
   )
+}
+
+/** A run inside another one with the same key is a part of it. */
+function execute(of: RunPlan, run: Run): Promise<AgentResponse> {
+  const { idempotencyKey: key, parent } = of.options
+  const isPart = key === undefined || (parent && engineOf(parent).claimKey) === key
+  return isPart ? executeRun(of, run) : runOnce(of, run, key, executeRun)
 }
 
 function makeRun(
@@ -197,7 +206,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       const history = session?.messages ?? none
       run.acceptInput(Object.freeze(withOwnIds(unheard(input, history), history, run.ids)))
     }
-    if (checkpoint !== undefined || options.answers !== undefined) {
+    if (checkpoint !== undefined || options.answers !== undefined || run.keepsSteps) {
       claims = await claimRequests(of, run)
     }
     const chatOptions = mergeChatOptions(agent.options, options.options)
@@ -215,7 +224,10 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     let response = await run.unlessAborted(of.pipelines.runMiddlewares(view), undefined, 0)
     run.throwIfAborted()
     checkLateEdit(of.pipelines.middlewares.agent, run, response)
-    const ended = stoppedEarly(run, response)
+    const ended =
+      run.stopped === undefined
+        ? response
+        : await stoppedEarly(call, response).catch((error: unknown) => recover(view, error))
     if (ended !== response) response = await run.unlessAborted(withValue(ended, call.format))
     if (claims !== undefined) await claims.settle(response.status)
     const closing = closeRun(call, response)
@@ -227,7 +239,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     }
     return closed
   } catch (error) {
-    await claims?.settle()
+    await claims?.settle(LamellaError.is(error, 'guardrail_tripped') ? 'blocked' : undefined)
     settleCalls(run, error)
     const failure = attachOutcome(error, run, call.hasTransformers(Infinity))
     keepDone(call, outcomeOf(failure))

@@ -4,10 +4,13 @@ import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponse, PendingRequest, RunStatus } from '../contract/outcome.ts'
 import type { Session } from '../messages/session.ts'
 import { cancelledResults, openCalls, unpaired } from '../messages/call-results.ts'
+import type { ChatResponse } from '../messages/chat-response.ts'
 import { contentFields, toChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { withAuthor } from '../messages/message.ts'
 import { takeCheckpoint } from '../pausing/checkpoint.ts'
+import { ChatCall } from '../pipeline/chat-call.ts'
+import { passAnswer } from '../pipeline/model-call.ts'
 import type { FailedOutcome } from '../run/failed-outcome.ts'
 import type { Run } from '../run/run.ts'
 import type { AgentCall } from './agent-call.ts'
@@ -118,19 +121,31 @@ export function checkLateEdit(
 }
 
 /** Ends a run as stopped that a middleware answered before the loop could stop it. */
-export function stoppedEarly(
-  { agentName, progress, stopped, sink, ids }: Run,
-  given: AgentResponse,
-): AgentResponse {
+export async function stoppedEarly(call: AgentCall, given: AgentResponse): Promise<AgentResponse> {
+  const { run } = call
+  const { progress, stopped } = run
   if (stopped === undefined || progress.phase !== 'early' || given.status !== 'completed')
     return given
   const { reason, response } = stopped
-  const said = response === undefined ? none : toChatResponse(response, ids).messages
-  const more = withAuthor(said, agentName)
-  for (const { id: messageId, ...rest } of more) sink.push({ ...rest, messageId })
   const { value: _, ...kept } = given
+  const more =
+    response === undefined ? none : await sayLate(call, toChatResponse(response, run.ids))
   const messages = [...given.messages, ...more]
   return { ...kept, messages, ...contentFields(messages), status: 'terminated', reason }
+}
+
+/** Lets the caller read an answer that no model call gave, as the middlewares that handle such answers leave it. */
+async function sayLate(
+  { run, plan }: AgentCall,
+  answer: ChatResponse,
+): Promise<readonly Message[]> {
+  const { client, instructions } = plan.agent
+  const input = { client, instructions, messages: run.input, options: {} }
+  const passed = passAnswer(new ChatCall(run, input, plan.pipelines.callModel), answer)
+  if (passed !== undefined) return (await passed).messages
+  const messages = withAuthor(answer.messages, run.agentName)
+  for (const { id: messageId, ...rest } of messages) run.sink.push({ ...rest, messageId })
+  return messages
 }
 
 /** Adds the response of a middleware that replaced the loop to the conversation. */

@@ -121,10 +121,12 @@ describe.each(runModes)('an agent that resumes a run, %s', (mode) => {
     let kept: Checkpoint | undefined
     const onCheckpoint = (checkpoint: Checkpoint): void => void (kept ??= checkpoint)
     const work = tool({ name: 'work', description: 'Works.', execute: () => 'done' })
-    const first = scriptedClient([callFunction(paused ? 'pay' : 'work', {}, 'c1'), 'Done.'])
+    const down = new TypeError('down')
+    const first = scriptedClient([callFunction(paused ? 'pay' : 'work', {}, 'c1'), down])
     const options = { tools: [pay, work], store }
-    const response = await new Agent({ client: first, ...options }).run('Go', { onCheckpoint })
-    const checkpoint = response.checkpoint ?? kept
+    const running = new Agent({ client: first, ...options }).run('Go', { onCheckpoint })
+    const response = await running.catch(() => undefined)
+    const checkpoint = response?.checkpoint ?? kept
     const textOf = (wait: () => Promise<void>): Promise<string> => {
       const middleware = agentMiddleware('wait', async (_context, callNext) => {
         await wait()

@@ -177,4 +177,13 @@ export interface ChatMiddleware {
     context: ChatContext,
     callNext: CallNext<ChatResponse>,
   ): Returned<ChatResponse | ChatResponseInit | string>
+  /**
+   * Handles an answer of the run that no model call gave: of a `returnDirect` tool, `run.stop()`, a termination, or
+   * a hook that skips the model call. `callNext()` resolves to it, and transforms of its updates apply.
+   * @default it passes
+   */
+  processAnswer?(
+    context: ChatContext,
+    callNext: CallNext<ChatResponse>,
+  ): Returned<ChatResponse | ChatResponseInit | string>
 }

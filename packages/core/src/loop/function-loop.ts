@@ -25,6 +25,7 @@ import { saveStep } from '../pausing/checkpoint.ts'
 import type { OpenApprovals } from '../pausing/open-approvals.ts'
 import type { CallModel } from '../pipeline/chat-call.ts'
 import { callRestart, ChatCall } from '../pipeline/chat-call.ts'
+import { passAnswer } from '../pipeline/model-call.ts'
 import { superseded } from '../pipeline/compose.ts'
 import type { CallTool } from '../pipeline/function-call.ts'
 import type { BatchOutcome, IterationEdits, LoopLevels } from '../run/loop-levels.ts'
@@ -61,13 +62,13 @@ export async function runLoop(run: Run, input: LoopInput): Promise<AgentResponse
   try {
     for (let groups = loop.openGroups(); ; groups = none) {
       const ending = await (groups.length > 0 ? loop.resume(groups) : loop.iterate())
-      if (ending !== undefined) return loop.finish(ending)
+      if (ending !== undefined) return await loop.finish(ending)
       // An iteration is kept when its middleware is done with it, too.
       if (run.keepsSteps) await saveStep(run)
     }
   } catch (error) {
     if (!isPause(error)) settleCalls(run, error)
-    return loop.finish(loop.endedBy(error))
+    return await loop.finish(await loop.endedBy(error))
   } finally {
     run.messages.execute(none)
   }
@@ -151,7 +152,9 @@ class FunctionLoop {
     const limit = limitReached(config, run.journal.loop, run.moreIterations)
     const { response: given } = edits
     const call = given === undefined ? this.#callOf(edits, limit !== undefined) : undefined
-    const response = call === undefined ? given! : await this.#input.callModel(call)
+    const response = await (call === undefined
+      ? this.#say(given!, 'response')
+      : this.#input.callModel(call))
     this.#take(response, call === undefined)
     const { levels } = run.progress
     const said = levels ? await this.#revised(response, levels) : response.messages
@@ -192,7 +195,7 @@ class FunctionLoop {
   }
 
   /** A termination or a pause that left the middleware of a call ends the run here; all else is thrown on. */
-  endedBy(error: unknown): RunEnding {
+  async endedBy(error: unknown): Promise<RunEnding> {
     const run = this.#run
     if (isPause(error)) {
       if (this.#working === undefined) return { status: 'paused' }
@@ -200,15 +203,16 @@ class FunctionLoop {
       throw new LamellaError(problem, { code: 'run_failed', cause: error })
     }
     if (!isTermination(error) || error.code === 'guardrail_tripped') throw error
-    if (error.result !== undefined) addAll(run, toChatResponse(error.result, run.ids).messages)
+    if (error.result !== undefined) await this.#say(toChatResponse(error.result, run.ids))
     return endingOf(error)
   }
 
-  finish(ending: RunEnding): AgentResponse {
+  async finish(ending: RunEnding): Promise<AgentResponse> {
     const run = this.#run
     // A hook after the last iteration may have stopped the run.
     const isStopped = run.stopped !== undefined && stoppable.has(ending.status)
-    return loopResponse(run, this.#last, isStopped ? this.#stop([]) : ending)
+    const last = isStopped ? await this.#stop([]) : ending
+    return loopResponse(run, this.#last, last)
   }
 
   /** Returns the messages for the next model call. */
@@ -239,12 +243,25 @@ class FunctionLoop {
     return new ChatCall(run, input, callModel)
   }
 
+  /** Adds an answer that no model call gave, as the middlewares that handle such answers leave it. */
+  async #say(
+    answer: ChatResponse,
+    kind: 'messages' | 'response' = 'messages',
+  ): Promise<ChatResponse> {
+    const run = this.#run
+    const { client, instructions, options, signal, callModel } = this.#input
+    const input = { client, instructions, options, signal, messages: this.#history() }
+    const passed = await passAnswer(new ChatCall(run, input, callModel), answer)
+    if (passed === undefined) addAll(run, answer.messages, kind)
+    else run.journal.record({ kind, messages: passed.messages })
+    return passed ?? answer
+  }
+
   /** Accepts the model's response, or its replacement. */
   #take(response: ChatResponse, isGiven: boolean): void {
     const run = this.#run
     const { signal } = this.#input
-    if (isGiven) addAll(run, response.messages, 'response')
-    else {
+    if (!isGiven) {
       ;(signal ?? run).throwIfAborted()
       run.journal.record({ kind: 'response', messages: response.messages })
     }
@@ -262,7 +279,7 @@ class FunctionLoop {
   }
 
   /** Accepts the outcome of a batch. */
-  #accept(id: string, batch: Batch, outcome: BatchOutcome): RunEnding | undefined {
+  async #accept(id: string, batch: Batch, outcome: BatchOutcome): Promise<RunEnding | undefined> {
     const run = this.#run
     this.#working = undefined
     run.messages.execute(none)
@@ -279,7 +296,7 @@ class FunctionLoop {
     if (run.stopped !== undefined) return this.#stop([])
     const contents = directAnswer(run, id)
     if (contents !== undefined) {
-      addAll(run, [{ id: run.ids.createId('msg'), role: 'assistant', contents }])
+      await this.#say(toChatResponse({ messages: contents }, run.ids))
       return { status: 'completed', reason: 'return_direct' }
     }
     const { toolChoice } = batch.requested ?? this.#options
@@ -296,11 +313,11 @@ class FunctionLoop {
     return levels.batch(batch.calls, parallel, () => runBatch(run, batch, budget, this.#input))
   }
 
-  #stop(calls: readonly FunctionCallContent[]): RunEnding {
+  async #stop(calls: readonly FunctionCallContent[]): Promise<RunEnding> {
     const run = this.#run
     const { reason, response } = run.stopped!
     addResults(run, cancelledResults(calls, 'the run was stopped'))
-    if (response !== undefined) addAll(run, toChatResponse(response, run.ids).messages)
+    if (response !== undefined) await this.#say(toChatResponse(response, run.ids))
     return { status: 'terminated', reason }
   }
 }

@@ -117,7 +117,9 @@ async function answerUnknown(
 /** Passes the answer to a call that does not run through the middlewares that handle answers. */
 async function passAnswer(run: Run, prepared: PreparedCall, answer: FunctionResult): Promise<Step> {
   const handlers = run.middlewares.flatMap((one) =>
-    'processAnswer' in one ? { name: one.name, process: one.processAnswer.bind(one) } : [],
+    one.level === 'function' && one.processAnswer !== undefined
+      ? { name: one.name, process: one.processAnswer.bind(one) }
+      : [],
   )
   const call = new FunctionCall(run, prepared, undefined, false)
   const result = await composeToolCall(handlers, () => call.answer(answer))(call)

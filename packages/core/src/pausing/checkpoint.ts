@@ -55,7 +55,7 @@ function plainStep(step: JournalStep): JournalStep {
 }
 
 /** Removes fields that are not JSON. */
-function plain<Response extends Pick<ChatResponse, 'raw' | 'value'>>({
+export function plain<Response extends Pick<ChatResponse, 'raw' | 'value'>>({
   raw: _raw,
   value: _value,
   ...response

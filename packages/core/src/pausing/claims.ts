@@ -3,27 +3,46 @@ import { withinStoreTime } from '../store/store-time-limit.ts'
 import type { RunStatus } from '../contract/outcome.ts'
 import type { Run } from '../run/run.ts'
 import { claimPlaceOf } from '../store/session-stores.ts'
+import type { Session, SessionReference } from '../messages/session.ts'
 import type { KeyValueStore } from '../store/store.ts'
 import type { OpenApprovals } from './open-approvals.ts'
 import { closeRequests } from './open-approvals.ts'
 
-type ClaimStore = Pick<KeyValueStore, 'get' | 'compareAndSet' | 'delete'>
+type ClaimStore = Pick<KeyValueStore, 'get' | 'set' | 'compareAndSet' | 'delete'>
 
-/** Claims of this process, for agents and sessions without a store. The oldest are forgotten. */
+/** Claims and records of this process, for agents and sessions without a store. The oldest are forgotten. */
 const inProcess = new Map<string, unknown>()
+const records = new Map<string, unknown>()
 
 const processStore: ClaimStore = {
-  get: async (key) => inProcess.get(key),
-  async compareAndSet(key, _, by) {
-    if (inProcess.has(key)) return false
-    inProcess.set(key, by)
-    const [oldest] = inProcess.keys()
-    if (inProcess.size > 100_000) inProcess.delete(oldest!)
+  get: async (key) => inProcess.get(key) ?? records.get(key),
+  set: async (key, value) => keep(records, 1000, key, value),
+  async compareAndSet(key, expected, by) {
+    if (inProcess.get(key) !== expected) return false
+    keep(inProcess, 100_000, key, by)
     return true
   },
   async delete(key) {
     inProcess.delete(key)
   },
+}
+
+function keep(entries: Map<string, unknown>, most: number, key: string, value: unknown): void {
+  entries.set(key, value)
+  const [oldest] = entries.keys()
+  if (entries.size > most) entries.delete(oldest!)
+}
+
+/** Returns what asks the store that a run keeps its claims in: the agent's, else that of its session, else the process. */
+export function claimStoreOf(
+  { clock, store, storeTimeoutMs }: Run,
+  session?: Session | SessionReference,
+) {
+  const ofSession = session && claimPlaceOf(session)
+  const place: ClaimStore = store ?? ofSession?.store ?? processStore
+  const timeoutMs = storeTimeoutMs ?? ofSession?.storeTimeoutMs ?? 5000
+  return <Value>(work: (store: ClaimStore) => Promise<Value>): Promise<Value> =>
+    withinStoreTime(work(place), { clock, timeoutMs })
 }
 
 /**
@@ -32,20 +51,16 @@ const processStore: ClaimStore = {
  */
 export class Claims {
   readonly #key: string
-  readonly #store: ClaimStore
-  readonly #timeoutMs: number
+  readonly #ask: ReturnType<typeof claimStoreOf>
   readonly #own: string[] = []
   readonly #run: Run
   readonly #open: OpenApprovals
 
   constructor(key: string, run: Run, open: OpenApprovals) {
-    const { session, store, storeTimeoutMs } = run
-    const ofSession = session && claimPlaceOf(session)
     this.#key = key
     this.#run = run
     this.#open = open
-    this.#store = store ?? ofSession?.store ?? processStore
-    this.#timeoutMs = storeTimeoutMs ?? ofSession?.storeTimeoutMs ?? 5000
+    this.#ask = claimStoreOf(run, run.session)
   }
 
   /**
@@ -73,14 +88,22 @@ export class Claims {
 
   /**
    * Closes the requests that the run has answered. Those of a run that ended before it had any effect stay
-   * open, and so does a saved step whose run failed.
+   * open. So do the saved steps of a run that failed; those of one that ended are used up.
    */
   async settle(status?: RunStatus): Promise<void> {
-    const { acted, answered, state } = this.#run.journal
+    const run = this.#run
+    const { acted, answered, state } = run.journal
     const isDone = acted || (status === 'paused' && answered)
-    closeRequests(this.#run, this.#open, isDone)
-    if (!isDone) await this.#release(this.#own)
-    else if (status === undefined && state?.paused === false) await this.#release([state.id])
+    closeRequests(run, this.#open, isDone)
+    if (!isDone) return this.#release(this.#own)
+    const steps = stepsOf(run)
+    const isSaved = state?.paused === false
+    if (status === undefined) return isSaved ? this.#release([steps]) : undefined
+    // The steps of a sub-agent are part of those of its caller.
+    const isPart = (run.parent as Run | undefined)?.claimKey === this.#key
+    if (isPart || !(run.keepsSteps || isSaved)) return undefined
+    const before = isSaved ? this.#key : undefined
+    await this.#ask((store) => store.compareAndSet(keyOf(steps), before, this.#key)).catch(() => {})
   }
 
   /** Gives back claims. Where the store fails, they stay. */
@@ -102,18 +125,17 @@ export class Claims {
   async #has(id: string): Promise<boolean> {
     return (await this.#ask((store) => store.get(keyOf(id)))) === this.#key
   }
-
-  #ask<Value>(work: (store: ClaimStore) => Promise<Value>): Promise<Value> {
-    return withinStoreTime(work(this.#store), {
-      clock: this.#run.clock,
-      timeoutMs: this.#timeoutMs,
-    })
-  }
 }
 
 // Without the tenant: an id is secret and unique, and a run that names another tenant must find it.
 function keyOf(id: string): string {
   return `claim:${id}`
+}
+
+/** Names the steps that a run has saved since its start, or since its last pause: one of them is continued, and once. */
+export function stepsOf({ id, journal: { before, state } }: Run): string {
+  const pause = before.findLast((step) => step.kind === 'state' && step.paused)
+  return `steps ${pause?.kind === 'state' ? pause.id : (state?.runId ?? id)}`
 }
 
 /** Error for a request that was answered before. */

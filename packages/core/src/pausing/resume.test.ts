@@ -181,20 +181,21 @@ describe.each(modes)('a run that is resumed from a checkpoint, $name', ({ stream
     const { response: paused } = await play(agent, 'Go', { stream })
     const [first, second] = paused.pending.map(({ id }) => id)
     const kept: Checkpoint[] = []
-    const onCheckpoint = (checkpoint: Checkpoint): void => void kept.push(checkpoint)
+    const onCheckpoint = (checkpoint: Checkpoint): void => {
+      kept.push(checkpoint)
+      if (checkpoint.journal.some(({ kind }) => kind === 'tool')) throw new Error('dead')
+    }
 
     const answers = { [second!]: true }
     const other = make([])
-    const { response: half } = await playOn(other.agent, paused.checkpoint, answers, {
-      onCheckpoint,
-      stream,
-    })
-    const { response: crashed } = await playOn(make([]).agent, kept.at(-1), {}, { stream })
+    const dying = playOn(other.agent, paused.checkpoint, answers, { onCheckpoint, stream })
+    await expect(dying).rejects.toThrow('dead')
+    const { response: half } = await playOn(make([]).agent, kept.at(-1), {}, { stream })
     const last = make(['Done.'])
     const { response } = await playOn(last.agent, half.checkpoint, { [first!]: true }, { stream })
 
-    const open = [half.pending, checkpointState(kept[0]!).pending, crashed.pending]
-    expect(open.map((pending) => pending.map(({ id }) => id))).toEqual([[first], [first], [first]])
+    const open = [checkpointState(kept[0]!).pending, half.pending]
+    expect(open.map((pending) => pending.map(({ id }) => id))).toEqual([[first], [first]])
     expect([ran, other.ran, last.ran]).toEqual([[], ['paid 2'], ['paid 1']])
     expect(response.text).toBe('Done.')
   })

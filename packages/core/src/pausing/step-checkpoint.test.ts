@@ -258,18 +258,30 @@ describe.each(runModes)('continuing after a crash, %s', (mode) => {
       new Agent({ client, tools: askingTool(make(client, paid)).tools, middleware: again })
     const paused = await runIn(mode, agentOf(scriptedClient([steps[1]])), {})
     const answers = { [paused.pending[0]!.id]: true }
-    const client = scriptedClient([new TypeError('busy'), 'All paid.'])
+    const client = scriptedClient([new TypeError('busy'), new TypeError('down')])
     const kept: Checkpoint[] = []
     const onCheckpoint = (checkpoint: Checkpoint): void => {
       if (client.requests.length === 1) kept.push(checkpoint)
     }
-    await resumeIn(mode, agentOf(client), paused.checkpoint!, answers, { onCheckpoint })
+    const running = resumeIn(mode, agentOf(client), paused.checkpoint!, answers, { onCheckpoint })
+    await expect(running).rejects.toThrow('down')
 
-    for (const checkpoint of kept)
-      await resumeIn(mode, agentOf(scriptedClient(['All paid.'])), checkpoint)
+    const { status } = await resumeIn(mode, agentOf(scriptedClient(['All paid.'])), kept.at(-1)!)
 
-    expect(kept).not.toEqual([])
-    expect(paid).toEqual([3])
+    expect([status, paid]).toEqual(['completed', [3]])
+  })
+
+  it('is over with the run: none of its steps is continued after its end', async () => {
+    const { kept, paid, response, client } = await dieAt(Infinity)
+    const codes = await Promise.all(
+      kept.map((step) =>
+        resumeIn(mode, make(client, paid), step).catch(({ code }: { code: string }) => code),
+      ),
+    )
+
+    expect(response?.status).toBe('completed')
+    expect(new Set(codes)).toEqual(new Set(['approval_used']))
+    expect(paid).toEqual([1, 2, 3])
   })
 
   it('a run that a tool had stopped stays stopped', async () => {

@@ -2,7 +2,7 @@ import type { ChatMiddleware } from '../contract/chat.ts'
 import { endsRun, isTermination } from '../contract/termination.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { toChatResponse } from '../messages/chat-response.ts'
-import type { CallModel } from './chat-call.ts'
+import type { CallModel, ChatCall } from './chat-call.ts'
 import { callClient, ChatView } from './chat-call.ts'
 import { compose } from './compose.ts'
 
@@ -17,6 +17,23 @@ export function composeModelCall(
     ;(input.signal ?? run).throwIfAborted()
     return runMiddlewares(new ChatView(call, 0, input, input.signal))
   }
+}
+
+/**
+ * Passes an answer that no model call gave through the middlewares that handle such answers. Undefined if there are
+ * none. The caller's stream has what it resolves to.
+ */
+export function passAnswer(
+  call: ChatCall,
+  answer: ChatResponse,
+): Promise<ChatResponse> | undefined {
+  const handlers = call.run.middlewares.flatMap((one) =>
+    one.level === 'chat' && one.processAnswer !== undefined
+      ? { ...one, process: one.processAnswer.bind(one) }
+      : [],
+  )
+  if (handlers.length === 0) return undefined
+  return composeModelCall(handlers, () => call.applyTransforms(answer, Infinity))(call)
 }
 
 /**

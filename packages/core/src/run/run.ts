@@ -94,9 +94,9 @@ export class Run implements RunContext {
   readonly fallbackText: string | undefined
   readonly control: RunControl | undefined
   /** True if the run can be aborted during a call. */
-  readonly abortable: boolean
-  /** True if the caller requested a checkpoint after each step. */
-  readonly keepsSteps: boolean
+  abortable: boolean
+  /** True if each step is kept as a checkpoint. */
+  keepsSteps: boolean
   /** Finished steps of the run. */
   readonly journal: Journal
   readonly messages: RunConversation
@@ -122,6 +122,7 @@ export class Run implements RunContext {
   /** True if the run stops because a transform of an agent middleware has ended its updates. */
   updatesEnded = false
   readonly #init: RunInit
+  #keepStep: RunInit['onCheckpoint']
   /** Values that `perRun` has made. */
   kept: Map<object, object> | undefined
   #id: string | undefined
@@ -160,6 +161,7 @@ export class Run implements RunContext {
     this.fallbackText = init.fallbackText
     this.control = init.control
     this.abortable = init.sink.streaming || (init.signal ?? init.control) !== undefined
+    this.#keepStep = init.onCheckpoint
     this.keepsSteps = init.onCheckpoint !== undefined
     this.input = init.input ?? none
     this.journal = new Journal()
@@ -285,11 +287,21 @@ export class Run implements RunContext {
     return (this.#interrupts ??= new Interrupts(this.journal, this.ids))
   }
 
-  /** Passes checkpoints to `onCheckpoint` in order, each created when the previous one is saved. */
-  saveNext(take: (run: Run) => Promise<Checkpoint>): Promise<void> | undefined {
+  /** Each step goes to `keep` first. Whoever lost it may abort the run. */
+  keepSteps(keep: (checkpoint: Checkpoint) => Promise<void>): void {
     const { onCheckpoint } = this.#init
-    if (onCheckpoint === undefined) return undefined
-    this.#saving = Promise.resolve(this.#saving).then(async () => onCheckpoint(await take(this)))
+    this.keepsSteps = this.abortable = true
+    this.#keepStep = async (checkpoint) => {
+      await keep(checkpoint)
+      await onCheckpoint?.(checkpoint)
+    }
+  }
+
+  /** Keeps checkpoints in order, each created when the previous one is saved. */
+  saveNext(take: (run: Run) => Promise<Checkpoint>): Promise<void> | undefined {
+    const keepStep = this.#keepStep
+    if (keepStep === undefined) return undefined
+    this.#saving = Promise.resolve(this.#saving).then(async () => keepStep(await take(this)))
     return this.unlessAborted(this.#saving)
   }
 

@@ -1,0 +1,94 @@
+import { jsonCopy } from '../base/json.ts'
+import { LamellaError } from '../base/lamella-error.ts'
+import { backgroundTimer } from '../base/timers.ts'
+import { mergeChatOptions } from '../contract/chat-options.ts'
+import type { AgentResponse, Checkpoint } from '../contract/outcome.ts'
+import { toUpdates } from '../messages/chat-response.ts'
+import { plain } from '../pausing/checkpoint.ts'
+import { claimStoreOf } from '../pausing/claims.ts'
+import { withValue } from '../pipeline/structured-output.ts'
+import type { Run } from '../run/run.ts'
+import { keyOf } from '../store/key-of.ts'
+import type { RunPlan } from './agent-call.ts'
+
+/** Record of the runs with one key: an ending, else their last step. */
+interface OnceRecord {
+  readonly ending?: AgentResponse | undefined
+  readonly step?: Checkpoint | undefined
+}
+
+/**
+ * Executes a run with an `idempotencyKey`: at most one at a time in all processes that share the store. After one
+ * that ended it gives its ending; after one that failed, or whose process died, it continues from the last step.
+ * @throws LamellaError `run_active` while another run has the key
+ */
+export async function runOnce(
+  plan: RunPlan,
+  run: Run,
+  key: string,
+  execute: (plan: RunPlan, run: Run) => Promise<AgentResponse>,
+): Promise<AgentResponse> {
+  const { agent, options } = plan
+  const ask = claimStoreOf(run, options.session)
+  const place = keyOf('once:', run, run.agentName, key)
+  const records = `${place}:record`
+  const keep = (record: OnceRecord): Promise<void> =>
+    ask((store) => store.set(records, jsonCopy(record), { ttlMs: keptMs }))
+  const lease = await takeLease(ask, place, run, active(key))
+  try {
+    const { ending, step } = ((await ask((store) => store.get(records))) ?? {}) as OnceRecord
+    if (ending !== undefined) {
+      for (const update of toUpdates(ending)) run.sink.push(update)
+      return await withValue(
+        ending,
+        mergeChatOptions(agent.options, options.options).responseFormat,
+      )
+    }
+    run.keepSteps((checkpoint) => keep({ step: checkpoint }))
+    if (step !== undefined) run.acceptInput(Object.freeze([...step.input]))
+    const from = step && { checkpoint: step, options: { ...options, answers: undefined } }
+    const response = await execute({ ...plan, ...from }, run)
+    // If the store fails now, the next run continues from the last step.
+    await keep({ ending: plain(response) }).catch(() => {})
+    return response
+  } finally {
+    await lease.end()
+  }
+}
+
+/** Holds a key of the store until it ends, the process does, or the store was away for too long. */
+async function takeLease(
+  ask: ReturnType<typeof claimStoreOf>,
+  place: string,
+  run: Run,
+  problem: LamellaError,
+): Promise<{ end(): Promise<void> }> {
+  const own = run.ids.createSecretId('lease')
+  const swap = (from: string | undefined, to: string): Promise<boolean> =>
+    ask((store) => store.compareAndSet(place, from, to, { ttlMs: leaseMs }))
+  if (!(await swap(undefined, own)) && !(await swap(free, own))) throw problem
+  let failures = 0
+  const renewed = async (): Promise<void> => {
+    const isOwn = await swap(own, own).catch(() => ++failures < 3)
+    if (isOwn) stopTimer = backgroundTimer(() => void renewed(), leaseMs / 5)
+    else run.abort(problem)
+  }
+  let stopTimer = backgroundTimer(() => void renewed(), leaseMs / 5)
+  return {
+    async end() {
+      stopTimer()
+      await swap(own, free).catch(() => false)
+    },
+  }
+}
+
+function active(key: string): LamellaError {
+  return new LamellaError(`another run with the \`idempotencyKey\` "${key}" has not ended`, {
+    code: 'run_active',
+  })
+}
+
+/** Value of a lease that has ended. */
+const free = 'free'
+const leaseMs = 30_000
+const keptMs = 86_400_000

@@ -16,7 +16,7 @@ const nodeGlobals =
   /(?<![\w.'"`-])(process\.(argv|cwd|emit|env|exit|hrtime|memoryUsage|nextTick|on|platform|std\w+|version\w*)|Buffer[.(]|require\(|setImmediate\(|__dirname|__filename)/g
 
 const fileName =
-  /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|test-helper|property\.test|node\.test|long\.test|config))?\.m?ts$/
+  /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|test-d|test-helper|property\.test|node\.test|long\.test|config|eval))?\.m?ts$/
 
 /** Packages that all others may build on, besides core. They run wherever core does. */
 export const foundations: readonly string[] = [

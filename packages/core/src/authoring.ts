@@ -30,17 +30,12 @@ export { backgroundTimer, callLater, longestTimerMs, systemClock } from './base/
 export type { Clock } from './base/timers.ts'
 export { formatIssues, validate } from './base/validate.ts'
 export { takeTurn, unlessAborted, withinTime } from './base/waits.ts'
-export type { ApprovalGate, ExecutionGate } from './contract/approval.ts'
+export type { CallGate } from './contract/approval.ts'
 export { checkChatOptions, declareChatOption } from './contract/chat-option-names.ts'
 export { mergeChatOptions } from './contract/chat-options.ts'
 export type { ContinuationReport } from './contract/chat.ts'
 export { exitOf, isControlFlow } from './contract/control-flow.ts'
-export type {
-  BatchContext,
-  InputGate,
-  InterceptorMiddleware,
-  IterationContext,
-} from './contract/interceptors.ts'
+export type { BatchContext, IterationContext } from './contract/interceptors.ts'
 export { retryableKinds, withoutPartial } from './contract/provider-error.ts'
 export type { RateLimitInfo } from './contract/rate-limit-info.ts'
 export type { RunPlan } from './contract/run-plan.ts'
@@ -65,7 +60,6 @@ export { restoreModelCall, restoreToolCall } from './pipeline/restore-call.ts'
 export type { FinishedModelCall, FinishedToolCall } from './pipeline/restore-call.ts'
 export { perRun } from './run/per-run.ts'
 export { keyOf } from './store/key-of.ts'
-export type { KeyOwner } from './store/key-of.ts'
 export { keepClaims } from './store/session-stores.ts'
 export { limitMath } from './store/store-limit-math.ts'
 export type { LimitUsage } from './store/store-limit-math.ts'

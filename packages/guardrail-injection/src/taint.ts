@@ -7,13 +7,15 @@ import type {
 } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
 import { defineState, jsonSchema } from '@lamella/core'
-import type { ApprovalGate, MiddlewareOptions } from '@lamella/core/authoring'
+import type { CallGate, MiddlewareOptions } from '@lamella/core/authoring'
 import {
   defineAgentMiddleware,
   defineChatMiddleware,
   gateCalls,
   reporter,
 } from '@lamella/core/authoring'
+
+type ToolQuestion = Parameters<NonNullable<CallGate['approval']>>[0]
 
 /** Options of the taint rule. */
 export interface TaintOptions {
@@ -27,11 +29,7 @@ export interface TaintOptions {
    * those for which the function returns true.
    * @default 'writes'
    */
-  readonly restrict?:
-    | 'writes'
-    | 'all'
-    | ((call: Parameters<ApprovalGate>[0]) => boolean)
-    | undefined
+  readonly restrict?: 'writes' | 'all' | ((call: ToolQuestion) => boolean) | undefined
 }
 
 /**
@@ -49,7 +47,7 @@ export function taintRule(
   const isRestricted =
     typeof restrict === 'function'
       ? restrict
-      : ({ tool }: Parameters<ApprovalGate>[0]) => restrict === 'all' || !tool.readOnly
+      : ({ tool }: ToolQuestion) => restrict === 'all' || !tool.readOnly
 
   const gate = defineAgentMiddleware(role, options, async ({ run }, callNext) => {
     gateCalls(run, {

@@ -1,6 +1,6 @@
 import type { AgentOptions, JsonSchema, Tool } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
-import { Agent, memoryStore, tool } from '@lamella/core'
+import { Agent, jsonSchema, memoryStore, tool } from '@lamella/core'
 import type { ScriptedClient, ScriptedStep } from '@lamella/testing'
 import { scriptedClient } from '@lamella/testing'
 import { toolPolicy } from './tool-policy.ts'
@@ -28,7 +28,7 @@ export function policyAgent(
     tool({
       name,
       description: `Does ${name}.`,
-      parameters: { type: 'object', properties },
+      parameters: jsonSchema({ type: 'object', properties }),
       execute: (args) => {
         done.push(`${name} ${JSON.stringify(args)}`)
         return `${name} is done`

@@ -4,7 +4,7 @@ import type {
   FunctionMiddleware,
   RunContext,
 } from '@lamella/core'
-import type { IterationContext, InterceptorMiddleware } from '@lamella/core/authoring'
+import type { IterationContext } from '@lamella/core/authoring'
 import type { CheckContext, GuardrailSubject, Verdict } from '@lamella/guardrail'
 import { guardrail, guardrailOptions } from '@lamella/guardrail'
 import { GuardrailTripped, LamellaError } from '@lamella/core'
@@ -73,10 +73,10 @@ export function toolPolicy(
   )
   const report = reporter<ToolPolicyEvent>('tool_policy', undefined)
   /** Before the first model call, when all agent middleware has added its tools. */
-  const tellUnmatched: InterceptorMiddleware<IterationContext> = async (
-    { run, iteration },
-    next,
-  ) => {
+  const tellUnmatched = async (
+    { run, iteration }: IterationContext,
+    next: () => Promise<void>,
+  ): Promise<void> => {
     const unmatched = iteration > 0 ? [] : unmatchedNames(options, toolNames(run.tools))
     if (unmatched.length > 0 && options.strict === true && mode !== 'shadow') {
       throw new LamellaError(unmatchedText(name, unmatched).join('; '), {
@@ -130,7 +130,9 @@ function toolNames(tools: RunContext['tools']): readonly string[] {
 }
 
 /** Creates the middleware that hides pinned tools with a changed definition. */
-function hideDrifted(options: ToolPolicyOptions): InterceptorMiddleware<IterationContext> {
+function hideDrifted(
+  options: ToolPolicyOptions,
+): (context: IterationContext, next: () => Promise<void>) => Promise<void> {
   const drifted = driftOf(options)
   return async ({ run }, next) => {
     for (const tool of run.tools.visible) {

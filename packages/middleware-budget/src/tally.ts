@@ -1,6 +1,6 @@
 import type { RunContext } from '@lamella/core'
 import { LamellaError, memoryStore } from '@lamella/core'
-import type { Clock, KeyOwner } from '@lamella/core/authoring'
+import type { Clock } from '@lamella/core/authoring'
 import { perStore } from '@lamella/store'
 import { keyOf, withinStoreTime } from '@lamella/core/authoring'
 import type { BudgetCounter, BudgetOptions } from './budget-options.ts'
@@ -51,7 +51,9 @@ function scopeOf(
   name: string,
   scope: Exclude<BudgetOptions['scope'], undefined>,
   run: RunContext,
-): (KeyOwner & { readonly parts: readonly string[] }) | undefined {
+):
+  | (Partial<Pick<RunContext, 'tenant' | 'principal'>> & { readonly parts: readonly string[] })
+  | undefined {
   if (typeof scope === 'function') return { parts: ['own', scope(run)] }
   const { tenant, principal, session } = run
   if (scope === 'session') {

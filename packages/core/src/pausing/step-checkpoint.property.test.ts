@@ -109,7 +109,7 @@ function start({ rounds, middlewares }: Script) {
     ),
     tools: [tool({ name: 'look', description: '', idempotent: true, execute: () => 'seen' })],
   })
-  const sub = { ...agentTool(helper, { name: 'sub' }), parameters: { type: 'object' } } as never
+  const sub = { ...agentTool(helper, { name: 'sub' }), parameters: jsonSchema({ type: 'object' }) }
   const asks = functionMiddleware('asks', async (context, callNext) => {
     const { name } = context.function
     if (name === 'asks') await context.run.interrupt('Sure?')

@@ -1,6 +1,6 @@
 import type { FunctionCallContent, RunContext } from '@lamella/core'
 import { createSecretId, isControlFlow, systemClock } from '@lamella/core/authoring'
-import type { ApprovalGate } from '@lamella/core/authoring'
+import type { CallGate } from '@lamella/core/authoring'
 import type { SealedCall } from './approval-seal.ts'
 import { seal } from './approval-seal.ts'
 import type { Ruling } from '../policy/policy-ruling.ts'
@@ -22,7 +22,7 @@ export function approvalGate(
   run: RunContext,
   rule: (call: PolicyCall, run: RunContext) => Promise<Ruling>,
   options: ToolPolicyOptions,
-): ApprovalGate {
+): NonNullable<CallGate['approval']> {
   const { approval = {}, clock = systemClock } = options
   const { ttlMs = 900_000, sign } = approval
   return async ({ tool, callId, arguments: args, call, asks }) => {

@@ -1,7 +1,7 @@
 import type { FunctionInvocationContext, RunContext } from '@lamella/core'
 import type { GuardrailEvent } from '@lamella/guardrail'
 import { errorResult, GuardrailTripped } from '@lamella/core'
-import type { ExecutionGate } from '@lamella/core/authoring'
+import type { CallGate } from '@lamella/core/authoring'
 import { isControlFlow, reporter, unlessAborted } from '@lamella/core/authoring'
 import type { Ruling } from './policy-ruling.ts'
 import type { PolicyCall, ToolPolicyOptions } from './tool-policy-options.ts'
@@ -21,7 +21,7 @@ export function noteJudged({ metadata, arguments: args }: FunctionInvocationCont
 export function executionGate(
   rule: (call: PolicyCall, run: RunContext) => Promise<Ruling>,
   options: ToolPolicyOptions,
-): ExecutionGate {
+): NonNullable<CallGate['execution']> {
   const { name = 'tool-policy', onDeny = 'reject', onError = 'closed', blockMessage } = options
   const report = reporter<GuardrailEvent>('guardrail', options.onEvent)
 

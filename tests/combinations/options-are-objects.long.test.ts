@@ -14,7 +14,7 @@ interface Factory {
   readonly isClass: boolean
 }
 
-/** What takes an object of options, by the reports of the public types. */
+/** All that take an object of options, by the reports of the public types. */
 function factories(): readonly Factory[] {
   return globSync(join(root, 'packages/*/api/*.md')).flatMap((report) => {
     const folder = dirname(dirname(report))

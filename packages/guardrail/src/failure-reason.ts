@@ -18,7 +18,7 @@ export function failureReason(error: unknown, text: string): string {
   return quotes(words, text) ? `${type} (its message quotes the text)` : `${type}: ${words}`
 }
 
-/** What a message puts in quotation marks. A single letter tells nothing about a text. */
+/** A part of a message in quotation marks. A single letter tells nothing about a text. */
 const inMarks = /(["'`])(.{2,}?)\1|[“‘«](.{2,}?)[”’»]/gu
 
 /**

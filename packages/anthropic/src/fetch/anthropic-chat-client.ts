@@ -1,7 +1,13 @@
 import type { ChatRequest, ChatResponse, ChatResponseUpdate, Message } from '@lamella/core'
 import type { ContinuationReport } from '@lamella/core/authoring'
 import { BaseChatClient, foldUpdates } from '@lamella/core'
-import type { FailureContext, PreparedHistory, TransportCall, WireObject } from '@lamella/transport'
+import type {
+  AnswerMapper,
+  FailureContext,
+  PreparedHistory,
+  TransportCall,
+  WireObject,
+} from '@lamella/transport'
 import {
   conversationTexts,
   headerUpdates,
@@ -9,6 +15,7 @@ import {
   readRateLimits,
   readWhole,
   reportTools,
+  unwrapAnswer,
 } from '@lamella/transport'
 import type { AnthropicChatClientOptions, Connection } from '../connection/anthropic-connection.ts'
 import { connect } from '../connection/anthropic-connection.ts'
@@ -134,7 +141,7 @@ export class AnthropicChatClient extends BaseChatClient {
           timeoutMs: own.timeoutMs,
           maxRetries: request.options.transportRetries,
         }),
-      mapper: () => new MessagesUpdates(context),
+      mapper: () => unwrapAnswer(request, new MessagesUpdates(context)),
       reportIn,
       toError: (cause, { partial, headers: answered }) =>
         toProviderError(cause, {
@@ -148,7 +155,7 @@ export class AnthropicChatClient extends BaseChatClient {
 }
 
 interface ReadyCall extends TransportCall {
-  readonly mapper: () => MessagesUpdates
+  readonly mapper: () => AnswerMapper
 }
 
 /** Gateways say `{ message }` or `{ detail }`. */

@@ -1,8 +1,7 @@
 import type { ChatOptions, ChatRequest } from '@lamella/core'
 import { ProviderError } from '@lamella/core'
-import { toJsonSchema } from '@lamella/core/authoring'
 import type { WireObject } from '@lamella/transport'
-import { defined, listOf, mergeBody, recordOf } from '@lamella/transport'
+import { answerSchema, defined, listOf, mergeBody, recordOf } from '@lamella/transport'
 import type { AnthropicProviderOptions } from './anthropic-provider-options.ts'
 import type { MessagesDialect } from '../history/messages-dialect.ts'
 import type { Input } from './messages-input.ts'
@@ -157,7 +156,7 @@ function outputConfig(
     typeof responseFormat === 'object'
       ? {
           type: 'json_schema',
-          schema: outputSchema(toJsonSchema(responseFormat.schema, 'responseFormat: the schema')),
+          schema: outputSchema(answerSchema(responseFormat).schema),
         }
       : undefined
   return effort === undefined && format === undefined ? undefined : defined({ effort, format })

@@ -1,6 +1,5 @@
-import type { ChatResponseUpdate } from '@lamella/core'
 import type { Annotation } from '@lamella/core/authoring'
-import type { ArgumentAliases, EventMapper, WireObject } from '@lamella/transport'
+import type { ArgumentAliases, WireObject } from '@lamella/transport'
 import { defined } from '@lamella/transport'
 
 export interface MapperContext {
@@ -24,12 +23,6 @@ export interface MapperContext {
     | undefined
   /** Reads citations of a subclass's own from a message or a piece of one. Chat Completions only. */
   readonly annotationsOf?: ((message: WireObject) => readonly Annotation[]) | undefined
-}
-
-/** Creates updates from the events of one API, and from whole answers. */
-export interface AnswerMapper extends EventMapper {
-  /** Throws the error that the answer reports, after its updates. */
-  whole(answer: WireObject, updates: ChatResponseUpdate[]): void
 }
 
 /** Notes for the caller about omitted or changed parts of the request. */

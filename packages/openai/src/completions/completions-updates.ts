@@ -7,7 +7,7 @@ import type {
 } from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
-import type { WireObject } from '@lamella/transport'
+import type { AnswerMapper, WireObject } from '@lamella/transport'
 import {
   ArrivingCalls,
   defined,
@@ -22,7 +22,7 @@ import { callPieces } from './completions-calls.ts'
 import { CompletionThoughts } from './completions-thoughts.ts'
 import { toUsage, withoutZeros } from '../answers/openai-usage.ts'
 import { toAnnotation, toCitations } from '../answers/to-annotation.ts'
-import type { AnswerMapper, MapperContext } from '../answers/answer-mapper.ts'
+import type { MapperContext } from '../answers/answer-mapper.ts'
 import { requestNotes } from '../answers/answer-mapper.ts'
 import { isoTime } from '../answers/iso-time.ts'
 import type { TaggedPiece } from './thinking-tags.ts'

@@ -1,6 +1,7 @@
 import type { ChatOptions, ChatRequest, ChatResponse, ChatResponseUpdate } from '@lamella/core'
 import { foldUpdates, ProviderError } from '@lamella/core'
 import type {
+  AnswerMapper,
   ApiRequest,
   ArgumentAliases,
   EventMapper,
@@ -18,6 +19,7 @@ import {
   readWhole,
   recordOf,
   stringOf,
+  unwrapAnswer,
 } from '@lamella/transport'
 import type { OpenAIFailure } from '../errors/openai-error.ts'
 import { requestIdIn, toProviderError } from '../errors/openai-error.ts'
@@ -25,7 +27,7 @@ import type { Connection } from './openai-connection.ts'
 import type { OpenAIProviderOptions } from './openai-provider-options.ts'
 import { readProviderOptions } from './openai-provider-options.ts'
 import { rateLimitHeaders } from '../errors/retry-after.ts'
-import type { AnswerMapper, MapperContext } from '../answers/answer-mapper.ts'
+import type { MapperContext } from '../answers/answer-mapper.ts'
 
 /** Parts of a call that differ by API. */
 export interface OpenAICall {
@@ -129,7 +131,7 @@ export function callOptions(
 
 /** Makes the mapper of a call's answer. */
 export function newMapper(call: OpenAICall): AnswerMapper {
-  return call.mapper(mapperContext(call))
+  return unwrapAnswer(call.request, call.mapper(mapperContext(call)))
 }
 
 /** Builds the part that plain and streamed calls share. */

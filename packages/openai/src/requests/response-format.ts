@@ -1,6 +1,5 @@
 import type { JsonSchema, ResponseFormat } from '@lamella/core'
-import { toJsonSchema } from '@lamella/core/authoring'
-import { legalName } from '@lamella/transport'
+import { answerSchema, legalName } from '@lamella/transport'
 import { strictSchema } from './strict-schema.ts'
 
 /** A schema as both APIs take it. */
@@ -15,7 +14,7 @@ export interface NamedSchema {
  * says otherwise; a schema that is not accepted is sent as a hint, and the answer is checked here.
  */
 export function namedSchema(format: Exclude<ResponseFormat, string>): NamedSchema {
-  const schema = toJsonSchema(format.schema, 'responseFormat: the schema')
+  const { schema } = answerSchema(format)
   const { title } = schema
   const name = legalName(format.name ?? (typeof title === 'string' ? title : ''), 64) || 'response'
   if (format.strict === false) return { name, schema, strict: false }

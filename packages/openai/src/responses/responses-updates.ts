@@ -1,7 +1,7 @@
 import type { ChatResponseUpdate, Content, FinishReason } from '@lamella/core'
 import type { Origin } from '@lamella/core/authoring'
 import { createId } from '@lamella/core'
-import type { WireObject } from '@lamella/transport'
+import type { AnswerMapper, WireObject } from '@lamella/transport'
 import {
   ArrivingCalls,
   defined,
@@ -11,7 +11,7 @@ import {
   stringOf,
   TransportFault,
 } from '@lamella/transport'
-import type { AnswerMapper, MapperContext } from '../answers/answer-mapper.ts'
+import type { MapperContext } from '../answers/answer-mapper.ts'
 import { requestNotes } from '../answers/answer-mapper.ts'
 import { toUsage } from '../answers/openai-usage.ts'
 import { toAnnotation } from '../answers/to-annotation.ts'

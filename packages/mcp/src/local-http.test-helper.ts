@@ -6,7 +6,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import type { McpServerFactory } from '@modelcontextprotocol/server'
+import type { AuthInfo, McpServerFactory } from '@modelcontextprotocol/server'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 
 declare global {
@@ -41,9 +41,12 @@ export async function listen(listener: RequestListener, path = '/mcp'): Promise<
   }
 }
 
-/** Serves the SDK's version 2, in both eras. */
-export function serve(make: McpServerFactory): Promise<LocalHttp> {
-  return listen(toNodeHandler(createMcpHandler(make)) as RequestListener)
+/** Serves the SDK's version 2, in both eras, to a caller that `authOf` has verified. */
+export function serve(make: McpServerFactory, authOf?: () => AuthInfo): Promise<LocalHttp> {
+  const handle = toNodeHandler(createMcpHandler(make)) as RequestListener
+  return listen((request, response) =>
+    handle(Object.assign(request, authOf && { auth: authOf() }), response),
+  )
 }
 
 /** A server of the SDK's version 1 with sessions. `forget()` loses them, as a restart does. */

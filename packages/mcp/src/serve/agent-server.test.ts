@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
-import type { McpRequestContext } from '@modelcontextprotocol/server'
+import type { AuthInfo, McpRequestContext } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { ScriptedStep } from '@lamella/testing'
 import { callFunction, scriptedClient } from '@lamella/testing'
@@ -62,8 +62,9 @@ async function overHttp(
   agents: Record<string, Agent>,
   answer?: Answer,
   options?: AgentServerOptions,
+  authOf?: () => AuthInfo,
 ): Promise<Reached> {
-  const http = await serve(agentServer(agents, options))
+  const http = await serve(agentServer(agents, options), authOf)
   const asked: Record<string, unknown>[] = []
   const client = prepared(new Client(info, { versionNegotiation: { mode: 'auto' } }), asked, answer)
   await client.connect(new StreamableHTTPClientTransport(new URL(http.url)))
@@ -274,11 +275,12 @@ test('what the application throws is not told', async () => {
 
 describe('a run that waits for approval', () => {
   /** Calls in the manner of a client that keeps the state itself, to misuse it. */
-  async function waiting(options: AgentServerOptions = {}) {
+  async function waiting(options: AgentServerOptions = {}, authOf?: () => AuthInfo) {
     const reached = await overHttp(
       { shop: shop([...buying, ...buying]) },
       { action: 'cancel' },
       options,
+      authOf,
     )
     const call = async (params: object): Promise<Record<string, unknown>> => {
       const whole = { name: 'shop', arguments: { input: 'Buy.' }, ...params }
@@ -316,6 +318,31 @@ describe('a run that waits for approval', () => {
       Array.from({ length: 3 }, () => 'This request expired or was answered before.'),
     )
     expect(paid).toEqual([])
+  })
+
+  const auth = { token: 't', clientId: 'program', scopes: [] }
+
+  test.each<[string, (user: string) => AuthInfo, boolean?]>([
+    ['the principal', () => auth, true],
+    ['the subject of the token', (user) => ({ ...auth, extra: { sub: user } })],
+    ['the token', (user) => ({ ...auth, token: user })],
+  ])('belongs to one user of a program, known by %s', async (_name, authOf, isNamed) => {
+    paid.length = 0
+    let user = 'ann'
+    const { reached, call, answer } = await waiting(
+      isNamed ? { runOptions: () => ({ principal: user }) } : {},
+      () => authOf(user),
+    )
+
+    user = 'bob'
+    const other = await call(answer)
+    user = 'ann'
+    const own = await call(answer)
+    await reached[Symbol.asyncDispose]()
+
+    expect(textIn(other)).toBe('This request expired or was answered before.')
+    expect(textIn(own)).toBe('Bought.')
+    expect(paid).toHaveLength(1)
   })
 
   test('is in the store alone: the client sees a key', async () => {

@@ -30,8 +30,8 @@ export interface AgentServerOptions {
   /** Instructions for the client's model about the purpose of the agents. */
   readonly instructions?: string | undefined
   /**
-   * Options of each run, such as the `tenant` of the caller. Of a client's request, only the text
-   * enters a run by default.
+   * Options of each run, such as `tenant` and `principal` of the caller: a run that waits for approval is continued
+   * only for the same ones. Of a client's request, only the text enters a run by default.
    */
   readonly runOptions?:
     | ((request: AgentServerRequest) => RunOptions | Promise<RunOptions>)

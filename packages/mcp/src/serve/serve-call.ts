@@ -7,7 +7,7 @@ import type {
   RunOptions,
 } from '@lamella/core'
 import { isProviderError, LamellaError, checkpointState } from '@lamella/core'
-import { isObject, unlessAborted } from '@lamella/core/authoring'
+import { isObject, sha256, unlessAborted } from '@lamella/core/authoring'
 import type {
   AuthInfo,
   CallToolResult,
@@ -66,7 +66,7 @@ async function start(call: PreparedCall): Promise<AgentResponse | undefined> {
   }
   const key = requestState<string>()
   if (key === undefined) return follow(call, agent.run(input, { ...options, stream: true }))
-  const checkpoint = await paused.take(key, ownerOf(call))
+  const checkpoint = await paused.take(key, await ownerOf(call))
   if (checkpoint === undefined) return undefined
   const answers = Object.fromEntries(
     checkpointState(checkpoint).pending.map(({ id }) => [id, isApproved(inputResponses[id])]),
@@ -115,7 +115,7 @@ async function ask(call: PreparedCall, { checkpoint, pending }: AgentResponse): 
     return failed('The agent waits for something that cannot be asked here.')
   }
   if (!call.canAsk) return failed('The agent needs approval, and this client cannot ask for it.')
-  const requestState = await call.paused.keep({ ...ownerOf(call), checkpoint })
+  const requestState = await call.paused.keep({ ...(await ownerOf(call)), checkpoint })
   const questions = approvals.map(({ id, request }) => {
     const reason = request.reason === undefined ? '' : ` (${request.reason})`
     const message = `Approve the call of ${request.call.name}${reason}?\n${request.call.arguments}`
@@ -139,8 +139,13 @@ function isApproved(answer: unknown): boolean {
   return action === 'accept' && content?.approve === true
 }
 
-function ownerOf({ authInfo, given, input, tool }: PreparedCall) {
-  const principal = JSON.stringify([authInfo?.clientId ?? null, given?.tenant ?? null])
+/** The owner of a run: program, tenant, and the user. A client id alone belongs to all users of one program. */
+async function ownerOf({ authInfo, given, input, tool }: PreparedCall) {
+  const { clientId, token, extra } = authInfo ?? {}
+  const subject = typeof extra?.['sub'] === 'string' ? extra['sub'] : undefined
+  // Without a name, the user is whoever has this token.
+  const user = given?.principal ?? subject ?? (token === undefined ? null : await sha256(token))
+  const principal = JSON.stringify([clientId ?? null, given?.tenant ?? null, user])
   return { tool, input, principal }
 }
 

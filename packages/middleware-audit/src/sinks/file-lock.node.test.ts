@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent } from '@lamella/core'
@@ -80,6 +80,19 @@ it('a lock of a process that runs, of another machine or without form is not tak
     writeFileSync(`${path}.lock`, text)
     await expect(lockFile(path)).rejects.toMatchObject({ code: 'audit_conflict' })
     expect(readFileSync(`${path}.lock`, 'utf8')).toBe(text)
+  }
+})
+
+it('a lock that has named no holder for a while is taken over', async () => {
+  const path = join(folder, 'empty.jsonl')
+
+  for (const text of ['', '{', 'null']) {
+    writeFileSync(`${path}.lock`, text)
+    const before = Date.now() / 1000 - 11
+    utimesSync(`${path}.lock`, before, before)
+    const lock = await lockFile(path)
+    await lock.release()
+    expect(existsSync(`${path}.lock`)).toBe(false)
   }
 })
 

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { readFile, unlink, writeFile } from 'node:fs/promises'
+import { readFile, stat, unlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { LamellaError } from '@lamella/core'
 
@@ -19,7 +19,7 @@ const own: Holder = { host: hostname(), pid: process.pid, process: randomUUID() 
 
 /**
  * Takes the lock of a file: `<path>.lock`, which names its holder. Takes over the lock of an ended process of this
- * machine.
+ * machine, and one that has named no holder for ten seconds.
  * @throws LamellaError `audit_conflict` if another holder exists
  */
 export async function lockFile(path: string): Promise<FileLock> {
@@ -39,7 +39,7 @@ async function take(lock: string, path: string): Promise<FileLock> {
       if (!hasCode(error, 'ENOENT')) throw error
     })
     if (found === undefined) continue
-    if (attempt === attempts || !isLeft(found)) throw conflict(path, found)
+    if (attempt === attempts || !(await isLeft(lock, found))) throw conflict(path, found)
     await removeLeft(lock, found, path)
   }
   return { release: () => remove(lock, text) }
@@ -67,11 +67,19 @@ async function remove(lock: string, expected: string): Promise<void> {
   }
 }
 
+/** Milliseconds after which a lock without form is no longer being written: a full disk or a kill left it so. */
+const writingMs = 10_000
+
 /** Returns true if the holder of a lock has ended without releasing it. */
-function isLeft(text: string): boolean {
+async function isLeft(lock: string, text: string): Promise<boolean> {
   const holder = read(text)
-  // Another process is writing it.
-  if (holder === undefined) return false
+  if (holder === undefined) {
+    const since = await stat(lock).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Infinity,
+    )
+    return Date.now() - since > writingMs
+  }
   if (holder.host !== own.host) return false
   if (holder.pid === own.pid) return holder.process !== own.process
   try {

@@ -1,13 +1,15 @@
 import type { Explanation } from '@lamella/core'
 import type { Line } from './line.ts'
+import { hasShape } from './line-shapes.ts'
 import type { ReadLines } from './read-lines.ts'
 import { readLines } from './read-lines.ts'
 
 /** Returns the lines of a recording, or those that stand for a run that `explain(agent)` describes. */
 export function recordingLines(recording: string | Explanation): ReadLines {
-  return typeof recording === 'string'
-    ? readLines(recording)
-    : { lines: planLines(recording), unreadable: 0 }
+  if (typeof recording !== 'string') return { lines: planLines(recording), unreadable: 0 }
+  const { lines, unreadable } = readLines(recording)
+  const sound = lines.filter(hasShape)
+  return { lines: sound, unreadable: unreadable + lines.length - sound.length }
 }
 
 function planLines(explanation: Explanation): Line[] {

@@ -21,7 +21,7 @@ function Chat() {
   const chat = useChat({
     id,
     messages: earlier,
-    // A run that continued while the page was closed is read from its first chunk.
+    // Resumes a run that continued while the page was closed, from its first chunk.
     resume: running,
     transport: new DefaultChatTransport({ api }),
     // The server takes the answers of this request, and nothing else of the history in it.

@@ -22,10 +22,14 @@ const words = {
   failed: 'This failed',
 }
 const problems = {
-  answer_forbidden: 'You may not approve this. Lower the sum to 100 euros.',
+  answer_forbidden:
+    'A refund of more than 100 euros needs an employee. Decline it, or lower the sum.',
   connection_lost: 'The connection was lost.',
   rate_limited: 'Too many messages. Wait a moment.',
 }
+
+const adjectives = ['quiet', 'bright', 'early', 'green', 'kind', 'quick', 'round', 'warm']
+const nouns = ['maple', 'river', 'window', 'garden', 'lantern', 'pebble', 'harbor', 'meadow']
 
 let chat
 
@@ -50,6 +54,7 @@ function render({ messages, pending, status: name, code }) {
   if (name === 'running') list.lastChild?.scrollIntoView({ block: 'nearest' })
   showRequests(pending)
   const isRunning = name === 'running'
+  find('greeting').hidden = shown.length > 0 || isRunning
   const told =
     code === undefined ? (words[name] ?? name) : (problems[code] ?? `${words.failed} (${code}).`)
   if (status.textContent !== told) status.textContent = told
@@ -98,6 +103,12 @@ async function answer(answers) {
   if (await chat.answer(answers)) input.focus()
 }
 
+/** A name that people can tell from others, such as `quiet-maple-417`. */
+function newName() {
+  const [first, second, number] = crypto.getRandomValues(new Uint16Array(3))
+  return `${adjectives[first % 8]}-${nouns[second % 8]}-${number % 1000}`
+}
+
 async function listChats() {
   const { sessions } = await (await fetch('/chat')).json()
   const ids = new Set([location.hash.slice(1), ...sessions.map(({ id }) => id)])
@@ -125,8 +136,14 @@ input.addEventListener('keydown', (event) => {
 })
 stop.addEventListener('click', () => void chat.stop())
 again.addEventListener('click', () => void chat.again())
-find('new').addEventListener('click', () => open(`chat-${crypto.randomUUID().slice(0, 8)}`))
+for (const button of find('greeting').querySelectorAll('button')) {
+  button.addEventListener('click', () => {
+    input.value = button.textContent
+    form.requestSubmit()
+  })
+}
+find('new').addEventListener('click', () => open(newName()))
 chats.addEventListener('change', () => open(chats.value))
 
-open(location.hash.slice(1) || `chat-${crypto.randomUUID().slice(0, 8)}`)
+open(location.hash.slice(1) || newName())
 input.focus()

@@ -37,7 +37,7 @@ function refundOrder(orders: Orders) {
       properties: { order: { type: 'string' }, euros: { type: 'number', minimum: 0 } },
       required: ['order', 'euros'],
     }),
-    // Pauses the run until somebody approves, whom `mayApprove` of the service lets.
+    // Pauses the run until somebody approves it. `mayApprove` of the service says who may.
     approval: 'always',
     execute: async (args, context) => {
       const { order, euros } = args as { order: string; euros: number }
@@ -50,7 +50,7 @@ function refundOrder(orders: Orders) {
   })
 }
 
-/** The customer is who signed in, never what a model says. */
+/** Takes the customer from the sign-in, never from the model. */
 function customerOf({ run }: FunctionInvocationContext): string {
   return (run.data as { customer: string }).customer
 }

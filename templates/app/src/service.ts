@@ -6,7 +6,7 @@ import { chatService } from '@lamella/serve'
 import { sseHandler } from '@lamella/serve/sse'
 import { newVisitor, visitorOf } from './visitor.ts'
 
-/** Most that a customer may have paid back without asking one of you. */
+/** Largest refund in euros that customers may approve themselves. */
 const mostEuros = 100
 
 /** Makes the chats of the agent: who sends a request, and who may approve what. */

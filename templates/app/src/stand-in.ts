@@ -1,7 +1,7 @@
-import type { ChatClient } from '@lamella/core'
+import type { ChatClient, Content } from '@lamella/core'
 import { callFunction, scriptedClient } from '@lamella/testing'
 
-/** A model without a model, so that the page can be tried before there is a key. It knows a refund. */
+/** A model without a model, so that the page can be tried before there is a key. It knows orders and refunds. */
 export function standIn(delayMs = 40): ChatClient {
   const say = (text: string) => ({
     updates: [...text.split(/(?<= )/), { finishReason: 'stop' } as const],
@@ -9,10 +9,26 @@ export function standIn(delayMs = 40): ChatClient {
   })
   return scriptedClient(({ messages }) => {
     const last = messages.at(-1)
-    if (last?.role === 'tool') return say('Done. Is there anything else?')
-    const [part] = last?.contents ?? []
-    if (part?.type !== 'text' || !/refund/i.test(part.text)) return say('Try “Refund my order”.')
-    const id = `refund_${messages.length}`
-    return ['I can do that. ', callFunction('refund_order', { order: 'A-7', euros: 500 }, id)]
+    if (last?.role === 'tool') return say(`${textIn(last.contents)} Is there anything else?`)
+    const asked = textIn(last?.contents ?? [])
+    const id = `call_${messages.length}`
+    if (/refund/i.test(asked)) {
+      const refund = /tea set/i.test(asked)
+        ? { order: 'B-2', euros: 500 }
+        : { order: 'A-7', euros: 80 }
+      return ['I can do that. ', callFunction('refund_order', refund, id)]
+    }
+    if (/order|bought/i.test(asked)) return [callFunction('list_orders', {}, id)]
+    return say('I know your orders, and I can refund them.')
   })
+}
+
+/** The text of a message, or of the results in it. */
+function textIn(contents: readonly Content[]): string {
+  return contents
+    .map((part) => {
+      if (part.type === 'function-result') return textIn(part.contents)
+      return part.type === 'text' ? part.text : ''
+    })
+    .join('')
 }

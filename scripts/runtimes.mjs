@@ -1,4 +1,5 @@
-// Runs core's own tests, without Node's, on every runtime it is made for, and compares each with Node.
+// Runs the tests of core and of the packages that run wherever it does, without Node's, on every runtime they are made
+// for, and compares each with Node.
 // Runs the examples that are made for a runtime on it.
 // usage: node scripts/dev.mjs runtimes [runtime...]
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -73,7 +74,7 @@ if (unknown.length > 0) {
 
 const files = await bundleTests(join(folder, 'suite.mjs')).catch(() => process.exit(1)) // esbuild has said why
 cpSync(join(import.meta.dirname, 'runtimes', 'host'), folder, { recursive: true })
-console.log(`${files.length} test files of core, bundled; on each runtime: passed, failed, skipped`)
+console.log(`${files.length} test files, bundled; on each runtime: passed, failed, skipped`)
 
 const [node, ...others] = runtimes
 const onNode = await runOn(node)

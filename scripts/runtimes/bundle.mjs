@@ -1,12 +1,16 @@
 import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { build } from 'esbuild'
+import { foundations } from '../conventions/conventions.ts'
 
 const copy = '?copy'
 
-/** Puts core's tests, what they test and their runner into one module that needs nothing of Node. */
+/**
+ * Puts the tests of core and of the packages that run wherever core does, what they test and their runner into one
+ * module that needs nothing of Node.
+ */
 export async function bundleTests(outfile) {
-  const files = globSync('packages/core/src/**/*.test.ts')
+  const files = globSync(`packages/{core,${foundations.join()}}/src/**/*.test.ts`)
     .filter((file) => !/\.(?:node|long)\.test\.ts$/.test(file))
     .toSorted()
   await build({

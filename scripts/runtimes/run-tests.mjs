@@ -22,10 +22,12 @@ export async function runTestFiles(files) {
   const unhandled = []
   onUnhandledRejection((reason) => unhandled.push(textOf(processError(reason))))
 
+  // A test may wait for a timer that keeps no process alive. The limits of tests are such timers, too.
+  const alive = setInterval(() => {}, 1000)
   const suites = await startTests(Object.keys(files), {
     config,
     importFile: (path) => files[path](),
-  })
+  }).finally(() => clearInterval(alive))
   // A rejection counts as unhandled only after the microtasks of its turn.
   await new Promise((resolve) => setTimeout(resolve, 10))
 

@@ -18,9 +18,18 @@ export function failureReason(error: unknown, text: string): string {
   return quotes(words, text) ? `${type} (its message quotes the text)` : `${type}: ${words}`
 }
 
-/** True if the words have 15 characters in a row, or fewer, of the text. Linear in the text. */
+/** A part of a message in quotation marks. A single letter tells nothing about a text. */
+const inMarks = /(["'`])(.{2,}?)\1|[“‘«](.{2,}?)[”’»]/gu
+
+/**
+ * True if the words have 15 characters in a row, or fewer, of the text, or put a part of it in quotation marks, as
+ * some engines do with a single word. Linear in the text.
+ */
 function quotes(words: string, text: string): boolean {
   if (text.length < quoted) return text !== '' && words.includes(text)
+  for (const [, , plain, curly] of words.matchAll(inMarks)) {
+    if (text.includes((plain ?? curly)!)) return true
+  }
   for (let at = 0; at + quoted <= words.length; at += quoted) {
     if (text.includes(words.slice(at, at + quoted))) return true
   }

@@ -69,6 +69,28 @@ describe('a guardrail that fails', () => {
     expect(JSON.stringify([response, events, lines])).not.toContain('the number')
   })
 
+  test.each([
+    ['Node', 'Unexpected token \'t\', "the number"... is not valid JSON'],
+    ['Bun', 'JSON Parse error: Unexpected identifier "Ada"'],
+    ['another engine', 'unexpected ‘of Ada’'],
+  ])('does not quote a word of it either, as an engine does: %s', async (_, message) => {
+    const check = failing(new SyntaxError(message))
+
+    const { events } = await run({ check }, 'the number of Ada is 4111 1111')
+
+    expect(events).toMatchObject([
+      { data: { reason: 'SyntaxError (its message quotes the text)' } },
+    ])
+  })
+
+  test('quotes what is not of the text', async () => {
+    const message = "Cannot read properties of undefined (reading 'trim')"
+
+    const { events } = await run({ check: failing(new TypeError(message)) }, 'the number of Ada')
+
+    expect(events).toMatchObject([{ data: { reason: `TypeError: ${message}` } }])
+  })
+
   test('tells the console once, and not at all where `onEvent` listens', async () => {
     const check = failing(new Error('ill'))
     const middleware = guardrail({ name: 'g', applyTo: ['input'], check, onError: 'open' })

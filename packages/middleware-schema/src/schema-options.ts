@@ -97,7 +97,8 @@ const steps: readonly RepairStep[] = ['extract', 'json-repair', 'coerce', 're-as
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkSchemaOptions(options: SchemaValidatorOptions): void {
   const owner = 'schemaValidator'
-  if ('~standard' in options) throw wrongOption(owner, 'schema', 'given, as { schema }', undefined)
+  if ('~standard' in Object(options))
+    throw wrongOption(owner, 'schema', 'given, as { schema }', undefined)
   checkOptions(owner, options, {
     ...middlewareRules,
     schema: 'any',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message, ToolDefinition } from '@lamella/core'
-import { hostedTool, message, text, tool } from '@lamella/core'
+import { hostedTool, jsonSchema, message, text, tool } from '@lamella/core'
 import { messageTokens, requestTokens } from './request-tokens.ts'
 
 const characters = (words: string): number => words.length
@@ -25,7 +25,7 @@ describe('the tokens of a request', () => {
       tool({ name: 'work', description: 'Works.' }),
       hostedTool('search', { deep: true }),
     ]
-    const schema = { type: 'object' }
+    const schema = jsonSchema({ type: 'object' })
 
     const count = (more: object): number => requestTokens({ messages: [], ...more }, characters)
 

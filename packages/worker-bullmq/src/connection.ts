@@ -1,5 +1,5 @@
 import type { OptionRules } from '@lamella/core/authoring'
-import { wrongOption } from '@lamella/core/authoring'
+import { callLater, systemClock, wrongOption } from '@lamella/core/authoring'
 import { Redis } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
 
@@ -26,15 +26,15 @@ export async function closed(
   closing: Promise<unknown>,
   waitMs: number,
 ): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let stopTimer: (() => void) | undefined
   const givenUp = new Promise<false>((resolve) => {
-    timer = setTimeout(() => {
+    stopTimer = callLater(systemClock, waitMs + 5000, () => {
       if (redis.status === 'ready') redis.once('close', () => resolve(false))
       else resolve(false)
-    }, waitMs + 5000)
+    })
   })
   const isClosed = await Promise.race([closing.then(() => true), givenUp])
-  clearTimeout(timer)
+  stopTimer?.()
   if (!isClosed) {
     closing.catch(() => {})
     const isBetweenTries = redis.status === 'reconnecting'

@@ -1,4 +1,5 @@
 import type { AgentResponseUpdate } from '@lamella/core'
+import { callLater, systemClock } from '@lamella/core/authoring'
 import type { RunEntry, RunStore } from './run-store.ts'
 
 /** Writes the updates of a run for its subscribers, several at once, in order. */
@@ -8,7 +9,7 @@ export class UpdateWriter {
   readonly #owner: string
   readonly #flushMs: number
   #waiting: RunEntry[] = []
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #stopTimer: (() => void) | undefined
   #writing: Promise<void> = Promise.resolve()
   #failure: { readonly error: unknown } | undefined
 
@@ -24,13 +25,13 @@ export class UpdateWriter {
     if (this.#failure !== undefined) throw this.#failure.error
     this.#waiting.push({ kind: 'update', update })
     if (this.#waiting.length >= mostAtOnce) void this.flush()
-    else this.#timer ??= setTimeout(() => void this.flush(), this.#flushMs)
+    else this.#stopTimer ??= callLater(systemClock, this.#flushMs, () => void this.flush())
   }
 
   /** Resolves when all that came before is written. Never rejects: `write` throws what went wrong. */
   flush(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#stopTimer?.()
+    this.#stopTimer = undefined
     const entries = this.#waiting
     this.#waiting = []
     this.#writing = this.#writing

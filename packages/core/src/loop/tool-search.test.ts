@@ -58,3 +58,42 @@ test('a search tool says that it changes nothing outside, and what it takes', ()
     jsonSchema: { required: ['query'], additionalProperties: false },
   })
 })
+
+test('names what it can find in each request, if asked', async () => {
+  const client = scriptedClient([callFunction('tool_search', { query: 'select:mail' }), 'Done.'])
+  const agent = new Agent({
+    client,
+    tools: [toolSearch({ list: true }), ...hidden.slice(0, 3)],
+    middleware: lifecycle({
+      name: 'defer',
+      beforeTurn: ({ run }) => run.tools.defer('mail', 'listUsers', 'get_user_name'),
+    }),
+  })
+
+  await agent.run('Go')
+
+  const requested = client.requests.map(({ options: { tools } }) =>
+    tools?.map((one) => (one.type === 'function' ? one.description : one.name)),
+  )
+  expect(requested).toEqual([
+    [expect.stringMatching(/Not shown yet: mail, listUsers, get_user_name\.$/)],
+    [expect.stringMatching(/Not shown yet: listUsers, get_user_name\.$/), 'Writes to a user.'],
+  ])
+})
+
+test('names no more than 200, and nothing once all is shown', async () => {
+  const many = Array.from({ length: 202 }, (_, at) => named(`tool_${at}`, ''))
+  const client = scriptedClient(['One.', 'Two.'])
+  const agent = new Agent({ client, tools: [toolSearch({ list: true }), ...many] })
+  const defer = lifecycle({
+    name: 'defer',
+    beforeTurn: ({ run }) => run.tools.defer(...many.map(({ name }) => name)),
+  })
+
+  await agent.run('Go', { middleware: defer })
+  await agent.run('Go')
+
+  const [first, second] = client.requests.map(({ options }) => options.tools?.[0])
+  expect(first).toMatchObject({ description: expect.stringMatching(/tool_199 and 2 more\.$/) })
+  expect(second).toMatchObject({ description: expect.not.stringContaining('Not shown yet') })
+})

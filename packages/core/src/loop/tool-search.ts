@@ -12,6 +12,12 @@ export interface ToolSearchOptions {
    * @default 5
    */
   readonly maxResults?: number | undefined
+  /**
+   * Names the deferred tools in the description of the search, at most 200, so that the model knows what it can
+   * find. The description changes as tools are found.
+   * @default false
+   */
+  readonly list?: boolean | undefined
 }
 
 /**
@@ -21,8 +27,8 @@ export interface ToolSearchOptions {
  * @throws TypeError or RangeError that names the option and the value
  */
 export function toolSearch(options: ToolSearchOptions = {}): Tool {
-  checkOptions('toolSearch', options, { name: 'any', maxResults: 1 })
-  const { name = 'tool_search', maxResults = 5 } = options
+  checkOptions('toolSearch', options, { name: 'any', maxResults: 1, list: [true, false] })
+  const { name = 'tool_search', maxResults = 5, list = false } = options
   return tool({
     name,
     description:
@@ -37,6 +43,7 @@ export function toolSearch(options: ToolSearchOptions = {}): Tool {
       additionalProperties: false,
     }),
     readOnly: true,
+    ...(list && { metadata: { listsDeferred: true } }),
     execute(args, { tools }) {
       const most = Math.min(Number(args['maxResults'] ?? maxResults), maxResults)
       const found = search(tools.deferred, String(args['query'])).slice(0, most)

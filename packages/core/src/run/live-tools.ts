@@ -1,7 +1,7 @@
 import { none } from '../base/none.ts'
 import { LamellaError } from '../base/lamella-error.ts'
 import type { RunToolsSnapshot } from '../contract/outcome.ts'
-import type { RunTools, ToolDefinition } from '../contract/run.ts'
+import type { RunTools, Tool, ToolDefinition } from '../contract/run.ts'
 
 /**
  * The tools of one run. A list that it has returned never changes; a change makes a new one, in
@@ -49,8 +49,8 @@ export class LiveTools implements RunTools {
   }
 
   /**
-   * The tools that a client is given: those that are shown, and where the provider searches for tools
-   * itself, also the deferred ones, marked for its search.
+   * The tools that a client is given: those that are shown, of which a search may name the deferred ones, and
+   * where the provider searches for tools itself, also the deferred ones, marked for its search.
    */
   get offered(): readonly ToolDefinition[] {
     return this.#withheld === undefined ? this.visible : this.#withDeferred()
@@ -58,8 +58,9 @@ export class LiveTools implements RunTools {
 
   #withDeferred(): readonly ToolDefinition[] {
     const { visible, deferred } = this
-    if (deferred.length === 0 || !visible.some(searchesTools)) return visible
-    const all = [...visible, ...deferred.map(marked)]
+    if (deferred.length === 0) return visible
+    const sent = visible.some(searchesTools) ? deferred.map(marked) : none
+    const all = [...visible.map((tool) => listing(tool, deferred)), ...sent]
     const isSame =
       all.length === this.#offered.length && all.every((tool, at) => tool === this.#offered[at])
     return isSame ? this.#offered : (this.#offered = Object.freeze(all))
@@ -215,6 +216,23 @@ function marked(tool: ToolDefinition): ToolDefinition {
     copy = { ...tool, metadata: { ...tool.metadata, deferLoading: true } }
     deferredCopies.set(tool, copy)
   }
+  return copy
+}
+
+/** The last copy of each search that lists what it can find. */
+const listings = new WeakMap<ToolDefinition, Tool>()
+const mostListed = 200
+
+/** A search that lists deferred tools, with their names in its description. Any other tool as it is. */
+function listing(tool: ToolDefinition, deferred: readonly ToolDefinition[]): ToolDefinition {
+  if (tool.type === 'hosted' || tool.metadata?.['listsDeferred'] !== true) return tool
+  const more = deferred.length > mostListed ? ` and ${deferred.length - mostListed} more` : ''
+  const names = deferred.slice(0, mostListed).map(nameOf).join(', ')
+  const description = `${tool.description} Not shown yet: ${names}${more}.`
+  const before = listings.get(tool)
+  if (before?.description === description) return before
+  const copy = { ...tool, description }
+  listings.set(tool, copy)
   return copy
 }
 

@@ -109,6 +109,12 @@ export interface SimilarityOptions extends ScoreOptions {
  * ```
  */
 export function similarity(options: SimilarityOptions = {}): Score {
+  checkOptions('similarity', options, {
+    name: 'string?',
+    to: 'any',
+    embed: 'function?',
+    threshold: 'any',
+  })
   const { name = 'similarity', to = ({ expected }) => expected, embed, threshold } = options
   return score(
     name,

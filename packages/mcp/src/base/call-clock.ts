@@ -1,4 +1,5 @@
 import { ToolError } from '@lamella/core'
+import { callLater, systemClock } from '@lamella/core/authoring'
 
 /** Limits of one call, in milliseconds. */
 export interface CallLimits {
@@ -15,8 +16,8 @@ export class CallClock {
   readonly signal: AbortSignal
   readonly #limits: CallLimits
   readonly #own = new AbortController()
-  #silence: ReturnType<typeof setTimeout> | undefined
-  #total: ReturnType<typeof setTimeout> | undefined
+  #stopSilence = (): void => {}
+  #stopTotal = (): void => {}
   #leftMs: number
   #startedAt = 0
   #pauses = 0
@@ -31,8 +32,8 @@ export class CallClock {
   /** Something was heard of the server. */
   restart(): void {
     if (this.#pauses > 0 || this.signal.aborted) return
-    clearTimeout(this.#silence)
-    this.#silence = this.#timer(this.#limits.timeoutMs, this.#limits.timeoutMs)
+    this.#stopSilence()
+    this.#stopSilence = this.#timer(this.#limits.timeoutMs, this.#limits.timeoutMs)
   }
 
   /** Runs `work` with the clock standing still. */
@@ -48,20 +49,20 @@ export class CallClock {
   /** Stops the clock, for good where nobody starts it again. */
   stop(): void {
     if (this.#pauses++ > 0) return
-    clearTimeout(this.#silence)
-    clearTimeout(this.#total)
+    this.#stopSilence()
+    this.#stopTotal()
     this.#leftMs -= performance.now() - this.#startedAt
   }
 
   #start(): void {
     this.#startedAt = performance.now()
     this.restart()
-    this.#total = this.#timer(Math.max(1, this.#leftMs), this.#limits.maxCallMs)
+    this.#stopTotal = this.#timer(Math.max(1, this.#leftMs), this.#limits.maxCallMs)
   }
 
-  #timer(ms: number, limitMs: number): ReturnType<typeof setTimeout> {
-    return setTimeout(() => {
+  #timer(ms: number, limitMs: number): () => void {
+    return callLater(systemClock, ms, () => {
       this.#own.abort(new ToolError(`it took more than ${limitMs} ms`, { reason: 'timeout' }))
-    }, ms)
+    })
   }
 }

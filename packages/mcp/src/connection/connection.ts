@@ -1,5 +1,5 @@
 import { LamellaError } from '@lamella/core'
-import { unlessAborted } from '@lamella/core/authoring'
+import { callLater, systemClock, unlessAborted } from '@lamella/core/authoring'
 import { lossOf } from './lost-connection.ts'
 import type { McpClient } from './mcp-client.ts'
 import type { McpServer } from './mcp-server.ts'
@@ -163,9 +163,9 @@ export class Connection {
 
   async #connect(stop: AbortController): Promise<McpClient> {
     const { connectTimeoutMs } = this.#setup
-    const timer = setTimeout(() => {
+    const stopTimer = callLater(systemClock, connectTimeoutMs, () => {
       stop.abort(new Error(`it did not answer within ${connectTimeoutMs} ms`))
-    }, connectTimeoutMs)
+    })
     const opening = openClient(this.#server as Exclude<McpServer, McpClient>, {
       ...this.#setup,
       signal: stop.signal,
@@ -177,7 +177,7 @@ export class Connection {
     try {
       return await unlessAborted(stop.signal, opening)
     } finally {
-      clearTimeout(timer)
+      stopTimer()
     }
   }
 

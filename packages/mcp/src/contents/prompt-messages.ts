@@ -1,5 +1,6 @@
 import type { Content, Message } from '@lamella/core'
 import { LamellaError, message } from '@lamella/core'
+import { longestTimerMs } from '@lamella/core/authoring'
 import type { Connection } from '../connection/connection.ts'
 import { cleanText } from '../base/clean-text.ts'
 import { listPages } from '../connection/list-pages.ts'
@@ -150,7 +151,7 @@ async function ask<Result>(
   let timeout: AbortSignal | undefined
   try {
     return await connection.use(signal, true, (client) => {
-      timeout = AbortSignal.timeout(timeoutMs)
+      timeout = AbortSignal.timeout(Math.min(timeoutMs, longestTimerMs))
       return work(client, AbortSignal.any([signal, timeout]))
     })
   } catch (cause) {

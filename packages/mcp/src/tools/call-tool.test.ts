@@ -145,6 +145,22 @@ test('a server that never answers costs the call its time limit, and hears that 
   expect(server.opened[0]?.received.at(-1)?.method).toBe('notifications/cancelled')
 })
 
+test('a limit above that of a timer of the platform is a long one', async () => {
+  const server = answering(
+    () =>
+      new Promise((resolve) => {
+        setTimeout(() => resolve({ content: [{ type: 'text', text: 'late' }] }), 20)
+      }),
+  )
+  const month = 30 * 24 * 3_600_000
+  const limits = { timeoutMs: month, maxCallMs: month, connectTimeoutMs: month }
+  const { read, run } = trial(server, calls, limits)
+
+  await run()
+
+  expect(read()).toBe('late')
+})
+
 test('progress keeps a call alive, up to the limit of the whole call', async () => {
   const server = raw({
     ...listing(definition('do')),

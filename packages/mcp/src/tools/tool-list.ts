@@ -1,6 +1,6 @@
 import type { FunctionInvocationContext, RunContext, Tool } from '@lamella/core'
 import { LamellaError, tool } from '@lamella/core'
-import { unlessAborted } from '@lamella/core/authoring'
+import { longestTimerMs, unlessAborted } from '@lamella/core/authoring'
 import type { CallSetup } from './call-tool.ts'
 import { callTool } from './call-tool.ts'
 import { fitName } from '../base/fit-name.ts'
@@ -107,7 +107,7 @@ export class ToolList {
   async #read(client: McpClient, run: RunContext | undefined): Promise<readonly unknown[]> {
     if (!hasCapability(client, 'tools')) return []
     const { maxTools, report, timeoutMs } = this.#setup
-    const signal = AbortSignal.timeout(timeoutMs)
+    const signal = AbortSignal.timeout(Math.min(timeoutMs, longestTimerMs))
     const { entries, isWhole } = await listPages(client, 'tools', maxTools, { signal })
     if (!isWhole)
       report({ status: 'tool_left_out', reason: `it lists more than ${maxTools} tools` }, run)

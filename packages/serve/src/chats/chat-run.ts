@@ -6,6 +6,7 @@ import type {
 } from '@lamella/core'
 import type { ClientContent } from '../updates/client-updates.ts'
 import { LamellaError, outcomeOf } from '@lamella/core'
+import { callLater, systemClock } from '@lamella/core/authoring'
 import { clientOutcome, clientUpdate } from '../updates/client-updates.ts'
 import { failureOf } from '../http/failure-of.ts'
 import { HttpFailure } from '../http/http-failure.ts'
@@ -64,12 +65,12 @@ export class ChatRun {
   /** Resolves to the first piece without taking it, or to `undefined` if it takes longer. */
   async first(withinMs: number): Promise<Shown | undefined> {
     const first = this.#begin()
-    let timer: ReturnType<typeof setTimeout> | undefined
+    let stopTimer: (() => void) | undefined
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), withinMs)
+      stopTimer = callLater(systemClock, withinMs, () => resolve(undefined))
     })
     const step = await Promise.race([first, late])
-    clearTimeout(timer)
+    stopTimer?.()
     return step?.done === true ? undefined : step?.value
   }
 

@@ -1,3 +1,4 @@
+import { backgroundTimer } from '@lamella/core/authoring'
 import type { ChatServiceOptions } from './chat-options.ts'
 import { LiveRun } from './live-run.ts'
 
@@ -51,8 +52,7 @@ export class LiveRuns {
   /** Ends a run. It can be read for a while. */
   end(run: LiveRun): void {
     run.end()
-    const timer = setTimeout(() => this.#forget(run), this.#replayMs)
-    ;(timer as { unref?: () => void }).unref?.()
+    backgroundTimer(() => this.#forget(run), this.#replayMs)
   }
 
   #keeps(run: LiveRun): boolean {

@@ -1,5 +1,5 @@
 import type { KeyValueStore } from '@lamella/core'
-import { createSecretId } from '@lamella/core/authoring'
+import { createSecretId, longestTimerMs } from '@lamella/core/authoring'
 import { LamellaError } from '@lamella/core'
 import type { ChatPlace } from './chat-place.ts'
 import { chatPlace } from './chat-place.ts'
@@ -65,7 +65,7 @@ export class RunLeases {
         // A store that does not answer keeps the lease until it expires.
         beating = beating.then(renew).catch(() => undefined)
       },
-      Math.ceil(ttlMs / 6),
+      Math.min(Math.ceil(ttlMs / 6), longestTimerMs),
     )
     return {
       signal: controller.signal,

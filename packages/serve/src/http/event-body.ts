@@ -1,3 +1,5 @@
+import { callLater, systemClock } from '@lamella/core/authoring'
+
 /** Chunks of an event stream, made on demand. */
 export interface ChunkSource {
   /** Resolves to the next chunk, or to `undefined` at the end. Never rejects. */
@@ -26,18 +28,18 @@ export function eventBody(
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let waiting: Promise<string | undefined> | undefined
-  let patience: ReturnType<typeof setTimeout> | undefined
+  let endPatience = (): void => {}
   const silence = (): { readonly over: Promise<'silent'>; stop(): void } => {
-    let timer: ReturnType<typeof setTimeout> | undefined
+    let stop = (): void => {}
     const over = new Promise<'silent'>((resolve) => {
-      timer = setTimeout(() => resolve('silent'), keepAliveMs)
+      stop = callLater(systemClock, keepAliveMs, () => resolve('silent'))
     })
-    return { over, stop: () => clearTimeout(timer) }
+    return { over, stop }
   }
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        clearTimeout(patience)
+        endPatience()
         for (;;) {
           waiting ??= source.next()
           const quiet = silence()
@@ -52,16 +54,16 @@ export function eventBody(
           }
           if (chunk === '') continue
           controller.enqueue(encoder.encode(chunk))
-          patience = setTimeout(() => {
+          endPatience = callLater(systemClock, readerTimeoutMs, () => {
             const gone = new Error(`the reader read nothing for ${readerTimeoutMs} ms`)
             source.cancel(gone)
             controller.error(gone)
-          }, readerTimeoutMs)
+          })
           return
         }
       },
       cancel(reason) {
-        clearTimeout(patience)
+        endPatience()
         source.cancel(reason)
       },
     },

@@ -1,3 +1,4 @@
+import { callLater, systemClock } from '@lamella/core/authoring'
 import { HttpFailure } from './http-failure.ts'
 
 /** Limits of a request's body. */
@@ -39,12 +40,11 @@ async function readText(
   if (body === null) return ''
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let stopTimer: (() => void) | undefined
   const late = new Promise<never>((_, reject) => {
     const slow = { status: 408, code: 'body_timeout' } as const
-    timer = setTimeout(
-      () => reject(new HttpFailure(`the body took more than ${bodyTimeoutMs} ms`, slow)),
-      bodyTimeoutMs,
+    stopTimer = callLater(systemClock, bodyTimeoutMs, () =>
+      reject(new HttpFailure(`the body took more than ${bodyTimeoutMs} ms`, slow)),
     )
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
   })
@@ -63,7 +63,7 @@ async function readText(
     reader.cancel(error).catch(() => undefined)
     throw error
   } finally {
-    clearTimeout(timer)
+    stopTimer?.()
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AgentResponseUpdate, Message } from '@lamella/core'
 import type { ClientContent } from '../updates/client-updates.ts'
 import { isProviderError, LamellaError } from '@lamella/core'
+import { callLater, systemClock } from '@lamella/core/authoring'
 import { clientUpdate } from '../updates/client-updates.ts'
 import type { HttpFailure } from '../http/http-failure.ts'
 import type { Final, OpenAIWriter } from './openai-writer.ts'
@@ -41,14 +42,14 @@ export class AnswerStream {
   /** Resolves at the first chunk, or after this time. Rejects if the answer fails before. */
   async opened(withinMs: number): Promise<void> {
     this.#first = this.#chunks.next()
-    let timer: ReturnType<typeof setTimeout> | undefined
+    let stopTimer: (() => void) | undefined
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), withinMs)
+      stopTimer = callLater(systemClock, withinMs, () => resolve(undefined))
     })
     try {
       await Promise.race([this.#first, late])
     } finally {
-      clearTimeout(timer)
+      stopTimer?.()
     }
   }
 

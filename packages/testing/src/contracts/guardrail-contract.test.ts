@@ -1,4 +1,9 @@
-import type { FunctionInvocationContext, FunctionResult, MiddlewareInput } from '@lamella/core'
+import type {
+  ChatMiddleware,
+  FunctionInvocationContext,
+  FunctionResult,
+  MiddlewareInput,
+} from '@lamella/core'
 import {
   agentMiddleware,
   chatMiddleware,
@@ -16,8 +21,8 @@ function trip(level: 'agent' | 'chat' | 'function', stage: JudgedStage): never {
 }
 
 /** Holds all text back until it has been judged. */
-function outputGuardrail(judge: (text: string) => string) {
-  return chatMiddleware('word-output', async (context, callNext) => {
+function outputGuardrail(judge: (text: string) => string): ChatMiddleware {
+  const process: ChatMiddleware['process'] = async (context, callNext) => {
     let held = ''
     context.transformUpdates({
       start: () => {
@@ -26,14 +31,14 @@ function outputGuardrail(judge: (text: string) => string) {
       transform(update, controller) {
         for (const content of update.contents) if (content.type === 'text') held += content.text
         const contents = update.contents.filter(({ type }) => type !== 'text')
-        if (update.finishReason !== undefined) {
-          controller.enqueue({ contents: [{ type: 'text', text: judge(held) }] })
-        }
         controller.enqueue({ ...update, contents })
       },
+      flush: (controller) =>
+        controller.enqueue({ contents: [{ type: 'text', text: judge(held) }] }),
     })
     await callNext()
-  })
+  }
+  return { level: 'chat', name: 'word-output', process, processAnswer: process }
 }
 
 async function blockAnswers(_: unknown, callNext: () => Promise<FunctionResult>): Promise<void> {
@@ -155,6 +160,17 @@ describe('the guardrail contract', () => {
       ],
       'block',
       'output: blocks violation 2 before it is released',
+    ],
+    [
+      'judges only what a model says',
+      () => {
+        const { processAnswer: _, ...model } = outputGuardrail((text) =>
+          text.includes(word) ? trip('chat', 'output') : text,
+        )
+        return model
+      },
+      'block',
+      'output: blocks violation 2 as the answer of a tool',
     ],
     [
       'blocks everything',

@@ -1,6 +1,7 @@
 import type { AgentResponseUpdate, MiddlewareInput, RunEvent } from '@lamella/core'
 import { Agent, createSession, jsonSchema, tool } from '@lamella/core'
 import { answerChecks } from './guardrail-answer-checks.ts'
+import { givenAnswerChecks } from './given-answer-checks.ts'
 import { assertSealed } from './assert-sealed.ts'
 import type { Chunking } from '../base/chunking.ts'
 import { demand, demandSame } from './contract-assertions.ts'
@@ -72,6 +73,7 @@ export function guardrailContract(options: GuardrailContractOptions): ContractSu
         run: () => assertSealed(create, seal),
       }
     }),
+    ...givenAnswerChecks(create, violations),
     ...answerChecks(
       create,
       violations

@@ -103,6 +103,18 @@ describe('the middleware contract', () => {
         }),
       'chat: gives the same result streamed and plain, for any chunking',
     ],
+    ...(['agent', 'chat', 'function'] as const).map(
+      (level): [string, () => MiddlewareInput, string] => [
+        `returns what is no result, at level ${level}`,
+        () => {
+          const log: unknown[] = []
+          const count = (_: unknown, callNext: () => Promise<unknown>) =>
+            callNext().then((result) => log.push(result))
+          return { level, name: 'count', process: count } as unknown as MiddlewareInput
+        },
+        `${level}: passes a neutral answer unchanged, plain`,
+      ],
+    ),
     [
       'swallows what it does not know',
       () =>

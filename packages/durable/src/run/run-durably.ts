@@ -37,7 +37,9 @@ export async function runDurably<Data, Value>(
   const middleware = withDurable(agent.middleware, durableIn({ ...engine, step }, within))
   const inWorkflow = new Agent<Data>({ ...agent, middleware, clock, random })
   const { id, wait } = engine
-  const given: RunOptions<Data> = { runId: id, idempotencyKey: id, ...options }
+  // The engine runs the workflow once: a lease of an abandoned pass would only refuse the next one.
+  const { idempotencyKey: _key, ...own } = options
+  const given: RunOptions<Data> = { runId: id, ...own }
   let response: AgentResponse = await inWorkflow.run(input, given)
   while (wait !== undefined && response.status === 'paused' && response.pending.length > 0) {
     const answers = await wait(response.pending)

@@ -92,12 +92,15 @@ describe.each(runModes)('route, %s', (mode) => {
 
   it('skips one that costs more than a budget further inside has left', async () => {
     const dear = clientOf('dear')
-    const { agent, events } = routed({ clients: [{ client: dear }, { client: clientOf('cheap') }] }, [
-      budget({
-        limits: { costUsd: 0.01 },
-        prices: { dear: { input: 10_000, output: 10_000 }, cheap: { input: 1, output: 1 } },
-      }),
-    ])
+    const { agent, events } = routed(
+      { clients: [{ client: dear }, { client: clientOf('cheap') }] },
+      [
+        budget({
+          limits: { costUsd: 0.01 },
+          prices: { dear: { input: 10_000, output: 10_000 }, cheap: { input: 1, output: 1 } },
+        }),
+      ],
+    )
 
     expect(await runIn(mode, agent, { input: 'Hi' })).toMatchObject({
       text: 'cheap answers.',

@@ -129,7 +129,7 @@ function middlewareRows(call: CallPicture): OnionRow[] {
       {
         ...rowOf(call, 'middleware', name),
         place,
-        marks: middlewareMarks(call, place, passes),
+        marks: [...middlewareMarks(call, place, passes), ...toldMarks(call, name)],
         bars,
         totalMs: lengthOf(passes, call.run),
         ownMs: own.reduce((sum, { from, to }) => sum + to - from, 0),
@@ -172,6 +172,19 @@ function middlewareMarks(call: CallPicture, place: number, passes: readonly Pass
   if (isIts)
     marks.push({ kind: exit === 'failed' ? 'failed' : 'ended', text: endText(exit, error) })
   return marks
+}
+
+/** What events tell about a middleware and no other line shows: what it chose, and a cache that it lost. */
+function toldMarks({ events }: CallPicture, name: string): Mark[] {
+  return events.flatMap(({ type, facts = {} }): Mark[] => {
+    if (facts['middleware'] !== name) return []
+    const { client, because, changed, lostTokens } = facts
+    if (type === 'route')
+      return [{ kind: 'changed', text: `chose ${client ?? 'none'} (${because})` }]
+    if (type !== 'prompt_cache') return []
+    const lost = count(Number(lostTokens), 'cached token')
+    return [{ kind: 'failed', text: `lost ${lost} by its change of ${changed}` }]
+  })
 }
 
 function changesAnswer(call: CallPicture, place: number, pass: PassPicture): boolean {

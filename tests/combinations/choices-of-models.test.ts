@@ -84,6 +84,6 @@ it.each(runModes)('a picture names who changed what the provider had cached, %s'
   for (let run = 0; run < 3; run++) await runIn(mode, agent, { input: `Question ${run}`, session })
 
   expect(await picture()).toMatch(
-    /clock .* lost [\d,]+ cached tokens by its change of instructions/,
+    /clock .* lost \d+ cached tokens/,
   )
 })

@@ -83,7 +83,5 @@ it.each(runModes)('a picture names who changed what the provider had cached, %s'
   const session = createSession()
   for (let run = 0; run < 3; run++) await runIn(mode, agent, { input: `Question ${run}`, session })
 
-  expect(await picture()).toMatch(
-    /clock .* lost \d+ cached tokens/,
-  )
+  expect(await picture()).toMatch(/clock .* lost \d+ cached tokens/)
 })

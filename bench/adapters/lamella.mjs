@@ -21,6 +21,8 @@ const {
   chatMiddleware,
   chatResponse,
   functionMiddleware,
+  // A release from before JSON Schemas were wrapped has no such function.
+  jsonSchema = (schema) => schema,
   message,
   tool,
   withMiddleware,
@@ -67,7 +69,7 @@ export class FakeClient extends BaseChatClient {
 const nextNumberTool = tool({
   name: toolName,
   description: toolDescription,
-  parameters: toolSchema,
+  parameters: jsonSchema(toolSchema),
   execute: ({ n }) => nextNumber(n),
 })
 

@@ -68,13 +68,7 @@ describe('a cached content that the client makes', () => {
       body: {
         model: 'models/gemini-3-flash',
         systemInstruction: { parts: [{ text: 'Be brief.' }] },
-        tools: [
-          {
-            functionDeclarations: [
-              { name: 'get_weather', parametersJsonSchema: { type: 'object' } },
-            ],
-          },
-        ],
+        tools: [{ functionDeclarations: [{ name: 'get_weather' }] }],
         contents: [words('A long book.')],
         ttl: '3600s',
       },

@@ -8,6 +8,7 @@ import {
   scriptedClient,
   testClock,
 } from '@lamella/testing'
+import { models } from '@lamella/models'
 import { describe, expect, it } from 'vitest'
 import { promptCacheDoctor } from '../index.ts'
 import type { PromptCacheEvent, PromptCacheDoctorOptions } from '../index.ts'
@@ -28,11 +29,6 @@ const dropping = (): ChatMiddleware => {
     await callNext()
   })
 }
-const prices = {
-  cost: ({ inputTokens = 0, cachedInputTokens = 0 }) =>
-    (inputTokens - cachedInputTokens + cachedInputTokens / 10) / 1_000_000,
-}
-
 /** Events of four runs in one session, whose provider caches `cached` of 1,000 tokens. */
 async function diagnose(
   middleware: MiddlewareInput,
@@ -53,7 +49,7 @@ async function diagnose(
       // What it had cached is no longer a beginning from the third call on.
       usage: { inputTokens: 1_000, cachedInputTokens: call++ < 2 ? cached : 0, outputTokens: 1 },
     }),
-    { model: 'm', provider: 'p' },
+    { model: 'gpt-4o', provider: 'openai' },
   )
   const agent = new Agent({
     client,
@@ -72,18 +68,19 @@ async function diagnose(
 
 describe.each(runModes)('promptCacheDoctor, %s', (mode) => {
   it('names the middleware that changed what was cached, and the cost', async () => {
-    const events = await diagnose([plain, day(), plain], { mode, prices })
+    const events = await diagnose([plain, day(), plain], { mode, prices: models })
 
     expect(events).toHaveLength(3)
     expect(events[1]).toMatchObject({
       middleware: 'clock',
       changed: 'instructions',
-      provider: 'p',
-      model: 'm',
+      provider: 'openai',
+      model: 'gpt-4o',
     })
     const { lostTokens, costUsd } = events[1]!
     expect(lostTokens).toBeGreaterThan(900)
-    expect(costUsd).toBeCloseTo((lostTokens * 0.9) / 1_000_000, 12)
+    // A million tokens cost 2.50 dollars, and half of that from the cache.
+    expect(costUsd).toBeCloseTo((lostTokens * 1.25) / 1_000_000, 12)
   })
 
   it('finds the one that cut the history, in the call in which it did', async () => {

@@ -47,7 +47,10 @@ export interface InboxOptions {
 }
 
 /** Fate of a message in a run, without its text. */
-export type InboxEvent = Delivery & { readonly kind: InboxMessage['kind'] }
+export type InboxEvent = Delivery & {
+  /** `steer` or `queue`. */
+  readonly kind: InboxMessage['kind']
+}
 
 /** Options of one message. */
 export interface MessageToRun {

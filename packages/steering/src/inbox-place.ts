@@ -4,7 +4,7 @@ import { storePrefix, whenStored } from '@lamella/store'
 import type { Delivery, InboxRecord } from './inbox-record.ts'
 import { emptyRecord, outcomeIn } from './inbox-record.ts'
 
-/** Where an inbox is kept. */
+/** Address of an inbox in a store. */
 export interface PlaceInit {
   readonly store: KeyValueStore
   readonly id: string

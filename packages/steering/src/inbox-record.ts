@@ -14,7 +14,7 @@ export interface Delivered {
 }
 
 /**
- * Why a message did not join the run: the run had `ended` or ended first, is `paused` for an answer; a guardrail
+ * Causes for a message not to join the run: the run had `ended` or ended first, is `paused` for an answer; a guardrail
  * `rejected` it; the inbox was `full`; the message or its id is `invalid`; its sender has `withdrawn` it. After
  * `unknown`, the store has failed, and the same id tells later.
  */
@@ -32,6 +32,7 @@ export interface NotDelivered {
   readonly type: 'not-delivered'
   /** Id of the message. */
   readonly id: string
+  /** The cause. */
   readonly reason: NotDeliveredReason
   /** Status of the run, for `ended`; `failed` and `aborted` for a run without a response. */
   readonly status?: RunStatus | 'aborted' | 'failed' | undefined
@@ -48,6 +49,7 @@ export interface InboxMessage {
   readonly id: string
   /** `steer` joins at the next step, `queue` after the answer. */
   readonly kind: 'queue' | 'steer'
+  /** The message, as the conversation gets it. */
   readonly message: Message
   /** True while a run takes it in. */
   readonly taken?: true

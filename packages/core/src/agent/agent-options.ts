@@ -88,7 +88,7 @@ export interface AgentClock {
   /** Returns the time in milliseconds since 1970. */
   now(): number
   /** Waits for `ms` milliseconds; rejects with the signal's reason as soon as it aborts. */
-  sleep?(ms: number, signal?: AbortSignal): Promise<void>
+  sleep?(ms: number, signal?: AbortSignal, isLimit?: boolean): Promise<void>
 }
 
 /** Options of `agent.run` and `agent.resume`. */

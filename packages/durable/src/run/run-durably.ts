@@ -35,11 +35,14 @@ export async function runDurably<Data, Value>(
 ): Promise<AgentResponse<Value>> {
   const { step, within, clock, random } = await WorkflowScope.begin(engine)
   const middleware = withDurable(agent.middleware, durableIn({ ...engine, step }, within))
+  // An agent has its options as properties.
+  // oxlint-disable-next-line typescript/no-misused-spread
   const inWorkflow = new Agent<Data>({ ...agent, middleware, clock, random })
   const { id, wait } = engine
   const given: RunOptions<Data> = { runId: id, ...options }
   let response: AgentResponse = await inWorkflow.run(input, given)
-  while (wait !== undefined && response.status === 'paused' && response.pending.length > 0) {
+  while (response.status === 'paused' && response.pending.length > 0) {
+    if (wait === undefined) break
     const answers = await wait(response.pending)
     const { answers: _answers, ...rest } = given
     response = await inWorkflow.resume(response.checkpoint!, answers, rest)

@@ -8,7 +8,7 @@ import { expect } from 'vitest'
 import { happenedIn } from './file-world.test-helper.ts'
 import { expectedOf } from './random-run.test-helper.ts'
 
-/** What every worker is told. */
+/** Orders for a worker. */
 export interface WorkerOrders {
   readonly worker: number
   readonly folder: string
@@ -16,7 +16,7 @@ export interface WorkerOrders {
   readonly killAfter?: number | undefined
 }
 
-/** What a workflow has returned. */
+/** Value that a workflow has returned. */
 export interface WorkflowAnswer {
   readonly text: string
   readonly runId: string

@@ -124,6 +124,12 @@ export interface RunOptions<Data = unknown> {
   readonly idempotencyKey?: string | undefined
   /** Tools of this run, in addition to the agent's. @default [] */
   readonly tools?: readonly ToolDefinition[] | undefined
+  /**
+   * Finds a tool that a resumed run had added before its pause, unless the agent or `tools` has it. A run that misses
+   * one rejects with `unknown_tool`, and its requests stay open.
+   * @default none
+   */
+  readonly findTool?: ((name: string) => ToolDefinition | undefined) | undefined
   /** Middlewares of this run, inside the agent's. @default [] */
   readonly middleware?: MiddlewareInput | undefined
   /** Instructions of this run, appended to the agent's. @default none */
@@ -218,6 +224,7 @@ const ofRun: Names<RunOptions> = {
   answers: 1,
   idempotencyKey: 1,
   tools: 1,
+  findTool: 1,
   middleware: 1,
   instructions: 1,
   options: 1,

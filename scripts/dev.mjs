@@ -72,7 +72,7 @@ const tasks = {
     await run('node', ['scripts/api-report.mjs', ...args])
   },
   docs: () => script('site/docs.mjs'),
-  lint: () => run('node', ['scripts/check.mjs', 'lint', 'format']),
+  lint: () => runWithPnpm('node', ['scripts/check.mjs', 'lint', 'format']),
   fix: () => runWithPnpm('node', ['scripts/fix.mjs']),
   format: () => run('biome', ['format', '--write', '--colors=off', ...args]),
   changeset: () => run('changeset', args),

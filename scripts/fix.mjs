@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process'
 const steps = {
   'option tables': ['node', 'scripts/write-option-tables.ts'],
   'limits of the documentation': ['node', 'scripts/documentation.ts', '--update'],
+  'the page of pictures': ['node', 'packages/picture/scripts/build-page.mjs'],
   'packages, for their types': ['turbo', 'run', 'build', '--output-logs=errors-only'],
   'reports of public types': ['node', 'scripts/api-report.mjs', '--update'],
   lint: ['oxlint', '--fix'],

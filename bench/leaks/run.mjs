@@ -9,7 +9,7 @@ for (const [name, make] of Object.entries(libraries)) {
   const ask = await make()
   const left = Object.fromEntries(Object.keys(kinds).map((kind) => [kind, 0]))
   const behind = []
-  for (const answer of answers.slice(0, 20)) for await (const _piece of ask(answer, () => {}));
+  for (const answer of answers.slice(0, 20)) for await (const _ of ask(answer, () => {}));
   const start = process.cpuUsage()
   for (const answer of answers) {
     let produced = 0

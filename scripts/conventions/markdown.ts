@@ -71,7 +71,7 @@ export function replaceLinks(
   const restore = (text: string): string =>
     text.replaceAll(/\ue000(\d+)\ue000/g, (_, index) => code[Number(index)] ?? '')
   const masked = markdown.replaceAll(
-    /^([ \t]*)(`{3,}|~{3,})[^]*?^\1\2[ \t]*$|(`+)(?!`)[^`]*\3(?!`)|<!--[^]*?-->/gm,
+    /^([ \t]*)(`{3,}|~{3,})[^]*?^\1\2[ \t]*$|(?<!`)(`+)(?!`)[^]*?(?<!`)\3(?!`)|<!--[^]*?-->/gm,
     (span) => `\ue000${code.push(span) - 1}\ue000`,
   )
   const replaced = masked.replaceAll(

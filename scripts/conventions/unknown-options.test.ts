@@ -192,7 +192,7 @@ const rows: Readonly<Record<string, Row>> = {
   ],
   rateLimit: [rateLimit, 'RateLimitOptions'],
   route: [route, 'RouteOptions'],
-  whenStored: [(options) => whenStored({}, options as never), 'WhenStoredOptions'],
+  whenStored: [(options) => whenStored({}, options), 'WhenStoredOptions'],
   promptCacheDoctor: [(options) => promptCacheDoctor([], options), 'PromptCacheDoctorOptions'],
   postgresStore: [
     (options) => postgresStore({ connect() {} } as never, options),

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const root = join(import.meta.dirname, '../..')
 
 /** Packages whose functions make or run the middleware of others, and those that need an engine around a run. */
-const elsewhere = new Set(['core', 'testing', 'ai-sdk', 'durable', 'langchain'])
+const elsewhere = new Set(['core', 'testing', 'ai-sdk', 'langchain', 'durable'])
 
 /** Functions that return middleware, by the reports of the public types. */
 const factories = globSync(join(root, 'packages/*/api/index.md')).flatMap((report) => {

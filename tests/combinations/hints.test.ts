@@ -182,7 +182,7 @@ test.each<[written: string, make: () => unknown, meant: string]>([
   ],
   [
     'sessions(store).at(undefined)',
-    () => any(sessions(memoryStore()).at)(undefined),
+    () => any((id: never) => sessions(memoryStore()).at(id))(undefined),
     '`id` must be a string that is not empty',
   ],
   ['sseHandler(agent)', () => any(sseHandler)(agent()), 'pass `chatService(agent, { principal })`'],

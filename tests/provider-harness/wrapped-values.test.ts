@@ -56,10 +56,8 @@ describe.each(cases)('$kind.name of $provider.name, $mode', ({ provider, kind, m
 
     expect(value).toEqual(kind.value)
     expect(text).toBe(JSON.stringify(kind.value))
-    if (provider.name.startsWith('Google') || provider.name === 'Vertex AI') {
-      expect(schema).toBeUndefined()
-    } else {
-      expect(schema).toMatchObject({ type: 'object', required: ['value'] })
-    }
+    const takesAnyType = provider.name.startsWith('Google') || provider.name === 'Vertex AI'
+    const wrapped = expect.objectContaining({ type: 'object', required: ['value'] }) as object
+    expect(schema).toEqual(takesAnyType ? undefined : wrapped)
   })
 })

@@ -1,19 +1,22 @@
 import type { ChatClient } from '@lamella/core'
 import { LamellaError } from '@lamella/core'
-// Loaded here, so that no test waits until they are transformed.
-import '@ai-sdk/amazon-bedrock'
-import '@ai-sdk/mistral'
-import '@ai-sdk/openai-compatible'
-import '@lamella/ai-sdk'
-import '@lamella/anthropic/fetch'
-import '@lamella/azure-openai/fetch'
-import '@lamella/google'
-import '@lamella/openai/fetch'
 import { chatDialects } from '@lamella/openai'
 import { scriptedClient } from '@lamella/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { clientFor, namedClients } from './client-for.ts'
 import { compatibleServers } from './compatible-servers.ts'
+
+// Loaded here, so that no test waits until they are transformed.
+await Promise.all([
+  import('@ai-sdk/amazon-bedrock'),
+  import('@ai-sdk/mistral'),
+  import('@ai-sdk/openai-compatible'),
+  import('@lamella/ai-sdk'),
+  import('@lamella/anthropic/fetch'),
+  import('@lamella/azure-openai/fetch'),
+  import('@lamella/google'),
+  import('@lamella/openai/fetch'),
+])
 
 const variables = /_API_KEY$|_BASE_URL$|^AZURE_|^GOOGLE_|^LAMELLA_/
 

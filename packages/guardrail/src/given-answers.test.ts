@@ -39,7 +39,7 @@ const direct = tool({
 const stopping = tool({
   name: 'look',
   description: 'Looks.',
-  execute: (_, { run }) => void run.stop('enough', { response: secret }),
+  execute: (_, { run }) => run.stop('enough', { response: secret }),
 })
 const hook = (interceptor: (run: RunContext) => Parameters<typeof interceptLoop>[1]) =>
   agentMiddleware('hook', (context, callNext) => {

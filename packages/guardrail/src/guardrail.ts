@@ -99,8 +99,8 @@ export function guardrail<Level extends 'agent' | 'chat' = 'agent' | 'chat'>(
       if (inputs.length > 0) {
         verdict = checkInput(context, place)
         if (level === 'agent') {
-          gateInput(context.run, async (messages) => {
-            const joined = { run: context.run, instructions: undefined, messages }
+          gateInput(context.run, async (more) => {
+            const joined = { run: context.run, instructions: undefined, messages: more }
             await checkInput(joined, { ...place, replaced: 'replaced' })
             return joined.messages
           })

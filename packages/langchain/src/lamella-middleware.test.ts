@@ -121,7 +121,7 @@ describe.each(['plain', 'streamed'] as const)('an agent of LangChain, %s', (mode
     expect([read, text]).toEqual(Array(2).fill('Write to [EMAIL], or call.'))
     expect(seen()).not.toContain('eve@example.org')
     expect(seen()).toContain('[EMAIL]')
-    if (mode === 'streamed') expect(pieces.length).toBeGreaterThan(3)
+    expect(pieces.length > 3).toBe(mode === 'streamed')
   })
 
   test('a vault shows values to tools and the reader, and none to the model', async () => {

@@ -1,5 +1,4 @@
 import { ToolMessage } from '@langchain/core/messages'
-import type { AIMessage } from '@langchain/core/messages'
 import type {
   AgentMiddleware,
   ChatMiddleware,
@@ -101,8 +100,8 @@ export function lamellaMiddleware(
 
   return createMiddleware({
     name,
-    stateSchema: z.object({ _lamellaRun: z.string().optional() }),
-    beforeAgent: () => ({ _lamellaRun: createSecretId('run') }),
+    stateSchema: z.object({ [runKey]: z.string().optional() }),
+    beforeAgent: () => ({ [runKey]: createSecretId('run') }),
     async wrapModelCall(request, handler) {
       const id = idOf(request.state)
       const runtime = request.runtime as Runtime
@@ -115,7 +114,7 @@ export function lamellaMiddleware(
       try {
         const answer = await handler({ ...request, model: model as never })
         // The run has ended with an answer.
-        if ((answer as AIMessage).tool_calls?.length === 0) runs.delete(id)
+        if (answer.tool_calls?.length === 0) runs.delete(id)
         return answer
       } catch (error) {
         await runs.fail(id, error)
@@ -149,10 +148,13 @@ export function lamellaMiddleware(
     async afterAgent(state: unknown) {
       const id = idOf(state)
       const rest = runs.delete(id)?.end(chatResponse(''))
-      if (rest !== undefined) for await (const _update of rest);
+      if (rest !== undefined) for await (const _ of rest);
     },
-  } as Parameters<typeof createMiddleware>[0]) as LangChainMiddleware
+  })
 }
+
+/** Key in LangChain's state, private by its underscore. */
+const runKey = '_lamellaRun'
 
 interface Runtime {
   readonly context: unknown
@@ -161,7 +163,7 @@ interface Runtime {
 }
 
 function idOf(state: unknown): string {
-  return String((state as { readonly _lamellaRun?: string })._lamellaRun)
+  return String((state as { readonly [runKey]?: string })[runKey])
 }
 
 /** LangChain checks the arguments. */

@@ -88,10 +88,9 @@ export function contentsOf(message: BaseMessage): readonly Content[] {
 }
 
 function contentOf(block: Block): Content {
-  const { type } = block
+  const { type, reasoning = '' } = block
   if (type === 'text') return { type, text: String(block['text']) }
-  if (type === 'reasoning')
-    return { type, text: String(block['reasoning'] ?? ''), providerData: block }
+  if (type === 'reasoning') return { type, text: String(reasoning), providerData: block }
   return { type: 'hosted', name: String(type), data: block }
 }
 

@@ -133,9 +133,8 @@ interface Counted {
 function endOf(message: AIMessage | AIMessageChunk): Pick<ChatResponse, 'usage' | 'finishReason'> {
   const { usage_metadata: usage } = message as unknown as Counted
   const facts: Readonly<Record<string, unknown>> = message.response_metadata
-  const reason = String(
-    facts['finish_reason'] ?? facts['stop_reason'] ?? facts['finishReason'] ?? '',
-  )
+  const reasons = [facts['finish_reason'], facts['stop_reason'], facts['finishReason']]
+  const reason = reasons.find((one) => typeof one === 'string') ?? ''
   const finishReason = finishReasons[reason.toLowerCase()]
   return {
     usage: {

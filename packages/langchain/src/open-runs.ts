@@ -106,7 +106,7 @@ export class OpenRun {
   async fail(error: unknown): Promise<void> {
     this.#answer.reject(error)
     try {
-      for await (const _update of this.#rest());
+      for await (const _ of this.#rest());
     } catch {
       // The caller has the error.
     }

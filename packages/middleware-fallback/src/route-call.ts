@@ -144,8 +144,8 @@ export class RouteCall {
       this.#serve(response)
       return undefined
     } catch (error) {
-      if (isControlFlow(error, context.signal)) throw error
-      const ms = refusedMs(error)
+      const ms = context.result === undefined ? refusedMs(error) : undefined
+      if (ms === undefined && isControlFlow(error, context.signal)) throw error
       const now = this.#clock.now()
       if (ms !== undefined) server.refused(now, ms)
       else if (isOfClass(error, counted)) server.failed(now, asideMs)
@@ -178,6 +178,8 @@ const usualRefusalMs = 1_000
 
 /** Milliseconds until a client that made no request takes calls again; `undefined` for other errors. */
 function refusedMs(error: unknown): number | undefined {
+  // A budget has too little left for this model; another run, or a shorter call, may have enough.
+  if (LamellaError.is(error, 'budget_exhausted')) return 0
   const isOpen = isCircuitOpenError(error)
   if (!isOpen && !LamellaError.is(error, 'rate_limited')) return undefined
   const ms: unknown = isOpen ? error.retry.afterMs : 'retryAfterMs' in error && error.retryAfterMs

@@ -1,5 +1,6 @@
 import { Agent, createSession, LamellaError, ProviderError, withMiddleware } from '@lamella/core'
-import type { ChatClient, ChatMiddleware } from '@lamella/core'
+import type { ChatClient, MiddlewareInput } from '@lamella/core'
+import { budget } from '@lamella/middleware-budget'
 import { rateLimit } from '@lamella/middleware-rate-limit'
 import { models } from '@lamella/models'
 import type { ScriptedAnswer } from '@lamella/testing'
@@ -13,7 +14,7 @@ const clientOf = (model: string, answer: ScriptedAnswer = () => `${model} answer
   scriptedClient(answer, { model, provider: model })
 
 /** An agent of this client whose calls are routed, with what it tells. */
-function routed(options: RouteOptions, inside: readonly ChatMiddleware[] = []) {
+function routed(options: RouteOptions, inside: readonly MiddlewareInput[] = []) {
   const events: RouteEvent[] = []
   const middleware = [route({ ...options, onEvent: (event) => events.push(event) }), ...inside]
   const agent = new Agent({ client: clientOf('own'), middleware })
@@ -87,6 +88,26 @@ describe.each(runModes)('route, %s', (mode) => {
       clients: [{ client: clientOf('a', () => failure('server')) }, { client: clientOf('b') }],
     })
     await expect(runIn(mode, failing.agent, { input: 'Hi' })).rejects.toThrow('failed: server')
+  })
+
+  it('skips one that costs more than a budget further inside has left', async () => {
+    const dear = clientOf('dear')
+    const { agent, events } = routed(
+      { clients: [{ client: dear }, { client: clientOf('cheap') }] },
+      [
+        budget({
+          limits: { costUsd: 0.01 },
+          prices: { dear: { input: 10_000, output: 10_000 }, cheap: { input: 1, output: 1 } },
+        }),
+      ],
+    )
+
+    expect(await runIn(mode, agent, { input: 'Hi' })).toMatchObject({
+      text: 'cheap answers.',
+      status: 'completed',
+    })
+    expect(dear.requests).toHaveLength(0)
+    expect(events.at(-1)?.skipped).toEqual({ 'dear/dear': 'refused' })
   })
 
   it('in shadow mode only tells what it would choose', async () => {

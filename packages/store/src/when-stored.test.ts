@@ -39,7 +39,7 @@ describe('waiting for a value in a store', () => {
 
   it('ends with its signal', async () => {
     const ending = new AbortController()
-    const read = async () => void ending.abort(new Error('enough'))
+    const read = async () => ending.abort(new Error('enough'))
 
     const found = whenStored(memoryStore(), { channel: 'c', read, signal: ending.signal })
 

@@ -83,7 +83,7 @@ export function functionMiddleware<Data = unknown>(
 }
 
 /** @throws TypeError that names the argument */
-function define<Level, Function>(
+function define<Level extends string, Function>(
   level: Level,
   name: string,
   process: Function,

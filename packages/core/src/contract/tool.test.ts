@@ -11,9 +11,14 @@ const options = { name: 'get_weather', description: 'The weather in a city.' }
 function vendorSchema(
   input?: (options: { readonly target: string }) => Record<string, unknown>,
 ): Schema {
-  const jsonSchema = input && { input, output: input }
+  const described = input && { input, output: input }
   return {
-    '~standard': { version: 1, vendor: 'acme', validate: (value) => ({ value }), jsonSchema },
+    '~standard': {
+      version: 1,
+      vendor: 'acme',
+      validate: (value) => ({ value }),
+      jsonSchema: described,
+    },
   }
 }
 

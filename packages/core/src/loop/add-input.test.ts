@@ -115,8 +115,13 @@ describe.each(runModes)('input that joins a run, %s', (mode) => {
 
   it('is in the checkpoint of its step', async () => {
     const checkpoints: Checkpoint[] = []
-    const { agent, read } = make(twice)
-    await runIn(mode, agent, { onCheckpoint: (checkpoint) => void checkpoints.push(checkpoint) })
+    const dies = agentMiddleware('dies', async (_, callNext) => {
+      await callNext()
+      throw new Error('crash')
+    })
+    const { agent, read } = make(twice, { middleware: dies })
+    const onCheckpoint = (checkpoint: Checkpoint): void => void checkpoints.push(checkpoint)
+    await expect(runIn(mode, agent, { onCheckpoint })).rejects.toThrow('crash')
     const step = checkpoints.findLast(({ journal }) => !journal.some(({ kind }) => kind === 'end'))!
     const again = new Agent({ client: scriptedClient(['Again.']), tools: [echo] })
 

@@ -189,7 +189,12 @@ describe.each(runModes)('a call that a middleware answers, %s', (mode) => {
       kept = checkpoint
       if (isLast(answered)) throw new Error('crash')
     }
-    const dying = new Agent({ client: scriptedClient([calls]), ...options })
+    const dies = agentMiddleware('dies', async (_, callNext) => {
+      await callNext()
+      throw new Error('crash')
+    })
+    const middleware = [dies, options.middleware]
+    const dying = new Agent({ client: scriptedClient([calls]), ...options, middleware })
     await runIn(mode, dying, { onCheckpoint }).catch(() => {})
     const before = [...answered]
     const again = new Agent({ client: scriptedClient(['Done.']), ...options })

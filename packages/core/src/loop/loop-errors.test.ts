@@ -450,10 +450,10 @@ describe.each(modes)('the end of another run inside a tool, $name', ({ stream })
       'tool_failed',
       'Error: Function failed. A run that it started ended as terminated.',
     ],
-  ])('%s: the call has a result, and the run continues', async (_, sub, code, read) => {
+  ])('%s: the call has a result, and the run continues', async (_, asking, code, read) => {
     const client = scriptedClient([callFunction('sub', { task: 'Ask.' }, 'c1'), 'No answer.'])
 
-    const { response } = await play(new Agent({ client, tools: [sub] }), 'Go', { stream })
+    const { response } = await play(new Agent({ client, tools: [asking] }), 'Go', { stream })
 
     const [result] = resultsOf(response.messages)
     expect([result?.error?.code, textOf(result!.contents)]).toEqual([code, read])

@@ -9,7 +9,7 @@ import { WorkflowScope } from './workflow-scope.ts'
  * Runs an agent in a workflow of a durable engine, so that the run continues after a crash: call it in the
  * workflow's function, with the same input in every pass. Model calls and tool calls are steps, see `durable`. Ids
  * and times outside of steps are equal in every pass. If the run pauses and the engine has `wait`, it waits there
- * and continues.
+ * and continues. The workflow's id takes the place of an `idempotencyKey`.
  * @throws LamellaError `workflow_changed` if the stored steps are not those of this agent
  * @example
  * ```ts
@@ -31,15 +31,18 @@ export async function runDurably<Data, Value>(
   agent: Agent<Data, Value>,
   input: MessageInput,
   engine: DurableOptions,
-  options: RunOptions<Data> = {},
+  options: Omit<RunOptions<Data>, 'idempotencyKey'> = {},
 ): Promise<AgentResponse<Value>> {
   const { step, within, clock, random } = await WorkflowScope.begin(engine)
   const middleware = withDurable(agent.middleware, durableIn({ ...engine, step }, within))
+  // An agent has its options as properties.
+  // oxlint-disable-next-line typescript/no-misused-spread
   const inWorkflow = new Agent<Data>({ ...agent, middleware, clock, random })
   const { id, wait } = engine
-  const given: RunOptions<Data> = { runId: id, idempotencyKey: id, ...options }
+  const given: RunOptions<Data> = { runId: id, ...options }
   let response: AgentResponse = await inWorkflow.run(input, given)
-  while (wait !== undefined && response.status === 'paused' && response.pending.length > 0) {
+  while (response.status === 'paused' && response.pending.length > 0) {
+    if (wait === undefined) break
     const answers = await wait(response.pending)
     const { answers: _answers, ...rest } = given
     response = await inWorkflow.resume(response.checkpoint!, answers, rest)

@@ -234,7 +234,8 @@ describe('durable', () => {
     await workflow.pass((engine) => agent(engine).run('Go.'))
     await workflow.pass((engine) => agent(engine).run('Go.'))
 
-    expect(usages).toEqual(Array(2).fill({ inputTokens: 7, totalTokens: 7 }))
+    const usage = { inputTokens: 7, totalTokens: 7 }
+    expect(usages).toEqual([usage, usage])
   })
 
   test('a restored call counts for a budget', async () => {

@@ -3,7 +3,6 @@ import type {
   ChatResponse,
   FunctionInvocationContext,
   FunctionResult,
-  ProviderErrorKind,
 } from '@lamella/core'
 import { isProviderError, isToolError, LamellaError, ProviderError, ToolError } from '@lamella/core'
 import type { FinishedModelCall } from '@lamella/core/authoring'
@@ -111,7 +110,7 @@ function storedError(error: unknown): StoredError {
 
 function errorFrom({ name, message, code, reason, provider }: StoredError): Error {
   if (provider !== undefined) {
-    return new ProviderError(message, { ...provider, kind: provider.kind as ProviderErrorKind })
+    return new ProviderError(message, { ...provider, kind: provider.kind })
   }
   if (reason !== undefined) return new ToolError(message, { reason })
   if (code !== undefined) return new LamellaError(message, { code })

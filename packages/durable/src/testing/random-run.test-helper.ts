@@ -29,7 +29,7 @@ type Plan = readonly (readonly PlannedCall[])[]
 const kinds = ['pay', 'look', 'refund', 'broken', 'ask', 'helper'] as const
 
 /** The run of a seed: tool calls of its rounds. */
-export function planOf(seed: number): Plan {
+function planOf(seed: number): Plan {
   const random = testRandom(seed)
   const below = (count: number): number => Math.floor(random() * count)
   return Array.from({ length: 1 + below(3) }, (_, round) =>

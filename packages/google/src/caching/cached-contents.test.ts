@@ -97,9 +97,12 @@ describe('a cached content that the client makes', () => {
     await ask([user('Who?')], { ttlMs: hourMs }, { tools: [] })
 
     expect(bodies().map(({ cachedContent }) => cachedContent)).toEqual([
-      ...[undefined, 'cachedContents/1'],
-      ...[undefined, 'cachedContents/3'],
-      ...[undefined, 'cachedContents/5'],
+      undefined,
+      'cachedContents/1',
+      undefined,
+      'cachedContents/3',
+      undefined,
+      'cachedContents/5',
     ])
   })
 

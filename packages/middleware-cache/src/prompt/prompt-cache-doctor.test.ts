@@ -34,7 +34,7 @@ async function diagnose(
   middleware: MiddlewareInput,
   {
     cached = 800,
-    mode = 'plain' as 'plain' | 'streamed',
+    mode = 'plain',
     ...options
   }: PromptCacheDoctorOptions & {
     cached?: number

@@ -105,13 +105,13 @@ export function promptCacheDoctor(
   return flat.map((middleware) => {
     if (middleware.level !== 'chat') return middleware
     const stage = next++
-    const { process } = middleware as AnyMiddleware
+    const watchedOne = middleware as AnyMiddleware
     const watched: AnyMiddleware['process'] = (context, callNext) => {
       if (stage === 0)
         current.set(context.metadata, { stages: [], at: 0, inputTokens: 0, isCached: false })
       const call = current.get(context.metadata)!
       if (stage === 0) call.stages[0] = requestItems(context)
-      return process.call(middleware, context, () => {
+      return watchedOne.process(context, () => {
         call.stages[stage + 1] = requestItems(context)
         // The same promise: core handles one that a middleware does not await.
         const inside = callNext()

@@ -56,6 +56,15 @@ function changed(
     })
 }
 
+function refusalOf(text: string): string {
+  try {
+    replayOf(text)
+    return 'none'
+  } catch (error) {
+    return String(error)
+  }
+}
+
 it('reads a recording that somebody changed, or says that it has no run', () => {
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
@@ -69,11 +78,7 @@ it('reads a recording that somebody changed, or says that it has no run', () => 
       expect(textOf(text)).toMatch(/\n$/)
       expect(pictureOf(text)).toContain('<html')
       whereTheyPart(text, recording)
-      try {
-        replayOf(text)
-      } catch (error) {
-        expect(String(error)).toMatch(/^TypeError: replayOf: /)
-      }
+      expect(refusalOf(text)).toMatch(/^(?:none|TypeError: replayOf: .*)$/s)
     }),
     { numRuns: runs(1_000) },
   )

@@ -129,7 +129,7 @@ function middlewareRows(call: CallPicture): OnionRow[] {
       {
         ...rowOf(call, 'middleware', name),
         place,
-        marks: middlewareMarks(call, place, passes),
+        marks: [...middlewareMarks(call, place, passes), ...toldMarks(call, name)],
         bars,
         totalMs: lengthOf(passes, call.run),
         ownMs: own.reduce((sum, { from, to }) => sum + to - from, 0),
@@ -172,6 +172,17 @@ function middlewareMarks(call: CallPicture, place: number, passes: readonly Pass
   if (isIts)
     marks.push({ kind: exit === 'failed' ? 'failed' : 'ended', text: endText(exit, error) })
   return marks
+}
+
+/** Marks of events about a middleware that no other line shows. */
+function toldMarks({ events }: CallPicture, name: string): Mark[] {
+  return events.flatMap(({ type, facts = {} }): Mark[] => {
+    const { middleware, client, because, lostTokens } = facts
+    if (middleware !== name) return []
+    if (type === 'route') return [{ kind: 'changed', text: `chose ${client} (${because})` }]
+    if (type !== 'prompt_cache') return []
+    return [{ kind: 'changed', text: `lost ${lostTokens} cached tokens` }]
+  })
 }
 
 function changesAnswer(call: CallPicture, place: number, pass: PassPicture): boolean {

@@ -164,10 +164,8 @@ describe('the guardrail contract', () => {
     [
       'judges only what a model says',
       () => {
-        const { processAnswer: _, ...model } = outputGuardrail((text) =>
-          text.includes(word) ? trip('chat', 'output') : text,
-        )
-        return model
+        const all = outputGuardrail((text) => (text.includes(word) ? trip('chat', 'output') : text))
+        return chatMiddleware('model only', (context, callNext) => all.process(context, callNext))
       },
       'block',
       'output: blocks violation 2 as the answer of a tool',

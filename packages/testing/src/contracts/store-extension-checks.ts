@@ -314,12 +314,13 @@ function signalChecks(check: StoreCheck): readonly ContractCheck[] {
   return [
     check(
       'carries notes to all who listen on a channel, until they stop',
-      async ({ signals }, { again }) => {
-        const other = again === undefined ? signals! : (await again()).signals!
+      async (store, { again }) => {
+        const own = store.signals!
+        const other = again === undefined ? own : (await again()).signals!
         const heard: string[] = []
         const waiting: (() => void)[] = []
         const listen = (name: string, channel: string) =>
-          signals!.listen(channel, (note) => {
+          own.listen(channel, (note) => {
             heard.push(`${name} ${note}`)
             waiting.splice(0).forEach((wake) => wake())
           })

@@ -68,7 +68,7 @@ function turnMiddleware(hooks: LifecycleHooks): AgentMiddleware & Partial<AsyncD
         collecting(
           run,
           async () => {
-            await beforeTurn?.(context)
+            if (!context.resumed) await beforeTurn?.(context)
             interceptRounds(hooks, context)
             await callNext()
           },

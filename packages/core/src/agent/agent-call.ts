@@ -1,7 +1,7 @@
 import { none } from '../base/none.ts'
 import type { Clock } from '../base/timers.ts'
 import type { AgentContext, AgentInfo, MiddlewareInput } from '../contract/agent.ts'
-import type { ResponseFormat } from '../contract/chat-options.ts'
+import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
 import type {
   AgentResponse,
@@ -66,6 +66,12 @@ export interface Pipelines {
   readonly callFunction: CallTool
 }
 
+/** Inputs of the loop that agent middleware has changed. */
+interface LoopEdits {
+  readonly instructions?: string | undefined
+  readonly options?: ChatOptions | undefined
+}
+
 /** One run, as the middlewares around it share it. */
 export class AgentCall extends ContentCall<AgentResponse> {
   readonly plan: RunPlan
@@ -80,8 +86,8 @@ export class AgentCall extends ContentCall<AgentResponse> {
   /** The pause that the loop has ended with. Nothing runs inside before it is answered. */
   paused: AgentResponse | undefined
 
-  /** The tools that the first middleware was given. */
-  givenTools: readonly ToolDefinition[] = []
+  /** Inputs that the first middleware was given. */
+  given: Pick<AgentContext, 'instructions' | 'options' | 'tools'> = notGiven
   /**
    * Tools that edits of the contexts have added and removed, reverted before the inner middlewares
    * run again.
@@ -119,7 +125,7 @@ export class AgentCall extends ContentCall<AgentResponse> {
       live.add(...this.#edited.removed)
       this.#edited = undefined
     }
-    const given = this.givenTools
+    const given = this.given.tools
     // Options that were replaced without a word about tools leave them alone.
     const offered = options.tools ?? given
     if (tools === given && offered === given) return
@@ -235,6 +241,8 @@ export class AgentCall extends ContentCall<AgentResponse> {
   }
 }
 
+const notGiven = { instructions: undefined, options: {}, tools: none }
+
 /** Tells a consumer to discard the whole run so far. */
 export const runRestart: AgentResponseUpdate = Object.freeze({
   contents: [],
@@ -253,6 +261,28 @@ export class AgentView extends ContentView<AgentResponse, AgentCall> implements 
 
   get agent(): AgentInfo {
     return this.call.plan.agent
+  }
+
+  get resumed(): boolean {
+    return this.call.run.journal.begun !== undefined
+  }
+
+  /** Instructions and options, if middleware has changed them. */
+  get changed(): LoopEdits {
+    const { instructions, options, call } = this
+    const { given } = call
+    const { tools: _tools, responseFormat: _format, ...recorded } = options
+    return {
+      ...(instructions !== given.instructions && { instructions }),
+      ...(options !== given.options && { options: recorded }),
+    }
+  }
+
+  /** Takes over what middleware had changed. */
+  repeat({ instructions = this.instructions, options }: LoopEdits): void {
+    const { tools, responseFormat } = this.options
+    this.instructions = instructions
+    if (options !== undefined) this.options = { ...options, tools, responseFormat }
   }
 
   get result(): AgentResponse | undefined {

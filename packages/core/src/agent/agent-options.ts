@@ -88,7 +88,7 @@ export interface AgentClock {
   /** Returns the time in milliseconds since 1970. */
   now(): number
   /** Waits for `ms` milliseconds; rejects with the signal's reason as soon as it aborts. */
-  sleep?(ms: number, signal?: AbortSignal): Promise<void>
+  sleep?(ms: number, signal?: AbortSignal, isLimit?: boolean): Promise<void>
 }
 
 /** Options of `agent.run` and `agent.resume`. */
@@ -124,6 +124,12 @@ export interface RunOptions<Data = unknown> {
   readonly idempotencyKey?: string | undefined
   /** Tools of this run, in addition to the agent's. @default [] */
   readonly tools?: readonly ToolDefinition[] | undefined
+  /**
+   * Finds a tool that a resumed run had added before its pause, unless the agent or `tools` has it. A run that misses
+   * one rejects with `unknown_tool`, and its requests stay open.
+   * @default none
+   */
+  readonly findTool?: ((name: string) => ToolDefinition | undefined) | undefined
   /** Middlewares of this run, inside the agent's. @default [] */
   readonly middleware?: MiddlewareInput | undefined
   /** Instructions of this run, appended to the agent's. @default none */
@@ -218,6 +224,7 @@ const ofRun: Names<RunOptions> = {
   answers: 1,
   idempotencyKey: 1,
   tools: 1,
+  findTool: 1,
   middleware: 1,
   instructions: 1,
   options: 1,

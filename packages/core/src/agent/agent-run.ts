@@ -211,7 +211,6 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
     }
     const chatOptions = mergeChatOptions(agent.options, options.options)
     const tools = run.useTools(toolsOf(of, chatOptions)).visible
-    call.givenTools = tools
     call.responseFormat = chatOptions.responseFormat
     const inputs = {
       messages: run.input,
@@ -220,6 +219,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       options: Object.freeze({ ...chatOptions, ...(tools.length > 0 && { tools }) }),
       tools,
     }
+    call.given = inputs
     const view = new AgentView(call, 0, inputs, undefined)
     let response = await run.unlessAborted(of.pipelines.runMiddlewares(view), undefined, 0)
     run.throwIfAborted()
@@ -278,11 +278,15 @@ function prepareRun(view: AgentView): void {
   const { agent, checkpoint, options: runOptions } = plan
   const { journal } = run
   const { state } = journal
+  const isFirst = !journal.entered
   call.applyTools(view)
-  if (state?.tools !== undefined) run.tools.restore(state.tools)
+  if (state?.tools !== undefined && isFirst) run.tools.restore(state.tools, runOptions.findTool)
   const history = session?.messages ?? none
   call.history = history
-  run.progress.enterLoop(() => [...history, ...view.messages])
+  run.progress.enterLoop(() => ({ messages: [...history, ...view.messages], ...view.changed }))
+  // What was changed before a pause holds. Between two runs of the inside, it may change again.
+  const { begun } = journal
+  if (begun !== undefined) view.repeat(isFirst ? begun : { ...begun, ...view.changed })
   if (checkpoint === undefined && runOptions.answers !== undefined)
     recordAnswers(run, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat ?? call.responseFormat

@@ -154,6 +154,7 @@ function tell(call: AgentCall, session: Session, response: AgentResponse): void 
   call.history = session.messages
   const { journal } = run
   journal.record({ kind: 'begin', messages: [...session.messages, ...run.input] })
+  run.messages.repeatEdits()
   journal.record({ kind: 'messages', messages: response.messages })
 }
 

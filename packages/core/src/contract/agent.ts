@@ -44,6 +44,11 @@ export interface AgentContext<Data = unknown> {
   signal: AbortSignal
   /** True if the caller requested a stream. */
   readonly stream: boolean
+  /**
+   * True if the run continues after its loop had begun. Edits before `callNext()` are recorded then: those of the
+   * conversation, the tools, `instructions` and `options` hold, and are not made again.
+   */
+  readonly resumed: boolean
   /** True once content of this run has reached the caller. */
   readonly released: boolean
   /** The input of this run; history is not in it. */

@@ -7,6 +7,7 @@ import type { ApprovalRequestContent, FunctionCallContent } from '../messages/co
 import type { FunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
+import type { ChatOptions } from './chat-options.ts'
 import type { RunEvent } from './events.ts'
 import type { Block } from './termination.ts'
 
@@ -117,6 +118,8 @@ export interface RunToolsSnapshot {
   readonly withheld: readonly (readonly [name: string, how: 'hidden' | 'deferred'])[]
   /** Overrides of `returnDirect`, by tool name. */
   readonly returnDirect: readonly (readonly [name: string, value: boolean])[]
+  /** Tools that the run has added to those that it began with, or removed from them. */
+  readonly edited?: readonly (readonly [name: string, how: 'added' | 'removed'])[] | undefined
 }
 
 /** Decision about a pending call. */
@@ -145,12 +148,21 @@ export interface Stop {
 /** Finished step of a run. */
 export type JournalStep =
   | {
+      /** The loop began. */
+      readonly kind: 'begin'
+      /** The conversation that it began with. */
+      readonly messages: readonly Message[]
+      /** Instructions, if agent middleware has changed them. */
+      readonly instructions?: string | undefined
+      /** Model options, if agent middleware has changed them: those that are JSON. */
+      readonly options?: ChatOptions | undefined
+    }
+  | {
       /**
-       * `begin`: the conversation that the loop began with. `response`: a model's response, after its
-       * middlewares. `messages`: others that joined the conversation. `rewrite`: the conversation after a
-       * rewrite.
+       * `response`: a model's response, after its middlewares. `messages`: others that joined the
+       * conversation. `rewrite`: the conversation after a rewrite.
        */
-      readonly kind: 'begin' | 'response' | 'messages' | 'rewrite'
+      readonly kind: 'response' | 'messages' | 'rewrite'
       /** The messages. */
       readonly messages: readonly Message[]
     }

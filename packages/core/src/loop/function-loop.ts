@@ -5,7 +5,7 @@ import { isRequired } from '../contract/chat-options.ts'
 import type { ChatClient } from '../contract/chat.ts'
 import { endingOf, isPause } from '../contract/control-flow.ts'
 import type { LoopConfiguration } from '../contract/limits.ts'
-import type { AgentResponse, PendingRequest, RunEnding } from '../contract/outcome.ts'
+import type { AgentResponse, Decision, PendingRequest, RunEnding } from '../contract/outcome.ts'
 import { isTermination } from '../contract/termination.ts'
 import {
   callAddress,
@@ -29,6 +29,7 @@ import { passAnswer } from '../pipeline/model-call.ts'
 import { superseded } from '../pipeline/compose.ts'
 import type { CallTool } from '../pipeline/function-call.ts'
 import type { BatchOutcome, IterationEdits, LoopLevels } from '../run/loop-levels.ts'
+import { missingTool } from '../run/live-tools.ts'
 import type { Run } from '../run/run.ts'
 import type { Batch } from './tool-batch.ts'
 import { runBatch } from './tool-batch.ts'
@@ -96,8 +97,23 @@ class FunctionLoop {
 
   /** Groups with calls that a pause or a crash left open. */
   openGroups(): readonly string[] {
-    const { calledGroups, messages } = this.#run.journal
-    return calledGroups.filter((id) => callGroup(messages.all, id)?.open.length)
+    const { answers, calledGroups, messages } = this.#run.journal
+    return calledGroups.filter((id) => {
+      const open = callGroup(messages.all, id)?.open ?? none
+      for (const call of open) {
+        const answer = answers.get(callAddress(messages.all, call)) as Decision | undefined
+        if (answer !== undefined) this.#checkTool(call.name, answer)
+      }
+      return open.length > 0
+    })
+  }
+
+  /** @throws LamellaError `unknown_tool` if a call that was approved cannot run: its request stays open */
+  #checkTool(name: string, answer: Decision): void {
+    const isApproved = 'approved' in answer && answer.approved
+    const { onUnknownTool } = this.#input.config
+    if (isApproved && onUnknownTool === undefined && this.#run.tools.get(name) === undefined)
+      missingTool(name)
   }
 
   /** Resumes open calls with the answers to their requests. */

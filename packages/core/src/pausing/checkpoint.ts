@@ -30,7 +30,7 @@ export function takeCheckpoint(run: Run, pending?: readonly PendingRequest[]): P
     sessionId: session?.id,
     paused: pending !== undefined,
     pending: pending ?? known.filter(({ address }) => !answers.has(address)),
-    moreIterations: run.moreIterations || undefined,
+    moreIterations: run.messages.begun && run.moreIterations > 0 ? run.moreIterations : undefined,
     usage,
     attempts,
     cells: run.stateSnapshot(),

@@ -14,6 +14,7 @@ import {
   tool,
 } from '../index.ts'
 import { playOn, resultsOf } from '../loop/loop-invariant.test-helper.ts'
+import { resumeIn } from './resume-in.test-helper.ts'
 
 class Crash extends Error {}
 
@@ -396,15 +397,4 @@ function askingMiddleware({ client, tools }: Agent): Agent {
 /** Number of tools that have returned. */
 function returned({ journal }: Checkpoint): number {
   return journal.filter(({ kind }) => kind === 'tool').length
-}
-
-function resumeIn(
-  mode: 'plain' | 'streamed',
-  agent: Agent,
-  checkpoint: Checkpoint,
-  answers: Record<string, unknown> = {},
-  options = {},
-) {
-  if (mode === 'plain') return agent.resume(checkpoint, answers, options)
-  return agent.resume(checkpoint, answers, { ...options, stream: true }).finalResponse()
 }

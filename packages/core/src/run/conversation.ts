@@ -37,13 +37,16 @@ export class RunConversation implements RunMessages {
   onEdit: (() => void) | undefined
   readonly #onRewrite: (messages: readonly Message[]) => void
   readonly #isAnswered: (address: string) => boolean
+  readonly #mayEdit: () => boolean
 
   constructor(
     onRewrite: (messages: readonly Message[]) => void,
     isAnswered: (address: string) => boolean,
+    mayEdit: () => boolean,
   ) {
     this.#onRewrite = onRewrite
     this.#isAnswered = isAnswered
+    this.#mayEdit = mayEdit
   }
 
   get all(): readonly Message[] {
@@ -103,6 +106,10 @@ export class RunConversation implements RunMessages {
     this.#unread = new Set(unread)
     this.#current = new Set([...unread, ...turn])
     this.#reset()
+  }
+
+  /** The loop begins, with the rewrites made before. */
+  repeatEdits(): void {
     for (const { rewriter } of this.#lasting ?? []) this.#rewrite(rewriter)
   }
 
@@ -194,6 +201,8 @@ export class RunConversation implements RunMessages {
   /** @throws MiddlewareContractError if it cannot count any more */
   rewrite(rewriter: Rewriter): void {
     this.onEdit?.()
+    // The journal has what was rewritten before the loop began.
+    if (!this.#mayEdit()) return
     ;(this.#lasting ??= []).push({ depth: this.depth, rewriter })
     if (this.begun) this.#rewrite(rewriter)
   }

@@ -24,6 +24,7 @@ export class Journal {
   readonly messages: RunConversation = new RunConversation(
     (messages) => this.record({ kind: 'rewrite', messages }),
     (address) => this.answers.has(address),
+    () => this.entered || this.begun === undefined,
   )
   loop: LoopState = notBegun
   /** Answers to requests, by their position in the run. */
@@ -40,6 +41,8 @@ export class Journal {
   acted = false
   /** True once the run has accepted an answer. */
   answered = false
+  /** How the loop had begun before the pause. What was edited before that is recorded. */
+  begun: Step<'begin'> | undefined
   #steps: JournalStep[] = []
   /** Calls whose tools this run has begun, and which of these are read-only. */
   #begun: Map<string, boolean> | undefined
@@ -60,6 +63,7 @@ export class Journal {
     this.before = steps
     this.#replay(steps)
     this.acted = this.answered = false
+    this.begun = steps.find((step) => step.kind === 'begin')
   }
 
   /** The tool of a call begins, which must not happen twice unless it is `readOnly`. */
@@ -192,18 +196,19 @@ export class Journal {
   }
 
   /**
-   * Begins the loop with `messages`, if it has not begun before a pause. An agent middleware may enter it
+   * Begins the loop, if it has not begun before a pause. An agent middleware may enter it
    * again: then the journal continues from where it was the first time, with the calls that were open then
    * and have been executed since.
    */
-  enter(messages: () => readonly Message[]): void {
+  enter(begin: () => Omit<Step<'begin'>, 'kind'>): void {
     const effects = this.effects
     const later = this.#entered === undefined ? none : this.#steps.slice(this.#entered)
     if (this.#entered === undefined) this.#entered = this.#steps.length
     else this.#replay(this.#steps.slice(0, this.#entered))
     if (!this.#steps.some(({ kind }) => kind === 'begin')) {
-      this.record({ kind: 'begin', messages: messages() })
+      this.record({ kind: 'begin', ...begin() })
     }
+    this.messages.repeatEdits()
     if (later.length === 0) return
     // What was done is part of the conversation, also where the loop begins again.
     const rounds = visibleHistory(effects)

@@ -14,6 +14,7 @@ export class LiveTools implements RunTools {
   #offered: readonly ToolDefinition[] = []
   #withheld: Map<string, 'hidden' | 'deferred'> | undefined
   #returnDirect: Map<string, boolean> | undefined
+  #edited: Map<string, 'added' | 'removed'> | undefined
   /** Called before each edit. */
   onEdit: ((what: string) => void) | undefined
 
@@ -87,8 +88,11 @@ export class LiveTools implements RunTools {
 
   add(...tools: readonly ToolDefinition[]): void {
     this.onEdit?.('add')
-    const all = distinct([...this.#executable, ...tools])
-    if (all.length > this.#executable.length) this.#executable = all
+    const before = this.#executable
+    const all = distinct([...before, ...tools])
+    if (all.length === before.length) return
+    this.#executable = all
+    for (const { name } of all.slice(before.length)) this.#note(name, 'added')
   }
 
   remove(...tools: readonly (string | ToolDefinition)[]): void {
@@ -98,8 +102,16 @@ export class LiveTools implements RunTools {
     )
     if (gone.length === 0) return
     this.#executable = Object.freeze(this.#executable.filter((tool) => !gone.includes(tool)))
-    for (const { name } of gone) this.#returnDirect?.delete(name)
+    for (const { name } of gone) {
+      this.#returnDirect?.delete(name)
+      this.#note(name, 'removed')
+    }
     this.#withhold(gone.map(nameOf))
+  }
+
+  #note(name: string, how: 'added' | 'removed'): void {
+    const edited = (this.#edited ??= new Map())
+    if (!edited.delete(name)) edited.set(name, how)
   }
 
   /** Also holds for a tool of that name that is added later. */
@@ -137,14 +149,24 @@ export class LiveTools implements RunTools {
       visible: this.visible.map(nameOf),
       withheld: [...(this.#withheld ?? [])],
       returnDirect: [...(this.#returnDirect ?? [])],
+      edited: [...(this.#edited ?? [])],
     }
   }
 
   /**
-   * Takes a snapshot over. The tools themselves are not in it; those that are missing are ignored,
-   * and what it does not show stays withheld.
+   * Takes a snapshot over. The tools themselves are not in it: `find` has those that the run had added. Others
+   * that are missing are ignored, and what it does not show stays withheld.
+   * @throws LamellaError `unknown_tool` if one that was added is not found
    */
-  restore({ visible, withheld, returnDirect }: RunToolsSnapshot): void {
+  restore(
+    { visible, withheld, returnDirect, edited = [] }: RunToolsSnapshot,
+    find: (name: string) => ToolDefinition | undefined = () => undefined,
+  ): void {
+    for (const [name, how] of edited) {
+      if (how === 'removed') this.remove(name)
+      else this.add(this.get(name) ?? find(name) ?? missingTool(name))
+    }
+    this.#edited = new Map(edited)
     this.#visible = Object.freeze(visible.flatMap((name) => this.get(name) ?? []))
     this.show(...visible)
     this.#withheld = new Map([...this.#withheld!, ...withheld])
@@ -158,6 +180,12 @@ export class LiveTools implements RunTools {
       else this.#withheld.set(name, how)
     }
   }
+}
+
+/** @throws LamellaError `unknown_tool` always */
+export function missingTool(name: string): never {
+  const problem = `the run needs its tool "${name}" to continue; pass it as \`tools\` or through \`findTool\``
+  throw new LamellaError(problem, { code: 'unknown_tool' })
 }
 
 /** Lists that were found to be without repetition, as they were then. */

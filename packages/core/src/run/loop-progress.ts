@@ -69,12 +69,12 @@ export class LoopProgress {
     this.iteration = iteration
   }
 
-  /** The loop begins with `messages`, or again. Edits of what it works with count from here on. */
-  enterLoop(messages: () => readonly Message[]): void {
+  /** The loop begins, or again. Edits of what it works with count from here on. */
+  enterLoop(begin: Parameters<Journal['enter']>[0]): void {
     const journal = this.#journal
     this.phase = 'looping'
     this.lateEdit = undefined
-    journal.enter(messages)
+    journal.enter(begin)
     this.iteration = Math.max(0, journal.loop.iteration - 1)
   }
 

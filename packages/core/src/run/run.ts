@@ -311,8 +311,9 @@ export class Run implements RunContext {
   }
 
   allowIterations(count: number): void {
-    this.progress.noteEdit('run.allowIterations()')
-    this.moreIterations += count
+    const { journal, progress } = this
+    progress.noteEdit('run.allowIterations()')
+    if (journal.begun === undefined || journal.entered) this.moreIterations += count
   }
 
   abort(reason: unknown): void {

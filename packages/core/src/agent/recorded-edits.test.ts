@@ -1,0 +1,168 @@
+import { lifecycle } from '@lamella/lifecycle'
+import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
+import { describe, expect, it } from 'vitest'
+import type { AgentContext, Checkpoint, MiddlewareInput, RunOptions } from '../index.ts'
+import { Agent, agentMiddleware, createSession, message, messageText, tool } from '../index.ts'
+import { resumeIn } from '../pausing/resume-in.test-helper.ts'
+
+const note = { ...message('user', 'Likes tea'), id: 'note' }
+const drop = tool({ name: 'drop', description: '', execute: () => 'dropped' })
+
+/** Edits of each kind, each of which would show if it were made twice, or forgotten. */
+function editAll(context: AgentContext): void {
+  context.run.messages.rewrite((messages) => [note, ...messages])
+  context.instructions = `${context.instructions} Kindly.`
+  context.options = { ...context.options, temperature: (context.options.temperature ?? 0) + 1 }
+  context.tools = context.tools.filter(({ name }) => name !== 'drop')
+  context.run.allowIterations(1)
+}
+
+const ways: readonly [string, (seen: boolean[]) => MiddlewareInput][] = [
+  ['beforeTurn', () => lifecycle({ name: 'edit', beforeTurn: editAll })],
+  [
+    'an agent middleware',
+    (seen) =>
+      agentMiddleware('edit', async (context, callNext) => {
+        seen.push(context.resumed)
+        editAll(context)
+        await callNext()
+      }),
+  ],
+]
+
+describe.each(runModes)('what is edited before a run, %s', (mode) => {
+  const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+  const work = tool({ name: 'work', description: '', execute: () => 'done' })
+  const call = callFunction('work', {}, 'c')
+
+  it.each(ways)('by %s is recorded: after a pause it holds, and is made once', async (_, make) => {
+    const seen: boolean[] = []
+    const client = scriptedClient([callFunction('pay', {}, 'c'), call, call, 'Done.'])
+    const agent = new Agent({
+      client,
+      instructions: 'Answer.',
+      tools: [pay, work, drop],
+      middleware: make(seen),
+      functionInvocation: { maxIterations: 2 },
+    })
+    const session = createSession()
+
+    const { checkpoint, pending } = await runIn(mode, agent, { session })
+    const answers = { [pending[0]!.id]: true }
+    const last = await resumeIn(mode, agent, checkpoint!, answers, { session })
+
+    expect(last.status).toBe('max_iterations')
+    expect(client.requests).toHaveLength(4)
+    for (const { messages, options, instructions } of client.requests.slice(0, 3)) {
+      expect(messages.filter(({ id }) => id === 'note')).toHaveLength(1)
+      expect([instructions, options.temperature]).toEqual(['Answer. Kindly.', 1])
+      expect(options.tools?.map(({ name }) => name)).toEqual(['pay', 'work'])
+    }
+    expect(session.messages.filter(({ id }) => id === 'note')).toHaveLength(1)
+    if (seen.length > 0) expect(seen).toEqual([false, true])
+  })
+
+  it('is recorded with the first step, too', async () => {
+    let turns = 0
+    const beforeTurn = (context: AgentContext): void => {
+      turns++
+      editAll(context)
+    }
+    const client = scriptedClient([call, new TypeError('down'), 'Done.'])
+    const middleware = lifecycle({ name: 'edit', beforeTurn })
+    const agent = new Agent({ client, tools: [work], middleware })
+    const kept: Checkpoint[] = []
+
+    const onCheckpoint = (checkpoint: Checkpoint): void => void kept.push(checkpoint)
+    await expect(runIn(mode, agent, { onCheckpoint })).rejects.toThrow('down')
+    await resumeIn(mode, agent, kept.at(-1)!)
+
+    const { messages, options } = client.requests[2]!
+    expect(messages.filter(({ id }) => id === 'note')).toHaveLength(1)
+    expect([turns, options.temperature]).toEqual([1, 1])
+  })
+
+  it('stays where a middleware of a resumed run edits and runs the inside again', async () => {
+    const again = agentMiddleware('again', async (context, callNext) => {
+      const { status } = await callNext()
+      if (status === 'paused') return
+      context.instructions = 'Again.'
+      context.run.messages.rewrite((messages) => [...messages, message('user', 'Sure?')])
+      await callNext()
+    })
+    const client = scriptedClient([callFunction('pay', {}, 'c'), 'Done.', 'Sure.'])
+    const middleware = [again, ways[0]![1]([])]
+    const agent = new Agent({ client, tools: [pay], middleware, instructions: 'Answer.' })
+
+    const { checkpoint, pending } = await runIn(mode, agent)
+    await resumeIn(mode, agent, checkpoint!, { [pending[0]!.id]: true })
+
+    const { messages, instructions, options } = client.requests[2]!
+    expect(messages.map(messageText).filter(Boolean)).toEqual(['Likes tea', 'Hello', 'Sure?'])
+    expect([instructions, options.temperature]).toEqual(['Again.', 1])
+  })
+
+  it('is not recorded before the loop begins: a middleware that asks first starts anew', async () => {
+    const ask = agentMiddleware('ask', async ({ run, resumed }, callNext) => {
+      expect(resumed).toBe(false)
+      await run.interrupt('Sure?')
+      await callNext()
+    })
+    const client = scriptedClient([call, call, 'Done.'])
+    const middleware = [ways[1]![1]([]), ask]
+    const functionInvocation = { maxIterations: 1 }
+    const agent = new Agent({ client, tools: [work], middleware, functionInvocation })
+
+    const { checkpoint, pending } = await runIn(mode, agent)
+    const { status } = await resumeIn(mode, agent, checkpoint!, { [pending[0]!.id]: 'yes' })
+
+    expect(status).toBe('max_iterations')
+    expect(client.requests).toHaveLength(3)
+    expect(client.requests[0]!.messages.filter(({ id }) => id === 'note')).toHaveLength(1)
+  })
+})
+
+describe.each(runModes)('a tool that a run has added before a pause, %s', (mode) => {
+  function setUp() {
+    let deployed = 0
+    const execute = (): string => `deployed ${++deployed}`
+    const deploy = tool({ name: 'deploy', description: '', approval: 'always', execute })
+    const login = tool({
+      name: 'login',
+      description: '',
+      execute: (_, context) => (context.addTools(deploy), 'in'),
+    })
+    const client = scriptedClient([callFunction('login'), callFunction('deploy'), 'Done.'])
+    const agent = new Agent({ client, tools: [login] })
+    return { agent, client, deploy, deployed: () => deployed }
+  }
+
+  it.each<[string, (deploy: ReturnType<typeof setUp>['deploy']) => RunOptions]>([
+    ['findTool', (deploy) => ({ findTool: (name) => (name === 'deploy' ? deploy : undefined) })],
+    ['tools', (deploy) => ({ tools: [deploy] })],
+  ])('is found by its name through `%s`', async (_, find) => {
+    const { agent, client, deploy, deployed } = setUp()
+    const { checkpoint, pending } = await runIn(mode, agent)
+    const answers = { [pending[0]!.id]: true }
+
+    const missing = resumeIn(mode, agent, checkpoint!, answers)
+    await expect(missing).rejects.toMatchObject({ code: 'unknown_tool' })
+    const { text } = await resumeIn(mode, agent, checkpoint!, answers, find(deploy))
+
+    expect([text, deployed()]).toEqual(['Done.', 1])
+    expect(client.requests[2]!.options.tools?.map(({ name }) => name)).toEqual(['login', 'deploy'])
+  })
+
+  it('is missed before the approval of its call is used', async () => {
+    const { agent, deploy, deployed } = setUp()
+    const session = createSession()
+    const { pending } = await runIn(mode, agent, { session })
+    const answers = { [pending[0]!.id]: true }
+
+    const missing = agent.run([], { session, answers })
+    await expect(missing).rejects.toMatchObject({ code: 'unknown_tool' })
+    const { status } = await agent.run([], { session, answers, tools: [deploy] })
+
+    expect([status, deployed()]).toEqual(['completed', 1])
+  })
+})

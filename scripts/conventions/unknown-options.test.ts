@@ -7,6 +7,7 @@ import { durable } from '../../packages/durable/src/index.ts'
 import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/index.ts'
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { lifecycle } from '../../packages/lifecycle/src/index.ts'
+import { createInbox } from '../../packages/steering/src/index.ts'
 import { sessions, whenStored } from '../../packages/store/src/index.ts'
 import { namedClients } from '../../packages/clients/src/index.ts'
 import { GoogleChatClient } from '../../packages/google/src/index.ts'
@@ -127,6 +128,7 @@ const rows: Readonly<Record<string, Row>> = {
   defineEvent: [defineEvent, 'EventOptions'],
   durable: [over({ step }, durable), 'DurableOptions'],
   fallback: [fallback, 'FallbackOptions'],
+  createInbox: [createInbox, 'InboxOptions'],
   fileValidator: [
     fileValidator,
     'FileValidatorOptions',
@@ -221,7 +223,7 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 const own =
-  /^(middleware-|guardrail(-|$)|store(-|$)|clients$|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|durable$|openai$|anthropic$|azure-openai$|google$)/
+  /^(middleware-|guardrail(-|$)|store(-|$)|clients$|lifecycle$|steering$|text$|transport$|otel$|mcp$|worker-bullmq$|durable$|openai$|anthropic$|azure-openai$|google$)/
 const packages = globSync('packages/*').map((folder) => folder.slice('packages/'.length))
 const typesOf = new Map(packages.map((name) => [name, declarations(sourcesOf(name))]))
 

@@ -5,7 +5,7 @@ import type { ProviderError } from '../../packages/core/src/index.ts'
 import { clientRequest, collect } from '../../packages/testing/src/index.ts'
 import { answer, RawServer } from '../../packages/testing/src/raw-server.ts'
 
-/** What a server does in its own way, and how it is to be read. */
+/** Traffic of a server with a way of its own, and the reading of it. */
 interface Habit {
   readonly habit: string
   readonly source: string
@@ -26,7 +26,7 @@ export function describeHabits<Given extends Habit>({
   readonly habits: readonly Given[]
   /** Number of habits that the table has at least. */
   readonly least?: number
-  /** Text of a stream, or a whole answer. */
+  /** The text of a stream, or a whole answer. */
   readonly sent: (habit: Given) => string | { readonly whole: string | object }
   readonly open: (server: RawServer, habit: Given) => ChatClient
   readonly request?: () => ReturnType<typeof clientRequest>

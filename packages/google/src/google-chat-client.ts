@@ -35,7 +35,7 @@ export class GoogleChatClient extends BaseChatClient {
 
   /** @throws TypeError without a key, or for options that do not go together */
   constructor(options: GoogleChatClientOptions = {}) {
-    super(options)
+    super(options ?? {})
     this.#connection = connect(options)
     const { sender, provider, cachesPath, idleTimeoutMs } = this.#connection
     this.provider = provider

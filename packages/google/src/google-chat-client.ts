@@ -36,7 +36,7 @@ export class GoogleChatClient extends BaseChatClient {
 
   /** @throws TypeError without a key, or for options that do not go together */
   constructor(options: GoogleChatClientOptions = {}) {
-    super({ ...options, middleware: [options.middleware ?? [], reportOmittedTools()] })
+    super({ ...options, middleware: [options?.middleware ?? [], reportOmittedTools()] })
     this.#connection = connect(options)
     const { sender, provider, cachesPath, idleTimeoutMs } = this.#connection
     this.provider = provider

@@ -210,10 +210,7 @@ const rows: Readonly<Record<string, Row>> = {
   sql: [sql, 'SqlRuleOptions'],
   stdio: [over({ command: 'none' }, stdio), 'StdioOptions'],
   sqliteStore: [(options) => sqliteStore(':memory:', options), 'SqliteStoreOptions'],
-  storedUpdates: [
-    (options: object) => storedUpdates({ store: memoryStore(), ...options }),
-    'StoredUpdatesOptions',
-  ],
+  storedUpdates: [(options) => storedUpdates(memoryStore(), options), 'StoredUpdatesOptions'],
   summarizer: [summarizer, 'SummarizerOptions'],
   timeout: [timeout, 'TimeoutOptions'],
   toolCache: [toolCache, 'ToolCacheOptions', { singleFlight: 'SingleFlightOptions' }],

@@ -43,7 +43,7 @@ class MemoryWorld implements World {
 async function runKilled(seed: number, ...kills: readonly number[]) {
   const workflow = new FakeWorkflow()
   const world = new MemoryWorld(seed * 1000 + (kills[0] ?? 0))
-  const updates = storedUpdates({ store: world.store, flushMs: 0 })
+  const updates = storedUpdates(world.store, { flushMs: 0 })
   const page = readAll(updates)
   const pass = (killAt?: number): Promise<AgentResponse | 'killed'> =>
     workflow.pass(

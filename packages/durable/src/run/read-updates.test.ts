@@ -15,11 +15,11 @@ test('a page that reloads during a deployment reads the answer to its end', asyn
   const workflow = new FakeWorkflow()
   const pass = (killAt?: number): Promise<AgentResponse | 'killed'> => {
     // Each process has an object of its own.
-    const updates = storedUpdates({ store: shared, flushMs: 0 })
+    const updates = storedUpdates(shared, { flushMs: 0 })
     return workflow.pass((engine) => runDurably(agent, 'Go.', { ...engine, updates }), { killAt })
   }
   const page = (): Promise<string> =>
-    new Response(toSSE(storedUpdates({ store: shared }).read('workflow-1'))).text()
+    new Response(toSSE(storedUpdates(shared).read('workflow-1'))).text()
 
   const opened = page()
   await pass(8)
@@ -34,7 +34,7 @@ test('a page that reloads during a deployment reads the answer to its end', asyn
 })
 
 test('a run belongs to its user, and a reader gets no checkpoint', async () => {
-  const updates = storedUpdates({ store: memoryStore() })
+  const updates = storedUpdates(memoryStore())
   const pay = tool({ name: 'pay', description: 'Pays.', approval: 'always', execute: () => 1 })
   const agent = new Agent({ client: scriptedClient([callFunction('pay')]), tools: [pay] })
 
@@ -51,7 +51,7 @@ test('a run belongs to its user, and a reader gets no checkpoint', async () => {
 })
 
 test('a run that fails ends its readers with the code, and no word of the error', async () => {
-  const updates = storedUpdates({ store: memoryStore() })
+  const updates = storedUpdates(memoryStore())
   const agent = new Agent({ client: scriptedClient([new Error('the secret')]) })
 
   const run = new FakeWorkflow().pass((engine) => runDurably(agent, 'Go.', { ...engine, updates }))
@@ -71,11 +71,10 @@ test('a store that fails for a moment delays readers, and does not fail the run'
     if (failures-- > 0) throw new Error('away')
     return memory.compareAndSet(...args)
   }
-  const updates = storedUpdates({
-    store: { ...memory, compareAndSet },
-    flushMs: 0,
-    onError: (error) => errors.push(error),
-  })
+  const updates = storedUpdates(
+    { ...memory, compareAndSet },
+    { flushMs: 0, onError: (error) => errors.push(error) },
+  )
   const look = tool({ name: 'look', description: 'Looks.', execute: () => 'sun' })
   const client = scriptedClient([callFunction('look'), 'It is sunny.'])
   const agent = new Agent({ client, tools: [look] })
@@ -88,7 +87,7 @@ test('a store that fails for a moment delays readers, and does not fail the run'
 
 test('updates need the id of the workflow', async () => {
   const agent = new Agent({ client: scriptedClient(['Hi.']) })
-  const updates = storedUpdates({ store: memoryStore() })
+  const updates = storedUpdates(memoryStore())
 
   const run = runDurably(agent, 'Go.', { step: (_, work) => work(), updates })
 

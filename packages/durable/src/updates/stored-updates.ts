@@ -1,4 +1,4 @@
-import type { AgentResponse, AgentResponseUpdate, KeyValueStore, RunContext } from '@lamella/core'
+import type { AgentResponse, AgentResponseUpdate, KeyValueStore } from '@lamella/core'
 import { LamellaError, ResponseStream } from '@lamella/core'
 import { checkOptions, checkStore, keyOf } from '@lamella/core/authoring'
 import { whenStored } from '@lamella/store'
@@ -7,8 +7,6 @@ import { UpdateWriter } from './update-writer.ts'
 
 /** Options of `storedUpdates`. */
 export interface StoredUpdatesOptions {
-  /** Store that all processes share. */
-  readonly store: KeyValueStore
   /**
    * Milliseconds for which updates are collected and then written together.
    * @default 50
@@ -28,7 +26,11 @@ export interface StoredUpdatesOptions {
 }
 
 /** Whose run to read, and how far. */
-export interface ReadUpdatesOptions extends Partial<Pick<RunContext, 'tenant' | 'principal'>> {
+export interface ReadUpdatesOptions {
+  /** Tenant of the run. @default none */
+  readonly tenant?: string | undefined
+  /** Principal of the run. @default none */
+  readonly principal?: string | undefined
   /**
    * Id of a request that has been answered: reading continues after the pause that asked it.
    * @default none: reading ends where the run waits
@@ -57,7 +59,7 @@ export interface StoredUpdates {
 }
 
 /**
- * Keeps the updates of durable runs in a store, so that a page reads an answer from any process, also while another
+ * Keeps the updates of durable runs in a store that all processes share, so that a page reads an answer from any process, also while another
  * one takes the run over. Pass it to `runDurably` in its `engine`.
  * @throws TypeError or RangeError that names the option and the value
  * @example
@@ -68,20 +70,22 @@ export interface StoredUpdates {
  * import { scriptedClient } from '@lamella/testing'
  *
  * const step: DurableEngine['step'] = (_name, work) => work() // your engine
- * const updates = storedUpdates({ store: memoryStore() })
+ * const updates = storedUpdates(memoryStore())
  * const agent = new Agent({ client: scriptedClient(['Hello.']) })
  * void runDurably(agent, 'Hi.', { id: 'greeting-1', step, updates })
  * for await (const { contents } of updates.read('greeting-1')) console.log(contents)
  * ```
  */
-export function storedUpdates(options: StoredUpdatesOptions): StoredUpdates {
+export function storedUpdates(
+  store: KeyValueStore,
+  options: StoredUpdatesOptions = {},
+): StoredUpdates {
   checkOptions('storedUpdates', options, {
-    store: 'any',
     flushMs: 0,
     ttlMs: 1,
     onError: 'function?',
   })
-  const { store, flushMs = 50, ttlMs = 3_600_000, onError = warn } = options
+  const { flushMs = 50, ttlMs = 3_600_000, onError = warn } = options
   checkStore('storedUpdates', store)
 
   return {

@@ -7,20 +7,12 @@ import type { StoredUpdates } from '../updates/stored-updates.ts'
 import { withDurable } from './place-in-list.ts'
 import { WorkflowScope } from './workflow-scope.ts'
 
-/** Engine of a run, and its updates. */
-export interface RunDurablyOptions extends DurableOptions {
-  /**
-   * Keeps the updates of the run for readers in other processes: it streams. Needs `id`.
-   * @default none: it does not stream
-   */
-  readonly updates?: StoredUpdates | undefined
-}
-
 /**
  * Runs an agent in a workflow of a durable engine, so that the run continues after a crash: call it in the
  * workflow's function, with the same input in every pass. Model calls and tool calls are steps, see `durable`. Ids
  * and times outside of steps are equal in every pass. If the run pauses and the engine has `wait`, it waits there
  * and continues. The workflow's id takes the place of an `idempotencyKey`.
+ * With `updates`, the run streams, and other processes read it.
  * @throws LamellaError `workflow_changed` if the stored steps are not those of this agent
  * @example
  * ```ts
@@ -41,7 +33,7 @@ export interface RunDurablyOptions extends DurableOptions {
 export async function runDurably<Data, Value>(
   agent: Agent<Data, Value>,
   input: MessageInput,
-  engine: RunDurablyOptions,
+  engine: DurableOptions & { readonly updates?: StoredUpdates | undefined },
   options: Omit<RunOptions<Data>, 'idempotencyKey'> = {},
 ): Promise<AgentResponse<Value>> {
   const { updates, ...steps } = engine

@@ -18,7 +18,7 @@ export function refusalOf(delivery: Delivery | undefined): HttpFailure | undefin
   return refusal && new HttpFailure('the run of this chat does not take the message', refusal)
 }
 
-/** What became of a message, as the output of a run for its sender: the event, then the end. */
+/** Shows the sender of a message its fate, as the output of a run: the event, then the end. */
 export async function* shownDelivery(
   delivery: Promise<Delivery>,
 ): AsyncGenerator<Shown, undefined> {

@@ -47,7 +47,12 @@ describe.each(runModes)('an interrupt of a session, %s', (mode) => {
     const session = createSession()
     const open = [(await runIn(mode, agent, { input: 'Hi', session })).pending]
     for (const _ of [1, 2]) {
-      const answers = Object.fromEntries(open.at(-1)!.slice(0, 1).map(({ id }) => [id, 'x']))
+      const answers = Object.fromEntries(
+        open
+          .at(-1)!
+          .slice(0, 1)
+          .map(({ id }) => [id, 'x']),
+      )
       // oxlint-disable-next-line no-await-in-loop
       open.push((await runIn(mode, agent, { input: [], session, answers })).pending)
     }

@@ -299,7 +299,12 @@ function prepareRun(view: AgentView): void {
   const { state } = journal
   const isFirst = !journal.entered
   call.applyTools(view)
-  if (state?.tools !== undefined && isFirst) run.tools.restore(state.tools, runOptions.findTool)
+  if (state?.tools !== undefined && isFirst) {
+    const finders = [runOptions, ...plan.pipelines.middlewares.all]
+    run.tools.restore(state.tools, (name) =>
+      finders.map((each) => each.findTool?.(name)).find((found) => found !== undefined),
+    )
+  }
   const history = session?.messages ?? none
   call.history = history
   run.progress.enterLoop(() => ({ messages: [...history, ...view.messages], ...view.changed }))

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { AnthropicChatClient, sdkSender } from '../../packages/anthropic/src/index.ts'
 import { AzureOpenAIChatClient } from '../../packages/azure-openai/src/index.ts'
 import type { GuardrailOptions } from '../../packages/guardrail/src/index.ts'
-import { durable } from '../../packages/durable/src/index.ts'
+import { durable, storedUpdates } from '../../packages/durable/src/index.ts'
 import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/index.ts'
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { lifecycle } from '../../packages/lifecycle/src/index.ts'
@@ -210,6 +210,7 @@ const rows: Readonly<Record<string, Row>> = {
   sql: [sql, 'SqlRuleOptions'],
   stdio: [over({ command: 'none' }, stdio), 'StdioOptions'],
   sqliteStore: [(options) => sqliteStore(':memory:', options), 'SqliteStoreOptions'],
+  storedUpdates: [(options) => storedUpdates(memoryStore(), options), 'StoredUpdatesOptions'],
   summarizer: [summarizer, 'SummarizerOptions'],
   timeout: [timeout, 'TimeoutOptions'],
   toolCache: [toolCache, 'ToolCacheOptions', { singleFlight: 'SingleFlightOptions' }],

@@ -21,6 +21,7 @@ export type {
   RequestChange,
   RequestFacts,
   RequestListOptions,
+  RequestPage,
   RequestsOptions,
 } from './requests.ts'
 export { whenStored } from './when-stored.ts'

@@ -58,7 +58,14 @@ export interface OpenRequest {
   /** Time at which it expires, in milliseconds. */
   readonly expiresAt?: number | undefined
   /** The person who decides about it, and until when nobody else may. */
-  readonly claim?: { readonly by: string; readonly until: number } | undefined
+  readonly claim?:
+    | {
+        /** The person. */
+        readonly by: string
+        /** End of the claim, in milliseconds. */
+        readonly until: number
+      }
+    | undefined
 }
 
 /** The end of a request. */
@@ -85,20 +92,33 @@ export interface RequestListOptions extends Pick<RequestFacts, 'principal' | 'te
   readonly after?: ListItem | undefined
 }
 
+/** A page of open requests. */
+export interface RequestPage {
+  /** The requests, the latest first. */
+  readonly requests: readonly OpenRequest[]
+  /** Pass it as `after` for the next page. Missing at the end. */
+  readonly next?: ListItem
+}
+
 /** A change of what is open. */
 export type RequestChange =
-  | { readonly type: 'opened'; readonly request: OpenRequest }
-  | ({ readonly type: 'closed'; readonly request: OpenRequest } & Partial<ClosedRequest>)
+  | {
+      readonly type: 'opened'
+      /** The new request. */
+      readonly request: OpenRequest
+    }
+  | ({
+      readonly type: 'closed'
+      /** The request that is not open any more. */
+      readonly request: OpenRequest
+    } & Partial<ClosedRequest>)
 
-/** What is open, across runs and processes. */
+/** The open requests, across runs and processes. */
 export interface OpenRequests {
   /** Opens the requests of a paused run. Those that are open keep their time. */
   open(pending: readonly PendingRequest[], facts?: RequestFacts): Promise<void>
   /** Lists open requests of a tenant, the latest first. A page may hold fewer than `limit`. */
-  list(options?: RequestListOptions): Promise<{
-    readonly requests: readonly OpenRequest[]
-    readonly next?: ListItem
-  }>
+  list(options?: RequestListOptions): Promise<RequestPage>
   /** Resolves to an open request, or `undefined`. */
   get(id: string, tenant?: string): Promise<OpenRequest | undefined>
   /**
@@ -172,7 +192,7 @@ export function requests(store: KeyValueStore, options: RequestsOptions = {}): O
     ttlMs: 1,
     maxOpen: 1,
     pollMs: 1,
-    storeTimeoutMs: 1,
+    storeTimeoutMs: 'ms',
     clock: 'any',
   })
   checkStore('requests', store, ['lists'])
@@ -217,7 +237,7 @@ export function requests(store: KeyValueStore, options: RequestsOptions = {}): O
     olderThanMs = 0,
     limit = 50,
     after,
-  }: RequestListOptions = {}): ReturnType<OpenRequests['list']> => {
+  }: RequestListOptions = {}): Promise<RequestPage> => {
     const items = await inTime(placeOf(tenant).lists!.range('open', { limit, after }))
     const entries = await Promise.all(items.map(({ item }) => read(item, tenant)))
     const latest = clock.now() - olderThanMs

@@ -57,17 +57,17 @@ function keepPause(call: AgentCall, { messages, pending }: AgentResponse): void 
 
 /** Saves a run that ended as intended in the session. */
 function keepAll(call: AgentCall, response: AgentResponse): void {
-  const { journal, messages, session } = call.run
+  const { messages, session } = call.run
   if (session === undefined) return
   if (!messages.begun) tell(call, session, response)
-  const said = new Set([...response.messages, ...messages.done].map(({ id }) => id))
-  // Effects that a middleware has taken out of the response happened all the same.
-  const hidden = journal.effects.filter(({ id }) => !said.has(id))
-  session.messages = messages.history(
-    [...hidden, ...response.messages],
-    talkedSince(call, session),
-    session.messages,
-  )
+  const said = withEffects(call.run, response.messages)
+  session.messages = messages.history(said, talkedSince(call, session), session.messages)
+}
+
+/** Effects that a middleware has taken out of `said`, or that its transforms have not seen, happened all the same. */
+function withEffects({ journal, messages }: Run, said: readonly Message[]): readonly Message[] {
+  const known = new Set([...said, ...messages.done].map(({ id }) => id))
+  return [...journal.effects.filter(({ id }) => !known.has(id)), ...said]
 }
 
 /**
@@ -89,7 +89,8 @@ export function keepDone(
     outcome.status !== 'blocked' &&
     run.verdictsOpen === 0
   ) {
-    session.messages = messages.history(partial(outcome.messages), between, session.messages)
+    const said = withEffects(run, partial(outcome.messages))
+    session.messages = messages.history(said, between, session.messages)
     return
   }
   const { effects } = journal

@@ -45,9 +45,11 @@ export function addResults(
 ): void {
   if (results.length === 0) return
   const { journal, messages, sink } = run
-  const { all } = messages
-  const group =
-    groupId === undefined || all.at(-1)?.id === groupId ? undefined : callGroup(all, groupId)
+  const { added, all } = messages
+  // The rest of the response with the calls stays with them.
+  const since = all.slice(all.findLastIndex(({ id }) => id === groupId) + 1)
+  const isLast = groupId === undefined || since.every((entry) => added.includes(entry))
+  const group = isLast ? undefined : callGroup(all, groupId)
   const at = group?.end ?? all.length
   const isLate = at < all.length
   const message: Message = {

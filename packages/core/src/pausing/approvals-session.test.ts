@@ -38,6 +38,21 @@ describe.each(modes)('approvals in a session, $name', ({ stream }) => {
   const copyOf = (session: Session): Session =>
     createSession(JSON.parse(JSON.stringify(session)) as SessionSnapshot)
 
+  it('a result stands behind its call, before what a run without input has said meanwhile', async () => {
+    const { agent, client, session } = make([gated('c1'), 'Meanwhile.', 'Done.'])
+    const { response: asked } = await play(agent, 'Go', { session, stream })
+    await play(agent, [], { session, stream })
+
+    await play(agent, [], { answers: answer(asked.pending[0]?.id, true), session, stream })
+
+    expect(outline(client.requests[2]!.messages)).toEqual([
+      'user: Go',
+      'assistant: gated(c1)',
+      'tool: c1 = ',
+      'assistant: Meanwhile.',
+    ])
+  })
+
   it('the session records what was asked, and an answer alone is enough to continue', async () => {
     const { agent, client, ran, session } = make([gated('c1'), 'Done.'])
     const { response: asked } = await play(agent, 'Go', { session, stream })

@@ -7,6 +7,7 @@ import type {
   PendingRequest,
 } from '../contract/outcome.ts'
 import type { Block } from '../contract/termination.ts'
+import type { FunctionResultContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult } from '../messages/function-result.ts'
@@ -91,11 +92,8 @@ export class Journal {
       (step) => (step.kind === 'call' || step.kind === 'tool') && step.address === address,
     ) as Step<'call' | 'tool'> | undefined
     if (done?.kind === 'call') return done.result
-    if (done !== undefined)
-      return errorResult('withheld', 'the run ended before its result was judged')
-    return this.#begun?.has(address)
-      ? errorResult('uncertain', 'the run ended while it ran')
-      : errorResult('cancelled', 'the run ended')
+    if (done !== undefined) return withheld
+    return this.#begun?.has(address) ? uncertain : cancelled
   }
 
   get steps(): readonly JournalStep[] {
@@ -250,6 +248,15 @@ export class Journal {
       this.#unfinished.push(step)
     }
   }
+}
+
+const withheld = errorResult('withheld', 'the run ended before its result was judged')
+const uncertain = errorResult('uncertain', 'the run ended while it ran')
+const cancelled = errorResult('cancelled', 'the run ended')
+
+/** Returns true for the result that a run gave a call which had not ended. Its text is the engine's own. */
+export function hasNotEnded({ contents }: FunctionResultContent): boolean {
+  return [withheld, uncertain, cancelled].some((result) => result.contents === contents)
 }
 
 /** Begins the position of a question that a middleware or a tool asks. */

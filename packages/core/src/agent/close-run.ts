@@ -3,7 +3,7 @@ import type { AgentMiddleware } from '../contract/agent.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponse, PendingRequest, RunStatus } from '../contract/outcome.ts'
 import type { Session } from '../messages/session.ts'
-import { cancelledResults, openCalls, unpaired } from '../messages/call-results.ts'
+import { cancelledResults, groupOfCall, openCalls, unpaired } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { contentFields, toChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
@@ -45,7 +45,7 @@ function keepPause(call: AgentCall, { messages, pending }: AgentResponse): void 
   if (session !== undefined && begun) {
     // What a middleware has put in place of a message comes again after a pause.
     const said = messages.filter(({ id }) => added.some((own) => own.id === id))
-    session.messages = run.messages.history(said, talkedSince(call, session), session.messages)
+    save(session, run.messages.history(said, talkedSince(call, session), session.messages))
   }
   for (const request of pending) {
     if (request.kind !== 'approval' || request.path !== undefined) continue
@@ -61,7 +61,7 @@ function keepAll(call: AgentCall, response: AgentResponse): void {
   if (session === undefined) return
   if (!messages.begun) tell(call, session, response)
   const said = withEffects(call.run, response.messages)
-  session.messages = messages.history(said, talkedSince(call, session), session.messages)
+  save(session, messages.history(said, talkedSince(call, session), session.messages))
 }
 
 /** Effects that a middleware has taken out of `said`, or that its transforms have not seen, happened all the same. */
@@ -90,12 +90,19 @@ export function keepDone(
     run.verdictsOpen === 0
   ) {
     const said = withEffects(run, partial(outcome.messages))
-    session.messages = messages.history(said, between, session.messages)
+    save(session, messages.history(said, between, session.messages))
     return
   }
   const { effects } = journal
   if (effects.length > 0)
-    session.messages = messages.historyOfEffects(effects, between, session.messages)
+    save(session, messages.historyOfEffects(effects, between, session.messages))
+}
+
+/** A request for a call that has its result, or is gone, is closed. */
+function save(session: Session, messages: readonly Message[]): void {
+  session.messages = messages
+  const open = session.pending.filter(({ call }) => groupOfCall(messages, call) !== undefined)
+  if (open.length < session.pending.length) session.pending = open
 }
 
 /** Marks messages of an unfinished run; calls without a result are left out. */

@@ -47,9 +47,10 @@ export function addResults(
   const { journal, messages, sink } = run
   const { added, all } = messages
   // The rest of the response with the calls stays with them.
-  const since = all.slice(all.findLastIndex(({ id }) => id === groupId) + 1)
-  const isLast = groupId === undefined || since.every((entry) => added.includes(entry))
-  const group = isLast ? undefined : callGroup(all, groupId)
+  const place = all.findLastIndex(({ id }) => id === groupId)
+  const isLast =
+    place === all.length - 1 || all.slice(place).every((entry) => added.includes(entry))
+  const group = groupId === undefined || isLast ? undefined : callGroup(all, groupId)
   const at = group?.end ?? all.length
   const isLate = at < all.length
   const message: Message = {

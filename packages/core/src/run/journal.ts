@@ -206,19 +206,20 @@ export class Journal {
     if (!this.#steps.some(({ kind }) => kind === 'begin')) {
       this.record({ kind: 'begin', ...begin() })
     }
+    // The calls that were open at first: all have ended if a model has read them, else some have.
+    const said = later.findIndex(({ kind }) => kind === 'response' || kind === 'messages')
+    for (const step of later.slice(0, said < 0 ? Infinity : said)) {
+      const { kind } = step
+      if (kind === 'calls' || kind === 'answer' || (kind === 'results' && said >= 0))
+        this.record(step)
+      if (said >= 0 || (kind !== 'call' && kind !== 'tool')) continue
+      this.#steps.push(step)
+      this.#unfinished.push(step)
+    }
     this.messages.repeatEdits()
-    if (later.length === 0) return
     // What was done is part of the conversation, also where the loop begins again.
     const rounds = visibleHistory(effects)
     if (rounds.length > 0) this.record({ kind: 'messages', messages: rounds })
-    const known = new Set(this.messages.all.map(({ id }) => id))
-    const executed = later.filter(
-      (step) =>
-        (step.kind === 'call' || step.kind === 'tool') &&
-        known.has(step.address.slice(0, step.address.lastIndexOf(':'))),
-    )
-    this.#steps.push(...executed)
-    this.#unfinished.push(...executed)
   }
 
   /** Takes out the next recorded step of an unfinished model call or tool call. */

@@ -33,19 +33,12 @@ const alias =
         ]),
       )
 
-/**
- * Packages whose test files share their modules, which takes less than half of the time. The others start
- * servers, processes or clients of a service, or watch the whole process.
- */
-const sharesModules =
-  /^(?:core|guardrail|lifecycle|store|text|transport|otel|openai|azure-openai|anthropic|google|guardrail-.+|middleware-.+)$/
-
 const packages = readdirSync('packages')
   .filter((name) => existsSync(`packages/${name}/src`))
   .map((name) => ({
     extends: true as const,
     root: `packages/${name}`,
-    test: { name, ...testsIn('src'), isolate: isLong || !sharesModules.test(name) },
+    test: { name, ...testsIn('src') },
   }))
 
 // The tests of provider clients, once more against those that send with `fetch` and load no SDK.
@@ -57,7 +50,6 @@ const fetchPackages = readdirSync('packages')
     plugins: [fetchClients(`${import.meta.dirname}/packages/${name}/src`)],
     test: {
       name: `${name}/fetch`,
-      isolate: false,
       include: testsIn('src').include,
       exclude: [...testsIn('src').exclude, 'src/**/*sdk*.test.ts'],
     },
@@ -98,6 +90,8 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     environment: 'node',
+    // Test files share their modules, which takes half of the time. The long ones start processes, or watch their own.
+    isolate: isLong,
     setupFiles: [`${import.meta.dirname}/tests/support/vitest-setup.ts`],
     passWithNoTests: true,
     // One more than cores: a quarter of the time, tests wait for a server or a timer.

@@ -50,7 +50,9 @@ if (process.argv.includes('--serve')) {
 /** Writes what programs read: each page as Markdown, a list of them, and all documents in one file. */
 function writeTexts() {
   const listed = pages.filter(({ source }) =>
-    /^(?:README|docs\/|packages\/[^/]+\/README|examples\/README)/.test(source),
+    /^(?:README|docs\/|packages\/[^/]+\/README|packages\/core\/SKILL|examples\/README)/.test(
+      source,
+    ),
   )
   for (const { page } of pages) {
     mkdirSync(dirname(join(dist, page)), { recursive: true })

@@ -90,7 +90,7 @@ function mapProse(text, change) {
 
 function convert(text, source, wanted) {
   const link = (_, start, target) => start + linkFrom(source, target, wanted)
-  return mapProse(withTableHeads(withoutComments(text)), (line) =>
+  return mapProse(withTableHeads(withoutComments(withTabs(text))), (line) =>
     outsideCode(line, (prose) =>
       prose
         .replaceAll('{{', '&#123;&#123;')
@@ -177,6 +177,37 @@ function withTableHeads(text) {
   return text.replaceAll(/^\|.*\|$(?=\n\|[-:| ]+\|$)/gm, (head) =>
     head.replaceAll(/\|\s*(?=\|)/g, '| description '),
   )
+}
+
+const block = '```(?:ts|sh)\\n[^]*?\\n```\\n'
+
+/** With tabs for blocks that a comment names, and for package managers. */
+function withTabs(text) {
+  const named = new RegExp(`^<!-- tabs: (.*) -->\\n\\n((?:${block}\\n?)+)`, 'gm')
+  const group = (blocks) => `::: code-group\n\n${blocks.join('\n')}\n:::\n\n`
+  return text
+    .replaceAll(named, (_, names, all) => {
+      const titles = names.split(', ')
+      const blocks = all.match(new RegExp(block, 'g'))
+      return group(blocks.map((each, at) => each.replace('\n', ` [${titles[at]}]\n`)))
+    })
+    .replaceAll(
+      /^```sh\n((?:npm install (?!--prefix)[^\n]*(?:\\\n[^\n]*)*\n)+)```\n\n?/gm,
+      (_, lines) =>
+        group(managers.map(([name, change]) => `\`\`\`sh [${name}]\n${change(lines)}\`\`\`\n`)),
+    )
+}
+
+/** Package managers, and how they say what npm does. */
+const managers = [
+  ['npm', (lines) => lines],
+  ['pnpm', (lines) => added(lines, 'pnpm add', '-D')],
+  ['yarn', (lines) => added(lines, 'yarn add', '-D')],
+  ['bun', (lines) => added(lines, 'bun add', '-d')],
+]
+
+function added(lines, command, dev) {
+  return lines.replaceAll(/^npm install/gm, command).replaceAll(' --save-dev', ` ${dev}`)
 }
 
 /** Without comments, which hold what a snippet is compiled with. */

@@ -80,6 +80,7 @@ describe('the pages', () => {
 
     expect(paths.length).toBeGreaterThan(60)
     expect(paths.filter((path) => !existsSync(join(dist, path)))).toEqual([])
+    expect(list).toContain('](/packages/core/SKILL.md)')
     expect(full).toContain('# Streaming')
     expect(full).not.toContain('<!-- context')
   })

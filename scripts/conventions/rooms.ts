@@ -55,7 +55,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   'packages/guardrail-pii/src': ['base', 'recognizers', 'find', 'replace'],
   'packages/guardrail-tools/src': ['rules', 'sql', 'policy', 'approvals'],
   'packages/middleware-audit/src': ['record', 'verify', 'sinks', 'run'],
-  'packages/durable/src': ['steps', 'run', 'engines'],
+  'packages/durable/src': ['steps', 'updates', 'run', 'engines'],
   'packages/middleware-cache/src': ['entries', 'keys', 'semantic', 'calls', 'prompt'],
   'packages/middleware-truncate/src': ['texts', 'turns', 'history', 'summary', 'tools'],
   'packages/mcp/src': ['base', 'connection', 'contents', 'tools', 'serve'],

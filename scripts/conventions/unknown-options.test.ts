@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { AnthropicChatClient, sdkSender } from '../../packages/anthropic/src/index.ts'
 import { AzureOpenAIChatClient } from '../../packages/azure-openai/src/index.ts'
 import type { GuardrailOptions } from '../../packages/guardrail/src/index.ts'
-import { durable } from '../../packages/durable/src/index.ts'
+import { durable, storedUpdates } from '../../packages/durable/src/index.ts'
 import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/index.ts'
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { lifecycle } from '../../packages/lifecycle/src/index.ts'
+import { createInbox } from '../../packages/steering/src/index.ts'
 import { sessions, whenStored } from '../../packages/store/src/index.ts'
 import { namedClients } from '../../packages/clients/src/index.ts'
 import { GoogleChatClient } from '../../packages/google/src/index.ts'
@@ -82,6 +83,16 @@ type Row = [make: (options: never) => unknown, type: string, nested?: Record<str
 const inline = ''
 const bare: GuardrailOptions = { name: 'a', check: () => ({ action: 'allow' }), applyTo: [] }
 
+/** Adds to options what each call needs. */
+function over(needed: object, make: (options: never) => unknown): Row[0] {
+  return (options: unknown) =>
+    make((isRecord(options) ? { ...needed, ...options } : options) as never)
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 const step = <Value>(_: string, work: () => Promise<Value>): Promise<Value> => work()
 
 const rows: Readonly<Record<string, Row>> = {
@@ -115,8 +126,9 @@ const rows: Readonly<Record<string, Row>> = {
   contentFilter: [contentFilter, 'ContentFilterOptions'],
   contentTruncator: [contentTruncator, 'ContentTruncatorOptions', { spill: 'SpillOptions' }],
   defineEvent: [defineEvent, 'EventOptions'],
-  durable: [(options: object) => durable({ step, ...options }), 'DurableOptions'],
+  durable: [over({ step }, durable), 'DurableOptions'],
   fallback: [fallback, 'FallbackOptions'],
+  createInbox: [createInbox, 'InboxOptions'],
   fileValidator: [
     fileValidator,
     'FileValidatorOptions',
@@ -128,11 +140,7 @@ const rows: Readonly<Record<string, Row>> = {
     'GoogleChatClientOptions',
     { vertex: 'VertexOptions' },
   ],
-  guardrail: [
-    (options: object) => guardrail({ ...bare, ...options }),
-    'GuardrailOptions',
-    { stream: 'GuardrailStreamOptions' },
-  ],
+  guardrail: [over(bare, guardrail), 'GuardrailOptions', { stream: 'GuardrailStreamOptions' }],
   historyTruncator: [
     historyTruncator,
     'HistoryTruncatorOptions',
@@ -162,7 +170,7 @@ const rows: Readonly<Record<string, Row>> = {
   modelArmor: [modelArmor, 'ModelArmorOptions'],
   namedClients: [namedClients, 'NamedClientsOptions'],
   nemoModeration: [nemoModeration, 'ChatModeratorOptions'],
-  onTopic: [(options: object) => onTopic({ topics: ['a'], ...options }), 'OnTopicOptions'],
+  onTopic: [over({ topics: ['a'] }, onTopic), 'OnTopicOptions'],
   presidio: [presidio, 'PresidioOptions'],
   memoryVectorIndex: [memoryVectorIndex, 'MemoryVectorIndexOptions'],
   sdkSender: [
@@ -200,8 +208,9 @@ const rows: Readonly<Record<string, Row>> = {
   sessions: [(options) => sessions(memoryStore(), options), 'SessionsOptions'],
   shell: [shell, 'ShellRuleOptions'],
   sql: [sql, 'SqlRuleOptions'],
-  stdio: [(options: object) => stdio({ command: 'none', ...options }), 'StdioOptions'],
+  stdio: [over({ command: 'none' }, stdio), 'StdioOptions'],
   sqliteStore: [(options) => sqliteStore(':memory:', options), 'SqliteStoreOptions'],
+  storedUpdates: [(options) => storedUpdates(memoryStore(), options), 'StoredUpdatesOptions'],
   summarizer: [summarizer, 'SummarizerOptions'],
   timeout: [timeout, 'TimeoutOptions'],
   toolCache: [toolCache, 'ToolCacheOptions', { singleFlight: 'SingleFlightOptions' }],
@@ -215,7 +224,7 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 const own =
-  /^(middleware-|guardrail(-|$)|store(-|$)|clients$|lifecycle$|text$|transport$|otel$|mcp$|worker-bullmq$|durable$|openai$|anthropic$|azure-openai$|google$)/
+  /^(middleware-|guardrail(-|$)|store(-|$)|clients$|lifecycle$|steering$|text$|transport$|otel$|mcp$|worker-bullmq$|durable$|openai$|anthropic$|azure-openai$|google$)/
 const packages = globSync('packages/*').map((folder) => folder.slice('packages/'.length))
 const typesOf = new Map(packages.map((name) => [name, declarations(sourcesOf(name))]))
 
@@ -245,6 +254,29 @@ describe.each(Object.entries(rows))('%s', (name, [make]) => {
         (field) => `TypeError: ${name}: unknown option \`${field}z\`; did you mean \`${field}\`?`,
       ),
     )
+  })
+
+  test('takes no options that are no object', async () => {
+    const values = [5, 'x', true, ['a'], null]
+    const problems = await Promise.all(values.map((value) => problemWith(make, value)))
+
+    expect(problems).toEqual(
+      ['5', '"x"', 'true', 'a list', 'null'].map(
+        (given) => `TypeError: ${name}: the options must be an object, got ${given}`,
+      ),
+    )
+  })
+
+  test('takes any time limit above 0, however long', async () => {
+    // Other processes hold a lock of SQLite for no time, if so wished.
+    const limits = fields.filter((field) => /(?<!busyT)imeoutMs$/.test(field))
+    const problems = (values: readonly unknown[]) =>
+      Promise.all(limits.flatMap((field) => values.map((value) => problemOf(make, field, value))))
+    const refused = [Number.NaN, -1, 0, '5', null]
+
+    expect((await problems(refused)).filter((problem) => !problem.includes('imeoutMs'))).toEqual([])
+    const accepted = await problems([0.5, 2 ** 40, Infinity])
+    expect(accepted.filter((problem) => problem.includes('imeoutMs'))).toEqual([])
   })
 
   test('knows no option of others', async () => {
@@ -293,10 +325,12 @@ function fieldsIn(type: string): string[] {
   return [...fieldsOf(type, new Map(known.toReversed())).keys()]
 }
 
-async function problemOf(make: Row[0], option: string): Promise<string> {
+function problemOf(make: Row[0], option: string, value: unknown = Symbol('given')) {
   const [outer = '', inner] = option.split('.')
-  const value = Symbol('given')
-  const options = { [outer]: inner === undefined ? value : { [inner]: value } }
+  return problemWith(make, { [outer]: inner === undefined ? value : { [inner]: value } })
+}
+
+async function problemWith(make: Row[0], options: unknown): Promise<string> {
   try {
     await make(options as never)
     return ''

@@ -1,10 +1,18 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { askUntil } from './ask-until.ts'
 import { checkCores } from './check-cores.ts'
 import type { PackageKind } from './create-package.ts'
-import { createPackage, kinds, problemOfKind, problemOfName } from './create-package.ts'
+import {
+  createPackage,
+  kinds,
+  problemOfKind,
+  problemOfName,
+  problemOfNode,
+} from './create-package.ts'
 
 const help = `npm create lamella@latest [kind] [name]    creates a package, or with \`app\` a service with a page
 npx create-lamella check                   checks whether all installed packages fit the installed core
@@ -60,6 +68,9 @@ async function main(): Promise<number> {
 Then edit the files in src/. \`npm run check\` checks the types, ${
     kind === 'app' ? '`npm start` serves the page' : '`npm publish` runs all checks and publishes'
   }.`)
+  const { engines } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const warning = problemOfNode(engines.node, process.versions.node)
+  if (warning !== undefined) console.warn(`\n${warning}`)
   return 0
 }
 

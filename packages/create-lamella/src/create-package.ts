@@ -46,6 +46,16 @@ export function problemOfName(name: string): string | undefined {
     : `the name must have lowercase letters, digits and - only, optionally with a scope, such as @acme/polite; got ${name}`
 }
 
+/** Describes the problem of a version of Node with a range such as `>=22.18.0`, if it has one. */
+export function problemOfNode(range: string, version: string): string | undefined {
+  const parts = (text: string): number[] => text.replace(/^\D+/, '').split('.').map(Number)
+  const [needed, own] = [parts(range), parts(version)]
+  const at = needed.findIndex((part, index) => part !== own[index])
+  return at < 0 || own[at]! > needed[at]!
+    ? undefined
+    : `It needs Node ${needed.slice(0, 2).join('.')} or newer; this is Node ${version}. Install that first.`
+}
+
 /**
  * Writes a package and returns its folder.
  * @throws TypeError for an invalid kind or name, RangeError for a folder that is not empty

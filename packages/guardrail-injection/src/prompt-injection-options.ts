@@ -109,7 +109,6 @@ export interface PromptInjectionOptions<Level extends 'agent' | 'chat' = 'agent'
 export function checkInjectionOptions(options: PromptInjectionOptions): void {
   const owner = 'promptInjection'
   const { source: _, ...sharedRules } = assessRules
-  const { action, escalate = [0, 1], extraPatterns = [], languages, threshold = 0 } = options
   checkOptions(owner, options, {
     ...guardrailCheckRules,
     ...sharedRules,
@@ -122,7 +121,7 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
     classify: {
       assess: 'function?',
       threshold: 'any',
-      timeoutMs: 1,
+      timeoutMs: 'ms',
       onError: ['closed', 'open'],
       stages: 'any',
     },
@@ -133,6 +132,7 @@ export function checkInjectionOptions(options: PromptInjectionOptions): void {
     exfiltration: { allowHosts: 'any', replacement: 'any' },
     taint: { untrusted: 'any', restrict: 'any' },
   })
+  const { action, escalate = [0, 1], extraPatterns = [], languages, threshold = 0 } = options
   const each = (option: string, values: readonly unknown[], known: readonly unknown[]): void => {
     for (const value of values) {
       if (!known.includes(value))

@@ -97,7 +97,7 @@ export function checkLlmJudgeOptions(options: LlmJudgeOptions): void {
     contextTurns: 0,
     blind: 'any',
     sampleRate: 'any',
-    cacheVerdicts: { ttlMs: 1, store: 'any', storeTimeoutMs: 1 },
+    cacheVerdicts: { ttlMs: 1, store: 'any', storeTimeoutMs: 'ms' },
     budget: budgetRules,
     clock: 'any',
     random: 'function?',

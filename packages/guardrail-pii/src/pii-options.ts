@@ -70,7 +70,7 @@ export function strategyOf({ strategy, vault }: PiiOptions): StrategyOf {
 
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkPiiOptions(options: PiiOptions): void {
-  const { strategy = {}, applyTo = [], key, vault } = options
+  const { strategy = {}, applyTo = [], key, vault } = options ?? {}
   checkOptions('pii', options, {
     ...findRules,
     mode: guardrailCheckRules.mode,
@@ -93,7 +93,7 @@ export function checkPiiOptions(options: PiiOptions): void {
       store: 'any',
       ttlMs: 1,
       prefix: 'any',
-      storeTimeoutMs: 1,
+      storeTimeoutMs: 'ms',
       restore: 'any',
       restoreFor: 'function?',
       restoreInLinks: [true, false],

@@ -79,7 +79,7 @@ export interface MaxTokensOptions extends Pick<GuardrailOptions, Common> {
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkMaxTokens(options: MaxTokensOptions): void {
   const owner = 'maxTokens'
-  const { maxInputTokens, maxOutputTokens, maxTotalTokens, onExceed } = options
+  const { maxInputTokens, maxOutputTokens, maxTotalTokens, onExceed } = options ?? {}
   checkOptions(owner, options, {
     name: 'string?',
     maxInputTokens: typeof maxInputTokens === 'function' ? 'any' : 1,

@@ -393,7 +393,7 @@ describe('a guardrail', () => {
     [{ applyTo: [] }, '`applyTo`'],
     [{ applyTo: ['inputs' as 'input'] }, '`applyTo` must be one of input, output'],
     [{ level: 'function' as 'chat' }, '`level` must be one of agent, chat, got "function"'],
-    [{ timeoutMs: 0 }, '`timeoutMs` must be a whole number from 1 up, got 0'],
+    [{ timeoutMs: 0 }, '`timeoutMs` must be more than 0 milliseconds, got 0'],
     [{ maxRetries: 1.5 }, '`maxRetries`'],
     [{ stream: { release: 'none' as 'full' } }, '`stream.release`'],
     [{ stream: { holdChars: -1 } }, '`stream.holdChars` must be a whole number from 0 up, got -1'],

@@ -78,7 +78,7 @@ export const guardrailCheckRules: OptionRules<
   when: 'function?',
   onError: ['closed', 'open'],
   unsupported: ['block', 'allow'],
-  timeoutMs: 1,
+  timeoutMs: 'ms',
   blockMessage: 'any',
   onEvent: 'function?',
   includeContent: 'any',

@@ -287,7 +287,7 @@ test('events of a run tell what happened to its tools, without what the server w
 
 test.each([
   [{ name: 'a b' }, 'mcpTools: `name` must be 1 to 40 letters, digits, `_` or `-`, got "a b"'],
-  [{ timeoutMs: 0 }, 'mcpTools: `timeoutMs` must be a whole number from 1 up, got 0'],
+  [{ timeoutMs: 0 }, 'mcpTools: `timeoutMs` must be more than 0 milliseconds, got 0'],
   [{ trusted: true }, 'mcpTools: unknown option `trusted`; did you mean `trust`?'],
   [{ sampling: { maxTokens: 0 } }, 'mcpTools: `sampling.maxTokens` must be a whole number'],
 ])('the options %j are refused', (options, message) => {

@@ -30,7 +30,7 @@ export const modelCallCounters: readonly BudgetCounter[] = ['modelCalls', ...met
  * @throws TypeError or RangeError that names the option and the value
  */
 export function checkBudgetOptions(options: BudgetOptions): void {
-  const { limits = {}, scope, window, prices, thresholds = [], degrade } = options
+  const { limits = {}, scope, window, prices, thresholds = [], degrade, store } = options ?? {}
   checkOptions(owner, options, {
     ...middlewareRules,
     limits: limitRules,
@@ -38,7 +38,7 @@ export function checkBudgetOptions(options: BudgetOptions): void {
     window: typeof window === 'number' ? 1 : ['day', 'month'],
     store: 'any',
     onStoreError: ['fail', 'open'],
-    storeTimeoutMs: 1,
+    storeTimeoutMs: 'ms',
     prices: 'any',
     onUnknownPrice: ['error', 'ignore'],
     estimate: 'function?',
@@ -49,7 +49,7 @@ export function checkBudgetOptions(options: BudgetOptions): void {
     message: 'any',
     clock: 'any',
   })
-  if (options.store !== undefined) checkStore(owner, options.store, storeNeeds)
+  if (store !== undefined) checkStore(owner, store, storeNeeds)
   if (limits !== Object(limits)) throw wrongOption(owner, 'limits', 'an object', limits)
   for (const [name, limit] of Object.entries(limits)) checkLimit(name, limit)
   if (limits.costUsd !== undefined && prices === undefined) {

@@ -327,8 +327,8 @@ it.each<[string, object]>([
   ['`failureRate` must be above 0 up to 1, got 1.5', { failureRate: 1.5 }],
   ['`minimum` must be a whole number from 1 up, got 0', { minimum: 0 }],
   ['`halfOpen` must be a whole number from 1 up, got 0.5', { halfOpen: 0.5 }],
-  ['`windowMs` must be above 0, got 0', { windowMs: 0 }],
-  ['`openMs` must be above 0, got Infinity', { openMs: Infinity }],
+  ['`windowMs` must be a whole number from 1 up, got 0', { windowMs: 0 }],
+  ['`openMs` must be a whole number from 1 up, got Infinity', { openMs: Infinity }],
   ['`failOn` must be a function or a list of', { failOn: ['everything'] }],
   ['`store` needs `get`', { store: {} }],
   [

@@ -148,27 +148,24 @@ function named(circuit: string): Circuit {
 }
 
 function check(options: CircuitBreakerOptions): void {
-  const { failureRate = 1, windowMs = 1, openMs = 1 } = options
   checkOptions('circuitBreaker', options, {
     ...middlewareRules,
     circuitOf: 'function?',
     failOn: 'any',
     failureRate: 'any',
     minimum: 1,
-    windowMs: 'any',
-    openMs: 'any',
+    windowMs: 1,
+    openMs: 1,
     halfOpen: 1,
     store: 'any',
-    storeTimeoutMs: 1,
+    storeTimeoutMs: 'ms',
     prefix: 'string?',
     clock: 'any',
   })
+  const { failureRate = 1 } = options
   if (options.store !== undefined) checkStore('circuitBreaker', options.store, storeNeeds)
   checkClasses('circuitBreaker', 'failOn', options.failOn)
   if (!(failureRate > 0 && failureRate <= 1)) {
     throw wrongOption('circuitBreaker', 'failureRate', 'above 0 up to 1', failureRate)
-  }
-  for (const [option, ms] of Object.entries({ windowMs, openMs })) {
-    if (!(ms > 0 && ms < Infinity)) throw wrongOption('circuitBreaker', option, 'above 0', ms)
   }
 }

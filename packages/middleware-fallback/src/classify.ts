@@ -3,7 +3,6 @@ import { LamellaError, messageText } from '@lamella/core'
 import {
   callInternally,
   checkOptions,
-  checkTimeLimit,
   isControlFlow,
   withinTime,
   wrongOption,
@@ -38,11 +37,10 @@ export function classify(options: ClassifyOptions): RouteRule {
   checkOptions('classify', options, {
     client: 'any',
     criteria: 'any',
-    timeoutMs: 'any',
+    timeoutMs: 'ms',
     maxChars: 2,
   })
   const { client, criteria, timeoutMs = 5_000, maxChars = 4_000 } = options
-  checkTimeLimit('classify', 'timeoutMs', timeoutMs)
   if (typeof client?.getResponse !== 'function') {
     throw wrongOption('classify', 'client', 'a chat client', typeof client)
   }

@@ -49,7 +49,7 @@ export const entryRules: OptionRules<FallbackEntry> = {
   model: 'string?',
   options: 'any',
   when: 'function?',
-  timeoutMs: 'any',
+  timeoutMs: 'ms',
   messages: 'function?',
 }
 

@@ -3,7 +3,6 @@ import type { Clock, MiddlewareOptions, RunPlan } from '@lamella/core/authoring'
 import {
   defineChatMiddleware,
   checkOptions,
-  checkTimeLimit,
   middlewareRules,
   reporter,
   systemClock,
@@ -131,33 +130,28 @@ const goOn =
   'Repeat nothing, and do not comment on this.'
 
 function check(options: FallbackOptions): void {
-  const { clients, timeoutMs } = options
   checkOptions('fallback', options, {
     ...middlewareRules,
     clients: 'any',
     fallbackOn: 'any',
-    timeoutMs: 'any',
+    timeoutMs: 'ms',
     sticky: ['run', 'none'],
     midStream: ['error', 'restart', 'continue'],
     continuePrompt: 'string?',
     replay: ['safe-only', 'any'],
     clock: 'any',
   })
-  checkClasses('fallback', 'fallbackOn', options.fallbackOn)
+  const { clients, fallbackOn } = options
+  checkClasses('fallback', 'fallbackOn', fallbackOn)
   if (!Array.isArray(clients) || clients.length === 0) {
     throw wrongOption('fallback', 'clients', 'a list of clients that is not empty', typeof clients)
   }
-  const times: [string, number | undefined][] = [['timeoutMs', timeoutMs]]
   for (const [index, given] of clients.entries()) {
     const entry = isClient(given) ? { client: given } : given
     const at = `clients.${index}`
     if (typeof entry?.client?.respond !== 'function') {
       throw wrongOption('fallback', at, 'a client, or an object with a `client`', typeof given)
     }
-    times.push([`${at}.timeoutMs`, entry.timeoutMs])
     checkOptions('fallback', { clients: { [index]: entry } }, { clients: { [index]: entryRules } })
-  }
-  for (const [option, ms] of times) {
-    checkTimeLimit('fallback', option, ms)
   }
 }

@@ -102,7 +102,7 @@ function nameOf({ name, client, model }: RouteEntry): string {
 }
 
 function check(options: RouteOptions): void {
-  const { by } = options
+  const { by } = options ?? {}
   checkOptions('route', options, {
     ...middlewareRules,
     clients: 'any',

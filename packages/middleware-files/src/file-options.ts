@@ -115,7 +115,7 @@ const owner = 'fileValidator'
 
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkFileOptions(options: FileValidatorOptions): void {
-  const { paths, contents } = options
+  const { paths, contents } = options ?? {}
   checkOptions(owner, options, {
     ...middlewareRules,
     paths: {

@@ -12,8 +12,8 @@ const owner = 'rateLimit'
 export function checkRateLimitOptions<Level extends RateLimitLevel>(
   options: RateLimitOptions<Level>,
 ): void {
-  const { limits, level, onLimit, maxWaitMs, outputFactor } = options
-  const store = options.store && limitStoreOf(options.store)
+  const { limits, level, onLimit, maxWaitMs, outputFactor, store: given } = options ?? {}
+  const store = given && limitStoreOf(given)
   checkOptions(owner, options, {
     ...middlewareRules,
     limits: 'any',
@@ -31,7 +31,7 @@ export function checkRateLimitOptions<Level extends RateLimitLevel>(
     pauseMs: 0,
     store: 'any',
     onStoreError: ['local', 'fail'],
-    storeTimeoutMs: 1,
+    storeTimeoutMs: 'ms',
     clock: 'any',
   })
   if (!Array.isArray(limits) || limits.length === 0) {

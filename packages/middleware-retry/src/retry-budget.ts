@@ -52,8 +52,8 @@ interface Count {
  * ```
  */
 export function retryBudget(options: RetryBudgetOptions = {}): RetryBudget {
-  const { ratio = 0.2, reserve = 10, windowMs = 10_000, clock = systemClock } = options
   checkOptions('retryBudget', options, { ratio: 'any', reserve: 0, windowMs: 1, clock: 'any' })
+  const { ratio = 0.2, reserve = 10, windowMs = 10_000, clock = systemClock } = options
   if (!(ratio >= 0 && ratio < Infinity)) {
     throw wrongOption('retryBudget', 'ratio', 'a number from 0 up', ratio)
   }

@@ -161,7 +161,7 @@ export function retry(
 }
 
 function check(options: RetryOptions): void {
-  const { maxRetryAfterMs = 0, maxElapsedMs = 1 } = options
+  const { maxRetryAfterMs, retryBudget, onExhausted } = options ?? {}
   checkOptions('retry', options, {
     ...middlewareRules,
     ...backoffRules,
@@ -171,12 +171,12 @@ function check(options: RetryOptions): void {
     rejectReply: 'function?',
     respectRetryAfter: [true, false],
     maxRetryAfterMs: 'any',
-    maxElapsedMs: 'any',
+    maxElapsedMs: 'ms',
     retryBudget: 'any',
-    'retryBudget.takeRetry': options.retryBudget ? 'function' : 'any',
+    'retryBudget.takeRetry': retryBudget ? 'function' : 'any',
     stream: ['before-first-content', 'restart', 'never'],
     replay: ['safe-only', 'any'],
-    onExhausted: options.onExhausted === 'throw' ? 'any' : 'function?',
+    onExhausted: onExhausted === 'throw' ? 'any' : 'function?',
     tools: {
       when: 'function?',
       maxRetries: 0,
@@ -188,7 +188,6 @@ function check(options: RetryOptions): void {
   })
   exponential(options, Math.random)
   checkTimeLimit('retry', 'maxRetryAfterMs', maxRetryAfterMs, '0 or more')
-  checkTimeLimit('retry', 'maxElapsedMs', maxElapsedMs)
 }
 
 const kindRules: OptionRules<Record<ProviderErrorKind, number>> = {

@@ -1,5 +1,11 @@
 import type { Store, WriteOptions } from '@lamella/core'
-import { checkOptions, systemClock, withinStoreTime, wrongOption } from '@lamella/core/authoring'
+import {
+  checkOptions,
+  longestTimerMs,
+  systemClock,
+  withinStoreTime,
+  wrongOption,
+} from '@lamella/core/authoring'
 import { storeEntries, storePrefix } from '@lamella/store'
 import { Pool } from 'pg'
 import { Database } from './database.ts'
@@ -29,7 +35,7 @@ export function postgresStore(
     migrate: [true, false],
     maxConnections: 1,
     maxValueBytes: 1,
-    timeoutMs: 1,
+    timeoutMs: 'ms',
     leaseMs: 100,
     pollMs: 1,
     clock: 'any',
@@ -42,7 +48,9 @@ export function postgresStore(
     throw wrongOption(owner, 'connection', 'a URL or a pool of pg', typeof connection)
   }
   const entries = storeEntries({ owner, maxValueBytes })
-  const pool = isOwn ? connect(connection, maxConnections, timeoutMs) : connection
+  const pool = isOwn
+    ? connect(connection, maxConnections, Math.min(timeoutMs, longestTimerMs))
+    : connection
   const database = new Database(pool, { schema, migrates: migrate })
   const table = database.table('entries')
   const prefix = storePrefix({ name: namespace })

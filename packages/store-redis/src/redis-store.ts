@@ -3,6 +3,7 @@ import type { Store, WriteOptions } from '@lamella/core'
 import {
   createSecretId,
   checkOptions,
+  longestTimerMs,
   systemClock,
   withinStoreTime,
   wrongOption,
@@ -39,7 +40,7 @@ export function redisStore(connection: string | Redis, options: RedisStoreOption
   checkOptions(owner, options, {
     namespace: 'string?',
     maxValueBytes: 1,
-    timeoutMs: 1,
+    timeoutMs: 'ms',
     leaseMs: 100,
     pollMs: 1,
     clock: 'any',
@@ -52,7 +53,7 @@ export function redisStore(connection: string | Redis, options: RedisStoreOption
     throw wrongOption(owner, 'connection', 'a URL or a client of ioredis', typeof connection)
   }
   const entries = storeEntries({ owner, maxValueBytes })
-  const redis = isOwn ? connect(connection, timeoutMs) : connection
+  const redis = isOwn ? connect(connection, Math.min(timeoutMs, longestTimerMs)) : connection
   // No namespace may contain the end of another one.
   const tag = `{${namespace.replaceAll(/[%{}]/g, encodeURIComponent)}}`
   const place = (kind: string, key: string): string => `${tag}:${kind}:${entries.key(key)}`

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Store, WriteOptions } from '@lamella/core'
-import { checkOptions, wrongOption } from '@lamella/core/authoring'
+import { checkOptions, longestTimerMs, wrongOption } from '@lamella/core/authoring'
 import { storeEntries, storePrefix } from '@lamella/store'
 import { openDatabase } from './open-database.ts'
 import { sqliteLimits } from './sqlite-limits.ts'
@@ -32,7 +32,10 @@ export function sqliteStore(path: string, options: SqliteStoreOptions = {}): Sto
   const { namespace = 'lamella', maxValueBytes = 16 * 2 ** 20, clock = Date } = options
   const { busyTimeoutMs = 5000, synchronous = 'normal', leaseMs = 30_000, pollMs = 100 } = options
   const entries = storeEntries({ owner, maxValueBytes })
-  const database = openDatabase(path, { busyTimeoutMs, synchronous })
+  const database = openDatabase(path, {
+    busyTimeoutMs: Math.min(busyTimeoutMs, longestTimerMs),
+    synchronous,
+  })
   const prefix = storePrefix({ name: namespace })
   const keyOf = (key: string): string => prefix + entries.key(key)
   const now = (): number => clock.now()

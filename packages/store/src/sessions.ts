@@ -147,7 +147,7 @@ export function sessions(store: KeyValueStore, options: SessionsOptions = {}): S
     name: 'string?',
     onConflict: ['reject', 'merge'],
     maxListed: 1,
-    storeTimeoutMs: 1,
+    storeTimeoutMs: 'ms',
     clock: 'any',
   })
   checkStore('sessions', store)

@@ -69,10 +69,10 @@ export class AgentQueue {
   /** @throws TypeError or RangeError that names the option and the value */
   constructor(options: AgentQueueOptions) {
     checkOptions('AgentQueue', options, {
+      storeTimeoutMs: 'ms',
       ...sharedRules,
       attempts: 1,
       backoffMs: 0,
-      storeTimeoutMs: 1,
     })
     checkPlace('AgentQueue', options)
     const { name, connection, attempts = 3, backoffMs = 1000, keepMs = sevenDaysMs } = options

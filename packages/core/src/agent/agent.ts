@@ -178,8 +178,8 @@ export class Agent<Data = unknown, Value = unknown> {
 function clockOf(clock: AgentOptions['clock']): Clock | undefined {
   if (clock === undefined) return undefined
   checkValue(typeof clock.now === 'function', 'agent: `clock`', 'have a function `now`', clock)
-  const sleep: Clock['sleep'] = (ms, signal) =>
-    clock.sleep === undefined ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal)
+  const sleep: Clock['sleep'] = (...wait) =>
+    clock.sleep === undefined ? systemClock.sleep(...wait) : clock.sleep(...wait)
   return { now: () => clock.now(), sleep }
 }
 

@@ -2,7 +2,8 @@ import { isObject } from './is-object.ts'
 
 /**
  * Rule for an option: a list of allowed values, a minimum for a whole number, a type (required
- * unless it ends in a question mark), or `any`.
+ * unless it ends in a question mark), `ms` for a time limit (above 0, however large; `Infinity` is no
+ * limit), or `any`.
  */
 export type OptionRule =
   | readonly unknown[]
@@ -11,6 +12,7 @@ export type OptionRule =
   | 'function'
   | 'string?'
   | 'function?'
+  | 'ms'
   | 'any'
 
 /**
@@ -51,7 +53,8 @@ function check(owner: string, options: object, rules: Rules, place: string): voi
     const option = place + name
     let value: unknown = options
     for (const key of name.split('.')) value = (value as Record<string, unknown>)?.[key]
-    if (typeof rule === 'string') {
+    if (rule === 'ms') checkTimeLimit(owner, option, value)
+    else if (typeof rule === 'string') {
       const [type, isOptional] = [rule.replace('?', ''), rule.endsWith('?')]
       if (rule === 'any' || (isOptional && value === undefined)) continue
       if (!value || typeof value !== type) throw wrongOption(owner, option, `a ${type}`, value)

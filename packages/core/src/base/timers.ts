@@ -4,8 +4,11 @@ import { onAbort } from './promises.ts'
 export interface Clock {
   /** Returns the time in milliseconds since a fixed moment. */
   now(): number
-  /** Waits for `ms` milliseconds; rejects with the signal's reason as soon as it aborts. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /**
+   * Waits for `ms` milliseconds; rejects with the signal's reason as soon as it aborts. With `isLimit`, it is a
+   * limit of other work, which mostly ends before.
+   */
+  sleep(ms: number, signal?: AbortSignal, isLimit?: boolean): Promise<void>
 }
 
 /** Clock of the machine. The default of every `clock` option. */
@@ -66,6 +69,6 @@ export function callLater(clock: Clock, ms: number, work: () => void): () => voi
   if (ms === Infinity) return () => {}
   if (clock === systemClock) return startTimer(work, ms)
   const over = new AbortController()
-  clock.sleep(ms, over.signal).then(work, () => {})
+  clock.sleep(ms, over.signal, true).then(work, () => {})
   return () => over.abort()
 }

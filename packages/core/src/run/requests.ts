@@ -109,13 +109,12 @@ export function defineEvent<Data, Answer = unknown>(
   options: EventOptions<Data, Answer>,
 ): EventDefinition<Data, Answer> {
   checkOptions('defineEvent', options, {
+    timeoutMs: 'ms',
     type: 'string',
     data: 'any',
     answer: 'any',
-    timeoutMs: 'any',
   })
   const { type, data: schema, answer, timeoutMs } = options
-  checkTimeLimit('defineEvent', 'timeoutMs', timeoutMs)
   if (schema !== undefined) checkSchema('defineEvent: `data`', schema)
   const fits = (data: unknown): boolean => {
     if (schema === undefined) return true

@@ -109,8 +109,8 @@ interface Entry {
  * @throws RangeError if `maxEntries` or `maxBytes` is not a whole number from 1 up
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  const { maxEntries = 1000, maxBytes = Infinity, clock = Date } = options
   checkOptions('memoryStore', options, { maxEntries: 1, maxBytes: 1, clock: 'any' })
+  const { maxEntries = 1000, maxBytes = Infinity, clock = Date } = options
   // In order of use, the longest unused first.
   const entries = new Map<string, Entry>()
   let chars = 0

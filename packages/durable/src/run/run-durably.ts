@@ -1,7 +1,9 @@
 import type { AgentResponse, MessageInput, RunOptions } from '@lamella/core'
 import { Agent } from '@lamella/core'
+import { wrongOption } from '@lamella/core/authoring'
 import type { DurableOptions } from '../steps/durable.ts'
 import { durableIn } from '../steps/durable.ts'
+import type { StoredUpdates } from '../updates/stored-updates.ts'
 import { withDurable } from './place-in-list.ts'
 import { WorkflowScope } from './workflow-scope.ts'
 
@@ -10,6 +12,7 @@ import { WorkflowScope } from './workflow-scope.ts'
  * workflow's function, with the same input in every pass. Model calls and tool calls are steps, see `durable`. Ids
  * and times outside of steps are equal in every pass. If the run pauses and the engine has `wait`, it waits there
  * and continues. The workflow's id takes the place of an `idempotencyKey`.
+ * With `updates`, the run streams, and other processes read it.
  * @throws LamellaError `workflow_changed` if the stored steps are not those of this agent
  * @example
  * ```ts
@@ -30,22 +33,38 @@ import { WorkflowScope } from './workflow-scope.ts'
 export async function runDurably<Data, Value>(
   agent: Agent<Data, Value>,
   input: MessageInput,
-  engine: DurableOptions,
+  engine: DurableOptions & { readonly updates?: StoredUpdates | undefined },
   options: Omit<RunOptions<Data>, 'idempotencyKey'> = {},
 ): Promise<AgentResponse<Value>> {
+  const { updates, ...steps } = engine
+  const { id, wait } = engine
+  const write = updates && (await beginUpdates(updates, id, options))
   const { step, within, clock, random } = await WorkflowScope.begin(engine)
-  const middleware = withDurable(agent.middleware, durableIn({ ...engine, step }, within))
+  const middleware = withDurable(agent.middleware, durableIn({ ...steps, step }, within))
   // An agent has its options as properties.
   // oxlint-disable-next-line typescript/no-misused-spread
   const inWorkflow = new Agent<Data>({ ...agent, middleware, clock, random })
-  const { id, wait } = engine
   const given: RunOptions<Data> = { runId: id, ...options }
-  let response: AgentResponse = await inWorkflow.run(input, given)
+  let response: AgentResponse = await (write === undefined
+    ? inWorkflow.run(input, given)
+    : write(inWorkflow.run(input, { ...given, stream: true })))
   while (response.status === 'paused' && response.pending.length > 0) {
     if (wait === undefined) break
     const answers = await wait(response.pending)
     const { answers: _answers, ...rest } = given
-    response = await inWorkflow.resume(response.checkpoint!, answers, rest)
+    const checkpoint = response.checkpoint!
+    response = await (write === undefined
+      ? inWorkflow.resume(checkpoint, answers, rest)
+      : write(inWorkflow.resume(checkpoint, answers, { ...rest, stream: true })))
   }
   return response as AgentResponse<Value>
+}
+
+function beginUpdates(
+  updates: StoredUpdates,
+  id: string | undefined,
+  { tenant, principal }: RunOptions,
+): ReturnType<StoredUpdates['begin']> {
+  if (id === undefined) throw wrongOption('runDurably', 'id', 'a string beside `updates`', id)
+  return updates.begin(id, { tenant, principal })
 }

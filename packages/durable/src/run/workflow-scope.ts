@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '@lamella/core/authoring'
-import { systemClock } from '@lamella/core/authoring'
+import { systemClock, unlessAborted } from '@lamella/core/authoring'
 import type { DurableEngine } from '../steps/durable-engine.ts'
 import { randomNumbers } from './random-numbers.ts'
 
@@ -14,7 +14,7 @@ type InStep = () => number
 export class WorkflowScope {
   readonly clock: Clock = {
     now: () => (this.#inStep.getStore() === undefined ? this.#at : Date.now()),
-    sleep: (ms, signal) => this.#sleep(ms, signal),
+    sleep: (...wait) => this.#sleep(...wait),
   }
   readonly random = (): number => (this.#inStep.getStore() ?? this.#between)()
   readonly #engine: DurableEngine
@@ -53,13 +53,13 @@ export class WorkflowScope {
   readonly within = <Value>(name: string, work: () => Promise<Value>): Promise<Value> =>
     this.#inStep.run(randomNumbers(this.#seed, `${name} ${this.#counts.get(name)}`), work)
 
-  async #sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  async #sleep(ms: number, signal?: AbortSignal, isLimit?: boolean): Promise<void> {
     const { sleep } = this.#engine
     const isInStep = this.#inStep.getStore() !== undefined
-    if (sleep === undefined || isInStep) return systemClock.sleep(ms, signal)
+    // Limits of other work, such as a call of a store, are in no step either.
+    if (sleep === undefined || isInStep || isLimit) return systemClock.sleep(ms, signal)
     signal?.throwIfAborted()
-    await sleep(ms)
+    await (signal === undefined ? sleep(ms) : unlessAborted(signal, sleep(ms)))
     this.#at += ms
-    signal?.throwIfAborted()
   }
 }

@@ -1,6 +1,7 @@
-import type { AgentResponse, ChatResponseUpdate } from '@lamella/core'
+import type { AgentResponse, ChatResponseUpdate, PendingRequest } from '@lamella/core'
 import {
   Agent,
+  agentMiddleware,
   agentTool,
   explain,
   foldUpdates,
@@ -316,6 +317,34 @@ describe('durable', () => {
     expect(JSON.stringify(second)).toBe(JSON.stringify(first))
     expect(paid).toBe(1)
     expect(JSON.stringify(client.requests.at(-1)!.messages)).toContain('red')
+  })
+
+  test('a wait between steps is one of the engine, and a limit of a call of a store is not', async () => {
+    const approved = tool({
+      name: 'pay',
+      description: 'Pays.',
+      approval: 'always',
+      execute: () => 1,
+    })
+    const agent = new Agent({
+      client: scriptedClient([callFunction('pay'), 'Done.']),
+      tools: [approved],
+      middleware: agentMiddleware('slow', async ({ run }, callNext) => {
+        await run.clock.sleep(86_400_000)
+        return callNext()
+      }),
+    })
+    const waits: number[] = []
+    const sleep = async (ms: number): Promise<void> => void waits.push(ms)
+    const answer = (requests: readonly PendingRequest[]) => ({ [requests[0]!.id]: true })
+
+    const response = await new FakeWorkflow().pass(
+      (engine) => runDurably(agent, 'Go.', { ...engine, sleep }),
+      { answer },
+    )
+
+    expect(response).toMatchObject({ status: 'completed', text: 'Done.' })
+    expect(new Set(waits)).toEqual(new Set([86_400_000]))
   })
 
   test('a workflow of other code is refused', async () => {

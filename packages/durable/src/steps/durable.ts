@@ -102,19 +102,18 @@ function outermost(run: RunContext): RunContext {
 }
 
 function check(options: DurableOptions): void {
-  const { step, tools } = options
-  if (typeof step !== 'function') throw wrongOption('durable', 'step', 'a function', step)
-  const isList = Array.isArray(tools) && tools.every((tool) => typeof tool === 'string')
-  if (tools !== undefined && tools !== 'all' && !isList) {
-    throw wrongOption('durable', 'tools', "'all' or a list of names of tools", tools)
-  }
   checkOptions('durable', options, {
     name: 'string?',
     id: 'string?',
-    step: 'any',
+    step: 'function',
     sleep: 'function?',
     wait: 'function?',
     models: [true, false],
     tools: 'any',
   })
+  const { tools } = options
+  const isList = Array.isArray(tools) && tools.every((tool) => typeof tool === 'string')
+  if (tools !== undefined && tools !== 'all' && !isList) {
+    throw wrongOption('durable', 'tools', "'all' or a list of names of tools", tools)
+  }
 }

@@ -87,7 +87,7 @@ export interface ContentFilterOptions<Level extends 'agent' | 'chat' = 'agent' |
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkContentFilter(options: ContentFilterOptions): void {
   const owner = 'contentFilter'
-  const { words, patterns, allow = [], actions = {}, thresholds = {}, stream } = options
+  const { words, patterns, allow = [], actions = {}, thresholds = {}, stream } = options ?? {}
   checkOptions(owner, options, {
     ...guardrailCheckRules,
     name: 'string?',

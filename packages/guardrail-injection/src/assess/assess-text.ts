@@ -74,6 +74,9 @@ export const injectionSignals: readonly InjectionSignal[] = [
   ...otherScriptClaims,
 ]
 
+/** The index of all signals, which takes some 20 ms; all assessors share it. */
+let signalIndex: SignalIndex | undefined
+
 export const assessRules: OptionRules<AssessOptions> = {
   categories: 'any',
   languages: 'any',
@@ -96,12 +99,14 @@ export function assessorOf(options: AssessOptions): (text: string) => InjectionA
   const { categories, languages = 'auto', strict = [], decodeDepth = 2 } = options
   const looksFor = (category: InjectionCategory) => categories?.includes(category) ?? true
   const isResult = options.source === 'result'
-  const signals = [...injectionSignals, ...(isResult ? resultSignals : [])].filter(
-    ({ category, language }) =>
-      looksFor(category) &&
-      (language === undefined || languages === 'auto' || languages.includes(language)),
+  const wanted = new Set(
+    [...injectionSignals, ...(isResult ? resultSignals : [])].filter(
+      ({ category, language }) =>
+        looksFor(category) &&
+        (language === undefined || languages === 'auto' || languages.includes(language)),
+    ),
   )
-  const known = new SignalIndex(signals)
+  const known = (signalIndex ??= new SignalIndex([...injectionSignals, ...resultSignals]))
   // A copy with the flags that a search for all matches needs keeps no place between two texts.
   const custom = (options.extraPatterns ?? []).map(
     ({ source, flags }) => new RegExp(source, `${flags.replace(/[gy]/g, '')}g`),
@@ -127,7 +132,9 @@ export function assessorOf(options: AssessOptions): (text: string) => InjectionA
     if (looksFor('hidden-text')) common.push(...findHiddenText(original))
     if (looksFor('encoded') && depth > 0) common.push(...encodedIn(original, depth))
     const whole = new SignalSearch(normalized.text)
-    const possible = known.possibleIn(whole.text).filter((signal) => whole.hasParts(signal))
+    const possible = known
+      .possibleIn(whole.text)
+      .filter((signal) => wanted.has(signal) && whole.hasParts(signal))
     const windows = windowsOf(normalized.text).map(({ start: base, text }) => {
       if (possible.length === 0) return common
       const search = text === normalized.text ? whole : new SignalSearch(text)

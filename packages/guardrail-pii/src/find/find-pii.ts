@@ -76,7 +76,7 @@ export const findRules: OptionRules<FindPiiOptions> = {
   decode: 'any',
   maxDepth: 1,
   maxBytes: 1,
-  maxScanMs: 1,
+  maxScanMs: 'ms',
   clock: 'any',
 }
 

@@ -177,7 +177,7 @@ export function checkToolPolicy(options: ToolPolicyOptions): void {
       subject: 'function?',
       edit: 'any',
       store: 'any',
-      storeTimeoutMs: 1,
+      storeTimeoutMs: 'ms',
     },
     pinned: 'any',
     onDrift: ['deny', 'ask'],

@@ -151,7 +151,7 @@ async function ask<Result>(
   let timeout: AbortSignal | undefined
   try {
     return await connection.use(signal, true, (client) => {
-      timeout = AbortSignal.timeout(Math.min(timeoutMs, longestTimerMs))
+      timeout = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
       return work(client, AbortSignal.any([signal, timeout]))
     })
   } catch (cause) {

@@ -107,7 +107,7 @@ export class ToolList {
   async #read(client: McpClient, run: RunContext | undefined): Promise<readonly unknown[]> {
     if (!hasCapability(client, 'tools')) return []
     const { maxTools, report, timeoutMs } = this.#setup
-    const signal = AbortSignal.timeout(Math.min(timeoutMs, longestTimerMs))
+    const signal = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
     const { entries, isWhole } = await listPages(client, 'tools', maxTools, { signal })
     if (!isWhole)
       report({ status: 'tool_left_out', reason: `it lists more than ${maxTools} tools` }, run)

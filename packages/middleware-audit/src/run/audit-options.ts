@@ -127,7 +127,7 @@ export function checkAuditOptions(options: AuditLogOptions): void {
     batchSize: 1,
     batchDelayMs: 0,
     maxQueued: 1,
-    waitMs: 1,
+    waitMs: 'ms',
     waitUntil: 'function?',
     onError: ['open', 'closed'],
     clock: 'any',

@@ -47,8 +47,6 @@ type AnswerFacts = Facts & { readonly typed: TypedValue }
  * ```
  */
 export function cache(options: CacheOptions = {}): ChatMiddleware {
-  const { name = 'cache', scope, allow = [], cacheable, key: keyFrom, waitUntil } = options
-  const { staleWhileRevalidateMs = 0, staleIfErrorMs = 0 } = options
   checkOptions('cache', options, {
     ...sharedCacheRules,
     scope: 'any',
@@ -59,6 +57,8 @@ export function cache(options: CacheOptions = {}): ChatMiddleware {
     key: 'function?',
     semantic: semanticRules,
   })
+  const { name = 'cache', scope, allow = [], cacheable, key: keyFrom, waitUntil } = options
+  const { staleWhileRevalidateMs = 0, staleIfErrorMs = 0 } = options
   for (const what of allow) checkOptions('cache', { allow: what }, { allow: allowances })
   const middleware = new CallCache<StoredResponse, ChatContext>('cache', options, isStoredResponse)
   const { isShadow } = middleware

@@ -239,9 +239,9 @@ export const sharedCacheRules: OptionRules<SharedCacheOptions<never>> = {
   store: 'any',
   ttlMs: 1,
   namespace: 'string?',
-  singleFlight: { leaseMs: 1, pollMs: 1, waitMs: 0, stallMs: 1 },
+  singleFlight: { leaseMs: 1, pollMs: 1, waitMs: 0, stallMs: 'ms' },
   codec: 'any',
-  storeTimeoutMs: 1,
+  storeTimeoutMs: 'ms',
   waitUntil: 'function?',
   clock: 'any',
 }

@@ -27,6 +27,7 @@ export interface SemanticMatch {
 }
 
 export const semanticRules: OptionRules<SemanticOptions> = {
+  timeoutMs: 'ms',
   embed: 'function',
   threshold: 'any',
   index: 'any',
@@ -34,7 +35,6 @@ export const semanticRules: OptionRules<SemanticOptions> = {
   verify: 'function?',
   except: 'function?',
   maxQuestionTokens: 1,
-  timeoutMs: 1,
 }
 
 /** Finds answered questions with the same meaning. */

@@ -37,8 +37,8 @@ export interface MemoryVectorIndexOptions {
  * @throws RangeError if `maxEntries` is not a whole number from 1 up
  */
 export function memoryVectorIndex(options: MemoryVectorIndexOptions = {}): VectorIndex {
-  const { maxEntries = 1000 } = options
   checkOptions('memoryVectorIndex', options, { maxEntries: 1 })
+  const { maxEntries = 1000 } = options
   const partitions = new Map<string, Map<string, readonly number[]>>()
   // By key, the oldest first.
   const owners = new Map<string, string>()

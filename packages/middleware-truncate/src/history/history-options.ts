@@ -111,7 +111,7 @@ export function checkHistoryOptions(options: HistoryTruncatorOptions): void {
   checkOptions(owner, options, {
     ...middlewareRules,
     maxMessages: 1,
-    maxTokens: ['function', 'object'].includes(typeof options.maxTokens) ? 'any' : 1,
+    maxTokens: ['function', 'object'].includes(typeof options?.maxTokens) ? 'any' : 1,
     countTokens: 'function?',
     calibrate: [true, false],
     keep: { firstUser: [true, false], pinned: 'function?', currentRun: [true, false] },

@@ -141,7 +141,7 @@ export function checkSummarizerOptions(options: SummarizerOptions): void {
     persist: [true, false],
     background: { upTo: 'any' },
     store: 'any',
-    storeTimeoutMs: 1,
+    storeTimeoutMs: 'ms',
     clock: 'any',
     onError: ['open', 'closed'],
   })

@@ -59,7 +59,7 @@ export interface ContentTruncatorOptions
 /** @throws TypeError or RangeError that names the option and the value */
 export function checkContentOptions(options: ContentTruncatorOptions): void {
   const owner = 'contentTruncator'
-  const { maxChars, maxTokens, strategy, marker = '', spill: spilling } = options
+  const { maxChars, maxTokens, strategy, marker = '', spill: spilling } = options ?? {}
   checkOptions(owner, options, {
     ...middlewareRules,
     maxChars: typeof maxChars === 'function' ? 'any' : 1,

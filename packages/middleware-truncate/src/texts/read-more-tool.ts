@@ -53,7 +53,7 @@ export const spillRules: OptionRules<SpillOptions> = {
   toolName: 'any',
   prefix: 'any',
   pageChars: 1,
-  storeTimeoutMs: 1,
+  storeTimeoutMs: 'ms',
   clock: 'any',
 }
 

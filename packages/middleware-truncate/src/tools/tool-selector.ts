@@ -4,7 +4,6 @@ import type { MiddlewareOptions } from '@lamella/core/authoring'
 import {
   callInternally,
   checkOptions,
-  checkTimeLimit,
   defineChatMiddleware,
   isControlFlow,
   middlewareRules,
@@ -178,15 +177,14 @@ function check(options: ToolSelectorOptions): void {
     client: 'any',
     maxTools: 1,
     always: 'any',
-    timeoutMs: 'any',
+    timeoutMs: 'ms',
     onError: ['open', 'closed'],
   })
-  const { client, always = [], timeoutMs } = options
+  const { client, always = [] } = options
   if (typeof client?.getResponse !== 'function') {
     throw wrongOption(owner, 'client', 'a chat client', typeof client)
   }
   if (!Array.isArray(always) || always.some((name) => typeof name !== 'string')) {
     throw wrongOption(owner, 'always', 'a list of names', always)
   }
-  checkTimeLimit(owner, 'timeoutMs', timeoutMs)
 }

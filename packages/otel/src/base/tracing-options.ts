@@ -140,8 +140,8 @@ export function checkTracingOptions(options: TracingOptions): void {
     events: 'any',
     cost: 'function?',
     currency: 'any',
-    log: options.log === false ? 'any' : 'function?',
-    diagnosticsChannel: options.diagnosticsChannel === false ? 'any' : 'string?',
+    log: options?.log === false ? 'any' : 'function?',
+    diagnosticsChannel: options?.diagnosticsChannel === false ? 'any' : 'string?',
     clock: 'any',
     random: 'function?',
   })

@@ -5,6 +5,7 @@ import { Agent, createSession, message, text, tool } from '../../packages/core/s
 import type { RunMode } from '../../packages/testing/src/index.ts'
 import { runIn, runModes } from '../../packages/testing/src/index.ts'
 import { RawServer } from '../../packages/testing/src/raw-server.ts'
+import { isLong } from '../support/runs.ts'
 import { aiSdkProviders } from './swap-ai-sdk-providers.ts'
 import type { Wire } from './swap-problems.ts'
 import type { SwapProvider } from './swap-providers.ts'
@@ -126,7 +127,12 @@ function takesChart({ hasImages = true, takesGif = true }: SwapProvider): boolea
   return hasImages && takesGif
 }
 
-const pairs = providers.flatMap((from) => providers.map((to) => ({ from, to })))
+// Each with itself, with its neighbor and with one far away; all pairs in `npm run check long`.
+const half = Math.floor(providers.length / 2)
+const steps = isLong ? [...providers.keys()] : [0, 1, half]
+const pairs = providers.flatMap((from, place) =>
+  steps.map((step) => ({ from, to: providers[(place + step) % providers.length]! })),
+)
 const cases = pairs.flatMap(({ from, to }) => runModes.map((mode) => ({ from, to, mode })))
 
 describe.each(cases)('$from.name, then $to.name, $mode', ({ from, to, mode }) => {

@@ -1,0 +1,144 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Server } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../../../tests/support/free-port.ts'
+import type { TestedEngine, WorkflowAnswer } from '../testing/killed-workers.test-helper.ts'
+import { surviveKills, Workers } from '../testing/killed-workers.test-helper.ts'
+
+const runs = Number(process.env['DURABLE_RUNS'] ?? 100)
+
+describe('restate', () => {
+  let server: RestateServer
+  let workers: Workers
+  let balancer: Server
+
+  beforeAll(async () => {
+    const ports = [await freePort(), await freePort()]
+    workers = new Workers('restate-process.test-helper.ts', { ports }, runs)
+    balancer = await balance(ports)
+    server = await startRestate()
+  })
+
+  afterAll(async () => {
+    await workers.close()
+    balancer.close()
+    await server.close()
+  })
+
+  it('runs on two workers that are killed end with the right answer, each effect once', async () => {
+    const known = new Set<string>()
+    const engine: TestedEngine = {
+      async begin(seeds) {
+        const { port } = balancer.address() as { port: number }
+        await server.register(`http://127.0.0.1:${port}`)
+        const begun = seeds.map((seed) => server.post('/assistant/answer/send', seed))
+        return (await Promise.all(begun)).map(
+          (body) => (body as { invocationId: string }).invocationId,
+        )
+      },
+      async answerRequests() {
+        const file = join(workers.folder, 'asked.jsonl')
+        if (!existsSync(file)) return
+        for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) {
+          const { awakeableId, answer } = JSON.parse(line)
+          if (known.has(awakeableId)) continue
+          await server.post(`/restate/awakeables/${awakeableId}/resolve`, answer)
+          known.add(awakeableId)
+        }
+      },
+      answer: (workflow) => server.attach(workflow),
+    }
+
+    await surviveKills(engine, workers, runs)
+
+    // No pass came to another step than the one before.
+    expect(existsSync(join(workers.folder, 'problems.txt'))).toBe(false)
+  }, 900_000)
+})
+
+/** Sends each connection to a worker that listens. */
+async function balance(ports: readonly number[]): Promise<Server> {
+  let next = 0
+  const server = createServer((incoming) => {
+    incoming.on('error', () => {})
+    const attempt = (left: number): void => {
+      if (left === 0) return void incoming.destroy()
+      const outgoing = connect(ports[next++ % ports.length]!, '127.0.0.1')
+      let isOpen = false
+      outgoing.once('connect', () => {
+        isOpen = true
+        incoming.pipe(outgoing).pipe(incoming)
+      })
+      outgoing.on('error', () => (isOpen ? void incoming.destroy() : attempt(left - 1)))
+      outgoing.on('close', () => void (isOpen && incoming.destroy()))
+      incoming.on('close', () => outgoing.destroy())
+    }
+    attempt(ports.length)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+interface RestateServer {
+  register(uri: string): Promise<void>
+  post(path: string, body: unknown): Promise<unknown>
+  attach(invocation: string): Promise<WorkflowAnswer>
+  close(): Promise<void>
+}
+
+/** Starts the server of the package `@restatedev/restate-server` in a folder of its own. */
+async function startRestate(): Promise<RestateServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'lamella-restate-'))
+  const program = createRequire(import.meta.url).resolve('@restatedev/restate-server/lib/index.js')
+  const [ingress, admin, node] = [await freePort(), await freePort(), await freePort()]
+  const args = ['--bind-ip=127.0.0.1', '--listen-mode=tcp', `--bind-port=${node}`, '--no-logo']
+  const child: ChildProcess = spawn(process.execPath, [program, ...args], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      RESTATE_BASE_DIR: folder,
+      RESTATE_DISABLE_TELEMETRY: 'true',
+      RESTATE_INGRESS__BIND_PORT: `${ingress}`,
+      RESTATE_ADMIN__BIND_PORT: `${admin}`,
+      RESTATE_DEFAULT_RETRY_POLICY__MAX_INTERVAL: '500ms',
+    },
+  })
+  const at = (port: number, path: string, body?: unknown): Promise<Response> =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+      headers: { 'content-type': 'application/json' },
+    })
+  const until = async (works: () => Promise<boolean>): Promise<void> => {
+    while (!(await works().catch(() => false))) {
+      if (child.exitCode !== null) throw new Error('the server of Restate does not start')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+  const ok = async (response: Response): Promise<unknown> => {
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${response.url}: ${response.status} ${text}`)
+    return text === '' ? undefined : JSON.parse(text)
+  }
+  await until(async () => (await at(admin, '/health')).ok)
+  return {
+    register: (uri) => until(async () => (await at(admin, '/deployments', { uri })).ok),
+    post: async (path, body) => ok(await at(ingress, path, body)),
+    attach: async (invocation) =>
+      (await ok(await at(ingress, `/restate/invocation/${invocation}/attach`))) as WorkflowAnswer,
+    async close() {
+      const exit = once(child, 'exit')
+      child.kill('SIGTERM')
+      const force = setTimeout(() => child.kill('SIGKILL'), 10_000)
+      await exit
+      clearTimeout(force)
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

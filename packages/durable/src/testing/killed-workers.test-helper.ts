@@ -1,0 +1,122 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { happenedIn } from './file-world.test-helper.ts'
+import { expectedOf } from './random-run.test-helper.ts'
+
+/** Orders for a worker. */
+export interface WorkerOrders {
+  readonly worker: number
+  readonly folder: string
+  /** Events after which the process kills itself. */
+  readonly killAfter?: number | undefined
+}
+
+/** Value that a workflow has returned. */
+export interface WorkflowAnswer {
+  readonly text: string
+  readonly runId: string
+  readonly status: string
+}
+
+/** Workflows of an engine, seen from outside of its workers. */
+export interface TestedEngine {
+  /** Begins a workflow for each seed. Resolves to their ids. */
+  begin(seeds: readonly number[]): Promise<readonly string[]>
+  /** Answers the requests that wait, as a person does. */
+  answerRequests(workflows: readonly string[]): Promise<void>
+  /** Resolves to what a workflow returns. */
+  answer(workflow: string): Promise<WorkflowAnswer>
+}
+
+/** Two processes with a program. One that has ended is started again. */
+export class Workers {
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'lamella-durable-'))
+  readonly #program: string
+  readonly #orders: object
+  readonly #living = new Set<ChildProcess>()
+  readonly #killAfter: () => number | undefined
+  #isOver = false
+  kills = 0
+
+  constructor(program: string, orders: object, runs: number) {
+    this.#program = join(import.meta.dirname, '../engines', program)
+    this.#orders = orders
+    const kills = 12 + Math.floor(runs / 50)
+    // Later ones live longer, so that the last runs meet kills too.
+    this.#killAfter = () => (this.kills < kills ? 10 + Math.floor(Math.random() * runs) : undefined)
+  }
+
+  /** Starts the processes. */
+  start(): void {
+    for (const worker of [0, 1]) void this.#keep(worker)
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true
+    const exits = [...this.#living].map((child) => {
+      const exit = once(child, 'exit')
+      child.kill('SIGKILL')
+      return exit
+    })
+    await Promise.all(exits)
+    rmSync(this.folder, { recursive: true })
+  }
+
+  async #keep(worker: number): Promise<void> {
+    while (!this.#isOver) {
+      const killAfter = this.#killAfter()
+      const orders = { ...this.#orders, worker, folder: this.folder, killAfter }
+      const options = ['--conditions=@lamella/source', '--no-warnings']
+      const args = [...options, this.#program, JSON.stringify(orders)]
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+      this.#living.add(child)
+      // oxlint-disable-next-line no-await-in-loop
+      await once(child, 'exit')
+      this.#living.delete(child)
+      if (killAfter !== undefined) this.kills++
+    }
+  }
+}
+
+/** Runs of random agents, in workers that are killed: none is lost, and each effect happens once. */
+export async function surviveKills(
+  engine: TestedEngine,
+  workers: Workers,
+  runs: number,
+): Promise<void> {
+  const seeds = Array.from({ length: runs }, (_, at) => at + 1)
+  workers.start()
+  const workflows = await engine.begin(seeds)
+  let isOver = false
+  const person = (async () => {
+    for (; !isOver; await new Promise((resolve) => setTimeout(resolve, 100)))
+      await engine.answerRequests(workflows)
+  })()
+  const answers: WorkflowAnswer[] = []
+  for (const workflow of workflows) answers.push(await engine.answer(workflow))
+  isOver = true
+  await person
+
+  expect(workers.kills).toBeGreaterThan(5)
+  const happened = happenedIn(workers.folder)
+  for (const [at, seed] of seeds.entries()) {
+    const workflow = workflows[at]!
+    const { text, payments } = expectedOf(workflow, seed)
+    const own = happened.filter((line) => line.workflow === workflow)
+    const paid = own.flatMap(({ kind, what, amount }) => (kind === 'pay' ? [[what, amount!]] : []))
+    expect(answers[at]).toMatchObject({ status: 'completed', text, runId: workflow })
+    expect(Object.fromEntries(paid)).toEqual(payments)
+    expect(repeatedAnswers(own)).toEqual([])
+  }
+}
+
+/** Model calls that were made again after something had followed them, so that their step was stored. */
+function repeatedAnswers(lines: ReturnType<typeof happenedIn>): readonly string[] {
+  const calls = lines.filter(({ kind }) => kind === 'answered').map(({ what }) => what)
+  return calls.filter((what, at) => calls[at - 1] !== what && calls.indexOf(what) < at)
+}

@@ -39,7 +39,7 @@ const faults = [
   'run again',
   'death',
 ] as const
-/** What happens to a run, at its `at`-th event. */
+/** Fault of a run, at its `at`-th event. */
 export interface Fault {
   readonly kind: (typeof faults)[number] | 'none'
   readonly at: number
@@ -315,7 +315,7 @@ class Process {
   }
 }
 
-/** What no provider accepts: each call has its result right behind it, in order, and nothing else stands there. */
+/** Breaches of the rules of providers: each call has its result right behind it, in order, and nothing else stands there. */
 export function brokenRules(messages: readonly Message[]): readonly string[] {
   const problems: string[] = []
   let open: string[] = []

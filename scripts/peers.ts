@@ -12,6 +12,7 @@ const peers = createRequire(new URL('peers/package.json', import.meta.url))
 
 await langchain()
 await openaiAgents()
+await mastra()
 
 /** LangChain: the middleware of the page calls another model when the first one fails. */
 async function langchain(): Promise<void> {
@@ -61,6 +62,37 @@ async function openaiAgents(): Promise<void> {
 
   assert.deepEqual(lines, ['refused'])
   console.log('@openai/agents: its guardrail refuses the input')
+}
+
+/** Mastra: the processor of the page refuses an input, and no model is called. Named processors exist. */
+async function mastra(): Promise<void> {
+  const page = pageAbout('@mastra/core', 'mastra')
+  const { Agent } = await load('@mastra/core/agent')
+  const exported = await load('@mastra/core/processors')
+  const refuse = () => assert.fail('the model was called')
+  const model = {
+    specificationVersion: 'v2',
+    provider: 'none',
+    modelId: 'none',
+    supportedUrls: {},
+    doGenerate: refuse,
+    doStream: refuse,
+  }
+  const lines: string[] = []
+
+  await shown(page, 'agent', { Agent, model, console: { log: (line: string) => lines.push(line) } })
+
+  assert.deepEqual(lines, ['no homework'])
+  const [, builtIn = ''] = page.split('## Built-in processors')
+  const [table = ''] = builtIn.split('\n## ')
+  const rows = table.matchAll(/^\| (`[^|]*) \|/gm)
+  const named = [...rows].flatMap(([, cell = '']) => cell.match(/(?<=`)[A-Z]\w+(?=`)/g) ?? [])
+  assert.deepEqual(
+    named.filter((name) => !(name in exported)),
+    [],
+    'the page names processors that Mastra does not export',
+  )
+  console.log(`@mastra/core: its processor refuses the input, ${named.length} named ones exist`)
 }
 
 /** A migration page, which must name the tested version. */

@@ -18,6 +18,7 @@ export const searches: readonly (readonly [query: string, page: string])[] = [
   ['custom store', 'writing-a-store'],
   ['queue', 'queues'],
   ['langchain', 'migrating/langchain'],
+  ['mastra', 'migrating/mastra'],
   ['ai sdk', 'ai-sdk'],
   ['testing', 'testing'],
   ['release notes', 'release-notes'],

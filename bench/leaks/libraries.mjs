@@ -9,16 +9,16 @@ const loader = (folder) => {
   const require = createRequire(join(folder, 'package.json'))
   return (name) => import(pathToFileURL(require.resolve(name)).href)
 }
-const ours = loader(
+export const ours = loader(
   process.env.LAMELLA_EXAMPLES ?? join(import.meta.dirname, '..', '..', 'examples'),
 )
-const peers = (name) => import(name)
+export const peers = (name) => import(name)
 const rules = Object.values(kinds).map(({ rule }) => rule)
 const redact = (text) => rules.reduce((rest, rule) => rest.replace(rule, '[REDACTED]'), text)
-const question = 'Where is my order?'
+export const question = 'Where is my order?'
 
 /** The pieces of an answer, with a turn of the event loop between them, as from a socket. */
-async function* sent({ pieces }, produced) {
+export async function* sent({ pieces }, produced) {
   for (const piece of pieces) {
     await new Promise((resolve) => setImmediate(resolve))
     produced(piece)
@@ -209,7 +209,7 @@ async function guardrails() {
   ]
 }
 
-function modelStream(answer, produced) {
+export function modelStream(answer, produced) {
   const finish = {
     type: 'finish',
     finishReason: { unified: 'stop', raw: 'stop' },
@@ -241,7 +241,7 @@ async function aiSdk(middleware) {
   }
 }
 
-async function langchain(load, make) {
+export async function langchain(load, make) {
   const { BaseChatModel } = await load('@langchain/core/language_models/chat_models')
   const { AIMessageChunk } = await load('@langchain/core/messages')
   const { ChatGenerationChunk } = await load('@langchain/core/outputs')

@@ -125,12 +125,14 @@ function checkAssistant(
   }
   for (const [at, call] of wires(called).entries()) {
     const callPlace = `${place}.tool_calls[${at}]`
-    problems.fields(callPlace, call, 'id! type! function! extra_content')
-    problems.unless(call['type'] === 'function', `${callPlace}: type ${String(call['type'])}`)
-    const wanted = wire(call['function'])
-    problems.fields(callPlace, wanted, 'name! arguments!')
+    const isCustom = call['type'] === 'custom'
+    const [kind, given] = isCustom ? ['custom', 'input'] : ['function', 'arguments']
+    problems.fields(callPlace, call, `id! type! ${kind}! extra_content`)
+    problems.unless(call['type'] === kind, `${callPlace}: type ${String(call['type'])}`)
+    const wanted = wire(call[kind])
+    problems.fields(callPlace, wanted, `name! ${given}!`)
     problems.name(callPlace, wanted['name'], 64)
-    problems.jsonObject(callPlace, wanted['arguments'])
+    if (!isCustom) problems.jsonObject(callPlace, wanted['arguments'])
     calls.call(callPlace, call['id'])
   }
 }

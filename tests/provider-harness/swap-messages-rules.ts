@@ -89,7 +89,7 @@ function checkBlock(
     if (!signs) problems.unless(type === 'thinking', `${place}: a thought that is sealed`)
     else if (type === 'thinking') problems.visibleText(`${place}.signature`, block['signature'])
     else problems.visibleText(`${place}.data`, block['data'])
-  } else if (type === 'server_tool_use' || type === 'web_search_tool_result') {
+  } else if (/^(?:server_tool_use|mcp_tool_use|\w+_tool_result|compaction)$/.test(type)) {
     problems.unless(isOfAssistant, `${place}: hosted, but of the user`)
   } else {
     if (!isOfAssistant) calls.other(place)

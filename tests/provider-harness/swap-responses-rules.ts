@@ -33,19 +33,40 @@ export function responsesProblems(body: Wire): readonly string[] {
       problems.name(place, item['name'], 64)
       problems.jsonObject(place, item['arguments'])
       calls.call(place, item['call_id'])
+    } else if (type === 'custom_tool_call_output') {
+      problems.fields(place, item, 'type! call_id! output! id')
+      calls.result(place, item['call_id'])
+    } else if (type === 'custom_tool_call') {
+      problems.fields(place, item, 'type! call_id! name! input! id status')
+      calls.call(place, item['call_id'])
     } else {
-      calls.other(place)
+      // An answer may say something behind its calls.
+      if (type === 'message' && role !== 'assistant') calls.other(place)
       if (type === 'message') checkMessage(problems, place, item)
       else if (type === 'reasoning') checkReasoning(problems, place, item, input[at + 1])
-      else if (type === 'web_search_call') checkItemId(problems, place, id, 'ws')
-      else if (type === 'image_generation_call') checkItemId(problems, place, id, 'ig')
-      else
-        problems.unless(false, `${place}: an item of type ${String(type)} and role ${String(role)}`)
+      else {
+        const prefix = hosted[String(type)]
+        const problem = `${place}: an item of type ${String(type)} and role ${String(role)}`
+        problems.unless(prefix !== undefined, problem)
+        if (prefix !== undefined) checkItemId(problems, place, id, prefix)
+      }
     }
   }
   calls.other('the end')
   checkTools(problems, body)
   return problems.found
+}
+
+/** Items of tools that the provider runs, or that belong to it, and how their ids begin. */
+const hosted: Readonly<Record<string, string>> = {
+  web_search_call: 'ws',
+  image_generation_call: 'ig',
+  file_search_call: 'fs',
+  code_interpreter_call: 'ci',
+  tool_search_call: 'tsc',
+  mcp_list_tools: 'mcpl',
+  mcp_call: 'mcp',
+  apply_patch_call: 'apc',
 }
 
 const userParts: Readonly<Record<string, string>> = {

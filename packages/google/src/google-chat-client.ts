@@ -11,7 +11,6 @@ import type { Connection } from './connection/google-connection.ts'
 import { connect } from './connection/google-connection.ts'
 import { toProviderError } from './errors/google-error.ts'
 import { googleHistory } from './history/google-history.ts'
-import { reportOmittedTools } from './omitted-tools.ts'
 import { readProviderOptions } from './requests/google-provider-options.ts'
 import type { PreparedBody, RequestDefaults } from './requests/google-request.ts'
 import { googleBody, modelOf, replayOf } from './requests/google-request.ts'
@@ -36,7 +35,7 @@ export class GoogleChatClient extends BaseChatClient {
 
   /** @throws TypeError without a key, or for options that do not go together */
   constructor(options: GoogleChatClientOptions = {}) {
-    super({ ...options, middleware: [options?.middleware ?? [], reportOmittedTools()] })
+    super(options ?? {})
     this.#connection = connect(options)
     const { sender, provider, cachesPath, idleTimeoutMs } = this.#connection
     this.provider = provider
@@ -109,6 +108,9 @@ export class GoogleChatClient extends BaseChatClient {
     const model = modelOf(request, this.#defaults)
     const body = this.requestBody(request)
     const { toolNames = new Map<string, string>(), notes = {}, cut } = this.#prepared ?? {}
+    for (const { name: tool, reason } of this.#prepared?.omitted ?? []) {
+      request.emit?.({ type: 'tool_left_out', data: { tool, reason, provider } })
+    }
     const context: MapperContext = { provider, model, toolNames, notes }
     const failure: FailureContext = {
       provider,

@@ -16,9 +16,7 @@ import { retryAfterMs } from './retry-after.ts'
 
 /** Makes a `ProviderError` of what a call raised. What is neither Anthropic's nor the network's stays. */
 export function toProviderError(error: unknown, context: FailureContext): unknown {
-  return transportError(error, context, (report, status, headers) =>
-    reported(report, status, headers, context),
-  )
+  return transportError(error, context, reported)
 }
 
 function reported(

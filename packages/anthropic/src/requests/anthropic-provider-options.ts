@@ -1,5 +1,5 @@
 import type { ChatRequest } from '@lamella/core'
-import type { ProviderOptionTypes } from '@lamella/transport'
+import type { ProviderOptionTypes, SharedProviderOptions } from '@lamella/transport'
 import { ownProviderOptions } from '@lamella/transport'
 
 /** Lifetime of an entry in the prompt cache. */
@@ -9,7 +9,7 @@ export type CacheTime = '5m' | '1h'
  * Options that only Anthropic has, given per call as `providerOptions: { anthropic: { … } }`. A type and
  * not an interface, so that a variable of it fits `ChatOptions`.
  */
-export type AnthropicProviderOptions = {
+export type AnthropicProviderOptions = SharedProviderOptions & {
   /**
    * Selects the cached prefix of the prompt and its lifetime: with a time alone, Anthropic chooses
    * the prefix; otherwise it ends after the tools, the system prompt or the last message.
@@ -51,22 +51,6 @@ export type AnthropicProviderOptions = {
   readonly laterSystemMessages?: boolean | undefined
   /** Sends tools as `strict`: their arguments always fit. @default false */
   readonly strictTools?: boolean | undefined
-  /**
-   * Fields of the request body in Anthropic's format. They are merged into the body last and at
-   * every depth; a list replaces a list, and `undefined` removes a field.
-   */
-  readonly extraBody?: Readonly<Record<string, unknown>> | undefined
-  /** Headers of this request. */
-  readonly extraHeaders?: Readonly<Record<string, string>> | undefined
-  /** Parameters of the query of this request. */
-  readonly extraQuery?: Readonly<Record<string, string>> | undefined
-  /**
-   * Milliseconds until the headers of the answer, for each attempt of the SDK.
-   * @default the client's
-   */
-  readonly timeoutMs?: number | undefined
-  /** Adds the headers of the answer to its metadata, as `metadata.headers`. @default false */
-  readonly responseHeaders?: boolean | undefined
 }
 
 const types: ProviderOptionTypes<AnthropicProviderOptions> = {
@@ -79,11 +63,6 @@ const types: ProviderOptionTypes<AnthropicProviderOptions> = {
   container: 'string or object',
   laterSystemMessages: 'boolean',
   strictTools: 'boolean',
-  extraBody: 'object',
-  extraHeaders: 'object',
-  extraQuery: 'object',
-  timeoutMs: 'number',
-  responseHeaders: 'boolean',
 }
 
 /**

@@ -109,8 +109,8 @@ export interface RunOptions<Data = unknown> {
   readonly signal?: AbortSignal | undefined
   /**
    * Answers to pending requests of the session or an earlier run of this agent: by the id of an
-   * approval request, or by the call id of a declared tool. Check their sender before you pass ids
-   * and answers from a request body.
+   * approval request, by the call id of a declared tool, or by the id of an interrupt of the session,
+   * whose run continues and takes no input. Check their sender before you pass ids and answers from a request body.
    * @default {}
    */
   readonly answers?: Readonly<Record<string, unknown>> | undefined

@@ -5,7 +5,12 @@ import { none } from '../base/none.ts'
 import type { ChatOptions } from '../contract/chat-options.ts'
 import { checkInstructions, mergeChatOptions } from '../contract/chat-options.ts'
 import type { FunctionInvocationConfiguration, LoopConfiguration } from '../contract/limits.ts'
-import type { AgentResponse, AgentResponseUpdate, Checkpoint } from '../contract/outcome.ts'
+import type {
+  AgentResponse,
+  AgentResponseUpdate,
+  Checkpoint,
+  PendingRequest,
+} from '../contract/outcome.ts'
 import type { LoopInput } from '../loop/function-loop.ts'
 import { runLoop } from '../loop/function-loop.ts'
 import { settleCalls } from '../loop/transcript.ts'
@@ -43,7 +48,7 @@ import { hintsElsewhere, runOptionNames } from './agent-options.ts'
 import { checkNames, wrongOption } from '../base/check-options.ts'
 import { checkValue } from '../base/check-value.ts'
 import { isObject } from '../base/is-object.ts'
-import type { SessionTurn } from '../messages/session.ts'
+import type { Session, SessionTurn } from '../messages/session.ts'
 import { claimRequests } from './claim-requests.ts'
 import { checkLateEdit, closeRun, keepDone, stoppedEarly } from './close-run.ts'
 import { recover } from './recover.ts'
@@ -69,9 +74,8 @@ export function resumeRun(
   options: RunPlan['options'],
 ): Started {
   checkpointState(checkpoint, options.session)
-  const input = Object.freeze([...checkpoint.input])
   const ids = idsOf(agent, options.parent)
-  return start(agent, { ...options, answers }, input, ids, checkpoint)
+  return start(agent, { ...options, answers }, none, ids, checkpoint)
 }
 
 /**
@@ -182,22 +186,23 @@ function makeRun(
 }
 
 async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
-  const { agent, options, checkpoint } = of
+  const { agent, options } = of
   run.begin()
   const call = new AgentCall(run, of)
   let claims: Claims | undefined
   let turn: SessionTurn | undefined
   try {
     run.throwIfAborted()
+    if (options.session !== undefined) {
+      turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
+    }
+    const session = turn?.session
+    const checkpoint = of.checkpoint ?? pausedRun(of, session)
     if (checkpoint !== undefined) {
       await run.unlessAborted(agent.sign.check(checkpoint))
       checkOwner(checkpoint, run)
       run.restore(checkpoint.journal)
     }
-    if (options.session !== undefined) {
-      turn = await enterSession(options.session, run, options.sessionWaitMs ?? 60_000)
-    }
-    const session = turn?.session
     run.open(session, run.input)
     if (checkpoint === undefined) {
       checkAuthority(of.messages)
@@ -205,7 +210,7 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
       const input = answers ? [...of.messages, ...hostedAnswers(run, answers)] : of.messages
       const history = session?.messages ?? none
       run.acceptInput(Object.freeze(withOwnIds(unheard(input, history), history, run.ids)))
-    }
+    } else run.acceptInput(Object.freeze([...checkpoint.input]))
     if (checkpoint !== undefined || options.answers !== undefined || run.keepsSteps) {
       claims = await claimRequests(of, run)
     }
@@ -252,6 +257,20 @@ async function executeRun(of: RunPlan, run: Run): Promise<AgentResponse> {
   }
 }
 
+/** The run of the session that one of the answers continues, since it answers an interrupt. */
+function pausedRun(
+  { messages, options: { answers = {} } }: RunPlan,
+  session: Session | undefined,
+): Checkpoint | undefined {
+  if (session?.paused === undefined) return undefined
+  const paused = session.paused as Checkpoint
+  const isAnswered = ({ kind, id }: PendingRequest): boolean =>
+    kind === 'interrupt' && Object.hasOwn(answers, id)
+  if (!checkpointState(paused, session).pending.some(isAnswered)) return undefined
+  if (messages.length === 0) return paused
+  throw new TypeError('run: an answer to an interrupt continues its run without input; pass `[]`')
+}
+
 /** Innermost handler of a run: reads the context, then runs the loop. */
 function runInside(view: AgentView): void | Promise<void> {
   const { call } = view
@@ -275,19 +294,24 @@ function runInside(view: AgentView): void | Promise<void> {
 function prepareRun(view: AgentView): void {
   const { call, session, options } = view
   const { run, plan } = call
-  const { agent, checkpoint, options: runOptions } = plan
+  const { agent, options: runOptions } = plan
   const { journal } = run
   const { state } = journal
   const isFirst = !journal.entered
   call.applyTools(view)
-  if (state?.tools !== undefined && isFirst) run.tools.restore(state.tools, runOptions.findTool)
+  if (state?.tools !== undefined && isFirst) {
+    const finders = [runOptions, ...plan.pipelines.middlewares.all]
+    run.tools.restore(state.tools, (name) =>
+      finders.map((each) => each.findTool?.(name)).find((found) => found !== undefined),
+    )
+  }
   const history = session?.messages ?? none
   call.history = history
   run.progress.enterLoop(() => ({ messages: [...history, ...view.messages], ...view.changed }))
   // What was changed before a pause holds. Between two runs of the inside, it may change again.
   const { begun } = journal
   if (begun !== undefined) view.repeat(isFirst ? begun : { ...begun, ...view.changed })
-  if (checkpoint === undefined && runOptions.answers !== undefined)
+  if (state === undefined && runOptions.answers !== undefined)
     recordAnswers(run, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat ?? call.responseFormat
 }

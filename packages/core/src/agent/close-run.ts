@@ -27,9 +27,13 @@ export function closeRun(
     const response = { ...given, pending, usage, attempts }
     return takeCheckpoint(run, pending).then((checkpoint) => {
       keepPause(call, response)
+      if (run.session !== undefined && pending.some(({ kind }) => kind === 'interrupt'))
+        run.session.paused = checkpoint
       return { ...response, checkpoint }
     })
   }
+  // Its run has been continued.
+  if (run.session !== undefined && journal.state !== undefined) run.session.paused = undefined
   const settled = given.pending.length === 0 ? given : cancelOpenCalls(given, run)
   const response = { ...settled, pending: journal.open, usage, attempts }
   if (ends.has(response.status)) keepAll(call, response)

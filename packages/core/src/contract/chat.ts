@@ -9,7 +9,7 @@ import type { ResponseStream } from '../stream/response-stream.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { ChatOptions, FormatOption } from './chat-options.ts'
 import type { RunEventInit } from './events.ts'
-import type { CallNext, FunctionMiddleware, Returned, RunContext } from './run.ts'
+import type { CallNext, FunctionMiddleware, Returned, RunContext, ToolDefinition } from './run.ts'
 import type { RunPlan } from './run-plan.ts'
 
 /** The complete input of one model call. */
@@ -164,6 +164,8 @@ export interface ChatMiddleware {
    * @default false
    */
   readonly inherited?: boolean | undefined
+  /** Finds a tool that it had added to a run before a pause. @default none */
+  findTool?(name: string): ToolDefinition | undefined
   /**
    * Returns warnings about a run that would not do what the options of the middleware say, for `explain()`.
    * @default none

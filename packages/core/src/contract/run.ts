@@ -284,6 +284,8 @@ export interface FunctionMiddleware {
    * @default false
    */
   readonly inherited?: boolean | undefined
+  /** Finds a tool that it had added to a run before a pause. @default none */
+  findTool?(name: string): ToolDefinition | undefined
   /**
    * Returns warnings about a run that would not do what the options of the middleware say, for `explain()`.
    * @default none

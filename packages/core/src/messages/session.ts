@@ -16,6 +16,8 @@ export interface SessionSnapshot {
   readonly state: Readonly<Record<string, unknown>>
   /** Save of `sessions(store)` that the session continues. */
   readonly revision?: string | undefined
+  /** Checkpoint of the run that has paused for an interrupt. */
+  readonly paused?: object | undefined
 }
 
 /** A conversation over several runs: its messages, state and pending approvals. */
@@ -32,6 +34,8 @@ export interface Session {
    * Save of `sessions(store)` that the session continues. A save is rejected if a later one exists.
    */
   revision: string | undefined
+  /** Checkpoint of the run that has paused for an interrupt, which `answers` to it continue. */
+  paused: object | undefined
   /** Returns a copy as JSON, from which `createSession` makes the session again. */
   toJSON(): SessionSnapshot
 }
@@ -97,6 +101,7 @@ export function createSession(from: Partial<Omit<SessionSnapshot, 'version'>> = 
     pending: from.pending ?? [],
     state: { ...from.state },
     revision: from.revision,
+    paused: from.paused,
     toJSON() {
       return jsonCopy({ version: 1, ...this, toJSON: undefined })
     },

@@ -1,6 +1,6 @@
 import type { ChatRequest } from '@lamella/core'
 import { checkOptions, wrongOption } from '@lamella/core/authoring'
-import type { ProviderOptionTypes } from '@lamella/transport'
+import type { ProviderOptionTypes, SharedProviderOptions } from '@lamella/transport'
 import { ownProviderOptions } from '@lamella/transport'
 
 /** Blocks a category of harm from a threshold on. */
@@ -26,7 +26,7 @@ export type CachedContentOptions = {
  * Options that only Google has, given per call as `providerOptions: { google: { … } }`. A type and
  * not an interface, so that a variable of it fits `ChatOptions`.
  */
-export type GoogleProviderOptions = {
+export type GoogleProviderOptions = SharedProviderOptions & {
   /**
    * Name of a cached content (`cachedContents/…`) that the request continues. Its system prompt and
    * tools count, so the request sends none. With options, the client makes one of the instructions,
@@ -51,19 +51,6 @@ export type GoogleProviderOptions = {
   readonly serviceTier?: string | undefined
   /** Labels for the bill; Vertex AI only. @default none */
   readonly labels?: Readonly<Record<string, string>> | undefined
-  /**
-   * Fields of the request body in Google's format. They are merged into the body last and at every
-   * depth; a list replaces a list, and `undefined` removes a field.
-   */
-  readonly extraBody?: Readonly<Record<string, unknown>> | undefined
-  /** Headers of this request. */
-  readonly extraHeaders?: Readonly<Record<string, string>> | undefined
-  /** Parameters of the query of this request. */
-  readonly extraQuery?: Readonly<Record<string, string>> | undefined
-  /** Milliseconds until the headers of the answer, for each attempt. @default the client's */
-  readonly timeoutMs?: number | undefined
-  /** Adds the headers of the answer to its metadata, as `metadata.headers`. @default false */
-  readonly responseHeaders?: boolean | undefined
 }
 
 const types: ProviderOptionTypes<GoogleProviderOptions> = {
@@ -75,11 +62,6 @@ const types: ProviderOptionTypes<GoogleProviderOptions> = {
   mediaResolution: 'string',
   serviceTier: 'string',
   labels: 'object',
-  extraBody: 'object',
-  extraHeaders: 'object',
-  extraQuery: 'object',
-  timeoutMs: 'number',
-  responseHeaders: 'boolean',
 }
 
 /**

@@ -11,6 +11,7 @@ import { systemTexts, toContents } from './contents.ts'
 import type { GoogleProviderOptions, SafetySetting } from './google-provider-options.ts'
 import { googleSchema } from './google-schema.ts'
 import { namesByWire } from './tool-names.ts'
+import type { OmittedTool } from './tool-params.ts'
 import { sentTools, toolParams } from './tool-params.ts'
 
 export interface RequestDefaults {
@@ -33,6 +34,8 @@ export interface PreparedBody {
   readonly toolNames: ReadonlyMap<string, string>
   /** Parts that the request leaves out, for the metadata of the answer. */
   readonly notes: Readonly<Record<string, unknown>>
+  /** Tools that the request leaves out. */
+  readonly omitted: readonly OmittedTool[]
   /** Undefined if the client makes no cached content of the request. */
   readonly cut?: CutTurns | undefined
 }
@@ -89,6 +92,7 @@ export function googleBody(
   return {
     body: mergeBody(body, own.extraBody),
     toolNames: namesByWire(tools),
+    omitted: sent.omitted,
     cut:
       typeof cachedContent === 'object' && traits.takesInstructions
         ? cutTurns(messages.slice(0, cachedContent.messages ?? 0), history.messages, rules)

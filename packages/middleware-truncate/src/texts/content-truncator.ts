@@ -26,7 +26,7 @@ export function contentTruncator(options: ContentTruncatorOptions = {}): Functio
   const reader = spilling && readMoreTool(spilling)
   const report = reporter('truncate', options.onEvent)
 
-  return defineFunctionMiddleware('truncate', options, async (context, callNext) => {
+  const middleware = defineFunctionMiddleware('truncate', options, async (context, callNext) => {
     const result = await callNext()
     if (isReader(context.function)) return
     const whole = result.contents.flatMap((content) =>
@@ -59,6 +59,7 @@ export function contentTruncator(options: ContentTruncatorOptions = {}): Functio
     if (note) contents.push(text(note))
     context.result = { ...result, contents: contents.length > 0 ? contents : [text(marker)] }
   })
+  return { ...middleware, findTool: (tool) => (tool === reader?.name ? reader : undefined) }
 
   /** How many characters of the texts the tokens are that may stay. */
   function charsFor(texts: readonly string[], chars: number, most: number): number {

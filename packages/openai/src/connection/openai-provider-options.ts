@@ -1,6 +1,6 @@
 import type { ChatRequest } from '@lamella/core'
 import { checkOptions } from '@lamella/core/authoring'
-import type { ProviderOptionTypes } from '@lamella/transport'
+import type { ProviderOptionTypes, SharedProviderOptions } from '@lamella/transport'
 import { ownProviderOptions } from '@lamella/transport'
 
 /** A response that OpenAI works on in the background. */
@@ -24,7 +24,7 @@ export interface BackgroundOptions {
  * Options that only OpenAI has, given per call as `providerOptions: { openai: { … } }`. A type and not an
  * interface, so that a variable of it fits `ChatOptions`.
  */
-export type OpenAIProviderOptions = {
+export type OpenAIProviderOptions = SharedProviderOptions & {
   /** `'auto'`, `'default'`, `'flex'`, `'priority'`, … @default the project's setting */
   readonly serviceTier?: string | undefined
   /** Routes calls with the same key to the server that caches their shared prefix. */
@@ -63,22 +63,6 @@ export type OpenAIProviderOptions = {
    * @default false
    */
   readonly strictTools?: boolean | undefined
-  /**
-   * Fields of the request body in OpenAI's format. They are merged into the body last and at every
-   * depth; a list replaces a list, and `undefined` removes a field.
-   */
-  readonly extraBody?: Readonly<Record<string, unknown>> | undefined
-  /** Headers of this request. */
-  readonly extraHeaders?: Readonly<Record<string, string>> | undefined
-  /** Parameters of the query of this request. */
-  readonly extraQuery?: Readonly<Record<string, string>> | undefined
-  /**
-   * Milliseconds until the headers of the answer, for each attempt of the SDK.
-   * @default the client's
-   */
-  readonly timeoutMs?: number | undefined
-  /** Adds the headers of the answer to its metadata, as `metadata.headers`. @default false */
-  readonly responseHeaders?: boolean | undefined
 }
 
 const types: ProviderOptionTypes<OpenAIProviderOptions> = {
@@ -94,11 +78,6 @@ const types: ProviderOptionTypes<OpenAIProviderOptions> = {
   maxToolCalls: 'number',
   truncation: 'string',
   strictTools: 'boolean',
-  extraBody: 'object',
-  extraHeaders: 'object',
-  extraQuery: 'object',
-  timeoutMs: 'number',
-  responseHeaders: 'boolean',
 }
 
 /**

@@ -23,9 +23,7 @@ export interface OpenAIFailure extends FailureContext {
 
 /** Makes a `ProviderError` of what a call raised. What is neither the provider's nor the network's stays. */
 export function toProviderError(error: unknown, context: OpenAIFailure): unknown {
-  return transportError(error, context, (report, status, headers) =>
-    reported(report, status, headers, context),
-  )
+  return transportError(error, context, reported)
 }
 
 function reported(

@@ -104,21 +104,25 @@ export function reportedFailure(
  * Makes a `ProviderError` of what a call raised. `reported` makes the one for a failure that the provider
  * reports. Errors that are neither the provider's nor the network's stay as they are.
  */
-export function transportError(
+export function transportError<Context extends FailureContext>(
   error: unknown,
-  context: FailureContext,
+  context: Context,
   reported: (
     report: unknown,
     status: number | undefined,
     headers: HeaderReader | undefined,
+    context: Context,
   ) => ProviderError,
 ): unknown {
   if (isProviderError(error)) return error
   if (isUnsendable(error instanceof TransportFault ? error.cause : error))
     return unsendable(context)
   if (error instanceof TransportFault) return providerFailure(error.kind, context, error)
-  if (error instanceof InBandFailure) return reported(error.report, undefined, context.headers)
-  if (error instanceof HttpFailure) return reported(error.report, error.status, error.headers)
+  if (error instanceof InBandFailure)
+    return reported(error.report, undefined, context.headers, context)
+  if (error instanceof HttpFailure) {
+    return reported(error.report, error.status, error.headers, context)
+  }
   if (!isNetworkError(error)) return error
   const kind = isNetworkTimeout(error) ? 'timeout' : 'network'
   return providerFailure(kind, context, { cause: error })

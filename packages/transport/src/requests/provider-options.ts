@@ -3,8 +3,38 @@ import { checkChatOptions } from '@lamella/core/authoring'
 
 type Options = Readonly<Record<string, unknown>>
 
-/** Types of the options of a provider, by their names, such as `string` or `array or object`. */
-export type ProviderOptionTypes<Own> = Readonly<Record<keyof Own, string>>
+/** Options of a call that every client of an HTTP provider takes beside its own. */
+export type SharedProviderOptions = {
+  /**
+   * Fields of the request body in the provider's format. They are merged into the body last and at
+   * every depth; a list replaces a list, and `undefined` removes a field.
+   */
+  readonly extraBody?: Readonly<Record<string, unknown>> | undefined
+  /** Headers of this request. */
+  readonly extraHeaders?: Readonly<Record<string, string>> | undefined
+  /** Parameters of the query of this request. */
+  readonly extraQuery?: Readonly<Record<string, string>> | undefined
+  /**
+   * Milliseconds until the headers of the answer, for each attempt.
+   * @default the client's
+   */
+  readonly timeoutMs?: number | undefined
+  /** Adds the headers of the answer to its metadata, as `metadata.headers`. @default false */
+  readonly responseHeaders?: boolean | undefined
+}
+
+/** Types of the options of a provider beside the shared ones, such as `string` or `array or object`. */
+export type ProviderOptionTypes<Own> = Readonly<
+  Record<Exclude<keyof Own, keyof SharedProviderOptions>, string>
+>
+
+const sharedTypes: Readonly<Record<keyof SharedProviderOptions, string>> = {
+  extraBody: 'object',
+  extraHeaders: 'object',
+  extraQuery: 'object',
+  timeoutMs: 'number',
+  responseHeaders: 'boolean',
+}
 
 /**
  * The provider options of a call under these names, those of later names over those of earlier ones.
@@ -36,7 +66,7 @@ export function ownProviderOptions<Own extends Options = Options>(
   if (types !== undefined) {
     for (const [option, value] of Object.entries(own)) {
       const named = names.findLast((name) => Object.hasOwn(providerOptions[name] ?? {}, option))
-      checkOption(`providerOptions.${named}`, option, value, types)
+      checkOption(`providerOptions.${named}`, option, value, { ...sharedTypes, ...types })
     }
   }
   return own

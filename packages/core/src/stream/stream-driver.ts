@@ -16,7 +16,7 @@ interface Pushed<Update extends StreamUpdate> {
 interface Drive<Update extends StreamUpdate> {
   readonly source: AsyncIterable<Update> | Iterable<Update>
   iterator: AsyncIterator<Update> | Iterator<Update> | undefined
-  readonly passage: TransformPipeline<Update>
+  readonly transforms: TransformPipeline<Update>
   readonly onStep: (step: IteratorResult<Update>) => void
   readonly onFault: (error: unknown) => void
   readonly resolve: () => void
@@ -68,7 +68,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
 
   drive(
     source: AsyncIterable<Update> | Iterable<Update>,
-    passage: TransformPipeline<Update>,
+    transforms: TransformPipeline<Update>,
   ): Promise<void> {
     const broken = this.#cancelled ?? this.#fault ?? (this.#over && late())
     this.#fault = undefined
@@ -77,7 +77,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
       const drive: Drive<Update> = {
         source,
         iterator: undefined,
-        passage,
+        transforms,
         onStep: (step) => this.#onStep(drive, step),
         onFault: (error) => this.#onFault(drive, error),
         resolve,
@@ -110,7 +110,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
     const drive = this.#drive
     this.#close(error)
     if (drive === undefined || drive !== this.#asked) return
-    drive.passage.next?.drop()
+    drive.transforms.next?.drop()
     this.#release()
   }
 
@@ -200,13 +200,13 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
   /** Starts the source. Updates queued before have been delivered by now. */
   #start(drive: Drive<Update>): void {
     drive.iterator = iteratorOf(drive.source)
-    drive.passage.deliveredBefore = this.delivered
-    this.#after(drive, drive.passage.start(this.#out.added), () => this.#continue(drive))
+    drive.transforms.deliveredBefore = this.delivered
+    this.#after(drive, drive.transforms.start(this.#out.added), () => this.#continue(drive))
   }
 
   /** Continues with the source, unless a transform has ended it. */
   #continue(drive: Drive<Update>): void {
-    if (drive.passage.terminated && drive === this.#drive) {
+    if (drive.transforms.terminated && drive === this.#drive) {
       closeIterator(drive.iterator)
       this.#sourceEnded(drive)
     } else this.#advance()
@@ -233,20 +233,20 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
 
   #onStep(drive: Drive<Update>, step: IteratorResult<Update>): void {
     if (drive !== this.#drive) return
-    const { passage } = drive
+    const { transforms } = drive
     try {
       if (step.done === true) {
         this.#sourceEnded(drive)
         return
       }
-      const passed = passage.quick(step.value)
+      const passed = transforms.quick(step.value)
       // A transform may have cancelled the run.
       if (drive !== this.#drive) return
       if (passed !== undefined) {
         this.#deliver(passed)
         return
       }
-      this.#after(drive, passage.finish(this.#out.added), () => this.#continue(drive))
+      this.#after(drive, transforms.finish(this.#out.added), () => this.#continue(drive))
     } catch (error) {
       this.#onFault(drive, error)
     }
@@ -258,7 +258,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
       drive.resolve()
       this.#advance()
     }
-    this.#after(drive, drive.passage.flush(this.#out.added), done)
+    this.#after(drive, drive.transforms.flush(this.#out.added), done)
   }
 
   /** The drive at hand rejects; without one, the next drive does. */
@@ -311,7 +311,7 @@ export class StreamDriver<Update extends StreamUpdate> implements UpdateSink<Upd
     const drive = this.#drive
     if (drive === undefined) return
     this.#drive = undefined
-    drive.passage.close()
+    drive.transforms.close()
     closeIterator(drive.iterator)
     drive.reject(error)
   }

@@ -10,7 +10,7 @@ export interface UpdateSink<Update extends StreamUpdate> {
   /** Runs a source through a pass to its end. Rejects with errors of the source or a transform. */
   drive(
     source: AsyncIterable<Update> | Iterable<Update>,
-    passage: TransformPipeline<Update>,
+    transforms: TransformPipeline<Update>,
   ): Promise<void>
   /** Transforms for updates that are pushed. */
   outer: TransformPipeline<Update> | undefined
@@ -39,27 +39,27 @@ export class NullSink<Update extends StreamUpdate> implements UpdateSink<Update>
 
   async drive(
     source: AsyncIterable<Update> | Iterable<Update>,
-    passage: TransformPipeline<Update>,
+    transforms: TransformPipeline<Update>,
   ): Promise<void> {
     const out: Update[] = []
-    const starting = passage.start(out)
+    const starting = transforms.start(out)
     if (starting !== undefined) await starting
     // Most sources are lists, a plain response as updates: no update of them is waited for.
     if (Symbol.iterator in source) {
       for (const update of source) {
-        const waiting = passage.pass(update, out)
+        const waiting = transforms.pass(update, out)
         if (waiting !== undefined) await waiting
         out.length = 0
-        if (passage.terminated) break
+        if (transforms.terminated) break
       }
     } else {
       for await (const update of source) {
-        await passage.pass(update, out)
+        await transforms.pass(update, out)
         out.length = 0
-        if (passage.terminated) break
+        if (transforms.terminated) break
       }
     }
-    const flushing = passage.flush(out)
+    const flushing = transforms.flush(out)
     if (flushing !== undefined) await flushing
   }
 

@@ -30,6 +30,8 @@ export async function chatApp(client: ChatClient): Promise<Handler> {
     mayApprove: ({ arguments: given }) =>
       typeof given?.['euros'] === 'number' && given['euros'] <= 100,
     onDisconnect: 'continue',
+    // What a customer says during an answer is read at the next step.
+    onBusy: 'steer',
   })
   const chat = sseHandler(chats)
   // The page is that of the template `app`, which `npm create lamella` writes.

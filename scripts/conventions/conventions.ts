@@ -34,6 +34,7 @@ const allowedSiblings = new Set([
   'evals → middleware-budget',
   'evals → picture',
   'evals → testing',
+  'serve → steering',
 ])
 
 export const rules = {

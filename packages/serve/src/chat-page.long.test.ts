@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('the page', () => {
     await shoot(page, 'approval')
 
     await page.getByRole('button', { name: 'Approve' }).click()
-    await settled(page, 'You may not approve this')
+    await settled(page, 'needs an employee')
     await page.getByLabel('Arguments').fill('{ "order": "A-7", "euros": 50 }')
     await page.getByRole('button', { name: 'Approve' }).click()
     await settled(page, 'Answered')
@@ -80,6 +80,31 @@ describe.skipIf(!hasChromium)('the page', () => {
     ])
     const picture = await page.request.get(`${served.url}picture`)
     expect(await picture.text()).toContain('support')
+    expect(problems).toEqual([])
+  }, 30_000)
+
+  test('reads what a user says during an answer, from any tab, and shows where', async () => {
+    const { page, problems } = await open()
+    await send(page, 'a long answer')
+    await page.getByRole('listitem').nth(1).filter({ hasText: 'word by word' }).waitFor()
+    const [other] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.evaluate('void window.open(location.href)'),
+    ])
+    await other.getByRole('listitem').nth(1).filter({ hasText: 'word by word' }).waitFor()
+
+    await send(page, 'Now something else')
+    await page.getByRole('listitem').filter({ hasText: 'You (not read yet): Now' }).waitFor()
+    await send(other, 'And restart')
+    await settled(page, 'Answered')
+
+    const list = await page.getByRole('listitem').allTextContents()
+    const answer = `Support: ${'A long answer takes its time, word by word. '.repeat(20)}`
+    expect(list.slice(0, 3)).toEqual(['You: a long answer', answer, 'You: Now something else'])
+    expect(list.join()).not.toContain('not read yet')
+    await page.reload()
+    await page.getByRole('listitem').filter({ hasText: 'And restart' }).waitFor()
+    expect(await findings(page)).toEqual([])
     expect(problems).toEqual([])
   }, 30_000)
 

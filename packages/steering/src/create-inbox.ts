@@ -16,7 +16,7 @@ import {
 } from '@lamella/core'
 import { checkOptions, createSecretId, interceptLoop, wrongOption } from '@lamella/core/authoring'
 import type { Delivery, InboxMessage, InboxRecord, NotDelivered } from './inbox-record.ts'
-import { closed, opened, taken, withdraw, withMessage, withOutcome } from './inbox-record.ts'
+import { closed, isKnown, opened, refusalIn, taken, withdraw, withOutcome } from './inbox-record.ts'
 import { InboxPlace } from './inbox-place.ts'
 
 /** Options of `createInbox`. */
@@ -55,8 +55,8 @@ export type InboxEvent = Delivery & {
 /** Options of one message. */
 export interface MessageToRun {
   /**
-   * Id of the message, 1 to 200 characters. A message with an id that was used before is not added again; it gets the
-   * first outcome.
+   * Id of the message, 1 to 200 characters. A message with an id that waits or has waited is not added again; it gets
+   * the first outcome.
    * @default a new one
    */
   readonly id?: string | undefined
@@ -171,7 +171,14 @@ class RunInbox {
       return { type: 'not-delivered', id, reason: 'invalid', code: codeOf(error) }
     }
     try {
-      await this.#change((record) => withMessage(record, { id, kind, message }, maxWaiting))
+      let refusal: ReturnType<typeof refusalIn>
+      await this.#change((record) => {
+        refusal = isKnown(record, id) ? undefined : refusalIn(record, maxWaiting)
+        if (refusal !== undefined || isKnown(record, id)) return record
+        return { ...record, waiting: [...record.waiting, { id, kind, message }] }
+      })
+      if (refusal !== undefined)
+        return { type: 'not-delivered', id, ...(refusal as object) } as Delivery
       return await this.#place.outcome(id, signal).catch(async (error: unknown) => {
         if (signal?.aborted !== true) throw error
         await this.#change((record) => withdraw(record, id))

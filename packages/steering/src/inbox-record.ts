@@ -75,21 +75,19 @@ export function outcomeIn({ outcomes }: InboxRecord, id: string): Delivery | und
   return outcomes.find((entry) => entry.id === id)
 }
 
-/** Adds a message, or says at once why it cannot be delivered. A known id changes nothing. */
-export function withMessage(
-  record: InboxRecord,
-  entry: InboxMessage,
+/** Returns true if the message with this id waits or has an outcome. */
+export function isKnown(record: InboxRecord, id: string): boolean {
+  return outcomeIn(record, id) !== undefined || record.waiting.some((entry) => entry.id === id)
+}
+
+/** Says why an inbox takes no new message now. A refusal leaves no trace, so the same id may try again. */
+export function refusalIn(
+  { state, status, waiting }: InboxRecord,
   maxWaiting: number,
-): InboxRecord {
-  const { id } = entry
-  const { waiting, state, status } = record
-  if (outcomeIn(record, id) !== undefined || waiting.some((one) => one.id === id)) return record
-  const refuse = (refusal: Pick<NotDelivered, 'reason' | 'status'>): InboxRecord =>
-    withOutcome(record, { type: 'not-delivered', id, ...refusal })
-  if (state === 'ended') return refuse({ reason: 'ended', status })
-  if (state === 'paused') return refuse({ reason: 'paused' })
-  if (waiting.length >= maxWaiting) return refuse({ reason: 'full' })
-  return { ...record, waiting: [...waiting, entry] }
+): Pick<NotDelivered, 'reason' | 'status'> | undefined {
+  if (state === 'ended') return { reason: 'ended', status }
+  if (state === 'paused') return { reason: 'paused' }
+  return waiting.length >= maxWaiting ? { reason: 'full' } : undefined
 }
 
 /** Gives a message its outcome, unless it has one. */

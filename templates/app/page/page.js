@@ -24,6 +24,7 @@ const words = {
 const problems = {
   answer_forbidden:
     'A refund of more than 100 euros needs an employee. Decline it, or lower the sum.',
+  inbox_full: 'Too many messages wait. Give the answer a moment.',
   connection_lost: 'The connection was lost.',
   rate_limited: 'Too many messages. Wait a moment.',
 }
@@ -40,13 +41,16 @@ function open(id) {
   void chat.load().then(listChats)
 }
 
-function render({ messages, pending, status: name, code }) {
-  const shown = messages.filter(({ role }) => role !== 'tool')
-  for (const [at, { role, contents, partial }] of shown.entries()) {
+function render({ messages, waiting, pending, status: name, code }) {
+  const isAnswer = ({ role }) => role !== 'tool'
+  const shown = [...messages.filter(isAnswer), ...waiting]
+  for (const [at, message] of shown.entries()) {
+    const { role, contents, partial } = message
     const item = list.children[at] ?? list.appendChild(document.createElement('li'))
     item.className = `${role} ${partial ? 'partial' : ''}`
     const text = contents.map((part) => part.text ?? '').join('')
-    const said = `${role === 'user' ? 'You' : 'Support'}: ${text}`
+    const you = waiting.includes(message) ? 'You (not read yet)' : 'You'
+    const said = `${role === 'user' ? you : 'Support'}: ${text}`
     if (item.textContent !== said) item.textContent = said
     item.hidden = text === ''
   }
@@ -59,7 +63,6 @@ function render({ messages, pending, status: name, code }) {
     code === undefined ? (words[name] ?? name) : (problems[code] ?? `${words.failed} (${code}).`)
   if (status.textContent !== told) status.textContent = told
   stop.hidden = !isRunning
-  find('send').disabled = isRunning
   again.hidden = isRunning || !messages.some(({ role }) => role === 'user')
 }
 
@@ -119,7 +122,7 @@ async function listChats() {
 
 async function send() {
   const text = input.value.trim()
-  if (text === '' || chat.state.status === 'running') return
+  if (text === '') return
   input.value = ''
   if (!(await chat.send(text))) input.value = text
   await listChats()

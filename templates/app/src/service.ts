@@ -20,6 +20,8 @@ export function supportChats(agent: Agent, secret: string): ChatService {
     run: (_request, _body, { id }) => ({ data: { customer: id } }),
     // A closed tab does not end the answer; the page reads it again.
     onDisconnect: 'continue',
+    // What a visitor says during an answer is read at the next step.
+    onBusy: 'steer',
   })
 }
 

@@ -92,7 +92,8 @@ function demandOf(body: unknown, chat: string, pending: readonly ShownRequest[])
   if (last?.['role'] !== 'user')
     throw invalidInput('`messages` must end with a message of the user')
   const { content } = last
-  return { chat, input: Array.isArray(content) ? content.map(inputPart) : content }
+  const input = Array.isArray(content) ? content.map(inputPart) : content
+  return { chat, input, id: last['id'] }
 }
 
 function inputPart(value: unknown): unknown {

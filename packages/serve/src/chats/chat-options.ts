@@ -82,6 +82,14 @@ export interface ChatServiceOptions {
    * @default 'cancel'
    */
   readonly onDisconnect?: 'cancel' | 'continue' | undefined
+  /**
+   * Treatment of a message while a run of its chat has not ended: `reject` answers it with status 409, `steer` adds
+   * it to the run at its next step, and `queue` after its answer.
+   * @default 'reject'
+   */
+  readonly onBusy?: 'queue' | 'reject' | 'steer' | undefined
+  /** Most messages that wait for the run of a chat. Further ones are rejected with status 429. @default 10 */
+  readonly maxWaiting?: number | undefined
   /** Options of the run for this request. `body` is the parsed body. @default none */
   readonly run?:
     | ((
@@ -152,6 +160,8 @@ export function checkServiceOptions(options: ChatServiceOptions): void {
     clientTools: 'any',
     include: 'any',
     onDisconnect: ['cancel', 'continue'],
+    onBusy: ['reject', 'steer', 'queue'],
+    maxWaiting: 1,
     run: 'function?',
     allowedOrigins: 'any',
     input: 'any',

@@ -63,14 +63,8 @@ export class ChatRun {
   }
 
   /** Resolves to the first piece without taking it, or to `undefined` if it takes longer. */
-  async first(withinMs: number): Promise<Shown | undefined> {
-    const first = this.#begin()
-    let stopTimer: (() => void) | undefined
-    const late = new Promise<undefined>((resolve) => {
-      stopTimer = callLater(systemClock, withinMs, () => resolve(undefined))
-    })
-    const step = await Promise.race([first, late])
-    stopTimer?.()
+  async first(ms: number): Promise<Shown | undefined> {
+    const step = await withinMs(this.#begin(), ms)
     return step?.done === true ? undefined : step?.value
   }
 
@@ -146,6 +140,20 @@ export class ChatRun {
     if (!this.#abort.signal.aborted) onError(error)
     return { type: 'failed', failure: failureOf(stop.aborted ? stop.reason : error) }
   }
+}
+
+/** Resolves to the value, or to `undefined` if it takes longer. */
+export async function withinMs<Value>(
+  work: Promise<Value>,
+  ms: number,
+): Promise<Value | undefined> {
+  let stopTimer: (() => void) | undefined
+  const late = new Promise<undefined>((resolve) => {
+    stopTimer = callLater(systemClock, ms, () => resolve(undefined))
+  })
+  const value = await Promise.race([work, late])
+  stopTimer?.()
+  return value
 }
 
 const nothing = Promise.resolve({ done: true, value: undefined } as const)

@@ -13,6 +13,8 @@ import type {
 import { isObject, validate } from '@lamella/core/authoring'
 import type { SessionListOptions, SessionPage, Sessions } from '@lamella/store'
 import { memoryStore, userInput } from '@lamella/core'
+import type { Delivery, Inbox } from '@lamella/steering'
+import { createInbox } from '@lamella/steering'
 import { sessions } from '@lamella/store'
 import type { ClientContent, ClientUpdate } from '../updates/client-updates.ts'
 import { clientContents, clientOutcome, clientUpdate } from '../updates/client-updates.ts'
@@ -29,7 +31,7 @@ import type { ChatRunInit } from './chat-run.ts'
 import { ChatRun } from './chat-run.ts'
 import { clientAnswer } from './client-answer.ts'
 import type { Demand } from './demand.ts'
-import { chatId } from './demand.ts'
+import { chatId, messageId } from './demand.ts'
 import type { Answers } from './paused-runs.ts'
 import { PausedRuns } from './paused-runs.ts'
 import type { Principal } from './principal.ts'
@@ -189,7 +191,9 @@ export class ChatService {
     try {
       const session = await this.#chats.open(key, ownerOf(owner))
       const paused = this.#pausedOf(owner, chat)
-      const shared = { ...options, session, ...ownerOf(owner), keep: 'all' as const }
+      const inbox = this.#inboxOf(owner, chat)
+      const middleware = [options.middleware ?? [], inbox ?? []]
+      const shared = { ...options, middleware, session, ...ownerOf(owner), keep: 'all' as const }
       const { open, input, claimed } = await this.#opener(owner, demand, paused, shared, isTrusted)
       lease.signal.addEventListener('abort', () => stop.abort(lease.signal.reason), { once: true })
       if (lease.signal.aborted) stop.abort(lease.signal.reason)
@@ -232,6 +236,19 @@ export class ChatService {
       await lease.release()
       throw error
     }
+  }
+
+  /**
+   * @internal Adds input to the run of a chat, as `onBusy` says. Undefined if that rejects it, and for anything
+   * else than new input.
+   */
+  join(owner: Principal, demand: Demand, signal: AbortSignal): Promise<Delivery> | undefined {
+    const { chat, input, answers, again, id } = demand
+    const inbox = this.#inboxOf(owner, chat)
+    if (inbox === undefined || answers !== undefined || again !== undefined) return undefined
+    const message = userInput(input, this.options.input)
+    const send = this.options.onBusy === 'queue' ? inbox.queue : inbox.steer
+    return send(message, { id: id === undefined ? message.id! : messageId(id), signal })
   }
 
   /** @internal Passes a masked error to `onError`. */
@@ -338,6 +355,12 @@ export class ChatService {
       arguments: isObject(value) ? value : {},
     })
     return answer === true
+  }
+
+  #inboxOf(owner: Principal, chat: string): Inbox | undefined {
+    const { onBusy = 'reject', maxWaiting, input } = this.options
+    if (onBusy === 'reject') return undefined
+    return createInbox({ store: this.#store, id: chat, ...ownerOf(owner), maxWaiting, input })
   }
 
   #pausedOf(owner: Principal, chat: string): PausedRuns {

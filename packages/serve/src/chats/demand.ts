@@ -10,6 +10,8 @@ export interface Demand {
   readonly chat: string
   /** New input of the user, as the client sent it. */
   readonly input?: unknown
+  /** Id of the input, for a message that is sent again. */
+  readonly id?: unknown
   /** Answers to open requests of the chat. */
   readonly answers?: Answers | undefined
   /**
@@ -21,11 +23,20 @@ export interface Demand {
 
 /** @throws HttpFailure 400 for an invalid chat id */
 export function chatId(value: unknown): string {
+  return idOf('chat', value)
+}
+
+/** @throws HttpFailure 400 for an invalid id of a message */
+export function messageId(value: unknown): string {
+  return idOf('message', value)
+}
+
+function idOf(kind: string, value: unknown): string {
   // oxlint-disable-next-line no-control-regex
   if (typeof value === 'string' && value.length <= 200 && /^[^\u0000-\u001f\u007f]+$/.test(value)) {
     return value
   }
-  throw invalidInput('the id of a chat is a text of 1 to 200 characters')
+  throw invalidInput(`the id of a ${kind} is a text of 1 to 200 characters`)
 }
 
 /** Reads answers by the id of the request. */

@@ -1,3 +1,4 @@
+import { LamellaError } from '@lamella/core'
 import type { ChunkSource } from '../http/event-body.ts'
 import { eventBody } from '../http/event-body.ts'
 import { failureOf } from '../http/failure-of.ts'
@@ -5,7 +6,7 @@ import { HttpFailure } from '../http/http-failure.ts'
 import type { BodyLimits } from '../http/read-json.ts'
 import type { ChatServiceOptions } from './chat-options.ts'
 import type { ChatRun } from './chat-run.ts'
-import { failureAtOnce } from './chat-run.ts'
+import { failureAtOnce, withinMs } from './chat-run.ts'
 import type { ChatService } from './chat-service.ts'
 import type { Demand } from './demand.ts'
 import type { Door, Handler, Visit } from './guarded-handler.ts'
@@ -14,6 +15,7 @@ import type { LiveRun } from './live-run.ts'
 import { LiveRuns } from './live-runs.ts'
 import type { Principal } from './principal.ts'
 import { sessionIdOf } from './principal.ts'
+import { refusalOf, shownDelivery } from './shown-delivery.ts'
 import type { Encoder } from './shown.ts'
 
 /** The chat that a run is of. */
@@ -69,7 +71,13 @@ export class ChatServer {
 
   /** Starts a run, and streams it if it does not fail at once. */
   async run(visit: Visit, demand: Demand, body: unknown, encoder: Encoder): Promise<Response> {
-    const run = await this.start(visit, demand, body)
+    let run: ChatRun
+    try {
+      run = await this.start(visit, demand, body)
+    } catch (error) {
+      if (!LamellaError.is(error, 'run_active')) throw error
+      return this.#join(visit, demand, encoder, error)
+    }
     const { request, owner } = visit
     const { onDisconnect = 'cancel' } = this.service.options
     const facts = { chat: demand.chat, principal: owner }
@@ -84,6 +92,34 @@ export class ChatServer {
       once: true,
     })
     return this.#stream(source)
+  }
+
+  /** Hands a message to the run that the chat has; the response says what became of it. */
+  async #join(
+    { request, owner }: Visit,
+    demand: Demand,
+    encoder: Encoder,
+    busy: LamellaError,
+  ): Promise<Response> {
+    const { headersAfterMs = 10_000, onDisconnect = 'cancel' } = this.service.options
+    const left = new AbortController()
+    const leave = (): void => {
+      if (onDisconnect === 'cancel') left.abort()
+    }
+    const delivery = this.service.join(owner, demand, left.signal)
+    if (delivery === undefined) throw busy
+    request.signal.addEventListener('abort', leave, { once: true })
+    if (request.signal.aborted) leave()
+    const refused = refusalOf(await withinMs(delivery, headersAfterMs))
+    if (refused !== undefined) throw refused
+    const pieces = shownDelivery(delivery)
+    return this.#stream({
+      next: async () => {
+        const { done, value } = await pieces.next()
+        return done === true ? undefined : encoder.encode(value)
+      },
+      cancel: leave,
+    })
   }
 
   /** Starts a run. One that fails or ends without content because of a budget throws its failure. */

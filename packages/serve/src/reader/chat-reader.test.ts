@@ -1,4 +1,4 @@
-import { chatMiddleware } from '@lamella/core'
+import { chatMiddleware, tool } from '@lamella/core'
 import { callFunction } from '@lamella/testing'
 import { afterEach, expect, test, vi } from 'vitest'
 import { base, served } from '../sse/served.test-helper.ts'
@@ -138,4 +138,27 @@ test('a connection that stays lost, and a run that is gone, are told', async () 
     'connection_lost',
   ])
   expect(gone.state.messages).toEqual([])
+})
+
+test('a message to a run shows where the run took it in', async () => {
+  let free = (): void => {}
+  const gate = new Promise<void>((resolve) => (free = resolve))
+  const work = tool({ name: 'work', description: '', execute: () => gate.then(() => 'worked') })
+  const script = [['Looking. ', callFunction('work', {}, 'c1')], 'Direct ones.']
+  const chat = read(served(script, { onBusy: 'steer', headersAfterMs: 0 }, { tools: [work] }))
+
+  const first = chat.send('Flights?')
+  await vi.waitFor(() => expect(chat.state.messages.at(-1)!.contents).not.toEqual([]))
+  const joined = chat.send('Only direct.')
+  await vi.waitFor(() => expect(chat.state.waiting).toHaveLength(1))
+  free()
+
+  expect([await joined, await first]).toEqual([true, true])
+  expect(chat.state.waiting).toEqual([])
+  expect(chat.state.messages.map(({ contents }) => contents[0]?.text)).toEqual([
+    'Flights?',
+    'Looking. ',
+    'Only direct.',
+    'Direct ones.',
+  ])
 })

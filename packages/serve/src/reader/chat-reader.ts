@@ -34,6 +34,8 @@ export interface ChatState {
   messages: ChatMessage[]
   /** Open requests of the chat. */
   pending: readonly ChatRequest[]
+  /** Messages for the run that is active. It has not taken them in yet. */
+  waiting: readonly ChatMessage[]
   /**
    * `ready` before the first run, `running`, or the end of the last run: its status, `stopped`, or
    * `failed`.
@@ -71,7 +73,8 @@ export interface ChatReader {
   load(): Promise<void>
   /**
    * Sends a text, or parts as in `userInput`; resolves when the run has ended. Resolves to false if
-   * the server rejected it; `messages` then does not contain it.
+   * the server rejected it; `messages` then does not contain it. While a run is active, and if the service has
+   * `onBusy`, it joins that run, and resolves when it has.
    */
   send(input: string | readonly unknown[]): Promise<boolean>
   /** Answers requests of `state.pending`, by id: true, false, `{ approved, arguments, reason }`, or a result. */
@@ -80,6 +83,16 @@ export interface ChatReader {
   again(): Promise<boolean>
   /** Stops the run. Its output so far stays. */
   stop(): Promise<void>
+}
+
+/** Returns the message of this page that has joined the run with this event. */
+function joinedBy(
+  event: ChatEvent | undefined,
+  sent: ReadonlyMap<string, ChatMessage>,
+): ChatMessage | undefined {
+  const { id, type } = Object(event?.data) as { readonly id?: string; readonly type?: string }
+  const isJoin = event?.type === 'steering' && type === 'delivered'
+  return isJoin ? sent.get(id!) : undefined
 }
 
 function textOf(message: ChatMessage | undefined): string | undefined {
@@ -110,15 +123,17 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
   const { url, chat, onChange, onEvent, headers = {}, reconnects = 5 } = options
   const request = options.fetch ?? fetch.bind(globalThis)
   const here = `${url}?chat=${encodeURIComponent(chat)}`
-  const state: ChatState = { messages: [], pending: [], status: 'ready' }
+  const state: ChatState = { messages: [], pending: [], waiting: [], status: 'ready' }
+  /** Messages of this page for runs, by id. */
+  const sent = new Map<string, ChatMessage>()
   const show = (changes?: Partial<ChatState>): void => {
     Object.assign(state, changes)
     onChange?.(state)
   }
 
-  /** Reads a stream into the last message; false if it broke off. */
+  /** Reads a stream into the last message; false if it broke off. A message that joins the run begins a new one. */
   const read = async (response: Response, parts: ChatPart[]): Promise<boolean> => {
-    const fold = answerFold(parts)
+    let fold = answerFold(parts)
     try {
       for await (const [name, data] of readEvents(response.body!)) {
         if (name === 'done') {
@@ -131,6 +146,13 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
         }
         const update = data as ChatUpdate
         fold(update)
+        const joined = joinedBy(update.event, sent)
+        if (joined !== undefined) {
+          const contents: ChatPart[] = []
+          state.messages.push(joined, { role: 'assistant', contents })
+          fold = answerFold(contents)
+          show({ waiting: state.waiting.filter((entry) => entry !== joined) })
+        }
         if (update.event) onEvent?.(update.event)
         show()
       }
@@ -142,6 +164,7 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
 
   const follow = async (response: Response, parts: ChatPart[]): Promise<void> => {
     const start = parts.length
+    const place = state.messages.length
     let isOver = await read(response, parts)
     for (let tries = 0; !isOver && tries < reconnects; tries++) {
       // oxlint-disable-next-line no-await-in-loop
@@ -150,6 +173,7 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
       const again = await request(`${here}&stream`, { headers }).catch(() => undefined)
       if (again?.status === 200) {
         parts.length = start
+        state.messages.length = place
         // oxlint-disable-next-line no-await-in-loop
         isOver = await read(again, parts)
       } else if (again?.status === 204) {
@@ -161,16 +185,41 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
     if (!isOver) show({ status: 'failed', code: 'connection_lost' })
   }
 
+  const ask = (demand: object): Promise<Response | undefined> =>
+    request(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ chat, ...demand }),
+    }).catch(() => undefined)
+
+  /** Sends a message to the active run. The stream of that run shows it. */
+  const join = async (contents: ChatPart[]): Promise<boolean> => {
+    const id = crypto.randomUUID()
+    const message: ChatMessage = { role: 'user', contents }
+    sent.set(id, message)
+    show({ waiting: [...state.waiting, message] })
+    const response = await ask({ input: contents, id })
+    let status: unknown
+    if (response !== undefined && !response.ok) {
+      const failure = (await response.json().catch(() => undefined)) as Refusal | undefined
+      show({ code: failure?.error?.code })
+    }
+    if (response?.ok) {
+      for await (const [name, data] of readEvents(response.body!)) {
+        if (name === 'done') ({ status } = data as { status?: unknown })
+      }
+    }
+    if (status !== 'delivered')
+      show({ waiting: state.waiting.filter((entry) => entry !== message) })
+    return status === 'delivered'
+  }
+
   const post = async (demand: object, ...asked: ChatMessage[]): Promise<boolean> => {
     const before = [...state.messages]
     const contents: ChatPart[] = []
     state.messages.push(...asked, { role: 'assistant', contents })
     show({ status: 'running', code: undefined, retryAfterMs: undefined })
-    const response = await request(url, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ chat, ...demand }),
-    }).catch(() => undefined)
+    const response = await ask(demand)
     if (response?.ok) {
       await follow(response, contents)
       return true
@@ -204,7 +253,9 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
     },
     send(input) {
       const parts = typeof input === 'string' ? [{ type: 'text', text: input }] : input
-      return post({ input }, { role: 'user', contents: [...parts] as ChatPart[] })
+      const contents = [...parts] as ChatPart[]
+      if (state.status === 'running') return join(contents)
+      return post({ input }, { role: 'user', contents })
     },
     answer: (answers) => post({ answers }),
     async again() {

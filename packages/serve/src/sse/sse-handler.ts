@@ -12,7 +12,7 @@ import { invalidInput, readJson } from '../http/read-json.ts'
  *
  * | request | response |
  * |---|---|
- * | `POST { chat, input }` | the answer as events |
+ * | `POST { chat, input, id? }` | the answer as events; with `onBusy`, what became of it in the run of the chat |
  * | `POST { chat, answers }` | continues what waits for these answers, by id |
  * | `POST { chat, again }` | answers the user's message with this number, from 1, again |
  * | `GET ?chat=` | `{ messages, pending, running }` |
@@ -64,13 +64,13 @@ export function sseHandler(service: ChatService): Handler {
 }
 
 function demandOf(body: unknown): Demand {
-  const { chat: id, input, answers, again } = (body ?? {}) as Record<string, unknown>
-  const chat = chatId(id)
+  const { chat: name, input, answers, again, id } = (body ?? {}) as Record<string, unknown>
+  const chat = chatId(name)
   if ([input, answers, again].filter((part) => part !== undefined).length !== 1) {
     throw invalidInput('the body must have one of `input`, `answers` and `again`')
   }
   if (answers !== undefined) return { chat, answers: answersOf(answers) }
-  if (again === undefined) return { chat, input }
+  if (again === undefined) return { chat, input, id }
   if (!Number.isInteger(again) || (again as number) < 1) {
     throw invalidInput('`again` must be the number of a user message, from 1')
   }

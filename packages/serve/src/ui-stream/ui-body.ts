@@ -29,14 +29,15 @@ export function uiDemand(
   const again = placeOf(users, saved)
   const asked = list.findLast(({ role }) => role === 'user')
   const input = asked === undefined ? undefined : partsOf(asked).flatMap(userPart)
-  const fresh = { chat, input, answered: [], ...(again <= saved.length && { again }) }
+  const { id } = asked ?? {}
+  const fresh = { chat, input, id, answered: [], ...(again <= saved.length && { again }) }
   if (trigger === 'regenerate-message') {
     const isSame = users.length === saved.length || saved[again - 1] === users.at(-1)
     return isSame ? { chat, again, answered: [] } : fresh
   }
   if (last?.['role'] === 'user') {
     // A message that is sent with an id takes the place of an earlier one.
-    return typeof messageId === 'string' ? fresh : { chat, input, answered: [] }
+    return typeof messageId === 'string' ? fresh : { chat, input, id, answered: [] }
   }
   if (last?.['role'] !== 'assistant')
     throw invalidInput('`messages` must end with a message of the user')

@@ -95,6 +95,8 @@ export class UiStreamEncoder implements Encoder {
     chunks.push({ type: 'finish-step' })
     this.#isOver = true
     if (status === 'stopped') return [...chunks, { type: 'abort' }]
+    // A message that has joined another run has no answer of its own, and makes no message in the page.
+    if (status === 'delivered') return [...chunks, { type: 'finish' }]
     const messageMetadata = {
       status,
       ...(message !== undefined && { message }),

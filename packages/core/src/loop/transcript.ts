@@ -45,9 +45,12 @@ export function addResults(
 ): void {
   if (results.length === 0) return
   const { journal, messages, sink } = run
-  const { all } = messages
-  const group =
-    groupId === undefined || all.at(-1)?.id === groupId ? undefined : callGroup(all, groupId)
+  const { added, all } = messages
+  // The rest of the response with the calls stays with them.
+  const place = all.findLastIndex(({ id }) => id === groupId)
+  const isLast =
+    place === all.length - 1 || all.slice(place).every((entry) => added.includes(entry))
+  const group = groupId === undefined || isLast ? undefined : callGroup(all, groupId)
   const at = group?.end ?? all.length
   const isLate = at < all.length
   const message: Message = {

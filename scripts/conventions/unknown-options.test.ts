@@ -62,6 +62,7 @@ import { stdio } from '../../packages/mcp/src/stdio.ts'
 import { mcpTools } from '../../packages/mcp/src/index.ts'
 import {
   contentTruncator,
+  deferTools,
   historyTruncator,
   patchToolCalls,
   readMoreTool,
@@ -125,6 +126,7 @@ const rows: Readonly<Record<string, Row>> = {
   classify: [classify, 'ClassifyOptions'],
   contentFilter: [contentFilter, 'ContentFilterOptions'],
   contentTruncator: [contentTruncator, 'ContentTruncatorOptions', { spill: 'SpillOptions' }],
+  deferTools: [deferTools, 'DeferToolsOptions'],
   defineEvent: [defineEvent, 'EventOptions'],
   durable: [over({ step }, durable), 'DurableOptions'],
   fallback: [fallback, 'FallbackOptions'],

@@ -1,8 +1,5 @@
-import { BaseChatModel } from '@langchain/core/language_models/chat_models'
-import { AIMessage, AIMessageChunk, HumanMessage } from '@langchain/core/messages'
+import { HumanMessage } from '@langchain/core/messages'
 import type { BaseMessage } from '@langchain/core/messages'
-import type { ChatResult } from '@langchain/core/outputs'
-import { ChatGenerationChunk } from '@langchain/core/outputs'
 import type { MiddlewareInput } from '@lamella/core'
 import { promptInjection } from '@lamella/guardrail-injection'
 import { pii } from '@lamella/guardrail-pii'
@@ -13,71 +10,14 @@ import { createAgent, tool } from 'langchain'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { lamellaMiddleware } from './index.ts'
-
-type Step = string | { readonly call: string; readonly args: object } | Error
-
-/** A model that plays a script, three letters at a time. Steps beyond it repeat the last. */
-class ScriptedModel extends BaseChatModel {
-  readonly seen: BaseMessage[][] = []
-  readonly #steps: readonly Step[]
-
-  constructor(steps: readonly Step[]) {
-    super({})
-    this.#steps = steps
-  }
-
-  _llmType(): string {
-    return 'scripted'
-  }
-
-  override bindTools(): this {
-    return this
-  }
-
-  #next(messages: BaseMessage[]): AIMessage {
-    this.seen.push(messages)
-    const step = this.#steps.at(Math.min(this.seen.length, this.#steps.length) - 1)!
-    if (step instanceof Error) throw step
-    if (typeof step === 'string') return new AIMessage(step)
-    const { call: name, args } = step
-    return new AIMessage({
-      content: '',
-      tool_calls: [{ id: 'call_1', name, args: args as Record<string, unknown> }],
-    })
-  }
-
-  async _generate(messages: BaseMessage[]): Promise<ChatResult> {
-    const message = this.#next(messages)
-    return { generations: [{ text: message.text, message }] }
-  }
-
-  override async *_streamResponseChunks(messages: BaseMessage[]) {
-    const { text, tool_calls = [] } = this.#next(messages)
-    for (const piece of text.match(/[^]{1,3}/g) ?? []) {
-      yield new ChatGenerationChunk({
-        text: piece,
-        message: new AIMessageChunk({ content: piece }),
-      })
-    }
-    const chunks = tool_calls.map(({ id, name, args }, index) => ({
-      type: 'tool_call_chunk' as const,
-      id: id!,
-      name,
-      args: JSON.stringify(args),
-      index,
-    }))
-    yield new ChatGenerationChunk({
-      text: '',
-      message: new AIMessageChunk({ content: '', tool_call_chunks: chunks }),
-    })
-  }
-}
+import type { Step } from './planned-model.test-helper.ts'
+import { scripted } from './planned-model.test-helper.ts'
 
 const overloaded = Object.assign(new Error('Overloaded'), { status: 529 })
 
 describe.each(['plain', 'streamed'] as const)('an agent of LangChain, %s', (mode) => {
   function setUp(middleware: MiddlewareInput, ...steps: Step[]) {
-    const model = new ScriptedModel(steps)
+    const model = scripted(steps)
     const sent: string[] = []
     const mail = tool(
       ({ to }) => {
@@ -153,7 +93,7 @@ describe.each(['plain', 'streamed'] as const)('an agent of LangChain, %s', (mode
       args: { to: 'a@example.org' },
     })
 
-    await expect(ask('Go.')).rejects.toThrow('budget')
+    await expect(ask('Go.')).rejects.toMatchObject({ cause: { code: 'budget_exhausted' } })
     expect(calls).toHaveLength(2)
     await expect(ask('Go again.')).rejects.toThrow('budget')
     expect(calls).toHaveLength(4)

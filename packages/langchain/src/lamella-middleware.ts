@@ -8,13 +8,14 @@ import type {
   Session,
   Tool,
 } from '@lamella/core'
-import { chatResponse, tool } from '@lamella/core'
+import { chatResponse, LamellaError, MiddlewareTermination, tool } from '@lamella/core'
 import {
   chatPipeline,
   checkOptions,
   createSecretId,
   functionPipeline,
 } from '@lamella/core/authoring'
+import { recordOf } from '@lamella/transport'
 import { createMiddleware } from 'langchain'
 import type { AgentMiddleware as LangChainMiddleware } from 'langchain'
 import { z } from 'zod'
@@ -117,7 +118,7 @@ export function lamellaMiddleware(
         if (answer.tool_calls?.length === 0) runs.delete(id)
         return answer
       } catch (error) {
-        await runs.fail(id, error)
+        if (!isPause(error)) await runs.fail(id, error)
         throw error
       }
     },
@@ -126,13 +127,23 @@ export function lamellaMiddleware(
       const open = runOf(request.state, request.runtime as unknown as Runtime)
       const { id: callId = '', name: toolName } = toolCall
       let answer: Awaited<ReturnType<typeof handler>> | undefined
-      const { contents, error } = await toolCalls.execute(
+      let pause: unknown
+      const executed = toolCalls.execute(
         { run: await open.context(), function: toolOf(toolName), arguments: toolCall.args, callId },
         async ({ arguments: args }) => {
-          answer = await handler({ ...request, toolCall: { ...toolCall, args: { ...args } } })
+          try {
+            answer = await handler({ ...request, toolCall: { ...toolCall, args: { ...args } } })
+          } catch (thrown) {
+            if (!isPause(thrown)) throw thrown
+            pause = thrown
+            throw new MiddlewareTermination('paused by LangGraph')
+          }
           return ToolMessage.isInstance(answer) ? textOfContent(answer.content) : ''
         },
       )
+      const { contents, error } = await executed.catch((failure: unknown) => {
+        throw pause ?? refusal(failure, toolName)
+      })
       // A command changes the graph; it has no text that a guardrail could read.
       if (answer !== undefined && !ToolMessage.isInstance(answer)) return answer
       open.add({ role: 'tool', contents: [{ type: 'function-result', callId, contents }] })
@@ -164,6 +175,21 @@ interface Runtime {
 
 function idOf(state: unknown): string {
   return String((state as { readonly [runKey]?: string })[runKey])
+}
+
+/** Tells of a tool that needs an approval where LangChain asks for it; any other failure stays as it is. */
+function refusal(failure: unknown, name: string): unknown {
+  if (!LamellaError.is(failure, 'approval_invalid')) return failure
+  const problem = `lamellaMiddleware: the tool "${name}" needs an approval, which only an Agent can wait for`
+  return new LamellaError(`${problem}; use humanInTheLoopMiddleware of LangChain for it`, {
+    code: 'approval_invalid',
+    cause: failure,
+  })
+}
+
+/** Returns true for what LangGraph throws to pause or to leave a node, which is no failure. */
+function isPause(error: unknown): boolean {
+  return recordOf(error)['is_bubble_up'] === true
 }
 
 /** LangChain checks the arguments. */

@@ -311,7 +311,7 @@ function prepareRun(view: AgentView): void {
   // What was changed before a pause holds. Between two runs of the inside, it may change again.
   const { begun } = journal
   if (begun !== undefined) view.repeat(isFirst ? begun : { ...begun, ...view.changed })
-  if (state === undefined && runOptions.answers !== undefined)
+  if (isFirst && state === undefined && runOptions.answers !== undefined)
     recordAnswers(run, runOptions.answers, agent.approvals)
   call.responseFormat = options.responseFormat ?? call.responseFormat
 }

@@ -3,7 +3,7 @@ import type { AgentMiddleware } from '../contract/agent.ts'
 import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { AgentResponse, PendingRequest, RunStatus } from '../contract/outcome.ts'
 import type { Session } from '../messages/session.ts'
-import { cancelledResults, openCalls, unpaired } from '../messages/call-results.ts'
+import { cancelledResults, groupOfCall, openCalls, unpaired } from '../messages/call-results.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
 import { contentFields, toChatResponse } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
@@ -49,7 +49,7 @@ function keepPause(call: AgentCall, { messages, pending }: AgentResponse): void 
   if (session !== undefined && begun) {
     // What a middleware has put in place of a message comes again after a pause.
     const said = messages.filter(({ id }) => added.some((own) => own.id === id))
-    session.messages = run.messages.history(said, talkedSince(call, session), session.messages)
+    save(session, run.messages.history(said, talkedSince(call, session), session.messages))
   }
   for (const request of pending) {
     if (request.kind !== 'approval' || request.path !== undefined) continue
@@ -61,17 +61,17 @@ function keepPause(call: AgentCall, { messages, pending }: AgentResponse): void 
 
 /** Saves a run that ended as intended in the session. */
 function keepAll(call: AgentCall, response: AgentResponse): void {
-  const { journal, messages, session } = call.run
+  const { messages, session } = call.run
   if (session === undefined) return
   if (!messages.begun) tell(call, session, response)
-  const said = new Set([...response.messages, ...messages.done].map(({ id }) => id))
-  // Effects that a middleware has taken out of the response happened all the same.
-  const hidden = journal.effects.filter(({ id }) => !said.has(id))
-  session.messages = messages.history(
-    [...hidden, ...response.messages],
-    talkedSince(call, session),
-    session.messages,
-  )
+  const said = withEffects(call.run, response.messages)
+  save(session, messages.history(said, talkedSince(call, session), session.messages))
+}
+
+/** Effects that a middleware has taken out of `said`, or that its transforms have not seen, happened all the same. */
+function withEffects({ journal, messages }: Run, said: readonly Message[]): readonly Message[] {
+  const known = new Set([...said, ...messages.done].map(({ id }) => id))
+  return [...journal.effects.filter(({ id }) => !known.has(id)), ...said]
 }
 
 /**
@@ -93,12 +93,20 @@ export function keepDone(
     outcome.status !== 'blocked' &&
     run.verdictsOpen === 0
   ) {
-    session.messages = messages.history(partial(outcome.messages), between, session.messages)
+    const said = withEffects(run, partial(outcome.messages))
+    save(session, messages.history(said, between, session.messages))
     return
   }
   const { effects } = journal
   if (effects.length > 0)
-    session.messages = messages.historyOfEffects(effects, between, session.messages)
+    save(session, messages.historyOfEffects(effects, between, session.messages))
+}
+
+/** A request for a call that has its result, or is gone, is closed. */
+function save(session: Session, messages: readonly Message[]): void {
+  session.messages = messages
+  const open = session.pending.filter(({ call }) => groupOfCall(messages, call) !== undefined)
+  if (open.length < session.pending.length) session.pending = open
 }
 
 /** Marks messages of an unfinished run; calls without a result are left out. */

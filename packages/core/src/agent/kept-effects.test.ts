@@ -1,5 +1,5 @@
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import type { AgentOptions, RunOptions, Session, Tool } from '../index.ts'
 import {
   Agent,
@@ -312,3 +312,21 @@ it('run() names a `keep` that it does not know', () => {
     'run: `keep` must be one of effects, all, nothing, got "some"',
   )
 })
+
+test.each(runModes)(
+  'with `keep: all` an effect stays that transforms have not passed on, %s',
+  async (mode) => {
+    const { pay } = payTool()
+    const silent = agentMiddleware('silent', async (context, callNext) => {
+      context.transformUpdates({ transform() {} })
+      await callNext()
+    })
+    const client = scriptedClient([callFunction('pay', {}, 'c1'), down])
+    const session = createSession()
+
+    const agent = new Agent({ client, tools: [pay], middleware: silent })
+    await runIn(mode, agent, { session, keep: 'all' }).catch(() => {})
+
+    expect(outlineOf(session)).toEqual(['user: Hello', 'call c1', 'c1: paid Ada'])
+  },
+)

@@ -15,6 +15,7 @@ import {
   outcomeOf,
   ProviderError,
   tool,
+  ToolError,
 } from '../index.ts'
 import { failureOf, modes, outline, play } from '../loop/loop-invariant.test-helper.ts'
 
@@ -315,5 +316,25 @@ describe('a plain run that fails', () => {
     )
 
     expect(outcomeOf(error)!.messages).toEqual([])
+  })
+
+  it('has no result in its outcome that a tool calls cancelled, where middleware transforms the run', async () => {
+    const work = tool({
+      name: 'work',
+      description: '',
+      execute: () => {
+        throw new ToolError(secret, { reason: 'cancelled' })
+      },
+    })
+    const client = scriptedClient([callFunction('work', {}, 'c1'), new Error('down')])
+    const silent = agentMiddleware('silent', async (context, callNext) => {
+      context.transformUpdates({ transform() {} })
+      await callNext()
+    })
+    const agent = new Agent({ client, tools: [work], middleware: silent })
+
+    const error = await failureOf(play(agent, 'Go', { stream: false }))
+
+    expect(JSON.stringify(outcomeOf(error))).not.toContain(secret)
   })
 })

@@ -66,7 +66,7 @@ export function callGroup(all: readonly Message[], messageId: string): CallGroup
   let last = at
   while (last + 1 < all.length && holdsCalls(all[last + 1]!)) last++
   let end = last + 1
-  while (end < all.length && isAnswer(all[end]!)) end++
+  while (all[end]?.role === 'tool') end++
   const messages = all.slice(first, last + 1)
   return {
     id: all[last]!.id,
@@ -121,8 +121,4 @@ export function lastWithCalls(messages: readonly Message[]): Message {
 
 function holdsCalls({ role, contents }: Message): boolean {
   return role === 'assistant' && contents.some(({ type }) => type === 'function-call')
-}
-
-function isAnswer(message: Message): boolean {
-  return message.role === 'tool' || (message.role === 'assistant' && !holdsCalls(message))
 }

@@ -157,7 +157,7 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   protected withOwnIds(result: Result): Result {
     const { agentName, ids } = this.run
     const named = withAuthor(withOwnIds(result.messages, this.takenIds, ids), agentName)
-    const messages = withOwnCalls(named, ids)
+    const messages = withOwnCalls(named, this.takenIds, ids)
     if (messages === result.messages) return result
     const { functionCalls } = messages === named ? result : contentFields(messages)
     return { ...result, messages, functionCalls }

@@ -16,7 +16,7 @@ const ids = () => idsFrom(() => 0.5)
 
 /** Calls of an answer that arrives as these updates. */
 function streamed(parts: readonly FunctionCallContent[]): readonly FunctionCallContent[] {
-  const own = new OwnCalls(ids())
+  const own = new OwnCalls(ids(), () => [])
   return foldUpdates(parts.map((part) => ({ contents: own.take([part]) }))).functionCalls
 }
 
@@ -26,7 +26,7 @@ describe('calls of one answer under one id', () => {
   const look = call({ name: 'look', arguments: '{"to":"Ada"}' })
 
   it('get ids of their own, and keep the original', () => {
-    const [first] = withOwnCalls([message('assistant', [ada, bob, look, ada])], ids())
+    const [first] = withOwnCalls([message('assistant', [ada, bob, look, ada])], [], ids())
     const calls = first!.contents as readonly FunctionCallContent[]
 
     expect(calls[0]).toBe(ada)
@@ -52,10 +52,21 @@ describe('calls of one answer under one id', () => {
     }
   })
 
+  it('get one, too, where a call of another answer waits for its result under that id', () => {
+    const open = message('assistant', [ada])
+    const result = message('tool', { type: 'function-result', callId: 'same', contents: [] })
+    const later = [message('assistant', [bob])]
+
+    expect(withOwnCalls(later, [open], ids())[0]!.contents).toMatchObject([
+      { metadata: { originalCallId: 'same' } },
+    ])
+    expect(withOwnCalls(later, [open, result], ids())).toBe(later)
+  })
+
   it('stay as they are where each has an id of its own', () => {
     const messages = [message('assistant', [ada, { ...bob, callId: 'other' }])]
 
-    expect(withOwnCalls(messages, ids())).toBe(messages)
+    expect(withOwnCalls(messages, [], ids())).toBe(messages)
   })
 
   it('are fragments of one call where nothing else is known', () => {

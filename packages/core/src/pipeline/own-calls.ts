@@ -1,6 +1,7 @@
 import type { IdSource } from '../base/create-id.ts'
 import type { Content, FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
+import { openCalls } from '../messages/call-results.ts'
 import { parseArguments } from '../messages/parse-arguments.ts'
 
 /** A call that has arrived, perhaps in part. */
@@ -13,18 +14,19 @@ interface Place {
 }
 
 /**
- * Gives the calls of one answer ids of their own where a server repeats one. The original id is kept in
- * `metadata.originalCallId`.
+ * Gives the calls of one answer ids of their own where a server repeats one, or that of a call which waits for its
+ * result. The original id is kept in `metadata.originalCallId`.
  */
 export class OwnCalls {
   readonly #ids: IdSource
   readonly #places = new Map<string, Place[]>()
-
+  readonly #before: () => readonly Message[]
   readonly #areWhole: boolean
 
-  /** `areWhole` if each content is a whole call, and no fragment of one. */
-  constructor(ids: IdSource, areWhole = false) {
+  /** `before` are the messages before the answer; `areWhole` if each content is a whole call, and no fragment of one. */
+  constructor(ids: IdSource, before: () => readonly Message[], areWhole = false) {
     this.#ids = ids
+    this.#before = before
     this.#areWhole = areWhole
   }
 
@@ -45,22 +47,31 @@ export class OwnCalls {
       known.arguments += args
       return known.id === callId ? call : renamed(call, known.id)
     }
-    const id = places.length === 0 ? callId : this.#ids.createId('call')
+    const isFree = places.length === 0 && !isOpen(this.#before(), callId)
+    const id = isFree ? callId : this.#ids.createId('call')
     places.push({ index, name, id, arguments: args })
     return id === callId ? call : renamed(call, id)
   }
 }
 
 /** Gives calls of the messages of a response ids of their own. */
-export function withOwnCalls(messages: readonly Message[], ids: IdSource): readonly Message[] {
-  const calls = messages.reduce((sum, { contents }) => sum + contents.filter(isCall).length, 0)
-  if (calls < 2) return messages
-  const own = new OwnCalls(ids, true)
+export function withOwnCalls(
+  messages: readonly Message[],
+  before: readonly Message[],
+  ids: IdSource,
+): readonly Message[] {
+  if (!messages.some(({ contents }) => contents.some(isCall))) return messages
+  const own = new OwnCalls(ids, () => before, true)
   const changed = messages.map((entry) => {
     const contents = own.take(entry.contents)
     return contents === entry.contents ? entry : { ...entry, contents }
   })
   return changed.every((entry, at) => entry === messages[at]) ? messages : changed
+}
+
+function isOpen(messages: readonly Message[], id: string): boolean {
+  const has = (part: Content): boolean => part.type === 'function-call' && part.callId === id
+  return messages.some(({ contents }) => contents.some(has)) && openCalls(messages).some(has)
 }
 
 function isCall({ type }: Content): boolean {

@@ -56,7 +56,7 @@ export function ownIds(
   authorName?: string,
 ): UpdateTransformer<AgentResponseUpdate> {
   const { createId } = ids
-  const calls = new OwnCalls(ids)
+  const calls = new OwnCalls(ids, taken)
   const named = new Map<string, { readonly role: string; readonly id: string }>()
   let open: { readonly role: string; readonly id: string } | undefined
   let last: string | undefined

@@ -4,6 +4,7 @@ import { MiddlewareContractError } from '../contract/contract-error.ts'
 import type { FunctionCallContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import { isSameCall } from '../messages/call-results.ts'
+import { matchResults } from '../messages/match-results.ts'
 import { keepOpenCalls, unansweredFrom, unreadOf } from '../messages/open-turns.ts'
 
 type Rewriter = (messages: readonly Message[]) => readonly Message[]
@@ -224,7 +225,7 @@ export class RunConversation implements RunMessages {
     const isFree = (entry: Message, at: number): boolean =>
       (own.has(entry.id) && !isAskedFor(entry, at)) ||
       (executing.length > 0 && this.#isAnswered(`${entry.id}:${at}`))
-    return keepOpenCalls(messages, rewritten, isFree)
+    return withoutStrays(messages, keepOpenCalls(messages, rewritten, isFree))
   }
 
   #join(messages: readonly Message[]): void {
@@ -258,7 +259,7 @@ export class RunConversation implements RunMessages {
   ): readonly Message[] {
     const absorbed = this.#absorbed
     const kept = absorbed === undefined ? messages : messages.filter(({ id }) => !absorbed.has(id))
-    return [...this.#asSaved(saved), ...between, ...kept]
+    return this.#saved(saved, this.#asSaved(saved), between, kept)
   }
 
   /** Returns the session's messages after a run of which only `effects` stay. */
@@ -270,7 +271,33 @@ export class RunConversation implements RunMessages {
     const base = new Set(this.#base.map(({ id }) => id))
     const rest = this.#asSaved(saved, this.#onlyEffects(effects))
     const isOwn = ({ id }: Message): boolean => !base.has(id)
-    return [...rest.filter((entry) => !isOwn(entry)), ...between, ...rest.filter(isOwn)]
+    const own = rest.filter(isOwn)
+    return this.#saved(
+      saved,
+      rest.filter((entry) => !isOwn(entry)),
+      between,
+      own,
+    )
+  }
+
+  /** The session's messages. Results that no model has read say so where what others have said follows them. */
+  #saved(
+    saved: readonly Message[],
+    first: readonly Message[],
+    between: readonly Message[],
+    rest: readonly Message[],
+  ): readonly Message[] {
+    const own = between.length === 0 ? first : merged(saved, first, new Set(between))
+    const all = withoutStrays(saved, [...own, ...rest])
+    if (between.length === 0) return all
+    const unread = new Set(this.#unread)
+    for (const entry of unreadOf(saved)) if (between.includes(entry)) unread.add(entry.id)
+    const recordedAfter = all.at(-1)!.id
+    return all.map((entry) =>
+      entry.role === 'tool' && unread.has(entry.id)
+        ? { ...entry, metadata: { ...entry.metadata, recordedAfter } }
+        : entry,
+    )
   }
 
   #asSaved(saved: readonly Message[], base = this.#base): readonly Message[] {
@@ -278,6 +305,43 @@ export class RunConversation implements RunMessages {
     const known = new Map(saved.map((entry) => [entry.id, entry]))
     return base.map((entry) => (replayed.has(entry) ? (known.get(entry.id) ?? entry) : entry))
   }
+}
+
+/** Messages of others, each where it stood in `saved`: before the same message of this run, else at the end. */
+function merged(
+  saved: readonly Message[],
+  own: readonly Message[],
+  others: ReadonlySet<Message>,
+): readonly Message[] {
+  let waiting: Message[] = []
+  const behind = new Map([['', waiting]])
+  for (const entry of saved) {
+    if (others.has(entry)) waiting.push(entry)
+    else behind.set(entry.id, (waiting = []))
+  }
+  waiting = behind.get('')!
+  const all: Message[] = []
+  for (const entry of own) {
+    const next = behind.get(entry.id)
+    if (next !== undefined) {
+      all.push(...waiting)
+      waiting = next
+    }
+    all.push(entry)
+  }
+  return [...all, ...waiting]
+}
+
+/** A result whose call was removed goes with it, and one that a middleware gave a call which has its own result now. */
+function withoutStrays(before: readonly Message[], after: readonly Message[]): readonly Message[] {
+  const { strays } = matchResults(after)
+  if (strays.size === 0) return after
+  const alone = matchResults(before).strays
+  return after.flatMap((entry) => {
+    const contents = entry.contents.filter((part) => !strays.has(part) || alone.has(part))
+    if (contents.length === entry.contents.length) return entry
+    return contents.length === 0 ? [] : { ...entry, contents }
+  })
 }
 
 /** Returns true if a person was asked to approve the call. */

@@ -1,9 +1,9 @@
 import { LamellaError } from '../base/lamella-error.ts'
 import type { Attempt, PendingRequest } from '../contract/outcome.ts'
 import type { GuardrailTripped } from '../contract/termination.ts'
-import type { FunctionResultContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
+import { hasNotEnded } from './journal.ts'
 import type { Run } from './run.ts'
 
 /** Partial outcome of a failed run, the `outcome` of its error. */
@@ -62,10 +62,6 @@ function unendedCalls(run: Run, partial: readonly Message[]): readonly Message[]
       !known.has(id) &&
       contents.every((content) => content.type === 'function-result' && hasNotEnded(content)),
   )
-}
-
-function hasNotEnded({ error }: FunctionResultContent): boolean {
-  return error?.code === 'uncertain' || error?.code === 'cancelled' || error?.code === 'withheld'
 }
 
 /** Returns the partial outcome of the run that failed with `error`. */

@@ -7,6 +7,7 @@ import type {
   PendingRequest,
 } from '../contract/outcome.ts'
 import type { Block } from '../contract/termination.ts'
+import type { FunctionResultContent } from '../messages/content.ts'
 import type { Message } from '../messages/message.ts'
 import type { FunctionResult } from '../messages/function-result.ts'
 import { errorResult } from '../messages/function-result.ts'
@@ -91,11 +92,8 @@ export class Journal {
       (step) => (step.kind === 'call' || step.kind === 'tool') && step.address === address,
     ) as Step<'call' | 'tool'> | undefined
     if (done?.kind === 'call') return done.result
-    if (done !== undefined)
-      return errorResult('withheld', 'the run ended before its result was judged')
-    return this.#begun?.has(address)
-      ? errorResult('uncertain', 'the run ended while it ran')
-      : errorResult('cancelled', 'the run ended')
+    if (done !== undefined) return withheld
+    return this.#begun?.has(address) ? uncertain : cancelled
   }
 
   get steps(): readonly JournalStep[] {
@@ -208,19 +206,20 @@ export class Journal {
     if (!this.#steps.some(({ kind }) => kind === 'begin')) {
       this.record({ kind: 'begin', ...begin() })
     }
+    // The calls that were open at first: all have ended if a model has read them, else some have.
+    const said = later.findIndex(({ kind }) => kind === 'response' || kind === 'messages')
+    for (const step of later.slice(0, said < 0 ? Infinity : said)) {
+      const { kind } = step
+      if (kind === 'calls' || kind === 'answer' || (kind === 'results' && said >= 0))
+        this.record(step)
+      if (said >= 0 || (kind !== 'call' && kind !== 'tool')) continue
+      this.#steps.push(step)
+      this.#unfinished.push(step)
+    }
     this.messages.repeatEdits()
-    if (later.length === 0) return
     // What was done is part of the conversation, also where the loop begins again.
     const rounds = visibleHistory(effects)
     if (rounds.length > 0) this.record({ kind: 'messages', messages: rounds })
-    const known = new Set(this.messages.all.map(({ id }) => id))
-    const executed = later.filter(
-      (step) =>
-        (step.kind === 'call' || step.kind === 'tool') &&
-        known.has(step.address.slice(0, step.address.lastIndexOf(':'))),
-    )
-    this.#steps.push(...executed)
-    this.#unfinished.push(...executed)
   }
 
   /** Takes out the next recorded step of an unfinished model call or tool call. */
@@ -250,6 +249,15 @@ export class Journal {
       this.#unfinished.push(step)
     }
   }
+}
+
+const withheld = errorResult('withheld', 'the run ended before its result was judged')
+const uncertain = errorResult('uncertain', 'the run ended while it ran')
+const cancelled = errorResult('cancelled', 'the run ended')
+
+/** Returns true for the result that a run gave a call which had not ended. Its text is the engine's own. */
+export function hasNotEnded({ contents }: FunctionResultContent): boolean {
+  return [withheld, uncertain, cancelled].some((result) => result.contents === contents)
 }
 
 /** Begins the position of a question that a middleware or a tool asks. */

@@ -125,6 +125,17 @@ describe('the middleware contract', () => {
         }),
       'chat: rethrows a termination without a retry',
     ],
+    ...[() => Date.now(), () => Math.random(), () => new Date()].map(
+      (value): [string, () => MiddlewareInput, string] => [
+        `emits ${value.toString().replace('() => ', '')}`,
+        () =>
+          chatMiddleware('stamp', async ({ run }, callNext) => {
+            run.emit({ type: 'stamp', data: value() })
+            await callNext()
+          }),
+        'takes time and random numbers from the run, so that a run can be repeated',
+      ],
+    ),
     [
       'retries everything',
       () =>

@@ -6,6 +6,7 @@ import { middlewareAnswerChecks } from './middleware-answer-checks.ts'
 import { middlewarePassChecks } from './middleware-pass-checks.ts'
 import { middlewareStopChecks } from './middleware-stop-checks.ts'
 import type { MiddlewareSubject } from './middleware-subject.ts'
+import { middlewareTimeCheck } from './middleware-time-check.ts'
 import { levelsOf } from './middleware-trial.ts'
 import { testClock } from '../base/test-clock.ts'
 import { testRandom } from '../base/test-random.ts'
@@ -59,6 +60,7 @@ export function middlewareContract(options: MiddlewareContractOptions): Contract
       ...middlewarePassChecks({ make, levels, neutralText, texts }),
       ...middlewareStopChecks({ make, levels, neutralText, promptMs }),
       ...(levels.includes('chat') ? middlewareAnswerChecks(make) : []),
+      middlewareTimeCheck(make, neutralText),
     ],
     options.except,
   )

@@ -162,6 +162,17 @@ export interface ChatServiceOptions {
    * @default 30000
    */
   readonly leaseMs?: number | undefined
+  /**
+   * Runs that one principal may have at a time in this process. Further ones are rejected with status 429.
+   * @default 100
+   */
+  readonly maxRuns?: number | undefined
+  /**
+   * Chats that are kept for one principal, in a store with `lists`: a new one beyond that deletes its oldest, so that
+   * nobody can push out the chats of others.
+   * @default 500
+   */
+  readonly maxChats?: number | undefined
   /** Milliseconds after the last run until a chat expires. @default it never expires */
   readonly chatTtlMs?: number | undefined
   /**
@@ -196,6 +207,8 @@ export function checkServiceOptions(options: ChatServiceOptions): void {
     maxReplayChars: 1,
     maxReplayTotalChars: 1,
     leaseMs: 1000,
+    maxRuns: 1,
+    maxChats: 1,
     chatTtlMs: 1,
     onError: 'function?',
   })

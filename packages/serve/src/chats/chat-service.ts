@@ -266,6 +266,7 @@ export class ChatService {
     by?: string,
   ): Promise<ChatRun> {
     const { chat } = demand
+    this.#checkRuns(owner)
     const lease = await this.#leases.take(owner, chat)
     this.#tell(owner, chat)
     const key = sessionIdOf(owner, chat)
@@ -279,7 +280,8 @@ export class ChatService {
       const { open, input, claimed } = await this.#opener(owner, demand, paused, shared, by)
       lease.signal.addEventListener('abort', () => stop.abort(lease.signal.reason), { once: true })
       if (lease.signal.aborted) stop.abort(lease.signal.reason)
-      this.#running.set(key, { stop, input })
+      this.#running.set(key, { stop, input, owner: storePrefix({ name: '', ...ownerOf(owner) }) })
+      const isNew = session.messages.length === 0
       // A run that left nothing, such as a blocked one, has no chat that could be missed.
       let left: 'nothing' | 'messages' | 'deleted' = 'nothing'
       return new ChatRun({
@@ -300,6 +302,7 @@ export class ChatService {
             if (session.messages.length > 0) {
               await this.#chats.save(session)
               left = 'messages'
+              if (isNew) await this.#trim(owner)
             }
           } finally {
             // It may have been deleted meanwhile: the mark comes before the deletion, and this after the save.
@@ -335,6 +338,27 @@ export class ChatService {
     const message = userInput(input, this.options.input)
     const send = this.options.onBusy === 'queue' ? inbox.queue : inbox.steer
     return send(message, { id: id === undefined ? message.id! : messageId(id), signal })
+  }
+
+  /** @throws HttpFailure 429 if the principal has as many runs as one may have */
+  #checkRuns(owner: Principal): void {
+    const name = storePrefix({ name: '', ...ownerOf(owner) })
+    const mine = [...this.#running.values()].filter((run) => run.owner === name)
+    if (mine.length < (this.options.maxRuns ?? 100)) return
+    throw new HttpFailure('too many runs at a time', {
+      status: 429,
+      code: 'too_many_runs',
+      retryAfterMs: 1000,
+    })
+  }
+
+  /** Deletes the oldest chats of a principal that has too many. */
+  async #trim(owner: Principal): Promise<void> {
+    if (this.#store.lists === undefined) return
+    const { maxChats = 500 } = this.options
+    const { sessions: all } = await this.#chats.list({ ...ownerOf(owner), limit: maxChats + 10 })
+    const old = all.slice(maxChats).map(({ id }) => chatOf(id))
+    await Promise.all(old.map((chat) => this.delete({ principal: owner, chat })))
   }
 
   /** @internal Passes a masked error to `onError`. */
@@ -512,6 +536,8 @@ interface Opened {
 /** A run of this process. */
 interface Running {
   readonly stop: AbortController
+  /** Prefix of what is kept for its principal. */
+  readonly owner: string
   /** Input that the chat has not saved yet. */
   readonly input: readonly Message[]
 }

@@ -16,7 +16,16 @@ import {
 } from '@lamella/core'
 import { checkOptions, createSecretId, interceptLoop, wrongOption } from '@lamella/core/authoring'
 import type { Delivery, InboxMessage, InboxRecord, NotDelivered } from './inbox-record.ts'
-import { closed, isKnown, opened, refusalIn, taken, withdraw, withOutcome } from './inbox-record.ts'
+import {
+  closed,
+  isKnown,
+  isOpen,
+  opened,
+  refusalIn,
+  taken,
+  withdraw,
+  withOutcome,
+} from './inbox-record.ts'
 import { InboxPlace } from './inbox-place.ts'
 
 /** Options of `createInbox`. */
@@ -190,7 +199,7 @@ class RunInbox {
   }
 
   async waiting(): Promise<readonly InboxMessage[]> {
-    return (await this.#place.read()).waiting
+    return (await this.#place.read()).waiting.filter(isOpen)
   }
 
   async process(run: RunContext, callNext: () => Promise<{ readonly status: string }>) {
@@ -245,7 +254,7 @@ class RunInbox {
   ): Promise<readonly InboxMessage[]> {
     let messages: readonly InboxMessage[] = []
     await this.#change((record) => {
-      const next = taken(record, run.id, { kind, count })
+      const next = taken(record, run.id, { kind, count, iteration: run.iteration })
       messages = next.messages
       return next.record
     }, run.signal).catch(() => {
@@ -256,14 +265,13 @@ class RunInbox {
 
   async #add(context: IterationContext, { id, message }: InboxMessage): Promise<Delivery> {
     const { run, iteration } = context
-    const isKnown = run.messages.all.some((entry) => entry.id === message.id)
+    const delivered: Delivery = { type: 'delivered', id, runId: run.id, iteration, edited: false }
+    // Its process ended between the delivery and the record of it. A guardrail may have edited what is there.
+    if (run.messages.all.some((entry) => entry.id === message.id)) return delivered
     try {
       const added = await context.addInput(message)
-      if (added.length === 0 && !isKnown) {
-        return { type: 'not-delivered', id, reason: 'rejected' }
-      }
-      const edited = !isKnown && JSON.stringify(added) !== JSON.stringify([message])
-      return { type: 'delivered', id, runId: run.id, iteration, edited }
+      if (added.length === 0) return { type: 'not-delivered', id, reason: 'rejected' }
+      return { ...delivered, edited: JSON.stringify(added) !== JSON.stringify([message]) }
     } catch (error) {
       if (run.signal.aborted || error instanceof MiddlewareContractError) throw error
       return { type: 'not-delivered', id, reason: 'rejected', code: codeOf(error) }
@@ -290,7 +298,7 @@ class RunInbox {
     const run = this.#run
     if (run !== undefined && record.run === run.id) {
       run.state.update(kept, () =>
-        record.waiting.map(({ id, kind, message }) => ({ id, kind, message })),
+        record.waiting.filter(isOpen).map(({ id, kind, message }) => ({ id, kind, message })),
       )
     }
     return record

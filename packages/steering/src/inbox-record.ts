@@ -53,6 +53,8 @@ export interface InboxMessage {
   readonly message: Message
   /** True while a run takes it in. */
   readonly taken?: true
+  /** Iteration at which a run took it in. It stays until a checkpoint has it: the process may end before that. */
+  readonly delivered?: number
 }
 
 /** The state of an inbox, as its store has it. */
@@ -87,17 +89,27 @@ export function refusalIn(
 ): Pick<NotDelivered, 'reason' | 'status'> | undefined {
   if (state === 'ended') return { reason: 'ended', status }
   if (state === 'paused') return { reason: 'paused' }
-  return waiting.length >= maxWaiting ? { reason: 'full' } : undefined
+  return waiting.filter(isOpen).length >= maxWaiting ? { reason: 'full' } : undefined
 }
 
-/** Gives a message its outcome, unless it has one. */
+/** Gives a message its outcome. The first one counts. */
 export function withOutcome(record: InboxRecord, outcome: Delivery): InboxRecord {
-  if (outcomeIn(record, outcome.id) !== undefined) return record
+  const { id, type } = outcome
+  const { waiting, outcomes } = record
+  const isFirst = outcomeIn(record, id) === undefined
   return {
     ...record,
-    waiting: record.waiting.filter(({ id }) => id !== outcome.id),
-    outcomes: [...record.outcomes, outcome].slice(-mostOutcomes),
+    waiting: waiting.flatMap((entry) => {
+      if (entry.id !== id) return entry
+      return type === 'delivered' ? { ...entry, delivered: outcome.iteration } : []
+    }),
+    outcomes: isFirst ? [...outcomes, outcome].slice(-mostOutcomes) : outcomes,
   }
+}
+
+/** Returns true for a message that no run has taken in. */
+export function isOpen({ delivered }: InboxMessage): boolean {
+  return delivered === undefined
 }
 
 /** Takes a message back that no run has taken in. */
@@ -107,8 +119,8 @@ export function withdraw(record: InboxRecord, id: string): InboxRecord {
 }
 
 /**
- * Opens an inbox for a run, with what the run's checkpoint had waiting. What another run took and did not
- * finish is free again.
+ * Opens an inbox for a run, with what the run's checkpoint had waiting. What a run took that has not closed it,
+ * because its process ended, is free again: it may be in no checkpoint, and a conversation takes each message once.
  */
 export function opened(
   record: InboxRecord,
@@ -129,15 +141,25 @@ export function opened(
 export function taken(
   record: InboxRecord,
   run: string,
-  { kind, count }: { readonly kind: InboxMessage['kind']; readonly count: number },
+  { kind, count, iteration }: Taking,
 ): { readonly record: InboxRecord; readonly messages: readonly InboxMessage[] } {
   if (record.run !== run) return { record, messages: [] }
-  const messages = record.waiting.filter((entry) => entry.kind === kind).slice(0, count)
+  const { waiting } = record
+  const messages = waiting.filter((entry) => entry.kind === kind && isOpen(entry)).slice(0, count)
   if (messages.length === 0) return { record, messages }
-  const marked = record.waiting.map((entry) =>
+  // The checkpoint of the step before has them.
+  const left = waiting.filter(({ delivered = iteration }) => delivered > iteration - 2)
+  const marked = left.map((entry) =>
     messages.includes(entry) ? { ...entry, taken: true as const } : entry,
   )
   return { record: { ...record, waiting: marked }, messages }
+}
+
+/** Messages that a run takes at a boundary. */
+interface Taking {
+  readonly kind: InboxMessage['kind']
+  readonly count: number
+  readonly iteration: number
 }
 
 /** Closes an inbox after its run. Messages that still wait are kept through a pause, and end with the run. */
@@ -147,9 +169,10 @@ export function closed(
   status: NonNullable<NotDelivered['status']>,
 ): InboxRecord {
   if (record.run !== run) return record
-  if (status === 'paused') return { ...record, state: 'paused' }
-  return record.waiting.reduce<InboxRecord>(
+  const waiting = record.waiting.filter(isOpen)
+  if (status === 'paused') return { ...record, state: 'paused', waiting }
+  return waiting.reduce<InboxRecord>(
     (rest, { id }) => withOutcome(rest, { type: 'not-delivered', id, reason: 'ended', status }),
-    { ...record, state: 'ended', status },
+    { ...record, state: 'ended', status, waiting },
   )
 }

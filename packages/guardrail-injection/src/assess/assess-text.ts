@@ -9,6 +9,7 @@ import type { InjectionCategory, InjectionSignal } from '../signals/injection-si
 import { latinClaims } from '../signals/latin-claims.ts'
 import { latinOverrides } from '../signals/latin-overrides.ts'
 import { leakSignals } from '../signals/leak-signals.ts'
+import { otherAttempts } from '../signals/more-languages.ts'
 import { otherScriptClaims } from '../signals/other-script-claims.ts'
 import { otherScriptOverrides } from '../signals/other-script-overrides.ts'
 import { overrideSignals } from '../signals/override-signals.ts'
@@ -72,6 +73,7 @@ export const injectionSignals: readonly InjectionSignal[] = [
   ...romanceClaims,
   ...latinClaims,
   ...otherScriptClaims,
+  ...otherAttempts,
 ]
 
 /** The index of all signals, which takes some 20 ms; all assessors share it. */

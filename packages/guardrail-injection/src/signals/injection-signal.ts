@@ -88,6 +88,8 @@ const arabic = /[\u0600-\u06ff]/g
 const letters: Readonly<Record<string, RegExp>> = {
   ru: cyrillic,
   uk: cyrillic,
+  bg: cyrillic,
+  el: /[\u0370-\u03ff]/g,
   ar: arabic,
   fa: arabic,
   he: /[\u0590-\u05ff]/g,

@@ -5,8 +5,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { happenedIn } from './file-world.test-helper.ts'
+import { storedUpdates } from '../updates/stored-updates.ts'
+import { FileWorld, happenedIn } from './file-world.test-helper.ts'
 import { expectedOf } from './random-run.test-helper.ts'
+import { readAsPage } from './read-as-page.test-helper.ts'
 
 /** Orders for a worker. */
 export interface WorkerOrders {
@@ -83,7 +85,10 @@ export class Workers {
   }
 }
 
-/** Runs random agents in workers that are killed: none is lost, and each effect happens once. Returns the kills. */
+/**
+ * Runs random agents in workers that are killed: none is lost, each effect happens once, and a page that reads along
+ * has the answer. Returns the kills.
+ */
 export async function surviveKills(
   engine: TestedEngine,
   workers: Workers,
@@ -92,6 +97,8 @@ export async function surviveKills(
   const seeds = Array.from({ length: runs }, (_, at) => at + 1)
   workers.start()
   const workflows = await engine.begin(seeds)
+  const updates = storedUpdates(new FileWorld(workers.folder).store)
+  const pages = workflows.slice(0, 10).map((workflow) => readAsPage(updates, workflow))
   const over = new AbortController()
   const person = (async () => {
     while (!over.signal.aborted) {
@@ -104,6 +111,10 @@ export async function surviveKills(
   over.abort()
   await person
 
+  for (const [at, page] of pages.entries()) {
+    const { text } = answers[at]!
+    expect(await page).toEqual({ text, ended: text })
+  }
   const happened = happenedIn(workers.folder)
   for (const [at, seed] of seeds.entries()) {
     const workflow = workflows[at]!

@@ -51,8 +51,8 @@ describe('a chat', () => {
       { principal },
     )
 
+    // oxlint-disable-next-line no-await-in-loop
     for (const user of users)
-      // oxlint-disable-next-line no-await-in-loop
       await (await post({ chat: 'c1', input: `I am ${user}.` }, { 'x-user': user })).text()
 
     for (const [at, user] of users.entries()) {

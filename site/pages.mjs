@@ -194,16 +194,16 @@ function withTabs(text) {
     .replaceAll(
       /^```sh\n((?:npm install (?!--prefix)[^\n]*(?:\\\n[^\n]*)*\n)+)```\n\n?/gm,
       (_, lines) =>
-        group(managers.map(([name, change]) => `\`\`\`sh [${name}]\n${change(lines)}\`\`\`\n`)),
+        group(managers.map((one) => `\`\`\`sh [${one.name}]\n${one.say(lines)}\`\`\`\n`)),
     )
 }
 
 /** Package managers, and how they say what npm does. */
 const managers = [
-  ['npm', (lines) => lines],
-  ['pnpm', (lines) => added(lines, 'pnpm add', '-D')],
-  ['yarn', (lines) => added(lines, 'yarn add', '-D')],
-  ['bun', (lines) => added(lines, 'bun add', '-d')],
+  { name: 'npm', say: (lines) => lines },
+  { name: 'pnpm', say: (lines) => added(lines, 'pnpm add', '-D') },
+  { name: 'yarn', say: (lines) => added(lines, 'yarn add', '-D') },
+  { name: 'bun', say: (lines) => added(lines, 'bun add', '-d') },
 ]
 
 function added(lines, command, dev) {

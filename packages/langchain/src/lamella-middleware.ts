@@ -8,7 +8,7 @@ import type {
   Session,
   Tool,
 } from '@lamella/core'
-import { chatResponse, MiddlewareTermination, tool } from '@lamella/core'
+import { chatResponse, LamellaError, MiddlewareTermination, tool } from '@lamella/core'
 import {
   chatPipeline,
   checkOptions,
@@ -142,7 +142,7 @@ export function lamellaMiddleware(
         },
       )
       const { contents, error } = await executed.catch((failure: unknown) => {
-        throw pause ?? failure
+        throw pause ?? refusal(failure, toolName)
       })
       // A command changes the graph; it has no text that a guardrail could read.
       if (answer !== undefined && !ToolMessage.isInstance(answer)) return answer
@@ -175,6 +175,16 @@ interface Runtime {
 
 function idOf(state: unknown): string {
   return String((state as { readonly [runKey]?: string })[runKey])
+}
+
+/** Tells of a tool that needs an approval where LangChain asks for it; any other failure stays as it is. */
+function refusal(failure: unknown, name: string): unknown {
+  if (!LamellaError.is(failure, 'approval_invalid')) return failure
+  const problem = `lamellaMiddleware: the tool "${name}" needs an approval, which only an Agent can wait for`
+  return new LamellaError(`${problem}; use humanInTheLoopMiddleware of LangChain for it`, {
+    code: 'approval_invalid',
+    cause: failure,
+  })
 }
 
 /** Returns true for what LangGraph throws to pause or to leave a node, which is no failure. */

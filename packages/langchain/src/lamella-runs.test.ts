@@ -6,7 +6,7 @@ import { pii } from '@lamella/guardrail-pii'
 import { toolPolicy } from '@lamella/guardrail-tools'
 import { budget } from '@lamella/middleware-budget'
 import { Command, interrupt, MemorySaver } from '@langchain/langgraph'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { createAgent, tool } from 'langchain'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -100,7 +100,7 @@ describe('a run', () => {
     })
     const agent = createAgent({ model, tools: [], middleware: [lamellaMiddleware(watch)] as const })
 
-    await expect(agent.invoke(input('Hi'), { signal: ending.signal })).rejects.toThrow()
+    await expect(agent.invoke(input('Hi'), { signal: ending.signal })).rejects.toThrow('enough')
     await expect.poll(() => ends).toEqual([true])
   })
 
@@ -173,7 +173,7 @@ describe('a run', () => {
       middleware: [lamellaMiddleware(toolPolicy({ ask: ['mail'] }))] as const,
     })
 
-    await expect(agent.invoke(input('Go.'))).rejects.toThrow()
+    await expect(agent.invoke(input('Go.'))).rejects.toThrow('humanInTheLoopMiddleware')
     expect(sent).toEqual([])
   })
 

@@ -101,7 +101,12 @@ export function resultOf(
  */
 export function settleCalls(run: Run, error: unknown): void {
   const { journal, messages } = run
+  const { state } = journal
   if (!journal.acted) return
+  // Nobody can answer what a call of a checkpoint has asked that is used up, except for its own request.
+  const mayWait = (own: string): boolean =>
+    state?.paused !== true ||
+    state.pending.some(({ address, path }) => address === own && path === undefined)
   for (const id of journal.calledGroups) {
     const { all } = messages
     const open = callGroup(all, id)?.open ?? []
@@ -110,7 +115,7 @@ export function settleCalls(run: Run, error: unknown): void {
       // Equal calls are one, which the first of them has run.
       const first = open.find((other) => isSameCall(other, call))!
       const address = callAddress(all, first)
-      if (!isOwn && !journal.isDecided(address)) return []
+      if (!isOwn && !journal.isDecided(address) && mayWait(address)) return []
       return resultOf(call, journal.lastResult(address))
     })
     addResults(run, ended, id, { isShown: !LamellaError.is(error, 'guardrail_tripped') })

@@ -166,7 +166,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
   }
 
   protected get takenIds(): readonly Message[] {
-    return this.run.messages.all
+    return this.run.known
   }
 
   protected updatesOf(result: ChatResponse): Iterable<AgentResponseUpdate> {
@@ -296,7 +296,7 @@ async function streamed(
     const transforms = call.open(
       Infinity,
       fold,
-      ownIds(() => run.messages.all, run.ids, run.agentName),
+      ownIds(() => run.known, run.ids, run.agentName),
     )
     run.gather(fold)
     await run.sink.drive(source, transforms)

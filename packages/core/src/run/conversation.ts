@@ -287,7 +287,8 @@ export class RunConversation implements RunMessages {
     between: readonly Message[],
     rest: readonly Message[],
   ): readonly Message[] {
-    const all = withoutStrays(saved, [...first, ...between, ...rest])
+    const own = between.length === 0 ? first : merged(saved, first, new Set(between))
+    const all = withoutStrays(saved, [...own, ...rest])
     if (between.length === 0) return all
     const unread = new Set(this.#unread)
     for (const entry of unreadOf(saved)) if (between.includes(entry)) unread.add(entry.id)
@@ -304,6 +305,31 @@ export class RunConversation implements RunMessages {
     const known = new Map(saved.map((entry) => [entry.id, entry]))
     return base.map((entry) => (replayed.has(entry) ? (known.get(entry.id) ?? entry) : entry))
   }
+}
+
+/** Messages of others, each where it stood in `saved`: before the same message of this run, else at the end. */
+function merged(
+  saved: readonly Message[],
+  own: readonly Message[],
+  others: ReadonlySet<Message>,
+): readonly Message[] {
+  let waiting: Message[] = []
+  const behind = new Map([['', waiting]])
+  for (const entry of saved) {
+    if (others.has(entry)) waiting.push(entry)
+    else behind.set(entry.id, (waiting = []))
+  }
+  waiting = behind.get('')!
+  const all: Message[] = []
+  for (const entry of own) {
+    const next = behind.get(entry.id)
+    if (next !== undefined) {
+      all.push(...waiting)
+      waiting = next
+    }
+    all.push(entry)
+  }
+  return [...all, ...waiting]
 }
 
 /** A result whose call was removed goes with it, and one that a middleware gave a call which has its own result now. */

@@ -283,6 +283,13 @@ export class Run implements RunContext {
     this.stop('')
   }
 
+  /** Messages whose ids are taken: others may have said something in the session of a resumed run. */
+  get known(): readonly Message[] {
+    const { journal, messages, session } = this
+    if (journal.state === undefined || session === undefined) return messages.all
+    return [...messages.all, ...session.messages]
+  }
+
   get interrupts(): Interrupts {
     return (this.#interrupts ??= new Interrupts(this.journal, this.ids))
   }

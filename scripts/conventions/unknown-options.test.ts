@@ -8,7 +8,7 @@ import { defineEvent, memoryStore, toolSearch } from '../../packages/core/src/in
 import { guardrail } from '../../packages/guardrail/src/index.ts'
 import { lifecycle } from '../../packages/lifecycle/src/index.ts'
 import { createInbox } from '../../packages/steering/src/index.ts'
-import { sessions, whenStored } from '../../packages/store/src/index.ts'
+import { requests, sessions, whenStored } from '../../packages/store/src/index.ts'
 import { namedClients } from '../../packages/clients/src/index.ts'
 import { GoogleChatClient } from '../../packages/google/src/index.ts'
 import {
@@ -195,6 +195,7 @@ const rows: Readonly<Record<string, Row>> = {
     { exfiltration: 'ExfiltrationOptions', taint: 'TaintOptions' },
   ],
   rateLimit: [rateLimit, 'RateLimitOptions'],
+  requests: [(options) => requests(memoryStore(), options), 'RequestsOptions'],
   route: [route, 'RouteOptions'],
   whenStored: [(options) => whenStored({}, options), 'WhenStoredOptions'],
   promptCacheDoctor: [(options) => promptCacheDoctor([], options), 'PromptCacheDoctorOptions'],

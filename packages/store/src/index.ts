@@ -13,6 +13,17 @@ export type {
 export { noteListeners } from './note-listeners.ts'
 export type { NoteListeners } from './note-listeners.ts'
 export { perStore } from './per-store.ts'
+export { requests } from './requests.ts'
+export type {
+  ClosedRequest,
+  OpenRequest,
+  OpenRequests,
+  RequestChange,
+  RequestFacts,
+  RequestListOptions,
+  RequestPage,
+  RequestsOptions,
+} from './requests.ts'
 export { whenStored } from './when-stored.ts'
 export type { WhenStoredOptions } from './when-stored.ts'
 export { storeEntries } from './store-entries.ts'

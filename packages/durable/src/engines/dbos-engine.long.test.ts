@@ -1,6 +1,7 @@
+import { join } from 'node:path'
 import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk'
 import { Client } from 'pg'
-import { afterAll, beforeAll, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWithPostgres, postgresUrl } from '../../../../tests/support/real-postgres.ts'
 import type { TestedEngine, WorkflowAnswer } from '../testing/killed-workers.test-helper.ts'
 import { surviveKills, Workers } from '../testing/killed-workers.test-helper.ts'
@@ -12,7 +13,8 @@ const runs = Number(process.env['DURABLE_RUNS'] ?? 100)
 describeWithPostgres('dbos', () => {
   const database = `lamella_dbos_${process.pid}`
   const url = Object.assign(new URL(postgresUrl), { pathname: `/${database}` }).href
-  const workers = new Workers('dbos-process.test-helper.ts', { url }, runs)
+  const program = join(import.meta.dirname, 'dbos-process.test-helper.ts')
+  const workers = new Workers(program, { url }, runs)
 
   async function inServer(sql: string): Promise<void> {
     const server = new Client({ connectionString: postgresUrl })
@@ -60,7 +62,7 @@ describeWithPostgres('dbos', () => {
       answer: (workflow) => client.retrieveWorkflow<WorkflowAnswer>(workflow).getResult(),
     }
 
-    await surviveKills(engine, workers, runs)
+    expect(await surviveKills(engine, workers, runs)).toBeGreaterThan(5)
 
     await client.destroy()
   }, 900_000)

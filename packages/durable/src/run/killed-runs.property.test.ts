@@ -72,10 +72,10 @@ async function runKilled(seed: number, ...kills: readonly number[]) {
 }
 
 /** Reads a run as a page does, which reads again when a person has answered. */
-async function readAll({ read }: StoredUpdates) {
+async function readAll(updates: StoredUpdates) {
   let answered: string | undefined
   for (;;) {
-    const stream = read('workflow-1', { answered })
+    const stream = updates.read('workflow-1', { answered })
     const all: AgentResponseUpdate[] = []
     for await (const update of stream) all.push(update)
     const { status, pending, text: ended } = await stream.finalResponse()

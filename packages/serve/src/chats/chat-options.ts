@@ -1,6 +1,7 @@
 import type { KeyValueStore, RunOptions, UserInputOptions } from '@lamella/core'
 import type { ClientContent } from '../updates/client-updates.ts'
 import { checkOptions } from '@lamella/core/authoring'
+import type { OpenRequest } from '@lamella/store'
 import type { Principal } from './principal.ts'
 
 /** An answer that needs permission. */
@@ -64,10 +65,29 @@ export interface ChatServiceOptions {
   readonly store?: KeyValueStore | undefined
   /**
    * Returns true if this principal may approve this call, or answer this interrupt. The owner of a
-   * chat may always decline, because that runs nothing.
+   * chat may always decline, because that runs nothing. It is also called when a chat is read, to say what its
+   * reader may do, so it must have no effect.
    * @default nobody may
    */
   readonly mayApprove?: ((question: AnswerQuestion) => boolean | Promise<boolean>) | undefined
+  /**
+   * Returns true if this principal may see and answer this request of anybody's chat, in `requestsHandler`. It is
+   * called for each request of the tenant whenever they are listed, so it must have no effect.
+   * @default nobody may
+   */
+  readonly mayManage?:
+    | ((question: {
+        /** The person who looks at the request. */
+        readonly principal: Principal
+        /** The request, with the chat's owner, and the chat's id as its `place`. */
+        readonly request: OpenRequest
+      }) => boolean | Promise<boolean>)
+    | undefined
+  /**
+   * Milliseconds after which a request that nobody has answered is refused, and its run continues with that.
+   * @default never
+   */
+  readonly expiresAfterMs?: number | undefined
   /** Names of declared tools of the agent whose results the client may send. @default [] */
   readonly clientTools?: readonly string[] | undefined
   /**
@@ -157,6 +177,8 @@ export function checkServiceOptions(options: ChatServiceOptions): void {
     principal: 'function',
     store: 'any',
     mayApprove: 'function?',
+    mayManage: 'function?',
+    expiresAfterMs: 1,
     clientTools: 'any',
     include: 'any',
     onDisconnect: ['cancel', 'continue'],

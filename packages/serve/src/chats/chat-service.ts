@@ -11,11 +11,11 @@ import type {
   ToolDefinition,
 } from '@lamella/core'
 import { isObject, validate } from '@lamella/core/authoring'
-import type { SessionListOptions, SessionPage, Sessions } from '@lamella/store'
+import type { OpenRequest, SessionListOptions, SessionPage, Sessions } from '@lamella/store'
 import { memoryStore, userInput } from '@lamella/core'
 import type { Delivery, Inbox } from '@lamella/steering'
 import { createInbox } from '@lamella/steering'
-import { sessions } from '@lamella/store'
+import { sessions, storePrefix, whenStored } from '@lamella/store'
 import type { ClientContent, ClientUpdate } from '../updates/client-updates.ts'
 import { clientContents, clientOutcome, clientUpdate } from '../updates/client-updates.ts'
 import { logLine } from '../http/log-line.ts'
@@ -32,6 +32,8 @@ import { ChatRun } from './chat-run.ts'
 import { clientAnswer } from './client-answer.ts'
 import type { Demand } from './demand.ts'
 import { chatId, messageId } from './demand.ts'
+import type { ExpiredRequest } from './managed-requests.ts'
+import { ManagedRequests } from './managed-requests.ts'
 import type { Answers } from './paused-runs.ts'
 import { PausedRuns } from './paused-runs.ts'
 import type { Principal } from './principal.ts'
@@ -78,6 +80,7 @@ export class ChatService {
   readonly #chats: Sessions
   readonly #leases: RunLeases
   readonly #include: ReturnType<typeof clientContents>
+  readonly #managed: ManagedRequests
   readonly #running = new Map<string, Running>()
 
   constructor(agent: Agent, options: ChatServiceOptions) {
@@ -93,6 +96,11 @@ export class ChatService {
     this.#chats = sessions(this.#store, { name: 'serve-chats', ttlMs: options.chatTtlMs })
     this.#leases = new RunLeases(this.#store, options.leaseMs ?? 30_000)
     this.#include = clientContents('chatService', options.include)
+    this.#managed = new ManagedRequests(
+      this.#store,
+      options,
+      (expired) => void this.#refuse(expired),
+    )
   }
 
   /** Name of the agent. */
@@ -151,8 +159,81 @@ export class ChatService {
   }
 
   async #remove(owner: Principal, chat: string): Promise<void> {
+    const paused = this.#pausedOf(owner, chat)
+    const ids = await paused.ids()
     await this.#chats.delete(sessionIdOf(owner, chat), ownerOf(owner))
-    await this.#pausedOf(owner, chat).clear()
+    await paused.clear()
+    await this.#managed.withdraw(ids, owner.tenant)
+    this.#tell(owner, chat)
+  }
+
+  /** Lists the open requests that this principal may manage, of all chats of its tenant, the latest first. */
+  async requests(principal: Principal | string): Promise<readonly OpenRequest[]> {
+    return this.#managed.list(toPrincipal(principal))
+  }
+
+  /** Reserves a request for a principal for a minute. Resolves to false if another has it. */
+  async claimRequest(principal: Principal | string, id: string): Promise<boolean> {
+    return this.#managed.claim(toPrincipal(principal), id)
+  }
+
+  /** @internal Begins the run that continues with a manager's answer. */
+  async beginAnswer(manager: Principal, id: string, answer: unknown): Promise<ChatRun> {
+    const { principal, tenant, place } = await this.#managed.of(manager, id)
+    const demand = { chat: place!, answers: new Map([[id, answer]]) }
+    return this.begin({ id: principal!, tenant }, demand, {}, manager.id)
+  }
+
+  /**
+   * @internal Resolves to the chat as soon as it is not as `since` says any more, to `undefined` if the signal ends
+   * the wait.
+   */
+  async changed(
+    { principal, chat }: ChatAddress,
+    since: string,
+    signal: AbortSignal,
+  ): Promise<(ChatHistory & { readonly version: string }) | undefined> {
+    const owner = toPrincipal(principal)
+    const read = async (): Promise<(ChatHistory & { readonly version: string }) | undefined> => {
+      const history = await this.history({ principal: owner, chat })
+      const version = versionOf(history)
+      return version === since ? undefined : { ...history, version }
+    }
+    return untilAborted(
+      signal,
+      whenStored(this.#store, { channel: channelOf(owner, chat), read, signal }),
+    )
+  }
+
+  /** @internal The same for what a principal may manage. */
+  async requestsChanged(
+    principal: Principal,
+    since: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly requests: readonly OpenRequest[]; readonly version: string } | undefined> {
+    const read = async () => {
+      const requests = await this.requests(principal)
+      const version = requests.map(({ id, claim }) => `${id} ${claim?.by ?? ''}`).join()
+      return version === since ? undefined : { requests, version }
+    }
+    const channel = storePrefix({ name: 'serve-requests', tenant: principal.tenant })
+    return untilAborted(signal, whenStored(this.#store, { channel, read, signal }))
+  }
+
+  /** Continues a run with the refusal of a request that has expired. */
+  async #refuse({ request, answer }: ExpiredRequest): Promise<void> {
+    const { id, principal, tenant, place } = request
+    const address = { principal: { id: principal!, tenant }, chat: place! }
+    try {
+      await this.answer(address, { [id]: answer })
+    } catch (error) {
+      this.report(error, address)
+    }
+  }
+
+  /** Tells those who wait for a change of the chat. */
+  #tell(owner: Principal, chat: string): void {
+    void this.#store.signals?.send(channelOf(owner, chat), '').catch(() => {})
   }
 
   /**
@@ -168,7 +249,7 @@ export class ChatService {
   ): Promise<AgentResponse> {
     const owner = toPrincipal(principal)
     const demand = { chat, answers: new Map(Object.entries(answers)) }
-    const run = await this.begin(owner, demand, options, true)
+    const run = await this.begin(owner, demand, options, 'the application')
     let last: Shown | undefined
     // oxlint-disable-next-line no-await-in-loop
     for (let step = await run.next(); step !== undefined; step = await run.next()) last = step
@@ -182,10 +263,11 @@ export class ChatService {
     owner: Principal,
     demand: Demand,
     options: ServedRunOptions,
-    isTrusted = false,
+    by?: string,
   ): Promise<ChatRun> {
     const { chat } = demand
     const lease = await this.#leases.take(owner, chat)
+    this.#tell(owner, chat)
     const key = sessionIdOf(owner, chat)
     const stop = new AbortController()
     try {
@@ -194,7 +276,7 @@ export class ChatService {
       const inbox = this.#inboxOf(owner, chat)
       const middleware = [options.middleware ?? [], inbox ?? []]
       const shared = { ...options, middleware, session, ...ownerOf(owner), keep: 'all' as const }
-      const { open, input, claimed } = await this.#opener(owner, demand, paused, shared, isTrusted)
+      const { open, input, claimed } = await this.#opener(owner, demand, paused, shared, by)
       lease.signal.addEventListener('abort', () => stop.abort(lease.signal.reason), { once: true })
       if (lease.signal.aborted) stop.abort(lease.signal.reason)
       this.#running.set(key, { stop, input })
@@ -211,7 +293,10 @@ export class ChatService {
           }
           const checkpoint = final?.checkpoint ?? claimed
           try {
-            if (checkpoint !== undefined && pending.length > 0) await paused.add(checkpoint)
+            if (checkpoint !== undefined && pending.length > 0) {
+              await paused.add(checkpoint)
+              await this.#managed.add(owner, chat, pending)
+            }
             if (session.messages.length > 0) {
               await this.#chats.save(session)
               left = 'messages'
@@ -229,6 +314,7 @@ export class ChatService {
         release: async () => {
           this.#running.delete(key)
           await lease.release()
+          this.#tell(owner, chat)
         },
         onError: (error) => this.report(error, { chat, principal: owner }),
       })
@@ -264,20 +350,31 @@ export class ChatService {
     { chat, input, answers, again }: Demand,
     paused: PausedRuns,
     shared: RunOptions & { readonly session: Session },
-    isTrusted: boolean,
+    by: string | undefined,
   ): Promise<Opened> {
     if (answers !== undefined) {
       const { checkpoint, asked } = await paused.find(answers)
-      const given = isTrusted
-        ? Object.fromEntries(answers)
-        : await this.#permitted({ principal: owner, chat }, asked, answers, shared.tools)
+      await this.#managed.checkClaims(answers.keys(), owner.tenant, by ?? owner.id)
+      const given =
+        by !== undefined
+          ? Object.fromEntries(answers)
+          : await this.#permitted({ principal: owner, chat }, asked, answers, shared.tools)
       await paused.claim(checkpoint)
+      await this.#managed.answered(given, owner.tenant, by ?? owner.id)
       const resume: ChatRunInit['open'] = (signal) =>
         this.#agent.resume(checkpoint, given, { ...shared, signal, stream: true })
       return { open: resume, input: [], claimed: checkpoint }
     }
     const back = again === undefined ? undefined : rewind(shared.session, again)
-    if (back !== undefined) await paused.drop(back.removed)
+    if (back !== undefined) {
+      const before = await paused.ids()
+      await paused.drop(back.removed)
+      const kept = new Set(await paused.ids())
+      await this.#managed.withdraw(
+        before.filter((id) => !kept.has(id)),
+        owner.tenant,
+      )
+    }
     const isNew = back === undefined || input !== undefined
     const words = isNew ? [userInput(input, this.options.input)] : back.kept
     const run: ChatRunInit['open'] = (signal) =>
@@ -417,6 +514,27 @@ interface Running {
   readonly stop: AbortController
   /** Input that the chat has not saved yet. */
   readonly input: readonly Message[]
+}
+
+/** Changes with each message, request, run and end of a run. */
+function versionOf({ messages, pending, running }: ChatHistory): string {
+  const ids = pending.map(({ id }) => id)
+  return [running, messages.length, messages.at(-1)?.id, ...ids].join()
+}
+
+/** Channel of the notes that a chat has changed. */
+function channelOf(owner: Principal, chat: string): string {
+  return `serve-chat:${sessionIdOf(owner, chat)}`
+}
+
+async function untilAborted<Value>(
+  signal: AbortSignal,
+  work: Promise<Value>,
+): Promise<Value | undefined> {
+  return work.catch((error: unknown) => {
+    if (!signal.aborted) throw error
+    return undefined
+  })
 }
 
 const userContents: ReadonlySet<ClientContent> = new Set(['files'])

@@ -45,6 +45,11 @@ export class PausedRuns {
     return { checkpoint, asked }
   }
 
+  /** Ids of all open requests. */
+  async ids(): Promise<readonly string[]> {
+    return (await this.pending()).map(({ id }) => id)
+  }
+
   /** Removes a checkpoint. Of several concurrent calls, in any process, one succeeds. */
   async claim(checkpoint: Checkpoint): Promise<void> {
     const { id } = checkpointState(checkpoint)

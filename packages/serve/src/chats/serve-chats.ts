@@ -135,6 +135,18 @@ export class ChatServer {
     throw failure
   }
 
+  /** Lets a run continue without a reader. One that fails at once throws its failure. */
+  async continue(run: ChatRun): Promise<void> {
+    const failure = failureAtOnce(await run.first(this.service.options.headersAfterMs ?? 10_000))
+    const pump = async (): Promise<void> => {
+      // oxlint-disable-next-line no-await-in-loop
+      while ((await run.next()) !== undefined);
+    }
+    if (failure === undefined) return void pump()
+    await run.cancel(failure)
+    throw failure
+  }
+
   /** Streams a run that continues, from its first chunk; 204 if none runs here. */
   async replay({ owner }: Visit, chat: string): Promise<Response> {
     const live = this.#live.get(sessionIdOf(owner, chat))

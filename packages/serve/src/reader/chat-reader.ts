@@ -72,6 +72,11 @@ export interface ChatReader {
   /** Loads the chat, and follows its run if one is active. */
   load(): Promise<void>
   /**
+   * Follows the chat until the signal ends it: answers of other people, runs that begin elsewhere. While this page
+   * reads a run, it waits.
+   */
+  watch(signal: AbortSignal): Promise<void>
+  /**
    * Sends a text, or parts as in `userInput`; resolves when the run has ended. Resolves to false if
    * the server rejected it; `messages` then does not contain it. While a run is active, and if the service has
    * `onBusy`, it joins that run, and resolves when it has.
@@ -105,6 +110,7 @@ interface Refusal {
 
 interface Loaded extends Pick<ChatState, 'messages' | 'pending'> {
   readonly running: boolean
+  readonly version?: string
 }
 
 /**
@@ -162,7 +168,18 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
     return false
   }
 
+  /** Runs that this page reads. */
+  let reads = 0
   const follow = async (response: Response, parts: ChatPart[]): Promise<void> => {
+    reads++
+    try {
+      await followOn(response, parts)
+    } finally {
+      reads--
+    }
+  }
+
+  const followOn = async (response: Response, parts: ChatPart[]): Promise<void> => {
     const start = parts.length
     const place = state.messages.length
     let isOver = await read(response, parts)
@@ -235,21 +252,45 @@ export function chatReader(options: ChatReaderOptions): ChatReader {
     return false
   }
 
+  const take = async ({ running, messages, pending }: Loaded): Promise<void> => {
+    const loaded = { messages, pending }
+    show({
+      ...loaded,
+      status: running ? 'running' : loaded.pending.length > 0 ? 'paused' : 'ready',
+    })
+    if (!running) return
+    const live = await request(`${here}&stream`, { headers })
+    if (live.status !== 200) return
+    const contents: ChatPart[] = []
+    state.messages.push({ role: 'assistant', contents })
+    await follow(live, contents)
+  }
+
   const reader: ChatReader = {
     state,
     async load() {
       const response = await request(here, { headers })
-      const { running, ...loaded } = (await response.json()) as Loaded
-      show({
-        ...loaded,
-        status: running ? 'running' : loaded.pending.length > 0 ? 'paused' : 'ready',
-      })
-      if (!running) return
-      const live = await request(`${here}&stream`, { headers })
-      if (live.status !== 200) return
-      const contents: ChatPart[] = []
-      state.messages.push({ role: 'assistant', contents })
-      await follow(live, contents)
+      await take((await response.json()) as Loaded)
+    },
+    async watch(signal) {
+      let since = ''
+      while (!signal.aborted) {
+        // oxlint-disable-next-line no-await-in-loop
+        const response = await request(`${here}&since=${encodeURIComponent(since)}`, {
+          headers,
+          signal,
+        }).catch(() => undefined)
+        if (response?.status === 200) {
+          // oxlint-disable-next-line no-await-in-loop
+          const loaded = (await response.json()) as Loaded
+          since = loaded.version!
+          // oxlint-disable-next-line no-await-in-loop
+          if (reads === 0) await take(loaded)
+        } else if (response?.status !== 204 && !signal.aborted) {
+          // oxlint-disable-next-line no-await-in-loop
+          await new Promise((resolve) => setTimeout(resolve, 1000))
+        }
+      }
     },
     send(input) {
       const parts = typeof input === 'string' ? [{ type: 'text', text: input }] : input

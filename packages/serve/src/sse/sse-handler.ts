@@ -6,6 +6,7 @@ import { bodyLimits, ChatServer } from '../chats/serve-chats.ts'
 import type { Encoder } from '../chats/shown.ts'
 import { HttpFailure } from '../http/http-failure.ts'
 import { invalidInput, readJson } from '../http/read-json.ts'
+import { changedResponse } from './requests-handler.ts'
 
 /**
  * Serves chats in the format of `toSSE(stream)`, for the reader of `@lamella/serve/client`.
@@ -16,6 +17,7 @@ import { invalidInput, readJson } from '../http/read-json.ts'
  * | `POST { chat, answers }` | continues what waits for these answers, by id |
  * | `POST { chat, again }` | answers the user's message with this number, from 1, again |
  * | `GET ?chat=` | `{ messages, pending, running }` |
+ * | `GET ?chat=&since=` | the same with its `version`, as soon as that is another; 204 if nothing happens |
  * | `GET ?chat=&stream` | the run that continues, from its first event; 204 if there is none |
  * | `GET` | the chats, the latest first |
  * | `DELETE ?chat=&run` | stops the run |
@@ -49,6 +51,11 @@ export function sseHandler(service: ChatService): Handler {
     }
     if (request.method === 'GET') {
       if (chat === undefined) return noStore(await service.list(owner))
+      const since = url.searchParams.get('since')
+      if (since !== null) {
+        const address = { principal: owner, chat }
+        return changedResponse(request, since, (signal) => service.changed(address, since, signal))
+      }
       if (!url.searchParams.has('stream'))
         return noStore(await service.history({ principal: owner, chat }))
       return server.replay(visit, chat)

@@ -173,6 +173,7 @@ export class ChatCall extends ContentCall<ChatResponse> {
   /** Calls of one answer get ids of their own, too. Those of later answers may come again. */
   protected override withOwnIds(result: ChatResponse): ChatResponse {
     const own = super.withOwnIds(result)
+    if (own.functionCalls.length === 0) return own
     const messages = withOwnCalls(own.messages, this.takenIds, this.run.ids)
     if (messages === own.messages) return own
     return { ...own, messages, functionCalls: contentFields(messages).functionCalls }

@@ -256,13 +256,13 @@ class RunInbox {
 
   async #add(context: IterationContext, { id, message }: InboxMessage): Promise<Delivery> {
     const { run, iteration } = context
-    const isKnown = run.messages.all.some((entry) => entry.id === message.id)
+    const wasThere = run.messages.all.some((entry) => entry.id === message.id)
     try {
       const added = await context.addInput(message)
-      if (added.length === 0 && !isKnown) {
+      if (added.length === 0 && !wasThere) {
         return { type: 'not-delivered', id, reason: 'rejected' }
       }
-      const edited = !isKnown && JSON.stringify(added) !== JSON.stringify([message])
+      const edited = !wasThere && JSON.stringify(added) !== JSON.stringify([message])
       return { type: 'delivered', id, runId: run.id, iteration, edited }
     } catch (error) {
       if (run.signal.aborted || error instanceof MiddlewareContractError) throw error

@@ -112,7 +112,7 @@ class Story {
     if (ids.length === 0) return
     const answers = Object.fromEntries(ids.map((id) => [id, this.#random() < 0.8]))
     const end = await this.#run({ input: this.#random() < 0.3 ? 'And?' : [], answers }, fault)
-    const open = new Set([...this.#inSession])
+    const open = new Set(this.#inSession)
     const isOpen = (id: string): boolean =>
       id.startsWith('pick') ? !this.#hasResult(end, id) : open.has(id)
     this.picks = this.picks.filter((id) => !ids.includes(id) || isOpen(id))
@@ -148,7 +148,7 @@ class Story {
     )
     const won = ends.filter(({ error }) => error?.code !== 'approval_used')
     if (won.length !== 1) this.world.problems.push(`${won.length} of ${ends.length} took an answer`)
-    const end = won[0] ?? ends[0]!
+    const end = won[0] ?? ends[0]
     this.#take(end)
     if (end.error !== undefined) {
       if ((end.error.outcome?.pending.length ?? 0) > 0) this.pauses.push(pause)
@@ -181,7 +181,9 @@ class Story {
     unread.clear()
     for (const key of forgotten) unread.add(key)
     if (error?.code !== 'approval_used' && error?.code !== 'approval_invalid')
-      this.world.problems.push(`the same answer again: ${error?.code ?? String(error ?? 'taken')}`)
+      this.world.problems.push(
+        `the same answer again: ${error?.code ?? (error && 'an error') ?? 'taken'}`,
+      )
     if (JSON.stringify([...done]) !== JSON.stringify(before))
       this.world.problems.push('the same answer again has run a tool')
   }
@@ -202,7 +204,7 @@ describe.each(stores)('conversations on %s', (name, open) => {
         await story.play(8)
 
         const twice = [...world.done].filter(([, times]) => times > 1)
-        const { messages, pending = [] } = world.session
+        const { messages, pending } = world.session
         const unanswered = [...unpaired(messages)].flatMap((part) =>
           part.type === 'function-call' ? part.arguments : part.type,
         )

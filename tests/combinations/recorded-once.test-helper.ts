@@ -316,7 +316,7 @@ class Process {
 }
 
 /** Breaches of the rules of providers: each call has its result right behind it, in order, and nothing else stands there. */
-export function brokenRules(messages: readonly Message[]): readonly string[] {
+function brokenRules(messages: readonly Message[]): readonly string[] {
   const problems: string[] = []
   let open: string[] = []
   for (const { role, contents } of messages) {

@@ -1,8 +1,14 @@
 import type { ChatRequest, ChatResponse, ChatResponseUpdate, Message } from '@lamella/core'
 import type { ContinuationReport } from '@lamella/core/authoring'
-import { BaseChatClient, foldUpdates } from '@lamella/core'
+import { BaseChatClient } from '@lamella/core'
 import type { FailureContext, PreparedHistory, TransportCall, WireObject } from '@lamella/transport'
-import { conversationTexts, headerUpdates, readEventStream, readWhole } from '@lamella/transport'
+import {
+  conversationTexts,
+  headerUpdates,
+  readEventStream,
+  readWhole,
+  responseOf,
+} from '@lamella/transport'
 import type { MapperContext } from './answers/content-updates.ts'
 import { ContentUpdates } from './answers/content-updates.ts'
 import type { GoogleChatClientOptions } from './connection/client-options.ts'
@@ -51,19 +57,11 @@ export class GoogleChatClient extends BaseChatClient {
 
   async respond(request: ChatRequest): Promise<ChatResponse> {
     const call = this.#call(request, 'generateContent')
-    const { body: raw, headers } = await readWhole({
-      ...call,
-      wanted: 'an answer',
-      isAnswer,
-      bodyTimeoutMs: this.#connection.idleTimeoutMs,
-    })
-    const updates = [...call.headerUpdates(headers)]
-    try {
-      call.mapper().whole(raw, updates)
-    } catch (error) {
-      throw call.toError(error, { partial: foldUpdates(updates), headers })
-    }
-    return { ...foldUpdates(updates), raw }
+    const bodyTimeoutMs = this.#connection.idleTimeoutMs
+    return responseOf(
+      await readWhole({ ...call, wanted: 'an answer', isAnswer, bodyTimeoutMs }),
+      call,
+    )
   }
 
   stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {

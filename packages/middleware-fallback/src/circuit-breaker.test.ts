@@ -42,7 +42,7 @@ describe.each(runModes)('circuitBreaker, %s', (mode) => {
   }
 
   it('opens when half of enough calls failed, and then makes none', async () => {
-    const { agent, client, events, world } = setUp()
+    const { agent, client, clock, events, world } = setUp()
     world.answer = () => 'Hi.'
     await runIn(mode, agent)
     await runIn(mode, agent)
@@ -52,8 +52,10 @@ describe.each(runModes)('circuitBreaker, %s', (mode) => {
       message: 'failed: overloaded',
     })
 
-    const error = await fail(agent, 3)
+    const error = await fail(agent, 2)
+    await clock.advance(10_000)
 
+    expect(await fail(agent, 1)).toMatchObject({ retry: { afterMs: 20_000 } })
     expect(isCircuitOpenError(error)).toBe(true)
     expect(error).toMatchObject({
       kind: 'overloaded',
@@ -64,10 +66,10 @@ describe.each(runModes)('circuitBreaker, %s', (mode) => {
     expect(client.requests).toHaveLength(4)
     expect(events).toEqual([
       { status: 'opened', circuit: 'one/m', failures: 2, calls: 4, afterMs: 30_000 },
-      ...Array.from({ length: 3 }, () => ({
+      ...[30_000, 30_000, 20_000].map((afterMs) => ({
         status: 'rejected',
         circuit: 'one/m',
-        afterMs: 30_000,
+        afterMs,
       })),
     ])
   })

@@ -55,7 +55,9 @@ export function limitedCalls<Level extends RateLimitLevel>(
    * second one could deadlock.
    */
   const claimsFor = (context: ContextOf<Level>): readonly CallClaim[] => {
-    const claims = allClaims(context)
+    // A run that was paused has been counted before.
+    const isCounted = 'resumed' in context && context.resumed
+    const claims = allClaims(context).filter(({ unit }) => !isCounted || unit !== 'requests')
     for (let outer = context.run.parent; outer !== undefined; outer = outer.parent) {
       if (outer.state.get(holding) > 0) return claims.filter(({ unit }) => unit !== 'concurrency')
     }

@@ -68,3 +68,17 @@ it.each([false, true])(
     expect(clock.sleeping).toBe(0)
   },
 )
+
+it('a run that was paused counts once', async () => {
+  const limits = [{ unit: 'requests', limit: 1, windowMs: 60_000 } as const]
+  const middleware = rateLimit({ level: 'agent', limits, onLimit: 'reject', clock: testClock() })
+  const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+  const client = scriptedClient([callFunction('pay', {}), 'Paid.'])
+  const agent = new Agent({ client, tools: [pay], middleware })
+
+  const { checkpoint, pending } = await agent.run('Pay.')
+  const { text } = await agent.resume(checkpoint!, { [pending[0]!.id]: true })
+
+  expect(text).toBe('Paid.')
+  await expect(agent.run('Again.')).rejects.toMatchObject({ code: 'rate_limited' })
+})

@@ -1,7 +1,7 @@
 import { Agent, memoryStore, tool } from '@lamella/core'
 import type { Clock } from '@lamella/core/authoring'
 import { callFunction, scriptedClient } from '@lamella/testing'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RequestChange } from './index.ts'
 import { requests } from './index.ts'
@@ -41,8 +41,14 @@ describe('open requests', () => {
     const first = await open.list({ tenant: 'acme', limit: 1 })
     expect(await ids({ after: first.next })).toEqual([one.id])
     expect(await open.get(one.id, 'acme')).toEqual({
-      ...{ id: one.id, kind: 'approval', tool: 'pay', arguments: '{}' },
-      ...{ tenant: 'acme', principal: 'ann', place: 'chat-1', openedAt: 1000 },
+      id: one.id,
+      kind: 'approval',
+      tool: 'pay',
+      arguments: '{}',
+      tenant: 'acme',
+      principal: 'ann',
+      place: 'chat-1',
+      openedAt: 1000,
     })
     expect(await open.get(one.id)).toBeUndefined()
   })
@@ -140,11 +146,10 @@ describe('open requests', () => {
         const told = ends.filter((end) => end !== undefined)
         expect(told.length).toBeLessThanOrEqual(1)
         const isOpen = (await handles[0]!.get(id)) !== undefined
-        if (!isOpen) {
-          const { end } = await handles[0]!.ended(id)
-          expect(end).toBe(told[0] ?? 'withdrawn')
-        }
-        if (closers.includes('withdraw') || closers.includes('expire')) expect(isOpen).toBe(false)
+        const end = isOpen ? undefined : (await handles[0]!.ended(id)).end
+        expect(end).toBe(isOpen ? undefined : (told[0] ?? 'withdrawn'))
+        const mustClose = closers.includes('withdraw') || closers.includes('expire')
+        expect(isOpen && mustClose).toBe(false)
         expect((await handles[0]!.list()).requests).toHaveLength(isOpen ? 1 : 0)
       }),
       { numRuns: 100 },

@@ -275,7 +275,15 @@ export function requests(store: KeyValueStore, options: RequestsOptions = {}): O
           call ?? Object(asked.kind === 'function-call' && asked.call)
         const { id, kind, path } = asked
         const request: OpenRequest = {
-          ...{ id, kind, tool, arguments: text, path, tenant, principal, place, openedAt },
+          id,
+          kind,
+          tool,
+          arguments: text,
+          path,
+          tenant,
+          principal,
+          place,
+          openedAt,
           payload: asked.kind === 'interrupt' ? asked.payload : undefined,
           expiresAt: expiresAfterMs === undefined ? undefined : openedAt + expiresAfterMs,
         }

@@ -69,7 +69,7 @@ export {
   TransportFault,
   unreadable,
 } from './failures/transport-fault.ts'
-export { readWhole } from './http/whole-answer.ts'
+export { readWhole, responseOf } from './http/whole-answer.ts'
 export type { WholeAnswer, WholeCall } from './http/whole-answer.ts'
 export { defined, listOf, parseObject, recordOf, stringOf } from './wire/wire.ts'
 export type { WireObject } from './wire/wire.ts'

@@ -24,7 +24,11 @@ function listOrders(orders: Orders) {
   return tool({
     name: 'list_orders',
     description: 'Lists the orders of the customer.',
-    execute: async (_, context) => JSON.stringify(await orders.of(customerOf(context))),
+    readOnly: true,
+    async execute(_, context) {
+      const list = await orders.of(customerOf(context))
+      return list.map(({ id, item, euros }) => `${id}: ${item}, ${euros} euros`).join('\n')
+    },
   })
 }
 

@@ -1,6 +1,6 @@
 import type { ChatRequest, ChatResponse, ChatResponseUpdate, Message } from '@lamella/core'
 import type { ContinuationReport } from '@lamella/core/authoring'
-import { BaseChatClient, foldUpdates } from '@lamella/core'
+import { BaseChatClient } from '@lamella/core'
 import type {
   AnswerMapper,
   FailureContext,
@@ -14,6 +14,7 @@ import {
   readEventStream,
   readRateLimits,
   readWhole,
+  responseOf,
   reportTools,
   unwrapAnswer,
 } from '@lamella/transport'
@@ -62,24 +63,19 @@ export class AnthropicChatClient extends BaseChatClient {
 
   async respond(request: ChatRequest): Promise<ChatResponse> {
     const call = this.#call(request)
-    const own = readProviderOptions(request, this.provider)
-    const { body: raw, headers } = await readWhole({
+    const answer = await readWhole({
       ...call,
       wanted: 'a message',
       isAnswer: ({ content }) => Array.isArray(content),
       bodyTimeoutMs: this.#connection.idleTimeoutMs,
     })
-    const updates = [...factsOf(headers, own)]
-    call.mapper().whole(raw, updates)
-    return { ...foldUpdates(updates), raw }
+    return responseOf(answer, call)
   }
 
   stream(request: ChatRequest): AsyncIterable<ChatResponseUpdate> {
-    const own = readProviderOptions(request, this.provider)
     return readEventStream({
       ...this.#call(request, { stream: true }),
       errorIn: (event, name) => (name === 'error' || event['error'] ? event : undefined),
-      headerUpdates: (headers) => factsOf(headers, own),
       timeouts: this.#connection,
     })
   }
@@ -142,6 +138,7 @@ export class AnthropicChatClient extends BaseChatClient {
           maxRetries: request.options.transportRetries,
         }),
       mapper: () => unwrapAnswer(request, new MessagesUpdates(context)),
+      headerUpdates: (headers) => factsOf(headers, own),
       reportIn,
       toError: (cause, { partial, headers: answered }) =>
         toProviderError(cause, {
@@ -156,6 +153,7 @@ export class AnthropicChatClient extends BaseChatClient {
 
 interface ReadyCall extends TransportCall {
   readonly mapper: () => AnswerMapper
+  readonly headerUpdates: (headers: Headers) => readonly ChatResponseUpdate[]
 }
 
 /** Gateways say `{ message }` or `{ detail }`. */

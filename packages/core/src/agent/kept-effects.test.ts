@@ -330,3 +330,32 @@ test.each(runModes)(
     expect(outlineOf(session)).toEqual(['user: Hello', 'call c1', 'c1: paid Ada'])
   },
 )
+
+test.each(runModes)(
+  'call ids that come again in later rounds stay, behind a transform of the run too, %s',
+  async (mode) => {
+    const { pay } = payTool()
+    const pass = agentMiddleware('pass', async (context, callNext) => {
+      context.transformUpdates({ transform: (update, controller) => controller.enqueue(update) })
+      await callNext()
+    })
+    const rounds = ['Ada', 'Bob'].map((to) => callFunction('pay', { to }, 'c1'))
+    const agent = new Agent({
+      client: scriptedClient([...rounds, 'Done.']),
+      tools: [pay],
+      middleware: pass,
+    })
+    const session = createSession()
+
+    await runIn(mode, agent, { session })
+
+    expect(outlineOf(session)).toEqual([
+      'user: Hello',
+      'call c1',
+      'c1: paid Ada',
+      'call c1',
+      'c1: paid Bob',
+      'assistant: Done.',
+    ])
+  },
+)

@@ -23,6 +23,7 @@ export const middlewareEvents: readonly string[] = /* @__PURE__ */ Object.freeze
   'budget',
   'cache',
   'circuit_breaker',
+  'durable',
   'fallback',
   'files',
   'guardrail',

@@ -7,7 +7,6 @@ import type { ApprovalRequestContent, FunctionCallContent } from '../messages/co
 import type { FunctionResult } from '../messages/function-result.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
-import type { ChatOptions } from './chat-options.ts'
 import type { RunEvent } from './events.ts'
 import type { Block } from './termination.ts'
 
@@ -155,7 +154,7 @@ export type JournalStep =
       /** Instructions, if agent middleware has changed them. */
       readonly instructions?: string | undefined
       /** Model options, if agent middleware has changed them: those that are JSON. */
-      readonly options?: ChatOptions | undefined
+      readonly options?: object | undefined
     }
   | {
       /**

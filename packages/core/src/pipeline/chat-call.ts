@@ -10,7 +10,7 @@ import { isProviderError } from '../contract/provider-error.ts'
 import type { ToolDefinition } from '../contract/run.ts'
 import { isTermination } from '../contract/termination.ts'
 import type { ChatResponse, ChatResponseInit } from '../messages/chat-response.ts'
-import { toChatResponse, toUpdates } from '../messages/chat-response.ts'
+import { contentFields, toChatResponse, toUpdates } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import type { Run } from '../run/run.ts'
 import type { TransformPipeline } from '../stream/transform-pipeline.ts'
@@ -20,6 +20,7 @@ import { ContentCall, ContentView } from './content-call.ts'
 import { none } from '../base/none.ts'
 import { ResponseFold } from '../messages/response-fold.ts'
 import { dropCalls } from './drop-calls.ts'
+import { withOwnCalls } from './own-calls.ts'
 import { ownIds } from './own-ids.ts'
 
 /** Input of a model call. */
@@ -167,6 +168,15 @@ export class ChatCall extends ContentCall<ChatResponse> {
 
   protected get takenIds(): readonly Message[] {
     return this.run.known
+  }
+
+  /** Calls of one answer get ids of their own, too. Those of later answers may come again. */
+  protected override withOwnIds(result: ChatResponse): ChatResponse {
+    const own = super.withOwnIds(result)
+    if (own.functionCalls.length === 0) return own
+    const messages = withOwnCalls(own.messages, this.takenIds, this.run.ids)
+    if (messages === own.messages) return own
+    return { ...own, messages, functionCalls: contentFields(messages).functionCalls }
   }
 
   protected updatesOf(result: ChatResponse): Iterable<AgentResponseUpdate> {

@@ -3,7 +3,6 @@ import type { ChatOptions, ResponseFormat } from '../contract/chat-options.ts'
 import type { AgentResponseUpdate } from '../contract/outcome.ts'
 import { withoutPartial } from '../contract/provider-error.ts'
 import type { ChatResponse } from '../messages/chat-response.ts'
-import { contentFields } from '../messages/chat-response.ts'
 import type { Message } from '../messages/message.ts'
 import { withAuthor } from '../messages/message.ts'
 import { normalizeResponse } from '../messages/normalize-response.ts'
@@ -13,7 +12,6 @@ import { TransformPipeline } from '../stream/transform-pipeline.ts'
 import type { UpdateTransformer } from '../stream/update-transformer.ts'
 import type { PipelineCall } from './compose.ts'
 import { CallView, defineInputs } from './compose.ts'
-import { withOwnCalls } from './own-calls.ts'
 import { withOwnIds } from './own-ids.ts'
 import { withValue } from './structured-output.ts'
 
@@ -156,11 +154,8 @@ export abstract class ContentCall<Result extends ChatResponse> implements Pipeli
   /** Gives the messages of a result new ids if the conversation has theirs, and an author. */
   protected withOwnIds(result: Result): Result {
     const { agentName, ids } = this.run
-    const named = withAuthor(withOwnIds(result.messages, this.takenIds, ids), agentName)
-    const messages = withOwnCalls(named, this.takenIds, ids)
-    if (messages === result.messages) return result
-    const { functionCalls } = messages === named ? result : contentFields(messages)
-    return { ...result, messages, functionCalls }
+    const messages = withAuthor(withOwnIds(result.messages, this.takenIds, ids), agentName)
+    return messages === result.messages ? result : { ...result, messages }
   }
 
   /** Format that the answer was asked for in. */

@@ -60,7 +60,6 @@ export function withOwnCalls(
   before: readonly Message[],
   ids: IdSource,
 ): readonly Message[] {
-  if (!messages.some(({ contents }) => contents.some(isCall))) return messages
   const own = new OwnCalls(ids, () => before, true)
   const changed = messages.map((entry) => {
     const contents = own.take(entry.contents)

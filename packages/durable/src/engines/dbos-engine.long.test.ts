@@ -1,18 +1,23 @@
+import { join } from 'node:path'
 import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk'
+import { Agent, tool } from '@lamella/core'
+import { callFunction, scriptedClient } from '@lamella/testing'
 import { Client } from 'pg'
-import { afterAll, beforeAll, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWithPostgres, postgresUrl } from '../../../../tests/support/real-postgres.ts'
 import type { TestedEngine, WorkflowAnswer } from '../testing/killed-workers.test-helper.ts'
 import { surviveKills, Workers } from '../testing/killed-workers.test-helper.ts'
 import { answersTo } from '../testing/random-run.test-helper.ts'
-import { answerDbos, requestsOfDbos } from './dbos-engine.ts'
+import { runDurably } from '../run/run-durably.ts'
+import { answerDbos, dbos, requestsOfDbos } from './dbos-engine.ts'
 
 const runs = Number(process.env['DURABLE_RUNS'] ?? 100)
 
 describeWithPostgres('dbos', () => {
   const database = `lamella_dbos_${process.pid}`
   const url = Object.assign(new URL(postgresUrl), { pathname: `/${database}` }).href
-  const workers = new Workers('dbos-process.test-helper.ts', { url }, runs)
+  const program = join(import.meta.dirname, 'dbos-process.test-helper.ts')
+  const workers = new Workers(program, { url }, runs)
 
   async function inServer(sql: string): Promise<void> {
     const server = new Client({ connectionString: postgresUrl })
@@ -27,12 +32,37 @@ describeWithPostgres('dbos', () => {
     DBOS.setConfig({ name: 'lamella-test', systemDatabaseUrl: url, logLevel: 'error' })
     await DBOS.launch()
     await DBOS.shutdown()
-  })
+  }, 60_000)
 
   afterAll(async () => {
     await workers.close()
     await inServer(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
   })
+
+  it('a workflow continues with its own code, and is refused with other code', async () => {
+    const note = tool({ name: 'note', description: 'Notes.', execute: () => 'noted' })
+    let tools = [note]
+    const changing = DBOS.registerWorkflow(
+      async () => {
+        const client = scriptedClient([callFunction('note'), 'Done.'])
+        return (await runDurably(new Agent({ client, tools }), 'Go.', dbos())).text
+      },
+      { name: 'changing' },
+    )
+    await DBOS.launch()
+    const begun = await DBOS.startWorkflow(changing, { workflowID: 'changing-1' })()
+    await begun.getResult()
+    // From the step after the call of the tool.
+    const fork = async () => (await DBOS.forkWorkflow<string>('changing-1', 3)).getResult()
+
+    const same = await fork()
+    tools = []
+    const other = fork()
+
+    expect(same).toBe('Done.')
+    await expect(other).rejects.toThrow(/durable: .* the agent has changed since/)
+    await DBOS.shutdown()
+  }, 60_000)
 
   it('runs on two workers that are killed end with the right answer, each effect once', async () => {
     const client = await DBOSClient.create({ systemDatabaseUrl: url })
@@ -60,7 +90,7 @@ describeWithPostgres('dbos', () => {
       answer: (workflow) => client.retrieveWorkflow<WorkflowAnswer>(workflow).getResult(),
     }
 
-    await surviveKills(engine, workers, runs)
+    expect(await surviveKills(engine, workers, runs)).toBeGreaterThan(5)
 
     await client.destroy()
   }, 900_000)

@@ -6,11 +6,13 @@ import { FileWorld } from '../testing/file-world.test-helper.ts'
 import type { WorkerOrders } from '../testing/killed-workers.test-helper.ts'
 import { agentOf, answersTo } from '../testing/random-run.test-helper.ts'
 import { runDurably } from '../run/run-durably.ts'
+import { storedUpdates } from '../updates/stored-updates.ts'
 import { restate } from './restate-engine.ts'
 
 const orders = JSON.parse(process.argv[2]!) as WorkerOrders & { readonly ports: readonly number[] }
 const { ports, folder, killAfter, worker } = orders
 const world = new FileWorld(folder, killAfter)
+const updates = storedUpdates(world.store)
 
 const assistant = service({
   name: 'assistant',
@@ -27,7 +29,10 @@ const assistant = service({
         },
       })
       const agent = agentOf(seed, world.of(context.request().id))
-      const { text, status, usage, runId } = await runDurably(agent, 'Go.', engine)
+      const { text, status, usage, runId } = await runDurably(agent, 'Go.', {
+        ...engine,
+        updates,
+      })
       return { text, status, usage, runId }
     },
   },

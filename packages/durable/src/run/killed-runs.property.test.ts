@@ -1,11 +1,11 @@
-import type { AgentResponse, AgentResponseUpdate } from '@lamella/core'
-import { foldUpdates, memoryStore } from '@lamella/core'
+import type { AgentResponse } from '@lamella/core'
+import { memoryStore } from '@lamella/core'
 import { testRandom } from '@lamella/testing'
 import { expect, test } from 'vitest'
 import { FakeWorkflow } from '../testing/fake-workflow.test-helper.ts'
 import type { World } from '../testing/random-run.test-helper.ts'
 import { agentOf, answersTo, expectedOf } from '../testing/random-run.test-helper.ts'
-import type { StoredUpdates } from '../updates/stored-updates.ts'
+import { readAsPage } from '../testing/read-as-page.test-helper.ts'
 import { storedUpdates } from '../updates/stored-updates.ts'
 import { runDurably } from './run-durably.ts'
 
@@ -44,7 +44,7 @@ async function runKilled(seed: number, ...kills: readonly number[]) {
   const workflow = new FakeWorkflow()
   const world = new MemoryWorld(seed * 1000 + (kills[0] ?? 0))
   const updates = storedUpdates(world.store, { flushMs: 0 })
-  const page = readAll(updates)
+  const page = readAsPage(updates, 'workflow-1')
   const pass = (killAt?: number): Promise<AgentResponse | 'killed'> =>
     workflow.pass(
       (engine, alive) => {
@@ -69,19 +69,6 @@ async function runKilled(seed: number, ...kills: readonly number[]) {
   // A page that read along has the same text.
   expect(await page).toMatchObject({ text: response.text, ended: response.text })
   return { response, world, workflow, pass }
-}
-
-/** Reads a run as a page does, which reads again when a person has answered. */
-async function readAll({ read }: StoredUpdates) {
-  let answered: string | undefined
-  for (;;) {
-    const stream = read('workflow-1', { answered })
-    const all: AgentResponseUpdate[] = []
-    for await (const update of stream) all.push(update)
-    const { status, pending, text: ended } = await stream.finalResponse()
-    if (status !== 'paused') return { text: foldUpdates(all).text, ended }
-    answered = pending[0]!.id
-  }
 }
 
 test.each(seeds)(

@@ -61,6 +61,9 @@ test('a run that fails ends its readers with the code, and no word of the error'
     code: 'run_failed',
     message: 'The run has failed.',
   })
+  const later = new Agent({ client: scriptedClient(['It worked.']) })
+  await new FakeWorkflow().pass((engine) => runDurably(later, 'Go.', { ...engine, updates }))
+  expect((await updates.read('workflow-1').finalResponse()).text).toBe('It worked.')
 })
 
 test('a store that fails for a moment delays readers, and does not fail the run', async () => {

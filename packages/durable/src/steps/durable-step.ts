@@ -1,6 +1,6 @@
 import type { ChatContext, FunctionInvocationContext } from '@lamella/core'
 import { isProviderError } from '@lamella/core'
-import { isControlFlow } from '@lamella/core/authoring'
+import { isControlFlow, reporter } from '@lamella/core/authoring'
 import type { DurableEngine } from './durable-engine.ts'
 import type { StoredCall } from './stored-call.ts'
 import {
@@ -35,7 +35,10 @@ export async function modelStep(
     }
   })
   if (stored?.kind === 'left') await steps.redo(name, callNext)
-  else if (stored !== undefined) restoreModel(context, stored)
+  else if (stored !== undefined) {
+    tell(context.run, { restored: name })
+    restoreModel(context, stored)
+  }
 }
 
 /** Makes a tool call as a step. It has failed for good if it fails: it may have had an effect. */
@@ -55,8 +58,13 @@ export async function toolStep(
     }
   })
   if (stored?.kind === 'left') await steps.redo(name, callNext)
-  else if (stored !== undefined) restoreTool(context, stored)
+  else if (stored !== undefined) {
+    tell(context.run, { restored: name })
+    restoreTool(context, stored)
+  }
 }
+
+const tell = reporter<{ readonly restored: string }>('durable', undefined)
 
 /** Nothing to restore: in a later pass, the call is made again. */
 const left: StoredCall = { kind: 'left' }

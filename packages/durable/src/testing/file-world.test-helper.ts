@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { KeyValueStore } from '@lamella/core'
 import { sqliteStore } from '@lamella/store-sqlite'
 import type { World } from './random-run.test-helper.ts'
 
@@ -14,12 +15,13 @@ export interface Line {
 /** A world in a folder. The process kills itself at a random event, once it has made so many. */
 export class FileWorld {
   readonly #file: string
-  readonly #store
+  /** Store that all processes share. */
+  readonly store: KeyValueStore
   #left: number
 
   constructor(folder: string, killAfter = Infinity) {
     this.#file = join(folder, 'happened.jsonl')
-    this.#store = sqliteStore(join(folder, 'store.db'))
+    this.store = sqliteStore(join(folder, 'store.db'))
     this.#left = killAfter
   }
 
@@ -27,7 +29,7 @@ export class FileWorld {
   of(workflow: string): World {
     const write = (line: Omit<Line, 'workflow'>): void => this.write({ workflow, ...line })
     return {
-      store: this.#store,
+      store: this.store,
       isDown: () => Math.random() < 0.3,
       happens: async (what) => {
         write({ kind: 'happens', what })

@@ -5,8 +5,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { happenedIn } from './file-world.test-helper.ts'
+import { storedUpdates } from '../updates/stored-updates.ts'
+import { FileWorld, happenedIn } from './file-world.test-helper.ts'
 import { expectedOf } from './random-run.test-helper.ts'
+import { readAsPage } from './read-as-page.test-helper.ts'
 
 /** Orders for a worker. */
 export interface WorkerOrders {
@@ -44,7 +46,7 @@ export class Workers {
   kills = 0
 
   constructor(program: string, orders: object, runs: number) {
-    this.#program = join(import.meta.dirname, '../engines', program)
+    this.#program = program
     this.#orders = orders
     const kills = 12 + Math.floor(runs / 50)
     // Later ones live longer, so that the last runs meet kills too.
@@ -83,26 +85,36 @@ export class Workers {
   }
 }
 
-/** Runs of random agents, in workers that are killed: none is lost, and each effect happens once. */
+/**
+ * Runs random agents in workers that are killed: none is lost, each effect happens once, and a page that reads along
+ * has the answer. Returns the kills.
+ */
 export async function surviveKills(
   engine: TestedEngine,
   workers: Workers,
   runs: number,
-): Promise<void> {
+): Promise<number> {
   const seeds = Array.from({ length: runs }, (_, at) => at + 1)
   workers.start()
   const workflows = await engine.begin(seeds)
-  let isOver = false
+  const updates = storedUpdates(new FileWorld(workers.folder).store)
+  const pages = workflows.slice(0, 10).map((workflow) => readAsPage(updates, workflow))
+  const over = new AbortController()
   const person = (async () => {
-    for (; !isOver; await new Promise((resolve) => setTimeout(resolve, 100)))
+    while (!over.signal.aborted) {
       await engine.answerRequests(workflows)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
   })()
   const answers: WorkflowAnswer[] = []
   for (const workflow of workflows) answers.push(await engine.answer(workflow))
-  isOver = true
+  over.abort()
   await person
 
-  expect(workers.kills).toBeGreaterThan(5)
+  for (const [at, page] of pages.entries()) {
+    const { text } = answers[at]!
+    expect(await page).toEqual({ text, ended: text })
+  }
   const happened = happenedIn(workers.folder)
   for (const [at, seed] of seeds.entries()) {
     const workflow = workflows[at]!
@@ -113,6 +125,7 @@ export async function surviveKills(
     expect(Object.fromEntries(paid)).toEqual(payments)
     expect(repeatedAnswers(own)).toEqual([])
   }
+  return workers.kills
 }
 
 /** Model calls that were made again after something had followed them, so that their step was stored. */

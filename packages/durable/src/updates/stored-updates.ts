@@ -2,7 +2,7 @@ import type { AgentResponse, AgentResponseUpdate, KeyValueStore } from '@lamella
 import { LamellaError, ResponseStream } from '@lamella/core'
 import { checkOptions, checkStore, keyOf } from '@lamella/core/authoring'
 import { whenStored } from '@lamella/store'
-import type { Batch, Entry } from './update-writer.ts'
+import type { Batch } from './update-writer.ts'
 import { UpdateWriter } from './update-writer.ts'
 
 /** Options of `storedUpdates`. */
@@ -110,14 +110,6 @@ export function storedUpdates(
       return ResponseStream.from(updates(), { finalizer })
 
       async function* updates(): AsyncGenerator<AgentResponseUpdate, void> {
-        for await (const { update, ended, failed } of entries()) {
-          if (update !== undefined) yield update
-          if (failed !== undefined) throw new LamellaError(failed.message, failed)
-          response = ended ?? response
-        }
-      }
-
-      async function* entries(): AsyncGenerator<Entry, void> {
         let pass: string | undefined
         for (let number = 0; ; number++) {
           const batch =
@@ -126,12 +118,16 @@ export function storedUpdates(
           // One that another process took the run from may still write.
           if (batch.begins) pass = batch.pass
           if (batch.pass !== pass) continue
-          if (batch.begins && number > 0) yield { update: runRestart }
-          yield* batch.entries
-          const last = batch.entries.at(-1)
-          if (last?.ended === undefined && last?.failed === undefined) continue
-          const isAnswered = last.ended?.pending.some(({ id }) => id === answered) === true
-          if (!isAnswered && (await at(number + 1)) === undefined) return
+          if (batch.begins && number > 0) yield runRestart
+          for (const { update } of batch.entries) if (update !== undefined) yield update
+          const { ended, failed } = batch.entries.at(-1) ?? {}
+          if (ended === undefined && failed === undefined) continue
+          const isAnswered = ended?.pending.some(({ id }) => id === answered) === true
+          // After a failure or a pause, the workflow may have continued.
+          if (isAnswered || (await at(number + 1)) !== undefined) continue
+          if (failed !== undefined) throw new LamellaError(failed.message, failed)
+          response = ended
+          return
         }
       }
     },

@@ -63,7 +63,7 @@ export class UpdateWriter {
   }
 
   #add(entry: Entry): void {
-    this.#waiting.push(jsonCopy(entry) as Entry)
+    this.#waiting.push(jsonCopy(entry))
     this.#stopTimer ??= callLater(systemClock, this.#flushMs, () => void this.#flush())
   }
 

@@ -94,7 +94,7 @@ function casesOf({ topic, cases }: Sample): readonly EvaluationCase[] {
   }))
 }
 
-const expected = includes(({ expected: text }) => text as string)
+const expected = includes(({ expected: text }) => String(text))
 
 async function evaluated(
   sample: Sample,

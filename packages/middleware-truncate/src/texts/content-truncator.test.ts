@@ -189,6 +189,31 @@ describe('a result that is kept', () => {
     },
   )
 
+  it('can be read on after a pause', async () => {
+    const pay = tool({ name: 'pay', description: '', approval: 'always', execute: () => 'paid' })
+    const client = scriptedClient([
+      callFunction('report', {}, 'c1'),
+      callFunction('pay', {}, 'c2'),
+      ({ messages }) =>
+        callFunction(
+          'read_more',
+          { id: idIn(JSON.stringify(messages).replaceAll('\\"', '"')), offset: 100 },
+          'c3',
+        ),
+      'Done.',
+    ])
+    const middleware = contentTruncator({ maxChars: 300, spill: { store: memoryStore() } })
+    const agent = new Agent({ client, tools: [report, pay], middleware })
+    const session = agent.createSession({ id: 's1' })
+
+    const paused = await agent.run('Go', { session })
+    const answers = { [paused.pending[0]!.id]: true }
+    const { text: said, messages } = await agent.resume(paused.checkpoint!, answers, { session })
+
+    expect(said).toBe('Done.')
+    expect(JSON.stringify(messages.slice(-2))).toContain('line 50')
+  })
+
   it('is found by nobody else: not by another session, and not by a guessed id', async () => {
     const store = memoryStore()
     const { response } = await play(store)

@@ -1,5 +1,5 @@
 import type { ChatOptions, ChatRequest, ChatResponse, ChatResponseUpdate } from '@lamella/core'
-import { foldUpdates, ProviderError } from '@lamella/core'
+import { ProviderError } from '@lamella/core'
 import type {
   AnswerMapper,
   ApiRequest,
@@ -18,6 +18,7 @@ import {
   readRateLimits,
   readWhole,
   recordOf,
+  responseOf as answerResponse,
   stringOf,
   unwrapAnswer,
 } from '@lamella/transport'
@@ -73,14 +74,12 @@ export function readAnswer(
 }
 
 /** Makes the response of an answer. */
-export function responseOf(call: OpenAICall, { body: raw, headers }: WholeAnswer): ChatResponse {
-  const updates = [...factsOf(headers, call)]
-  try {
-    newMapper(call).whole(raw, updates)
-  } catch (error) {
-    throw transportOf(call).toError(error, { partial: foldUpdates(updates) })
-  }
-  return { ...foldUpdates(updates), raw }
+export function responseOf(call: OpenAICall, answer: WholeAnswer): ChatResponse {
+  return answerResponse(answer, {
+    mapper: () => newMapper(call),
+    headerUpdates: (headers) => factsOf(headers, call),
+    toError: transportOf(call).toError,
+  })
 }
 
 /** A call whose answer is streamed. Nothing is sent before the first pull. */

@@ -336,8 +336,10 @@ export class ChatService {
     const inbox = this.#inboxOf(owner, chat)
     if (inbox === undefined || answers !== undefined || again !== undefined) return undefined
     const message = userInput(input, this.options.input)
-    const send = this.options.onBusy === 'queue' ? inbox.queue : inbox.steer
-    return send(message, { id: id === undefined ? message.id! : messageId(id), signal })
+    const facts = { id: id === undefined ? message.id : messageId(id), signal }
+    return this.options.onBusy === 'queue'
+      ? inbox.queue(message, facts)
+      : inbox.steer(message, facts)
   }
 
   /** @throws HttpFailure 429 if the principal has as many runs as one may have */

@@ -65,7 +65,7 @@ describe('open requests of all chats', () => {
       office.act({ id, answer: true }),
     ])
 
-    expect(answers.map(({ status }) => status).toSorted()[0]).toBe(202)
+    expect(answers.map(({ status }) => status)).toContain(202)
     await vi.waitFor(async () => {
       const { running } = await front.service.history({ principal: 'ann', chat: 'c' })
       expect(running).toBe(false)

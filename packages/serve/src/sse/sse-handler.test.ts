@@ -41,15 +41,27 @@ describe('a chat', () => {
   })
 
   test('belongs to its principal and tenant: the same id of another is another chat', async () => {
-    const { post, get, service, client } = served(['One.', 'Two.', 'Three.'])
+    const principal = ({ headers }: Request) => {
+      const [id = '', tenant] = headers.get('x-user')!.split('@')
+      return { id, tenant }
+    }
+    const users = ['ann', 'bob', 'ann@acme', 'ann@globex']
+    const { post, get, client } = served(
+      users.map(() => 'Yes.'),
+      { principal },
+    )
 
-    await (await post({ chat: 'c1', input: 'a secret' })).text()
-    await (await post({ chat: 'c1', input: 'hello' }, { 'x-user': 'bob' })).text()
+    // oxlint-disable-next-line no-await-in-loop
+    for (const user of users)
+      await (await post({ chat: 'c1', input: `I am ${user}.` }, { 'x-user': user })).text()
 
-    expect(client.requests[1]!.messages).toHaveLength(1)
-    expect(JSON.stringify(await (await get('?chat=c1', 'bob')).json())).not.toContain('secret')
-    const owner = { principal: { id: 'ann', tenant: 'acme' }, chat: 'c1' }
-    expect((await service.history(owner)).messages).toEqual([])
+    for (const [at, user] of users.entries()) {
+      expect(client.requests[at]!.messages).toHaveLength(1)
+      // oxlint-disable-next-line no-await-in-loop
+      expect(await (await get('?chat=c1', user)).json()).toMatchObject({
+        messages: [{ contents: [{ text: `I am ${user}.` }] }, { role: 'assistant' }],
+      })
+    }
   })
 
   test('is answered again from an earlier message on', async () => {

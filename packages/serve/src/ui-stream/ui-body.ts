@@ -41,9 +41,9 @@ export function uiDemand(
   }
   if (last?.['role'] !== 'assistant')
     throw invalidInput('`messages` must end with a message of the user')
-  const approvals = new Set(open.map(({ id }) => id))
+  const approvals = new Set(open.map((one) => one.id))
   const declared = new Map(
-    open.flatMap(({ kind, id, callId }) => (kind === 'function-call' ? [[callId, id]] : [])),
+    open.flatMap((one) => (one.kind === 'function-call' ? [[one.callId, one.id]] : [])),
   )
   const answers = new Map<string, unknown>()
   const answered: AnsweredCall[] = []

@@ -1,5 +1,8 @@
+import type { ChatResponse, ChatResponseUpdate } from '@lamella/core'
+import { foldUpdates } from '@lamella/core'
 import { onAbort, backgroundTimer } from '@lamella/core/authoring'
 import type { TransportCall } from './transport-call.ts'
+import type { AnswerMapper } from './unwrap-answer.ts'
 import { TransportFault, unreadable } from '../failures/transport-fault.ts'
 import type { WireObject } from '../wire/wire.ts'
 import { parseObject } from '../wire/wire.ts'
@@ -20,6 +23,31 @@ export interface WholeAnswer {
   readonly body: WireObject
   /** HTTP headers. */
   readonly headers: Headers
+}
+
+/** Parts of a call that make a response of its answer. */
+export interface ResponseParts extends Pick<TransportCall, 'toError'> {
+  /** Makes the mapper of this answer. */
+  readonly mapper: () => Pick<AnswerMapper, 'whole'>
+  /** Returns updates for the headers of the answer. */
+  readonly headerUpdates: (headers: Headers) => readonly ChatResponseUpdate[]
+}
+
+/**
+ * Makes the response of an answer.
+ * @throws the error of `toError`, with what the mapper had read
+ */
+export function responseOf(
+  { body: raw, headers }: WholeAnswer,
+  { mapper, headerUpdates, toError }: ResponseParts,
+): ChatResponse {
+  const updates = [...headerUpdates(headers)]
+  try {
+    mapper().whole(raw, updates)
+  } catch (error) {
+    throw toError(error, { partial: foldUpdates(updates), headers })
+  }
+  return { ...foldUpdates(updates), raw }
 }
 
 /** Resolves to the JSON answer of a call. An abort rejects at once with the signal's reason. */

@@ -1,4 +1,5 @@
 import type { ScriptedStep } from '@lamella/testing'
+import type { AgentContext } from '@lamella/core'
 import { callFunction, runIn, runModes, scriptedClient } from '@lamella/testing'
 import { describe, expect, it } from 'vitest'
 import type { FunctionHookContext, LifecycleHooks } from './index.ts'
@@ -240,6 +241,17 @@ describe.each(runModes)('lifecycle hooks, %s', (mode) => {
 
     expect(log.filter((entry) => entry.startsWith('A model in'))).toHaveLength(2)
     expect(log.filter((entry) => entry.startsWith('A beforeIteration'))).toHaveLength(1)
+  })
+
+  it('beforeTurn may not add a transform, which a resumed run would miss', async () => {
+    const mask = { name: 'mask', beforeTurn: transform }
+    function transform(context: AgentContext): void {
+      context.transformUpdates({ transform: (update, controller) => controller.enqueue(update) })
+    }
+
+    await expect(run(['Hello.'], [mask]).response).rejects.toThrow(
+      'lifecycle "mask": `beforeTurn` must not call transformUpdates(), which a resumed run would miss; use an agent middleware',
+    )
   })
 
   it('beforeTurn edits the input, the instructions and the tools, also which answer directly', async () => {

@@ -68,7 +68,7 @@ function turnMiddleware(hooks: LifecycleHooks): AgentMiddleware & Partial<AsyncD
         collecting(
           run,
           async () => {
-            if (!context.resumed) await beforeTurn?.(context)
+            if (beforeTurn && !context.resumed) await onceOnly(name, context, beforeTurn)
             interceptRounds(hooks, context)
             await callNext()
           },
@@ -88,6 +88,25 @@ function turnMiddleware(hooks: LifecycleHooks): AgentMiddleware & Partial<AsyncD
         await teardown()
       },
     }),
+  }
+}
+
+/** Runs `beforeTurn`, which may not add transforms: they would be gone after a pause, without a word. */
+async function onceOnly(
+  name: string,
+  context: AgentContext,
+  beforeTurn: NonNullable<LifecycleHooks['beforeTurn']>,
+): Promise<void> {
+  const transformUpdates = (): never => {
+    throw new TypeError(
+      `lifecycle "${name}": \`beforeTurn\` must not call transformUpdates(), which a resumed run would miss; use an agent middleware`,
+    )
+  }
+  Object.defineProperty(context, 'transformUpdates', { value: transformUpdates, configurable: true })
+  try {
+    await beforeTurn(context)
+  } finally {
+    Reflect.deleteProperty(context, 'transformUpdates')
   }
 }
 

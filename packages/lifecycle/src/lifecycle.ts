@@ -102,7 +102,10 @@ async function onceOnly(
       `lifecycle "${name}": \`beforeTurn\` must not call transformUpdates(), which a resumed run would miss; use an agent middleware`,
     )
   }
-  Object.defineProperty(context, 'transformUpdates', { value: transformUpdates, configurable: true })
+  Object.defineProperty(context, 'transformUpdates', {
+    value: transformUpdates,
+    configurable: true,
+  })
   try {
     await beforeTurn(context)
   } finally {

@@ -83,9 +83,11 @@ export function resumeRun(
  * lists are read for each run; the pipelines are reused while the lists are the same and the run
  * adds none.
  */
-export function pipelinesOf(agent: RunnableAgent, { middleware, parent }: RunOptions): Pipelines {
+export function pipelinesOf(agent: RunnableAgent, { middleware = none, parent }: RunOptions): Pipelines {
   const store = agent.store ?? parent?.store
-  const own = [agent.client.middleware, agent.middleware, middleware]
+  const { middleware: ofClient = none } = agent.client
+  const { middleware: ofAgent = none } = agent
+  const own = [ofClient, ofAgent, middleware]
   const lists = parent ? [inheritedBy(own, engineOf(parent).middlewares), own] : own
   const { last } = agent.composed
   if (last?.store === store && last !== undefined && holdsOnly(lists, last.middlewares.all))
@@ -101,7 +103,7 @@ export function pipelinesOf(agent: RunnableAgent, { middleware, parent }: RunOpt
     callFunction: composeToolCall(middlewares.function),
   }
   // Nothing that a run adds outlives it.
-  if (middleware === undefined) agent.composed.last = pipelines
+  if (middleware === none) agent.composed.last = pipelines
   return pipelines
 }
 

@@ -171,7 +171,7 @@ export class Agent<Data = unknown, Value = unknown> {
 
   /** Disposes of all disposable middlewares, innermost first, even if one of them fails. */
   [Symbol.asyncDispose](): Promise<void> {
-    return disposeMiddlewares(sortMiddlewares(this.middleware, 'agent'))
+    return disposeMiddlewares(sortMiddlewares(this.middleware ?? [], 'agent'))
   }
 }
 

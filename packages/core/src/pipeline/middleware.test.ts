@@ -180,6 +180,7 @@ describe.each(runModes)('what a list of middlewares takes, %s', (mode) => {
 const noop = (): void => {}
 const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ['a string, which is one entry and no list of characters', 'log', /got the string "log"/],
+  ['undefined, as a factory gives that forgets to return', [undefined], /got undefined/],
   ['a number', 7, /got the number 7/],
   ['null', null, /got null/],
   ['a bare function', noop, /got a function \(wrap it with agentMiddleware/],

@@ -17,7 +17,7 @@ export interface Middlewares {
 export type Nested<Entry> = Entry | readonly Nested<Entry>[]
 
 /** Lists, the outermost first, of which some may be missing. */
-type Lists = MiddlewareInput | undefined | readonly Lists[]
+type Lists = MiddlewareInput | readonly Lists[]
 
 /**
  * Flattens lists and sorts them by level; earlier lists are further out.
@@ -30,7 +30,6 @@ export function sortMiddlewares(
 ): Middlewares {
   const all: Middleware[] = []
   const visit = (entry: Lists): void => {
-    if (entry === undefined) return
     if (isList(entry)) entry.forEach(visit)
     else if (isMiddleware(entry) && levels.includes(entry.level)) all.push(entry)
     else throw refusal(entry, where, levels)
@@ -85,13 +84,9 @@ export function holdsOnly(lists: Lists, all: readonly Middleware[]): boolean {
 
 /** Returns the index in `all` after an entry that begins at `from`; NaN if it does not match. */
 function reach(entry: Lists, all: readonly Middleware[], from: number): number {
-  if (entry === undefined) return from
   if (!isList(entry)) return all[from] === entry ? from + 1 : NaN
   let at = from
-  for (const part of entry) {
-    const isNext = part !== undefined && all[at] === part
-    at = isNext ? at + 1 : reach(part, all, at)
-  }
+  for (const part of entry) at = reach(part, all, at)
   return at
 }
 
@@ -152,6 +147,8 @@ function describe(entry: unknown): string {
       return entry === null
         ? 'null'
         : `an object with ${Object.keys(entry).join(', ') || 'nothing'}`
+    case 'undefined':
+      return 'undefined'
     case 'string':
       return `the string ${JSON.stringify(entry)}`
     default:
@@ -161,7 +158,7 @@ function describe(entry: unknown): string {
 
 /** The middlewares of a client, which may be of level chat and function only. */
 export function sortClientMiddlewares(
-  list: ClientMiddlewareInput | undefined,
+  list: ClientMiddlewareInput = [],
 ): readonly (ChatMiddleware | FunctionMiddleware)[] {
   const middlewares = sortMiddlewares(list, 'client', ['chat', 'function'])
   return [...middlewares.chat, ...middlewares.function]

@@ -16,11 +16,13 @@ import { runs } from '../support/runs.ts'
 
 // Guardrails of all release policies in one list, in any order, over answers that are cut anywhere.
 
-const judge = scriptedClient(({ instructions = '', messages }) => {
-  const [ticket] = instructions.match(/verdict_\w+/) ?? []
-  const isRude = JSON.stringify(messages).includes('nincompoop')
-  return JSON.stringify({ ticket, scores: { rude: isRude ? 1 : 0 } })
-})
+/** A new one for each list, since it keeps the requests. */
+const judge = () =>
+  scriptedClient(({ instructions = '', messages }) => {
+    const [ticket] = instructions.match(/verdict_\w+/) ?? []
+    const isRude = JSON.stringify(messages).includes('nincompoop')
+    return JSON.stringify({ ticket, scores: { rude: isRude ? 1 : 0 } })
+  })
 
 const guardrails: Readonly<Record<string, () => MiddlewareInput>> = {
   'words, window': () =>
@@ -35,7 +37,7 @@ const guardrails: Readonly<Record<string, () => MiddlewareInput>> = {
   'pii, sentence': () => pii({ name: 'pii-2', strategy: 'mask', release: 'sentence' }),
   'images, window': () => promptInjection(),
   'judge, full': () =>
-    llmJudge({ client: judge, criteria: [{ id: 'rude', question: 'Is it rude?', failIf: 'yes' }] }),
+    llmJudge({ client: judge(), criteria: [{ id: 'rude', question: 'Is it rude?', failIf: 'yes' }] }),
   'async, sentence': () =>
     guardrail({
       name: 'async',
@@ -120,7 +122,7 @@ test.each([
           chunkings: ['char', 'word', { seed: 1, maxChars: 3 }, { seed: 2 }],
         }),
       ),
-      { numRuns: runs(15) / 2 },
+      { numRuns: Math.ceil(runs(15) / 2) },
     )
   },
   60_000,

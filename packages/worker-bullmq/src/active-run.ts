@@ -117,7 +117,7 @@ export class ActiveRun {
     const options = {
       stream: true,
       runId: this.#runId,
-      idempotencyKey: keyOfStretch(this.#runId, checkpoint),
+      idempotencyKey: keyOfStretch(this.#store.keyOf(this.#runId), checkpoint),
       session,
       tenant: request.tenant,
       principal: request.principal,
@@ -165,7 +165,7 @@ export class ActiveRun {
 }
 
 /** One key from the start of a run, or a pause, to its next end: a worker that takes over continues that part. */
-function keyOfStretch(runId: string, checkpoint: Checkpoint | undefined): string {
+function keyOfStretch(run: string, checkpoint: Checkpoint | undefined): string {
   const pause = checkpoint?.journal.findLast((step) => step.kind === 'state' && step.paused)
-  return pause?.kind === 'state' ? `${runId}/${pause.id}` : runId
+  return pause?.kind === 'state' ? `${run}/${pause.id}` : run
 }

@@ -65,7 +65,7 @@ export class RunStore {
       redis.call('hset', KEYS[1], 'created', ARGV[3], 'owned', ARGV[4])
       return 1`,
       1,
-      this.#key(runId),
+      this.keyOf(runId),
       JSON.stringify(request),
       request.agent,
       step(),
@@ -75,7 +75,7 @@ export class RunStore {
   }
 
   async read(runId: string): Promise<RunRecord | undefined> {
-    const fields = await this.#redis.hgetall(this.#key(runId))
+    const fields = await this.#redis.hgetall(this.keyOf(runId))
     const { state, agent, deliveries, outcome, owned = '{}' } = fields
     if (state === undefined) return undefined
     return {
@@ -93,13 +93,13 @@ export class RunStore {
    * @throws LamellaError `run_unknown`
    */
   async isOver(runId: string): Promise<boolean> {
-    const state = await this.#redis.hget(this.#key(runId), 'state')
+    const state = await this.#redis.hget(this.keyOf(runId), 'state')
     if (state === null) throw unknownRun(runId)
     return state !== 'queued' && state !== 'running'
   }
 
   async leg(runId: string): Promise<number> {
-    return Number((await this.#redis.hget(this.#key(runId), 'leg')) ?? 0)
+    return Number((await this.#redis.hget(this.keyOf(runId), 'leg')) ?? 0)
   }
 
   /**
@@ -118,7 +118,7 @@ export class RunStore {
       end
       return redis.call('hgetall', KEYS[1])`,
       1,
-      this.#key(runId),
+      this.keyOf(runId),
       owner,
       leg,
     )) as string[]
@@ -202,7 +202,7 @@ export class RunStore {
       end
       return 1`,
       2,
-      this.#key(runId),
+      this.keyOf(runId),
       this.updatesKey(runId),
       owner,
       isBlocked ? 'blocked' : state === 'paused' ? 'waits' : 'ended',
@@ -218,7 +218,7 @@ export class RunStore {
 
   /** Records that the session of a run was saved. */
   async sessionSaved(runId: string): Promise<void> {
-    await this.#redis.hdel(this.#key(runId), 'session')
+    await this.#redis.hdel(this.keyOf(runId), 'session')
   }
 
   /** Returns the run to the queue for another worker. */
@@ -253,7 +253,7 @@ export class RunStore {
       redis.call('hdel', KEYS[1], 'outcome')
       return redis.call('hincrby', KEYS[1], 'leg', 1)`,
       1,
-      this.#key(runId),
+      this.keyOf(runId),
       JSON.stringify(answers),
       step(),
     )
@@ -262,7 +262,7 @@ export class RunStore {
 
   /** Tells whether there is anything to cancel. A waiting run is canceled immediately. */
   async cancel(runId: string, mode: string, outcome: RunOutcome): Promise<boolean> {
-    const keys = [this.#key(runId), this.updatesKey(runId)]
+    const keys = [this.keyOf(runId), this.updatesKey(runId)]
     const entry: RunEntry = { kind: 'outcome', outcome, leg: await this.leg(runId) }
     const state = (await this.#redis.eval(
       `if redis.call('hget', KEYS[1], 'cancelled') == ARGV[5] then return 'paused' end
@@ -298,7 +298,7 @@ export class RunStore {
       redis.call('hset', KEYS[1], 'appended', ARGV[2])
       return 1`,
       2,
-      this.#key(runId),
+      this.keyOf(runId),
       this.updatesKey(runId),
       owner,
       step(),
@@ -313,14 +313,15 @@ export class RunStore {
       redis.call('hset', KEYS[1], unpack(ARGV, 2))
       return 1`,
       1,
-      this.#key(runId),
+      this.keyOf(runId),
       owner,
       ...Object.entries(fields).flat(),
     )
     if (done !== 1) throw takenOver(runId)
   }
 
-  #key(runId: string): string {
+  /** Key of a run, which no run of another queue has. */
+  keyOf(runId: string): string {
     return `${this.#prefix}run:${runId}`
   }
 }

@@ -37,7 +37,10 @@ const guardrails: Readonly<Record<string, () => MiddlewareInput>> = {
   'pii, sentence': () => pii({ name: 'pii-2', strategy: 'mask', release: 'sentence' }),
   'images, window': () => promptInjection(),
   'judge, full': () =>
-    llmJudge({ client: judge(), criteria: [{ id: 'rude', question: 'Is it rude?', failIf: 'yes' }] }),
+    llmJudge({
+      client: judge(),
+      criteria: [{ id: 'rude', question: 'Is it rude?', failIf: 'yes' }],
+    }),
   'async, sentence': () =>
     guardrail({
       name: 'async',

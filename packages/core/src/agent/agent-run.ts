@@ -83,7 +83,10 @@ export function resumeRun(
  * lists are read for each run; the pipelines are reused while the lists are the same and the run
  * adds none.
  */
-export function pipelinesOf(agent: RunnableAgent, { middleware = none, parent }: RunOptions): Pipelines {
+export function pipelinesOf(
+  agent: RunnableAgent,
+  { middleware = none, parent }: RunOptions,
+): Pipelines {
   const store = agent.store ?? parent?.store
   const { middleware: ofClient = none } = agent.client
   const { middleware: ofAgent = none } = agent

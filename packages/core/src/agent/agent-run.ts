@@ -88,9 +88,7 @@ export function pipelinesOf(
   { middleware = none, parent }: RunOptions,
 ): Pipelines {
   const store = agent.store ?? parent?.store
-  const { middleware: ofClient = none } = agent.client
-  const { middleware: ofAgent = none } = agent
-  const own = [ofClient, ofAgent, middleware]
+  const own = [agent.client.middleware, agent.middleware, middleware]
   const lists = parent ? [inheritedBy(own, engineOf(parent).middlewares), own] : own
   const { last } = agent.composed
   if (last?.store === store && last !== undefined && holdsOnly(lists, last.middlewares.all))

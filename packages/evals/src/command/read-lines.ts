@@ -31,6 +31,15 @@ async function* textsOf(path: string | URL): AsyncGenerator<string> {
       .split('\n')
     return
   }
-  await using file = await open(path)
-  for await (const line of file.readLines()) yield line
+  yield* linesOf(path)
+}
+
+/** Lines of a file, one at a time. */
+export async function* linesOf(path: string | URL): AsyncGenerator<string> {
+  const file = await open(path)
+  try {
+    for await (const line of file.readLines()) yield line
+  } finally {
+    await file.close()
+  }
 }

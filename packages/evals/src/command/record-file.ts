@@ -1,7 +1,8 @@
-import { appendFile, mkdir, open } from 'node:fs/promises'
+import { appendFile, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Yardstick } from '../evaluation/conclude.ts'
 import type { RunRecord } from '../runs/run-record.ts'
+import { linesOf } from './read-lines.ts'
 
 /** First line of a file of runs. */
 export interface RecordFileHeader {
@@ -41,8 +42,7 @@ export async function appendLine(path: string, value: RecordFileHeader | RunReco
 }
 
 async function* readLines(path: string): AsyncGenerator<object> {
-  await using file = await open(path)
-  for await (const line of file.readLines()) {
+  for await (const line of linesOf(path)) {
     const value = parsed(line)
     if (typeof value === 'object' && value !== null) yield value
   }

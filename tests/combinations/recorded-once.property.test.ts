@@ -1,6 +1,4 @@
-import { Redis } from 'ioredis'
-import { Pool } from 'pg'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Checkpoint, KeyValueStore, PendingRequest } from '../../packages/core/src/index.ts'
 import { memoryStore } from '../../packages/core/src/index.ts'
 import { unpaired } from '../../packages/core/src/messages/call-results.ts'
@@ -8,29 +6,19 @@ import { postgresStore } from '../../packages/store-postgres/src/index.ts'
 import { redisStore } from '../../packages/store-redis/src/index.ts'
 import { sqliteStore } from '../../packages/store-sqlite/src/index.ts'
 import { testRandom } from '../../packages/testing/src/index.ts'
-import { hasPostgres, postgresUrl } from '../support/real-postgres.ts'
-import { hasRedis, redisUrl } from '../support/real-redis.ts'
-import { runs } from '../support/runs.ts'
+import { realServices } from '../support/real-services.ts'
+import { isLong } from '../support/runs.ts'
 import type { Ask, End, Fault } from './recorded-once.test-helper.ts'
 import { copy, faultOf, World } from './recorded-once.test-helper.ts'
 
 // Random conversations, in which runs fail, are cut, blocked, killed and asked the same twice. Invariants: no effect
 // happens twice, each finished effect is read by the next model call, each request is answered at most once and none
 // stays that cannot be answered, and no request breaks the rules of providers.
-const seeds = runs(500) === 500 ? 500 : 25
+const seeds = isLong ? 500 : 25
 const first = Number(process.env['RECORDED_FIRST_SEED'] ?? 1)
 const none: Fault = { kind: 'none', at: 0 }
 
-const own = `recorded_${crypto.randomUUID().replaceAll('-', '')}`
-const redis = hasRedis ? new Redis(redisUrl) : undefined
-const pool = hasPostgres ? new Pool({ connectionString: postgresUrl, max: 2 }) : undefined
-afterAll(async () => {
-  const keys = (await redis?.keys(`{${own}*`)) ?? []
-  if (keys.length > 0) await redis!.del(keys)
-  redis?.disconnect()
-  await pool?.query(`DROP SCHEMA IF EXISTS ${own} CASCADE`)
-  await pool?.end()
-})
+const { own, redis, pool } = realServices('recorded')
 
 const stores: [string, () => KeyValueStore][] = [
   ['memory', () => memoryStore()],

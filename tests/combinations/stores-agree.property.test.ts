@@ -1,7 +1,5 @@
 import * as fc from 'fast-check'
-import { Redis } from 'ioredis'
-import { Pool } from 'pg'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { LimitClaim } from '../../packages/core/src/authoring.ts'
 import type { Store } from '../../packages/core/src/index.ts'
 import { memoryStore } from '../../packages/core/src/index.ts'
@@ -9,19 +7,9 @@ import { postgresStore } from '../../packages/store-postgres/src/index.ts'
 import { redisStore } from '../../packages/store-redis/src/index.ts'
 import { sqliteStore } from '../../packages/store-sqlite/src/index.ts'
 import { testClock } from '../../packages/testing/src/index.ts'
-import { hasPostgres, postgresUrl } from '../support/real-postgres.ts'
-import { hasRedis, redisUrl } from '../support/real-redis.ts'
+import { realServices } from '../support/real-services.ts'
 
-const own = `agree_${crypto.randomUUID().replaceAll('-', '')}`
-const redis = hasRedis ? new Redis(redisUrl) : undefined
-const pool = hasPostgres ? new Pool({ connectionString: postgresUrl, max: 2 }) : undefined
-afterAll(async () => {
-  const keys = (await redis?.keys(`{${own}*`)) ?? []
-  if (keys.length > 0) await redis!.del(keys)
-  redis?.disconnect()
-  await pool?.query(`DROP SCHEMA IF EXISTS ${own} CASCADE`)
-  await pool?.end()
-})
+const { own, redis, pool } = realServices('agree')
 
 type Clock = { now(): number }
 let made = 0

@@ -8,8 +8,8 @@ import { agentOf, answersTo, expectedOf } from '../testing/random-run.test-helpe
 import { readAsPage } from '../testing/read-as-page.test-helper.ts'
 import { storedUpdates } from '../updates/stored-updates.ts'
 import { runDurably } from './run-durably.ts'
+import { isLong } from '../../../../tests/support/runs.ts'
 
-const isLong = process.env['LAMELLA_TESTS'] === 'long'
 const seeds = Array.from({ length: isLong ? 200 : 12 }, (_, at) => at + 1)
 
 /** A world in memory, in which things take a random number of turns. */

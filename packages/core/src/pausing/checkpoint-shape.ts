@@ -1,5 +1,5 @@
 /**
- * What is read of a value: its type, a list of one shape (or of anything), or fields, of which those with `?` may be
+ * The part of a value that is read: its type, a list of one shape (or of anything), or fields, of which those with `?` may be
  * missing. A function chooses the shape by what the value holds.
  */
 type Shape =
@@ -61,7 +61,7 @@ const pending = [
 ]
 const tools = { visible: ['string'], withheld: [[]], returnDirect: [[]], 'edited?': [[]] }
 
-/** What is read of the last step of a checkpoint. */
+/** Shape of the last step of a checkpoint. */
 export const stateShape: Shape = {
   id: 'string',
   runId: 'string',
@@ -75,7 +75,7 @@ export const stateShape: Shape = {
   'stopped?': { reason: 'string' },
 }
 
-/** What is read of a checkpoint. */
+/** Shape of a checkpoint. */
 export const checkpointShape: Shape = {
   input: messages,
   journal: [

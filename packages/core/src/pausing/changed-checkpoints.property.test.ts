@@ -2,7 +2,7 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint } from '../index.ts'
-import { Agent, agentTool, checkpointState, jsonSchema, memoryStore, tool } from '../index.ts'
+import { Agent, agentTool, checkpointState, jsonSchema, LamellaError, memoryStore, tool } from '../index.ts'
 import { CheckpointSigner } from '../run/checkpoint-signer.ts'
 import { runs } from '../../../../tests/support/runs.ts'
 
@@ -292,7 +292,7 @@ describe('a checkpoint with a checksum that somebody has made again', () => {
         const error: unknown = await resume().catch((failure: unknown) => failure)
 
         expect(error instanceof Error ? error.name : 'none').not.toBe('TypeError')
-        if ((error as { code?: string }).code === 'checkpoint_invalid') expect(done).toEqual([])
+        expect(LamellaError.is(error, 'checkpoint_invalid') ? done : []).toEqual([])
       }),
       { numRuns },
     )

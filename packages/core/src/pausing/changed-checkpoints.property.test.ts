@@ -2,7 +2,15 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint } from '../index.ts'
-import { Agent, agentTool, checkpointState, jsonSchema, LamellaError, memoryStore, tool } from '../index.ts'
+import {
+  Agent,
+  agentTool,
+  checkpointState,
+  jsonSchema,
+  LamellaError,
+  memoryStore,
+  tool,
+} from '../index.ts'
 import { CheckpointSigner } from '../run/checkpoint-signer.ts'
 import { runs } from '../../../../tests/support/runs.ts'
 

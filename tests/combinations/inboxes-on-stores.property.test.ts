@@ -42,7 +42,8 @@ const stores: [string, Place][] = [
     },
   ],
 ]
-if (redis !== undefined) stores.push(['Redis', twice((namespace) => redisStore(redis, { namespace }))])
+if (redis !== undefined)
+  stores.push(['Redis', twice((namespace) => redisStore(redis, { namespace }))])
 if (pool !== undefined) {
   const open = (namespace: string): ClosingStore => postgresStore(pool, { schema: own, namespace })
   stores.push(['PostgreSQL', twice(open)])
@@ -78,7 +79,9 @@ describe.each(stores)('over %s', (_, open) => {
       }
     })()
 
-    const ends = ids.map((id) => here.open(pending, { tenant: 'acme' }).then(() => here.ended(id, { tenant: 'acme' })))
+    const ends = ids.map((id) =>
+      here.open(pending, { tenant: 'acme' }).then(() => here.ended(id, { tenant: 'acme' })),
+    )
     const closed = await Promise.all(ends)
     await watched
 

@@ -21,7 +21,13 @@ import {
   interceptLoop,
   wrongOption,
 } from '@lamella/core/authoring'
-import type { Delivered, Delivery, InboxMessage, InboxRecord, NotDelivered } from './inbox-record.ts'
+import type {
+  Delivered,
+  Delivery,
+  InboxMessage,
+  InboxRecord,
+  NotDelivered,
+} from './inbox-record.ts'
 import {
   closed,
   isKnown,
@@ -228,7 +234,8 @@ class RunInbox {
         await next()
         if (context.ending?.status !== 'completed') return
         await this.#deliver(context, restored, 'steer')
-        if (context.ending?.status === 'completed') await this.#deliver(context, restored, 'queue', 1)
+        if (context.ending?.status === 'completed')
+          await this.#deliver(context, restored, 'queue', 1)
       },
     })
     let status: NonNullable<NotDelivered['status']> = 'failed'

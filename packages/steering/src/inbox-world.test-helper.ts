@@ -6,7 +6,14 @@ import type {
   PendingRequest,
   SessionSnapshot,
 } from '@lamella/core'
-import { Agent, checkpointState, createSession, memoryStore, messageText, tool } from '@lamella/core'
+import {
+  Agent,
+  checkpointState,
+  createSession,
+  memoryStore,
+  messageText,
+  tool,
+} from '@lamella/core'
 import { guardrail } from '@lamella/guardrail'
 import { callFunction, runIn, scriptedClient, testRandom } from '@lamella/testing'
 import { expect } from 'vitest'
@@ -237,13 +244,15 @@ export class InboxWorld {
     if (/rude|secret|said twice/.test(words)) this.problems.push(`the model reads: ${words}`)
     for (const [at, { contents }] of messages.entries()) {
       if (contents.every(({ type }) => type !== 'function-call')) continue
-      if (messages[at + 1]?.role !== 'tool') this.problems.push('a message is between call and result')
+      if (messages[at + 1]?.role !== 'tool')
+        this.problems.push('a message is between call and result')
     }
   }
 
   #checkOrder(who: string, found: readonly Sent[]): void {
     const ids = found.map(({ id }) => id)
-    if (new Set(ids).size < ids.length) this.problems.push(`${who} ${ids.join()}: one is there twice`)
+    if (new Set(ids).size < ids.length)
+      this.problems.push(`${who} ${ids.join()}: one is there twice`)
     for (const kind of ['steer', 'queue']) {
       const order = found.filter((entry) => entry.kind === kind && !entry.raced)
       const numbers = order.map((entry) => this.sent.indexOf(entry))
@@ -319,13 +328,20 @@ class InboxProcess {
     )
     const inbox = world.inbox(store)
     const work = tool({ name: 'work', description: '', execute: () => this.#event() })
-    const buy = tool({ name: 'buy', description: '', approval: 'always', execute: () => this.#event() })
+    const buy = tool({
+      name: 'buy',
+      description: '',
+      approval: 'always',
+      execute: () => this.#event(),
+    })
     const client = scriptedClient(async ({ messages }) => {
       await this.#event(inbox)
       world.reads(messages)
       if (this.#fault === 'model fails' && this.#events > this.#at) throw new Error('down')
       const name = world.chance(0.3) ? 'buy' : 'work'
-      return world.isQuiet || world.chance(0.5) ? 'Said.' : [callFunction(name, {}, `c${this.#events}`)]
+      return world.isQuiet || world.chance(0.5)
+        ? 'Said.'
+        : [callFunction(name, {}, `c${this.#events}`)]
     })
     const judge = guardrail({
       name: 'judge',

@@ -261,7 +261,7 @@ export class InboxWorld {
     }
   }
 
-  /** What has become of each message. */
+  /** Judges the fate of each message. */
   async #judge(): Promise<void> {
     await Promise.all(this.#waiting)
     const inbox = this.inbox()

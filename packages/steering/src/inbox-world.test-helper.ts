@@ -169,8 +169,9 @@ export class InboxWorld {
       return found || isOver
     }
     // One whose process has died may never get there.
+    const turns = isHeard ? Infinity : 50
     // oxlint-disable-next-line no-await-in-loop
-    for (let turn = 0; (isHeard || turn < 50) && !(await isThere()); turn++) await tick()
+    for (let turn = 0; turn < turns && !(await isThere()); turn++) await tick()
   }
 
   async #run(input: string, fault: Fault, maxIterations?: number): Promise<void> {
@@ -183,7 +184,7 @@ export class InboxWorld {
     }
     this.#pause = undefined
     const snapshot = this.session
-    for (let life = 0, kind = fault; ; life++, kind = this.chance(0.3) ? fault : 'none') {
+    for (let kind = fault; ; kind = this.chance(0.3) ? fault : 'none') {
       const process = new InboxProcess(this, kind, ask)
       const session = createSession(copy(snapshot))
       // oxlint-disable-next-line no-await-in-loop

@@ -15,11 +15,7 @@ export function middlewareTimeCheck(make: () => MiddlewareSubject, text: string)
     run: async () => {
       const first = await runTold(make(), text)
       const second = await inAnotherTime(() => runTold(make(), text))
-      demandSame(
-        second,
-        first,
-        'all that runs with the same clock and random numbers tell',
-      )
+      demandSame(second, first, 'all that runs with the same clock and random numbers tell')
     },
   }
 }

@@ -83,7 +83,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a result in place of one that never came': {
     replies: ['Fine.'],
     middleware: () => patchToolCalls(),
-    input: ['Go.', open, { role: 'user', contents: 'Go on.' }],
+    input: ['Go.', open, { role: 'user', contents: 'And now?' }],
   },
   'an answer that a guardrail asks for again': {
     replies: ['A bad word.', 'A good word.'],

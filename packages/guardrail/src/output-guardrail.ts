@@ -1,6 +1,5 @@
 import { isThenable, perRun, withoutPartial } from '@lamella/core/authoring'
 import type { AgentContext, ChatContext } from '@lamella/core'
-import { text } from '@lamella/core'
 import type { Guardrail, GuardrailPlace } from './guardrail-check.ts'
 import { statusOf } from './guardrail-check.ts'
 import type { TextJoint } from './hold-back-gate.ts'
@@ -122,7 +121,7 @@ export function outputGuardrail(
       } catch (error) {
         if (again === undefined || again.trip !== error) throw withoutPartial(error)
         const id = context.run.ids.createId('msg')
-        const contents = [text(again.feedback)]
+        const contents = [{ type: 'text', text: again.feedback }] as const
         context.messages = [...messages, { id, role: 'user', contents }]
         retries++
       }

@@ -1,3 +1,9 @@
+import * as fc from 'fast-check'
+
+// The quick tests draw the same cases each time, so that red means a change. The long ones draw new cases, and a
+// failure there prints the seed that repeats it.
+if (process.env['LAMELLA_TESTS'] !== 'long') fc.configureGlobal({ seed: 1 })
+
 // A test must never reach a real provider with the keys of whoever runs it.
 for (const name of Object.keys(process.env)) {
   if (/^(OPENAI|ANTHROPIC|GEMINI|GOOGLE|AZURE_OPENAI)_/.test(name)) delete process.env[name]

@@ -54,10 +54,12 @@ describeWithPostgres('PostgreSQL', () => {
   describeContract(suite, { describe: (_, body) => body(), it: it as never })
 
   it('leaves a pool that others use open, and keeps namespaces apart', async () => {
-    const [one, two] = [newNamespace(), newNamespace()].map((namespace) =>
-      postgresStore(pool!, { namespace, schema }),
+    const namespace = newNamespace()
+    const [one, two] = [namespace, `${namespace}:b`].map((name) =>
+      postgresStore(pool!, { namespace: name, schema }),
     )
     await one!.set('key', 1)
+    await one!.set('b:key', 1)
 
     await one!.close()
 

@@ -127,8 +127,9 @@ for i = 1, #KEYS / 2 do
     else
       redis.call('HSET', c.hash, id, c.used)
     end
-    save(c)
   end
+  -- Also where this take was forgotten: \`load\` has then taken it out of what the total counts.
+  save(c)
 end
 `)
 

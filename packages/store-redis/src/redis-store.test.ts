@@ -119,6 +119,19 @@ describeWithRedis('Redis', () => {
     expect(await inside.get('key')).toBeUndefined()
   })
 
+  it('a take that is settled after its window does not count any more', async () => {
+    const clock = testClock()
+    const { limits } = redisStore(redis!, { namespace: newNamespace(), clock })
+    const claim = { key: 'k', kind: 'sliding-window', limit: 3, windowMs: 1000, amount: 1 } as const
+    await limits.take('first', [claim])
+    await clock.advance(600)
+    await limits.take('second', [claim])
+    await clock.advance(400)
+    await limits.settle('first', [{ claim, used: 1 }])
+
+    expect(await limits.take('third', [claim])).toEqual({ granted: true, remaining: [1] })
+  })
+
   it('leaves nothing behind that does not expire, but what was written to stay', async () => {
     const namespace = newNamespace()
     const store = redisStore(redis!, { namespace })

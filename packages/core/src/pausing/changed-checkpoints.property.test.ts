@@ -2,7 +2,16 @@ import { callFunction, scriptedClient } from '@lamella/testing'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, Checkpoint } from '../index.ts'
-import { Agent, agentTool, checkpointState, jsonSchema, memoryStore, tool } from '../index.ts'
+import {
+  Agent,
+  agentTool,
+  checkpointState,
+  jsonSchema,
+  LamellaError,
+  memoryStore,
+  tool,
+} from '../index.ts'
+import { CheckpointSigner } from '../run/checkpoint-signer.ts'
 import { runs } from '../../../../tests/support/runs.ts'
 
 const key = 'a key of this test, sixteen bytes or more'
@@ -265,3 +274,68 @@ describe('a checkpoint without a signature', () => {
     await expectRefused(value, {})
   })
 })
+
+/** A checkpoint that somebody has changed who can also make its checksum. */
+async function forged(changed: unknown): Promise<Checkpoint> {
+  const { signature: _, ...unsigned } = changed as Checkpoint
+  return new CheckpointSigner([]).sign(unsigned)
+}
+
+describe('a checkpoint with a checksum that somebody has made again', () => {
+  it('runs as it reads, or is rejected with a code, before anything runs', async () => {
+    const checkpoint = await pausedWith()
+    const answers = yes(checkpoint)
+    const paths = pathsOf(checkpoint).slice(1)
+    const damage = fc.tuple(fc.constantFrom(...paths), damages)
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 3 }), async (all) => {
+        let damaged: unknown = checkpoint
+        for (const [path, change] of all) {
+          if (path.every((_, at) => holds(damaged, path.slice(0, at + 1))))
+            damaged = changedAt(damaged, path, change)
+        }
+        const { agent, done } = start()
+        const resume = async (): Promise<unknown> => agent.resume(await forged(damaged), answers)
+        const error: unknown = await resume().catch((failure: unknown) => failure)
+
+        expect(error instanceof Error ? error.name : 'none').not.toBe('TypeError')
+        expect(LamellaError.is(error, 'checkpoint_invalid') ? done : []).toEqual([])
+      }),
+      { numRuns },
+    )
+  })
+
+  it.each([
+    [['input', '0', 'contents'], 'input[0].contents'],
+    [['journal', '0', 'messages', '0', 'role'], 'journal[0].messages[0].role'],
+    [['journal', '0', 'kind'], 'journal[0]'],
+    [['journal', '1', 'response', 'messages'], 'journal[1].response.messages'],
+  ])('is rejected with the place that does not read: %j', async (path, place) => {
+    const checkpoint = await forged(changedAt(await pausedWith(), path, remove))
+
+    await expectRefused(checkpoint, yes(checkpoint))
+    await expect(start().agent.resume(checkpoint, {})).rejects.toThrow(`at \`${place}\``)
+  })
+
+  it.each([['pending'], ['usage'], ['id'], ['paused']])(
+    'cannot be asked for its requests without %s',
+    async (name) => {
+      const { journal, ...rest } = copy(await pausedWith())
+      const { [name as 'id']: _, ...state } = checkpointState({ ...rest, journal })
+      const last = journal.length - 1
+      const damaged = { ...rest, journal: [...journal.slice(0, last), state] } as Checkpoint
+
+      expect(() => checkpointState(damaged)).toThrow(`at \`journal[${last}].${name}\``)
+    },
+  )
+})
+
+function holds(root: unknown, path: readonly string[]): boolean {
+  let value = root
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false
+    value = (value as Tree)[name]
+  }
+  return true
+}

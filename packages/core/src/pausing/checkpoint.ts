@@ -9,6 +9,7 @@ import type { ChatResponse } from '../messages/chat-response.ts'
 import type { Session } from '../messages/session.ts'
 import { checkpointInvalid as invalid } from '../run/checkpoint-signer.ts'
 import type { Run } from '../run/run.ts'
+import { checkpointShape, misfit, stateShape } from './checkpoint-shape.ts'
 
 /** Passes a checkpoint of the run to `onCheckpoint`, if there is one, after the earlier ones. */
 export function saveStep(run: Run): Promise<void> | undefined {
@@ -89,6 +90,7 @@ export function checkpointState(value: Checkpoint, session?: Pick<Session, 'id'>
   if (version !== 1) {
     throw invalid(`the checkpoint has version ${JSON.stringify(version)}, this version reads 1`)
   }
+  checkPlace(misfit(stateShape, state, `.journal[${journal!.length - 1}]`))
   const { sessionId } = state
   if (session !== undefined && sessionId !== undefined && session.id !== sessionId) {
     throw invalid(`the checkpoint is of the session "${sessionId}", not of "${session.id}"`)
@@ -96,10 +98,16 @@ export function checkpointState(value: Checkpoint, session?: Pick<Session, 'id'>
   return state
 }
 
-/** @throws LamellaError `checkpoint_invalid` for a checkpoint of another agent, tenant or principal */
+/** @throws LamellaError `checkpoint_invalid` for a checkpoint of another agent, tenant or principal, or of another shape */
 export function checkOwner(checkpoint: Checkpoint, run: Run): void {
   const { agentName, tenant, principal } = checkpointState(checkpoint)
+  checkPlace(misfit(checkpointShape, checkpoint))
   const isOfOwner = tenant === run.tenant && principal === run.principal
   if (agentName !== run.agentName || !isOfOwner)
     throw invalid('the checkpoint is of another agent, `tenant` or `principal`')
+}
+
+function checkPlace(place: string | undefined): void {
+  if (place !== undefined)
+    throw invalid(`the checkpoint has no readable value at \`${place.slice(1)}\``)
 }

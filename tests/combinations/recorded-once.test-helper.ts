@@ -84,7 +84,7 @@ export class World {
   /** Keys of finished effects that no model has read. */
   readonly unread = new Set<string>()
   readonly problems: string[] = []
-  /** What models were asked. */
+  /** Messages of each model call. */
   readonly requests: (readonly Message[])[] = []
   session: SessionSnapshot = createSession().toJSON()
   processes = 0

@@ -40,10 +40,10 @@ const seen: { kept: unknown[]; whole: unknown[]; sent: number[] } = {
 }
 /** Answers of the model to the coming requests. */
 const answers: Said[] = []
-let whole: unknown
+let asked: unknown
 let abort = new AbortController()
 
-const calls: Readonly<Record<string, readonly string[]>> = {
+const callsOf: Readonly<Record<string, readonly string[]>> = {
   call: ['look'],
   ask: ['pay'],
   pick: ['pick'],
@@ -60,15 +60,15 @@ beforeAll(async () => {
     answer: ({ turns }, { body, index }) => {
       const { store, input } = body as { store?: boolean; input: readonly unknown[] }
       if (store !== true) {
-        whole = turns
+        asked = turns
         return { text: 'whole' }
       }
       seen.kept.push(turns)
-      seen.whole.push(whole)
+      seen.whole.push(asked)
       seen.sent.push(input.length)
       const said = answers.shift() ?? 'text'
       if (said === 'abort') abort.abort(new Error('cut'))
-      const names = calls[said]
+      const names = callsOf[said]
       const at = JSON.stringify({ at: index })
       return names === undefined
         ? { text: `Answer ${index}.`, ...(said === 'cut' && { cut: 'length' as const }) }
@@ -317,9 +317,8 @@ test.each(Object.entries(clients))(
               options: kept(before?.id, true),
               middleware: [...(happening ? [happening] : []), compare],
             })
-            const asked =
-              answer === 'none' ? [] : [...session.pending.map(({ id }) => id), ...picks]
-            const given = Object.fromEntries(asked.map((id) => [id, true]))
+            const ids = answer === 'none' ? [] : [...session.pending.map(({ id }) => id), ...picks]
+            const given = Object.fromEntries(ids.map((id) => [id, true]))
             const options = { session, keep, signal: abort.signal }
             const isResumed = answer === 'checkpoint' && last?.checkpoint !== undefined
             const running = isResumed
@@ -330,8 +329,8 @@ test.each(Object.entries(clients))(
                 )
               : runIn(mode, agent, {
                   ...options,
-                  input: asked.length > 0 ? [] : 'Continue.',
-                  ...(asked.length > 0 && { answers: given }),
+                  input: ids.length > 0 ? [] : 'Continue.',
+                  ...(ids.length > 0 && { answers: given }),
                 })
             last = await running.catch(() => undefined)
             picks = (last?.pending ?? []).flatMap((request) =>

@@ -1,4 +1,5 @@
 import { LamellaError } from '../base/lamella-error.ts'
+import { processWide } from '../base/process-wide.ts'
 import { unlessAborted } from '../base/waits.ts'
 import { takeTurn } from '../base/waits.ts'
 import { backgroundTimer } from '../base/timers.ts'
@@ -6,7 +7,10 @@ import type { Session, SessionReference, SessionTurn } from '../messages/session
 import type { Run } from '../run/run.ts'
 
 /** The last turn of each session of this process. */
-const turns = new WeakMap<Session, Promise<void>>()
+const turns = /* @__PURE__ */ processWide(
+  'session-turns',
+  () => new WeakMap<Session, Promise<void>>(),
+)
 
 /**
  * Waits until no other run of this process has the session. A run inside of one that has it shares it at

@@ -1,5 +1,6 @@
 import { checkNames } from '../base/check-options.ts'
 import { checkValue } from '../base/check-value.ts'
+import { processWide } from '../base/process-wide.ts'
 import type { ChatOptions } from './chat-options.ts'
 
 /** Options of model calls that core declares. */
@@ -21,18 +22,15 @@ export const chatOptionNames: readonly (keyof ChatOptions)[] = [
   'providerOptions',
 ]
 
-/** Names that middlewares declared: of this process, since two copies of core may be loaded. */
-function declared(): Set<string> {
-  const shared = globalThis as { [place: symbol]: Set<string> | undefined }
-  return (shared[Symbol.for('lamella.chat-option-names')] ??= new Set())
-}
+/** Names that middlewares declared. */
+const declared = /* @__PURE__ */ processWide('chat-option-names', () => new Set<string>())
 
 /**
  * Declares an option of model calls that a middleware reads, so that no client takes it for a mistake.
  * Call it where the middleware is made, beside the declaration of its type in `ChatOptions`.
  */
 export function declareChatOption(name: string): void {
-  declared().add(name)
+  declared.add(name)
 }
 
 /**
@@ -40,7 +38,7 @@ export function declareChatOption(name: string): void {
  * @throws TypeError for an option that is neither one of `ChatOptions` nor declared by a middleware
  */
 export function checkChatOptions(options: ChatOptions): void {
-  checkNames('options', options, [...chatOptionNames, ...declared()])
+  checkNames('options', options, [...chatOptionNames, ...declared])
   checkNames('options', options.reasoning, ['effort', 'summary'], {}, 'reasoning.')
   const { responseFormat: format = 'text' } = options
   const isFormat = typeof format === 'object' ? 'schema' in format : /^(?:text|json)$/.test(format)

@@ -1,4 +1,5 @@
 import { LamellaError } from '../base/lamella-error.ts'
+import { processWide } from '../base/process-wide.ts'
 import { withinStoreTime } from '../store/store-time-limit.ts'
 import type { RunStatus } from '../contract/outcome.ts'
 import type { Run } from '../run/run.ts'
@@ -11,8 +12,8 @@ import { closeRequests } from './open-approvals.ts'
 type ClaimStore = Pick<KeyValueStore, 'get' | 'set' | 'compareAndSet' | 'delete'>
 
 /** Claims and records of this process, for agents and sessions without a store. The oldest are forgotten. */
-const inProcess = new Map<string, unknown>()
-const records = new Map<string, unknown>()
+const inProcess = /* @__PURE__ */ processWide('claims', () => new Map<string, unknown>())
+const records = /* @__PURE__ */ processWide('records', () => new Map<string, unknown>())
 
 const processStore: ClaimStore = {
   get: async (key) => inProcess.get(key) ?? records.get(key),

@@ -1,3 +1,4 @@
+import { processWide } from '../base/process-wide.ts'
 import type { Session, SessionReference } from '../messages/session.ts'
 import type { KeyValueStore } from './store.ts'
 
@@ -9,7 +10,10 @@ export interface ClaimPlace {
   readonly storeTimeoutMs: number
 }
 
-const places = new WeakMap<Session | SessionReference, ClaimPlace>()
+const places = /* @__PURE__ */ processWide(
+  'claim-places',
+  () => new WeakMap<Session | SessionReference, ClaimPlace>(),
+)
 
 /**
  * Keeps claims on the requests of a session in this store, unless the agent has one. Call it for each

@@ -8,10 +8,19 @@ export interface JsonChange {
   readonly name: string
 }
 
-const names = [
-  ...['id', 'type', 'role', 'text', 'content', 'contents', 'parts', 'messages', 'input', 'index'],
-  ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then', 'toJSON'],
+const usualNames = [
+  'id',
+  'type',
+  'role',
+  'text',
+  'content',
+  'contents',
+  'parts',
+  'messages',
+  'input',
 ]
+const hiddenNames = ['__proto__', 'constructor', 'prototype', 'toString', 'then', 'toJSON']
+const names = [...usualNames, ...hiddenNames]
 
 /** Values that a program does not expect, of each type that JSON has. */
 export const strangeValue: fc.Arbitrary<unknown> = fc.oneof(
